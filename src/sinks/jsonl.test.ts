@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import { expect, test } from "vitest";
 import { writeLine } from "./jsonl.ts";
 
-test("a slow reader is waited for, and nothing goes on listening after that", async () => {
+test("the sink waits for a slow reader and removes its listeners afterwards", async () => {
   const read: string[] = [];
   const slow = new Writable({
     highWaterMark: 1,

@@ -38,7 +38,7 @@ const begin = (path: string, prompt: string): Fact[] => [
 ];
 const end = (path: string, outcome: object): Fact => ({ type: "node.ended", path, outcome });
 
-test("one agent gets a box when it begins, and one with what it found", () => {
+test("an agent gets a box when it starts and one with its result", () => {
   const facts = [
     turn(1),
     ...begin("lead/a", "Find where errors become exit codes, in all of the code"),
@@ -74,7 +74,7 @@ test("several are announced in one line, and each gets its box at the end", () =
   expect(boxes[1]).toContain("Status  It took too long.");
 });
 
-test("a task in the background is told with its id, and how to ask for it", () => {
+test("a background task is shown with its id and the command for its status", () => {
   const details = { background: "run_4k2x/explore" };
   const ended: Fact = { type: "tool.ended", path: "lead", tool: "Task", error: false, text: "", details };
   expect(shown([ended])).toEqual([
@@ -83,13 +83,13 @@ test("a task in the background is told with its id, and how to ask for it", () =
   expect(shown([{ ...ended, tool: "read_file" }])).toEqual([]);
 });
 
-test("words of an agent that look like the start of a task in the background are none", () => {
+test("agent text that looks like the start of a background task is not treated as one", () => {
   const text = "┌─ Background Task Started ─────\n│ Task ID: run_4k2x/explore\n│ Type: explore\n└──────";
   const ended = { type: "tool.ended", path: "lead", call: "c0", tool: "Task", error: false, text, ms: 1 } as const;
   expect(shown([{ ...ended, details: { success: true, result: text } }])).toEqual([]);
 });
 
-test("what goes on below those agents is not shown", () => {
+test("activity below those agents is not shown", () => {
   expect(shown([...begin("lead/a/deep", "x"), end("lead/a/deep", { status: "ok", output: "y" })])).toEqual([]);
 });
 

@@ -34,7 +34,7 @@ const end = (path: string, at: number, status = "ok"): Fact => ({
 const ids = Array.from({ length: 50 }, (_, n) => `agent-${n}`);
 
 describe("a frame", () => {
-  test("shows what each task does, what it used, and how far all of it is", () => {
+  test("shows what each task does, its usage, and the overall progress", () => {
     const state = stateOf(
       ["a", "b", "c"],
       start("a"),
@@ -79,7 +79,7 @@ describe("a frame", () => {
     expect(shown).toEqual(["agent-3", "agent-36", "agent-37", "agent-38", "agent-39", ...ids.slice(40)]);
   });
 
-  test("text of others can neither colour nor break a line", () => {
+  test("text of agents cannot change colours or break lines", () => {
     const state = stateOf(["a"], start("a"), {
       type: "tool.started",
       path: "a",

@@ -12,7 +12,7 @@ async function bridge(...turns: Parameters<typeof workerCrew>) {
 }
 
 describe("our client and our server", () => {
-  test("a task goes there and its result comes back, with what it used", async () => {
+  test("a task is sent and its result comes back, with usage", async () => {
     const { there, here } = await bridge([{ text: "from afar", usage: { input: 30, output: 12 }, cost: 0.25 }]);
 
     const result = await here.run({ mode: "single", agent: "far", task: "hello" });
@@ -26,7 +26,7 @@ describe("our client and our server", () => {
     expect(await there.runs()).toHaveLength(1);
   });
 
-  test("what the agent says there is seen here while it says it", async () => {
+  test("text of the remote agent is streamed", async () => {
     const { here } = await bridge(["one two three four"]);
     const run = here.run({ mode: "single", agent: "far", task: "count" });
     const events = await listen(run);
@@ -35,7 +35,7 @@ describe("our client and our server", () => {
     );
   });
 
-  test("a question there is a question here, and the answer goes back", async () => {
+  test("a question of the remote agent is asked here, and the answer is sent back", async () => {
     const ask = { calls: [{ name: "ask", input: { question: "Which colour?" } }] };
     const { here, there } = await bridge([
       ask,
@@ -55,7 +55,7 @@ describe("our client and our server", () => {
     expect(await there.runs()).toHaveLength(1);
   });
 
-  test("cancelling here cancels there", async () => {
+  test("cancelling the run cancels the remote task", async () => {
     const { here, there } = await bridge([], { models: { m: never } });
     const run = here.run({ mode: "single", agent: "far", task: "wait" });
     const events: string[] = [];
@@ -74,7 +74,7 @@ describe("our client and our server", () => {
     );
   });
 
-  test("a failure there is a failure here, with its reason", async () => {
+  test("a failure of the remote agent fails the task, with its reason", async () => {
     const { here } = await bridge([{ error: { code: "MODEL_REFUSED", message: "not this", retryable: false } }]);
     const { nodes } = await here.run({ mode: "single", agent: "far", task: "go" });
     expect(nodes["far"]).toMatchObject({
@@ -83,7 +83,7 @@ describe("our client and our server", () => {
     });
   });
 
-  test("a permission that the owner there has to give is waited for", async () => {
+  test("the task waits for a permission that the remote owner has to give", async () => {
     const write = { calls: [{ name: "write_file", input: { path: "a.txt", content: "x" } }] };
     const { here, there } = await bridge([write, "written"]);
     const run = here.run({ mode: "single", agent: "far", task: "write" });

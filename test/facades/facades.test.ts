@@ -247,7 +247,7 @@ test("what models read says what an agent is for, what only looks, and when to u
     .then((tools) => tools.filter(({ name }) => name !== "TaskOutput"));
   for (const tool of [own!, subagent!, spawn!]) {
     expect(tool.description).toMatch(/explore.*Finds things out.*\[read-only\]/);
-    expect(tool.description).toMatch(/single\s+call of a tool yourself/);
+    expect(tool.description).toMatch(/what\s+a\s+single\s+tool\s+call\s+can\s+do/);
   }
   expect(own!.description).toMatch(/fixed structure keeps it: do not ask for another format/);
   expect(subagent!.description).toMatch(/Explore to search.*Plan to design.*Bash to run/);

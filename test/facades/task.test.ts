@@ -162,7 +162,7 @@ test("agents that came and went in the meantime are told with the next answer", 
     { cwd, discover: true, trusted: true, userHome: tempFolder() },
   );
   expect(read("lead")[0]).toContain(
-    "[Agents have changed. New agents that you can start now: fresh. No longer there: old.]",
+    "[Agents have changed. New agents that you can start now: fresh. No longer available: old.]",
   );
   expect(read("lead")[1]).not.toContain("Agents have changed");
 });

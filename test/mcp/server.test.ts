@@ -99,7 +99,7 @@ test("a mistake in the arguments is told with what to do, and nothing has run", 
   for (const [args, text] of [
     [{ agent: "scuot", task: "x" }, /UNKNOWN_AGENT.*scout/s],
     [{ task: "x", agnt: "scout" }, /BAD_INPUT.*agent/s],
-    [{ task: "x", agent: "scout", cwd: "../.." }, /outside of the folder/],
+    [{ task: "x", agent: "scout", cwd: "../.." }, /outside of the working folder/],
   ] as const) {
     const { content, isError } = await client.callTool({ name: "run", arguments: args });
     expect(isError).toBe(true);

@@ -5,7 +5,7 @@ import { shell } from "../../../test/support/repository.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { readContextFiles } from "./context-files.ts";
 
-test("no files are no text", async () => {
+test("no files give an empty text", async () => {
   expect(await readContextFiles([], tempFolder())).toBe("");
 });
 
@@ -41,7 +41,7 @@ test("a large file is cut between two characters and says so", async () => {
   expect(text).toContain(`x${"漢".repeat(17_066)}\n\`\`\``);
 });
 
-test("what all files together may hold is bounded, and what was left out is named", async () => {
+test("the total size of all files is limited, and omitted files are named", async () => {
   const files = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`f${i}`, "x".repeat(51_200)]));
   const text = await readContextFiles(Object.keys(files), tempFolder(files));
   expect(text).toContain("## File: f9\n\n```\nx");
@@ -49,7 +49,7 @@ test("what all files together may hold is bounded, and what was left out is name
   expect(text).toContain("## File: f11\n\n(left out");
 });
 
-test("a binary file is named, not shown", async () => {
+test("a binary file is listed without its content", async () => {
   expect(await readContextFiles(["b"], tempFolder({ b: "a\0b" }))).toBe(
     "## File: b\n\n(not shown: a binary file of 3 bytes)",
   );

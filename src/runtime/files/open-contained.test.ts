@@ -40,7 +40,7 @@ async function message(root: string, path: string): Promise<string> {
   );
 }
 
-test("files and folders inside are opened, and say where they are", async () => {
+test("files and folders inside are opened with their relative path", async () => {
   const { ws } = places();
   const { handle, path, real, kind } = await openInside(ws, "src/../src/deep/b.txt");
   await handle.close();
@@ -49,7 +49,7 @@ test("files and folders inside are opened, and say where they are", async () => 
   expect(await read(ws, join(ws, "a.txt"))).toEqual("inside");
 });
 
-test("PATH-01: parents, absolute paths and a sibling that begins alike are outside", async () => {
+test("PATH-01: parents, absolute paths and a sibling with the same prefix are outside", async () => {
   const { ws, out, all } = places();
   const attempts = [
     "..",
@@ -64,7 +64,7 @@ test("PATH-01: parents, absolute paths and a sibling that begins alike are outsi
   for (const attempt of attempts) expect([attempt, await read(ws, attempt)]).toEqual([attempt, "OUTSIDE"]);
 });
 
-test("PATH-01: what does not exist outside is refused in the same words as what does", async () => {
+test("PATH-01: missing and existing files outside are refused with the same message", async () => {
   const { ws, out } = places();
   symlinkSync(out, join(ws, "d"));
   symlinkSync(join(out, "nothing"), join(ws, "dangling"));
@@ -90,7 +90,7 @@ test("PATH-02: links out are refused, links that stay inside are followed", asyn
   expect(path).toEqual("src/deep/b.txt");
 });
 
-test("PATH-03: a folder that is swapped for a link all the time never lets the secret through", {
+test("PATH-03: a folder that is constantly swapped for a link never leaks the secret", {
   timeout: 600_000,
 }, async () => {
   const { ws, out, all } = places();
@@ -165,7 +165,7 @@ test("PATH-07: pipes, sockets, devices and what is linked from /proc are refused
   expect(performance.now() - start).toBeLessThan(30_000); // nobody ever writes into the pipe
 });
 
-test("PATH-09: strange names are taken literally or refused in a sentence", async () => {
+test("PATH-09: strange names are taken literally or refused with a message", async () => {
   const { ws } = places();
   const literal = ["-rf", "~", "$HOME", "%2e%2e", "*", "a\nb", "dots...", "space ", "\u001b[31m"];
   for (const name of literal) {
@@ -187,13 +187,13 @@ test("PATH-10: a loop of links ends with an answer", async () => {
   expect(await read(ws, "loop1/x")).toEqual("OUTSIDE");
 });
 
-test("PATH-13: a hard link is a file like any other to a reader", async () => {
+test("PATH-13: a hard link is read like any other file", async () => {
   const { ws } = places();
   linkSync(join(ws, "a.txt"), join(ws, "twin"));
   expect(await read(ws, "twin")).toEqual("inside");
 });
 
-test("a walk refuses a link where it saw a folder", async () => {
+test("a walk refuses a link that replaced a folder", async () => {
   const { ws, out } = places();
   symlinkSync(out, join(ws, "d"));
   const root = await rootOf(ws);
@@ -201,7 +201,7 @@ test("a walk refuses a link where it saw a folder", async () => {
   await expect(openWalked(root, "d/secret.txt")).rejects.toThrow("outside");
 });
 
-test("a working folder that is gone is said", async () => {
+test("a missing working folder is reported", async () => {
   await expect(openInside("/nowhere/at/all", "a")).rejects.toThrow(
     'the working folder "/nowhere/at/all" no longer exists',
   );

@@ -3,16 +3,16 @@ import { repository } from "../../../test/support/repository.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { buildContext } from "./context.ts";
 
-test("nothing asked for is an empty text", async () => {
+test("no requested context gives an empty text", async () => {
   expect(await buildContext(tempFolder(), {})).toBe("");
   expect(await buildContext(tempFolder(), { context: "  ", contextFiles: [], gitContext: {} })).toBe("");
 });
 
-test("git state is off unless it is asked for", async () => {
+test("git context is off unless it is requested", async () => {
   expect(await buildContext(repository(), { context: "A" })).toBe("A");
 });
 
-test("the sources follow each other, parted by rules", async () => {
+test("the sources are separated by horizontal rules", async () => {
   const folder = repository("echo hi > new.txt");
   expect(await buildContext(folder, { context: "U", contextFiles: ["new.txt"], gitContext: true })).toBe(
     "U\n\n---\n\n## File: new.txt\n\n```\nhi\n```\n\n---\n\n" +
@@ -20,7 +20,7 @@ test("the sources follow each other, parted by rules", async () => {
   );
 });
 
-test("a folder that does not exist is said, not thrown", async () => {
+test("a missing folder is reported, not thrown", async () => {
   expect(await buildContext("/nowhere/at/all", { contextFiles: ["a"], gitContext: true })).toBe(
     "## File: a\n\n(Error reading file: ENOENT: no such file or directory, open 'a')\n\n---\n\n(not a git repository)",
   );

@@ -8,8 +8,8 @@ import { type GitContextOptions, getGitContext } from "./git-context.ts";
 const EVERYTHING: GitContextOptions = { branch: true, status: true, diff: true, diffStats: true, log: 5 };
 const commit = "git add -A && git commit -q --allow-empty -m init";
 
-describe("what it says", () => {
-  test("all parts, in one order", async () => {
+describe("the git context", () => {
+  test("contains all parts in a fixed order", async () => {
     const folder = repository("echo one > a.txt", commit, "echo two > a.txt");
     const text = await getGitContext(EVERYTHING, folder);
     const titles = Array.from(text.matchAll(/^\*\*(.+?):\*\*/gm), (match) => match[1]);
@@ -19,13 +19,13 @@ describe("what it says", () => {
     expect(text).toContain("-one\n+two");
   });
 
-  test("a clean tree says that nothing changed", async () => {
+  test("reports no changes in a clean tree", async () => {
     expect(await getGitContext({ status: true, diff: true }, repository(commit))).toBe(
       "## Git Context\n\n**Git Status:** (no changes)\n\n**Git Diff:** (no changes)",
     );
   });
 
-  test("a repository without commits, and one on no branch", async () => {
+  test("handles a repository without commits and a detached head", async () => {
     const unborn = repository("echo hi > f.txt", "git add f.txt");
     const text = await getGitContext(EVERYTHING, unborn);
     expect(text).toContain("**Branch:** main");
@@ -52,7 +52,7 @@ describe("what it says", () => {
     }
   });
 
-  test("nothing asked for is no text, without a call of git", async () => {
+  test("is empty and starts no git when nothing is requested", async () => {
     for (const options of [false, {}, { log: 0 }, { log: false }, { status: false }]) {
       expect(await getGitContext(options, "/nowhere")).toBe("");
     }
@@ -116,7 +116,7 @@ describe("GIT-01: programs that the repository names", () => {
     return { folder, pwned: () => readdirSync(marks).toSorted() };
   }
 
-  test("none of them runs, and the state is still told", async () => {
+  test("none of them runs, and the state is still reported", async () => {
     const { folder, pwned } = hostile();
     const text = await getGitContext(EVERYTHING, folder);
     expect(pwned()).toEqual([]);
@@ -219,21 +219,21 @@ describe("GIT-02: slow, huge and incomplete repositories", () => {
     expect(text).not.toContain("\ufffd");
   });
 
-  test("a repository that hangs costs five seconds, not the run", async () => {
+  test("a repository that hangs is given up after five seconds", async () => {
     const folder = repository(commit, "mkfifo pipe", "git config include.path ../pipe");
     expect(await getGitContext(true, folder)).toBe("(git context left out: git took longer than 5 s)");
   });
 
-  test("a caller that gives up does not wait for it", async () => {
+  test("a caller that aborts does not wait for git", async () => {
     const folder = repository(commit, "mkfifo pipe", "git config include.path ../pipe");
     const text = await getGitContext(true, folder, { signal: AbortSignal.timeout(50) });
     expect(text).toBe("(git context left out: cancelled)");
   });
 });
 
-describe("GIT-03: counts that are no counts", () => {
+describe("GIT-03: invalid commit counts", () => {
   test.each([1.5, -1, Number.NaN, 1e9, "1; touch pwned", "--output=pwned", null])(
-    "a log of %j is left out and said",
+    "a log of %j is omitted with a note",
     async (log) => {
       const folder = repository(commit);
       const text = await getGitContext({ branch: true, log } as GitContextOptions, folder);
@@ -245,7 +245,7 @@ describe("GIT-03: counts that are no counts", () => {
     },
   );
 
-  test("options of another type ask for nothing", async () => {
+  test("options of the wrong type request nothing", async () => {
     const folder = repository(commit);
     for (const options of ["true", 1, null, undefined]) {
       expect(await getGitContext(options as unknown as boolean, folder)).toBe("");
@@ -259,7 +259,7 @@ describe("GIT-03: counts that are no counts", () => {
   });
 });
 
-describe("GIT-04: repositories that are none of ours", () => {
+describe("GIT-04: repositories of other owners", () => {
   function strangers(ctx: TestContext): string {
     if (process.getuid?.() !== 0) ctx.skip("only root can give a repository to somebody else");
     const folder = repository(commit);
@@ -267,14 +267,14 @@ describe("GIT-04: repositories that are none of ours", () => {
     return folder;
   }
 
-  test("one that belongs to somebody else is refused as git refuses it", async (ctx) => {
+  test("a repository of another user is refused as git refuses it", async (ctx) => {
     const folder = strangers(ctx);
     expect(await getGitContext(true, folder)).toBe(
       "(git context left out: it belongs to another user, and git's safe.directory does not list it)",
     );
   });
 
-  test("unless the user's own configuration lists it", async (ctx) => {
+  test("a repository that safe.directory of the user lists is used", async (ctx) => {
     const folder = strangers(ctx);
     const home = tempFolder({ ".gitconfig": `[safe]\n\tdirectory = ${folder}\n` });
     expect(await getGitContext({ branch: true }, folder, { home })).toBe("## Git Context\n\n**Branch:** main");
@@ -288,7 +288,7 @@ describe("GIT-04: repositories that are none of ours", () => {
     expect(await getGitContext({ branch: true }, join(top, "evil"))).not.toContain("trap");
   });
 
-  test("a broken repository is a note, and the one above it is not taken instead", async () => {
+  test("a broken repository gives a note, and the parent repository is not used instead", async () => {
     const folder = repository(commit);
     mkdirSync(join(folder, "sub", ".git"), { recursive: true });
     const text = await getGitContext(true, join(folder, "sub"));
@@ -296,7 +296,7 @@ describe("GIT-04: repositories that are none of ours", () => {
     expect(text).not.toContain("\n");
   });
 
-  test("a folder without any is said", async () => {
+  test("a folder without a repository is reported", async () => {
     expect(await getGitContext(true, tempFolder())).toBe("(not a git repository)");
   });
 });

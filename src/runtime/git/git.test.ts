@@ -12,7 +12,7 @@ async function ask(folder: string, ...args: readonly string[]): Promise<string> 
   return answer.ok ? answer.text : answer.reason;
 }
 
-test("a question is answered", async () => {
+test("a git command returns its output", async () => {
   expect(await ask(repository(), "symbolic-ref", "HEAD")).toBe("refs/heads/main\n");
 });
 
@@ -28,7 +28,7 @@ test("variables of the calling process do not reach git", async () => {
   }
 });
 
-test("what goes wrong is told in one line, without git's own prefix", async () => {
+test("an error is reported in one line, without git's own prefix", async () => {
   expect(await ask(repository(), "rev-parse", "--verify", "nothing")).toBe("Needed a single revision");
   expect(await ask(tempFolder(), "status")).toMatch(/^not a git repository/);
 });
@@ -42,7 +42,7 @@ test("a configuration with endless filters is refused", async () => {
   expect(await ask(folder, "status")).toBe("its configuration is too large");
 });
 
-test("a configuration that depends on the place is refused, unless it is the person's own", async () => {
+test("a conditional configuration (includeIf) is refused, unless it is the user's own", async () => {
   const folder = repository();
   const condition = '[includeIf "gitdir:**/worktrees/**"]\n\tpath = hidden\n';
   const home = tempFolder({ ".gitconfig": condition });

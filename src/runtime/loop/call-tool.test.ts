@@ -37,7 +37,7 @@ describe("a call that is allowed", () => {
     ]);
   });
 
-  test("and changes something begins only once its start is kept", async () => {
+  test("and changes something starts only after its start is recorded", async () => {
     const order: string[] = [];
     const change = look({
       effect: "write",
@@ -56,7 +56,7 @@ describe("a call that is allowed", () => {
     expect(order).toEqual(["kept", "carried out"]);
   });
 
-  test("and delegates passes on its denials always, and its tools where the run or the agent restricts them", async () => {
+  test("and delegates always passes on its denials, and its tools where the run or the agent restricts them", async () => {
     const helping = look({
       run: async (_, { delegate }) => {
         const done = await delegate({ mode: "single", task: "help" });
@@ -140,7 +140,7 @@ describe("a call that is not allowed never reaches its tool", () => {
     expect(types).toEqual(["tool.rejected"]);
   });
 
-  test("when it would have to be asked, and nobody is there or the person says no", async () => {
+  test("when it needs approval, and nobody is available or the person rejects it", async () => {
     const tool = { effect: "write" } as const;
     const alone = await refused(call(), { tool });
     expect(alone.answer.text).toMatch(/^DENIED: look was not carried out: .+, and nobody is available to ask/);
@@ -156,7 +156,7 @@ describe("a call that is not allowed never reaches its tool", () => {
   });
 });
 
-test("a person who agrees once is asked again, and one who agrees for always is not", async () => {
+test("an approval for one call asks again, an "always" approval does not", async () => {
   const tools = [look({ effect: "write" })];
   const answers = [{ approve: true }, { approve: true, always: true }];
   const asked: string[] = [];
@@ -172,7 +172,7 @@ test("a person who agrees once is asked again, and one who agrees for always is 
   expect(asked).toHaveLength(2);
 });
 
-describe("a tool that goes wrong is an error result", () => {
+describe("a tool that fails gives an error result", () => {
   const ended = async (tool: Tool, more: Partial<PerformContext> = {}, secrets: readonly string[] = []) => {
     const { context, facts } = contextOf(more);
     const parts = { tools: [tool], redactor: createRedactor(secrets) };
@@ -194,7 +194,7 @@ describe("a tool that goes wrong is an error result", () => {
     });
   });
 
-  test("when it takes too long or the task is cancelled: it is not waited for", async () => {
+  test("when it times out or the task is cancelled: the task does not wait for it", async () => {
     expect(await ended(look({ timeoutMs: 1, run: never }))).toEqual({
       text: "look failed: look took longer than 1 ms",
       error: true,
@@ -213,7 +213,7 @@ describe("a tool that goes wrong is an error result", () => {
   });
 });
 
-test("of a long result the model reads the end and where all of it is, without known secrets", async () => {
+test("of a long result the model reads the tail and the path of the full output, without known secrets", async () => {
   const whole = `first line\n${"line\n".repeat(20_000)}key tok_1234567890abc\nlast line`;
   const kept: string[] = [];
   const assignment = await assignmentOf({

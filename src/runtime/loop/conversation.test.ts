@@ -49,7 +49,7 @@ async function take({ talk }: Opened, options: { last?: boolean } = {}): Promise
 const read = ({ model }: Opened): readonly ToolAnswer[] =>
   (model.requests.at(-1)?.messages ?? []).flatMap((message) => (message.role === "tool" ? message.results : []));
 
-test("each request holds all that was said before, and what it cost adds up", async () => {
+test("each request contains the whole conversation, and costs add up", async () => {
   const usage = { input: 10, output: 5 };
   const opened = await open([
     { text: "Looking.", calls: [{ id: "c1", name: "look", input: { at: "a" } }], usage, cost: 0.25 },
@@ -84,7 +84,7 @@ test("in the last turn only the finish tool is offered, and a call of another on
   });
 });
 
-test("a finish call counts once its companions ran, a second one is ignored, and a wrong one is answered with the reason", async () => {
+test("a finish call is accepted after the other calls of its turn ran, a second one is ignored, and an invalid one gets the reason", async () => {
   const finish = (result: unknown) => ({ name: "complete_task", input: { result } });
   const both: Script = {
     calls: [finish({ n: 1 }), { name: "look", input: { at: "a" } }, finish({ n: 2 })],
@@ -103,7 +103,7 @@ test("a finish call counts once its companions ran, a second one is ignored, and
 });
 
 describe("the budget of the run", () => {
-  test("a call of a tool beyond it is answered and not carried out", async () => {
+  test("a tool call that exceeds it gets an answer and is not run", async () => {
     const opened = await open([look("a", "b"), "done"], {}, { budget: createBudget({ maxToolCalls: 1 }) });
     await take(opened);
     await take(opened);
@@ -114,7 +114,7 @@ describe("the budget of the run", () => {
     ]);
   });
 
-  test("a turn beyond it never reaches the model, and the last turn is free", async () => {
+  test("a turn that exceeds it never reaches the model, and the grace turn is free", async () => {
     const opened = await open(["one", "two"], {}, { budget: createBudget({ maxTurns: 1 }) });
     await take(opened);
     const refused = await opened.talk.next(signal);
@@ -124,7 +124,7 @@ describe("the budget of the run", () => {
   });
 });
 
-test("an agent that repeats a call with the same result is told the third time and stopped the fifth time", async () => {
+test("an agent that repeats a call with the same result is warned the third time and stopped the fifth time", async () => {
   const opened = await open([look("a"), look("a"), look("a"), look("a"), look("a"), ""]);
   const replies: string[] = [];
   for (let n = 0; n < 5; n += 1) replies.push((await take(opened)).is);
@@ -135,7 +135,7 @@ test("an agent that repeats a call with the same result is told the third time a
   expect(texts[2]).toMatch(/^saw a\n./);
 });
 
-test("an agent that asks again and again for what it is not allowed is stopped", async () => {
+test("an agent that keeps making denied calls is stopped", async () => {
   const calls = (count: number): Script => ({
     calls: Array.from({ length: count }, (_, n) => ({ name: "look", input: { at: `${n}` } })),
   });
@@ -145,7 +145,7 @@ test("an agent that asks again and again for what it is not allowed is stopped",
   expect(opened.ran).toEqual([]);
 });
 
-test("a conversation that was interrupted goes on with what is recorded, and no call is made again", async () => {
+test("an interrupted conversation continues from the record, and no call is repeated", async () => {
   const before = await open([look("a"), "done"]);
   await take(before);
   const past = before.facts.map(

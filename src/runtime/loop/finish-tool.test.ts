@@ -12,7 +12,7 @@ const data: FinishAttempt = { output: '{\n  "n": 1\n}', data: { n: 1 } };
 
 const agent = { name: "a", description: "d", instructions: "" };
 
-describe("handing in without a schema", () => {
+describe("a result without a schema", () => {
   test.each<[string, unknown, FinishAttempt]>([
     ["a text", { result: "done" }, { output: "done" }],
     ["under another name", { report: "done" }, { output: "done" }],
@@ -32,7 +32,7 @@ describe("handing in without a schema", () => {
   });
 });
 
-describe("handing in against a schema", () => {
+describe("a result with a schema", () => {
   test.each<[string, unknown, FinishAttempt]>([
     ["in result", { result: { n: 1 } }, data],
     ["in result and data", { result: { data: { n: 1 } } }, data],
@@ -47,7 +47,7 @@ describe("handing in against a schema", () => {
   });
 });
 
-describe("the last words", () => {
+describe("the last message as result", () => {
   test.each<[string, string, FinishAttempt]>([
     ["are the result", "all done", { output: "all done" }],
     ["may not be empty", " ", { problem: "the result is empty", empty: true }],

@@ -52,7 +52,7 @@ test("the model and its tools take turns until the model answers without a call"
 describe("a limit of turns", () => {
   const agent = { limits: { maxTurns: 1 } };
 
-  test("leaves one last turn without tools, and what is handed in then counts", async () => {
+  test("gives one last turn without tools, whose result is accepted", async () => {
     const { outcome, model, facts } = await play([look("a"), "Half of it."], agent);
     expect(outcome).toMatchObject({ status: "ok", output: "Half of it." });
     expect(model.requests.map(({ tools }) => tools.length)).toEqual([1, 0]);
@@ -65,7 +65,7 @@ describe("a limit of turns", () => {
     );
   });
 
-  test("fails the task when nothing is handed in then; what it had said stays", async () => {
+  test("fails the task when that turn returns nothing; earlier text is kept", async () => {
     const { outcome, model } = await play([look("a", "So far so good."), look("b"), "too late"], agent);
     expect(outcome).toMatchObject({ status: "failed", fault: { code: "MAX_TURNS" }, output: "So far so good." });
     expect(model.requests).toHaveLength(2);
@@ -81,19 +81,19 @@ describe("a limit of turns", () => {
 });
 
 describe("a result that is missing or not valid", () => {
-  test("is asked for once more, with nothing but the finish tool where it was not called", async () => {
+  test("is requested once more, with only the finish tool if it was not called", async () => {
     const { outcome, model } = await play(["I am done.", finish({ n: 1 })], { output });
     expect(outcome).toMatchObject({ status: "ok", data: { n: 1 } });
     expect(model.requests[1]).toMatchObject({ toolChoice: "required", tools: [{ name: "complete_task" }] });
   });
 
-  test("fails the task the second time, with a code that tells which it was", async () => {
+  test("fails the task the second time, with a code for the reason", async () => {
     const wrong = await play([finish({ n: "x" }), finish({ n: "y" }), finish({ n: 1 })], { output });
     expect(wrong.outcome).toMatchObject({ status: "failed", fault: { code: "INVALID_OUTPUT", retryable: true } });
     expect((await play(["", "", "late"])).outcome).toMatchObject({ status: "failed", fault: { code: "EMPTY" } });
   });
 
-  test("is final when the agent says that it gave up", async () => {
+  test("is final when the agent reports that it gave up", async () => {
     const { outcome, model } = await play([finish({ error: "there is no such file" }), finish({ n: 1 })], { output });
     expect(outcome).toMatchObject({
       status: "failed",
@@ -103,7 +103,7 @@ describe("a result that is missing or not valid", () => {
   });
 });
 
-test("a task that is cancelled while a tool works ends with the reason and what it had said", async () => {
+test("a task that is cancelled during a tool call ends with the reason and its text so far", async () => {
   const controller = new AbortController();
   const { outcome, model } = await play(
     [look("a", "Half of it."), "never said"],
@@ -128,7 +128,7 @@ test("a context that is too long is shortened once, and a model that still refus
   });
 });
 
-test("what is said to the task while it finishes gets a turn of its own", async () => {
+test("a message that arrives while the task finishes gets another turn", async () => {
   const letters = ["Mind the roof, too."];
   const { outcome, model } = await play(
     ["Done.", "Done, and the roof."],

@@ -24,13 +24,13 @@ test.for<[string, Parameters<ReturnType<typeof createGuard>>[0], string | number
   expect(guard(asked)).toEqual(typeof judged === "string" ? { caller: judged } : judged);
 });
 
-test("an address of version 6 is a name of ours where the server listens on it", () => {
+test("an IPv6 address is an accepted host name where the server listens on it", () => {
   const guard = createGuard({ tokens: { ann: "t" }, port: 7, hosts: [], bound: "::1" });
   expect(guard({ host: "[::1]:7", authorization: "Bearer t" })).toEqual({ caller: "ann" });
   expect(guard({ host: "127.0.0.1:7", authorization: "Bearer t" })).toBe(403);
 });
 
-test("what needs no token still needs a name of ours, and nobody is its caller", () => {
+test("a request that needs no token still needs a known host name, and has no caller", () => {
   const guard = createGuard({ tokens: { ann: "t" }, port: 7, hosts: [] });
   expect(guard({ host: "localhost:7" }, true)).toEqual({ caller: "" });
   expect(guard({ host: "evil.example:7" }, true)).toBe(403);

@@ -33,7 +33,7 @@ test("a run is recorded from run.started to run.ended, numbered without a gap", 
   expect(await run).toMatchObject({ status: "ok", output: "done" });
 });
 
-test("a run is not started a second time under its id, and its record stays as it was", async () => {
+test("a run id cannot be used twice, and the first record stays unchanged", async () => {
   const folder = join(tempFolder(), "run_x");
   const journal: Engine["journal"] = (_, listener) => openJournal(folder, listener);
   await startRun({ engine: { journal } });
@@ -43,7 +43,7 @@ test("a run is not started a second time under its id, and its record stays as i
   expect((await readJournal(folder)).events).toEqual(before);
 });
 
-test("a run that is resumed performs only what has not ended, and goes on with its numbers", async () => {
+test("a resumed run performs only nodes that have not ended, and continues its sequence numbers", async () => {
   const folder = join(tempFolder(), "run_x");
   const journal: Engine["journal"] = (_, listener) => openJournal(folder, listener);
   const plan: Plan = {
@@ -79,7 +79,7 @@ test("a run that is resumed performs only what has not ended, and goes on with i
   expect(events.filter(({ type }) => type === "run.started")).toHaveLength(1);
 });
 
-test("a run that reaches its time says so, lets its tasks hand in what they have, and fails", async () => {
+test("a run that reaches its time limit reports it, lets its tasks return what they have, and fails", async () => {
   const reached = deferred<void>();
   const handIn: Perform = async () => {
     await reached.promise;
@@ -95,7 +95,7 @@ test("a run that reaches its time says so, lets its tasks hand in what they have
   expect(await run).toMatchObject({ output: "half", limit: { kind: "time", value: 1 } });
 });
 
-test("no secret gets into the record, and nothing at all once the run has ended", async () => {
+test("no secret is recorded, and nothing is recorded after the run has ended", async () => {
   const events: unknown[] = [];
   let kept: PerformContext | undefined;
   const journal: Engine["journal"] = async (_, listener) => {
@@ -122,7 +122,7 @@ test("no secret gets into the record, and nothing at all once the run has ended"
   expect(events).toHaveLength(before);
 });
 
-test("a run whose record is lost stops its tasks and rejects with the reason", async () => {
+test("a run that cannot be recorded any more stops its tasks and rejects with the reason", async () => {
   let lose = (): void => {};
   const journal: Engine["journal"] = async (_, listener) => {
     lose = () => listener.lost(new Error("the disk is full"));

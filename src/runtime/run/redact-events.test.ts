@@ -19,13 +19,13 @@ function outlets(): Outlets & { said: string[]; facts: Fact[] } {
 const text = (words: string): Delta => ({ type: "text.delta", text: words });
 const end: Fact = { type: "tool.ended", call: "1", tool: "x", error: false, text: "", ms: 0 };
 
-test("a fact passes without its secrets", () => {
+test("secrets are removed from an event", () => {
   const { emit, facts } = outlets();
   emit("a", { ...end, text: `key is ${CANARY}` });
   expect(facts).toMatchObject([{ text: "key is [redacted]" }]);
 });
 
-test("words are shown as soon as they are whole, and all of them before the turn ends", () => {
+test("complete words are shown at once, and all text before the turn ends", () => {
   const { emit, live, said } = outlets();
   for (const piece of ["Hel", "lo ", "wor", "ld, how", " are"]) live("a", text(piece));
   emit("a", end);
@@ -66,7 +66,7 @@ test.each([
   );
 });
 
-test("something without any space in it is not held for ever", () => {
+test("text without spaces is not held back for ever", () => {
   const { live, said } = outlets();
   for (let n = 0; n < 200; n += 1) live("a", text("x".repeat(100)));
   expect(said.join("").length).toBeGreaterThan(10_000);

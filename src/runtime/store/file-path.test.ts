@@ -6,7 +6,7 @@ test.each(["build.2/review", "lead/scout-2", "a@b:c_d"])("%s stays as it is", (p
 });
 
 test.each(["数据库", "前端 页", "a/../b", "..", "𠮷".repeat(80), "", "con\u0000", "प्रतिवेदन.2/work"])(
-  "%j becomes a path that every disk takes",
+  "%j becomes a path that is valid on every file system",
   (path) => {
     for (const segment of filePathOf(path).split("/")) expect(segment).toMatch(/^[\w.~-]{1,100}$/);
     expect(filePathOf(path).split("/")).not.toContain("..");

@@ -38,7 +38,7 @@ test("whatever is written can be read", () => {
   );
 });
 
-test("a record that is not whole is none: cut anywhere, or with any character changed", () => {
+test("an incomplete or changed record is invalid", () => {
   const whole = line.trimEnd();
   for (let length = 0; length < whole.length; length += 1)
     expect(decodeLine(whole.slice(0, length)), `cut at ${length}`).toBeUndefined();
@@ -48,12 +48,12 @@ test("a record that is not whole is none: cut anywhere, or with any character ch
   }
 });
 
-test.each(["", "{}", "null", '{"crc":"zzzzzzzz","epoch":1}', '{"crc":"00000000",}'])("%j is no record", (text) => {
+test.each(["", "{}", "null", '{"crc":"zzzzzzzz","epoch":1}', '{"crc":"00000000",}'])("%j is not a record", (text) => {
   expect(decodeLine(text)).toBeUndefined();
 });
 
 test.each(['"a":1', '"epoch":1,"event":null', '"epoch":"1","event":{"seq":1}'])(
-  "%s with the right checksum is no record either",
+  "%s with a correct checksum is not a record either",
   (body) => {
     expect(decodeLine(`{"crc":"${crc32(body).toString(16).padStart(8, "0")}",${body}}`)).toBeUndefined();
   },

@@ -12,7 +12,7 @@ const fresh = (home = tempFolder(), project = "/ws"): Memory => openMemory({ hom
 const append = (memory: Memory, key: string, text: string): Promise<MemoryEntry> =>
   memory.change("project", key, (now) => `${now?.text ?? ""}${text}`, me, signal);
 
-test("what was written is read, with who wrote it", async () => {
+test("a note is read back with its author", async () => {
   const memory = fresh();
   await append(memory, "plan", "one");
   await memory.change(
@@ -43,7 +43,7 @@ test("projects do not see each other's notes, and both see the user's", async ()
   expect(await other.read("user", "ours")).toMatchObject({ text: "y" });
 });
 
-test("the same project is known by any path to it", async () => {
+test("a project is recognised by any path to it", async () => {
   const [home, project, place] = [tempFolder(), tempFolder(), tempFolder()];
   symlinkSync(project, join(place, "link"));
   await append(fresh(home, project), "a", "x");
@@ -80,7 +80,7 @@ test("MEM-02: many writers in one process lose nothing", async () => {
   expect(new Set(text.trim().split("\n")).size).toEqual(200);
 });
 
-test("MEM-02: nor do writers that know nothing of each other, and readers never see half of anything", async () => {
+test("MEM-02: independent writers lose nothing either, and readers never see a partial note", async () => {
   const home = tempFolder();
   const writers = Array.from({ length: 8 }, () => fresh(home));
   let writing = true;
@@ -142,7 +142,7 @@ test.each([
   "%2e%2e%2f",
   "\u00fc",
   "plan 2",
-])("MEM-01: the key %j is a name like any other", async (key) => {
+])("MEM-01: the key %j is accepted", async (key) => {
   const home = tempFolder();
   const memory = fresh(home);
   await append(memory, key, "x");
@@ -151,20 +151,20 @@ test.each([
   expect(files.every((file) => /^[a-z0-9~/-]+$/.test(file))).toBe(true);
 });
 
-test("keys that differ in case only are two", async () => {
+test("keys that differ only in case are different notes", async () => {
   const memory = fresh();
   await append(memory, "Plan", "x");
   await append(memory, "plan", "y");
   expect((await memory.list("project")).map(({ key }) => key)).toEqual(["Plan", "plan"]);
 });
 
-test("MEM-03: a note has an end", async () => {
+test("MEM-03: the size of a note is limited", async () => {
   const memory = fresh();
   await expect(append(memory, "a", "x".repeat(MAX_ENTRY_BYTES + 1))).rejects.toThrow("64000 bytes at most");
   expect(await memory.read("project", "a")).toBeUndefined();
 });
 
-test("what lies in the folder and is none of ours is left alone", async () => {
+test("unknown files in the folder are ignored", async () => {
   const home = tempFolder();
   const memory = fresh(home);
   await append(memory, "a", "x");

@@ -52,14 +52,14 @@ describe("tools", () => {
     return [...all.keys()].filter((name) => permit(rights, name).allowed);
   };
 
-  test("the agent has what it lists, and no more than whoever started it and the policy allow", async () => {
+  test("the agent has the tools it lists, limited by its parent and the policy", async () => {
     expect(await usable({ tools })).toEqual(["look", "change"]);
     expect(await usable({ tools, agent: { tools: ["look"] } })).toEqual(["look"]);
     expect(await usable({ tools }, {}, { depth: 1, ceiling: ["change"] })).toEqual(["change"]);
     expect(await usable({ tools, permissions: { mode: "plan" } })).toEqual(["look"]);
   });
 
-  test("an agent none of whose tools exists is refused", async () => {
+  test("an agent is refused when none of its tools exists", async () => {
     expect(await refusal({ tools, agent: { tools: ["lok", "chnge"] } })).toBe(
       'DENIED: None of the tools of "worker" exists here: lok, chnge.',
     );
@@ -77,7 +77,7 @@ describe("access", () => {
     expect(located).toMatchObject({ kind: "path", places: ["part/a.txt"], change: true });
   });
 
-  test("a helper that is to work outside of the workspace is refused, unless the folder was opened", async () => {
+  test("a helper with a folder outside of the workspace is refused, unless the folder is allowed", async () => {
     const outside = tempFolder();
     const cwd = tempFolder();
     mkdirSync(join(cwd, "inside"));
@@ -95,7 +95,7 @@ describe("access", () => {
 describe("model", () => {
   const models = { first: scripted(), second: scripted(), third: scripted() };
 
-  test("the call decides before the agent, the agent before whoever started it, and then the default", async () => {
+  test("the model of the call wins over the agent's, that over the parent's, and that over the default", async () => {
     const chosen = async (...given: Parameters<typeof assignmentOf>): Promise<string> =>
       (await assignmentOf(...given)).model.name;
     const started = { depth: 1, parentModel: "second" };
@@ -106,7 +106,7 @@ describe("model", () => {
     expect(await chosen({ models, agent }, { model: "first" }, started)).toBe("first");
   });
 
-  test("a model that the person names and that does not exist is refused; one that the agent names is replaced with a warning", async () => {
+  test("an unknown model is refused when the user names it, and replaced with a warning when the agent names it", async () => {
     expect(await refusal({ models }, { model: "fourth" })).toMatch(
       /^MODEL_UNKNOWN: No model is available for "worker": fourth: /,
     );
@@ -126,7 +126,7 @@ describe("model", () => {
 });
 
 describe("prompt", () => {
-  test("the model reads the background, the preface, the prompt and the promised results, in this order", async () => {
+  test("the model reads the context, the preface, the prompt and the attached results, in this order", async () => {
     const { prompt, sharedChars, system, completion } = await assignmentOf(
       {},
       { preface: "About you.", prompt: "Sum up." },
@@ -140,7 +140,7 @@ describe("prompt", () => {
     expect(completion).toBe("text");
   });
 
-  test("an output schema is checked and asked for with the finish tool; one that is not a valid JSON Schema is refused", async () => {
+  test("an output schema is validated and used for the finish tool; an invalid JSON Schema is refused", async () => {
     const output = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
     const { completion, validate } = await assignmentOf({ agent: { output } });
     expect([completion, validate?.({ n: 1 }), validate?.({ n: "1" })]).toEqual(["tool", undefined, "n must be number"]);

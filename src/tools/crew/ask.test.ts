@@ -6,7 +6,7 @@ describe("ask", () => {
   const input = { question: "Which one?", options: ["red", "blue"] };
   const asking = (answer: { approve: boolean; text?: string } | undefined) => ({ ask: async () => answer });
 
-  test("puts the question with its choices, and understands a number", async () => {
+  test("shows the question with its choices, and accepts a number", async () => {
     const asked: string[] = [];
     const answered = await callTool(ask, "/", input, {
       ask: async (question) => (asked.push(question), { approve: true, text: "2" }),
@@ -19,7 +19,7 @@ describe("ask", () => {
     expect(await callTool(ask, "/", { question: "Sure?" }, asking({ approve: false }))).toEqual("Answer: no");
   });
 
-  test("says when nobody is there", async () => {
+  test("reports that nobody is available", async () => {
     expect(await callTool(ask, "/", input)).toContain("Nobody is available to answer");
     expect(await callTool(ask, "/", input, asking(undefined))).toContain("Nobody is available to answer");
   });

@@ -15,7 +15,7 @@ async function edit(cwd: string, input: object, more: Partial<ToolContext> = {})
   );
 }
 
-test("a text that is there once is replaced, and the change is shown", async () => {
+test("a text that occurs once is replaced, and the diff is shown", async () => {
   const cwd = tempFolder({ "a.txt": text });
   expect(await edit(cwd, { oldText: "three", newText: "3\n3b" })).toBe(
     [
@@ -35,7 +35,7 @@ test("a text that is there once is replaced, and the change is shown", async () 
   expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("one\ntwo\n3\n3b\ntwo\nfour\n");
 });
 
-test("a text that is there several times needs more around it, or replaceAll", async () => {
+test("a text that occurs several times needs more context, or replaceAll", async () => {
   const cwd = tempFolder({ "a.txt": text });
   expect(await edit(cwd, { oldText: "two", newText: "2" })).toBe(
     'failed: oldText is in "a.txt" 2 times, at lines 2, 4: give more of the text around the one you mean, or set replaceAll',
@@ -45,7 +45,7 @@ test("a text that is there several times needs more around it, or replaceAll", a
   expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("one\n$&2\nthree\n$&2\nfour\n");
 });
 
-test("a text that is not there is told with the lines that come nearest", async () => {
+test("a text that does not occur is reported with the nearest lines", async () => {
   const cwd = tempFolder({
     "a.txt": "function add(a, b) {\n  return a + b;\n}\n\nfunction sub(a, b) {\n  return a - b;\n}\n",
   });
@@ -73,7 +73,7 @@ test("permissions stay, and nothing else is left in the folder", async () => {
   expect(statSync(join(cwd, "a.txt")).mode & 0o777).toBe(0o750);
 });
 
-test("binary files, folders, missing files and edits that change nothing are refused in words", async () => {
+test("binary files, folders, missing files and edits that change nothing are refused with a message", async () => {
   const cwd = tempFolder({ "a.txt": text, "b.bin": "a\0b", "src/x": "x" });
   expect(await edit(cwd, { path: "b.bin", oldText: "a", newText: "b" })).toContain("is a binary file");
   expect(await edit(cwd, { path: "src", oldText: "a", newText: "b" })).toContain("is a folder");
@@ -83,7 +83,7 @@ test("binary files, folders, missing files and edits that change nothing are ref
   expect(await edit(cwd, { oldText: "one", newText: "one" })).toContain("there is nothing to change");
 });
 
-test("a file that somebody else changed since it was read is not edited, until it is read again", async () => {
+test("a file that another process changed since it was read must be read again before it is edited", async () => {
   const cwd = tempFolder({ "a.txt": text });
   const access: CallAccess = {
     judged: [{ kind: "path", places: ["a.txt"], change: true }],

@@ -28,7 +28,7 @@ test("a folder and a binary file are described", async () => {
   expect(await callTool(getFileInfo, cwd, { path: "bin" })).toContain("content: binary");
 });
 
-test("what is not there or outside is an error", async () => {
+test("a missing file and a file outside are errors", async () => {
   const cwd = tempFolder({ "read.me": "" });
   await expect(callTool(getFileInfo, cwd, { path: "raed.me" })).rejects.toThrow(
     "Near names in the working folder: read.me",

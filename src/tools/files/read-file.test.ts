@@ -12,7 +12,7 @@ test("lines come with their numbers", async () => {
   expect(await callTool(readFile, cwd, { path: "a.ts" })).toEqual("1\tone\n2\ttwo\n3\t\n4\tfour");
 });
 
-test("a part is shown from an offset on, with the way to go on", async () => {
+test("a part is shown from an offset, with the offset of the next part", async () => {
   const cwd = tempFolder({ "a.ts": "1\n2\n3\n4\n5\n" });
   expect(await callTool(readFile, cwd, { path: "a.ts", offset: 2, limit: 2 })).toEqual(
     "2\t2\n3\t3\n[more lines follow: call read_file with offset 4]",
@@ -20,7 +20,7 @@ test("a part is shown from an offset on, with the way to go on", async () => {
   expect(await callTool(readFile, cwd, { path: "a.ts", offset: 4, limit: 2 })).toEqual("4\t4\n5\t5");
 });
 
-test("one call shows 2,000 lines at most, and how to go on is one of them: nothing is cut off at the beginning", async () => {
+test("one call shows at most 2,000 lines, including the line with the next offset", async () => {
   const cwd = tempFolder({ "a.txt": "x\n".repeat(2_001) });
   const text = await callTool(readFile, cwd, { path: "a.txt" });
   expect(text.split("\n")).toHaveLength(MAX_OUTPUT_LINES);
@@ -42,12 +42,12 @@ test("a long line is cut between two characters", async () => {
   );
 });
 
-test("a line over many pieces of a file is put together", async () => {
+test("a line that spans several chunks of a file is joined", async () => {
   const cwd = tempFolder({ "a.txt": `${"x".repeat(200_000)}\nnext` });
   expect(await callTool(readFile, cwd, { path: "a.txt", offset: 2 })).toEqual("2\tnext");
 });
 
-test("a byte order mark is not shown, and an empty file is said", async () => {
+test("a byte order mark is not shown, and an empty file is reported", async () => {
   const cwd = tempFolder({ "bom.txt": "\ufeffone\n", "empty.txt": "" });
   expect(await callTool(readFile, cwd, { path: "bom.txt" })).toEqual("1\tone");
   expect(await callTool(readFile, cwd, { path: "empty.txt" })).toEqual("[the file is empty]");
@@ -63,7 +63,7 @@ test.each([
   ["../x", '"../x" is outside of the working folder: use a path inside it'],
   ["out/x", '"out/x" is a symbolic link that is broken or points outside of the working folder'],
   ["a\0b", '"a␀b" contains a NUL character, which no file name can have'],
-])("%j is answered with a sentence", async (path, sentence) => {
+])("%j gets an error message", async (path, sentence) => {
   const cwd = tempFolder({ "logo.png": "a\0b", "src/main.ts": "", "src/main.test.ts": "", "src/zebra.ts": "" });
   symlinkSync("/", join(cwd, "out"));
   await expect(callTool(readFile, cwd, { path })).rejects.toThrow(sentence.replace("out@", "out"));
@@ -76,7 +76,7 @@ test("an offset behind the end says how long the file is", async () => {
   );
 });
 
-test("PATH-07: a pipe does not make it wait", async () => {
+test("PATH-07: a pipe does not block it", async () => {
   const cwd = tempFolder();
   execFileSync("mkfifo", [join(cwd, "pipe")]);
   await expect(callTool(readFile, cwd, { path: "pipe" })).rejects.toThrow("not a regular file");

@@ -13,7 +13,7 @@ const failure = (work: Promise<string>): Promise<string> =>
     (error: unknown) => (error as Error).message,
   );
 
-test("a new file is made with the folders it is in", async () => {
+test("a new file is created with its folders", async () => {
   const cwd = tempFolder();
   expect(await callTool(writeFile, cwd, { path: "src/deep/a.txt", content: "one\ntwo\n" })).toBe(
     'Created "src/deep/a.txt" with 2 lines.',
@@ -22,7 +22,7 @@ test("a new file is made with the folders it is in", async () => {
   expect(await callTool(writeFile, cwd, { path: "empty", content: "" })).toBe('Created "empty" with 0 lines.');
 });
 
-test("an old file is replaced, the change is shown, and its permissions stay", async () => {
+test("an existing file is replaced, the diff is shown, and its permissions are kept", async () => {
   const cwd = tempFolder({ "run.sh": "a\nb\n" });
   chmodSync(join(cwd, "run.sh"), 0o755);
   expect(await callTool(writeFile, cwd, { path: "run.sh", content: "a\nc\n" })).toBe(
@@ -35,7 +35,7 @@ test("an old file is replaced, the change is shown, and its permissions stay", a
   expect(readdirSync(cwd)).toEqual(["run.sh"]);
 });
 
-test("a write that fails leaves what was there, and nothing else", async () => {
+test("a failed write leaves the old content and no temporary file", async () => {
   const cwd = tempFolder({ "a.txt": "old", "f/x": "x" });
   expect(await failure(callTool(writeFile, cwd, { path: "f", content: "x" }))).toBe('"f" is a folder');
   expect(await failure(callTool(writeFile, cwd, { path: "a.txt/b", content: "x" }))).toContain(
@@ -48,7 +48,7 @@ test("a write that fails leaves what was there, and nothing else", async () => {
   expect(readdirSync(cwd).toSorted()).toEqual(["a.txt", "f"]);
 });
 
-test("files and folders are deleted; one that is not empty only on purpose", async () => {
+test("files and folders are deleted; a folder that is not empty only with recursive", async () => {
   const cwd = tempFolder({ "a.txt": "a", "d/x": "x", "d/e/y": "y" });
   mkdirSync(join(cwd, "empty"));
   expect(await callTool(deleteFile, cwd, { path: "a.txt" })).toBe('Deleted "a.txt".');
@@ -64,7 +64,7 @@ test("files and folders are deleted; one that is not empty only on purpose", asy
   expect(readdirSync(cwd)).toEqual([]);
 });
 
-test("things are moved, and what is there stays unless it is to be replaced", async () => {
+test("files are moved, and an existing target is kept unless overwrite is set", async () => {
   const cwd = tempFolder({ "a.txt": "a", "b.txt": "b", "d/x": "x" });
   expect(await callTool(moveFile, cwd, { from: "a.txt", to: "new/place/a.txt" })).toBe(
     'Moved "a.txt" to "new/place/a.txt".',

@@ -58,7 +58,7 @@ describe.each(Object.entries(engines))("with %s", (_, grep) => {
     expect(await callTool(grep, tempFolder(files), input)).toEqual(answer);
   });
 
-  test("rules above the folder that is searched hold", async () => {
+  test("ignore rules above the searched folder apply", async () => {
     const cwd = tempFolder({
       ".git/HEAD": "",
       ".gitignore": "gen/\n*.log\n",
@@ -81,7 +81,7 @@ describe.each(Object.entries(engines))("with %s", (_, grep) => {
     expect(await callTool(grep, join(cwd, "p"), { pattern: "needle" })).toEqual("q/a.ts:1: needle");
   });
 
-  test("matches that lie apart are parted, those that touch are not", async () => {
+  test("separate matches are divided by a line, adjacent ones are not", async () => {
     const cwd = tempFolder({ "a.txt": "x\n1\n2\n3\n4\nx\n5\nx\n" });
     expect(await callTool(grep, cwd, { pattern: "x", context: 1 })).toEqual(
       ["a.txt:1: x", "a.txt-2- 1", "--", "a.txt-5- 4", "a.txt:6: x", "a.txt-7- 5", "a.txt:8: x"].join("\n"),
@@ -93,7 +93,7 @@ describe.each(Object.entries(engines))("with %s", (_, grep) => {
     expect(await callTool(grep, cwd, { pattern: "needle" })).toEqual(`min.js:1: ${"x".repeat(400)}...`);
   });
 
-  test("a pattern that nobody can read is explained", async () => {
+  test("an invalid pattern is explained", async () => {
     const cwd = tempFolder(files);
     await expect(callTool(grep, cwd, { pattern: "foo(" })).rejects.toThrow(
       /^the pattern cannot be read \(.*\): put a backslash before/,
@@ -117,7 +117,7 @@ describe.each(Object.entries(engines))("with %s", (_, grep) => {
     }
   });
 
-  test("PATH-07: pipes do not make it wait", async () => {
+  test("PATH-07: pipes do not block it", async () => {
     const cwd = tempFolder({ "a.txt": "needle" });
     execFileSync("mkfifo", [join(cwd, "pipe")]);
     const start = performance.now();
@@ -172,7 +172,7 @@ test("a ripgrep that does not start is replaced", async () => {
   ).toEqual("a.txt:1: needle");
 });
 
-test("neither ripgrep's configuration nor the environment has a say", async () => {
+test("ripgrep's configuration and the environment have no effect", async () => {
   const cwd = tempFolder({
     "a.txt": "Needle",
     rc: "--ignore-case\n--pre=./evil\n",
@@ -186,7 +186,7 @@ test("neither ripgrep's configuration nor the environment has a say", async () =
   expect(await callTool(grepFiles, cwd, { pattern: "Needle" }, { env })).toEqual("a.txt:1: Needle");
 });
 
-test("what is shown is read from the file that was judged, not from what the search has seen", async () => {
+test("results are read from the file that was checked, not from the search output", async () => {
   const all = tempFolder({ "out/secret.txt": "canary", "ws/a.txt": "fine" });
   symlinkSync("../out/secret.txt", join(all, "ws/l"));
   const lying = grepWith(async function* () {

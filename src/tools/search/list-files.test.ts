@@ -36,7 +36,7 @@ test("after 1,000 entries it is cut, deep ones first", async () => {
   expect(text).toContain("\nz.txt\n[cut at 1000 entries: call list_files with a path inside, or with a smaller depth]");
 });
 
-test("an empty folder, a file and a stranger are told apart", async () => {
+test("an empty folder, a file and a path outside get different messages", async () => {
   const cwd = tempFolder(files);
   expect(await callTool(listFiles, tempFolder(), {})).toEqual("[the folder is empty, or git ignores all of it]");
   await expect(callTool(listFiles, cwd, { path: "README.md" })).rejects.toThrow('"README.md" is a file: use read_file');
@@ -44,6 +44,6 @@ test("an empty folder, a file and a stranger are told apart", async () => {
   await expect(callTool(listFiles, cwd, { path: "scr" })).rejects.toThrow("Near names in the working folder: src");
 });
 
-test("a name cannot pretend to be two", async () => {
+test("a name with a line break is shown on one line", async () => {
   expect(await callTool(listFiles, tempFolder({ "a\nb": "" }), {})).toEqual("a␊b");
 });

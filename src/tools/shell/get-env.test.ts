@@ -14,7 +14,7 @@ describe("SEC-05: the environment of a task", () => {
       expect(await callTool(getEnv, "/", { name }, { env })).toEqual(`The variable ${name} is not available here.`);
   });
 
-  test("what a task sets is seen by that task, and by nobody else", async () => {
+  test("a variable that a task sets is visible only to that task", async () => {
     const [desk, other] = [emptyScratchpad(), emptyScratchpad()];
     await callTool(setEnv, "/", { name: "STAGE", value: "test" }, { env, desk });
     expect(await callTool(getEnv, "/", { name: "STAGE" }, { env, desk })).toEqual("test");
@@ -37,11 +37,11 @@ describe("SEC-05: the environment of a task", () => {
     "OPENAI_BASE_URL",
     "PAGER",
     "DYLD_INSERT_LIBRARIES",
-  ])("%s steers programs and cannot be set", async (name) => {
+  ])("%s controls programs and cannot be set", async (name) => {
     await expect(callTool(setEnv, "/", { name, value: "x" })).rejects.toThrow("cannot be set");
   });
 
-  test.each(["", "1A", "A-B", "A=B", "A B", "A\0"])("%j is no name", async (name) => {
+  test.each(["", "1A", "A-B", "A=B", "A B", "A\0"])("%j is not a valid name", async (name) => {
     await expect(callTool(setEnv, "/", { name, value: "x" })).rejects.toThrow();
   });
 });

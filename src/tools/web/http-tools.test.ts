@@ -39,7 +39,7 @@ test("other text is shown, in the encoding it has", async () => {
   expect(await shown("text/plain; charset=nonsense", "fine")).toContain("\nfine");
 });
 
-test("what is no text is said", async () => {
+test("content that is not text is reported", async () => {
   expect(await shown("image/png", Buffer.from([137, 80, 78, 71]))).toEqual(
     "200 URL/ (image/png, 4 bytes)\n[the content is not text, so it is not shown]",
   );
@@ -89,7 +89,7 @@ test("a page that is made to be slow does not stop the program", async () => {
   expect(beats).toBeGreaterThan(0); // none when it is read in this thread
 });
 
-test("a status that means no is an error result with what the server said", async () => {
+test("an error status gives an error result with the server's message", async () => {
   const server = await webServer({});
   const result = await httpGet({ fetch: createGuardedFetch({ allowHosts: [server.host] }) }).run(
     { url: server.url("/x") },

@@ -65,7 +65,7 @@ test("Tavily is asked with its key, from the variable that the user names", asyn
   ]);
 });
 
-test("nothing found, no access, no JSON, too often: each is said", async () => {
+test("no results, no access, no JSON and rate limits each get a message", async () => {
   const status = (code: number): Routes => ({ "*": (_, response) => response.writeHead(code).end("x") });
   expect((await search({ backend: "searxng" }, { "*": json({ results: [] }) })).text).toEqual(
     "[searxng found nothing]",
@@ -77,7 +77,7 @@ test("nothing found, no access, no JSON, too often: each is said", async () => {
   expect((await search({ backend: "searxng" }, { "*": "<html>" })).text).toContain("is not JSON");
 });
 
-test("without a search engine, or without its key or address, that is what it says", async () => {
+test("a missing search engine, key or address is reported", async () => {
   const said = (backend?: WebSearch): Promise<string> =>
     callTool(webSearch(backend ? { search: searchBackend(backend, {}) } : {}), "/", { query: "x" });
   expect(await said()).toContain("No search engine is configured here");

@@ -43,7 +43,7 @@ test("goes through a tree in the order of names, without .git and what is ignore
   ]);
 });
 
-test("rules from above the start hold, up to the top of the repository", async () => {
+test("ignore rules above the start folder apply, up to the top of the repository", async () => {
   const cwd = tempFolder({
     ".gitignore": "*.never\n",
     "repo/.git/HEAD": "",
@@ -56,7 +56,7 @@ test("rules from above the start hold, up to the top of the repository", async (
   expect(await paths(join(cwd, "repo"), "pkg")).toEqual(["pkg/b.never"]);
 });
 
-test("without a repository only the root's own rules hold", async () => {
+test("without a repository only the rules of the root apply", async () => {
   const cwd = tempFolder({ ".gitignore": "*\n", "ws/.gitignore": "*.log\n", "ws/src/a.ts": "", "ws/src/a.log": "" });
   expect(await paths(join(cwd, "ws"), "src")).toEqual(["src/a.ts"]);
 });
@@ -66,20 +66,20 @@ test("a repository inside has its own rules", async () => {
   expect(await paths(cwd)).toEqual([".gitignore", "vendor/", "vendor/a.log"]);
 });
 
-test("an ignored folder is shown to those who ask for it by name", async () => {
+test("an ignored folder is shown when it is requested by name", async () => {
   const cwd = tempFolder({ ".gitignore": "dist/**\ndist\n", "dist/deep/x.js": "" });
   expect(await paths(cwd)).toEqual([".gitignore"]);
   expect(await paths(cwd, "dist")).toEqual(["dist/deep/", "dist/deep/x.js"]);
 });
 
-test("PATH-10: links are named and not followed", async () => {
+test("PATH-10: links are listed and not followed", async () => {
   const cwd = tempFolder({ "a/x": "" });
   symlinkSync("/", join(cwd, "l"));
   symlinkSync("..", join(cwd, "a/up"));
   expect(await paths(cwd)).toEqual(["a/", "a/up", "a/x", "l"]);
 });
 
-test("a pipe or a link called .gitignore is passed over", async () => {
+test("a pipe or a link called .gitignore is ignored", async () => {
   const cwd = tempFolder({ "a/x": "", "b/x": "", rules: "x" });
   execFileSync("mkfifo", [join(cwd, "a/.gitignore")]);
   symlinkSync("../rules", join(cwd, "b/.gitignore"));

@@ -7,8 +7,8 @@ type Row = [name: string, turn: ProviderTurn, code: FaultCode, retryable: boolea
 
 /** What each way of failing is called, whether it is worth another try, and what a person is told to do. */
 const rows: readonly Row[] = [
-  ["a key that is not accepted", { fault: "unauthorized" }, "MODEL_AUTH", false, /was not accepted|wants a key/],
-  ["a key that may not", { fault: "forbidden" }, "MODEL_AUTH", false, /may not do this/],
+  ["a key that is not accepted", { fault: "unauthorized" }, "MODEL_AUTH", false, /was not accepted|requires a key/],
+  ["a key that may not", { fault: "forbidden" }, "MODEL_AUTH", false, /has no permission for this/],
   ["no credit", { fault: "no-credit" }, "MODEL_RATE_LIMIT", false, /no credit/],
   ["too many requests", { fault: "rate-limit" }, "MODEL_RATE_LIMIT", true, /--concurrency/],
   ["a model that does not exist", { fault: "no-such-model" }, "MODEL_UNKNOWN", false, /subcrew models/],

@@ -309,8 +309,8 @@ describe("NET-07: a body has an end, whatever the server does", () => {
   });
 
   test.each([
-    ["/often", "packed too many times"],
-    ["/odd", "not known here (secret-sauce)"],
+    ["/often", "compressed too many times"],
+    ["/odd", "unsupported compression (secret-sauce)"],
     ["/broken", "incorrect header check"],
     ["/headers", "headers of its answer are too long"],
   ])("%s is said", async (path, words) => {
@@ -340,7 +340,7 @@ describe("NET-07: a body has an end, whatever the server does", () => {
     const { port } = mute.address() as AddressInfo;
     const host = `127.0.0.1:${port}`;
     await expect(open(host, {}, { timeoutMs: 150 })({ url: `http://${host}/` }, signal)).rejects.toThrow(
-      "no whole answer",
+      "no complete answer",
     );
     await new Promise((resolve) => mute.close(resolve));
     await expect(open(host)({ url: `http://${host}/` }, signal)).rejects.toThrow("does not accept connections");

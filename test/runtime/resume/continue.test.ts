@@ -85,7 +85,7 @@ test("an agent that was changed goes on as it was recorded, and that is said; ri
   const more = await refreshed.continuing({ run: id, prompt: "Write x.", allowFailed: false });
   const seen = await collect(refreshed.run(more.plan, { continues: more.continues, refreshAgent: true }));
   expect(seen).toContainEqual(
-    expect.objectContaining({ type: "note", text: expect.stringContaining("taken as it is now") }),
+    expect.objectContaining({ type: "note", text: expect.stringContaining("uses its current definition") }),
   );
   expect(seen).toContainEqual(expect.objectContaining({ type: "tool.denied", tool: "write_file" }));
   expect(fresh.requests[0]?.system).toContain("Write.");

@@ -310,7 +310,7 @@ describe("a login", () => {
       "registration over a line that others can read",
       { metadata: { registration_endpoint: "http://register.example/" } },
       {},
-      /without encryption/,
+      /does not use https/,
     ],
     [
       "an authorization server inside of the user's network",

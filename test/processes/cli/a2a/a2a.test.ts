@@ -69,7 +69,7 @@ test("subcrew a2a serves; a task that was under way when it was killed goes on w
 });
 
 test.each([
-  ["nothing named", [], "No agent is named"],
+  ["nothing named", [], "No agent given"],
   ["a name that means nothing", ["--agents", "nobody"], 'There is no agent "nobody"'],
   ["an address that is not ours", ["--agents", "explore", "--host", "203.0.113.1"], "Cannot listen on 203.0.113.1"],
 ])("subcrew a2a with %s is a mistake, and nothing is served", async (_, args, words) => {

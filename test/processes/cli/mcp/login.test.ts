@@ -72,7 +72,7 @@ test("login opens the browser, runs use the login in every process, and logout e
 test("login --no-browser only prints the address; Ctrl-C stops waiting, and nothing is kept", async () => {
   const { start, oauth, browser, opened, env } = await desk();
   const { child, ended, until } = start(["mcp", "login", "docs", "--no-browser", "--json"], { env: browser });
-  await until("Waiting for you");
+  await until("Waiting for the login");
   child.kill("SIGINT");
   const { code, stdout, stderr } = await ended;
   expect([code, stdout, opened()]).toEqual([130, "", []]);

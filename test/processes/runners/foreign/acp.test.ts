@@ -84,7 +84,7 @@ describe("a task that is handed to an ACP agent", () => {
       });
     }
     const free = { permissions: { mode: "bypass" as const, sandbox: "off" as const } };
-    expect((await does(() => ["say Hello"], free)).result.fault?.message).toContain("wherever it likes");
+    expect((await does(() => ["say Hello"], free)).result.fault?.message).toContain("write files anywhere");
     const plan = await does(() => ["say Hello", "ask edit=notes.txt"], { permissions: { ...weaker, mode: "plan" } });
     expect([plan.result.status, said(plan.events)]).toEqual(["ok", "Hello[edit: no]"]);
   });

@@ -150,7 +150,7 @@ describe("a restriction that a tool cannot keep", () => {
   test.each<[tool: string, what: string, setting: Parameters<typeof handTo>[2], why: RegExp]>([
     ["codex", "an agent without commands", { agent: looking }, /reads by running commands/],
     ["claude", "commands in the sandbox", bypass, /commands run outside of the sandbox/],
-    ["pi", "writing in the workspace only", { permissions: { mode: "acceptEdits" } }, /wherever it likes/],
+    ["pi", "writing in the workspace only", { permissions: { mode: "acceptEdits" } }, /write files anywhere/],
     [
       "gemini",
       "a rule about arguments",

@@ -92,8 +92,8 @@ describe("subcrew run --replay", () => {
   test.for([
     [["--replay", "nowhere.json"], "The recording cannot be read"],
     [["--replay", "a.json"], "recording"],
-    [["--record", "x", "--replay", "y"], "do not go together"],
-    [["--replay-until", "2"], "only goes with --replay"],
+    [["--record", "x", "--replay", "y"], "cannot be combined"],
+    [["--replay-until", "2"], "requires --replay"],
   ] as const)("%s is a mistake", async ([flags, says]) => {
     const wrong = await place(work).run([...args, ...flags]);
     expect(wrong.code).toBe(2);

@@ -143,7 +143,9 @@ describe("a task in a worktree of its own", () => {
         permissions,
         answer: (q) => ({ approve: q.includes("write_file") || approve }),
       });
-      expect(questions.at(-1)).toMatch(/changed 1 file \(a\.txt\) in its worktree:\n {2}M a\.txt\nApply that to /);
+      expect(questions.at(-1)).toMatch(
+        /changed 1 file \(a\.txt\) in its worktree:\n {2}M a\.txt\nApply these changes to /,
+      );
       expect([result.nodes["worker"]!.changes!.applied, text(cwd, "a.txt")]).toEqual([
         approve,
         approve ? "two\n" : "one\n",
