@@ -14,10 +14,10 @@ import { agentNameSchema } from "./names-in-schema.ts";
 export const TASK_ID_CHARS = 32;
 
 const item = z.strictObject({
-  id: z.string().max(TASK_ID_CHARS).default("").describe("a short name for it, each another one"),
-  description: z.string().optional().describe("what people see of it, in a few words"),
-  assignment: z.string().min(1).describe("what is to be done, complete: the agent knows nothing else"),
-  agent: z.string().optional().describe("who does this one, when it is somebody else"),
+  id: z.string().max(TASK_ID_CHARS).default("").describe("a short unique id"),
+  description: z.string().optional().describe("a short label shown to people"),
+  assignment: z.string().min(1).describe("the complete assignment: the agent knows nothing else"),
+  agent: z.string().optional().describe("the agent of this task, if it is another one"),
   fork: z
     .boolean()
     .optional()
@@ -38,12 +38,12 @@ function taskTool(caller: Caller, name: string): Tool {
       .default(defaultAgent(caller.spawns))
       .describe(`who does it; ${defaultAgent(caller.spawns)} by default`)
       .meta(agentNameSchema(cards)),
-    context: z.string().optional().describe("what all of the tasks have to know, put before each assignment"),
+    context: z.string().optional().describe("context for all tasks, placed before each assignment"),
     schema: z
       .record(z.string(), z.unknown())
       .optional()
       .describe("the JSON Schema of each result, for agents that have none of their own"),
-    tasks: z.array(item).describe("the tasks; they run side by side"),
+    tasks: z.array(item).describe("the tasks; they run in parallel"),
   });
   return defineTool({
     name,
@@ -64,9 +64,9 @@ function taskTool(caller: Caller, name: string): Tool {
 }
 
 const BEFORE = `Starts agents that work on their own and hands you their results. Each sees only what you write, not this conversation, unless you fork it.
-Give one agent several tasks to have them done side by side; call again for another agent. Agents:`;
-const AFTER = `[read-only] agents cannot change anything. Do what takes a single call of a tool yourself. An agent whose result has a
-fixed shape keeps to it: do not ask it for another format. Results are summaries; the file named in one has all of it.`;
+Give one agent several tasks to run them in parallel; call again for another agent. Agents:`;
+const AFTER = `[read-only] agents cannot change anything. Do not delegate what a single tool call can do. An agent whose result has a
+fixed structure keeps it: do not ask for another format. Results are summaries; the file named in one has the full output.`;
 
 type Given = Readonly<{
   agent: string;

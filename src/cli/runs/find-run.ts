@@ -20,7 +20,7 @@ export async function findRun(word: string | undefined, what = "No run given."):
     throw new CrewError(
       "RUN_DAMAGED",
       `The journal of "${id}" cannot be read: ${run.problems.join(" ")}`,
-      `Look into ${run.folder}.`,
+      `Check the files in ${run.folder}.`,
     );
   const path = cut < 0 ? undefined : word.slice(cut + 1);
   if (path !== undefined && !hasTask(run.state, path)) throw unknownTask(run.state, path);
@@ -43,7 +43,11 @@ export async function whichActive(word: string | undefined): Promise<NamedRun> {
       `See what can be read of it: \`subcrew logs ${id}\`.`,
     );
   if (life === "interrupted" || (life === "paused" && which.run.owner === undefined))
-    throw new CrewError("RUN_BUSY", `"${id}" is ${life}: nobody works on it.`, `Resume it: \`subcrew resume ${id}\`.`);
+    throw new CrewError(
+      "RUN_BUSY",
+      `"${id}" is ${life}: no process is running it.`,
+      `Resume it: \`subcrew resume ${id}\`.`,
+    );
   if (which.run.owner === undefined)
     throw new CrewError("RUN_BUSY", `"${id}" has ended (${life}).`, `See \`subcrew result ${id}\`.`);
   return which;

@@ -24,7 +24,7 @@ export const showCommand: CliCommand = {
   notes: "On a terminal the text opens in $PAGER (less by default). A task stands for everything below it, too.",
   act: async ([word], flags) => {
     if (flags.markdown && flags.html)
-      throw new CrewError("BAD_INPUT", "--markdown and --html exclude each other.", "Give one of them.");
+      throw new CrewError("BAD_INPUT", "--markdown and --html cannot be combined.", "Give one of them.");
     const [{ findRun, warnOfDamage }, { terminal }, { transcriptsOf }, { printPaged }] = await Promise.all([
       import("./find-run.ts"),
       import("../base/terminal.ts"),

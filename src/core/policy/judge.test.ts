@@ -78,7 +78,7 @@ test("in a mode that never asks, a call that needs approval is denied with that 
   });
 });
 
-test("the rules that "always" creates allow only the same call, even if its argument looks like a pattern", () => {
+test("the rules created by an always answer allow only the same call, even if its argument looks like a pattern", () => {
   const agreed = (allow: readonly Rule[]): Policy => createPolicy("default", { allow, ask: [], deny: [] });
   const file = agreed(rulesAlike("write_file", write("src/*.ts").subjects));
   expect([judge(file, write("src/*.ts")).decision, judge(file, write("src/a.ts")).decision]).toEqual(["allow", "ask"]);

@@ -8,9 +8,9 @@ const count = z.number().int().positive();
 export const runLimits = z.strictObject({
   concurrency: count.optional().describe("how many tasks run at once"),
   maxTimeMs: count.optional().describe("how long a run may take, in milliseconds"),
-  maxDepth: z.number().int().optional().describe("how deep agents may start agents; negative: without end"),
+  maxDepth: z.number().int().optional().describe("how deeply agents may start agents; negative: unlimited"),
   answerTimeoutMs: count.optional().describe("how long a question waits for its answer, in milliseconds"),
-  budget: budgetLimits.optional().describe("what one run and everything below it may use"),
+  budget: budgetLimits.optional().describe("budget of one run and everything below it"),
   onLimit: z
     .enum(["park", "end"])
     .optional()
@@ -32,11 +32,11 @@ export const runParameters = z.strictObject({
     .boolean()
     .optional()
     .describe("true: tasks wait where onLimit and onProviderFault say nothing, unless CI is set"),
-  unattended: z.boolean().optional().describe("true: no person is there to answer a gate"),
+  unattended: z.boolean().optional().describe("true: nobody is available to answer gates"),
   asksCalls: z
     .boolean()
     .optional()
-    .describe("whether a person can be asked about tool calls; by default, if gates can be answered"),
+    .describe("whether a person can be asked about tool calls; default: whenever gates can be answered"),
   strict: z.boolean().optional().describe("true: a placeholder that refers to nothing is an error"),
   reuse: z
     .boolean()
@@ -45,13 +45,15 @@ export const runParameters = z.strictObject({
   refreshAgent: z
     .boolean()
     .optional()
-    .describe("true: use agents as they are now instead of as they were recorded; they may use no more than before"),
+    .describe(
+      "true: use the current agent definitions instead of the recorded ones, with no more permissions than before",
+    ),
   continues: z.string().optional().describe("the task of an earlier run that this run continues, as run/path"),
   origin: z
     .strictObject({ by: z.string(), caller: z.string(), agent: z.string(), context: z.string() })
     .readonly()
     .optional()
-    .describe("the caller outside of this machine that asked for the run"),
+    .describe("the remote caller that requested the run"),
 });
 
 export type RunParameters = Readonly<Exact<z.infer<typeof runParameters>>>;

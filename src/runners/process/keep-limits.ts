@@ -63,7 +63,7 @@ export function keepLimits(
     let wait = Math.min(maxTimeMs + LATE_MS, LONGEST_TIMER_MS);
     while (await pause(wait, over.signal)) {
       const works = await Promise.race([ping().then(() => true), pause(LATE_MS, over.signal).then(() => false)]);
-      const why = works ? " and it did not come to an end" : " and nothing went on in it any more";
+      const why = works ? " and the task did not finish" : " and the task stopped responding";
       if (!works || performance.now() > until + (waited?.() ?? 0))
         reached("TIMEOUT", `${formatDuration(maxTimeMs)} of time`, why);
       wait = LATE_MS;

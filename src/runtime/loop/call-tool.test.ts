@@ -156,7 +156,7 @@ describe("a call that is not allowed never reaches its tool", () => {
   });
 });
 
-test("an approval for one call asks again, an "always" approval does not", async () => {
+test("an approval for one call asks again, a permanent one does not", async () => {
   const tools = [look({ effect: "write" })];
   const answers = [{ approve: true }, { approve: true, always: true }];
   const asked: string[] = [];

@@ -39,7 +39,7 @@ test.each([
   ["a hole at the end", `${journalOf([note(3)])}${"\0".repeat(2_000_000)}\n`],
   ["an earlier owner that wrote too late", withLate()],
   ["nothing", ""],
-])("a journal is folded piece by piece to what it is as a whole: %s", async (_, text) => {
+])("folding a journal piece by piece gives the same state as folding it whole: %s", async (_, text) => {
   const folder = inFolder(text);
   expect(await foldJournal(folder, "r")).toMatchObject({ state: await wholeOf(folder), damage: [] });
 });

@@ -54,7 +54,7 @@ async function written(folder: string, count: number, text?: string): Promise<st
   return join(folder, JOURNAL_FILE);
 }
 
-test("what was appended is there after closing, in order, and in one line each", async () => {
+test("appended records are there after closing, in order, one per line", async () => {
   const folder = tempFolder();
   const file = await written(folder, 5);
   expect((await readJournal(folder)).events).toEqual([1, 2, 3, 4, 5].map((seq) => note(seq)));
@@ -62,7 +62,7 @@ test("what was appended is there after closing, in order, and in one line each",
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test("LOG-06: whatever a tool or model says fits into one record and comes back as it was", async () => {
+test("LOG-06: any text of a tool or model fits into one record and is read back unchanged", async () => {
   const folder = tempFolder();
   const hard = ["a\nb\r\nc", "\u2028\u2029", "\0\0", "\ud800 alone", "\ufffd", "x".repeat(1 << 20), "\u001b[31m", "😀"];
   const { journal } = await opened(folder);
@@ -73,8 +73,8 @@ test("LOG-06: whatever a tool or model says fits into one record and comes back 
   expect(problems).toEqual([]);
 });
 
-describe("a torn end", () => {
-  test("LOG-03: is cut off and reported, and the next record does not grow into it", async () => {
+describe("an incomplete last record", () => {
+  test("LOG-03: is cut off and reported, and the next record starts on a new line", async () => {
     const folder = tempFolder();
     const file = await written(folder, 3);
     truncateSync(file, statSync(file).size - 7);
@@ -89,21 +89,18 @@ describe("a torn end", () => {
     expect(problems).toEqual([]);
   });
 
-  test.each(["\0".repeat(4096), `${"\0".repeat(100)}\n`, '{"crc":"'])(
-    "may be %j as a power cut leaves it",
-    async (rest) => {
-      const folder = tempFolder();
-      appendFileSync(await written(folder, 2), rest);
-      const { journal } = await opened(folder);
-      expect(journal.problems).toHaveLength(1);
-      await journal.close();
-      expect((await readJournal(folder)).problems).toEqual([]);
-    },
-  );
+  test.each(["\0".repeat(4096), `${"\0".repeat(100)}\n`, '{"crc":"'])("may be %j after a power cut", async (rest) => {
+    const folder = tempFolder();
+    appendFileSync(await written(folder, 2), rest);
+    const { journal } = await opened(folder);
+    expect(journal.problems).toHaveLength(1);
+    await journal.close();
+    expect((await readJournal(folder)).problems).toEqual([]);
+  });
 });
 
 describe("damage before the end", () => {
-  test("LOG-04: is named with its record and place, kept aside, and never gone on from", async () => {
+  test("LOG-04: is reported with record and position, the journal is copied, and the run cannot be resumed", async () => {
     const folder = tempFolder();
     const file = await written(folder, 1000);
     const bytes = readFileSync(file);
@@ -198,8 +195,8 @@ describe("a damaged journal is shown before and after the damage", () => {
   });
 });
 
-describe("records of another time", () => {
-  test("LOG-08: what a newer version wrote is kept and skipped, and said", async () => {
+describe("records of other versions", () => {
+  test("LOG-08: records of a newer version are kept, skipped and reported", async () => {
     const folder = tempFolder();
     mkdirSync(folder, { recursive: true });
     const strange = { ...note(1), type: "node.teleported", whither: "elsewhere" } as unknown as KeptEvent;
@@ -211,7 +208,7 @@ describe("records of another time", () => {
     expect(readFileSync(join(folder, JOURNAL_FILE), "utf8")).toContain('"whither":"elsewhere"');
   });
 
-  test("what an older version did not write means what it meant then", async () => {
+  test("fields that an older version did not write get their old meaning", async () => {
     const folder = tempFolder();
     const old = {
       seq: 1,
@@ -226,7 +223,7 @@ describe("records of another time", () => {
     expect((await readJournal(folder)).events[0]).toMatchObject({ effect: "write", preview: "" });
   });
 
-  test("CLK-03: a time that runs backwards changes nothing about the order", async () => {
+  test("CLK-03: timestamps that run backwards do not change the order", async () => {
     const folder = tempFolder();
     await written(folder, 4);
     expect((await readJournal(folder)).events.map(({ seq, at }) => [seq, at])).toEqual([
@@ -239,7 +236,7 @@ describe("records of another time", () => {
 });
 
 describe("one owner writes", () => {
-  test("what an earlier owner adds after a later one began does not count", async () => {
+  test("records that a replaced owner appends are ignored", async () => {
     const folder = tempFolder();
     writeFileSync(
       join(folder, JOURNAL_FILE),
@@ -252,7 +249,7 @@ describe("one owner writes", () => {
     ]);
   });
 
-  test("a new owner writes with a higher epoch than everything there, also when the claims are gone", async () => {
+  test("a new owner writes with a higher epoch than any record, also when the claim files are missing", async () => {
     const folder = tempFolder();
     writeFileSync(join(folder, JOURNAL_FILE), encodeLine(note(1), 7));
     const { journal } = await opened(folder);
@@ -262,7 +259,7 @@ describe("one owner writes", () => {
     expect((await readJournal(folder)).epoch).toBe(8);
   });
 
-  test("an owner that was followed acknowledges nothing more, and leaves the journal as it is", async () => {
+  test("a replaced owner acknowledges nothing more and does not change the journal", async () => {
     const folder = tempFolder();
     const { journal, kept, lost } = await opened(folder);
     journal.append(note(1));
@@ -276,7 +273,7 @@ describe("one owner writes", () => {
     expect((await readJournal(folder)).events).toEqual([note(1)]);
   });
 
-  test("LOG-11: drafts that a dead process left are taken away by the next owner", async () => {
+  test("LOG-11: temporary files of a dead process are deleted by the next owner", async () => {
     const folder = tempFolder();
     mkdirSync(join(folder, "outputs", "a"), { recursive: true });
     const draft = join(folder, "outputs", "a", ".0123456789abcdef.tmp");
@@ -302,7 +299,7 @@ async function sized(size: number): Promise<Buffer> {
   return readFileSync(file);
 }
 
-test("LOG-02: cut at every byte of 64 KiB: exactly the whole records come back, and what was dropped is said", async () => {
+test("LOG-02: cut at every byte of 64 KiB: exactly the complete records are read, and the dropped part is reported", async () => {
   const bytes = await sized(64 << 10);
   const whole = readRecords(bytes, "here");
   expect(bytes.length).toBeGreaterThanOrEqual(64 << 10);
@@ -333,7 +330,7 @@ test("LOG-02: cut at every byte of 64 KiB: exactly the whole records come back, 
   expect(whole.events.length).toBeGreaterThanOrEqual(300);
 }, 60_000);
 
-test("LOG-05: any byte of 8 KiB changed: it is noticed, every time", async () => {
+test("LOG-05: a change of any byte of 8 KiB is detected", async () => {
   const bytes = await sized(8 << 10);
   const { events } = readRecords(bytes, "here");
   let noticed = 0;
