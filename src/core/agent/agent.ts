@@ -7,10 +7,10 @@ import type { AgentServers } from "../vocabulary/mcp-server.ts";
 import type { RunnerName } from "../vocabulary/runner-name.ts";
 import type { Thinking } from "../vocabulary/thinking.ts";
 
-/** How an agent may end its work: by the finish tool only, by either, or by its last words. */
+/** How an agent may return its result: by the finish tool only, by either, or by its last message. */
 export type Completion = "tool" | "tool-or-text" | "text";
 
-/** Who does the work: frozen data, from a file or from `defineAgent`. */
+/** An agent definition: frozen data, from a file or from `defineAgent`. */
 export type Agent = Readonly<{
   name: string;
   description: string;
@@ -19,69 +19,69 @@ export type Agent = Readonly<{
   /** Canonical names and patterns (`*`, `mcp_*`, `server__*`). Absent: everything but delegation. Empty: the finish tool only. */
   tools?: readonly string[];
   disallowedTools?: readonly string[];
-  /** What its file says about the arguments of calls; of several lists the strictest counts. They can only narrow. */
+  /** Rules of its file about arguments of calls; of several lists the strictest wins. They can only narrow. */
   rules?: readonly AgentRules[];
-  /** One model, or several of which the first available is taken. */
+  /** One model, or several in order of preference. */
   model?: string | readonly string[];
-  /** The user's settings name the model: it is used, or the task fails. */
+  /** The user's settings name the model: the task fails if it is unavailable. */
   modelRequired?: true;
   thinking?: Thinking;
   limits?: ResourceLimits;
   /** The schema of the result, in JSON Schema or JTD; `defineAgent` also takes one of zod. */
   output?: JsonSchema;
   completion?: Completion;
-  /** What the result is called in the finish tool; `result` by default. */
+  /** Name of the result parameter of the finish tool; `result` by default. */
   outputName?: string;
   /** Which agents it may start; none by default. */
   spawns?: "*" | readonly string[];
-  /** Its delegation tools as its file spells them, where that is not `task`. */
+  /** The spelling of its delegation tools, if it is not `task`. */
   delegation?: readonly string[];
-  /** What bounds the agents it starts: their own tools, or besides these its own as a ceiling. */
+  /** Upper bound of the tools of its helpers: their own tools, or also its own (ceiling). */
   delegationRule?: DelegationRule;
-  /** An agent that starts it cannot choose another model. */
+  /** A parent agent cannot choose another model for it. */
   modelLock?: boolean;
-  /** MCP servers: those it brings along, and those of the user that it names. Absent: all of the user's that its tools cover. */
+  /** MCP servers it defines, and the user's servers it names. Absent: all of the user's servers that its tools cover. */
   mcpServers?: AgentServers;
   extends?: string;
-  /** How it is called in front of people. */
+  /** Display name. */
   displayName?: string;
-  /** When to choose it, where a file says so apart from the description. */
+  /** When to choose it, if the file has a separate field for that. */
   whenToUse?: string;
-  /** Text of its file that is about the agent and not for it. */
+  /** Notes about the agent in its file that are not part of the prompt. */
   documentation?: string;
   temperature?: number;
   topP?: number;
-  /** What it may do unasked, as its file wishes; never more than its user and its parent allow. */
+  /** Permission mode requested by its file; never more than its user and its parent allow. */
   permission?: PermissionMode;
-  /** Its commands can change nothing and have no network, whatever the user allows. */
+  /** Its commands run in a read-only sandbox without network, whatever the user allows. */
   sandbox?: "read-only";
-  /** Skills whose text it starts with. */
+  /** Skills that are added to its prompt. */
   skills?: readonly string[];
   /** Runs in the background unless the caller says otherwise. */
   background?: boolean;
   isolation?: "worktree";
   /** `fork`: started by another agent, it begins with the conversation of that agent instead of an empty one. */
   conversation?: "fork";
-  /** Where its tasks run; in this program by default. */
+  /** Where its tasks run; in this process by default. */
   runner?: RunnerName;
   /** Where it keeps notes between runs. */
   memory?: "user" | "project" | "local";
-  /** How long its results may be used again, in milliseconds; only where it cannot change anything. */
+  /** How long its results may be reused, in milliseconds; only for agents that cannot change anything. */
   cacheMs?: number;
   /** Not offered to models that look for a helper. */
   hidden?: boolean;
   /** The inputs that `${name}` in its prompt refers to. */
   inputs?: Readonly<Record<string, AgentInput>>;
-  /** An agent that runs elsewhere: where its card is. */
+  /** A remote agent: where its card is. */
   remote?: RemoteCard;
   /** Where it was found. */
   source?: AgentSource;
 }>;
 
-/** Which tools a helper has: those of its own definition, or of these no more than its parent has. */
+/** Tools of a helper: those of its own definition, or at most those of its parent. */
 export type DelegationRule = "own" | "ceiling";
 
-/** The ladder from looking only to never asking. */
+/** The permission modes, from read-only to never asking. */
 export type PermissionMode = "plan" | "default" | "acceptEdits" | "auto" | "dontAsk" | "bypass";
 
 export type AgentInput = Readonly<{ type: string; description: string; required?: boolean }>;
@@ -95,10 +95,10 @@ export type AgentSource = Readonly<{
   family?: string;
   /** How the file is written. */
   dialect?: string;
-  /** The plugin that brought it, and for whom that was installed. */
+  /** The plugin that contains it, and the scope it was installed for. */
   plugin?: string;
   pluginScope?: "user" | "project";
-  /** Why the agent has fewer tools than its file may have meant. */
+  /** Why the agent has fewer tools than its file may have intended. */
   reduced?: string;
 }>;
 

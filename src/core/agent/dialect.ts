@@ -11,21 +11,21 @@ export type Dialect = Readonly<{
   lineOf?(text: string, field: string): number | undefined;
 }>;
 
-/** What a dialect may know of the file besides its text. */
+/** Information about a file besides its text. */
 export type FilePlace = Readonly<{
   file: string;
   /** The file's path below the directory that was searched, with slashes. */
   relative: string;
-  /** What its agents are told about where they come from. */
+  /** The source that its agents get. */
   source?: AgentSource | undefined;
-  /** The text of another file that this one names, when it lies where this one may point. */
+  /** Reads another file that this one refers to, if it is in an allowed place. */
   include?(path: string): string | undefined;
 }>;
 
-/** What one file held. A file with an agent may still have problems. */
+/** The result of reading one file. A file with an agent may still have problems. */
 export type ParsedFile = Readonly<{ agents: readonly ReadAgent[]; problems: readonly Problem[] }>;
 
-/** An agent as its file says it, before anybody else has a say. */
+/** An agent as defined in its file, before settings and inheritance. */
 export type ReadAgent = Readonly<{
   agent: Agent;
   /** The key of the file that each field came from. */
@@ -36,9 +36,9 @@ export type ReadAgent = Readonly<{
   kept: readonly string[];
   /** The file had to be repaired before it could be read. */
   recovered?: true;
-  /** The file itself switches the agent off. */
+  /** The file itself disables the agent. */
   disabled?: true;
-  /** Other names for it, which its dialect knows. */
+  /** Aliases of its dialect. */
   aliases?: readonly string[];
 }>;
 

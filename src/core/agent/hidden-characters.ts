@@ -7,7 +7,7 @@ import { type Problem, problem } from "../vocabulary/file-problem.ts";
 const HIDDEN =
   /\r(?!\n)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\uffa0\u2800\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\ufff9-\ufffb]|\u034f|\u17b4|\u17b5|\ufe0f|[\ufe00-\ufe0e]|[\u180b-\u180d\u180f]|[\u{e0000}-\u{e0fff}\u{1d173}-\u{1d17a}]/gu;
 
-/** Joiners between pictures, and the flags of regions, are part of one visible sign. */
+/** Joiners in emoji sequences and regional flags are part of a visible character. */
 const JOINED = new RegExp(
   "\\u{1f3f4}[\\u{e0020}-\\u{e007f}]+|[0-9#*]\\ufe0f|\\p{Extended_Pictographic}[\\ufe0f\\p{Emoji_Modifier}]?(?:\\u200d\\p{Extended_Pictographic}[\\ufe0f\\p{Emoji_Modifier}]?)*",
   "gu",
@@ -42,5 +42,5 @@ export function hiddenCharacters(text: string): Problem | undefined {
   });
 }
 
-/** Nobody needs to know how many more there are. */
+/** Counting stops here. */
 const COUNTED = 1000;

@@ -20,9 +20,9 @@ export const INHERITED_FIELDS = [
 ] as const;
 
 /**
- * Tools are the union of base and child; a base that may use everything does not widen a child that lists its tools,
- * and a child that lists none on purpose keeps none. Model and thinking are the child's, else the base's. What narrows
- * the base narrows the child.
+ * Tools are the union of base and child. A base with every tool does not widen a child that lists its tools,
+ * and a child with an empty list keeps it. Model and thinking are the child's, else the base's. Restrictions of
+ * the base apply to the child.
  */
 export function inherit<A extends Inherited>(child: A, base: Inherited): A {
   const inherited: { -readonly [K in keyof Inherited]: Inherited[K] } = {};
@@ -57,7 +57,7 @@ export function unionOfTools(
   return [...new Set([...base, ...child])];
 }
 
-/** One definition among those that may be extended, the strongest first. */
+/** A definition that may be extended, in order of precedence. */
 export type InheritingAgent = Readonly<{
   name: string;
   extends?: string;
@@ -71,7 +71,7 @@ export type Lineage<H> =
 
 /**
  * The base of each definition that extends another. To extend one's own name means the next weaker definition of that
- * name. What cannot be resolved is the fault of that definition, and of those that extend it, alone.
+ * name. An unresolved base is an error of that definition and of those that extend it.
  */
 export function lineages<H extends InheritingAgent>(definitions: readonly H[]): Map<H, Lineage<H>> {
   const found = new Map<H, Lineage<H>>();

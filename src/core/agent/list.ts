@@ -1,6 +1,6 @@
 /**
  * Agents in one line, `name (source): description` and so on; `count` of them are named, `remaining` are left out.
- * A list of nobody reads `none`.
+ * An empty list is `none`.
  */
 export function formatAgentList(agents: readonly ListedAgent[], max: number = agents.length): AgentList {
   const shown = agents.slice(0, Math.max(0, Math.floor(max)));
@@ -8,7 +8,7 @@ export function formatAgentList(agents: readonly ListedAgent[], max: number = ag
   return { text: agents.length === 0 ? "none" : text, count: shown.length, remaining: agents.length - shown.length };
 }
 
-/** What the list needs to know of an agent. */
+/** The fields of an agent that the list shows. */
 export type ListedAgent = Readonly<{ name: string; source: string; description: string }>;
 /** The line, how many agents it names and how many it leaves out. */
 export type AgentList = Readonly<{ text: string; count: number; remaining: number }>;

@@ -2,7 +2,7 @@ import type { Agent } from "./agent.ts";
 
 const SECRET = /key$|token|password|secret|value|credential/i;
 
-/** A remote agent as it can be shown: where its secrets come from stays, a secret that stands in the file itself does not. */
+/** A remote agent for display: references to secrets are kept, literal secrets are masked. */
 export function maskAuth(remote: NonNullable<Agent["remote"]>): NonNullable<Agent["remote"]> {
   if (remote.auth === undefined) return remote;
   const shown = Object.entries(remote.auth).map(([name, value]) => [
@@ -12,4 +12,4 @@ export function maskAuth(remote: NonNullable<Agent["remote"]>): NonNullable<Agen
   return { ...remote, auth: Object.fromEntries(shown) as Record<string, unknown> };
 }
 
-const isUrl = (value: string): boolean => /^https?:\/\//.test(value); // as of a token's endpoint
+const isUrl = (value: string): boolean => /^https?:\/\//.test(value); // such as a token endpoint

@@ -3,7 +3,7 @@ import type { FieldOrigin, Origins } from "../vocabulary/provenance.ts";
 import { DELEGATION_TOOL, toolMatches } from "../vocabulary/tool-names.ts";
 import type { Agent } from "./agent.ts";
 
-/** What a user's settings may say about one agent, wherever its file lies. */
+/** The user's settings for one agent. */
 export type AgentSettings = Readonly<
   Partial<
     Pick<Agent, "model" | "thinking" | "limits" | "tools" | "disallowedTools" | "temperature" | "topP" | "cacheMs">
@@ -12,22 +12,22 @@ export type AgentSettings = Readonly<
   }
 >;
 
-/** What no agent may exceed, whatever its file and its user say about it. */
+/** Upper bounds for every agent, whatever its file and its user set. */
 export type AgentCeiling = Readonly<Partial<Pick<Agent, "tools" | "disallowedTools" | "limits">>>;
 
 /** Everything that settings say about agents. */
 export type AgentAdjustments = Readonly<{
-  /** For agents that say nothing about it. */
+  /** Defaults for fields that an agent does not set. */
   defaults?: Readonly<Partial<Pick<Agent, "thinking" | "limits">>>;
-  /** In place of what the file says, by the agent's name. */
+  /** Overrides by agent name. */
   settings?: Readonly<Record<string, AgentSettings>>;
-  /** What is taken away at the end: from every agent, and by name. `key` is the place in the settings that says so. */
+  /** Restrictions applied last: for every agent, and by name. `key` is the setting that causes them. */
   ceilings?: readonly Readonly<{ key: string; agent?: string; ceiling: AgentCeiling }>[];
 }>;
 
 const REPLACED = ["model", "thinking", "tools", "temperature", "topP", "cacheMs"] as const;
 
-/** The agent as its user wants it, and which fields that decided. Of limits each is told for itself: `limits.maxTurns`. */
+/** Applies the settings to an agent, and returns the fields they decided. Limits are listed one by one: `limits.maxTurns`. */
 export function applySettings(
   agent: Agent,
   { defaults, settings, ceilings = [] }: AgentAdjustments,
@@ -90,11 +90,11 @@ function takeAway(made: Making, tools: readonly string[] | undefined, key: strin
   made.origins["disallowedTools"] = said(`${key}.disallowedTools`);
 }
 
-/** A smaller number, or that limits are kept where they were not. */
+/** The stricter of two limits; `enforceLimits: true` is stricter than false. */
 const isNarrower = (theirs: Limit, ours: Limit): boolean =>
   typeof theirs === "number" && typeof ours === "number" ? theirs < ours : theirs === true && ours === false;
 
-/** What both lists allow. `undefined` is everything but delegation. */
+/** Intersection of two lists. `undefined` means every tool except delegation. */
 export function commonTools(ours: readonly string[] | undefined, theirs: readonly string[]): readonly string[] {
   if (ours === undefined) return theirs.filter((tool) => tool !== DELEGATION_TOOL);
   const covered = (list: readonly string[], by: readonly string[]): readonly string[] =>
@@ -105,7 +105,7 @@ export function commonTools(ours: readonly string[] | undefined, theirs: readonl
 type Limit = number | boolean;
 type LimitRule = {
   readonly key: string;
-  /** The value that a limit gets; `undefined` leaves it. `ours` is what it is, or what it would be by default. */
+  /** The narrowed value of a limit, or `undefined` for no change. `ours` is the current or default value. */
   readonly value: (theirs: Limit, ours: Limit | undefined, fallback: Limit) => Limit | undefined;
 };
 

@@ -1,4 +1,4 @@
-/** What follows the name of a skill or command: one text, or the words of a command line as they are. */
+/** Arguments of a skill or command: one text, or the words of a command line. */
 export type SkillArguments = string | readonly string[];
 
 /**
@@ -23,7 +23,7 @@ export function expandCommand(instructions: string, given: SkillArguments): stri
 
 const MARK = /\$(?:@|ARGUMENTS(?:\[(\d{1,4})\])?|(\d{1,4})(?!\d))/g;
 
-/** One pass and literal: what is put in is never looked at again, and `$&` in it means nothing. */
+/** One literal pass: inserted text is not expanded again, and `$&` in it has no meaning. */
 function substitute(text: string, given: SkillArguments, { first }: { readonly first: 0 | 1 }): string {
   const words = wordsOf(given);
   return text.replace(MARK, (mark, index: string | undefined, number: string | undefined) => {

@@ -1,26 +1,26 @@
-/** A text that is put in front of an agent: with arguments, and for the agent that it names. */
+/** A skill: a prompt with arguments, for the agent that it names. */
 export type Skill = Readonly<{
   name: string;
   description: string;
-  /** What the agent is told; `$ARGUMENTS` and `$0`, `$1`, ... stand for the arguments. */
+  /** The prompt; `$ARGUMENTS` and `$0`, `$1`, ... are replaced by the arguments. */
   instructions: string;
-  /** `fork`: in an agent of its own. `inline`: in the conversation that asks for it, where there is one. */
+  /** `fork`: run by a separate agent. `inline`: added to the current conversation, if there is one. */
   context: "fork" | "inline";
-  /** The agent that does it; `general` when it names none. */
+  /** The agent that runs it; default `general`. */
   agent?: string;
   model?: string | readonly string[];
-  /** What its author would not have asked about. It gives no rights here. */
+  /** Tools that its author pre-approved. It grants no permissions here. */
   allowedTools?: readonly string[];
   argumentHint?: string;
   /** Only a person may start it. */
   disableModelInvocation: boolean;
-  /** False: only for models, and left out of the lists that people see. */
+  /** False: only for models, hidden from lists for people. */
   userInvocable: boolean;
   source: "bundled" | "user" | "project" | "plugin";
   file?: string;
 }>;
 
-/** A prompt of a workflow, under a name; `$@`, `$ARGUMENTS` and `$1`, `$2`, ... stand for what follows the name. */
+/** A workflow command: a named prompt; `$@`, `$ARGUMENTS` and `$1`, `$2`, ... are replaced by its arguments. */
 export type WorkflowCommand = Readonly<
   Pick<Skill, "name" | "description" | "instructions" | "agent" | "model" | "argumentHint" | "source" | "file">
 >;
@@ -28,7 +28,7 @@ export type WorkflowCommand = Readonly<
 /** The agent of a skill or command that names none. */
 export const DEFAULT_SKILL_AGENT = "general";
 
-/** Which agent a skill or command is handed to. */
+/** The agent that runs a skill or command. */
 export const agentFor = ({ agent }: Pick<Skill, "agent">): string => agent ?? DEFAULT_SKILL_AGENT;
 
 /** The description of a file that gives none: its first line that is no heading. */

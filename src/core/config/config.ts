@@ -148,10 +148,10 @@ export const config = z.strictObject({
 export type Config = z.infer<typeof config>;
 type Tiers = Record<(typeof tierNames)[number], z.ZodOptional<typeof models>>;
 
-/** The way to a value: `["agents", "scout", "model"]`. */
+/** The path of a value: `["agents", "scout", "model"]`. */
 export type ConfigPath = readonly string[];
 
-/** What the file of a trusted project may say: only what takes something away. */
+/** Keys that a trusted project's file may set: only those that narrow. */
 export const projectKeys: ReadonlySet<string> = new Set([
   "concurrency",
   "limits",
@@ -171,10 +171,10 @@ export const projectKeys: ReadonlySet<string> = new Set([
   "mcpServers.*.tools",
 ]);
 
-/** Keys below which things have names. */
+/** Keys whose children are user-defined names. */
 const BY_NAME: ReadonlySet<string> = new Set(["agents", "mcpServers"]);
 
-/** True for what a project may say. */
+/** True for a key that a project may set. */
 export function isProjects(path: ConfigPath): boolean {
   const first = path[0] ?? "";
   const general = BY_NAME.has(first) ? [first, "*", ...path.slice(2)] : path;

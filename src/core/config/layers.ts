@@ -4,24 +4,24 @@ import { toolsNamed } from "../vocabulary/tool-names.ts";
 import { type Config, type ConfigPath, isProjects } from "./config.ts";
 import { narrowConfig } from "./narrow.ts";
 
-/** Who said something: a variable, the file of a trusted project, the user's own file. */
+/** Source of a setting: a variable, a trusted project's file or the user's file. */
 export type ConfigLayer = "environment" | "project" | "user";
 
-/** What was said, by whom. */
+/** Settings of one source. */
 export type ConfigLayers = Readonly<Partial<Record<ConfigLayer, Config>>>;
 
-/** The settings that hold, and how they came about. */
+/** The effective settings, and the source of each. */
 export type SettledConfig = Readonly<{
   config: Config;
-  /** What they say about agents, ready for discovery. */
+  /** The settings for agents, prepared for discovery. */
   agents: AgentAdjustments;
-  /** Who decided a key, `limits.maxTurns` say. */
+  /** The source that decided a key such as `limits.maxTurns`. */
   origins: ReadonlyMap<string, ConfigLayer>;
   /** Keys of the project's file that it may not set. */
   ignored: readonly ConfigPath[];
 }>;
 
-/** Variables come first, then the project, which can only take away, then the user. */
+/** Precedence: variables, then the project (which can only narrow), then the user. */
 export function settleConfig({ user = {}, project = {}, environment = {} }: ConfigLayers): SettledConfig {
   const said = leavesOf(project);
   const rights = fromLeaves(said.filter(([path]) => isProjects(path)));
@@ -70,7 +70,7 @@ function over(ours: unknown, theirs: unknown): unknown {
 
 type SaidOfAgent = NonNullable<Config["agents"]>[string];
 
-/** What the settings say about agents; a project's can only take away. */
+/** The settings for agents; those of a project can only narrow. */
 function adjustmentsOf(user: Config, project: Config, { defaults, limits }: Config): AgentAdjustments {
   const theirs = Object.entries(project.agents ?? {});
   const off = [
@@ -87,7 +87,7 @@ function adjustmentsOf(user: Config, project: Config, { defaults, limits }: Conf
   };
 }
 
-/** Settings may spell tools as anybody does. */
+/** Settings may use the tool names of any dialect. */
 function settingsOf({ tools, disallowedTools, ...rest }: SaidOfAgent): AgentSettings {
   return {
     ...defined(rest),
@@ -104,7 +104,7 @@ function ceilingOf(said: SaidOfAgent): AgentCeiling {
 const canonical = (written: readonly string[]): readonly string[] =>
   written.flatMap((name) => (toolsNamed(name).length > 0 ? toolsNamed(name) : [name]));
 
-/** Without the keys that say nothing. */
+/** Removes undefined keys. */
 function defined<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;

@@ -3,7 +3,7 @@ import { defined } from "../text/defined.ts";
 import { DEFAULT_CONCURRENCY, DEFAULT_MAX_DEPTH } from "../vocabulary/limits.ts";
 import type { Config } from "./config.ts";
 
-/** The user's settings with what a project takes away from everybody. What it says about single agents is not in here. */
+/** The user's settings narrowed by the project's general settings. Settings for single agents are handled elsewhere. */
 export function narrowConfig(user: Config, project: Config): Config {
   const { concurrency, maxTimeMs, maxDepth, limits, budget, disabled, permissions, mcpServers } = project;
   return {
@@ -21,7 +21,7 @@ export function narrowConfig(user: Config, project: Config): Config {
 
 type Servers = NonNullable<Config["mcpServers"]>;
 
-/** The user's servers, without those and without those of their tools that the project does not want. */
+/** The user's MCP servers, without the servers and tools that the project disables. */
 function fewer(ours: Servers, theirs: Servers): Servers {
   const both = Object.entries(ours).map(([name, server]): [string, Servers[string]] => {
     const said = Object.hasOwn(theirs, name) ? theirs[name] : undefined;
@@ -31,7 +31,7 @@ function fewer(ours: Servers, theirs: Servers): Servers {
   return Object.fromEntries(both);
 }
 
-/** Of two limits the smaller one; a limit that is kept stays so. */
+/** The smaller of two limits; enforcement cannot be turned off. */
 function smallest<T extends Readonly<Record<string, number | boolean | undefined>>>(ours: T, theirs: T): T {
   const smaller = Object.entries(theirs).flatMap(([name, their]): [string, number | boolean][] => {
     const our = ours[name];
@@ -41,7 +41,7 @@ function smallest<T extends Readonly<Record<string, number | boolean | undefined
   return { ...ours, ...Object.fromEntries(smaller) };
 }
 
-/** Negative is without end. */
+/** Negative means unlimited. */
 function shallower(ours: number, theirs: number): number {
   if (theirs < 0) return ours;
   return ours < 0 ? theirs : Math.min(ours, theirs);
@@ -51,7 +51,7 @@ const joined = (ours: readonly string[] = [], theirs: readonly string[] = []): s
   ...new Set([...ours, ...theirs]),
 ];
 
-/** From never asking to changing nothing. */
+/** Permission modes, from never asking to read-only. */
 const STRICTNESS: readonly PolicyMode[] = ["bypass", "acceptEdits", "default", "dontAsk", "plan"];
 
 type Permissions = NonNullable<Config["permissions"]>;

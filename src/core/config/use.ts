@@ -26,7 +26,7 @@ export function crewSettings(config: Config): CrewSettings & Readonly<{ callersM
   });
 }
 
-/** Where anything is looked for. */
+/** Options for discovery in general. */
 export type PlaceWords = Defined<Pick<Config, "scope" | "order">>;
 
 export const placeWords = ({ scope, order }: Config): PlaceWords => defined({ scope, order });
@@ -37,7 +37,7 @@ export type AgentWords = Defined<Pick<Config, "preset" | "protectBundled" | "dis
 export const agentWords = ({ preset, protectBundled, disabled }: Config): AgentWords =>
   defined({ preset, protectBundled, disabled });
 
-/** The settings of a run, under what its crew and the run itself say. */
+/** The settings of a run, overridden by options of the crew and of the run. */
 export function withRunSettings<T extends RunParameters>(config: Config, given: T): T & RunParameters {
   const settings: RunParameters = defined(
     Object.fromEntries(Object.keys(runLimits.shape).map((key) => [key, config[key as keyof typeof runLimits.shape]])),
@@ -48,7 +48,7 @@ export function withRunSettings<T extends RunParameters>(config: Config, given: 
 
 type Defined<T> = Partial<Exact<T>>;
 
-/** The same without what is not said, also inside. */
+/** Removes undefined values, also in nested objects. */
 function defined<T extends object>(value: T): Defined<T> {
   return JSON.parse(JSON.stringify(value)) as Defined<T>;
 }

@@ -11,12 +11,12 @@ type Kind = "text" | "number" | "truth" | "list" | "text or list" | "text or num
 /** A variable that sets one value of the configuration. */
 export type ConfigVariable = Readonly<{ name: string; path: ConfigPath; kind: Kind }>;
 
-/** Every value that is not under a name of the user's own has a variable: `SUBCREW_LIMITS_MAX_TURNS`. */
+/** Every setting that is not below a user-defined name has a variable: `SUBCREW_LIMITS_MAX_TURNS`. */
 export function configVariables(): readonly ConfigVariable[] {
   return variablesIn(z.toJSONSchema(config, { io: "input" }), []);
 }
 
-/** What the variables say. One that cannot be read is the caller's mistake. */
+/** The settings in the variables. An invalid variable is an error. */
 export function configFromVariables(env: Env): Config {
   const given = Object.keys(env).filter((name) => name.startsWith("SUBCREW_") && !OTHERS.has(name) && env[name]);
   if (given.length === 0) return {};
@@ -27,13 +27,13 @@ export function configFromVariables(env: Env): Config {
   return fromLeaves(leaves);
 }
 
-/** Variables of ours that are no settings. */
+/** SUBCREW_ variables that are not settings. */
 const OTHERS: ReadonlySet<string> = new Set(["SUBCREW_HOME", "SUBCREW_DEBUG"]);
 
 function checked(name: string, path: ConfigPath, value: unknown): unknown {
   const faults = faultsOf(config, fromLeaves([[path, value]]), "configuration");
   const fault = faults.find((one) => path.every((step, at) => one.path[at] === step));
-  if (fault === undefined) return value; // what only other variables lack is looked at when all are together
+  if (fault === undefined) return value; // required keys are checked once all variables are combined
   throw new CrewError("BAD_CONFIG", `${name}: ${fault.message}`, fault.hint);
 }
 

@@ -1,4 +1,4 @@
-/** Who is meant by a name that one task uses for another, among those that can be written to. */
+/** Resolves the name that one task uses for another, among the tasks that can receive messages. */
 export function addressee(
   to: string,
   { from, there }: Readonly<{ from: string; there: readonly string[] }>,
@@ -7,7 +7,7 @@ export function addressee(
   const exact = others.find((path) => path === to);
   if (exact !== undefined) return exact;
   const named = others.filter((path) => path.split("/").at(-1) === to);
-  // Whoever is nearest: one's own child, then somebody who works for the same task, then whoever else has that name alone.
+  // The nearest task wins: an own child, then a sibling, then the only other task with that name.
   const [child, sibling] = [
     named.find((path) => aboveOf(path) === from),
     named.find((path) => aboveOf(path) === aboveOf(from)),

@@ -3,7 +3,7 @@ import { isFinishTool } from "../policy/permit.ts";
 import { defined } from "../text/defined.ts";
 import { READ_ONLY_TOOLS } from "../vocabulary/tool-names.ts";
 
-/** An agent as somebody sees it who may start it: JSON, so that it also goes to a task in another process. */
+/** An agent as shown to agents that may start it: JSON, so that it can be sent to another process. */
 export type AgentCard = Readonly<{
   name: string;
   description: string;
@@ -11,23 +11,23 @@ export type AgentCard = Readonly<{
   source?: AgentSource["kind"];
   /** It cannot change anything. */
   readOnly: boolean;
-  /** It can be started by its name and is not offered. */
+  /** It can be started by name but is not listed. */
   hidden?: boolean;
-  /** It has a result of a fixed shape, so nobody should ask it for another one. */
+  /** Its result has a fixed schema, so callers should not ask for another format. */
   structured?: boolean;
-  /** It works in the background unless the caller says otherwise. */
+  /** It runs in the background by default. */
   background?: boolean;
-  /** It works on another machine. */
+  /** It is a remote agent. */
   remote?: boolean;
   inputs?: Readonly<Record<string, AgentInput>>;
 }>;
 
-/** The agents there are at one moment, and those that are switched off. */
+/** The available agents at one moment, and the disabled ones. */
 export type Catalog = Readonly<{ agents: readonly AgentCard[]; disabled: readonly string[] }>;
 
 export const emptyCatalog: Catalog = Object.freeze({ agents: [], disabled: [] });
 
-/** Tools that touch nothing outside of the task, besides those that only look. */
+/** Tools without effect outside of the task, besides the read-only ones. */
 const HARMLESS: ReadonlySet<string> = new Set([
   "get_env",
   "set_env",
@@ -55,7 +55,7 @@ export function cardOf(agent: Agent): AgentCard {
   };
 }
 
-/** Which agents are there now that were not before, and the other way round. */
+/** The agents that were added and removed since the last catalog. */
 export function changesBetween(before: Catalog, now: Catalog): Readonly<{ came: string[]; went: string[] }> {
   const names = ({ agents }: Catalog): string[] => agents.filter(({ hidden }) => !hidden).map(({ name }) => name);
   const [old, fresh] = [names(before), names(now)];

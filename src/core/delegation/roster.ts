@@ -14,16 +14,16 @@ export type Roster = Readonly<{
 /** The agent of a task that names none. */
 export const DEFAULT_AGENT = "general";
 
-/** The same where a preset has only the agents of one system: whoever does any task there. */
+/** The default agent of each preset. */
 const OTHERS = ["task", "general-purpose"];
 
-/** Who does a task: whom it names, or the default agent. */
+/** The agent of a task: the named one, or the default agent. */
 export const agentNameOf = ({ agent }: Pick<Task, "agent">, roster: Pick<Roster, "find">): string =>
   agent ?? [DEFAULT_AGENT, ...OTHERS].find((name) => roster.find(name) !== undefined) ?? DEFAULT_AGENT;
 
 /**
- * The definition of whoever does a task. A task that names nobody is not held to the list of tools that the bundled default
- * agent is documented with: it has every tool, those of the caller included. A file that replaces that agent counts as it is.
+ * The definition of a task's agent. A task that names no agent is not limited to the tools that the bundled default
+ * agent lists: it has every tool, including those of the caller. A file that replaces that agent is used unchanged.
  */
 export function agentOf(task: Pick<Task, "agent">, roster: Pick<Roster, "find">): Agent | undefined {
   const found = roster.find(agentNameOf(task, roster));

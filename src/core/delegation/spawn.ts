@@ -6,26 +6,26 @@ import { facadeOf } from "../vocabulary/delegation-names.ts";
 import { ALL_TOOLS, DELEGATION_TOOL } from "../vocabulary/tool-names.ts";
 import type { Catalog } from "./catalog.ts";
 
-/** Which agents somebody may start: any, or those of a list. */
+/** The agents that may be started: any, or those of a list. */
 export type Spawns = "*" | readonly string[];
 
-/** Who wants to start agents, and what holds for it. */
+/** The caller of a delegation, and its limits. */
 export type Caller = Readonly<{
-  /** The name of the agent that calls; what a surface calls itself where no agent does. */
+  /** Name of the calling agent, or of the surface. */
   agent: string;
   spawns: Spawns;
-  /** How many agents stand above it, and how many may; negative: as many as like. */
+  /** Its delegation depth and the maximum; negative: unlimited. */
   depth: number;
   maxDepth: number;
-  /** The agent that must not be started, so that it does not start itself. */
+  /** The agent that must not be started, to prevent recursion. */
   blocked?: string;
-  /** The shape of its own result, which those it starts take over when nobody says anything else. */
+  /** Its own output schema, used for its helpers unless another one is given. */
   schema?: JsonSchema;
-  /** The agents there were when it was asked. */
+  /** The available agents. */
   catalog: Catalog;
 }>;
 
-/** Whom an agent may start: its own list, and the one agent that nobody may start again. */
+/** The spawn policy of an agent: its `spawns` list, and the agent that must not be started again. */
 export type SpawnPolicy = Pick<Caller, "spawns" | "blocked">;
 
 /** The part of the spawn policy that refuses an agent by its name. */
@@ -53,7 +53,7 @@ export function refusedInPlan(
   return undefined;
 }
 
-/** The agents that may be started, in the words of a refusal. */
+/** The allowed agents as text for a refusal. */
 export function allowedText(spawns: Spawns): string {
   if (spawns === "*") return "*";
   return spawns.length === 0 ? "none (spawns disabled for this agent)" : spawns.join(",");
@@ -63,7 +63,7 @@ export function allowedText(spawns: Spawns): string {
 export const defaultAgent = (spawns: Spawns): string => (spawns === "*" ? undefined : spawns[0]) ?? "task";
 
 /**
- * The delegation tools of an agent, as it spells them: when it lists one, or may use everything and says whom it may start.
+ * The delegation tools of an agent: if it lists one, or if it may use every tool and has `spawns`.
  * A `*` among the tools alone never means delegation.
  */
 export function delegationToolsOf({
@@ -77,20 +77,20 @@ export function delegationToolsOf({
   return delegation ?? (listed.length > 0 ? listed : [DELEGATION_TOOL]);
 }
 
-/** True at the depth below which nobody starts anything. */
+/** True at the maximum delegation depth. */
 export const atMaxDepth = ({ depth, maxDepth }: Pick<Caller, "depth" | "maxDepth">): boolean =>
   maxDepth >= 0 && depth >= maxDepth;
 
-/** Why an agent cannot be started; `undefined` when it can. The order of the checks is part of what is promised. */
+/** Why an agent cannot be started; `undefined` when it can. The order of the checks is part of the contract. */
 export type SpawnRefusal = "unknown" | "disabled" | "blocked" | "spawns" | "depth";
 
-/** Judges one name against what there is right now. */
+/** Checks one agent name against the current catalog. */
 export function spawnRefusal(name: string, caller: Caller, now: Catalog): SpawnRefusal | undefined {
   if (!now.agents.some((card) => card.name === name)) return now.disabled.includes(name) ? "disabled" : "unknown";
   return nameRefusal(name, caller) ?? (atMaxDepth(caller) ? "depth" : undefined);
 }
 
-/** The catalog as far as somebody may start what is in it, without what is not offered. */
+/** The catalog limited to agents that the caller may start and that are listed. */
 export function offered({ agents }: Catalog, policy: SpawnPolicy): Catalog["agents"] {
   return agents.filter(({ name, hidden }) => !hidden && nameRefusal(name, policy) === undefined);
 }

@@ -4,29 +4,29 @@ import { idOfDisplayName, modelNames, parseModelName, splitModelName } from "../
 import type { Thinking } from "../vocabulary/thinking.ts";
 import { modelFamilies, shortcuts, type Tier, tierNames, tiers } from "../vocabulary/tiers.ts";
 
-/** What somebody asks for: one name, a comma list or a list. */
+/** A model request: one name, a comma-separated list or a list. */
 export type ModelWish = Readonly<{ by: WishSource; names: string | readonly string[] }>;
 
-/** Who may ask, in order of precedence; settings and base agents are part of what the agent asks for. */
+/** Sources of model requests in order of precedence; settings and base agents count as the agent's. */
 export type WishSource = "call" | "agent" | "parent" | "run" | "default";
 
-/** What exists here, as plain data. */
+/** The available models, as plain data. */
 export type Catalogue = Readonly<{
   /** True for models that exist by name: handed in, or built in. */
   named(name: string): boolean;
-  /** Whether a provider can be used; `undefined` when nobody knows it. */
+  /** Whether a provider can be used; `undefined` for an unknown provider. */
   provider(name: string): ProviderStatus | undefined;
-  /** Names of models and providers, to guess what was meant. */
+  /** Names of models and providers, for suggestions. */
   names: readonly string[];
-  /** What the user set in place of our tiers and shortcuts. */
+  /** The user's tiers and shortcuts, which replace the built-in ones. */
   tiers?: Partial<Readonly<Record<Tier, string | readonly string[]>>>;
-  /** The model of tasks for which nobody names one. */
+  /** The default model. */
   default: string | readonly string[];
-  /** Taken in place of the default when nothing of it is available. */
+  /** Fallback when no default model is available. */
   lastResort?: string;
 }>;
 
-/** Whether a provider can be used, and what says so; `hint` is what to do about it. */
+/** Whether a provider can be used, and the reason; `hint` says how to make it usable. */
 export type ProviderStatus = Readonly<{ usable: boolean; because: string; hint?: string }>;
 
 /** A model that exists here. */
@@ -34,30 +34,30 @@ export type ModelCandidate = Readonly<{
   /** `provider/id`, or the name under which it was handed in. */
   name: string;
   provider?: string;
-  /** What the provider calls it. */
+  /** The model id of the provider. */
   id: string;
   thinking?: Thinking;
   why: string;
-  /** Only for when the ones before turn out not to exist. */
+  /** Used only if the models before it do not exist. */
   spare?: true;
 }>;
 
-/** A name that came to nothing. */
+/** A name that did not resolve to a model. */
 export type Miss = Readonly<{ name: string; code: "UNKNOWN_MODEL" | "MISSING_KEY"; because: string; hint: string }>;
 
 export type Choice = Readonly<{
-  /** The first is taken; the others follow when it fails in a way that allows it. Empty: nothing is there. */
+  /** The first model is used; the others are fallbacks. Empty: no model is available. */
   candidates: readonly ModelCandidate[];
   misses: readonly Miss[];
-  /** Said when somebody does not get what was asked for. */
+  /** Warnings about requests that could not be fulfilled. */
   warnings: readonly string[];
 }>;
 
 /**
- * The models for a task. The first wish of which anything is available decides; within it the first available name comes
- * first and the rest follow as written. A wish of which nothing is available is passed over with a warning, unless it is
- * `binding`: then there is no choice. Only what an agent asks for gives way to another model when it turns out not to
- * exist; what a person named is used, or is an error.
+ * Chooses the models of a task. The first request with an available model wins; its first available name comes
+ * first, and the rest follow in order. A request without any available model is skipped with a warning, unless it is
+ * `binding`: then the choice fails. Only a request of an agent falls back to another model when its model does not
+ * exist; a model named by a person is used or is an error.
  */
 export function chooseModel(asked: readonly ModelWish[], catalogue: Catalogue, binding?: WishSource): Choice {
   const wishes: readonly ModelWish[] = [...asked, { by: "default", names: catalogue.default }];
@@ -120,10 +120,10 @@ const asks: Readonly<Record<WishSource, string>> = {
 type Found = Readonly<{ candidates: readonly ModelCandidate[]; missed: readonly Miss[] }>;
 type Looking = Readonly<{ catalogue: Catalogue; inherited: string | readonly string[]; depth: number }>;
 
-/** Names may stand for names, but not for ever. */
+/** Maximum number of alias steps. */
 const DEEPEST = 5;
 
-/** What one name stands for: a model, or several of which the first available is meant. */
+/** Resolves one name to a model, or to several of which the first available is used. */
 function expand(text: string, looking: Looking): Found {
   const { catalogue, inherited, depth } = looking;
   const { name, thinking } = catalogue.named(text) ? { name: text } : parseModelName(text);
@@ -154,7 +154,7 @@ function expand(text: string, looking: Looking): Found {
 
 const told = (thinking: Thinking | undefined): { thinking?: Thinking } => (thinking === undefined ? {} : { thinking });
 
-/** What a word stands for: a tier, a shortcut, or whoever decides in its place. */
+/** Resolves a word: a tier, a shortcut or `inherit`. */
 function standsFor(word: string, { catalogue, inherited, depth }: Looking): string | readonly string[] | undefined {
   const fallback = [catalogue.default, catalogue.lastResort ?? []].flat();
   if (word === "inherit") return depth === 0 && inherited !== catalogue.default ? inherited : fallback;
@@ -164,7 +164,7 @@ function standsFor(word: string, { catalogue, inherited, depth }: Looking): stri
   return Object.hasOwn(shortcuts, word) ? shortcuts[word] : undefined;
 }
 
-/** Of the many that names can stand for, nobody wants to read the keys of all. */
+/** Shortens the list of missing keys. */
 function inShort(name: string, missed: readonly Miss[]): readonly Miss[] {
   const [first] = missed;
   if (first === undefined || missed.length === 1 || missed.some(({ code }) => code !== "MISSING_KEY")) return missed;

@@ -1,6 +1,6 @@
 import type { Message } from "./model.ts";
 
-/** The last messages that are never touched: what the model is working on right now. */
+/** Number of recent messages that are never changed. */
 const KEEP_LAST = 6;
 /** Results shorter than this are not worth removing. */
 const WORTH_CHARS = 400;
@@ -25,7 +25,7 @@ export function messageChars(message: Message): number {
   }
 }
 
-/** The first step: old tool results go, everything that was said stays. The task and the last turns are never touched. */
+/** Step one: removes old tool results and keeps all text. The task and the last turns are never changed. */
 export function dropOldResults(messages: readonly Message[]): Message[] {
   const border = messages.length - KEEP_LAST;
   return messages.map((message, index) => {
@@ -42,7 +42,7 @@ export function dropOldResults(messages: readonly Message[]): Message[] {
   });
 }
 
-/** The second step: what a summary would stand for, and what stays around it; `undefined` when there is nothing to sum up. */
+/** Step two: the messages to summarise, and those that stay; `undefined` when there is nothing to summarise. */
 export function splitForSummary(
   messages: readonly Message[],
 ): { task: Message; old: readonly Message[]; recent: readonly Message[] } | undefined {
@@ -55,7 +55,7 @@ export function splitForSummary(
     : { task, old: messages.slice(1, border), recent: messages.slice(border) };
 }
 
-/** A conversation as text, for whoever sums it up. */
+/** A conversation as text, for the model that summarises it. */
 export function transcriptOf(messages: readonly Message[]): string {
   return messages
     .map((message) => {

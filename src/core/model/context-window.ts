@@ -1,4 +1,4 @@
-/** Tokens that fit into one request, by what the provider calls the model; the first row that fits counts. */
+/** Context window in tokens by model id; the first matching row is used. */
 const windows: readonly Readonly<{ id: RegExp; tokens: number }>[] = [
   { id: /claude-(opus-(4-[6-9]|[5-9])|sonnet-(4-[6-9]|[5-9])|fable|haiku-[5-9])/, tokens: 1_000_000 },
   { id: /claude-(opus-4\.[6-9]|opus-[5-9]|sonnet-4\.[6-9]|sonnet-[5-9])/, tokens: 1_000_000 },
@@ -19,7 +19,7 @@ const windows: readonly Readonly<{ id: RegExp; tokens: number }>[] = [
   { id: /mistral-(large|medium|small)|devstral|codestral/, tokens: 131_072 },
 ];
 
-/** How many tokens fit into one request; `undefined` when nobody here knows. */
+/** Context window in tokens; `undefined` when unknown. */
 export function contextWindow(id: string): number | undefined {
   return windows.find((row) => row.id.test(id))?.tokens;
 }

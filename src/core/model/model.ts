@@ -2,7 +2,7 @@ import type { Fault } from "../outcome/outcome.ts";
 import type { JsonSchema } from "../text/json.ts";
 import type { Thinking } from "../vocabulary/thinking.ts";
 
-/** One provider turn. It never throws: what goes wrong is the last event of the stream. */
+/** One provider turn. It never throws: an error is the last event of the stream. */
 export type Model = (request: ModelRequest, signal: AbortSignal) => AsyncIterable<ModelEvent>;
 
 export type ModelRequest = Readonly<{
@@ -17,7 +17,7 @@ export type ModelRequest = Readonly<{
   temperature?: number;
   topP?: number;
   maxOutputTokens?: number;
-  /** What it has in common with requests of other tasks: a name for that beginning, and how long it is. */
+  /** The prefix shared with requests of other tasks: a cache key and its length. */
   prefix?: Readonly<{ key: string; chars: number }>;
 }>;
 
@@ -28,7 +28,7 @@ export type Message =
   | Readonly<{
       role: "user";
       text: string;
-      /** How many characters at its beginning other tasks are told, too: a block of its own where providers cache. */
+      /** Length of the prefix shared with other tasks, sent as a separate block where providers cache. */
       shared?: number;
       /** A request of another task ended with it: what precedes and it are in the provider's cache. */
       cacheMark?: true;
@@ -37,7 +37,7 @@ export type Message =
   | Readonly<{ role: "tool"; results: readonly ToolAnswer[]; cacheMark?: true }>;
 
 /**
- * What a provider wants to see again with a message: signed thinking and the like. Only whoever gave it can read it; a
+ * Provider data that must be sent back with a message, such as signed thinking. Only the same provider can read it; a
  * message that is changed loses it.
  */
 export type ProviderData = Readonly<{ by: string; data: unknown }>;
@@ -56,7 +56,7 @@ export type ModelEvent =
   | Readonly<{ type: "text"; text: string }>
   | Readonly<{ type: "thinking"; text: string }>
   | Readonly<{ type: "call"; call: ToolCall }>
-  /** Said while a turn goes on: that it is tried again, or on another model. */
+  /** A notice during a turn: a retry, or a switch to another model. */
   | Readonly<{ type: "notice"; code: "MODEL_RETRY" | "MODEL_FALLBACK" | "MODEL_CUT"; text: string }>
   | Readonly<{
       type: "end";
@@ -65,7 +65,7 @@ export type ModelEvent =
       /** What the provider's cache saved in dollars; negative for a turn that wrote more than it read. */
       saved?: number;
       carry?: ProviderData;
-      /** The model that answered, when it is another. */
+      /** The model that answered, if it is not the requested one. */
       model?: string;
     }>
   | Readonly<{ type: "error"; fault: Fault }>;

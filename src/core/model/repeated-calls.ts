@@ -1,11 +1,11 @@
-/** What is to be done about a call that brought the same again. */
+/** The reaction to a repeated call. */
 export type Repeat = "fine" | "tell" | "stop";
 
-/** How often the same call with the same result is taken before the model is told, and before it is stopped. */
+/** Number of identical calls with identical results before the model is warned, and before it is stopped. */
 const TELL_AT = 3;
 const STOP_AT = 5;
 
-/** Watches for an agent that goes round in circles: the same call with the same result, again and again. */
+/** Detects an agent that repeats the same call with the same result. */
 export function createRepeats(): (tool: string, input: unknown, result: string) => Repeat {
   const seen = new Map<string, number>();
   return (tool, input, result) => {

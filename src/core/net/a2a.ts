@@ -2,7 +2,7 @@ import type { Cost, Usage } from "../outcome/usage.ts";
 import { defined } from "../text/defined.ts";
 import { isRecord } from "../text/json.ts";
 
-/** What an agent elsewhere says, in the words of the A2A protocol (0.3); whoever talks to it translates. */
+/** Types of the A2A protocol (0.3); the client translates other versions. */
 export type RemotePart =
   | Readonly<{ kind: "text"; text: string }>
   | Readonly<{ kind: "data"; data: unknown }>
@@ -19,7 +19,7 @@ export type RemoteMessage = Readonly<{
   taskId?: string;
 }>;
 
-/** From the first to the last state of a task; `unknown` is what the other side cannot tell. */
+/** The states of a task; `unknown` when the other side cannot tell. */
 export const remoteStates = [
   "submitted",
   "working",
@@ -49,7 +49,7 @@ export type RemoteTask = Readonly<{
   metadata?: Metadata;
 }>;
 
-/** One thing that comes over a stream; the first is a message or a task. */
+/** One stream event; the first is a message or a task. */
 export type RemoteUpdate =
   | RemoteMessage
   | RemoteTask
@@ -65,12 +65,12 @@ export type RemoteUpdate =
       taskId: string;
       contextId: string;
       artifact: RemoteArtifact;
-      /** It goes on with what came before of this artifact, instead of replacing it. */
+      /** Appends to the artifact instead of replacing it. */
       append?: boolean;
       lastChunk?: boolean;
     }>;
 
-/** What an exchange came to. */
+/** The result of an exchange. */
 export type RemoteAnswer = RemoteMessage | RemoteTask;
 
 /** Which conversation and which task of it a message belongs to. */
@@ -83,7 +83,7 @@ export function isOver(state: RemoteState): boolean {
   return ENDED.has(state);
 }
 
-/** What is known after one more update; a stream that begins in the middle begins with what it is about. */
+/** Folds one update into the state; a stream that starts in the middle starts with its task. */
 export function foldRemote(before: RemoteAnswer | undefined, update: RemoteUpdate): RemoteAnswer {
   switch (update.kind) {
     case "message":
@@ -109,7 +109,7 @@ export function foldRemote(before: RemoteAnswer | undefined, update: RemoteUpdat
   }
 }
 
-/** Text that goes on is one text: a piece may end in the middle of a word. */
+/** Consecutive text parts are joined: a part may end in the middle of a word. */
 function joined(before: readonly RemotePart[], more: readonly RemotePart[]): RemotePart[] {
   const last = before.at(-1);
   const [first, ...rest] = more;
@@ -129,19 +129,19 @@ export function extractMessageText(message: Pick<RemoteMessage, "parts"> | undef
   return partsText(message?.parts ?? []);
 }
 
-/** The text of a task: what its state says, then what it made. */
+/** The text of a task: its status message, then its artifacts. */
 export function extractTaskText({ status, artifacts = [] }: Pick<RemoteTask, "status" | "artifacts">): string {
   const made = artifacts.map(({ name, parts }) => `Artifact${name ? ` (${name})` : ""}:\n${partsText(parts)}`);
   return [extractMessageText(status.message), ...made].filter((text) => text !== "").join("\n");
 }
 
-/** Where an answer belongs. A task that is over takes no more messages, so only its conversation counts. */
+/** Ids for a reply. An ended task accepts no messages, so only its context id is kept. */
 export function extractIds(answer: RemoteAnswer): RemoteIds {
   if (answer.kind === "message") return idsOf(answer.contextId, answer.taskId);
   return idsOf(answer.contextId, isOver(answer.status.state) ? undefined : answer.id);
 }
 
-/** Where the next message belongs: the conversation lasts, the task ends. */
+/** Ids for the next message: the context lasts, the task ends. */
 export function nextIds(before: RemoteIds, answer: RemoteAnswer): RemoteIds {
   const { contextId, taskId } = extractIds(answer);
   return idsOf(contextId ?? before.contextId, taskId);
@@ -151,14 +151,14 @@ function idsOf(contextId: string | undefined, taskId: string | undefined): Remot
   return { ...(contextId && { contextId }), ...(taskId && { taskId }) };
 }
 
-/** The result of an answer: the one thing that was made without its heading; else all that was said. */
+/** The result of an answer: a single artifact without its heading, else the whole text. */
 export function remoteResult(answer: RemoteAnswer): Readonly<{ text: string; data?: unknown }> {
   if (answer.kind === "message") return withData(answer.parts);
   const [only, ...others] = answer.artifacts ?? [];
   return only && others.length === 0 ? withData(only.parts) : { text: extractTaskText(answer) };
 }
 
-/** A value that came alone is the result itself, not a line about it. */
+/** A single data part is the result value itself. */
 function withData(parts: readonly RemotePart[]): { text: string; data?: unknown } {
   const data = parts.flatMap((part) => (part.kind === "data" ? [part.data] : []));
   const texts = parts.filter((part) => part.kind !== "data");
@@ -184,10 +184,10 @@ function partText(part: RemotePart): string {
   }
 }
 
-/** Where our own server says what a task used; others may, too. */
+/** Metadata key under which a server reports usage. */
 export const USAGE_KEY = "subcrew.usage";
 
-/** What a task is said to have used so far; `undefined` where that is not said, or not in numbers that make sense. */
+/** The reported usage of a task; `undefined` when it is missing or invalid. */
 export function reportedUsage(answer: RemoteAnswer): Reported | undefined {
   const said = answer.kind === "task" ? answer.metadata?.[USAGE_KEY] : undefined;
   if (!isRecord(said) || !isRecord(said["usage"]) || !isRecord(said["cost"])) return undefined;
@@ -204,7 +204,7 @@ export function reportedUsage(answer: RemoteAnswer): Reported | undefined {
   return usage && cost && { usage, cost };
 }
 
-/** What came on top of what was told before. */
+/** The usage added since the last report. */
 export function usedSince(before: Reported, now: Reported): Reported {
   const more = <K extends string>(a: Readonly<Record<K, number>>, b: Readonly<Record<K, number>>): Record<K, number> =>
     Object.fromEntries(Object.keys(b).map((key) => [key, Math.max(0, b[key as K] - a[key as K])])) as Record<K, number>;

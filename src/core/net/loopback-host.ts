@@ -1,6 +1,6 @@
-/** This machine: nobody listens on the way. */
+/** Host names and addresses of this machine. */
 export const isLoopback = (host: string): boolean => /^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(host);
 
-/** Whether a secret may go to an address: nobody can read along. */
+/** Whether a secret may be sent to an address: https, or this machine. */
 export const isPrivateWay = ({ protocol, hostname }: URL): boolean =>
   protocol === "https:" || (protocol === "http:" && isLoopback(hostname));

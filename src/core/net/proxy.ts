@@ -3,7 +3,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 /**
  * The proxy for an address, by the variables that programs agree on: `HTTPS_PROXY` or `HTTP_PROXY`, else `ALL_PROXY`, in
- * capitals or not, unless `NO_PROXY` names the host. What is on this machine is never asked through a proxy.
+ * upper or lower case, unless `NO_PROXY` names the host. This machine is never contacted through a proxy.
  */
 export function proxyFor(address: string, env: Env): string | undefined {
   const { protocol, hostname, port } = new URL(address);
@@ -14,7 +14,7 @@ export function proxyFor(address: string, env: Env): string | undefined {
   return isExcepted ? undefined : withProtocol(proxy);
 }
 
-/** Programs of a web server are handed `HTTP_PROXY` by whoever sends them a header `Proxy`; those have REQUEST_METHOD, too. */
+/** CGI programs get `HTTP_PROXY` from a request header `Proxy` (httpoxy); they are recognised by REQUEST_METHOD. */
 function named(env: Env, name: string): string | undefined {
   const forged = name === "HTTP_PROXY" && env["REQUEST_METHOD"] !== undefined;
   const value = env[name.toLowerCase()] || (forged ? "" : env[name]);

@@ -1,6 +1,6 @@
 import { failed, type Outcome } from "./outcome.ts";
 
-/** How a plan ended: as its output did, and where that never ran, as what kept it from running. */
+/** The outcome of a plan: that of its output node, or the cause if the output never ran. */
 export function endingOf(outcome: Outcome, outcomeOf: (id: string) => Outcome | undefined): Outcome {
   if (outcome.status !== "skipped") return withoutSpent(outcome);
   const root = outcomeOf(outcome.because);
@@ -8,7 +8,7 @@ export function endingOf(outcome: Outcome, outcomeOf: (id: string) => Outcome | 
   return failed("CRASHED", `"${outcome.because}" did not succeed.`);
 }
 
-/** What a node cost is the node's; whoever passes its outcome on leaves that behind. */
+/** Removes cost and usage, which belong to the node that caused them. */
 export function withoutSpent({
   usage: _u,
   cost: _c,

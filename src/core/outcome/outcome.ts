@@ -2,7 +2,7 @@ import type { ReachedLimit } from "./reached-limit.ts";
 import type { Cost, Usage } from "./usage.ts";
 import type { Changes } from "./worktree-changes.ts";
 
-/** What can go wrong while a node is carried out, and the exit code a run that failed of it ends with. */
+/** Failure codes of nodes, with the exit code of a run that fails with them. */
 const faultExits = {
   CRASHED: 1,
   SOME_FAILED: 1,
@@ -56,7 +56,7 @@ export type Fault = Readonly<{
   retryAfterMs?: number;
 }>;
 
-/** What carrying out a node cost, and where its whole output lies. */
+/** Cost and output file of a node. */
 export type Spending = Readonly<{
   usage?: Usage;
   cost?: Cost;
@@ -66,18 +66,18 @@ export type Spending = Readonly<{
   ms?: number;
   /** The file with the full output. */
   file?: string;
-  /** The limit at which it handed in what it had, or failed to. */
+  /** The limit that cut it short. */
   limit?: ReachedLimit;
-  /** What it changed in a worktree of its own, and what became of that. */
+  /** Its changes in a worktree, and whether they were applied. */
   changes?: Changes;
 }>;
 
 /** One round of a review: the verdict, and what the reviewer asked for. */
 export type ReviewRound = Readonly<{ approved: boolean; feedback: string }>;
 
-/** What reviewers or a person said about the work; absent for work that nobody was to judge. */
+/** Reviews of the work; absent for work without a review. */
 export type Reviewed = Readonly<{
-  /** False: the work was taken although nobody approved it. */
+  /** False: the work was accepted without approval. */
   approved?: boolean;
   /** The verdict of each round. */
   reviews?: readonly ReviewRound[];
@@ -99,7 +99,7 @@ export type Outcome = Spending &
         status: "cancelled";
         reason: string;
         output?: string;
-        /** Somebody cancelled this very task: resuming the run does not begin it again. */
+        /** This task was cancelled by name: resuming the run does not start it again. */
         final?: true;
       }>
     | Readonly<{ status: "skipped"; because: string }>
@@ -116,12 +116,12 @@ export function failed(
   return { status: "failed", fault: { code, message, retryable: false, ...more } };
 }
 
-/** A failure or cancellation together with the work that was done until then. */
+/** A failure or cancellation with the work done so far. */
 export function withPartial(outcome: Extract<Outcome, { status: "failed" | "cancelled" }>, text: string): Outcome {
   return text === "" ? outcome : { ...outcome, output: text };
 }
 
-/** Faults that trying again cannot mend: somebody or something said no. */
+/** Failures that a retry cannot fix: refusals. */
 const final: ReadonlySet<FaultCode> = new Set([
   "DENIED",
   "REJECTED",
@@ -139,7 +139,7 @@ const final: ReadonlySet<FaultCode> = new Set([
   "REMOTE_REFUSED",
 ]);
 
-/** False for a fault that would be the same again, and for what a provider refuses for good. */
+/** False for permanent failures, including permanent refusals of a provider. */
 export function canRetry({ code, retryable }: Fault): boolean {
   return !final.has(code) && (retryable || !code.startsWith("MODEL_"));
 }
@@ -158,7 +158,7 @@ export function explain(outcome: Outcome): string {
   }
 }
 
-/** What is kept of a node that has no output: how it ended, and what to do about it. */
+/** Text for a node without output: how it ended, and the hint. */
 export function endingText(outcome: Outcome): string {
   const hint = outcome.status === "failed" ? outcome.fault.hint : undefined;
   return `${outcome.status}: ${explain(outcome)}${hint === undefined ? "" : `\n${hint}`}`;

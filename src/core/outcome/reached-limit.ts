@@ -1,6 +1,6 @@
 import { formatDuration } from "../text/duration.ts";
 
-/** A limit that cut a task short, and its value; of time in milliseconds. */
+/** A limit that cut a task short, and its value; time in milliseconds. */
 export type ReachedLimit = Readonly<{
   kind: "turns" | "time" | "usd" | "tokens" | "toolCalls" | "spawns";
   value: number;
@@ -11,7 +11,7 @@ export type ReachedLimit = Readonly<{
 /** The codes of failures at a limit. */
 export type LimitCode = "TIMEOUT" | "MAX_TURNS" | "MAX_TOOL_CALLS" | "BUDGET";
 
-/** The code with which a task fails that has no result at this limit. */
+/** The failure code of a task without a result at this limit. */
 export function codeOfLimit({ kind }: ReachedLimit): LimitCode {
   return codes[kind];
 }
@@ -53,7 +53,7 @@ const flags: Readonly<Record<ReachedLimit["kind"], readonly [task: string, run: 
   spawns: ["--max-spawns", "--max-spawns"],
 };
 
-/** What a reader of a result is told when a limit cut the task short; empty when none did. */
+/** A note for readers of a result that a limit cut short; empty when none did. */
 export function limitNote({ limit }: Readonly<{ limit?: ReachedLimit }>): string {
   return limit === undefined ? "" : `stopped at its limit of ${limitText(limit)}; this may be incomplete`;
 }

@@ -28,7 +28,7 @@ export function noUsage(): Usage {
   return { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0, contextTokens: 0, turns: 0 };
 }
 
-/** The sum; the context is not added up but taken from the later one, unless that says nothing about it. */
+/** The sum; the context size is taken from the later one, if it has any. */
 export function addUsage(a: Usage, b: Partial<Usage>): Usage {
   return {
     input: a.input + (b.input ?? 0),
@@ -52,7 +52,7 @@ export function noCost(): Cost {
   return { usd: 0, unpriced: 0 };
 }
 
-/** The sum of what is known, and of what is not. */
+/** The sums of known and of unknown costs. */
 export function addCost(a: Cost, b: Cost): Cost {
   const saved = a.saved === undefined && b.saved === undefined ? undefined : (a.saved ?? 0) + (b.saved ?? 0);
   return { usd: a.usd + b.usd, unpriced: a.unpriced + b.unpriced, ...defined({ saved }), ...estimatedSum(a, b) };
@@ -66,7 +66,7 @@ export function formatTokens(count: number): string {
   return `${(count / 1_000_000).toFixed(1)}M`;
 }
 
-/** The price in dollars, and that a part of it is unknown when it is. */
+/** The cost in dollars, with a note if a part is unknown. */
 export function formatCost({ usd, unpriced, estimated = 0 }: Cost): string {
   const known = usd > 0 || (unpriced === 0 && estimated === 0) ? [`$${usd.toFixed(4)}`] : [];
   const guessed = estimated > 0 ? [`about $${estimated.toFixed(4)} for turns that were cut off`] : [];

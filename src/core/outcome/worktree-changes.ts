@@ -6,19 +6,19 @@ import { placed } from "../rules/call-subject.ts";
 /** One file that a task changed, and how: added, modified, deleted, or of another type now. */
 export type FileChange = Readonly<{ path: string; how: "A" | "M" | "D" | "T"; isRepository: boolean }>;
 
-/** What a task in a worktree changed, and what became of it. */
+/** Changes of a task in a worktree, and whether they were applied. */
 export type Changes = Readonly<{
   files: readonly string[];
   applied: boolean;
   /** The patch. */
   patch: string;
-  /** The files because of which it could not be applied. */
+  /** Conflicting files that prevented applying it. */
   conflicts?: readonly string[];
-  /** The task's version of each of these, as far as it did not delete it. */
+  /** The task's version of each conflicting file, unless it deleted the file. */
   versions?: Readonly<Record<string, string>>;
 }>;
 
-/** A commit in place of a file: a submodule, or a repository that came into being inside of this one. */
+/** Mode of a gitlink: a submodule or a nested repository. */
 const COMMIT = "160000";
 
 /** Reads what `git diff-index --raw -z` prints: two fields for each file. */
@@ -52,7 +52,7 @@ export function conflictsIn(said: string, files: readonly string[]): Readonly<Re
   return Object.fromEntries(found);
 }
 
-/** What a policy says about changes as a whole: what it would say about each file, the strictest of it. */
+/** Judges a set of changes: the strictest verdict of all files. */
 export function judgeChanges(policy: Policy, changes: readonly FileChange[]): Verdict & Readonly<{ path?: string }> {
   const verdicts = changes.map(({ path, how }) => {
     const tool = how === "D" ? "delete_file" : "write_file";

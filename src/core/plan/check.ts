@@ -5,17 +5,17 @@ import { type Needs, needsIn, needsOf, referencesOf, targetOf } from "./graph.ts
 import { type Body, type Node, type Plan, plan as planSchema } from "./plan.ts";
 import { cycleIn } from "./topological-order.ts";
 
-/** How many loops may stand inside each other. */
+/** Maximum nesting of loops. */
 export const MAX_LOOP_DEPTH = 8;
 
-/** The plan that an unknown value is, or the first thing that is wrong with it. */
+/** Parses and checks a plan; throws on the first fault. */
 export function parsePlan(value: unknown): Plan {
   const plan = readPlan(value);
   checkPlan(plan);
   return plan;
 }
 
-/** The plan that a value has the shape of; whether it holds together is for `checkPlan` to say. */
+/** Parses the structure of a plan; `checkPlan` checks its references. */
 export function readPlan(value: unknown): Plan {
   return parseAs(planSchema, value, { code: "PLAN_INVALID", what: "plan" });
 }
@@ -25,7 +25,7 @@ export function checkPlan(plan: Body): void {
   checkBody(plan, [plan.output], () => false, 0);
 }
 
-/** Throws when a task names an agent that `known` does not hold; the names are only listed when one is missing. */
+/** Throws when a task names an unknown agent; known names are listed only then. */
 export function checkAgents(plan: Body, known: (name: string) => boolean, names: () => readonly string[]): void {
   for (const [id, node] of Object.entries(plan.nodes)) {
     if (node.kind === "loop") checkAgents(node.body, known, names);
@@ -80,10 +80,10 @@ function checkBody(body: Body, roots: readonly string[], outer: Place["outer"], 
   checkUsed(body, roots, needs);
 }
 
-/** The nodes beside one that is checked, and those of the plans around. */
+/** The sibling nodes of a checked node, and those of the enclosing plans. */
 type Place = Readonly<{ has(id: string): boolean; ids: readonly string[]; outer(id: string): boolean; depth: number }>;
 
-/** Throws on the first fault of one node that stands among the nodes of its place. */
+/** Throws on the first fault of one node. */
 export function checkNode(id: string, node: Node, { has, ids, outer, depth }: Place): void {
   const exists = (other: string): boolean => has(other) || outer(other);
   if (node.kind === "task" || node.kind === "gate") {
@@ -161,7 +161,7 @@ function checkUsed(body: Body, roots: readonly string[], needs: Needs): void {
   );
 }
 
-/** "Did you mean", or the list of what there is. */
+/** "Did you mean", or the list of known names. */
 export function suggestion(word: string, known: readonly string[], title: string): string {
   const close = nearest(word, known);
   if (close !== undefined) return `Did you mean "${close}"?`;

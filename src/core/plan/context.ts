@@ -12,7 +12,7 @@ const gitContext = z.union([
   }),
 ]);
 
-/** Background that is gathered once and handed to every task of a run. */
+/** Context that is gathered once and added to every task of a run. */
 export const contextFields = {
   context: z.string().optional().describe("text added to every task"),
   contextFiles: z.array(z.string()).optional().describe("files whose text is added to every task"),

@@ -1,12 +1,12 @@
 import { z } from "zod";
 
-/** What somebody said to a gate: yes or no, and in which words. */
+/** The answer to a gate: approval or rejection, with text. */
 export const answer = z.strictObject({
   approve: z.boolean(),
   text: z.string().optional(),
-  /** Who said it: a person, a rule, another agent. */
+  /** Who answered: a person, a rule, another agent. */
   by: z.string().optional(),
-  /** The same again needs no answer any more while the run lasts. */
+  /** Identical calls need no further answer during the run. */
   always: z.boolean().optional(),
   /** For how long "always" holds: this run, this project, or everywhere. */
   scope: z.enum(["run", "project", "user"]).optional(),

@@ -2,12 +2,12 @@ import { placeholdersIn } from "../text/template.ts";
 import type { Body, GateNode, LoopNode, Node, TaskNode } from "./plan.ts";
 import type { Reference, Task } from "./task.ts";
 
-/** The placeholders of a node and what they stand for; in a plan without `refs` every placeholder is one. */
+/** The references of a node; without `refs` every placeholder is a reference. */
 export function refsOf(node: TaskNode | GateNode): Readonly<Record<string, Reference>> {
   return Object.fromEntries(referencesOf(node));
 }
 
-/** The same as a list, which costs less where every node is asked. */
+/** The same as a list, which is cheaper when every node is visited. */
 export function referencesOf(node: TaskNode | GateNode): [placeholder: string, reference: Reference][] {
   const { text, refs } = textOf(node);
   return refs ? Object.entries(refs) : placeholdersIn(text).map((name) => [name, name]);
@@ -20,7 +20,7 @@ export function textOf(node: TaskNode | GateNode): { text: string; refs: Task["r
     : { text: node.question, refs: node.refs };
 }
 
-/** Every node that this one waits for, each once: what it needs, refers to, or includes. */
+/** All dependencies of a node, each once: needs, references and attached results. */
 export function needsOf(node: Node): string[] {
   const all = node.needs ? [...node.needs] : [];
   if (node.kind === "task" || node.kind === "gate")
@@ -31,15 +31,15 @@ export function needsOf(node: Node): string[] {
   return all.length > 1 ? [...new Set(all)] : all;
 }
 
-/** What every node of a plan waits for. */
+/** The dependencies of every node of a plan. */
 export type Needs = ReadonlyMap<string, readonly string[]>;
 
-/** Asks every node once; whoever walks a plan several times hands this on. */
+/** Computes all dependencies once, for callers that walk a plan several times. */
 export function needsIn({ nodes }: Body): Needs {
   return new Map(Object.keys(nodes).map((id) => [id, needsOf(nodes[id]!)]));
 }
 
-/** The node of a plan that a path means: `build.2/review` is `review` in the body of the loop `build`. */
+/** The node of a plan at a path: `build.2/review` is `review` in the body of the loop `build`. */
 export function nodeAt(body: Body, path: string): Node | undefined {
   const cut = path.indexOf("/");
   if (cut < 0) return Object.hasOwn(body.nodes, path) ? body.nodes[path] : undefined;
@@ -68,12 +68,12 @@ export function withDependents(body: Body, id: string): ReadonlySet<string> {
   return all;
 }
 
-/** The node that a reference is about. */
+/** The target node of a reference. */
 export function targetOf(reference: Reference): string {
   return typeof reference === "string" ? reference : reference.prompt;
 }
 
-/** What the nodes of a loop's body take from outside of it. */
+/** References of a loop's body to nodes outside of it. */
 function outsideOf(loop: LoopNode): string[] {
   return Object.values(loop.body.nodes)
     .flatMap(needsOf)

@@ -1,25 +1,25 @@
 import type { Agent } from "../agent/agent.ts";
 
-/** Where the edits of a task go: into a worktree of its own, or right where everybody works. */
+/** Where a task edits files: in a separate worktree, or in the shared workspace. */
 export const isolationKinds = ["worktree", "off"] as const;
 
-/** How a task is kept apart: what its worktree starts with, and what becomes of its changes. */
+/** Worktree options of a task. */
 export type Isolation = Readonly<{
-  /** What is not committed yet is in it, too. */
+  /** The worktree includes uncommitted changes. */
   dirty: boolean;
-  /** Its changes stay a patch, also when they could be applied. */
+  /** The changes are kept as a patch and not applied. */
   keep: boolean;
 }>;
 
-/** A worktree that stands for the folders of a repository: what is called `of/x` anywhere is `top/x` for the task. */
+/** A worktree of a repository: the path `of/x` of the repository is `top/x` for the task. */
 export type Worktree = Readonly<{
   top: string;
   of: string;
-  /** Where git keeps what belongs to it; never read from the worktree, which the task can write. */
+  /** Its git folder; never read from the worktree, because the task can write there. */
   gitDir: string;
 }>;
 
-/** What a task says about it. */
+/** The worktree options of a task. */
 type IsolationWish = Readonly<{
   isolation?: (typeof isolationKinds)[number] | undefined;
   isolationDirty?: boolean | undefined;
@@ -27,8 +27,8 @@ type IsolationWish = Readonly<{
 }>;
 
 /**
- * Whether a task gets a worktree of its own. A person's task beats the agent; one that an agent gave can ask for it, and not
- * get out of it.
+ * Whether a task gets a separate worktree. A task of a person overrides the agent file; a delegated task can request
+ * isolation but not remove it.
  */
 export function chooseIsolation(
   { isolation, isolationDirty = false, isolationKeep = false }: IsolationWish,

@@ -4,7 +4,7 @@ import { contextOptions } from "./context.ts";
 import { exhaustedKinds } from "./review.ts";
 import { type Task, task } from "./task.ts";
 
-/** What a node id may hold after its first character, and how many characters in all. */
+/** Characters of a node id after the first, and its maximum length. */
 export const NODE_ID_CHARACTERS = `${LETTER_OR_MARK}_.:@\\-`;
 export const MOST_NODE_ID = 80;
 
@@ -87,6 +87,6 @@ export type LoopNode = Readonly<{
 }>;
 export type Node = TaskNode | JoinNode | GateNode | LoopNode;
 
-/** What executes: nodes and the one whose outcome counts. */
+/** The executable part of a plan: nodes and the output node. */
 export type Body = Readonly<{ nodes: Readonly<Record<string, Node>>; output: string }>;
 export type Plan = Body & Readonly<Omit<z.infer<typeof plan>, "nodes" | "output">>;

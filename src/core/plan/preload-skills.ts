@@ -5,7 +5,7 @@ import type { Plan } from "./plan.ts";
 /** True for an agent that starts with the text of skills. */
 export const usesSkills = ({ skills }: Pick<Agent, "skills">): boolean => (skills?.length ?? 0) > 0;
 
-/** The agent with the text of its skills after its own; one that is not there is left out. */
+/** Appends the text of its skills to an agent; missing skills are left out. */
 export function withSkills<A extends Agent>(agent: A, skills: readonly Skill[]): A {
   const texts = (agent.skills ?? []).flatMap((name) => {
     const skill = skills.find((one) => one.name === name);
@@ -16,7 +16,7 @@ export function withSkills<A extends Agent>(agent: A, skills: readonly Skill[]):
 
 type Agents = Readonly<{ find(name: string): Agent | undefined }>;
 
-/** What to tell about skills that the agents of a plan ask for and that are not there. */
+/** Warnings about missing skills of the agents of a plan. */
 export function skillNotes({ nodes }: Plan, agents: Agents, skills: readonly Skill[]): string[] {
   const names = Object.values(nodes).flatMap((node) =>
     node.kind === "task" && node.task.agent ? [node.task.agent] : [],
@@ -28,7 +28,7 @@ export function skillNotes({ nodes }: Plan, agents: Agents, skills: readonly Ski
   );
 }
 
-/** One that may not run is complained about elsewhere. */
+/** Agents that may not run are reported elsewhere. */
 function knownAgent(agents: Agents, name: string): Agent | undefined {
   try {
     return agents.find(name);

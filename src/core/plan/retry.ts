@@ -5,10 +5,10 @@ import type { retry as schema } from "./task.ts";
 /** When a failed task is tried again; `maxAttempts` counts the first try. */
 export type RetryConfig = Readonly<z.infer<typeof schema>>;
 
-/** The longest wait between two tries. */
+/** Maximum wait between two attempts. */
 export const MAX_BACKOFF_MS = 60_000;
 
-/** Whether this error is worth another try: `skipOn` beats `retryOn`, no `retryOn` means any error, no config means never. */
+/** Whether an error is retried: `skipOn` beats `retryOn`, no `retryOn` means any error, no config means never. */
 export function shouldRetry(error: string, retry?: RetryConfig): boolean {
   if (retry === undefined) return false;
   const { retryOn = [], skipOn = [] } = retry;
@@ -16,7 +16,7 @@ export function shouldRetry(error: string, retry?: RetryConfig): boolean {
   return retryOn.length === 0 || mentions(error, retryOn);
 }
 
-/** The wait after the given try (1 is the first): the base, doubled each time, never above a minute and always finite. */
+/** The wait after the given attempt (1 is the first): the base, doubled each time, never above a minute and always finite. */
 export function calculateBackoff(baseMs: number, attempt: number): number {
   const doublings = attempt > 1 ? Math.floor(attempt) - 1 : 0;
   return baseMs > 0 ? Math.min(baseMs * 2 ** doublings, MAX_BACKOFF_MS) : 0;

@@ -1,6 +1,6 @@
 import { isRecord } from "../text/json.ts";
 
-/** What becomes of work that no round of a review approved. */
+/** What happens to work that no review round approved. */
 export const exhaustedKinds = ["accept", "fail"] as const;
 
 /** The decision, and the rest of the reviewer's answer. */
@@ -25,7 +25,7 @@ export function parseReview(output: string, data?: unknown): Review {
   return { approved: APPROVES.test(closing) && !REFUSES.test(closing), feedback: text };
 }
 
-/** The review that an answer states in so many words; `undefined` where it has to be guessed from the wording. */
+/** The explicit verdict of an answer; `undefined` when there is none. */
 export function statedVerdict(output: string): Review | undefined {
   const text = output.trim();
   const fields = jsonIn(text);
@@ -44,7 +44,7 @@ const MARKERS: ReadonlyMap<string, boolean> = new Map([
 ]);
 const words = (approved: boolean, list: string): [string, boolean][] => list.split(" ").map((word) => [word, approved]);
 
-/** Verdict words that need no label: alone on the last line they can mean nothing else. */
+/** Verdict words that need no label when they are alone on the last line. */
 const BARE: ReadonlyMap<string, boolean> = new Map([
   ...words(true, "approved approve lgtm correct accepted"),
   ...words(
@@ -113,7 +113,7 @@ function jsonIn(text: string): unknown {
   return undefined;
 }
 
-/** How much of the end counts as the closing words. */
+/** Number of characters at the end that count as closing words. */
 const CLOSING_CHARS = 200;
 const APPROVES = /\bapproved\b/i;
 const REFUSES = /revision|\b(?:not|never|cannot|can't|isn't|won't|neither)\b[^.!?;\n]*\bapproved\b/i;

@@ -14,7 +14,7 @@ export const retry = z.strictObject({
 
 const schema = z.record(z.string(), z.unknown());
 
-/** What a task may say about who does it and how; the same words at every level of every mode. */
+/** Settings of a task, the same at every level of every mode. */
 export const taskSettings = {
   agent: z.string().min(1).optional().describe("the agent that runs the task"),
   model: z
@@ -52,11 +52,11 @@ export const taskSettings = {
     .describe("files the task may change, as patterns relative to the workspace; overlapping tasks run one at a time"),
 } as const;
 
-/** What a placeholder stands for: the output of a node, or the prompt that a node was given. */
+/** The target of a placeholder: the output or the prompt of a node. */
 const reference = z.union([z.string(), z.strictObject({ prompt: z.string() })]);
 export type Reference = z.infer<typeof reference>;
 
-/** One assignment: an agent, a prompt, and what is different this time. */
+/** One assignment: an agent, a prompt and overrides. */
 export const task = z.strictObject({
   ...taskSettings,
   prompt: z.string().min(1).describe("the prompt; {node} is replaced by that node's output"),

@@ -1,7 +1,7 @@
 import { type Needs, needsIn } from "./graph.ts";
 import type { Body } from "./plan.ts";
 
-/** The nodes of a plan, each after all that it needs, as far as that goes; what is `left` hangs on a cycle. */
+/** Topological order of the nodes; `left` are the nodes that depend on a cycle. */
 export function orderOf(body: Body, needs: Needs = needsIn(body)): { order: string[]; left: string[] } {
   const all = new Map<string, Waiting>();
   for (const id of needs.keys()) all.set(id, { id, open: 0, dependents: [] });
@@ -34,7 +34,7 @@ export function cycleIn(body: Body, needs: Needs = needsIn(body)): string[] | un
   const path = new Map<string, number>();
   while (!path.has(id)) {
     path.set(id, path.size);
-    // Whatever is left over still waits for something that is left over, so the walk cannot end.
+    // Every remaining node depends on another remaining node, so the walk finds a cycle.
     id = needs.get(id)!.find((need) => left.has(need))!;
   }
   return [...[...path.keys()].slice(path.get(id)), id];

@@ -1,19 +1,19 @@
 import type { Verdict } from "./verdict.ts";
 
-/** What a person is asked to agree to. */
+/** A call that a person is asked to approve. */
 export type Approval = Readonly<{
   agent: string;
   tool: string;
   /** The arguments, as they will be used. */
   input: unknown;
   verdict: Verdict;
-  /** What isolates commands, where that matters. */
+  /** The sandbox of commands, where relevant. */
   isolation?: string;
 }>;
 
 /**
- * The question, with everything that will be done in it: nothing is shortened, and nothing in it can hide, be it a control
- * character, a mark that reorders text, or five thousand blanks before the part that matters.
+ * The question with the full call: nothing is shortened, and nothing can be hidden by control
+ * characters, marks that reorder text, or thousands of spaces before the important part.
  */
 export function approvalText({ agent, tool, input, verdict, isolation }: Approval): string {
   const why = verdict.why === "" ? "" : ` (${verdict.why})`;
@@ -28,7 +28,7 @@ export function approvalText({ agent, tool, input, verdict, isolation }: Approva
   ].join("\n");
 }
 
-/** Text in which everything can be seen; line ends stay. */
+/** Text with invisible characters made visible; line ends are kept. */
 export function visible(text: string): string {
   return text
     .replaceAll("\\", "\\\\")
@@ -48,7 +48,7 @@ const HIDDEN = new RegExp(
   "gu",
 );
 
-/** One argument; one of several lines is set off, so that none of it can be taken for another part of the question. */
+/** One argument; a multi-line value is indented, so that it cannot be mistaken for another part of the question. */
 function field(name: string, value: string): string {
   const shown = visible(value);
   const size = value.length > 2_000 ? ` (${value.length} characters)` : "";

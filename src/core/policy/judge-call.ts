@@ -10,28 +10,28 @@ import { protectedPart } from "./protected-paths.ts";
 import { secretNamed } from "./secret-paths.ts";
 import { strictest, type Verdict } from "./verdict.ts";
 
-/** One call, as far as judging it needs to know it. */
+/** The part of a call that the policy needs. */
 export type CallToJudge = Readonly<{
   tool: string;
   does: ToolClass;
   effect: "read" | "write";
   subjects: readonly LocatedSubject[];
-  /** How commands are carried out here; absent where there are none. */
+  /** How commands run here; absent where they cannot run. */
   shell?: ShellState;
 }>;
 
 export type ShellState = Readonly<{
-  /** They run where nothing outside can be changed and no secret seen, and that was proven. */
+  /** They run in a sandbox that was verified by a probe. */
   sandboxed: boolean;
-  /** The person gave the sandbox up. */
+  /** The user disabled the sandbox. */
   waived: boolean;
-  /** The folders that may be written, as they really are; the first is the one commands start in. */
+  /** Real paths of the writable folders; commands start in the first one. */
   roots: readonly string[];
-  /** What rules call the first of them; empty when it is the workspace itself. */
+  /** Name of the first folder in rules; empty when it is the workspace. */
   place?: string;
 }>;
 
-/** Judges a call by its class, and by rules on what it is about; the strictest of several subjects counts. */
+/** Judges a call by its class and by the rules about its subjects; the strictest verdict wins. */
 export function judgeCall(policy: Policy, ask: CallToJudge): Verdict {
   const [first, ...rest] = ask.subjects.length === 0 ? [undefined] : ask.subjects;
   return strictest(judgeSubject(policy, ask, first), ...rest.map((subject) => judgeSubject(policy, ask, subject)));
@@ -67,7 +67,7 @@ function byRules(policy: Policy, ask: CallToJudge, subject: LocatedSubject | und
   return allowed ? { decision: "allow", rule: `allow ${ruleText(allowed)}`, why: "", hint: "" } : base;
 }
 
-/** A ban on one tool that changes or reads files is one on all of its kind: there is more than one way to a file. */
+/** A deny rule for one tool that reads or writes files applies to all such tools. */
 export function banned(
   policy: Policy,
   { tool, does }: Pick<CallToJudge, "tool" | "does">,
@@ -90,7 +90,7 @@ export function banned(
   );
 }
 
-/** What a task did not say it would write it may not write, nor what one above it did not. */
+/** A task may write only files in its own lease and in those of its parents. */
 function unleased({ leases = [] }: Policy, subject: LocatedSubject | undefined): Verdict | undefined {
   if (subject?.kind !== "path" || !subject.change) return undefined;
   const lease = leases.find((each) => !subject.places.every((place) => covers(each, place)));
@@ -113,7 +113,7 @@ export function outsideLease({ of, globs }: Lease): Verdict {
   };
 }
 
-/** What holds secrets takes a rule that names it, in every mode; the state folder stays closed. */
+/** Secret paths need a rule that names them, in every mode; the state folder is never accessible. */
 function closedTo(policy: Policy, tool: string, subject: LocatedSubject | undefined): Verdict | undefined {
   if (subject?.kind !== "path" || subject.closed === undefined) return undefined;
   const { closed, places } = subject;
@@ -133,7 +133,7 @@ function closedTo(policy: Policy, tool: string, subject: LocatedSubject | undefi
   };
 }
 
-/** Whether a rule of the user opens a closed place to a tool: one that names it and covers this path. */
+/** Whether a user's rule allows a tool to access a secret path: it must name the place and match the path. */
 export function isOpened(
   { allow }: Policy,
   tool: string,
@@ -152,7 +152,7 @@ export function isOpened(
 const READING_TOOLS = ["read_file", "list_files", "get_file_info", "grep_files", "glob"] as const;
 const KIN = { read: READING_TOOLS, write: FILE_CHANGING_TOOLS } as const;
 
-/** What rules forbid to read, by its place; `undefined` when they forbid nothing. */
+/** A predicate for paths that rules forbid to read; `undefined` when they forbid nothing. */
 export function readBans(policy: Policy): ((place: string) => boolean) | undefined {
   const bans = readBanPatterns(policy).map(pathBan);
   return bans.length === 0 ? undefined : (place) => bans.some((covers) => covers(place));
@@ -164,7 +164,7 @@ export function readBanPatterns({ deny }: Policy): string[] {
   return [...new Set(rules.flatMap(({ pattern }) => (pattern === undefined ? [] : [pattern])))];
 }
 
-/** Why a tool can never be used under a policy, whatever the call is about; `undefined` when that depends on it. */
+/** The rule that forbids every call of a tool; `undefined` when it depends on the arguments. */
 export function barred(
   { level, deny, bounds }: Policy,
   { tool, does, effect }: Pick<CallToJudge, "tool" | "does" | "effect">,
@@ -177,13 +177,13 @@ export function barred(
   return verdict.decision === "deny" ? verdict.rule : undefined;
 }
 
-/** True when rules deny every call of a tool, and none after that lets one through. */
+/** True when rules deny every call of a tool and no later rule allows any. */
 export function isShut(about: AgentRules): boolean {
   const last = about.findLastIndex(({ pattern }) => pattern === undefined);
   return about[last]?.says === "deny" && about.slice(last).every(({ says }) => says === "deny");
 }
 
-/** Whether a rule opens a protected place with all that is in it. */
+/** Whether a rule allows a protected path with everything in it. */
 export function lifts({ allow, homes }: Pick<Policy, "allow" | "homes">, place: string): boolean {
   return allow.some(({ tool, pattern, ...rule }) => {
     if (pattern === undefined || protectedPart(pattern, homes) === undefined || !FILE_CHANGING_TOOLS.includes(tool))
@@ -203,7 +203,7 @@ function lastFitting(
   return rules.findLast((rule) => ruleFits(rule, tool, subject, rule.says === "allow" ? "permission" : "ban"));
 }
 
-/** What the file of an agent makes of a call that one of its rules fits; nothing when it leaves that to others. */
+/** The verdict of an agent file's rules; `undefined` when no rule matches. */
 export function boundVerdict(
   { of, key, rules }: AgentBound,
   tool: string,
@@ -218,7 +218,7 @@ export function boundVerdict(
   return { decision: "deny", rule, why, hint };
 }
 
-/** Files that are run or obeyed later take a rule that names them; one that happens to cover them is not enough. */
+/** Protected paths (executed or loaded later) need a rule that names them; a broader rule is not enough. */
 function shielded(
   { allow, homes }: Policy,
   tool: string,
@@ -242,7 +242,7 @@ function shielded(
   };
 }
 
-/** What each step of the ladder says about each class when no rule speaks. */
+/** The verdict of each permission mode for each class when no rule matches. */
 const byLevel: Readonly<
   Record<
     PolicyLevel,

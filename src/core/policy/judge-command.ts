@@ -19,8 +19,8 @@ import { type AgentBound, type Policy, rulesFor } from "./policy.ts";
 import { strictest, type Verdict } from "./verdict.ts";
 
 /**
- * Judges a command line by every command in it. A rule against commands also stands against what cannot be read with
- * certainty; a rule for commands only ever covers what it spells, word by word. Rules save questions: the boundary is the
+ * Judges a command line by every command in it. A deny rule for commands also applies to lines that cannot be parsed with
+ * certainty; an allow rule covers only what it spells, word by word. Rules only save questions: the security boundary is the
  * sandbox, and no rule takes a command out of it.
  */
 export function judgeCommand(policy: Policy, ask: CallToJudge, command: string): Verdict {
@@ -60,7 +60,7 @@ function byRules(policy: Policy, ask: CallToJudge, command: string, line: Line):
   );
 }
 
-/** What keeps a command to the files that its task said it writes is the sandbox; without it there is no command. */
+/** Only the sandbox can restrict a command to the task's lease; without it the command is denied. */
 function unbounded({ leases: [lease] = [] }: Policy, { sandboxed }: ShellState): Verdict | undefined {
   if (lease === undefined || sandboxed) return undefined;
   return { ...outsideLease(lease), why: `${outsideLease(lease).why}, and no sandbox can restrict commands to that` };
@@ -77,7 +77,7 @@ type Line = Readonly<{
   all: readonly Part[];
   /** Why not all of it can be read with certainty. */
   problem?: string;
-  /** Whether relative paths mean what they seem to mean. */
+  /** Whether relative paths are relative to the start folder. */
   moves: "no" | "inside" | "anywhere";
 }>;
 
@@ -172,7 +172,7 @@ function forbidden(policy: Policy, ask: CallToJudge, command: string, line: Line
   return undefined;
 }
 
-/** What the file of an agent makes of a command line: the strictest of what it says about each command in it. */
+/** The verdict of an agent file's rules on a command line: the strictest of all its commands. */
 function boundOn(bound: AgentBound, tool: string, line: Line): Verdict | undefined {
   const about = rulesFor(bound.rules, tool);
   const own = about.slice(
@@ -186,7 +186,7 @@ function boundOn(bound: AgentBound, tool: string, line: Line): Verdict | undefin
   return first && strictest(first, ...more);
 }
 
-/** The last rule about one command. What it runs in turn may be allowed by several of them together. */
+/** The last matching rule for one command. Its inner commands may be allowed by several rules together. */
 function lastSpeaking(rules: AgentRules, part: Part): AgentRule | undefined {
   const allowing: AgentRule[] = [];
   return rules.findLast((rule) => {
@@ -196,7 +196,7 @@ function lastSpeaking(rules: AgentRules, part: Part): AgentRule | undefined {
   });
 }
 
-/** Whether a ban or a wish to be asked is about one of the commands, whatever stands around it. */
+/** Whether a deny or ask rule matches one of the commands, in any context. */
 function speaksOf({ pattern, exact }: Rule, command: string, { all }: Pick<Line, "all">): boolean {
   if (pattern === undefined) return true;
   if (exact) return command === pattern;
@@ -211,7 +211,7 @@ function speaksOf({ pattern, exact }: Rule, command: string, { all }: Pick<Line,
   });
 }
 
-/** Whether the rules allow a command, with everything that it runs in turn. */
+/** Whether the rules allow a command and its inner commands. */
 function isCovered(rules: readonly Rule[], part: Part, isRead: (part: Part) => boolean = () => false): boolean {
   const { command, inner, transparent, problem } = part;
   if (command.sets.some((name) => !isHarmless(name))) return false;
@@ -220,7 +220,7 @@ function isCovered(rules: readonly Rule[], part: Part, isRead: (part: Part) => b
   return inner.length > 0 && transparent && inner.every((each) => isRead(each) || isCovered(rules, each, isRead));
 }
 
-/** Whether one rule allows a command. What the command runs needs a rule of its own, or has to stand in this one. */
+/** Whether one rule allows a command. Its inner command needs its own rule or must be spelled in this one. */
 function covers(rule: Rule, rules: readonly Rule[], part: Part, isRead: (part: Part) => boolean): boolean {
   if (!spells(rule, part.command.words)) return false;
   if (rule.pattern === undefined) return true;
@@ -228,12 +228,12 @@ function covers(rule: Rule, rules: readonly Rule[], part: Part, isRead: (part: P
     if (isRead(each)) return true;
     const behind = ruleBehind(rule, part, each);
     if (behind === undefined) return isCovered(rules, each, isRead);
-    // Variables that stand before the inner command stand in the rule, too.
+    // Variable assignments before the inner command must be in the rule, too.
     return isCovered([...rules, behind], { ...each, command: { ...each.command, sets: [] } }, isRead);
   });
 }
 
-/** The part of a rule that speaks of the inner command: of `xargs rm *` that is `rm *`. */
+/** The part of a rule about the inner command: `rm *` of `xargs rm *`. */
 function ruleBehind(rule: Rule, { command }: Part, { command: inner }: Part): Rule | undefined {
   const at = inner.words[0] === undefined ? -1 : command.words.indexOf(inner.words[0]);
   const { words, more } = wordsOf(rule.pattern ?? "");
@@ -243,8 +243,8 @@ function ruleBehind(rule: Rule, { command }: Part, { command: inner }: Part): Ru
 }
 
 /**
- * Whether the words of a rule fit. A star stands for further words; of a known command it stands for those that only read,
- * and an option or subcommand that writes, runs or configures has to stand in the rule as it is.
+ * Whether the words of a rule match. A star matches further words; for a known command only those that are read-only,
+ * and an option or subcommand that writes, runs or configures must be spelled in the rule.
  */
 function spells({ pattern, exact }: Rule, given: readonly ShellWord[]): boolean {
   if (exact) return false;
@@ -259,7 +259,7 @@ function spells({ pattern, exact }: Rule, given: readonly ShellWord[]): boolean 
   return fits && effects.every((at) => words[at + 1] !== undefined && words[at + 1] === given[at + 1]?.text);
 }
 
-/** The words of a rule; a star at its end, or another tool's `:*`, stands for any number of further ones. */
+/** The words of a rule; a trailing star, or `:*` of another tool, matches any number of further words. */
 function wordsOf(pattern: string): { words: string[]; more: boolean } {
   const plain = pattern.trim().replace(/:\*$/, " *");
   const words = plain.split(/\s+/);
@@ -267,14 +267,14 @@ function wordsOf(pattern: string): { words: string[]; more: boolean } {
   return { words: more ? words.slice(0, -1) : words, more };
 }
 
-/** Variables that change how something is shown, and nothing that is loaded, run or reached. */
+/** Variables that only affect display. */
 function isHarmless(name: string): boolean {
   return /^(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|NO_COLOR|FORCE_COLOR|CLICOLOR|COLUMNS|LINES|TERM|CI|NODE_ENV|RUST_BACKTRACE)$/.test(
     name,
   );
 }
 
-/** A rule for all commands, or for this one character by character, needs no reading. */
+/** A rule for all commands, or for exactly this text, needs no parsing. */
 function freely(policy: Policy, { tool }: CallToJudge, command: string): Verdict | undefined {
   const rule = rulesFor(policy.allow, tool).find(
     ({ pattern, exact }) => pattern === undefined || (exact && pattern === command),
@@ -298,7 +298,7 @@ function wordByWord(policy: Policy, { tool }: CallToJudge, line: Line, shell: Sh
   return { decision: "allow", rule, why: "", hint: "" };
 }
 
-/** Commands that only look, inside the folder, need no rule: where the sandbox holds, since links can lead out of it. */
+/** Read-only commands inside the folder need no rule if the sandbox works, because links can lead outside. */
 function onlyReads(
   policy: Policy,
   { command: { words, sets }, inner }: Part,
@@ -326,7 +326,7 @@ const WRITES = { tool: "write_file", does: "write", effect: "write" } as const;
 
 const STREAMS = new Set(["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin"]);
 
-/** A file that a command writes to or reads from is judged as the file tools would be. */
+/** Redirections are judged like calls of the file tools. */
 function judgeRedirect(
   policy: Policy,
   shell: ShellState,
@@ -356,10 +356,10 @@ function judgeRedirect(
   return judgeCall(policy, { ...(writes ? WRITES : READS), subjects: [placed(place, writes)] });
 }
 
-/** In the sandbox `/tmp` is a folder of its own that nobody else sees. */
+/** In the sandbox `/tmp` is private. */
 const isScratch = (path: string): boolean => path.startsWith("/tmp/") && !path.split("/").includes("..");
 
-/** What rules call the file that a text names; `undefined` when it lies outside. */
+/** The name of a file in rules; `undefined` when it is outside. */
 function placeOf(path: string, { roots, place = "" }: Pick<ShellState, "roots" | "place">): string | undefined {
   const root = path.startsWith("/") ? roots.find((each) => path === each || path.startsWith(`${each}/`)) : "";
   if (root === undefined || path.startsWith("~")) return undefined;
@@ -373,7 +373,7 @@ function placeOf(path: string, { roots, place = "" }: Pick<ShellState, "roots" |
   return [...(place === "" ? [] : [place]), ...steps].join("/");
 }
 
-/** Without a proven sandbox every command is asked, unless the person gave the sandbox up. */
+/** Without a verified sandbox every command needs approval, unless the user disabled the sandbox. */
 function withSandbox({ sandboxed, waived }: ShellState, verdict: Verdict): Verdict {
   if (sandboxed || waived || verdict.decision === "deny") return verdict;
   return {
@@ -384,7 +384,7 @@ function withSandbox({ sandboxed, waived }: ShellState, verdict: Verdict): Verdi
   };
 }
 
-/** The verdict of the mode with a rule that would have allowed the first command nobody allows. */
+/** The verdict of the mode, with a suggested rule for the first command that no rule allows. */
 function suggesting(base: Verdict, { tool }: CallToJudge, { parts, problem }: Line): Verdict {
   if (base.decision !== "ask") return base;
   const words =

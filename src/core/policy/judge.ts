@@ -6,8 +6,8 @@ import type { Policy } from "./policy.ts";
 import { strictest, type Verdict } from "./verdict.ts";
 
 /**
- * Says what is to be done with a call: deny beats ask beats allow, and where no rule speaks the mode does. Where a policy
- * does not ask, what would be asked is refused.
+ * Judges a call: deny wins over ask, ask over allow, and without a matching rule the mode decides. Where a policy
+ * does not ask, a call that needs approval is denied.
  */
 export function judge(policy: Policy, ask: CallToJudge): Verdict {
   const commands = ask.subjects.flatMap((subject) =>
@@ -22,7 +22,7 @@ export function judge(policy: Policy, ask: CallToJudge): Verdict {
     : verdict;
 }
 
-/** The rules that cover this call again and nothing else: what "always" means. */
+/** The rules that allow exactly this call, for an "always" answer. */
 export function rulesAlike(tool: string, subjects: readonly LocatedSubject[]): Rule[] {
   if (subjects.length === 0) return [{ tool }];
   return subjects.flatMap((subject): Rule[] => {

@@ -4,7 +4,7 @@ import { createPolicy, type Policy, policyModes } from "./policy.ts";
 
 const rules = z.array(z.string().min(1));
 
-/** What a person says about what agents may do: the same words in files, flags and the library. */
+/** The permission settings: the same keys in files, flags and the library. */
 export const permissions = z.strictObject({
   mode: z.enum(policyModes).optional().describe("permission mode: how often the user is asked"),
   allow: rules.optional().describe("calls allowed without asking, e.g. bash(git log *)"),
@@ -24,7 +24,7 @@ export const permissions = z.strictObject({
 });
 export type Permissions = Readonly<z.infer<typeof permissions>>;
 
-/** Settings and what is said this time: rules add up, everything else is replaced. */
+/** Combines settings with those of a call: rules are merged, everything else is replaced. */
 export function withPermissions(before: Permissions = {}, now: Permissions = {}): Permissions {
   const lists = (["allow", "ask", "deny", "writableRoots"] as const).flatMap((key) => {
     const both = [...new Set([...(before[key] ?? []), ...(now[key] ?? [])])];
@@ -33,7 +33,7 @@ export function withPermissions(before: Permissions = {}, now: Permissions = {})
   return { ...before, ...now, ...Object.fromEntries(lists) };
 }
 
-/** The policy that these words mean; `own` are tools that only this crew has. */
+/** The policy for these settings; `own` are tools that only this crew has. */
 export function policyOf(
   { mode = "default", allow = [], ask = [], deny = [], network = false }: Permissions,
   own: readonly string[],

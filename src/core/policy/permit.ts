@@ -1,7 +1,7 @@
 import type { Agent } from "../agent/agent.ts";
 import { DELEGATION_TOOL, toolMatches } from "../vocabulary/tool-names.ts";
 
-/** The names under which a model may hand in its result; they are one tool. */
+/** The names of the finish tool. */
 export const FINISH_TOOLS = ["complete_task", "submit_result", "yield"] as const;
 export const FINISH_TOOL = FINISH_TOOLS[0];
 
@@ -10,34 +10,34 @@ export function isFinishTool(name: string): boolean {
   return FINISH_TOOLS.some((finish) => finish === name);
 }
 
-/** Yes or no, and the rule that decided. */
+/** A decision and the rule behind it. */
 export type Permission = Readonly<{ allowed: boolean; rule: string }>;
 
-/** What a task may use: its agent's word, bounded by what its parent may use and by what the policy never allows. */
+/** The tool permissions of a task: its agent's tools, limited by its parent and by the policy. */
 export type Rights = Pick<Agent, "name" | "tools" | "disallowedTools"> &
   Readonly<{
     ceiling?: readonly string[];
-    /** Tool -> the rule that shuts it out. */
+    /** Tool -> the rule that forbids it. */
     barred?: Readonly<Record<string, string>>;
-    /** What its delegation tools are called; having them is one right, whatever they are called. */
+    /** Names of its delegation tools; they are one permission, whatever their name. */
     delegation?: readonly string[];
   }>;
 
-/** The right that a tool takes: its name, and for all delegation tools the same one. */
+/** The permission that a tool needs: its name; all delegation tools share one. */
 export function rightTo({ delegation }: Pick<Rights, "delegation">, tool: string): string {
   return delegation?.includes(tool) ? DELEGATION_TOOL : tool;
 }
 
-/** Tools that only look after what another one started: who has that one has these. */
+/** Companion tools: an agent with the main tool also has these. */
 const companions: Readonly<Record<string, string>> = { bash_output: "bash", kill_shell: "bash" };
 
-/** The tool that another one only comes along with. */
+/** The main tool of a companion tool. */
 export const leadOf = (tool: string): string | undefined =>
   Object.hasOwn(companions, tool) ? companions[tool] : undefined;
 
 /**
- * Decides what a model is shown and, again, what is executed. A parent's rights bound its child's. A tool that is listed with a
- * pattern, as `bash(git log *)`, is shown; which of its calls fit is judged call by call.
+ * Decides which tools a model is shown and may execute. A parent's permissions limit its child's. A tool that is listed with a
+ * pattern, as `bash(git log *)`, is shown; each call is judged separately.
  */
 export function permit(rights: Rights, called: string): Permission {
   const { name, tools, disallowedTools, ceiling, barred } = rights;

@@ -6,34 +6,34 @@ import { defined } from "../text/defined.ts";
 import { toolMatches } from "../vocabulary/tool-names.ts";
 import type { HomeAnchor } from "./protected-paths.ts";
 
-/** How much is asked, as a person says it. */
+/** The permission modes, as users write them. */
 export const policyModes = ["plan", "default", "acceptEdits", "dontAsk", "bypass"] as const;
 export type PolicyMode = (typeof policyModes)[number];
 
-/** From looking only to never asking; each step allows what the one before it allows. */
+/** Permission levels from read-only to never asking; each allows what the one before it allows. */
 const levels = ["plan", "default", "acceptEdits", "bypass"] as const;
 export type PolicyLevel = (typeof levels)[number];
 
-/** What the calls of a task are judged by: data that goes wherever the task goes. */
+/** The policy that judges the calls of a task: data that is sent along with the task. */
 export type Policy = Readonly<{
   level: PolicyLevel;
-  /** False: what would be asked is refused. */
+  /** False: a call that needs approval is denied. */
   asks: boolean;
   allow: readonly Rule[];
   ask: readonly Rule[];
   deny: readonly Rule[];
-  /** What the files of agents say: each list is heard, and none can allow what the rest of the policy does not. */
+  /** Rules of agent files: each list applies, and none can widen the rest of the policy. */
   bounds: readonly AgentBound[];
-  /** The files that the task, and those above it, said they write: each of these has to cover what is changed. */
+  /** Leases of the task and its parents: each must cover a changed file. */
   leases?: readonly Lease[];
-  /** Where home folders lie, seen from the workspace: more is protected in them. */
+  /** Home folders relative to the workspace, where more paths are protected. */
   homes?: readonly HomeAnchor[];
 }>;
 
-/** The rules of one agent's file, and the key they stand under. */
+/** The rules of one agent file, and their key. */
 export type AgentBound = Readonly<{ of: string; key: "tools" | "rules"; rules: AgentRules }>;
 
-/** The words that people and agent files use, as steps of the ladder. */
+/** Mode names of users and agent files, mapped to levels. */
 const modes: Readonly<Record<PolicyMode | PermissionMode, Pick<Policy, "level" | "asks">>> = {
   plan: { level: "plan", asks: true },
   default: { level: "default", asks: true },
@@ -43,12 +43,12 @@ const modes: Readonly<Record<PolicyMode | PermissionMode, Pick<Policy, "level" |
   bypass: { level: "bypass", asks: true },
 };
 
-/** A policy in which a person said these things. */
+/** A policy from these settings. */
 export function createPolicy(mode: PolicyMode, rules: Partial<Pick<Policy, "allow" | "ask" | "deny">> = {}): Policy {
   return { ...modes[mode], allow: [], ask: [], deny: [], bounds: [], ...rules };
 }
 
-/** The policy of an agent: what holds around it, and what its file takes away. Nothing in a file adds to it. */
+/** The policy of an agent: the surrounding policy narrowed by its file. A file never widens it. */
 export function narrow(around: Policy, agent: Narrowing): Policy {
   const { name, permission, tools, disallowedTools, rules = [], sandbox } = agent;
   const policy = sandbox === "read-only" ? withLease(around, { of: name, globs: [] }) : around;
@@ -67,18 +67,18 @@ export function narrow(around: Policy, agent: Narrowing): Policy {
   };
 }
 
-/** The same for a task that said which files it writes. */
+/** The policy narrowed by a task's lease. */
 export function withLease(policy: Policy, lease: Lease | undefined): Policy {
   return lease ? { ...policy, leases: [...(policy.leases ?? []), lease] } : policy;
 }
 
-/** The policy of the agents that an agent starts: what its file denies it is denied to them. */
+/** The policy of an agent's helpers: denials of its file apply to them, too. */
 export function withDenied(policy: Policy, disallowedTools: readonly string[] = []): Policy {
   const plain = disallowedTools.filter((tool) => !tool.includes("(")).map((tool) => ({ tool }));
   return plain.length === 0 ? policy : { ...policy, deny: [...policy.deny, ...plain] };
 }
 
-/** A policy that allows no more than another one did: what both allow, and what either of them asks or forbids. */
+/** The intersection of two policies: allows what both allow, and asks or denies what either does. */
 export function intersect(policy: Policy, before: Policy): Policy {
   const had = new Set(before.allow.map(ruleText));
   const joined = (ours: readonly Rule[], theirs: readonly Rule[]): Rule[] => {
@@ -105,7 +105,7 @@ type Narrowing = Readonly<{
   sandbox?: "read-only";
 }>;
 
-/** Of these tools, the calls that one of the rules fits. */
+/** Limits these tools to the calls that match one of the rules. */
 function nothingBut(rules: readonly Rule[]): AgentRules {
   const tools = [...new Set(rules.map(({ tool }) => tool))];
   return [
@@ -114,7 +114,7 @@ function nothingBut(rules: readonly Rule[]): AgentRules {
   ];
 }
 
-/** The entries of a tool list that speak about arguments. */
+/** Tool list entries with argument patterns. */
 function patternsIn(written: readonly string[] = []): Rule[] {
   return written.flatMap((entry) => {
     const [, tool, pattern] = /^([^()]+)\(([\s\S]+)\)$/.exec(entry) ?? [];
@@ -134,7 +134,7 @@ export function mayUseNamespaces({ allow, deny }: Policy): boolean {
   return allow.some(named) && !deny.some(named);
 }
 
-/** The rules that speak about a tool. */
+/** The rules about a tool. */
 export function rulesFor<R extends Rule>(rules: readonly R[], tool: string): R[] {
   return rules.filter((rule) => toolMatches(rule.tool, tool));
 }

@@ -2,7 +2,7 @@ import { foldFileName } from "../rules/fold-path.ts";
 import { words } from "../text/words.ts";
 
 /*
- * Names and places that are run, obeyed or loaded later without another question: an agent that may write source may
+ * Names and paths that are executed or loaded later without another approval: an agent that may write source files may
  * still not write these. A name counts at any depth, with everything below it, also when it does not exist yet.
  *
  * Build files, package scripts and CI files are source: somebody reviews them before they run.
@@ -80,12 +80,12 @@ const names = new Set([...PROJECT_FOLDERS, ...PROJECT_FILES, ...HOME_FOLDERS, ..
 const places = [...PROJECT_PLACES, ...HOME_PLACES];
 
 /**
- * Where a home folder lies, seen from the workspace: a place begins with `cut` when it is in the home folder, and what is
- * left of it, behind `add`, is its path there. A workspace inside the home folder has nothing to cut and something to add.
+ * Position of a home folder relative to the workspace: a path in the home folder begins with `cut`, and the rest,
+ * prefixed with `add`, is its path there. A workspace inside the home folder has only `add`.
  */
 export type HomeAnchor = Readonly<{ cut: string; add: string }>;
 
-/** The protected thing that a path is or lies in, or nothing. */
+/** The protected entry that a path is or is inside of, or `undefined`. */
 export function protectedPart(path: string, homes: readonly HomeAnchor[] = []): string | undefined {
   const steps = stepsOf(path);
   const name = steps.find((step) => names.has(step));
@@ -98,7 +98,7 @@ export function protectedPart(path: string, homes: readonly HomeAnchor[] = []): 
   );
 }
 
-/** True for a folder above a protected place: a link there would put something else in that place. */
+/** True for a folder above a protected path: a link there would replace the protected path. */
 export function isAbovePlace(path: string, homes: readonly HomeAnchor[] = []): boolean {
   const steps = stepsOf(path);
   const whole = `/${steps.join("/")}`;
@@ -117,7 +117,7 @@ const prefixesOf = (place: string): string[] => {
   return steps.slice(1).map((_, at) => steps.slice(0, at + 1).join("/"));
 };
 
-/** The path in each home folder, beside each place that counts there; a workspace that lies in such a place is not one. */
+/** The path relative to each home folder, with the entries that apply; entries that contain the workspace do not. */
 function inHomes(steps: readonly string[], homes: readonly HomeAnchor[]): { inner: string; place: string }[] {
   const whole = `${steps.join("/")}/`;
   return homes.flatMap(({ cut, add }) => {
@@ -132,7 +132,7 @@ function inHomes(steps: readonly string[], homes: readonly HomeAnchor[]): { inne
 const allPlaces = [...places, ...TOP_PLACES, ...ONLY_HOME_PLACES];
 const lasts = new Set([...names, ...allPlaces.flatMap((place) => place.split("/"))]);
 
-/** A quick look at one name: false means that nothing with this name is protected, or leads to something that is. */
+/** Fast pre-check of one name: false means that it is neither protected nor above a protected path. */
 export function mayBeProtected(name: string): boolean {
   return lasts.has(PLAIN.test(name) ? name : foldFileName(name));
 }

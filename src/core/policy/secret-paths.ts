@@ -3,7 +3,7 @@ import { words } from "../text/words.ts";
 
 /*
  * The one list of places that hold keys, tokens, cookies, mail or typed commands. The sandbox hides them from commands; file
- * tools, search, context files, worktrees, ACP and foreign runners refuse them. A rule that names a place opens it.
+ * tools, search, context files, worktrees, ACP and foreign runners refuse them. A rule that names a path allows it.
  */
 
 /** Folders and files in a home folder. */
@@ -32,7 +32,7 @@ export const secretHomeFiles: readonly string[] = words(`
   .local/share/fish/fish_history
 `);
 
-/** Places of the system. Programs in the sandbox have a `/proc` of their own, so that one is not hidden from them. */
+/** System paths. Programs in the sandbox have their own `/proc`, so it is not hidden there. */
 export const secretSystemPlaces: readonly string[] = words(`
   /etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/sudoers /etc/sudoers.d /etc/ssl/private /etc/security/opasswd
   /etc/krb5.keytab /etc/NetworkManager/system-connections /etc/wireguard /etc/openvpn /etc/kubernetes /etc/rancher
@@ -78,7 +78,7 @@ export function secretNamed(pattern: string): string | undefined {
   return [...secretSystemPlaces, PROC].find((place) => isWithin(`/${steps.join("/")}`, foldPath(place)));
 }
 
-/** Finds the secret place that an absolute path is or lies in. Cheap: a search asks it for every entry. */
+/** Finds the secret path that contains an absolute path. It is cheap, because a search calls it for every entry. */
 export function secretFinder(
   homes: readonly string[],
   named: readonly string[],

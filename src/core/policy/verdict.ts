@@ -1,11 +1,11 @@
-/** What comes of judging a call. */
+/** The verdict on a call. */
 export type Verdict = Readonly<{
   decision: "allow" | "ask" | "deny";
   /** What decided: a rule as it is written, a mode, or one of the fixed rules. */
   rule: string;
-  /** Why, as a clause that ends a sentence; empty when there is nothing to say. */
+  /** The reason, as a clause that ends a sentence; may be empty. */
   why: string;
-  /** What a person can do to have it otherwise. */
+  /** What the user can do to change it. */
   hint: string;
 }>;
 

@@ -1,10 +1,10 @@
 import { toolsNamed } from "../vocabulary/tool-names.ts";
 import { parseRules, type Rule, ruleText } from "./rule.ts";
 
-/** What a file says about calls of a tool. None of it adds a right: `allow` only lifts what stands before it in the list. */
+/** A rule of an agent file. It never grants a permission: `allow` only cancels earlier rules of the same list. */
 export type AgentRule = Rule & Readonly<{ says: "allow" | "ask" | "deny" }>;
 
-/** The last rule that fits a call counts; where none does, the list says nothing. */
+/** The last matching rule wins; without a match the list has no effect. */
 export type AgentRules = readonly AgentRule[];
 
 /** Reads `ask bash(git push *)`, also about a tool that only the caller has; `undefined` for anything else. */

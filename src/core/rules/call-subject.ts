@@ -1,11 +1,11 @@
-/** What a call is about, as its arguments say it: what the patterns of rules are compared with. */
+/** Subject of a call, from its arguments: the value that rule patterns are matched against. */
 export type Subject =
   | Readonly<{
       kind: "path";
       path: string;
       /** It is written, moved or deleted. */
       change: boolean;
-      /** A link there is meant itself. */
+      /** A symbolic link at the path is not followed. */
       itself?: true;
     }>
   | Readonly<{ kind: "command"; command: string }>
@@ -14,8 +14,8 @@ export type Subject =
   | Readonly<{ kind: "name"; name: string }>;
 
 /**
- * The same once a path was looked up: every way in which it can be named from the workspace on, where it really is last.
- * What lies in another folder that may be written is named by its absolute path.
+ * A resolved path: all its names relative to the workspace, the real path last.
+ * A file in another writable folder has its absolute path.
  */
 export type LocatedSubject =
   | Exclude<Subject, { kind: "path" }>
@@ -23,21 +23,21 @@ export type LocatedSubject =
       kind: "path";
       places: readonly string[];
       change: boolean;
-      /** The closed place that it lies in. */
+      /** The forbidden path that contains it. */
       closed?: ClosedPlace;
     }>;
 
-/** A place of secrets, which a rule of the user can open, or the state folder, which nothing opens. */
+/** A secret path, which a user's rule can allow, or the state folder, which is never accessible. */
 export type ClosedPlace = Readonly<{ kind: "secret" | "state"; name: string }>;
 
-/** What tells one file from every other one, and how many names it has. */
+/** Identity of a file (device and inode), and its number of links. */
 export type FileIdentity = Readonly<{ dev: number; ino: number; nlink: number }>;
 
-/** What is closed to the readers of one folder. */
+/** Forbidden paths of one folder. */
 export type ClosedInFolder = Readonly<{
-  /** Whether the file or folder at this path from the folder on is closed. */
+  /** Whether the file or folder at this relative path is forbidden. */
   isClosed?(path: string): boolean;
-  /** Whether an open file is a closed one under another name. */
+  /** Whether an open file is a forbidden one under another name. */
   isClosedFile?(file: FileIdentity): Promise<boolean>;
 }>;
 

@@ -1,9 +1,9 @@
-/** Characters that some file systems leave out of a name: those that Unicode calls ignorable, and marks of direction. */
+/** Characters that some file systems ignore in a name: Unicode ignorable characters and direction marks. */
 const IGNORED = /[\p{Default_Ignorable_Code_Point}\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
 
 /**
- * One spelling for all that can reach the same file: on some systems case does not matter, on some neither does how an
- * accent is composed. Used wherever something is forbidden, so that it is forbidden under every spelling.
+ * A normal form for all spellings of a file name: some systems ignore case, some also ignore how an
+ * accent is composed. Used for deny rules, so that they apply to every spelling.
  */
 export function foldPath(path: string): string {
   if (ASCII.test(path)) return path.toLowerCase();

@@ -1,7 +1,7 @@
 import { alternatives, fits, type NamePattern, type PathPattern, parsePattern } from "./glob.ts";
 
 /**
- * Whether some path could match both of two globs that begin at the same folder. In doubt it says yes: letter case does not
+ * Whether some path could match both globs, relative to the same folder. In doubt it returns true: letter case does not
  * count, and two classes of characters are taken to have one in common.
  */
 export function globsMeet(one: string, other: string): boolean {

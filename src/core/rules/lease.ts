@@ -1,7 +1,7 @@
 import { globMatcher } from "./glob.ts";
 import { globsMeet } from "./globs-overlap.ts";
 
-/** The files that a task says it writes, and nothing else. */
+/** A lease: the files that a task declares to write. */
 export type Lease = Readonly<{
   /** The task. */
   of: string;
@@ -9,14 +9,14 @@ export type Lease = Readonly<{
   globs: readonly string[];
 }>;
 
-/** A lease that somebody holds or waits for. `under`: the lease of a task above, inside of which this one counts. */
+/** A held or requested lease. `under`: the lease of the parent task that contains it. */
 export type LeaseWish = Lease & Readonly<{ under?: string }>;
 
 /**
- * Which of those that wait may begin, in order: whoever meets nobody that holds and nobody that waits longer.
+ * The waiting leases that can be granted: those that overlap with no holder and no earlier waiter.
  *
- * Nobody can wait for ever. A task takes all it wants at once, before anything else that is scarce, so no two ever wait for
- * each other; and what a task starts competes only below the same lease, so it never waits for the one that waits for it.
+ * There is no deadlock: a task takes its whole lease at once, before any other resource, so no two tasks wait for
+ * each other; helpers compete only within the lease of their parent, so they never wait for it.
  */
 export function grantable<W extends LeaseWish>(held: readonly LeaseWish[], waiting: readonly W[]): W[] {
   const before: LeaseWish[] = [...held];
@@ -27,7 +27,7 @@ export function grantable<W extends LeaseWish>(held: readonly LeaseWish[], waiti
   });
 }
 
-/** Who keeps a wish waiting, and with which of their patterns. */
+/** The tasks that block a lease, with the overlapping patterns. */
 export function blockersOf(
   wish: LeaseWish,
   before: readonly LeaseWish[],

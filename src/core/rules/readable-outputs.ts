@@ -1,9 +1,9 @@
 /**
- * Files of its run that a task was told of, since they hold what it was shown only a part of. Each of them may be read; what
- * lies beside them is none of its business.
+ * Output files of the run that a task was told about because it saw only a part of them. Each may be read; other files
+ * in the folder may not.
  */
 export type ReadableOutputs = Readonly<{
-  /** Where the outputs of the run are kept: no file outside of it counts, whoever names it. */
+  /** The output folder of the run: files outside of it are never readable this way. */
   folder: string;
   files: ReadonlySet<string>;
 }>;

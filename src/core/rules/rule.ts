@@ -16,19 +16,19 @@ export type Rule = Readonly<{
   exact?: true;
 }>;
 
-/** The word in a rule that stands for the network as a whole, as commands in the sandbox would use it. */
+/** The rule name for network access of commands in the sandbox. */
 export const NETWORK = "network";
 
-/** The word in a rule for user namespaces that commands in the sandbox may make. */
+/** The rule name for user namespaces in the sandbox. */
 export const NAMESPACES = "namespaces";
 
-/** The word in a rule for agents elsewhere that are sent a task, as in `a2a(https://agents.example.com/*)`. */
+/** The rule name for remote agents, as in `a2a(https://agents.example.com/*)`. */
 export const REMOTE = "a2a";
 
 /**
  * Reads rules such as `bash(git log *)`, `write_file(src/**)`, `http_get(https://example.com/*)` or `delete_file`, in
- * anybody's spelling. A pattern after `=`, as in `bash(=make && make test)`, is the argument itself, character by character. `own` are tools that only this crew has. A rule that cannot be read is the caller's mistake: one that
- * is silently ignored would be a right, or a ban, that nobody gave.
+ * any dialect. A pattern after `=`, as in `bash(=make && make test)`, is the exact argument. `own` are tools that only this crew has. An invalid rule is an error: a rule that
+ * is silently ignored would grant or deny something by accident.
  */
 export function parseRules(texts: readonly string[], own: readonly string[] = []): Rule[] {
   return texts.flatMap((text) => parseRule(text.trim(), own));
@@ -74,8 +74,8 @@ export function ruleText({ tool, pattern, exact }: Rule): string {
 }
 
 /**
- * Whether a rule speaks about a call. A permission has to fit every way to name the thing and says nothing more than it
- * spells; a ban fits when one way does, in any spelling, and covers what lies below. Commands are compared elsewhere.
+ * Whether a rule matches a call. An allow rule must match every name of the subject and covers only what it
+ * spells; a deny rule matches when one name does, in any spelling, and covers everything below. Commands are matched elsewhere.
  */
 export function ruleFits(
   rule: Rule,
@@ -85,7 +85,7 @@ export function ruleFits(
 ): boolean {
   if (!toolMatches(rule.tool, tool)) return false;
   if (rule.pattern === undefined) return true;
-  if (subject === undefined) return as === "ban"; // nobody knows what the call is about
+  if (subject === undefined) return as === "ban"; // the subject of the call is unknown
   return as === "permission" ? permits(rule, rule.pattern, subject) : bans(rule, rule.pattern, subject);
 }
 
@@ -110,7 +110,7 @@ function bans(rule: Rule, pattern: string, subject: LocatedSubject): boolean {
   return permits(rule, pattern, subject);
 }
 
-/** Whether a pattern, read as a ban, covers a path: in any spelling, with everything below. */
+/** Whether a deny pattern covers a path: in any spelling, with everything below. */
 export function pathBan(pattern: string): (place: string) => boolean {
   const folded = foldPath(wholeFolder(pattern));
   const matches = pathMatcher(folded);

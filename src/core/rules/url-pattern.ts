@@ -3,7 +3,7 @@ import { textMatches } from "./glob.ts";
 /**
  * Whether a URL fits a pattern: `https://example.com/*`, `https://*.example.com/api/*`, `example.com`, or another tool's
  * `domain:example.com`. Host and scheme are compared as parsed, never as the beginning of a text; a star in the host stands for
- * names below, never for the end of one. As a ban, a host also covers the names below it, and the path may be spelled anyhow.
+ * subdomains, never for a part of a name. In a deny rule, a host also covers its subdomains, and the path may use any encoding.
  */
 export function urlMatches(pattern: string, url: string, as: "permission" | "ban" = "permission"): boolean {
   const wanted = parsePattern(pattern);
@@ -44,7 +44,7 @@ function hostMatches(wanted: string, given: string, as: "permission" | "ban"): b
   return as === "ban" && host.endsWith(`.${wanted}`);
 }
 
-/** A path can be written in many ways, so only one that is plainly another is not banned. */
+/** A path can be encoded in many ways, so only a plainly different path is not denied. */
 function pathBanned(path: string, given: URL): boolean {
   if (path === "/*" || path === "/") return true;
   const written = `${given.pathname}${given.search}`;

@@ -3,7 +3,7 @@ import type { KeptEvent } from "./event.ts";
 import { isWaiting } from "./run-status.ts";
 import { cutOffAll, emptyState, reduce } from "./state.ts";
 
-/** What the recorded life of a run has used of its limits, and how long its tasks have worked. */
+/** The part of its limits that a recorded run has used, and the working time of its tasks. */
 export function budgetSpent(events: readonly KeptEvent[]): BudgetSpent & Readonly<{ ms: number }> {
   const state = emptyState("");
   const closing = new Set<string>();
@@ -23,7 +23,7 @@ export function budgetSpent(events: readonly KeptEvent[]): BudgetSpent & Readonl
         if (event.kind === "task" && isHelper(event.path, state.nodes)) helpers.add(event.path);
         break;
       case "limit.reached":
-        if (event.enforced) closing.add(event.path); // the last turn of a task is not counted
+        if (event.enforced) closing.add(event.path); // the grace turn of a task is not counted
         break;
       case "turn.ended":
         if (!closing.has(event.path)) turns += 1;
@@ -47,7 +47,7 @@ export function budgetSpent(events: readonly KeptEvent[]): BudgetSpent & Readonl
   };
 }
 
-/** Events after which a run may have begun or ceased to wait. */
+/** Events after which a run may have started or stopped waiting. */
 const changesWork: ReadonlySet<KeptEvent["type"]> = new Set([
   "run.started",
   "run.resumed",

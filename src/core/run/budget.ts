@@ -4,7 +4,7 @@ import type { Exact } from "../text/defined.ts";
 
 const count = z.number().int().positive();
 
-/** What a run and everything below it may use. */
+/** The budget of a run and everything below it. */
 export const budgetLimits = z.strictObject({
   maxUsd: z.number().positive().optional().describe("dollars"),
   maxTokens: count.optional().describe("tokens, in and out"),
@@ -15,17 +15,17 @@ export const budgetLimits = z.strictObject({
 
 export type BudgetLimits = Readonly<Exact<z.infer<typeof budgetLimits>>>;
 
-/** What a model call may come to: an estimate before it, the truth after it. */
+/** Tokens and cost of a model call: an estimate before it, the actual value after it. */
 export type Amount = Readonly<{
   tokens: number;
-  /** Absent: nobody knows the price. */
+  /** Absent: the price is unknown. */
   usd?: number;
 }>;
 
-/** Money and tokens that are set aside for a call that is under way. */
+/** Tokens and cost reserved for a running call. */
 export type Reservation = Readonly<{ settle(actual: Amount): void; release(): void }>;
 
-/** Why something may not begin: the limit that is used up, or a price that is not known. */
+/** Why a call may not start: an exhausted limit, or an unknown price. */
 export type BudgetRefusal = Readonly<{
   refused: string;
   /** When there is room again by itself. */
@@ -34,12 +34,12 @@ export type BudgetRefusal = Readonly<{
   (Readonly<{ limit: ReachedLimit }> | Readonly<{ unpriced: true }>);
 
 /**
- * One budget for a whole tree. What a call may cost is reserved before it and settled after it, so that calls side by
- * side cannot overshoot together; one that would fit once others are settled waits for them. A call that turns out dearer than reserved takes the excess from those that are
- * still under way: the youngest are revoked until the rest fits.
+ * One budget for a whole tree of tasks. The cost of a call is reserved before it and settled after it, so that parallel
+ * calls cannot exceed it together; a call that would fit once others are settled waits for them. A call that costs more than reserved takes the excess from calls that are
+ * still running: the newest are revoked until the rest fits.
  */
 export type Budget = Readonly<{
-  /** `finish`: the last words of a task, which may use what is kept back for them. `revoke` is called when it has to stop. */
+  /** `finish`: the grace turn of a task, which may use the reserve. `revoke` is called when the call has to stop. */
   reserve(
     wish: Amount & { readonly finish?: boolean },
     revoke: () => void,
@@ -61,7 +61,7 @@ const kinds: Readonly<Record<keyof BudgetLimits, ReachedLimit["kind"]>> = {
   maxSpawns: "spawns",
 };
 
-/** The part of a budget that only last words may use, so that a parent can still answer. */
+/** The share of a budget reserved for grace turns, so that a parent can still answer. */
 const KEPT_BACK = 0.05;
 
 /** What a run has used of its limits. */
@@ -71,7 +71,7 @@ export type BudgetSpent = Readonly<
 
 const NOTHING_SPENT: BudgetSpent = { tokens: 0, usd: 0, maxTurns: 0, maxToolCalls: 0, maxSpawns: 0 };
 
-/** The budget of a run of which so much is used already. */
+/** Creates the budget of a run with previous usage. */
 export function createBudget(limits: BudgetLimits, used: BudgetSpent = NOTHING_SPENT): Budget {
   const { tokens: usedTokens, usd: usedUsd, ...usedCounts } = used;
   const counts = { ...usedCounts };

@@ -1,15 +1,15 @@
 import type { Cost, Usage } from "../outcome/usage.ts";
 import type { ReservedTurn } from "./event.ts";
 
-/** A turn whose answer has not come to its end: what was reserved for it, and how many characters of it were shown. */
+/** An incomplete turn: its reservation, and the number of characters shown. */
 export type OpenTurn = Readonly<{ reserved?: ReservedTurn | undefined; chars: number }>;
 
-/** Characters per token of what was shown. */
+/** Characters per token, for the estimate. */
 const CHARS_PER_TOKEN = 4;
 
 /**
- * What a turn counts as that was cut off: its provider has read the input and written what was shown, and no bill came
- * with it. Nothing is reserved for a turn of a tool that does not say what it sends.
+ * Estimated usage of a turn that was cut off: the provider has read the input and written the shown text, but sent no usage
+ * data. Foreign tools that do not report their requests have no reservation.
  */
 export function cutTurn({ reserved, chars }: OpenTurn): Readonly<{ usage: Partial<Usage>; cost: Cost }> {
   const shown = Math.ceil(chars / CHARS_PER_TOKEN);

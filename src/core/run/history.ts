@@ -5,22 +5,22 @@ import type { Change } from "../schedule/change.ts";
 import type { KeptEvent } from "./event.ts";
 import { withoutOldStops } from "./older-events.ts";
 
-/** What an earlier life of a run left behind, ready to be looked up by path. */
+/** The recorded history of a run before a resume, by path. */
 export type History = Readonly<{
-  /** What was carried out or changed directly below a prefix, in order. */
+  /** Outcomes and plan changes directly below a prefix, in order. */
   under(prefix: string): readonly ReplayedStep[];
-  /** How far the tries of a task came. */
+  /** The attempts of a task so far. */
   attempts(path: string): Attempts;
   answer(path: string): Answer | undefined;
-  /** What was recorded of the attempt that was under way, in order. */
+  /** Events of the interrupted attempt, in order. */
   events(path: string): readonly KeptEvent[];
-  /** How a node ended, unless it began again after that. */
+  /** Outcome of a node, unless it started again afterwards. */
   ended(path: string): Outcome | undefined;
-  /** What a node was last begun with. */
+  /** The last start event of a node. */
   started(path: string): NodeStarted | undefined;
-  /** The plans that a task had started in the try that is not over. */
+  /** Plans that a task had started in its current attempt. */
   delegated(path: string): readonly ChildPlan[];
-  /** Notes that a node ends now; gives what was begun below it and never taken up again, the deepest first. */
+  /** Marks a node as ended; returns the nodes below it that started before the crash and were not resumed, deepest first. */
   close(path: string): readonly string[];
 }>;
 
@@ -43,7 +43,7 @@ export type ChildPlan = Readonly<{
 /** Whether what failed is done again: all of it, or the tasks at some paths. */
 export type RetryFailed = boolean | ((path: string) => boolean);
 
-/** A run without a past. */
+/** The history of a new run. */
 export const noHistory: History = {
   under: () => [],
   attempts: () => FIRST,
@@ -58,8 +58,8 @@ export const noHistory: History = {
 const FIRST: Attempts = { next: 1, used: 0, underWay: false };
 
 /**
- * The history in a journal. Only what was carried out counts: joins, skips and cancellations follow from it and are
- * decided again, so that a run that was cancelled goes on where it stopped.
+ * Builds the history from a journal. Only performed nodes count: joins, skips and cancellations are derived and
+ * decided again, so that a cancelled run continues where it stopped.
  */
 export function historyOf(
   events: readonly KeptEvent[],
@@ -80,7 +80,7 @@ export function historyOf(
     started.set(path, event);
     ended.delete(path);
     attempts.set(path, { next: attempt, used: before?.used ?? 0, underWay: true });
-    // An attempt that was interrupted begins once more under its number: what it had done before still counts.
+    // An interrupted attempt starts again with the same number and keeps its events.
     if (!before?.underWay || before.next !== attempt) underWay.set(path, []);
     if (kind !== "task") answers.delete(path);
     const { prefix, id } = split(path);
@@ -94,7 +94,7 @@ export function historyOf(
   };
   const retried = (path: string, attempt: number): void => {
     attempts.set(path, { next: attempt + 1, used: (attempts.get(path)?.used ?? 0) + 1, underWay: false });
-    // The next try asks anew, so what this one was told is of no use to it.
+    // The next attempt delegates again, so results of this one are not reused.
     for (const plan of delegated.get(path)?.values() ?? []) plan.spent = true;
   };
   const end = (path: string, outcome: Outcome): void => {
@@ -110,7 +110,7 @@ export function historyOf(
       });
     const known = entry(under, prefix, () => new Map<string, ReplayedStep>());
     known.delete(id);
-    // A node may be given up before it began, when it only waited for its slot.
+    // A node may be cancelled before it started, while it waited for a slot.
     const givenUp = outcome.status === "failed" ? outcome.fault.code === "MARKED_FAILED" : isCancelledForGood(outcome);
     const carriedOut = kind !== undefined || givenUp;
     if (carriedOut && counts(outcome, retries(path))) known.set(id, { type: "ended", id, outcome });
@@ -141,7 +141,7 @@ export function historyOf(
   };
 }
 
-/** Whether a journal tells of a run to its end. With `retryFailed`, one that failed goes on. */
+/** Whether a journal is complete. With `retryFailed`, a failed run is not. */
 export function hasEnded(events: readonly KeptEvent[], { retryFailed }: { retryFailed: boolean }): boolean {
   const last = withoutOldStops(events).at(-1);
   return last?.type === "run.ended" && !(retryFailed && last.outcome.status === "failed");
@@ -168,8 +168,8 @@ export function renewable(first: History): History & Readonly<{ renew(path: stri
 }
 
 /**
- * Whatever goes on in this life has ended before what is above it, so that only what was left behind is still open then.
- * Of what was under way, only that which has something above it is of interest.
+ * Nodes that continue in this process end before their parents, so that only abandoned nodes are still open then.
+ * Only nodes with a parent are tracked.
  */
 function closing(open: Set<string>): History["close"] {
   return (path) => {
@@ -196,7 +196,7 @@ function split(path: string): { prefix: string; id: string } {
   return { prefix: path.slice(0, cut), id: path.slice(cut) };
 }
 
-/** The task whose delegation has this prefix, and which one it was; the rounds of a loop have no such owner. */
+/** The task that started the plan with this prefix, and its number; loop rounds have no such owner. */
 function ownerOf(
   prefix: string,
   started: ReadonlyMap<string, NodeStarted>,

@@ -6,22 +6,22 @@ export type SecretPattern = Readonly<{
   find(text: string, at: number): SecretMatch | undefined;
 }>;
 
-/** A place that looks like a secret: what stays visible before and after it, and how long it is with these. */
+/** A match: the prefix and suffix that stay visible, and the length including them. */
 export type SecretMatch = Readonly<{ before: string; length: number; after: string }>;
 
-/** A name that is glued to what precedes it is part of a word, unless that is an escaped line end. */
+/** A key name must not follow a letter directly, except after an escaped line end. */
 const START = "(?:(?<![A-Za-z0-9_])|(?<=\\\\[nrt]))";
-/** A word of letters alone is prose: `sk-learn-pipelines`, `Bearer authentication`. */
+/** A value of letters only is prose, not a secret: `sk-learn-pipelines`, `Bearer authentication`. */
 const HAS_DIGIT = "(?=[A-Za-z_.~+/=-]{0,60}\\d)";
 /** Between the name of a header and its value, also inside of JSON that was escaped. */
 const IS = "[\"'\\\\]{0,3}\\s{0,4}[:=]\\s{0,4}[\"'\\\\]{0,3}";
 const SCHEME = "(?:[Bb]earer|[Bb]asic|[Tt]oken|[Dd]igest)\\s{1,4}";
-/** What the login of a URL cannot hold. */
+/** Characters that cannot occur in the user part of a URL. */
 const NO_LOGIN = "\\s/?#@\"'<>\\\\`";
 
 const letters = Array.from("abcdefghijklmnopqrstuvwxyz");
 
-/** No run is unbounded, so each place costs a bounded time and a text as much as it is long. */
+/** Every repetition is bounded, so matching takes linear time. */
 export const secretPatterns: readonly SecretPattern[] = [
   row(["sk-", "sk_", "pk_", "rk_", "xai", "gsk"], `(?:[spr]k|xai|gsk)[-_]${HAS_DIGIT}[A-Za-z0-9_-]{16,4000}`),
   row(["ghp", "gho", "ghu", "ghs", "ghr"], "gh[pousr]_[A-Za-z0-9]{20,255}"),

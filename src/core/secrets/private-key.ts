@@ -1,6 +1,6 @@
 /*
  * Private keys in PEM form, of any size, whole or cut off: indented, numbered, quoted, or escaped as JSON, URL or HTML does it.
- * Every step moves forward, so a text costs as much as it is long.
+ * Every step moves forward, so the scan takes linear time.
  */
 
 const BLANK = "(?: |%20|\\+|&#(?:32|x20);|\\\\u0020)";
@@ -13,12 +13,12 @@ const BEGIN = MARK("BEGIN");
 const END = MARK("END");
 /** A line end, also an escaped one. */
 const LINE_END = /(?:\\{1,4}[rn]|[\r\n]|%0[AaDd]|&#(?:10|13|x0?[aAdD]);)/y;
-/** What stands between the lines of a key: blanks, quotes, marks of a diff or a comment, the number of a line, a path before it. */
+/** What may separate the lines of a key: blanks, quotes, marks of a diff or a comment, the number of a line, a path before it. */
 const DECORATION = /(?:[ \t"'`,;|>#*+]|\\{1,4}["t]|&quot;|\d{1,7}(?:[:|]|(?=\t))|[\w./-]{1,200}[:-]\d{1,7}[:-])/y;
 const HEADER = /(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID|Subject): [^\r\n\\]{0,200}/y;
 const MATERIAL = /(?:[A-Za-z0-9+/=_]|%2[BbFf]|%3[Dd]|\\\/|\\u00(?:2[bBfF]|3[dD])|&#(?:43|47|61|x2[bBfF]|x3[dD]);)+/y;
 
-/** So many characters of a key have to be there: `-----BEGIN PRIVATE KEY-----` alone is a word about keys. */
+/** Minimum number of key characters: the text `-----BEGIN PRIVATE KEY-----` alone is not a key. */
 const SHORTEST_KEY = 16;
 
 /** A private key in a text: where its lines begin and end, where its end marker ends, and whether the text ended first. */
@@ -33,7 +33,7 @@ export function privateKeyAt(text: string, at: number): FoundKey | undefined {
   return { from, to, end, open: end === to && to === text.length };
 }
 
-/** How far the lines of a key go on from here. */
+/** Where the key lines that start here end. */
 function keyLines(text: string, from: number): { to: number; end: number; chars: number } {
   let at = from;
   let to = from;
@@ -52,7 +52,7 @@ function keyLines(text: string, from: number): { to: number; end: number; chars:
     at = next;
     to = next;
   }
-  // Nothing but blanks up to the end: the key may go on in what comes next.
+  // Only white space up to the end: the key may continue in the next chunk.
   const rest = skipped(text, to);
   if (rest === text.length) to = rest;
   const near = /^[^-]{0,90}/.exec(text.slice(to, to + 90))![0].length;
@@ -73,14 +73,14 @@ function matched(pattern: RegExp, text: string, at: number): number | undefined 
   return pattern.test(text) ? pattern.lastIndex : undefined;
 }
 
-/** Whether a private key is open where a text ends; `inside`: one was open where it begins. */
+/** Whether a private key is still open at the end of a text; `inside`: one was open at its beginning. */
 export function endsInKey(text: string, inside: boolean): boolean {
   const last = lastBegin(text);
   if (last >= 0) return privateKeyAt(text, last)?.open ?? isBareMarker(text, last);
   return inside && keyLines(text, 0).to === text.length && !/-{4,5}[^-\n]{0,80}-{0,5}\s*$/.test(text.slice(-100));
 }
 
-/** The marker stands at the very end: what follows decides. */
+/** The marker is at the very end: the next chunk decides. */
 function isBareMarker(text: string, at: number): boolean {
   const from = matched(BEGIN, text, at);
   return from !== undefined && keyLines(text, from).to === text.length;
@@ -96,13 +96,13 @@ function lastBegin(text: string): number {
   return -1;
 }
 
-/** A text that begins inside a private key, without what belongs to the key. */
+/** Removes the rest of a private key from the beginning of a text. */
 export function withoutOpenKey(text: string, mask: string): string {
   const { to, end } = keyLines(text, 0);
   return end > to ? `${mask}${text.slice(to)}` : to === 0 ? text : `${mask}${text.slice(to)}`;
 }
 
-/** The end of a text from this place on; what is left there of a private key that began before is masked. */
+/** The text from this position on; the rest of a private key that began before it is masked. */
 export function cutOutsideKey(text: string, start: number, mask: string): string {
   if (start <= 0) return text;
   const tail = text.slice(start);

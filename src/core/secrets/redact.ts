@@ -2,22 +2,22 @@ import { SHORTEST_SECRET, spellingsOf } from "./spellings.ts";
 import { type SecretPattern, secretPatterns } from "./patterns.ts";
 import { unescapedLayers } from "./unescape.ts";
 
-/** What stands where a secret stood. */
+/** The replacement for a secret. */
 export const REDACTED = "[redacted]";
 
-/** Takes secrets out of what leaves the program. All of it is linear in the length of the text. */
+/** Removes secrets from output. Every method takes linear time. */
 export type Redactor = Readonly<{
-  /** Known values in every spelling, and whatever looks like a key, a token or a password in a URL. */
+  /** Removes known values in every encoding, and everything that looks like a key, a token or a password in a URL. */
   text(text: string): string;
-  /** Known values only: for text that somebody goes on working with, such as a tool's result on its way to the model. */
+  /** Removes known values only: for text that is processed further, such as a tool result for the model. */
   known(text: string): string;
-  /** Every text inside a JSON value; the very same value when there was nothing to take out. */
+  /** Redacts every string inside a JSON value; returns the same object when nothing was removed. */
   deep<T>(value: T): T;
-  /** Knows more values from now on: tokens that are handed out while a run lasts. */
+  /** Adds known values, such as tokens that are issued during a run. */
   learn(secrets: readonly string[]): void;
 }>;
 
-/** A redactor that knows these values: raw, base64, hex, and escaped in any way. Shorter ones than 8 characters are left alone. */
+/** A redactor that knows these values: raw, base64, hex, and escaped in any way. Values shorter than 8 characters are ignored. */
 export function createRedactor(secrets: readonly string[]): Redactor {
   const words = new Set(secrets.flatMap(spellingsOf));
   const searchers = () => {
@@ -43,7 +43,7 @@ export function createRedactor(secrets: readonly string[]): Redactor {
   };
 }
 
-/** Nothing that a person or model writes is nested deeper; beyond it a value is looked at as one text. */
+/** Maximum nesting; a deeper value is redacted as one JSON text. */
 const DEEPEST = 100;
 
 function deep(value: unknown, redact: (text: string) => string, depth: number): unknown {
@@ -71,7 +71,7 @@ function deep(value: unknown, redact: (text: string) => string, depth: number): 
   return changed ?? value;
 }
 
-/** What may begin at a place: words that are compared, patterns that are tried. */
+/** Candidates for a three-character prefix: words to compare, patterns to try. */
 type Bucket = { readonly words: string[]; readonly patterns: SecretPattern[] };
 
 const BUCKETS = 1 << 16;
@@ -117,12 +117,12 @@ function searcher(words: readonly string[], patterns: readonly SecretPattern[]):
   };
 }
 
-/** A secret in a text, and what stands in its place. */
+/** A secret in a text, and its replacement. */
 type Found = Readonly<{ from: number; to: number; shown: string }>;
 
 const NOTHING: readonly Found[] = [];
 
-/** The values that come to light when escapes are resolved, where they stand in the text itself. */
+/** Positions in the original text of values that appear only after escapes are resolved. */
 function escapedValues(text: string, values: (text: string) => readonly Found[]): Found[] {
   return unescapedLayers(text).flatMap((layer) =>
     values(layer.text).map(({ from, to, shown }) => {
@@ -132,7 +132,7 @@ function escapedValues(text: string, values: (text: string) => readonly Found[])
   );
 }
 
-/** The text without what was found; of two that overlap the first is shown, and all of both is gone. */
+/** Replaces the matches; overlapping matches are removed together, with the replacement of the first. */
 function masked(text: string, found: readonly Found[], more: readonly Found[]): string {
   if (found.length === 0 && more.length === 0) return text;
   const all = more.length === 0 ? found : [...found, ...more].toSorted((one, other) => one.from - other.from);

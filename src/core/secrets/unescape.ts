@@ -1,11 +1,11 @@
-/** A text in which escapes are resolved, and where each part of it came from. */
+/** A text with escapes resolved, and the original position of each part. */
 export type UnescapedText = Readonly<{ text: string; origin(from: number, to: number): readonly [number, number] }>;
 
-/** Escapes that can follow each other: `%2541` is `%41` is `A`. */
+/** Maximum number of nested escape layers: `%2541` is `%41` is `A`. */
 const MOST_LAYERS = 3;
 
 /**
- * Resolves percent, `\u`, `\x`, octal and HTML escapes, in any mixture, layer by layer. `undefined`: there is none.
+ * Resolves percent, `\u`, `\x`, octal and HTML escapes, in any mixture, layer by layer. `undefined`: the text has no escapes.
  * Each layer is one pass over the text.
  */
 export function unescapedLayers(text: string): UnescapedText[] {
@@ -98,7 +98,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 function resolved(text: string): UnescapedText | undefined {
   if (!/[%\\&]/.test(text)) return undefined;
   const parts: string[] = [];
-  /** Where, in the new text and in the old one, what follows an escape begins; and the same for the escape itself. */
+  /** Positions in the new and the old text after each escape, and of the escape itself. */
   const news: number[] = [];
   const olds: number[] = [];
   let length = 0;
@@ -119,14 +119,14 @@ function resolved(text: string): UnescapedText | undefined {
   const whole = (at: number, side: "start" | "end"): number => {
     const last = lastAtMost(news, side === "start" ? at : at - 1);
     if (last < 0) return at;
-    // Inside an escape the whole of it counts.
+    // A position inside an escape maps to the whole escape.
     if (last % 2 === 0) return side === "start" ? olds[last]! : olds[last + 1]!;
     return olds[last]! + (at - news[last]!);
   };
   return { text: parts.join(""), origin: (start, end) => [whole(start, "start"), whole(end, "end")] };
 }
 
-/** The last place in a growing list whose value is not above this one. */
+/** Binary search: the last index whose value is not above the given one. */
 function lastAtMost(values: readonly number[], most: number): number {
   let [low, high] = [0, values.length];
   while (low < high) {

@@ -3,7 +3,7 @@ import type { ShellWord } from "./parse.ts";
 
 /**
  * The command lines that options, scripts and subcommands of known programs run: `tar --to-command=rm`, `git -c alias.x=!rm`,
- * `awk 'system("rm")'`. `undefined`: none. A problem: something is run that the words do not show.
+ * `awk 'system("rm")'`. `undefined`: none. A problem: it runs something that is not on the command line.
  */
 export function runByOptions(program: string, args: readonly ShellWord[]): InnerLines | undefined {
   if (/^[gmn]?awk$/.test(program)) return inAwk(args);
@@ -16,7 +16,7 @@ export function runByOptions(program: string, args: readonly ShellWord[]): Inner
 /** Command lines, or why they cannot be read. */
 export type InnerLines = Readonly<{ lines: readonly string[]; problem?: string }>;
 
-/** Options whose value is a command line. A letter may have its value behind it, or in the next word. */
+/** Options whose value is a command line. A letter may be followed by its value directly or in the next word. */
 const running: Readonly<Record<string, readonly string[]>> = {
   tar: [
     "--to-command",

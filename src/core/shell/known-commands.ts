@@ -10,7 +10,7 @@ export function effectsOf(program: string, args: readonly ShellWord[]): readonly
   return WRAPPING.has(program) ? undefined : readingOf(program, args)?.effects;
 }
 
-/** What these run is judged by itself. */
+/** Programs whose inner command is judged separately. */
 const WRAPPING: ReadonlySet<string> = new Set(["env", "command"]);
 
 /**
@@ -24,7 +24,7 @@ export function readOnlyPaths(program: string, args: readonly ShellWord[]): read
   return reading?.effects.length === 0 && !reading.acts ? reading.paths : undefined;
 }
 
-/** `acts`: what is left is no reading either, although each word may stand under a star. */
+/** `acts`: the command is not read-only even with safe options, but a star in a rule may cover them. */
 type Reading = SortedArguments & Readonly<{ acts?: boolean }>;
 type Check = (args: readonly ShellWord[]) => Reading;
 
@@ -46,7 +46,7 @@ const GREP: Grammar = {
     "binary-files= include= exclude= exclude-dir= recursive extended-regexp fixed-strings basic-regexp perl-regexp regexp=",
 };
 
-/** Programs that only read with these options. */
+/** Programs that are read-only with these options. */
 const looking: Readonly<Record<string, Grammar>> = {
   ls: {
     flags: "1AaBCcdFfGghHiklLmnNopqrRsStuUvXx",
@@ -142,7 +142,7 @@ const looking: Readonly<Record<string, Grammar>> = {
   },
 };
 
-/** Programs whose nature is to act, or whose reading is not worth trusting unasked: a star covers these options and no others. */
+/** Programs that are never treated as read-only; a star in a rule covers only these options. */
 const acting: Readonly<Record<string, Grammar>> = {
   awk: { valued: "Fv", operands: "script", isReading: awkReads },
   gawk: { valued: "Fv", operands: "script", isReading: awkReads },
@@ -318,7 +318,7 @@ const git: Check = (args) => {
   if (at >= args.length) return none;
   const table = name !== undefined && Object.hasOwn(gitLooking, name) ? gitLooking : gitActing;
   const grammar = name !== undefined && Object.hasOwn(table, name) ? table[name] : undefined;
-  // Of a subcommand that nobody knows, every word may do something.
+  // Every argument of an unknown subcommand may have an effect.
   const places = Array.from({ length: args.length - at }, (_, n) => at + n);
   if (grammar === undefined) return { ...none, effects: [...before.effects, ...places] };
   const own = readOptions(grammar, args.slice(at + 1));
@@ -332,7 +332,7 @@ const git: Check = (args) => {
   };
 };
 
-/** Where the subcommand stands: behind options, some of which take a word. */
+/** Index of the subcommand, after options, some of which take a value. */
 export function subcommandAt(args: readonly ShellWord[]): number {
   let at = 0;
   for (; at < args.length; at++) {
@@ -379,7 +379,7 @@ const SED: Grammar = {
   long: "quiet silent regexp-extended expression= separate null-data unbuffered posix",
 };
 
-/** Unasked, only printing of some lines: what a script does takes more than a glance. */
+/** Read-only only for scripts that print lines; other scripts need approval. */
 const sed: Check = (args) => {
   const plain =
     args[0]?.text === "-n" &&

@@ -14,27 +14,27 @@ export type Grammar = Readonly<{
   bundle?: true;
   /** What the words after the options are; `pattern` is one text, then paths; `script` is a program for sed or awk, then paths. */
   operands?: "paths" | "texts" | "pattern" | "script";
-  /** Further operands are written to, or make something. */
+  /** Further operands are written to or created. */
   most?: number;
-  /** No word whatsoever makes it do something: `echo`. */
+  /** No argument has an effect: `echo`. */
   harmless?: true;
-  /** Operands that do more than they seem to. */
+  /** Operands with side effects. */
   badOperand?: RegExp;
   /** Whether a script only reads. */
   isReading?(script: string): boolean;
 }>;
 
-/** What a grammar makes of the arguments of a program. */
+/** The arguments of a program, classified by its grammar. */
 export type SortedArguments = Readonly<{
   names: ReadonlySet<string>;
-  /** The places of words that are options, operands or scripts not known to be reading. */
+  /** Indexes of words that are not known to be read-only. */
   effects: readonly number[];
   operands: readonly number[];
   /** The paths that are read, where all of them are known. */
   paths: readonly string[];
 }>;
 
-/** Sorts the arguments of a program. A word that only the shell knows may be an option. */
+/** Classifies the arguments of a program. A word that is only known at run time may be an option. */
 export function readOptions(grammar: Grammar, args: readonly ShellWord[]): SortedArguments {
   const { flags = "", valued = "", long = "", number, oneDash, bundle, operands: kind = "paths" } = grammar;
   const longs = new Set(long.split(" "));
@@ -48,7 +48,7 @@ export function readOptions(grammar: Grammar, args: readonly ShellWord[]): Sorte
     if (end < 0) return at;
     if (!valued.includes(word.charAt(end))) {
       effects.push(at);
-      return at; // whether it takes a value nobody knows
+      return at; // unknown whether it takes a value
     }
     const next = end === word.length - 1 ? at + 1 : at;
     if (kind === "script" && word.charAt(end) === "e") scripts.push(next);
@@ -85,7 +85,7 @@ export function readOptions(grammar: Grammar, args: readonly ShellWord[]): Sorte
     }
   }
   for (const at of operands.slice(first)) if (grammar.badOperand?.test(textAt(at) ?? "") === true) effects.push(at);
-  // One word with a pattern in it may become several, also the value of an option: `uniq f*` and `uniq -f f* g` write
+  // A word with a glob may expand to several words, also as the value of an option: `uniq f*` and `uniq -f f* g` write
   // to a second file.
   const { most } = grammar;
   if (most !== undefined) {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { type ParsedShell, parseShell } from "./parse.ts";
 
-/** The words of every command, or why there are none. */
+/** The words of every command, or the reason why the line cannot be parsed. */
 function words(line: string): (string | undefined)[][] | string {
   const parsed = parseShell(line);
   return "problem" in parsed

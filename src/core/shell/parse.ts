@@ -1,9 +1,9 @@
 import { words } from "../text/words.ts";
 
 /**
- * Reads a command line as bash would, as far as that can be done with certainty, and says so where it cannot: whoever
- * judges commands by their words must know all of them. Loops, functions, here-documents, arithmetic, brace expansion,
- * arrays and every expansion but a plain `$NAME` and `$(...)` are not read.
+ * Parses a command line as bash would, and reports a problem where that is not certain: the policy judges
+ * commands by their words, so it must know all of them. Loops, functions, here-documents, arithmetic, brace expansion,
+ * arrays and every expansion except plain `$NAME` and `$(...)` are not supported.
  */
 export function parseShell(line: string): ParsedShell {
   if (line.length > LONGEST) return { problem: `it is longer than ${LONGEST} characters` };
@@ -24,32 +24,32 @@ export function parseShell(line: string): ParsedShell {
 
 export type ParsedShell = Readonly<{ commands: readonly ShellCommand[] }> | Readonly<{ problem: string }>;
 
-/** One command with its words after quotes were removed. Those inside `$(...)` stand before the one they are in. */
+/** One command with its words after quotes were removed. Commands inside `$(...)` precede the command that contains them. */
 export type ShellCommand = Readonly<{
   words: readonly ShellWord[];
-  /** Variables that are set before it, or by it when there are no words. */
+  /** Variable assignments before the command, or alone. */
   sets: readonly string[];
   redirects: readonly ShellRedirect[];
 }>;
 
-/** A word; its text is absent when only the shell knows it. */
+/** A word; its text is absent when it is only known at run time. */
 export type ShellWord = Readonly<{
   text?: string;
-  /** File names take its place. */
+  /** The shell replaces it by matching file names. */
   glob?: true;
-  /** It begins with a home folder. */
+  /** It begins with `~`. */
   home?: true;
 }>;
 
-/** Where output goes or input comes from; copies of descriptors are not in here. */
+/** A redirection to or from a file; duplicated descriptors are not included. */
 export type ShellRedirect = Readonly<{ writes: boolean; target: ShellWord }>;
 
-/** A shell takes such a line end out before it looks for words, so it can hide inside anything. */
+/** The shell removes an escaped line end before it splits words, so it can occur inside any word. */
 const SPLIT = "a line ends in the middle of a word";
 const LONGEST = 65_536;
 const DEEPEST = 20;
 
-/** Controls, blanks that are none to a shell, marks that reorder or hide what is shown. */
+/** Control characters, white space that a shell does not split at, and marks that reorder or hide text. */
 const HIDDEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u00ad\u061c\u115f\u1160\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/u;
 
@@ -61,10 +61,10 @@ class Unreadable extends Error {}
 
 type Reader = { readonly line: string; at: number; readonly commands: ShellCommand[]; depth: number };
 
-/** Commands with what stands between them, up to the end or to a closing parenthesis. */
+/** Commands and separators, up to the end or a closing parenthesis. */
 function readList(reader: Reader, close: ")" | undefined): void {
   if (++reader.depth > DEEPEST) throw new Unreadable("it is nested too deeply");
-  let awaits = true; // a separator here would separate nothing
+  let awaits = true; // a separator is not allowed here
   for (;;) {
     skipBlanks(reader);
     const char = reader.line.charAt(reader.at);
@@ -230,7 +230,7 @@ function readWord(reader: Reader): Read {
   return { word, raw, plain: !quoted && !open };
 }
 
-/** Only the pair `{}`, which stands for itself, is let through. */
+/** Only a literal `{}` is allowed. */
 function readBrace({ line, at }: Reader, start: number): void {
   const whole = line.slice(start).match(/^\{\}(?=[\s;|&<>()]|$)/);
   if (whole === null && !(at === start && /^[{}](?=[\s;|&<>()]|$)/.test(line.slice(at))))
@@ -266,7 +266,7 @@ function readQuoted(reader: Reader): { text: string; open: boolean } {
   }
 }
 
-/** Steps over a `$`: gives back the sign itself where it means nothing, and nothing where something takes its place. */
+/** Consumes a `$`: returns it where it is literal, and `undefined` where it starts an expansion. */
 function readExpansion(reader: Reader, inQuotes: boolean): "" | "$" {
   const rest = reader.line.slice(reader.at + 1, reader.at + 200);
   if (rest.startsWith("((")) throw new Unreadable("it uses arithmetic, $((");

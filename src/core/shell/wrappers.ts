@@ -3,8 +3,8 @@ import { runByOptions } from "./inner-commands.ts";
 import { parseShell, type ShellCommand, type ShellWord } from "./parse.ts";
 
 /**
- * What a command runs besides itself: the commands inside it, and whether it adds nothing of its own to them.
- * `undefined`: it runs nothing else that its words show. A problem: it runs something that cannot be read from them.
+ * The inner commands of a wrapper such as `sudo` or `xargs`, and whether the wrapper itself has no other effect.
+ * `undefined`: not a wrapper. A problem: the inner command cannot be read from the arguments.
  */
 export function unwrap(command: ShellCommand): UnwrappedCommand | undefined {
   const [first, ...args] = command.words;
@@ -32,7 +32,7 @@ export function baseName(program: string): string {
   return program.slice(program.lastIndexOf("/") + 1);
 }
 
-/** They run other commands in ways that are not followed here. */
+/** Programs that run other commands in ways that are not analysed here. */
 const OPAQUE = new Set(
   words(`
     parallel su runuser chroot unshare nsenter strace ltrace gdb flock busybox toybox firejail bwrap systemd-run at batch
@@ -48,9 +48,9 @@ type Grammar = Readonly<{
   flags?: string;
   valued?: string;
   long?: string;
-  /** So many words stand between the options and the command. */
+  /** Number of words between the options and the command. */
   before?: number;
-  /** `NAME=value` may stand there. */
+  /** `NAME=value` is allowed before the command. */
   sets?: true;
   transparent?: false;
 }>;
@@ -118,7 +118,7 @@ const wrappers: Readonly<Record<string, Unwrap>> = {
 const opaque = (inner: UnwrappedCommand): UnwrappedCommand =>
   "problem" in inner ? inner : { ...inner, transparent: false };
 
-/** The command behind the options of a wrapper; none: the wrapper alone runs nothing. */
+/** The command after the options of a wrapper; none: the wrapper runs nothing. */
 function behind(name: string, grammar: Grammar, args: readonly ShellWord[]): UnwrappedCommand | undefined {
   const rest = afterOptions(grammar, args);
   if (rest === undefined) return { problem: `an option of "${name}" is not known` };
@@ -132,7 +132,7 @@ function behind(name: string, grammar: Grammar, args: readonly ShellWord[]): Unw
   );
 }
 
-/** What xargs reads becomes words that nobody knows yet: behind the others, or where a placeholder stands. */
+/** The input of xargs becomes unknown words: at the end, or at a placeholder. */
 function withInput(words: readonly ShellWord[], args: readonly ShellWord[]): readonly ShellWord[] {
   const at = args.findIndex(({ text = "" }) => /^(?:-[A-Za-z]*I|--replace)/.test(text));
   const option = args[at]?.text ?? "";
@@ -179,7 +179,7 @@ function afterOptions(
   return [];
 }
 
-/** A shell with `-c`. One with a script, or with nothing, runs what no word shows. */
+/** A shell with `-c`. A shell with a script, or without arguments, cannot be analysed. */
 function shellWith(args: readonly ShellWord[]): UnwrappedCommand {
   const at = args.findIndex(({ text = "" }) => /^-[a-zA-Z]*c$/.test(text));
   const known = args
@@ -202,7 +202,7 @@ function insideFind(args: readonly ShellWord[]): UnwrappedCommand | undefined {
   return commands.length === 0 ? undefined : inner(commands, false);
 }
 
-/** Words that are put together and read by a shell once more. */
+/** Words that are joined and parsed by a shell again. */
 function joined(words: readonly ShellWord[] | undefined): UnwrappedCommand {
   if (words === undefined || words.length === 0 || words.some(({ text, glob }) => text === undefined || glob))
     return { problem: "the inner command is only known at run time" };

@@ -5,7 +5,7 @@ import { isCrewError, messageOf } from "../schema/error.ts";
 export type RunPlace = Readonly<{
   run: string;
   path: string;
-  /** The kind of the node, or what else stands at the path: a task by default. */
+  /** The kind of the node at the path: a task by default. */
   kind?: string;
 }>;
 
@@ -25,7 +25,7 @@ export class CrashError extends Error {
   }
 }
 
-/** The error with the place where it came up. A caller's mistake, and an error that has its place, stay as they are. */
+/** Adds run and path to an error. Errors of the caller, and errors that already have a place, are returned unchanged. */
 export function crashAt(thrown: unknown, place: RunPlace): unknown {
   return isCrewError(thrown) || thrown instanceof CrashError ? thrown : new CrashError(thrown, place);
 }

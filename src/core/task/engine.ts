@@ -13,35 +13,35 @@ import type { Delta, Fact, KeptEvent, Parking, ParkRules } from "../run/event.ts
 import type { Receipt } from "../run/run-command.ts";
 import type { ForkPoint } from "./fork-point.ts";
 
-/** One keyed piece of work, complete as JSON: it can be carried out here or on any worker. */
+/** One unit of work as JSON, with a unique key: it can run in this process or on any worker. */
 export type Call = Readonly<{
   run: string;
   path: string;
   attempt: number;
   /** The task with every reference filled in. */
   task: Task;
-  /** Outputs of other nodes that the task was promised. */
+  /** Outputs of other nodes that are attached to the task. */
   attachments: readonly Attachment[];
-  /** Background that all tasks of the run share. */
+  /** Context that all tasks of the run share. */
   context: string;
-  /** How many agents stand above this one, and how many may; negative or absent: as many as like. */
+  /** Delegation depth of this task, and the maximum depth; negative or absent: unlimited. */
   depth: number;
   maxDepth?: number;
-  /** The tools that it may use at most, as the run or the agent that started it says. */
+  /** Upper bound of its tools, set by the run or the parent agent. */
   ceiling?: readonly string[];
-  /** The tools that it had before it was interrupted: resuming gives no others. */
+  /** The tools it had before it was interrupted: resuming adds none. */
   recordedRights?: readonly string[];
-  /** What the calls of whoever started this are judged by; absent for what a person started. */
+  /** Policy of the parent task; absent for tasks that a person started. */
   policy?: Policy;
-  /** The model of whoever started this, which `inherit` means. */
+  /** Model of the parent task, used for `inherit`. */
   parentModel?: string;
-  /** The worktree in which it works, or in which whoever started it does. */
+  /** Worktree of this task or of its parent. */
   worktree?: Worktree;
-  /** It judges the work of another task: what counts is its verdict. */
+  /** This task reviews another task: its result is a verdict. */
   review?: true;
-  /** The task of this run whose conversation this goes on with: where it is, what it was asked, and what it handed in. */
+  /** The task of this run whose conversation this one continues: path, prompt and result. */
   resumes?: Readonly<{ path: string; prompt: string; output: string }>;
-  /** The conversation that this goes on with. */
+  /** The conversation that this task continues. */
   before?: readonly Message[];
   /** The conversation that it can start from, of the agent that started it; once its agent is resolved, that it starts from. */
   fork?: ForkPoint;
@@ -49,14 +49,14 @@ export type Call = Readonly<{
 
 export type Attachment = Readonly<{ title: string; text: string }>;
 
-/** What an agent passes on to those it starts. `inherit` means its model. */
+/** What an agent passes on to its helpers. `inherit` means its model. */
 export type Parent = Readonly<{
   /** The agents that it may start. */
   spawns: Spawns;
-  /** The tools that they may use at most; absent: those of their own definitions. */
+  /** Upper bound of their tools; absent: those of their own definitions. */
   ceiling?: readonly string[];
   model: string;
-  /** What its calls are judged by. */
+  /** The policy that judges its calls. */
   policy?: Policy;
   /** where it works, when that is a worktree */
   worktree?: Worktree;
@@ -64,35 +64,35 @@ export type Parent = Readonly<{
   conversation?: ForkPoint;
 }>;
 
-/** How a plan ended that an agent asked for, and each of its nodes, by id. */
+/** Outcome of a delegated plan, and of each of its nodes by id. */
 export type DelegationOutcome = Outcome &
   Readonly<{
-    /** Where they are: what the path of each begins with, and the run when it is one of its own. */
+    /** Path prefix of the nodes, and the run id when the plan is a separate run. */
     under?: string;
     run?: string;
     nodes?: Readonly<Record<string, Outcome>>;
   }>;
 
-/** What was started and goes on by itself: where it is, and where the output of each task will be kept. */
+/** A plan that runs in the background: its path, and the output file of each task. */
 export type StartedNode = Readonly<{
-  /** By which it is asked for. */
+  /** Key for queries. */
   key: string;
   under: string;
   run?: string;
   files: Readonly<Record<string, string>>;
 }>;
 
-/** What an agent that did not wait is told when its helpers have ended: all of it, or only that. */
+/** The message to an agent when its background helpers have ended: the full result, or only a notice. */
 export type HelperNotice = "result" | "ending";
 
-/** Helpers that somebody started without waiting for them; they end with whoever started them. */
+/** Background helpers; they end with the task that started them. */
 export type UnawaitedHelpers = Readonly<{
-  /** Nobody is told when they end: there is no conversation into which it could be said. */
+  /** No message is sent when they end, because there is no conversation to receive it. */
   silent?: true;
   start(what: AnyInput | Plan, parent: Parent, tells: HelperNotice): Promise<StartedNode | FailedOutcome>;
-  /** Waits for their end; `undefined`: there are none there, or the signal aborted first. */
+  /** Waits until they end; `undefined`: there are none, or the signal aborted first. */
   ended(key: string, signal: AbortSignal): Promise<DelegationOutcome | undefined>;
-  /** False: they have ended, or there are none there. */
+  /** False: they have already ended, or there are none. */
   stop(key: string, reason: string): Promise<boolean>;
 }>;
 
@@ -106,45 +106,45 @@ export type Parks = ParkRules &
     park(why: Parking, wait: (signal: AbortSignal) => Promise<string>): Promise<boolean>;
   }>;
 
-/** How a performer talks to the run while it works. */
+/** The interface between a running task and its run. */
 export type PerformContext = Readonly<{
   signal: AbortSignal;
   emit(fact: Fact): void;
   live(delta: Delta): void;
-  /** Resolves once everything emitted so far is kept. */
+  /** Resolves once all emitted events are durable. */
   durable(): Promise<void>;
-  /** Runs a plan below this call; what is started takes after `parent`, and ends with the call or with `stop`. */
+  /** Runs a plan below this call; its tasks inherit from `parent` and end with the call or with `stop`. */
   delegate(what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<DelegationOutcome>;
-  /** Absent where nothing goes on by itself. */
+  /** Absent where background tasks are not supported. */
   background?: UnawaitedHelpers;
-  /** The agents there are right now; absent where nobody can look. */
+  /** The currently available agents; absent where discovery is not possible. */
   agents?(): Promise<Catalog>;
-  /** Says something to another task of the run; the receipt says who will read it, or why nobody will. */
+  /** Sends a message to another task of the run; the receipt names the reader or the reason for the failure. */
   send?(to: string, text: string): Promise<Receipt>;
   /** What the run and everything below it may still use. */
   budget: Pick<Budget, "reserve" | "count" | "room">;
   /** Absent: the task fails instead of waiting for a provider, a quota or a higher limit. */
   parks?: Parks;
-  /** Waits until it is certain whether this task's changes count: false where a join picked another one. */
+  /** Waits until it is decided whether this task's changes are used: false when a join picked another task. */
   claim?(): Promise<boolean>;
-  /** Somebody is there who can be asked about a call. */
+  /** True when a person can be asked to approve calls. */
   attended: boolean;
-  /** Asks about one call and waits; `undefined` when nobody is there or the signal aborts first. */
+  /** Asks for approval of one call and waits; `undefined` when nobody is available or the signal aborts first. */
   ask(question: string, about: Readonly<{ call: string; signal: AbortSignal }>): Promise<Answer | undefined>;
-  /** What was said to this task since its last turn. With a signal it waits until helpers in the background have spoken, if there are any. */
+  /** Messages to this task since its last turn. With a signal, waits for a message of its background helpers, if there are any. */
   mail(wait?: AbortSignal): Promise<readonly string[]>;
-  /** Calls back when an urgent message arrived for the end of a turn; gives back how to stop listening. */
+  /** Calls back when an urgent message arrives during a turn; returns a function that unsubscribes. */
   onUrgent?(rung: () => void): () => void;
-  /** Tells whoever started this task: the task above, or the person. */
+  /** Sends a message to the parent task, or to the person. */
   tell(text: string): void;
-  /** Keeps the conversation for a task of this run that goes on with it. */
+  /** Stores the conversation for a later task of this run that continues it. */
   remember?(messages: readonly Message[]): void;
-  /** What an earlier life recorded of this very attempt, in order; empty for a new one. */
+  /** Events of this attempt that were recorded before a crash, in order; empty for a new attempt. */
   past: readonly KeptEvent[];
 }>;
 
 /**
- * Carries out one call. It never throws: what goes wrong is the outcome. Once the signal aborts it ends soon, whatever
+ * Performs one call. It never throws: failures are outcomes. Once the signal aborts it returns soon, whatever
  * its tools still do: a run ends when all its calls have.
  */
 export type Perform = (call: Call, context: PerformContext) => Promise<Outcome>;
@@ -159,27 +159,27 @@ export type Engine = Readonly<{
   sleep(key: string, ms: number, signal: AbortSignal): Promise<void>;
   /** Opens a question and waits for its answer; `undefined` when the signal aborts first. */
   answer(key: string, signal: AbortSignal): Promise<Answer | undefined>;
-  /** Answers an open question; false when there is none, or somebody was faster. */
+  /** Answers an open question; false when there is none or it was already answered. */
   give(key: string, answer: Answer): Promise<boolean>;
-  /** The record of a run, and whoever wants to know about it. */
+  /** The journal of a run, and its listeners. */
   journal(run: string, listener: JournalListener): Promise<Journal>;
 }>;
 
-/** Who is told about a journal. */
+/** A listener of a journal. */
 export type JournalListener = Readonly<{
-  /** Facts that are durable now, in order. */
+  /** Events that are durable now, in order. */
   kept(events: readonly KeptEvent[]): void;
-  /** Nothing can be kept any more: the run has to stop. */
+  /** Nothing can be written any more: the run has to stop. */
   lost(error: Error): void;
 }>;
 
-/** The facts of one run, in order. */
+/** The events of one run, in order. */
 export type Journal = Readonly<{
   append(event: KeptEvent): void;
-  /** Resolves once everything appended so far is kept; rejects when it cannot be. */
+  /** Resolves once everything appended so far is durable; rejects when writing fails. */
   durable(): Promise<void>;
   read(): Promise<readonly KeptEvent[]>;
-  /** What was wrong with it when it was opened. */
+  /** Problems that were found when it was opened. */
   problems: readonly string[];
   close(): Promise<void>;
 }>;

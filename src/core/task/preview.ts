@@ -43,7 +43,7 @@ const previews: ReadonlyMap<string, Preview> = new Map([
   ["delegate_to_agent", spawned],
 ]);
 
-/** What a call is most likely about, most telling first. */
+/** Argument names that usually describe a call, most specific first. */
 const USUAL_KEYS = [
   "command",
   "path",
@@ -65,7 +65,7 @@ const PATH_CHARS = 50;
 const TASK_CHARS = 50;
 const TEXT_CHARS = 60;
 const ELLIPSIS = "...";
-/** Enough to fill a preview whatever is in it; a longer argument is never walked. */
+/** Enough characters to fill a preview; the rest of a longer argument is not read. */
 const LOOKED_AT = 500;
 
 function path(args: Args): string {
@@ -116,7 +116,7 @@ function delegated(args: Args): string {
   return start(text(args, "task"), TASK_CHARS) || labelled(args, "agent");
 }
 
-/** Who is started and what for: `explore: find the parser`. */
+/** The started agent and its task: `explore: find the parser`. */
 function spawned(args: Args): string {
   const who = text(args, "subagent_type", "type", "agent_name");
   const what = text(args, "description", "prompt", "input", "query");
@@ -143,7 +143,7 @@ function labelled(args: Args, key: string): string {
   return value === "" ? "" : start(`${key}: ${value}`, TEXT_CHARS);
 }
 
-/** The first of these arguments that is a text with something in it. */
+/** The first of these arguments that is a non-empty string. */
 function text(args: Args, ...keys: readonly string[]): string {
   for (const key of keys) {
     const value = Object.hasOwn(args, key) ? args[key] : undefined;

@@ -14,23 +14,23 @@ import type { Tool, ToolContext } from "./tool.ts";
 
 /** A model that was chosen, and why. */
 export type ChosenModel = Readonly<{
-  /** What people see. */
+  /** Display name. */
   name: string;
   /** What the provider calls it. */
   id: string;
-  /** The name that finds it again, for children that inherit it. */
+  /** The name that resolves to this model again, for children that inherit it. */
   ref: string;
   model: Model;
   why: string;
-  /** What the name says about thinking; it beats what the agent says. */
+  /** Thinking level from the model name; it wins over the agent's. */
   thinking?: Thinking;
-  /** Said when somebody does not get what was asked for. */
+  /** Warning when a requested model is not used. */
   warnings?: readonly string[];
   /** How many tokens fit into one request. */
   contextWindow?: number;
   /** Where the provider is not to be asked for now; absent for a model without a provider. */
   reopening?: Reopening;
-  /** What a call of this size costs in dollars; absent when nobody knows. */
+  /** Cost in dollars of a call of this size; absent when the price is unknown. */
   price?(tokens: Readonly<{ input: number; output: number }>): number | undefined;
 }>;
 
@@ -42,12 +42,12 @@ export type Reopening = Readonly<{
   wait(signal: AbortSignal): Promise<string>;
 }>;
 
-/** Where models come from. */
+/** The source of models. */
 export type ModelSource = Readonly<{
   /**
-   * The model for a task: the first wish of which anything is available decides, and the default when nobody has one.
-   * `binding`: whose wish has to be met; `retry: false`: what fails is not tried again by itself; `thinking`: what counts
-   * whatever the names say.
+   * Chooses the model of a task: the first request with an available model wins, otherwise the default.
+   * `binding`: whose request must be fulfilled; `retry: false`: failed turns are not retried; `thinking`: overrides
+   * the level in the model names.
    */
   choose(
     wishes: readonly ModelWish[],
@@ -55,10 +55,10 @@ export type ModelSource = Readonly<{
   ): Promise<ChosenModel | Readonly<{ misses: readonly Miss[] }>>;
 }>;
 
-/** A checker of the project: a command that tells what is wrong with the files as they are. */
+/** A checker of the project: a command that reports problems in the current files. */
 export type Diagnostics = Readonly<{ command: string; timeoutMs?: number }>;
 
-/** A task with everything resolved, once: below this line nobody merges settings. */
+/** A task with everything resolved once: no code below merges settings. */
 export type Assignment = Readonly<{
   call: Call;
   agent: Agent;
@@ -69,31 +69,31 @@ export type Assignment = Readonly<{
   /** The agents that it may want to start, where it may start any. */
   catalog?: Catalog;
   limits: Limits;
-  /** Where it is carried out. */
+  /** Where the task runs. */
   runner: TaskRunner;
   completion: Completion;
   schema?: JsonSchema;
   /** Checks a result against the schema: `undefined`, or what is wrong with it. */
   validate?(value: unknown): string | undefined;
-  /** What its calls are judged by and may touch; absent: a careful policy, and nothing that needs one. */
+  /** Policy and access of its calls; absent: a strict policy without any access. */
   access?: TaskAccess;
   system: string;
-  /** The agent's own words in it, with its inputs filled in. */
+  /** The agent's own part of the prompt, with inputs filled in. */
   instructions: string;
   prompt: string;
-  /** How many characters at the beginning of the prompt all tasks of the run are told. */
+  /** Length of the prompt prefix that all tasks of the run share. */
   sharedChars?: number;
-  /** The checker whose words it reads after it has changed files. */
+  /** The checker that runs after the task has changed files. */
   diagnostics?: Diagnostics;
-  /** Takes known secrets out of what a tool answers, before a model reads it. */
+  /** Removes known secrets from tool results before a model reads them. */
   redact?(text: string): string;
-  /** Keeps what a tool answered when it is too long to be read at once; `undefined`: nowhere, or it is too much. */
+  /** Saves a tool result that is too long to show; `undefined`: not possible, or too large. */
   keepLong?(tool: string, text: string): Promise<string | undefined>;
   toolContext: Omit<ToolContext, "signal" | "report" | "delegate" | "notify">;
 }>;
 
-/** How one task is carried out: our loop, a child process, a foreign command, a remote agent. */
+/** Runs one task: in the local loop, a child process, a foreign command or a remote agent. */
 export type Runner = (assignment: Assignment, context: PerformContext) => Promise<Outcome>;
 
-/** Looks at a good answer with the acceptance command of its task; what that does not like is no good answer. */
+/** Runs the acceptance command of a task on a successful answer; a rejected answer fails. */
 export type Acceptance = (outcome: Outcome, assignment: Assignment, context: PerformContext) => Promise<Outcome>;

@@ -1,4 +1,4 @@
-/** What a task keeps for itself between its calls; gone when the task ends. Nobody else sees it. */
+/** Private state of a task between its calls; discarded when the task ends. */
 export type Scratchpad = Readonly<{
   /** Variables that the task set: they are added to the environment of what it runs, and of nothing else. */
   env: Map<string, string>;
@@ -6,13 +6,13 @@ export type Scratchpad = Readonly<{
   findings: string[];
 }>;
 
-/** One thing to do. */
+/** One to-do entry. */
 export type Todo = { title: string; status: TodoStatus };
 
 export const todoStatuses = ["pending", "in_progress", "completed", "dropped"] as const;
 export type TodoStatus = (typeof todoStatuses)[number];
 
-/** An empty one. */
+/** Creates an empty scratchpad. */
 export function emptyScratchpad(): Scratchpad {
   return { env: new Map(), todos: [], findings: [] };
 }

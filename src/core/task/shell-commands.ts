@@ -1,15 +1,15 @@
 import type { ShellState } from "../policy/judge-call.ts";
 
-/** Commands on this machine, inside the sandbox of the run when there is one. What a task starts ends with it. */
+/** Commands on this machine, inside the sandbox of the run when there is one. Commands end with the task that started them. */
 export type ShellCommands = Readonly<{
   state: ShellState;
-  /** One line about what isolates them. */
+  /** One line about their sandbox. */
   isolation: string;
-  /** Runs one to its end, to the end of its time, or until the signal aborts. */
+  /** Runs a command until it ends, times out or the signal aborts. */
   run(command: string, options: ShellCommandOptions): Promise<ShellCommandResult>;
-  /** Starts one that goes on while the task does other things. */
+  /** Starts a background command. */
   start(command: string): Promise<UnawaitedCommand>;
-  /** Those that were started, in order; also those that ended. */
+  /** Background commands in start order, including ended ones. */
   started(): readonly UnawaitedCommand[];
 }>;
 
@@ -21,27 +21,27 @@ export type ShellCommandOptions = Readonly<{
   input?: string;
 }>;
 
-/** How a command ended. `not-started` is about us, everything else about the command. */
+/** How a command ended. `not-started`: the command never ran; all others are results of the command. */
 export type ShellCommandResult = Readonly<{
   ended: "exited" | "killed" | "timeout" | "cancelled" | "not-started";
-  /** The exit code, when it had the chance to give one. */
+  /** The exit code, if the command exited by itself. */
   code?: number;
   signal?: string;
-  /** What it printed, both streams as they came; of a long one the end. */
+  /** Output of both streams in order; only the tail if it is long. */
   text: string;
-  /** How much of the beginning is missing in `text`, and where all of it is kept. */
+  /** Bytes missing at the beginning of `text`, and the file with the full output. */
   cutBytes: number;
   file?: string;
-  /** Protected things that it made, and what they are called now. */
+  /** Protected files that it created, and their quarantine names. */
   setAside?: readonly Readonly<{ place: string; now: string; problem?: string }>[];
 }>;
 
 export type UnawaitedCommand = Readonly<{
   id: string;
   command: string;
-  /** What it printed since the last time somebody asked. */
+  /** Output since the last read. */
   news(): string;
-  /** How it ended, once it has. */
+  /** The result, once it has ended. */
   result(): ShellCommandResult | undefined;
   kill(): Promise<void>;
 }>;

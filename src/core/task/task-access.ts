@@ -4,34 +4,34 @@ import type { ReadableOutputs } from "../rules/readable-outputs.ts";
 import type { Rule } from "../rules/rule.ts";
 import type { ShellCommands } from "./shell-commands.ts";
 
-/** What the calls of one task are judged by, and what they may touch on this machine. */
+/** The policy of one task, and its access to this machine. */
 export type TaskAccess = Readonly<{
-  /** With what was agreed to for the rest of the run. */
+  /** The policy, including approvals for the rest of the run. */
   policy(): Policy;
-  /** For the rest of the run, or for longer. */
+  /** Adds an approval for the rest of the run, or permanently. */
   agree(rules: readonly Rule[], scope?: "run" | "project" | "user"): Promise<void>;
-  /** Looks up what a call is about; throws a refusal for what lies outside. */
+  /** Resolves the subjects of a call; throws a refusal for paths outside. */
   locate(subject: Subject): Promise<LocatedSubject>;
-  /** What rules call the file at this real path. */
+  /** The name under which rules see the file at this real path. */
   placeOf(absolute: string): string;
-  /** What is closed to a tool in a real folder: by a rule, as a place of secrets, as state of the crew. */
+  /** Paths in a real folder that a tool may not access: forbidden by a rule, secrets, or state of the crew. */
   closedIn(tool: string, folder: string): ClosedInFolder;
-  /** The closed places that exist at or below these real folders. */
+  /** Existing forbidden paths at or below these real folders. */
   closedBelow(folders: readonly string[]): readonly string[];
   /** The folders that may be written besides the working folder. */
   roots: readonly string[];
   /** Outputs of its run that it may read; absent where none are kept. */
   handed?: ReadableOutputs;
-  /** Called with the files that the task is told of. */
+  /** Registers files that the task may read because it was told about them. */
   allowReading(files: readonly string[]): void;
-  /** Whether its commands have to be isolated, and whether another tool may do it that keeps less than this. */
+  /** Whether its commands need a sandbox, and whether a tool with weaker enforcement may run the task. */
   demands: Readonly<{ sandbox: "required" | "auto" | "off"; weaker: boolean }>;
   /** How files looked when the task last read or wrote them. */
   seen: Map<string, string>;
-  /** Called before a tool writes at this real path, so that it is not taken for the work of a command. */
+  /** Called before a tool writes at this real path, so that the file is not quarantined as created by a command. */
   noteWrite(real: string): Promise<void>;
-  /** Its commands; what isolates them is found out the first time. */
+  /** Its commands; the sandbox is probed on first use. */
   commands?(): Promise<ShellCommands>;
-  /** Ends whatever the task still has running. */
+  /** Stops everything the task still runs. */
   end(): Promise<void>;
 }>;

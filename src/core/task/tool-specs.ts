@@ -4,7 +4,7 @@ import { isZodType, jsonSchemaOfZod } from "../schema/zod-schema.ts";
 import type { JsonSchema } from "../text/json.ts";
 import type { Tool } from "./tool.ts";
 
-/** The tools that a model is shown: exactly those that would be executed. */
+/** The tools shown to the model: exactly those it may execute. */
 export function toolSpecs(tools: ReadonlyMap<string, Tool>, rights: Rights): ToolSpec[] {
   return [...tools.values()]
     .filter(({ name }) => permit(rights, name).allowed)
@@ -14,18 +14,18 @@ export function toolSpecs(tools: ReadonlyMap<string, Tool>, rights: Rights): Too
 /** The JSON Schema of a tool's input. */
 export const inputSchemaOf = ({ input }: Tool): JsonSchema => (isZodType(input) ? jsonSchemaOfZod(input) : input);
 
-/** How long the arguments of one call may be, all texts and keys in them together. */
+/** Maximum length of the arguments of one call, all strings and keys together. */
 const MOST_ARGUMENTS = 12_000_000;
 
-/** What is left of arguments that are too long: they are neither recorded nor sent again. */
+/** Replaces arguments that are too long; they are neither recorded nor sent to the model. */
 const DROPPED = "[arguments dropped: too long]";
 
-/** A call whose arguments are no longer than they may be. */
+/** A call whose arguments are within the limit. */
 export function boundedCall(call: ToolCall): ToolCall {
   return sizeOf(call.input) > MOST_ARGUMENTS ? { ...call, input: DROPPED } : call;
 }
 
-/** How many characters a value holds, about; counted no further than needed. */
+/** Approximate length of a value; counting stops at the limit. */
 function sizeOf(value: unknown, most: number = MOST_ARGUMENTS): number {
   let size = 0;
   const open: unknown[] = [value];
@@ -43,7 +43,7 @@ function sizeOf(value: unknown, most: number = MOST_ARGUMENTS): number {
   return size;
 }
 
-/** The arguments of a call as the tool wants them, or what is wrong with them. */
+/** The parsed arguments of a call, or the problem. */
 export function parseArguments({ input }: Tool, value: unknown): { value: unknown } | { problem: string } {
   if (value === DROPPED || sizeOf(value) > MOST_ARGUMENTS)
     return {

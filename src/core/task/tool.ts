@@ -23,7 +23,7 @@ export type Tool<I = unknown> = Readonly<{
   input: z.ZodType<I> | JsonSchema;
   /** A `read` tool changes nothing, so it may be repeated after a crash. */
   effect: "read" | "write";
-  /** What it touches, and so who has to agree. A tool that does not say counts as a program unless it only reads. */
+  /** What it touches, which decides whether it needs approval. Default: `exec`, or `read` for a read-only tool. */
   does?: ToolClass;
   /** What a call is about: the paths, command or address that rules are compared with. */
   subjects?(input: I): readonly Subject[];
@@ -37,67 +37,67 @@ export type ToolResult =
       text: string;
       /** Set when the call did not succeed. */
       error?: boolean;
-      /** How it ended, when more is known than that. */
+      /** A more specific status of the failure. */
       status?: ToolStatus;
-      /** Where all of it is, when the text is only the end of something longer. */
+      /** The file with the full text, when `text` is only its tail. */
       file?: string;
-      /** What came of it as JSON, 200,000 characters at most: recorded with the call, and not shown to the model. */
+      /** Structured result, at most 200,000 characters of JSON: recorded with the call, not shown to the model. */
       details?: unknown;
     }>;
 
-/** What a tool is handed: where it works, when to stop, and whom it may ask. */
+/** The context of a tool call. */
 export type ToolContext = Readonly<{
   cwd: string;
   signal: AbortSignal;
   /** The part of the user's environment that is passed on: no key is in it. */
   env: Readonly<Record<string, string | undefined>>;
   run: string;
-  /** The path of the node that calls. */
+  /** Path of the calling node. */
   path: string;
-  /** The name of the agent that calls. */
+  /** Name of the calling agent. */
   agent: string;
-  /** Whom the task may start; absent: nobody. */
+  /** Agents that the task may start; absent: none. */
   spawns?: Spawns;
-  /** What the task keeps for itself between its calls. */
+  /** Private state of the task between its calls. */
   desk: Scratchpad;
   /** Shows output while the tool runs; not recorded. */
   report(text: string): void;
   /** Runs other agents under the caller's path; the caller's slot is free while it waits. */
   delegate(what: AnyInput | Plan): Promise<DelegationOutcome>;
-  /** Starts agents and does not wait for them; absent where nothing goes on by itself. */
+  /** Starts agents in the background; absent where that is not supported. */
   background?: Omit<UnawaitedHelpers, "start"> &
     Readonly<{ start(what: AnyInput | Plan, tells: HelperNotice): Promise<StartedNode | FailedOutcome> }>;
   /** The agents there are right now; absent where nobody can look. */
   agents?(): Promise<Catalog>;
-  /** Says something to another task of the run; absent where there is no run. */
+  /** Sends a message to another task of the run; absent outside of a run. */
   send?(to: string, text: string): Promise<Receipt>;
-  /** Tells whoever started the task, who reads it when it can; the task goes on. */
+  /** Sends a message to the parent; does not wait. */
   notify(text: string): void;
-  /** Asks the person; `undefined` when nobody is there or the task was stopped. */
+  /** Asks the user; `undefined` when nobody is available or the task was stopped. */
   ask?(question: string): Promise<Answer | undefined>;
-  /** What it may touch on this machine; absent where nobody judges, as in a test of one tool. */
+  /** Access to this machine; absent where no policy applies, as in a unit test of a tool. */
   access?: CallAccess;
 }>;
 
-/** What a call may touch, and what is known about it. */
+/** The access of one call. */
 export type CallAccess = Readonly<{
-  /** The subjects of this call as they were judged: what is opened for a change has to be one of them. */
+  /** The subjects of this call as judged: a file opened for writing must be one of them. */
   judged: readonly LocatedSubject[];
-  /** Where a path is, in the words of rules. */
+  /** The name under which rules see a path. */
   placeOf(absolute: string): string;
-  /** What is closed to this call in a real folder: by a rule, as a place of secrets, as state of the crew. */
+  /** Paths in a real folder that this call may not access: forbidden by a rule, secrets, or state of the crew. */
   closedIn(folder: string): ClosedInFolder;
-  /** Judges what a tool comes upon while it works: a file behind a folder, the next address of a redirect. */
+  /** Judges a subject found during the call: a file in a folder, the next address of a redirect. */
   check(subject: LocatedSubject): Verdict;
   /** The folders that may be written besides the working folder. */
   roots: readonly string[];
-  /** Outputs of its run that the task was told of; absent where none are kept. */
+  /** Output files of the run that the task may read; absent where none are stored. */
   handed?: ReadableOutputs;
   /** How files looked when this task last read or wrote them, by their real path. */
   seen: Map<string, string>;
   /** Called before something is written at this real path. */
   noteWrite?(real: string): Promise<void>;
-  /** Commands on this machine, where the task may run any. */
+  /** Shell commands, if the task may run any. */
   commands?(): Promise<ShellCommands>;
 }>;
 

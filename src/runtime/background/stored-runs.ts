@@ -81,7 +81,7 @@ export function keptRuns(store: Store): KeptRuns {
     const owned = owner !== undefined || (starting && state.status === "starting");
     if (!owned) cutOffAll(state);
     // Without a process that is writing right now, a last record that is not whole will never be.
-    const torn = tornBytes > 0 && !owned ? [`The last record was torn by a crash (${tornBytes} bytes).`] : [];
+    const torn = tornBytes > 0 && !owned ? [`The last record is incomplete after a crash (${tornBytes} bytes).`] : [];
     const life = runStatusOf(state, owned);
     return {
       id,

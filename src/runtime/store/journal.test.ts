@@ -156,7 +156,7 @@ test("a torn end is reported also when the claims of the earlier owners are gone
   const folder = tempFolder({ [JOURNAL_FILE]: `${encodeLine(note(1), 7)}{"crc":"0000` });
   const { journal } = await opened(folder);
   await journal.close();
-  expect(journal.problems).toEqual([expect.stringContaining("was torn by a crash")]);
+  expect(journal.problems).toEqual([expect.stringContaining("was incomplete after a crash")]);
 });
 
 describe("a damaged journal is shown before and after the damage", () => {

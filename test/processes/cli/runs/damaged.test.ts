@@ -93,7 +93,7 @@ test("a torn end is reported by every view, also when the files of its owner are
   const all = await Promise.all(["logs", "status"].map((name) => at.run([name, RUN])));
   for (const { code, stdout, stderr } of all) {
     expect(code).toBe(0);
-    expect(stdout + stderr).toContain("The last record was torn by a crash (10 bytes).");
+    expect(stdout + stderr).toContain("The last record is incomplete after a crash (10 bytes).");
   }
 });
 
