@@ -5,17 +5,17 @@ import { openAppend, READ_FLAGS, readRegularFile } from "./regular-file.ts";
 /** A file that is open. */
 export type DiskFile = Readonly<{
   write(bytes: Uint8Array, offset: number): Promise<Readonly<{ bytesWritten: number }>>;
-  /** Resolves once what was written is there for good. */
+  /** Resolves once the written data is durable. */
   datasync(): Promise<void>;
   sync(): Promise<void>;
   truncate(length: number): Promise<void>;
-  /** `nlink`: under how many names it can be found; none when it was deleted. */
+  /** `nlink`: number of hard links; 0 when the file was deleted. */
   stat(): Promise<Readonly<{ size: number; nlink?: number }>>;
   close(): Promise<void>;
 }>;
 
 /**
- * The calls through which a run is kept: its journal, its claims, its outputs. They mean what they mean in `node:fs`. Handed
+ * The file system calls for journal, claims and outputs. They mean the same as in `node:fs`. Handed
  * in, so that a simulation can put a disk of its own there that is slow, full or cut off from its power.
  */
 export type Disk = Readonly<{

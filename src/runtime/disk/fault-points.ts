@@ -1,16 +1,16 @@
 import { appendFileSync } from "node:fs";
 
-/** What can be made to go wrong at a point. */
+/** Faults that can be injected. */
 type Effect = "kill" | "stop" | "enospc" | "eio";
 type Armed = { effect: Effect; point: string | undefined; left: number } | { trace: string };
 
-/** Set by the command when `SUBCREW_FAULT` is, and by nobody else: a process that kills itself does so as a whole. */
+/** Set only by the command when `SUBCREW_FAULT` is set; module state, because a kill affects the whole process. */
 let armed: Armed | undefined;
 
 const SPELLING = /^(kill|stop|enospc|eio)@(?:([a-z.]+):)?(\d{1,9})$/;
 
 /**
- * Makes something go wrong on purpose, for tests of durability. `kill@12`: the process gets SIGKILL at its twelfth fault
+ * Injects a fault, for tests of durability. `kill@12`: the process gets SIGKILL at its twelfth fault
  * point; `stop@12`: SIGSTOP; `eio@12` and `enospc@12`: the write there fails. `kill@journal.written:3` counts only the
  * points of that name. `trace@FILE` writes the name of every point to a file and lets it pass.
  */

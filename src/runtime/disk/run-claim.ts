@@ -9,7 +9,7 @@ import { fault } from "./fault-points.ts";
 /** A claim on a run: only its holder may write. */
 export type Owner = Readonly<{
   epoch: number;
-  /** Throws when somebody else has taken the run over: an old owner must not write. */
+  /** Throws when another process has taken over the run: a replaced owner must not write. */
   hold(): void;
   release(): Promise<void>;
 }>;
@@ -18,9 +18,9 @@ const OWNER = /^owner\.(\d{1,9})\.json$/;
 const RELEASED = /^released\.(\d{1,9})\.json$/;
 
 /**
- * Takes a run over, unless a living process has it. Each claim is a new numbered file, made exclusively and whole: of two
- * that come at once, one fails. Nothing is ever unlinked and made again. Its number is above all that were there before,
- * and above `above`: who wrote with a lower one can be told from who owns the run.
+ * Claims a run, unless a living process owns it. Each claim is a new numbered file, created atomically and exclusively: of two
+ * concurrent claims one fails. Files are never deleted and recreated. The number is higher than all earlier ones
+ * and than `above`, so that records of a replaced owner can be recognised.
  */
 export async function claim(folder: string, above = 0, disk: Disk = machineDisk): Promise<Owner> {
   const names = await disk.readdir(folder);
@@ -35,13 +35,13 @@ export async function claim(folder: string, above = 0, disk: Disk = machineDisk)
   });
   fault("owner.claimed");
   const released = join(folder, `released.${epoch}.json`);
-  // Somebody may have come and gone since the names were read; a number stands for one claim only.
+  // Another owner may have come and gone since the names were read; a number is used for one claim only.
   if (disk.existsSync(released)) {
     await disk.rename(file, released);
     return claim(folder, above, disk);
   }
   const next = [join(folder, `owner.${epoch + 1}.json`), join(folder, `released.${epoch + 1}.json`)];
-  // Before every write: to ask the kernel costs a few microseconds, to wait for a thread that asks it costs a hundred.
+  // Synchronous, because it runs before every write: a direct call takes microseconds, one through the thread pool a hundred.
   const hold = (): void => {
     if (next.some((file) => disk.existsSync(file))) throw busy(folder);
   };
@@ -67,7 +67,7 @@ export async function isOwned(folder: string): Promise<boolean> {
 const highest = (names: readonly string[], pattern: RegExp): number =>
   Math.max(0, ...names.map((name) => Number(pattern.exec(name)?.[1] ?? 0)));
 
-/** Makes a file that has its text from its first moment on, and fails when there is one. */
+/** Creates a file with its content atomically; fails when it exists. */
 export async function makeWhole(file: string, text: string, disk: Disk): Promise<void> {
   const draft = file.replace(/[^/\\]+$/, `.${randomBytes(8).toString("hex")}.tmp`);
   try {
@@ -82,7 +82,7 @@ export async function makeWhole(file: string, text: string, disk: Disk): Promise
   }
 }
 
-/** Some file systems know no second name for a file. */
+/** Some file systems do not support hard links. */
 function cannotLink(error: unknown): boolean {
   return (
     error instanceof Error &&
@@ -93,16 +93,16 @@ function cannotLink(error: unknown): boolean {
   );
 }
 
-/** What a process is told apart by: its number is used again, and after a start of the machine so is its start time. */
+/** Identity of a process: pid, start time and boot id, since pids are reused. */
 export type RunClaim = Readonly<{ pid: number; started: string; boot?: string; nonce?: string }>;
 
-/** This process, in words that tell it from every other. */
+/** The identity of this process. */
 export async function whoWeAre(disk: Disk = machineDisk): Promise<RunClaim> {
   const [started = "", boot] = await Promise.all([startOf(process.pid, disk), bootOf(disk)]);
   return { pid: process.pid, started, ...defined({ boot }), nonce: randomBytes(8).toString("hex") };
 }
 
-/** Who a claim names, while that very process lives. */
+/** The owner of a claim, if that process is alive. */
 export async function livingClaim(
   file: string,
   disk: Disk = machineDisk,
@@ -131,7 +131,7 @@ function claimIn(text: string): RunClaim | undefined {
   }
 }
 
-/** A claim that cannot be read is being written right now, or its writer died over it a while ago. */
+/** An unreadable claim is being written, or its writer died. */
 async function isYoung(file: string, disk: Disk): Promise<boolean> {
   const { mtimeMs } = await disk.stat(file).catch(() => ({ mtimeMs: 0 }));
   return Math.abs(Date.now() - mtimeMs) < WRITING_MS;
@@ -140,15 +140,15 @@ async function isYoung(file: string, disk: Disk): Promise<boolean> {
 /** Only where files cannot be linked is a claim ever seen half written. */
 const WRITING_MS = 1_500;
 
-/** Which start of the machine this is. */
+/** The boot id of the machine. */
 const bootOf = async (disk: Disk): Promise<string | undefined> =>
   (await textOf("/proc/sys/kernel/random/boot_id", disk))?.trim();
 
-/** When a process started, in the kernel's words; elsewhere than on Linux, whether it is there at all. */
+/** The start time of a process from the kernel; outside of Linux, whether it exists. */
 async function startOf(pid: number, disk: Disk): Promise<string | undefined> {
   const line = await textOf(`/proc/${pid}/stat`, disk);
   const fields = line?.slice(line.lastIndexOf(")") + 2).split(" ");
-  if (fields) return fields[0] === "Z" || fields[0] === "X" ? undefined : fields[19]; // one that nobody buried is dead, too
+  if (fields) return fields[0] === "Z" || fields[0] === "X" ? undefined : fields[19]; // a zombie is dead, too
   if (process.platform === "linux") return undefined;
   try {
     process.kill(pid, 0);

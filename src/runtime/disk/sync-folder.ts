@@ -14,14 +14,14 @@ export async function syncFolder(folder: string, disk: Disk = machineDisk): Prom
   }
 }
 
-/** A folder of one's own with all that lead to it, there for good. */
+/** Creates a private folder with its parents, durably. */
 export async function makeFolder(folder: string, disk: Disk = machineDisk): Promise<void> {
   const first = await disk.mkdir(folder, { recursive: true, mode: 0o700 });
   if (first === undefined) return;
   for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made), disk);
 }
 
-/** Some file systems cannot do this for folders; what they keep, they keep without it. */
+/** Some file systems cannot sync folders and do not need it. */
 function isUnsupported(error: unknown): boolean {
   return error instanceof Error && "code" in error && (error.code === "EINVAL" || error.code === "ENOTSUP");
 }

@@ -4,7 +4,7 @@ import { type Disk, machineDisk } from "./disk.ts";
 import { fault } from "./fault-points.ts";
 import { syncFolder } from "./sync-folder.ts";
 
-/** Writes a file whole or not at all, also through a power cut: whoever reads it sees the old text or the new one. */
+/** Writes a file atomically and durably: readers see the old or the new text, also after a power cut. */
 export async function writeAtomic(file: string, text: string, disk: Disk = machineDisk): Promise<void> {
   const draft = join(dirname(file), `.${randomBytes(8).toString("hex")}.tmp`);
   try {
@@ -21,10 +21,10 @@ export async function writeAtomic(file: string, text: string, disk: Disk = machi
 }
 
 const DRAFT = /^\.[0-9a-f]{16}\.tmp$/;
-/** Longer than anybody needs to finish a draft. */
+/** Age after which a temporary file is abandoned. */
 const LEFT_MS = 60_000;
 
-/** Takes away drafts whose writer died over them; those in `own` folders have no other writer than us. */
+/** Deletes temporary files of dead writers; in `own` folders this process is the only writer. */
 export async function removeDrafts(folder: string, own: string, disk: Disk = machineDisk): Promise<void> {
   const entries = await disk.readdir(folder, { withFileTypes: true, recursive: true }).catch(() => []);
   for (const entry of entries.filter(({ name }) => DRAFT.test(name))) {

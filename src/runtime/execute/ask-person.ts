@@ -5,12 +5,12 @@ import { formatDuration } from "../../core/text/duration.ts";
 import { following, stopped } from "../async/cancel.ts";
 import type { NodeContext, RunScope } from "./scope.ts";
 
-/** Where the answer to a question is handed in: every question has a place of its own, so no answer meets another. */
+/** Key of a question: each question has its own, so that an answer cannot reach another one. */
 export function questionKey(run: string, path: string, call: string | undefined): string {
   return call === undefined ? `${run}/${path}` : `${run}/${path}#${call}`;
 }
 
-/** How long a question waits: as long as the run does, or until its time is up. */
+/** How long a question waits: until the run ends, or until its timeout. */
 export function answerTimeoutOf(
   { parameters: { answerTimeoutMs } }: Pick<RunScope, "parameters">,
   parent: AbortSignal,
@@ -31,8 +31,8 @@ export function answerTimeoutOf(
 }
 
 /**
- * Asks about the calls of one task, one after the other: a person reads one question at a time. A call id that comes again is
- * given a number, for a late answer to the first must not count for the second.
+ * Asks about the calls of one task, one after the other. A repeated call id is
+ * numbered, so that a late answer to the first call does not count for the second.
  */
 export function createAskPerson({
   path,

@@ -4,8 +4,8 @@ import type { NodeStarted } from "../../core/run/history.ts";
 import type { RunScope } from "./scope.ts";
 
 /**
- * Where each plan below a task goes. After a crash a task asks again, perhaps in another order, so a plan takes the
- * place in which the same one was begun before; any other gets a number that was never used.
+ * Assigns a path to each plan below a task. After a crash a task may delegate in another order, so a plan takes the
+ * path of the same plan before the crash; any other plan gets an unused number.
  */
 export function childPaths(path: string, run: RunScope): ChildPaths {
   const before = [...run.history.delegated(path)];
@@ -30,11 +30,11 @@ export function childPaths(path: string, run: RunScope): ChildPaths {
 
 export type ChildPaths = Readonly<{
   claim(plan: Plan): string;
-  /** The tasks of plans that nobody has claimed and that have not ended; from then on nobody can. */
+  /** Unfinished tasks of plans that were not requested again; they can no longer be claimed. */
   left(): string[];
 }>;
 
-/** What a task is told about helpers that were lost. */
+/** The message to a task about lost helpers. */
 export const lostText = (tasks: readonly string[]): string =>
   `The run was interrupted while helpers that you started ran in the background. These have not finished: ${tasks.join(", ")}. Start them again if you still need them.`;
 

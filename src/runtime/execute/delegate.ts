@@ -22,24 +22,24 @@ import { type ChildPaths, lostText, childPaths } from "./child-paths.ts";
 import type { NodeContext, PlanScope } from "./scope.ts";
 import { postMessage } from "./send-message.ts";
 
-/** A task's slot, and what it may start below itself. */
+/** The slot of a task, and its delegation. */
 export type DelegationSlot = BackgroundHelpers &
   Readonly<{
-    /** Begins an attempt with the slot in hand; false when the task was cancelled first. */
+    /** Starts an attempt once the slot is taken; false when the task was cancelled first. */
     begin(): Promise<boolean>;
-    /** Ends the attempt: stops what was started in it and waits until that has ended. */
+    /** Ends the attempt: stops its helpers and waits until they have ended. */
     end(): Promise<void>;
-    /** Gives the slot back until the next attempt. */
+    /** Releases the slot until the next attempt. */
     releaseSlot(): void;
     /** Gives the slot back while the task waits, and takes one again. */
     freeSlot<T>(wait: () => Promise<T>): Promise<T>;
     delegate(what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<DelegationOutcome>;
-    /** Tells the task which helpers of an earlier life nobody has asked for again: they did not come to an end. */
+    /** Tells the task which of its helpers from before the crash were not requested again and did not finish. */
     lost(): void;
   }>;
 
 /**
- * Runs plans under the path of the task that asks: `lead/scout`, and `lead.2/scout` the second time.
+ * Runs plans below the path of the delegating task: `lead/scout`, and `lead.2/scout` the second time.
  *
  * The task's slot is free while it waits. A lead that kept its slot while its helpers queue for one would hang
  * every run whose depth reaches the number of slots.
@@ -52,7 +52,7 @@ export function createDelegation({
 }: Pick<NodeContext, "path" | "scope" | "signal" | "held">): DelegationSlot {
   const children = new Set<Promise<unknown>>();
   let places: ChildPaths | undefined;
-  /** Most tasks start nothing: what the plans below them follow is made for the first one. */
+  /** Created lazily, since most tasks do not delegate. */
   let attempt: { follower?: Follower } | undefined;
   let waitsFor = 0;
   let taking: Promise<void> | undefined;
@@ -61,7 +61,7 @@ export function createDelegation({
     held.slot?.();
     held.slot = undefined;
   };
-  /** A slot may come when it is no longer wanted: the attempt is over, or waits for children again. */
+  /** A slot may arrive too late: the attempt has ended, or waits for helpers again. */
   const take = async (): Promise<void> => {
     const taken = await scope.slots.take(signal);
     taking = undefined;
@@ -101,7 +101,7 @@ export function createDelegation({
     await Promise.allSettled(children);
   };
 
-  /** The plan that is asked for, once depth, spawn policy and budget allow it. Every delegation of a run comes through here. */
+  /** Checks depth, spawn policy and budget of a delegated plan. Every delegation of a run passes here. */
   const admit = async (what: AnyInput | Plan, { spawns }: Parent): Promise<Plan | FailedOutcome> => {
     const { parameters, spawning } = scope.run;
     const { maxDepth = DEFAULT_MAX_DEPTH } = parameters;
@@ -194,7 +194,7 @@ export function createDelegation({
   };
 }
 
-/** Where the run has helpers that outlive it, a task that a person started leaves to them what it need not hear of itself. */
+/** Hands a background plan of a top-level task to the helpers that outlive the run, if there are any. */
 function withDetached(
   own: UnawaitedHelpers,
   { run, depth }: PlanScope,
@@ -215,7 +215,7 @@ function withDetached(
 
 const ENDED = "the task that asked for it has ended";
 
-/** Each node of a plan that came to something. */
+/** Every node of a plan with an outcome. */
 function outcomesOf({ nodes }: Plan, outcomeOf: (id: string) => Outcome | undefined): Record<string, Outcome> {
   return Object.fromEntries(
     Object.keys(nodes).flatMap((id) => {
@@ -225,7 +225,7 @@ function outcomesOf({ nodes }: Plan, outcomeOf: (id: string) => Outcome | undefi
   );
 }
 
-/** What a model asked for wrongly is its failure, not the run's. */
+/** An invalid request of a model is a failed delegation, not a failed run. */
 function planned(compile: () => Plan): Plan | FailedOutcome {
   try {
     return compile();

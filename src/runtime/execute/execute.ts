@@ -27,7 +27,7 @@ export type RunningPlan = Readonly<{
 }>;
 
 /**
- * Carries out a plan below `scope.prefix`: starts what may start, cancels what nobody needs, and resolves when
+ * Executes a plan below `scope.prefix`: starts ready nodes, cancels nodes that are no longer needed, and resolves when
  * every node has ended. It decides nothing itself: `core/decide` does.
  */
 export async function execute(
@@ -45,7 +45,7 @@ export async function execute(
     pathOf: (id) => (all.entries.has(id) ? scope.prefix + id : scope.outer.pathOf?.(id)),
   };
 
-  /** Steps are taken one after the other, also when somebody who hears of one asks for the next. */
+  /** Steps run one after the other, also when a listener of one step triggers the next. */
   const steps: { step: Step; stop: Stop }[] = [];
   let advancing = false;
   const advance = (step: Step, stop: Stop = stopped(NOT_NEEDED)): void => {
@@ -103,11 +103,11 @@ export async function execute(
     scope.run.emit(scope.prefix + id, { type: "node.waiting", for: blockers });
     watch(id, { abort });
   };
-  /** A task that waits for its slot is only a ticket: neither a signal nor a promise is made for it. */
+  /** A task that waits for a slot costs only a ticket: no signal and no promise. */
   const queueForSlot = (id: string, lease?: Release): void => {
     let stop: Stop | undefined;
     const start = async (held: HeldSlot): Promise<Outcome> => {
-      await Promise.resolve(); // one turn later, so that no task begins while a step is still being taken
+      await Promise.resolve(); // one microtask later, so that no task starts during a step
       return stop ? cancelled(stop) : startNode(id, held);
     };
     const ticket = scope.slots.queue((slot) => {
@@ -150,7 +150,7 @@ export async function execute(
   /** Settles the node with the outcome of its work. */
   const follow = (id: string, work: Promise<Outcome>, held?: HeldSlot): void => {
     const ended = (outcome: Outcome): void | Promise<void> => {
-      // Another contender is about to win: its changes are being applied, so this one must not be faster.
+      // Another contender holds the claim and applies its changes, so this one must wait.
       if (outcome.status === "ok" && claims.mustWait(id))
         return claims.claim(id, new AbortController().signal).then(() => close(outcome));
       close(outcome);
@@ -170,7 +170,7 @@ export async function execute(
         );
       }
       claims.release(id);
-      held?.slot?.(); // only now, so that no task is seen to begin before this one is seen to end
+      held?.slot?.(); // only now, so that the end of this task is recorded before the next start
       held?.lease?.();
       pauses.look();
     };
@@ -225,7 +225,7 @@ const nodeRunners: { readonly [K in Node["kind"]]: (node: NodeOf[K], context: No
 const runNode = <K extends Node["kind"]>(kind: K, node: NodeOf[K], context: NodeContext): Promise<Outcome> =>
   nodeRunners[kind](node, context);
 
-/** Feeds what an earlier life recorded to the schedule; what is left over is what still has to be done. */
+/** Replays recorded outcomes into the schedule; the remaining nodes still have to run. */
 function replay(all: Schedule, scope: PlanScope, lookup: Lookup): Step {
   const { history } = scope.run;
   const start = new Set(begin(all).start);
@@ -246,7 +246,7 @@ function replay(all: Schedule, scope: PlanScope, lookup: Lookup): Step {
     else if (isAsBefore(all.entries.get(past.id), past.outcome, { scope, lookup }))
       take(settle(all, past.id, past.outcome));
   }
-  // What was to be stopped and has no end of its own stopped as the journal says, or together with the process.
+  // A node that was being stopped ends as recorded, or as stopped by the crash.
   for (const id of stopping) {
     if (all.entries.get(id)!.state === "settled") continue;
     take(settle(all, id, history.ended(scope.prefix + id) ?? { status: "cancelled", reason: NOT_NEEDED }));
@@ -255,8 +255,8 @@ function replay(all: Schedule, scope: PlanScope, lookup: Lookup): Step {
 }
 
 /**
- * Whether a recorded outcome answers what is asked now. A model that is asked again may delegate something else under
- * the same name, and what follows on that has to be done again, too.
+ * Whether a recorded outcome matches the current request. A model may delegate something else under
+ * the same name, and its dependents must then run again, too.
  */
 function isAsBefore(
   entry: ScheduleEntry | undefined,

@@ -5,7 +5,7 @@ import { reasonOf } from "../async/cancel.ts";
 import { answerTimeoutOf, questionKey } from "./ask-person.ts";
 import type { NodeContext } from "./scope.ts";
 
-/** Asks a person and waits for the answer. With nobody there to answer, the gate fails; it never counts as a yes. */
+/** Asks a person and waits for the answer. A gate that nobody can answer fails; it is never an approval. */
 export async function runGate(node: GateNode, context: NodeContext): Promise<Outcome> {
   const { path, signal, scope } = context;
   const { run } = scope;

@@ -1,13 +1,13 @@
 import { blockersOf, grantable, type Lease, type LeaseWish, leaseAbove } from "../../core/rules/lease.ts";
 import { defined } from "../../core/text/defined.ts";
 
-/** The leases of one run. Whoever wants one stands in line for it before it stands in line for anything else. */
+/** The leases of one run. A task queues for its lease before it queues for a slot. */
 export type Leases = Readonly<{
-  /** `come` is called, with what gives the lease back, as soon as nobody else holds what it meets; often at once. */
+  /** `come` is called with the release function as soon as no overlapping lease is held; often at once. */
   queue(lease: Lease, come: (release: () => void) => void): LeaseTicket;
-  /** Who keeps a ticket waiting, and with which patterns. */
+  /** The tasks that block a ticket, and their patterns. */
   blockers(ticket: LeaseTicket): ReturnType<typeof blockersOf>;
-  /** Leaves the line. False: its turn has come, and the lease has to be given back. */
+  /** Leaves the queue. False: the lease was already granted and must be released. */
   leave(ticket: LeaseTicket): boolean;
 }>;
 

@@ -9,7 +9,7 @@ import { isRecord } from "../../core/text/json.ts";
 import { createAskPerson } from "./ask-person.ts";
 import type { NodeContext, NodeWorktrees, PlanScope, Round } from "./scope.ts";
 
-/** How much of each round's feedback stays with the outcome; the whole is in the outcome of the review. */
+/** Maximum length of each round's feedback in the outcome; the review's outcome has the full text. */
 const FEEDBACK_CHARS = 2_000;
 
 /**
@@ -81,7 +81,7 @@ async function repeat(
       ...defined({ round }),
     });
     const verdict = verdictOf(done.outcomeOf(node.until), judge);
-    // Work that follows the approval of its plan was not begun when the plan was rejected: the plan is what is revised.
+    // When the plan was rejected, the work has not started: the plan is revised.
     const judged = done.outcome.status === "skipped" && verdict.is !== "unknown" ? draftOf(node) : undefined;
     const draft = judged === undefined ? undefined : done.outcomeOf(judged);
     const work = draft?.status === "ok" ? draft : endingOf(done.outcome, done.outcomeOf);
@@ -124,13 +124,13 @@ async function repeat(
   }
 }
 
-/** The node of a round that the deciding node judges. */
+/** The node that the deciding node reviews. */
 function draftOf({ body, until }: LoopNode): string | undefined {
   const judge = body.nodes[until];
   return judge && "needs" in judge ? judge.needs?.[0] : undefined;
 }
 
-/** Work that was not taken still travels with the reason. */
+/** Rejected work is kept with the reason. */
 function withWork(outcome: Outcome, output: string): Outcome {
   return outcome.status === "failed" || outcome.status === "cancelled" ? { ...outcome, output } : outcome;
 }
@@ -142,7 +142,7 @@ type Verdict =
   | Readonly<{ is: "over"; outcome: Outcome }>;
 
 /**
- * The verdict of the deciding node. A reviewer that breaks does not throw good work away. A person who says no does, and
+ * The verdict of the deciding node. A failed review does not discard the work. A rejection by a person does, and
  * a question that nobody could answer is not an approval.
  */
 function verdictOf(outcome: Outcome | undefined, judge: Node["kind"] | undefined): Verdict {
@@ -156,7 +156,7 @@ function verdictOf(outcome: Outcome | undefined, judge: Node["kind"] | undefined
     const said = isRecord(data) && typeof data["feedback"] === "string" ? data["feedback"] : "";
     if (code === "REJECTED" && said !== "") return { is: "again", feedback: said };
     if (judge !== "task") return { is: "over", outcome };
-    // An answer that misses the schema of its agent may still state its verdict.
+    // An answer that does not match its schema may still contain a verdict.
     const stated = code === "INVALID_OUTPUT" ? statedVerdict(outcome.output ?? "") : undefined;
     return stated
       ? { is: stated.approved ? "approved" : "again", feedback: stated.feedback }

@@ -1,21 +1,21 @@
 /** Messages for tasks that are running, until their next turn takes them. */
 export type Mailbox = Readonly<{
-  /** False when nobody of that path is there to read it, or too much waits already. */
+  /** False when no such task is running, or its queue is full. */
   put(path: string, text: string): boolean;
-  /** What waits for a task, oldest first; it is gone from the box. */
+  /** Takes all messages for a task, oldest first. */
   take(path: string): readonly string[];
-  /** Calls whoever listens for a task: something in its box cannot wait. */
+  /** Notifies the listener of a task about an urgent message. */
   ring(path: string): void;
-  /** Listens for that; gives back how to stop listening. */
+  /** Subscribes to urgent messages; returns a function that unsubscribes. */
   listen(path: string, rung: () => void): () => void;
-  /** From here on until `close` the task can be written to. */
+  /** Opens the mailbox of a task until `close`. */
   open(path: string): void;
   close(path: string): void;
-  /** Everybody who can be written to. */
+  /** All tasks that can receive messages. */
   readers(): readonly string[];
 }>;
 
-/** How many messages may wait for one task. */
+/** Maximum number of unread messages per task. */
 const MOST = 100;
 
 /** An empty mailbox. */

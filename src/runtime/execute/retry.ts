@@ -1,19 +1,19 @@
 import { calculateBackoff, type RetryConfig, shouldRetry } from "../../core/plan/retry.ts";
 
-/** What trying again needs to know about a piece of work. */
+/** The parameters of a retry loop. */
 export type RetryOptions<T> = Readonly<{
   retry: RetryConfig | undefined;
-  /** Tries that an earlier life has used up. */
+  /** Attempts used before a resume. */
   used?: number;
-  /** One try; 1 is the first. */
+  /** Makes one attempt; 1 is the first. */
   attempt(n: number): Promise<T>;
-  /** The error of a result, or `undefined` when it is one to keep. */
+  /** The error of a result, or `undefined` for a success. */
   errorOf(result: T): string | undefined;
-  /** Waits before the next try; what it gives back ends the trying. */
+  /** Waits before the next attempt; a returned value ends the retries. */
   wait(delayMs: number, n: number, result: T): Promise<T | undefined>;
 }>;
 
-/** Tries until a result is kept, the attempts are used up, or the error is not one to try again. */
+/** Retries until a success, the last attempt, or an error that is not retried. */
 export async function withRetry<T>({ retry, used = 0, attempt, errorOf, wait }: RetryOptions<T>): Promise<T> {
   for (let n = used + 1; ; n += 1) {
     const result = await attempt(n);

@@ -5,15 +5,15 @@ import { fill } from "../../core/text/template.ts";
 import { prompts } from "../../embedded.ts";
 import type { Mailbox } from "./mailbox.ts";
 
-/** Something said to a task that is running, or with an empty path to the person. */
+/** A message to a running task, or to the person if the path is empty. */
 export type Note = Readonly<{
   text: string;
   from: string;
-  /** "interrupt": what the model is saying is cut short for it. */
+  /** "interrupt": the current model turn is cut short. */
   how?: "steer" | "interrupt";
 }>;
 
-/** Puts a note where its reader finds it, and says so. False: there is nobody of that path. */
+/** Delivers a message and emits the event. False: there is no such task. */
 export function postMessage(
   run: Readonly<{ mailbox: Mailbox; emit(path: string, fact: Fact): void }>,
   path: string,
@@ -36,10 +36,10 @@ export function postMessage(
   return heard;
 }
 
-/** The word for whoever started a task. */
+/** The name of the parent task in messages. */
 const PARENT = "parent";
 
-/** Sends what one task says to another one of the run, and says who will read it, or why nobody will. */
+/** Sends a message from one task to another, and returns the receipt. */
 export function sendTo(
   run: Parameters<typeof postMessage>[0],
   { to, text, from }: Readonly<{ to: string; text: string; from: string }>,

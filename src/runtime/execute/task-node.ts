@@ -14,10 +14,10 @@ import { withRetry } from "./retry.ts";
 import type { NodeContext, PlanScope } from "./scope.ts";
 import { postMessage, sendTo } from "./send-message.ts";
 
-/** By how much a wait is stretched at random, so that many do not come back at once. */
+/** Jitter of a wait, so that many tasks do not retry at once. */
 const JITTER = 0.25;
 
-/** A review that broke is tried once more before the work goes without one. */
+/** A failed review is retried once. */
 const REVIEW_RETRY = { maxAttempts: 2, backoffMs: 250 } as const;
 
 /** Runs a task: one attempt, and more as its retry rule says. */
@@ -101,7 +101,7 @@ async function attemptTask(call: Call, { context, delegation, isResumed }: Attem
   }
 }
 
-/** What a task is asked: its references filled in, and in a later round of a loop, what is to be revised. */
+/** The prompt of a task with references filled in, or the revision prompt in a later round of a loop. */
 export function promptFor(node: TaskNode, { round }: PlanScope, lookup: Lookup): string {
   const asked = fillIn(node, lookup);
   if (!round || node.task.revise === undefined) return asked;
@@ -115,7 +115,7 @@ export function promptFor(node: TaskNode, { round }: PlanScope, lookup: Lookup):
   );
 }
 
-/** The call for a task, and what it was promised attached. */
+/** The call of a task, with the attached results. */
 function callFor(node: TaskNode, context: NodeContext): Call {
   const { path, scope, outcomeOf } = context;
   const { refs: _refs, include = [], revise: _revise, resumes, ...task } = node.task;
@@ -149,7 +149,7 @@ function callFor(node: TaskNode, context: NodeContext): Call {
   };
 }
 
-/** A task that was to be tried again and was stopped has not failed. */
+/** A task that is stopped during a retry wait is cancelled, not failed. */
 function stoppedAfter(outcome: Outcome, signal: AbortSignal): Outcome {
   const output = "output" in outcome ? outcome.output : undefined;
   return { status: "cancelled", reason: reasonOf(signal), ...defined({ output }) };

@@ -12,26 +12,26 @@ import { following, pause, stopped } from "../async/cancel.ts";
 import { createProviderParking } from "./park.ts";
 import { type Turn, takeTurn } from "./turn.ts";
 
-/** The largest answer that is asked for when tokens or money are limited. */
+/** Maximum answer length requested when tokens or money are limited. */
 const MAX_ANSWER_TOKENS = 8_192;
-/** Even a small budget asks for an answer that can say something. */
+/** Minimum answer length requested, even with a small budget. */
 const MIN_ANSWER_TOKENS = 256;
-/** How often a turn is asked again whose answer broke off in the middle, and the first wait before that. */
+/** Number of retries for an answer that ended early, and the first wait. */
 const RESTARTS = 3;
 const FIRST_RESTART_MS = 500;
-/** By how much a wait is stretched, so that many tasks do not ask again at once. */
+/** Random extension of a wait, so that many tasks do not retry at once. */
 const JITTER = 0.25;
 const URGENT = "an urgent message arrived";
 const REVOKED = "the budget is used up";
 
-/** The turn that is asked for. `last`: only handing in is possible. `begin` is called whenever its request is sent. */
+/** A requested turn. `last`: only the finish tool is offered. `begin` is called whenever its request is sent. */
 export type AskedTurn = Readonly<{ turn: number; last: boolean; reserved: ReservedTurn; begin(turn: number): void }>;
 
 /** The model calls of one task: each within the budget of the run, and all of them counted. */
 export type ModelCalls = Readonly<{
-  /** What a request of this many characters sends, and what that costs. */
+  /** Tokens and cost of a request of this many characters. */
   reservedFor(chars: number): ReservedTurn;
-  /** One turn. An answer that breaks off in the middle is asked for again. */
+  /** Takes one turn. An answer that ends early is requested again. */
   ask(request: ModelRequest, signal: AbortSignal, asked: AskedTurn): Promise<Turn | BudgetRefusal>;
   spend(more: Spending): void;
   spent(): Readonly<{ usage: Usage; cost: Cost }>;
@@ -39,7 +39,7 @@ export type ModelCalls = Readonly<{
 
 type Spending = Readonly<{ usage: Partial<Usage>; cost: Cost }>;
 
-/** `past`: what an earlier life of the task has spent. */
+/** `past`: usage of the task before a resume. */
 export function createModelCalls(
   { call, model, limits }: Pick<Assignment, "call" | "model" | "limits">,
   context: PerformContext,
@@ -52,20 +52,20 @@ export function createModelCalls(
     cost = addCost(cost, more.cost);
   };
 
-  /** Books an answer that did not come to its end, for the task and for the run. */
+  /** Counts an incomplete answer for the task and the run. */
   const spendCut = (turn: OpenTurn, held: Reservation): void => {
     const cut = cutTurn(turn);
     held.settle({ tokens: cut.usage.estimated ?? 0, usd: cut.cost.estimated ?? 0 });
     spend(cut);
   };
 
-  const restarts = call.task.retry?.maxAttempts === 1 ? 0 : RESTARTS; // who wants one try gets one request
+  const restarts = call.task.retry?.maxAttempts === 1 ? 0 : RESTARTS; // a single attempt means a single request
   const ask: ModelCalls["ask"] = async (request, signal, asked) => {
     for (let n = 1; ; n += 1) {
       const turn = await askOnce(request, signal, asked);
       if ("revoked" in turn) {
         context.emit({ type: "turn.restarted", turn: asked.turn, reason: REVOKED, delayMs: 0, ...turn.revoked });
-        continue; // what is left of the budget decides whether it is asked again
+        continue; // the remaining budget decides whether it is retried
       }
       if ("fault" in turn && !turn.begun && !asked.last && !signal.aborted) {
         const parked = await park(turn.fault);
@@ -147,7 +147,7 @@ export function createModelCalls(
   };
 }
 
-/** A number in [0, 1) that is always the same for a text. */
+/** A deterministic number in [0, 1) for a text. */
 function fractionOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

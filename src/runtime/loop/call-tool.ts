@@ -25,11 +25,11 @@ import { onAbort } from "../async/on-abort.ts";
 import { isDenial, isOpenRefusal } from "../files/open-contained.ts";
 import { diagnosticsAfter } from "./diagnostics.ts";
 
-/** How long a tool may take when it says nothing itself. */
+/** Default timeout of a tool. */
 const DEFAULT_TOOL_MS = 120_000;
 
 /**
- * Executes one call, or says why not. Whatever goes wrong is an error *result* that the model reads; a call it is
+ * Executes one call, or returns why not. A failure is an error *result* that the model reads; a call that is
  * not permitted never reaches the tool.
  */
 export async function callTool(call: ToolCall, assignment: Assignment, context: PerformContext): Promise<ToolAnswer> {
@@ -99,14 +99,14 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
   return broken === undefined ? answer(text, error) : { ...answer(text, true), denied: true };
 }
 
-/** What a model reads of a result: of a long one the end, and where all of it is. `tell` hears of the file. */
+/** The part of a result that the model reads: the tail of a long one, and its file. `tell` is called with the file. */
 async function fitting(
   tool: string,
   { text: whole, file: kept }: Readonly<{ text: string; file?: string }>,
   { keepLong, redact = (text) => text }: Assignment,
   tell: (file: string) => void,
 ): Promise<string> {
-  // Nobody waits while megabytes are searched that are not shown; a secret that begins before the cut is still found.
+  // Only the shown part and some text before it are searched for secrets, so that long results stay cheap.
   const looked = redact(cutOutsideKey(whole, whole.length - LOOKED_AT, REDACTED));
   const { text: end, cut } = cutTail(looked, { bytes: MAX_OUTPUT_BYTES, lines: MAX_OUTPUT_LINES });
   if (!cut && whole.length <= LOOKED_AT) return end;
@@ -116,17 +116,17 @@ async function fitting(
   return `[the beginning was cut${file === undefined ? "" : `; all of it is in ${file}`}]\n${text}`;
 }
 
-/** The end of a result that is searched for secrets: what is shown of it, and a good deal before that. */
+/** Length of the tail that is searched for secrets. */
 const LOOKED_AT = 4 * MAX_OUTPUT_BYTES;
 
 type Started = Readonly<{ input: unknown; id: string; judged: readonly LocatedSubject[] }>;
 type Ended = Readonly<{
   text: string;
   status: ToolStatus;
-  /** That the task was told of and may read. */
+  /** Files that the task may read from now on. */
   files: readonly string[];
   details?: unknown;
-  /** The rule that stopped it on the way. */
+  /** The rule that refused it during the call. */
   rule?: string;
 }>;
 
@@ -136,7 +136,7 @@ async function runTool(
   assignment: Assignment,
   context: PerformContext,
 ): Promise<Ended> {
-  // Whoever cancelled was told so, perhaps while the record of this call was on its way to the disk.
+  // The task may have been cancelled while this call was being recorded.
   if (context.signal.aborted)
     return { text: `${tool.name} was not carried out: ${reasonOf(context.signal)}`, status: "cancelled", files: [] };
   const { controller, release } = following(context.signal);
@@ -211,12 +211,12 @@ async function runTool(
   } finally {
     clear();
     release();
-    // Its helpers stop with it, and the task has its slot again before it goes on.
+    // Its helpers stop with it, and the task gets its slot back before it continues.
     if (controller.signal.aborted) await Promise.allSettled(helpers);
   }
 }
 
-/** What a task passes on to those it starts. Its denials bound them always, its tools only where a rule says so. */
+/** What a task passes on to its helpers. Its denials always apply, its tools only where a rule says so. */
 function parentOf(assignment: Assignment): Parent {
   const { agent, call, model, access } = assignment;
   return {
@@ -227,7 +227,7 @@ function parentOf(assignment: Assignment): Parent {
   };
 }
 
-/** The tools that helpers may use at most: a restriction of the run (`--tools`) bounds them like a rule of the agent. */
+/** Upper bound of the helpers' tools: a restriction of the run (`--tools`) applies like a rule of the agent. */
 function ceilingFor({ agent, call, tools, rights }: Assignment): readonly string[] | undefined {
   const isRestricted = call.task.tools !== undefined && !call.task.tools.includes(ALL_TOOLS);
   if (agent.delegationRule !== "ceiling" && !isRestricted) return call.ceiling;
@@ -254,20 +254,20 @@ function accessFor(
   };
 }
 
-/** How much data a call may leave in the record. */
+/** Maximum size of the structured result in the journal. */
 const MOST_DETAILS = 200_000;
 
-/** What a call leaves in the record as data: JSON that is not too long, or nothing. */
+/** The structured result of a call for the journal, or nothing if it is too long. */
 function recordable(value: unknown): Readonly<{ details?: unknown }> {
   try {
     const text = JSON.stringify(value) as string | undefined;
     return text === undefined || text.length > MOST_DETAILS ? {} : { details: JSON.parse(text) as unknown };
   } catch {
-    return {}; // a circle, or a number that JSON does not have
+    return {}; // a cycle, or a value that JSON cannot express
   }
 }
 
-/** Tools of others may give back anything. */
+/** Tools of other authors may return any value. */
 function normal(result: unknown): Exclude<ToolResult, string> {
   if (typeof result === "string") return { text: result };
   if (isRecord(result) && typeof result["text"] === "string") return result as Exclude<ToolResult, string>;
@@ -286,7 +286,7 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
       reject(new Error(isRecord(reason) && typeof reason["stop"] === "string" ? reason["stop"] : "it was stopped"));
     };
     if (signal.aborted) {
-      work.catch(() => {}); // what it comes to is of no interest, and must not be nobody's
+      work.catch(() => {}); // swallow the rejection; the result is no longer needed
       return giveUp();
     }
     work.then(resolve, reject).finally(onAbort(signal, giveUp));

@@ -11,9 +11,9 @@ const TIME_LIMIT_MS = 60_000;
 const MOST = { bytes: 4_000, lines: 80 };
 
 /**
- * What the project's own checker says after a tool has changed files, to be read with that tool's answer; empty when there is
- * none. The command is the user's own, so it needs no further word from the user; whatever forbids the agent such a command, and a
- * missing sandbox, still holds.
+ * The report of the project's checker after a tool has changed files, appended to the tool result; empty when there is
+ * none. The command comes from the user's settings, so it needs no approval; rules that deny such a command, and a
+ * missing sandbox, still apply.
  */
 export async function diagnosticsAfter(
   changed: Tool,

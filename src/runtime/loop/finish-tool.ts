@@ -3,13 +3,13 @@ import { FINISH_TOOL } from "../../core/policy/permit.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { isRecord } from "../../core/text/json.ts";
 
-/** What handing in a result came to. */
+/** The outcome of returning a result. */
 export type FinishAttempt =
   | Readonly<{ output: string; data?: unknown }>
   | Readonly<{
       problem: string;
       empty: boolean;
-      /** What was handed in and is not valid. */
+      /** The invalid result. */
       value?: unknown;
     }>
   | Readonly<{ gaveUp: string }>;
@@ -28,7 +28,7 @@ export function finishSpec({ schema, agent }: Pick<Assignment, "schema" | "agent
   };
 }
 
-/** The result in the arguments of a finish call, in any of the shapes that models know: `{result: {data}}`, `{result}`, or the value itself. */
+/** Extracts the result from the arguments of a finish call, in any form that models use: `{result: {data}}`, `{result}`, or the value itself. */
 export function finishWith(input: unknown, assignment: Pick<Assignment, "schema" | "validate">): FinishAttempt {
   const given = isRecord(input) ? input : {};
   const result =
@@ -55,10 +55,10 @@ export function finishWith(input: unknown, assignment: Pick<Assignment, "schema"
   return empty ? { problem: "there is no result", empty } : { problem, empty, value };
 }
 
-/** An empty text is no result, also where the schema would take it. */
+/** An empty text is not a result, even if the schema allows it. */
 const isBlank = (value: unknown): boolean => typeof value === "string" && value.trim() === "";
 
-/** The result in the last words of a model that did not use the finish tool. */
+/** The result in the last message of a model that did not call the finish tool. */
 export function finishText(text: string, assignment: Pick<Assignment, "schema" | "validate">): FinishAttempt {
   if (!assignment.validate) return asText(text);
   if (text.trim() === "") return { problem: "the answer is empty", empty: true };

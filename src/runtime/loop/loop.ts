@@ -24,7 +24,7 @@ import { parkForBudget } from "./park.ts";
 import type { PastLimit, UnfinishedTurn } from "./rebuild-conversation.ts";
 import type { AnsweredTurn } from "./turn.ts";
 
-/** Our own runner: the model and its tools take turns until a result is handed in or a limit ends it. */
+/** The local runner: the model and its tools take turns until there is a result or a limit is reached. */
 export async function loop(assignment: Assignment, context: PerformContext): Promise<Outcome> {
   const { maxTimeMs } = assignment.limits;
   const clock = deadlineOf(assignment.limits, context, () =>
@@ -55,7 +55,7 @@ function pauseDeadline(context: PerformContext, { standing }: Deadline): Perform
 
 type Ended = Extract<Outcome, { status: "failed" | "cancelled" }>;
 
-/** Turns until there is an outcome. A limit gets one grace turn; a missing or invalid result is asked for again. */
+/** Takes turns until there is an outcome. A limit gets one grace turn; a missing or invalid result is requested again. */
 async function converse(
   assignment: Assignment,
   context: PerformContext,
@@ -125,7 +125,7 @@ async function converse(
       return partly(failed("STUCK", reply.text, { hint: "Give it other tools, or a narrower task." }));
     if (reply.is === "denied")
       return partly(failed("DENIED", reply.text, { hint: "Allow it the tools it needs, or change its task." }));
-    // What was said while it finished still gets its turn, and so does what helpers of its own have yet to say.
+    // Messages that arrived meanwhile, and results of its helpers, still get a turn.
     if (await talk.readMail(clock.signal)) continue;
     const { finish } = reply;
     if ("output" in finish) return { status: "ok", ...finish };
@@ -156,10 +156,10 @@ function unusable({ problem, empty, value }: Extract<FinishAttempt, { problem: s
   return { ...invalid, output: typeof value === "string" ? value : JSON.stringify(value, null, 2), data: value };
 }
 
-/** A limit that ends a task: the code of the failure, and the limit as the outcome bears it. */
+/** A limit that ends a task: the failure code, and the limit in the outcome. */
 type Reached = Readonly<{ code: LimitCode; limit: ReachedLimit }>;
 
-/** Looks at the limits before each turn; those that are not enforced are reported once and otherwise ignored. */
+/** Checks the limits before each turn; limits that are not enforced are only reported, once. */
 function createWatch(
   { limits }: Assignment,
   { emit }: PerformContext,
@@ -199,7 +199,7 @@ function nearLimit(used: string, kind: "turns" | "time", value: number): Extract
 const timeLimit = ({ maxTimeMs }: Limits): Reached => ({ code: "TIMEOUT", limit: { kind: "time", value: maxTimeMs } });
 const turnLimit = ({ maxTurns }: Limits): Reached => ({ code: "MAX_TURNS", limit: { kind: "turns", value: maxTurns } });
 
-/** A limit that an earlier life of the task reached. */
+/** A limit that the task reached before a resume. */
 function pastLimit({ name, reached }: PastLimit, { limits }: Assignment): Reached {
   if (reached?.run) return { code: codeOfLimit(reached), limit: reached };
   if (name === "TIMEOUT") return timeLimit(limits);
@@ -213,7 +213,7 @@ function unpriced({ model }: Assignment): FailedOutcome {
   });
 }
 
-/** A task that had not begun when a limit of the run was reached does not begin. */
+/** A task does not start after a limit of the run was reached. */
 function notBegun({ code, limit }: Reached): Outcome {
   const text = `The run reached its limit of ${limitText(limit)} before this task began.`;
   return { ...failed(code, text, { hint: `Allow more with ${limitFlag({ ...limit, run: true })}.` }), limit };
@@ -221,7 +221,7 @@ function notBegun({ code, limit }: Reached): Outcome {
 
 type Closing = Readonly<{ assignment: Assignment; context: PerformContext; taken?: UnfinishedTurn }>;
 
-/** The one turn after a limit, in which only handing in is possible; `taken`: an earlier life had it. */
+/** The grace turn after a limit, with only the finish tool; `taken`: it was used before a resume. */
 async function grace(
   { reached: { code, limit }, last }: Readonly<{ reached: Reached; last: string }>,
   talk: Conversation,

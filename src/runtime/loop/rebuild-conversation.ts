@@ -8,36 +8,36 @@ import { fill } from "../../core/text/template.ts";
 import { prompts } from "../../embedded.ts";
 import type { AnsweredTurn } from "./turn.ts";
 
-/** A conversation as far as an earlier life recorded it. */
+/** A conversation rebuilt from the journal. */
 export type RebuiltConversation = Readonly<{
   messages: readonly Message[];
   turns: number;
   usage: Usage;
   cost: Cost;
   used: Readonly<Record<string, number>>;
-  /** What was said to the task and not read yet. */
+  /** Unread messages to the task. */
   mail: readonly string[];
-  /** Files that it was told of. */
+  /** Files that it may read. */
   files: readonly string[];
-  /** Writing calls that were under way when the run was interrupted, as far as nobody was told of them. */
+  /** Writing calls that were running at the interruption and were not reported yet. */
   unknown: readonly ToolAnswer[];
   /** The last turn, when some of its calls have no result yet, and the results that are known. */
   unfinished?: UnfinishedTurn;
 }>;
 
-/** A turn whose calls have to be seen to. `limit`: it was the one after this limit, in which only handing in is possible. */
+/** A turn with open calls. `limit`: it was the grace turn after this limit. */
 export type UnfinishedTurn = Readonly<{
   turn: AnsweredTurn;
   known: ReadonlyMap<string, ToolAnswer>;
   limit?: PastLimit;
 }>;
 
-/** A limit that an earlier life reached; its journal may only have the name of it. */
+/** A limit that was reached before; an old journal may have only its name. */
 export type PastLimit = Readonly<{ name: string; reached?: ReachedLimit }>;
 
 /**
- * Puts a conversation together from its events. What was recorded is not asked or done again. A writing tool that
- * was under way when everything stopped may have had its effect: its outcome is unknown, and it is not repeated.
+ * Rebuilds a conversation from its events. Recorded turns and calls are not repeated. A writing tool that
+ * was running at the interruption may have had its effect: its outcome is unknown, and it is not repeated.
  */
 export function rebuildConversation(past: readonly KeptEvent[]): RebuiltConversation {
   const messages: Message[] = [];
@@ -150,7 +150,7 @@ export function rebuildConversation(past: readonly KeptEvent[]): RebuiltConversa
   cutOff();
   return {
     messages,
-    turns: asked ? Math.max(0, turns - 1) : turns, // a turn that never came to its end is taken again
+    turns: asked ? Math.max(0, turns - 1) : turns, // an incomplete turn is repeated
     usage,
     cost,
     used,

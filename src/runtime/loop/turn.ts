@@ -9,19 +9,19 @@ import { defined } from "../../core/text/defined.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { following, stopped } from "../async/cancel.ts";
 
-/** What one call of the model gave. */
+/** The result of one model call. */
 export type Turn =
   | AnsweredTurn
   | Readonly<{
       fault: Fault;
       text: string;
-      /** A part of the answer had come. */
+      /** Part of the answer had arrived. */
       begun: boolean;
     }>
   | Readonly<{
       aborted: true;
       text: string;
-      /** For something that was said meanwhile. */
+      /** Interrupted by an urgent message. */
       urgent?: true;
     }>;
 export type AnsweredTurn = Readonly<{
@@ -43,7 +43,7 @@ export type TurnOptions = Readonly<{
   emit: PerformContext["emit"];
 }>;
 
-/** Calls the model once and gathers its answer, showing it as it comes. Silence for too long is a failure. */
+/** Calls the model once, streams its answer and collects it. An idle timeout is a failure. */
 export async function takeTurn(
   model: Model,
   request: ModelRequest,

@@ -9,14 +9,14 @@ import type { Store } from "../store/store.ts";
 import { recordedAgents } from "./recorded-agent.ts";
 import { type RecordedRun, readRecordedRun } from "./recorded-run.ts";
 
-/** A task that has ended and what is said to it now. */
+/** An ended task and the new message to it. */
 export type ContinueOptions = Readonly<{
   run: string | RecordedRun;
   /** Absent: the only task of the run, or the one whose output is the result. */
   path?: string;
   prompt: string;
   allowFailed: boolean;
-  /** How old it may be, and how often it may be gone on with. */
+  /** Maximum age and number of continuations. */
   expiresAfterDays?: number;
   maxContinuations?: number;
   now: number;
@@ -24,7 +24,7 @@ export type ContinueOptions = Readonly<{
 
 const DAY = 24 * 60 * 60 * 1_000;
 
-/** The plan of a new run that goes on with a task of an old one: same agent, model and settings, and its conversation. */
+/** The plan of a new run that continues a task of an old one: same agent, model, settings and conversation. */
 export async function continueTask(
   store: Store,
   { run: given, path, prompt, allowFailed, expiresAfterDays = 7, maxContinuations = 5, now }: ContinueOptions,
@@ -56,7 +56,7 @@ export async function continueTask(
   }: Partial<Task> = node?.kind === "task" ? node.task : {};
   const continues = `${run}/${view.path}`;
   const recorded = recordedAgents(journal.events).at(view.path);
-  const model = recorded?.definition.remote ? undefined : recorded?.model; // an agent elsewhere has its own
+  const model = recorded?.definition.remote ? undefined : recorded?.model; // a remote agent has its own
   const agent = view.agent ?? settings.agent;
   const task: Task = {
     ...settings,

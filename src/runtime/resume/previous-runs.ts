@@ -26,15 +26,15 @@ import {
 } from "./recorded-agent.ts";
 import type { RecordedRun } from "./recorded-run.ts";
 
-/** What was before: in an earlier life of this run, or in the run that it goes on with. */
+/** The history of a run: its own journal, or that of the run it continues. */
 export type PreviousRuns = Readonly<{
-  /** Who did what in an earlier life of this run. */
+  /** Recorded agents of this run. */
   agents: RecordedAgents;
   /** The conversation of a task of any run, up to a turn or all of it, and who had it; `undefined` when it is gone. */
   talkOf(task: string, turn?: number): Promise<PreviousConversation | undefined>;
-  /** Take agents as they are now. What they could not use before they cannot use now. */
+  /** Use current agent definitions, without new permissions. */
   refresh: boolean;
-  /** What was told about agents in this life already, by hash and by name. */
+  /** Notes about agents that were already emitted, by hash and by name. */
   told: Set<string>;
 }>;
 
@@ -49,10 +49,10 @@ export type PreviousConversation = Readonly<{
   delegated: boolean;
 }>;
 
-/** How many conversations may follow on each other. */
+/** Maximum length of a chain of continued conversations. */
 const LONGEST_CHAIN = 50;
 
-/** What the journals of a store say about before. */
+/** The history from the journals of a store. */
 export function openPreviousRuns(
   past: readonly KeptEvent[],
   {
@@ -103,7 +103,7 @@ function upTo(turn: number | undefined, events: readonly KeptEvent[]): readonly 
   return last < 0 ? events : events.slice(0, last + 1);
 }
 
-/** A conversation that is over: every call in it has an answer, so that somebody can go on from there. */
+/** A finished conversation: every call has a result, so that it can be continued. */
 function wholeTalk(events: readonly KeptEvent[]): readonly Message[] {
   const { messages, unfinished } = rebuildConversation(events);
   if (!unfinished || unfinished.turn.calls.length === 0) return messages;
@@ -119,18 +119,18 @@ export function taskIn(task: string): { run: string; path: string } {
   return { run: task.slice(0, cut), path: task.slice(cut + 1) };
 }
 
-/** True for a task that whoever started this call had started before: nobody reads the conversation of another. */
+/** True for an earlier task of the same parent: a task cannot read conversations of others. */
 function isOwnTask(task: string, { run, path }: Call): boolean {
   const known = taskIn(task);
   return known.run === run && aboveOf(known.path) === aboveOf(path);
 }
 
-/** A call with what was before in it, and the agent that it is for. */
+/** A call with its history, and its agent. */
 export type ContinuedCall = Readonly<{ call: Call; roster: Roster }>;
 
 /**
- * Puts what was before into a call: the conversation it goes on with, and the agent and the rights that were recorded.
- * The recorded definition counts; with `refresh` today's does, within the recorded rights. Both are said.
+ * Adds the history to a call: the continued conversation, and the recorded agent and permissions.
+ * The recorded definition is used; with `refresh` the current one, within the recorded permissions. Both are reported.
  */
 export async function withPreviousRun(
   call: Call,
@@ -181,7 +181,7 @@ function chosen(
   return withAuthOf(recorded.definition, found);
 }
 
-/** Records who does a task and what it may use, so that resuming it can never give it more. */
+/** Records agent and permissions of a task, so that resuming never widens them. */
 export function recordAgent(
   { call, rights, tools, model }: Assignment,
   { roster, earlier }: { roster: Roster; earlier: PreviousRuns },

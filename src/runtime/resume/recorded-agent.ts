@@ -8,13 +8,13 @@ export type RecordedAgent = Readonly<{ hash: string; definition: Agent; rights: 
 
 /** The agents in a journal. */
 export type RecordedAgents = Readonly<{
-  /** Whoever did the task at this path. */
+  /** The agent of the task at this path. */
   at(path: string): RecordedAgent | undefined;
-  /** Whoever was last called that. */
+  /** The latest agent of this name. */
   named(name: string): RecordedAgent | undefined;
 }>;
 
-/** Gathers who did what from the events of a run. */
+/** Collects the recorded agents from the events of a run. */
 export function recordedAgents(events: readonly KeptEvent[]): RecordedAgents {
   const known = new Map<string, Omit<RecordedAgent, "model">>();
   const paths = new Map<string, RecordedAgent>();
@@ -31,12 +31,12 @@ export function recordedAgents(events: readonly KeptEvent[]): RecordedAgents {
   return { at: (path) => paths.get(path), named: (name) => names.get(name) };
 }
 
-/** What makes an agent with its rights this one and no other; where its file lies does not count. */
+/** Hash of an agent with its permissions, without its file path. */
 export function agentHash(definition: Agent, rights: readonly string[]): string {
   return sha256(stableText({ definition: essence(definition), rights: [...rights].toSorted() }));
 }
 
-/** True when somebody changed the agent since it was recorded. */
+/** True when the agent has changed since it was recorded. */
 export function isChanged(before: Agent, now: Agent): boolean {
   return stableText(essence(before)) !== stableText(essence(now));
 }
@@ -46,14 +46,14 @@ export function sha256(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** An agent as it is kept: how it signs in elsewhere is nobody's business, for a file may hold the secret itself. */
+/** The recorded form of an agent: without credentials of remote agents. */
 export function withoutAuth(agent: Agent): Agent {
   if (agent.remote?.auth === undefined) return agent;
   const { auth: _auth, ...remote } = agent.remote;
   return { ...agent, remote };
 }
 
-/** A recorded agent that signs in as today's does, if that is at the same place. */
+/** A recorded agent with the current credentials, if the address is the same. */
 export function withAuthOf(recorded: Agent, now: Agent | undefined): Agent {
   const { remote } = recorded;
   const same = remote?.cardUrl === now?.remote?.cardUrl && remote?.cardJson === now?.remote?.cardJson;

@@ -5,7 +5,7 @@ import { CrewError } from "../../core/schema/error.ts";
 import { type JournalContents, readForResume } from "../store/journal.ts";
 import type { Store } from "../store/store.ts";
 
-/** A run as its journal tells it, read once: whoever resumes or continues it gets this instead of reading again. */
+/** A recorded run, read once and shared by resume and continue. */
 export type RecordedRun = Readonly<{ id: string; journal: JournalContents; state: State }>;
 
 /** Reads the journal of a run. */

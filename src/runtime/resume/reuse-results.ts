@@ -15,11 +15,11 @@ import { addToIndex, type IndexedResult, readIndex } from "../store/result-index
 import type { Store } from "../store/store.ts";
 import { sha256 } from "./recorded-agent.ts";
 
-/** Results of earlier runs, by everything that they depend on. */
+/** Reusable results of earlier runs, by a hash of their dependencies. */
 export type Reuse = Readonly<{
-  /** The result of an earlier task that was asked the same and would read the same; `undefined` when there is none. */
+  /** The result of an earlier task with the same input and unchanged files; `undefined` when there is none. */
   find(key: string, assignment: Assignment, context: PerformContext): Promise<Outcome | undefined>;
-  /** Notes that a task has a result that others may use. */
+  /** Registers a reusable result. */
   add(key: string, task: Readonly<{ run: string; path: string }>): Promise<void>;
 }>;
 
@@ -70,7 +70,7 @@ export function createReuse(
   };
 }
 
-/** Everything that a result depends on besides what is read on the way: definition, input, model, tools, place. */
+/** Key of a result: definition, input, model, tools and folder, without the files it read. */
 export function reuseKey({
   call,
   agent,
@@ -109,7 +109,7 @@ export function reuseKey({
 
 /** What an agent that only reads may use: files and the web, and nothing that changes anything. */
 function isReadOnly({ agent, tools, rights }: Assignment): boolean {
-  if (agent.remote) return false; // nobody here knows what it does
+  if (agent.remote) return false; // its effects are unknown
   return [...tools.values()].every((tool) => {
     const does = classOf(tool);
     return !permit(rights, tool.name).allowed || (does !== "spawn" && (tool.effect === "read" || does === "none"));
@@ -135,8 +135,8 @@ async function resultOf(store: Store, { run, path }: { run: string; path: string
 }
 
 /**
- * What keeps a result from being used again: a person had a say in it, or something was refused or cut short, so that the
- * same task may come to something else now.
+ * Events that prevent reuse: a person answered, or something was refused or cut short, so that the
+ * same task may now have another result.
  */
 const UNREPEATABLE: ReadonlySet<string> = new Set([
   "message.sent",
@@ -162,11 +162,11 @@ type Checking = Readonly<{
   assignment: Assignment;
   context: PerformContext;
   redact: (text: string) => string;
-  /** What came from the network is still good. */
+  /** Time for which network results stay valid. */
   network: boolean;
 }>;
 
-/** Reads again whatever was read, by the same rules; one different answer and the result is not the same. */
+/** Repeats all recorded reads under the current rules; any difference prevents reuse. */
 async function readsTheSame(
   events: readonly KeptEvent[],
   { assignment, context, redact, network }: Checking,

@@ -8,7 +8,7 @@ import { unlessAborted } from "../async/unless-aborted.ts";
 import { filesOf } from "../execute/background-helpers.ts";
 import type { Run } from "./run.ts";
 
-/** What helpers that outlive a run need: how one is started, under which rights, and where its outputs are kept. */
+/** Options of helpers that outlive a run: how they are started, their permissions, and where outputs are stored. */
 export type DetachedHelperParts = Readonly<{
   plan(what: AnyInput | Plan): Plan;
   run(plan: Plan, parent: Parent): Run;
@@ -18,8 +18,8 @@ export type DetachedHelperParts = Readonly<{
 }>;
 
 /**
- * Helpers that go on when the run in which they were asked for has ended: each is a run of its own, with the rights of
- * whoever asked. They live as long as this process; what they came to is kept like that of any run.
+ * Helpers that continue after the run that started them has ended: each is a separate run with the permissions of
+ * its parent. They live as long as this process; their results are stored like those of any run.
  */
 export function createDetachedHelpers({ plan: compile, run, file, ended }: DetachedHelperParts): UnawaitedHelpers {
   const runs = new Map<string, { readonly run: Run; over: boolean }>();
@@ -52,7 +52,7 @@ export function createDetachedHelpers({ plan: compile, run, file, ended }: Detac
   };
 }
 
-/** What a run of its own came to, as whoever asked for it is told. */
+/** The result of a detached run, as reported to its parent. */
 export function delegatedOf(result: Result): DelegationOutcome {
   return { ...outcomeOf(result), run: result.id, under: "", nodes: result.nodes };
 }

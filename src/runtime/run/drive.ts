@@ -38,17 +38,17 @@ export type Start = RunParts &
   Readonly<{
     plan: Plan;
     clock(): number;
-    /** Without one, what looks like a secret is taken out all the same. */
+    /** Without a redactor, text that looks like a secret is still removed. */
     redactor?: Redactor;
     version: string;
     cwd: string;
     /** The agent that asked for this run, if one did: its rights bound those of the run. */
     parent?: Parent & Readonly<{ depth: number }>;
-    /** Throws on what nobody here can carry out; asked about nodes that a plan grows by. */
+    /** Throws for nodes that cannot run here; called for nodes that are added to a plan. */
     check?(body: Body): void;
-    /** What there is to say before anything happens. */
+    /** Warnings at the start. */
     warnings?: readonly Readonly<{ code: string; text: string }>[];
-    /** Resolves when nothing of what its tasks started is left. */
+    /** Resolves when everything that its tasks started has ended. */
     gone?(): Promise<void>;
     /** What its agents may do, for the record: a resumed run may do no more. */
     permissions?: Permissions;
@@ -81,7 +81,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
     throw new CrewError("RUN_BUSY", `A run "${run}" already exists.`, "Resume it, or start one under another id.");
   }
   past.forEach(publish);
-  // Whoever had the run before may have come to its end while this one made ready.
+  // A previous owner may have finished the run while this one prepared.
   if (resume && hasEnded(past, resume)) {
     record.release();
     await start.gone?.();
@@ -98,7 +98,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
   const paused = (): string | undefined => pauseReason(record.controller.signal);
   const { emit, live } = redacting(redactor, {
     emit: (path, fact) => {
-      // A run that is paused ends nothing: what it stops by that goes on in its next life, as after a kill.
+      // Pausing records no ends: stopped tasks continue after a resume, as after a kill.
       if ((paused() !== undefined || pauses.covers(path)) && !isKeptWhilePausing(fact)) return;
       partials.before(path, fact);
       append(path, cancelledTasks.has(path) ? cancelledForGood(fact) : fact);
@@ -109,7 +109,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
       publish({ run, path, at: start.clock(), ...delta });
     },
   });
-  /** Tasks that somebody cancelled by name. */
+  /** Tasks that were cancelled by name. */
   const cancelledTasks = new Set<string>();
   let over = false;
   let growing: RunningPlan | undefined;
@@ -285,7 +285,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
   }
 }
 
-/** What is still recorded once a run is being paused: what has come to its end, and what somebody was told is kept. */
+/** Events that are still recorded while a run is being paused. */
 function isKeptWhilePausing(fact: Fact): boolean {
   return fact.type === "tool.ended" ? !fact.error : KEPT_WHILE_PAUSING.has(fact.type);
 }
@@ -314,7 +314,7 @@ function idleReason({ nodes }: State): string {
   return `everything else is done, and ${shown}${more} ${names.length === 1 ? "is" : "are"} paused`;
 }
 
-/** Events after which everything may wait, or not any more. */
+/** Events that may change whether the whole run waits. */
 const WAITS: ReadonlySet<Fact["type"]> = new Set([
   "node.started",
   "node.ended",
@@ -332,12 +332,12 @@ function cancelledForGood(fact: Fact): Fact {
   return { ...fact, outcome: { ...fact.outcome, final: true } };
 }
 
-/** What a run takes from whoever asked for it. */
+/** Values that a run inherits from its parent. */
 function under({ ceiling, model, policy, depth, conversation }: NonNullable<Start["parent"]>): Partial<PlanScope> {
   return { depth, parentModel: model, ...defined({ ceiling, policy, conversation }) };
 }
 
-/** How a run ends whose time was up: with the result that was handed in by then, or as a failure. */
+/** The outcome of a run whose time is up: its result so far, or a failure. */
 function timedOut(outcome: Outcome, { text, limit }: Pick<RunClock, "text" | "limit">): Outcome {
   if (outcome.status === "ok") return { ...withoutSpent(outcome), limit };
   const fault = failed("TIMEOUT", `Stopped: ${text}.`, { hint: "Allow more with --max-run-time." });

@@ -1,15 +1,15 @@
 import type { Delta, Fact } from "../../core/run/event.ts";
 
-/** How often at the most the text of an answer that is still being written is recorded. */
+/** Minimum interval between records of a streaming answer. */
 const EVERY_MS = 1_000;
 
-/** Records what answers say while they are being written, so that it survives when they are cut off. */
+/** Records streaming answers periodically, so that their text survives an interruption. */
 export type PartialTurns = Readonly<{
-  /** A fact that is about to be recorded. */
+  /** An event that is about to be recorded. */
   before(path: string, fact: Fact): void;
   /** Text that was shown. */
   shown(path: string, delta: Delta): void;
-  /** Records what is left, and nothing after that. */
+  /** Records the rest and stops. */
   stop(): void;
 }>;
 

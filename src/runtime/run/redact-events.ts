@@ -2,15 +2,15 @@ import type { Delta, Fact } from "../../core/run/event.ts";
 import { endsInKey, withoutOpenKey } from "../../core/secrets/private-key.ts";
 import { REDACTED, type Redactor } from "../../core/secrets/redact.ts";
 
-/** The two ways in which a run says something: facts that are kept, and what is only seen while it happens. */
+/** The two outputs of a run: durable events and live deltas. */
 export type Outlets = Readonly<{
   emit: (path: string, fact: Fact) => void;
   live: (path: string, delta: Delta) => void;
 }>;
 
 /**
- * The same outlets with every secret taken out. A secret may come in pieces: a delta's last word waits until it is
- * whole, and comes at the latest before the fact that ends its turn or tool.
+ * Wraps the outputs and removes every secret. A secret may arrive in pieces: the last word of a delta is held until it is
+ * complete, at the latest until the event that ends its turn or tool.
  */
 export function redacting(redactor: Redactor, { emit, live }: Outlets): Outlets {
   const held = new Map<string, Map<string, Delta>>();
@@ -64,7 +64,7 @@ const ENDS: ReadonlySet<Fact["type"]> = new Set([
   "run.paused",
 ]);
 
-/** No secret is longer, except a private key. */
+/** Maximum length of a secret, except a private key. */
 const LONGEST_WORD = 8_000;
 const LONGEST_KEY = 30_000;
 /** A name that a secret follows: it waits for the rest of its line. */

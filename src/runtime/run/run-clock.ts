@@ -4,7 +4,7 @@ import { GRACE_MS } from "../../core/vocabulary/limits.ts";
 import { following, stopped } from "../async/cancel.ts";
 import { startTimer } from "../async/long-timer.ts";
 
-/** How long tasks have after their last turn to hand in what they have. */
+/** Time for tasks to return a result after the deadline. */
 const SETTLE_MS = 5_000;
 
 /** How long a run may still work. */
@@ -20,7 +20,7 @@ export type RunClock = Readonly<{
 
 export type RunClockOptions = Readonly<{
   maxTimeMs: number | undefined;
-  /** How long an earlier life has worked. */
+  /** Working time before a resume. */
   worked: number;
   /** The time is up: tasks hand in what they have, or park. */
   close(limit: ReachedLimit): void;
@@ -28,7 +28,7 @@ export type RunClockOptions = Readonly<{
   parks: boolean;
 }>;
 
-/** The run's signal. When the time is up, tasks get their last turn; what takes longer than that is aborted. */
+/** The run's signal. When the time is up, tasks get a grace turn, then they are aborted. */
 export function startRunClock(parent: AbortSignal, { maxTimeMs: ms, worked, close, parks }: RunClockOptions): RunClock {
   const { controller, release } = following(parent);
   const text = `the run took longer than ${formatDuration(ms ?? 0)}`;

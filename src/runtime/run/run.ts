@@ -23,7 +23,7 @@ export type Drive = {
   readonly signal: AbortSignal;
   readonly state: State;
   publish(event: Event): void;
-  /** Makes the run answerable: what it is kept in, where questions are asked, how its plan grows. */
+  /** Connects the run to its journal, questions and plan changes. */
   connect(connection: RunConnection): void;
 };
 
@@ -50,7 +50,7 @@ export class Run implements PromiseLike<Result>, AsyncIterable<Event> {
     this.id = id;
     this.#state = emptyState(id);
     this.#result.promise.catch(() => {});
-    // A turn later, so that whoever made the run can listen from its first event on.
+    // Deferred, so that the creator of the run can listen from the first event.
     queueMicrotask(() => void this.#drive(driver));
   }
 
@@ -83,7 +83,7 @@ export class Run implements PromiseLike<Result>, AsyncIterable<Event> {
     return this.#state;
   }
 
-  /** Stops the run in order. It can be resumed, and goes on from what is recorded. */
+  /** Pauses the run. It can be resumed from its journal. */
   pause(reason = "paused"): void {
     this.#controller.abort(pausedFor(reason));
   }
@@ -111,18 +111,18 @@ export class Run implements PromiseLike<Result>, AsyncIterable<Event> {
     return this.#connection?.resumeTask(path) ?? [];
   }
 
-  /** Answers a gate, or what a task asks about one of its calls. False: it is not open, or somebody was faster. */
+  /** Answers a gate or a question about a call. False: it is not open, or was already answered. */
   async answer(path: string, answer: Answer, call?: string): Promise<boolean> {
-    if (pauseReason(this.#controller.signal) !== undefined) return false; // it is kept for the next life, or asked again
+    if (pauseReason(this.#controller.signal) !== undefined) return false; // it is saved for the next resume, or asked again
     return (await this.#connection?.engine.give(questionKey(this.id, path, call), answer)) ?? false;
   }
 
-  /** Says something to a task that is running; it reads it before its next turn, or stops saying something else for it. False: it is not running. True: it is kept. */
+  /** Sends a message to a running task, which reads it before its next turn or is interrupted for it. False: it is not running. True: the message is recorded. */
   async send(path: string, text: string, from = "the user", how: Note["how"] = "steer"): Promise<boolean> {
     return (await this.#connection?.send(path, { text, from, how })) ?? false;
   }
 
-  /** Grows the plan: new nodes, other dependencies, nodes given up. A change that does not fit throws and does nothing. */
+  /** Changes the plan: new nodes, new dependencies, cancelled nodes. An invalid change throws and has no effect. */
   change(change: Change): void {
     if (!this.#connection || this.#state.endedAt !== undefined) {
       throw new CrewError(

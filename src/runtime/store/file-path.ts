@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** Segments that every file system takes as they are. */
+/** Segments that are valid on every file system. */
 const SAFE = /^(?!\.{1,2}$)[\w.@:-]{1,100}$/;
 
 /**

@@ -5,7 +5,7 @@ import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { damageText, JOURNAL_FILE, type JournalContents, salvageRecords } from "./journal.ts";
 import { LINE_END, MOST_RECORD_BYTES } from "./journal-line.ts";
 
-/** How much of a journal is in memory at once, unless one record is longer. */
+/** Chunk size of a journal in memory, unless one record is longer. */
 const PIECE_BYTES = 1 << 20;
 
 /** What a journal comes to, and what of it could not be read. */
@@ -50,7 +50,7 @@ async function* piecesOf(folder: string): AsyncGenerator<JournalContents, void> 
   const file = await openRegular(join(folder, JOURNAL_FILE));
   try {
     let before = { seq: 0, epoch: 0, offset: 0 };
-    let rest: Buffer[] = []; // since the last record that is surely not the last one: only that may be torn
+    let rest: Buffer[] = []; // keep the last record back: only the last one may be incomplete
     for (;;) {
       const piece = Buffer.allocUnsafe(PIECE_BYTES);
       const { bytesRead } = await file.read(piece, 0, piece.length, null);

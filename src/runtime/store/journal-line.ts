@@ -55,7 +55,7 @@ export function decodeBytes(bytes: Buffer): DecodedLine | undefined {
   return line.toString("latin1", 0, BODY_AT) === head ? recordIn(line.toString("utf8")) : undefined;
 }
 
-/** A right checksum only says that nothing was changed since, not that it was a record of ours. */
+/** A correct checksum does not prove that the line is a valid record. */
 function recordIn(line: string): DecodedLine | undefined {
   try {
     const { event, epoch } = JSON.parse(line) as Partial<DecodedLine>;

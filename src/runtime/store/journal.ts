@@ -22,7 +22,7 @@ export type JournalOptions = Readonly<{ disk?: Disk; known?: JournalContents | u
 
 /**
  * The journal of a run as a file that only grows. What is appended in one turn is written and synced together,
- * and `kept` hears of it only then: acknowledged means on the disk.
+ * and `kept` is called only then: acknowledged means durable.
  */
 export async function openJournal(
   folder: string,
@@ -30,7 +30,7 @@ export async function openJournal(
   { disk = machineDisk, known }: JournalOptions = {},
 ): Promise<Journal> {
   const { owner, file, kept } = await take(folder, disk, known).catch(cannotWrite(folder));
-  let opened: JournalContents | undefined = kept; // until something is added, it need not be read again
+  let opened: JournalContents | undefined = kept; // it need not be read again until something is appended
   let length = kept.wholeBytes;
   let waiting: KeptEvent[] = [];
   let flushing: Promise<void> | undefined;
@@ -48,7 +48,7 @@ export async function openJournal(
         fault("journal.written");
         await file.datasync();
         if ((await file.stat()).nlink === 0) throw new Error("its folder was deleted while it ran");
-        // Whoever takes the run over claims it before it reads: if nobody has by now, it will find these records.
+        // A new owner claims the run before it reads: if the run is still ours now, a later owner will find these records.
         owner.hold();
         length += bytes.length;
         fault("journal.synced");
@@ -91,7 +91,7 @@ export async function openJournal(
   };
 }
 
-/** A journal that lives as long as the process, for runs that nobody wants to keep. */
+/** A journal in memory, for runs that are not stored. */
 export function memoryJournal({ kept }: JournalListener): Journal {
   const events: KeptEvent[] = [];
   return {
@@ -109,7 +109,7 @@ export function memoryJournal({ kept }: JournalListener): Journal {
 /** What a journal holds, and up to where. */
 export type JournalContents = Readonly<{
   events: readonly KeptEvent[];
-  /** What was wrong with it and does not matter any more, in words. */
+  /** Repaired problems, as text. */
   problems: readonly string[];
   wholeBytes: number;
   /** Bytes behind that, of a record that was torn by a crash. */
@@ -137,8 +137,8 @@ export type JournalDamage = Readonly<{
 type ReadBefore = Readonly<{ seq: number; epoch: number; offset?: number }>;
 
 /**
- * Everything in a journal that is whole. A torn last record is left out and reported; damage before it throws. So is what
- * an earlier owner wrote after a later one had begun: the journal belongs to whoever has the highest epoch.
+ * Reads all complete records of a journal. An incomplete last record is skipped and reported; damage before it throws. Records that
+ * a replaced owner wrote after its successor are skipped, too: the journal belongs to the highest epoch.
  */
 export async function readJournal(folder: string, disk: Disk = machineDisk): Promise<JournalContents> {
   return readRecords(await disk.readFile(join(folder, JOURNAL_FILE)), folder);
@@ -221,8 +221,8 @@ export function salvageRecords(bytes: Buffer, before: ReadBefore = { seq: 0, epo
 }
 
 /**
- * A later owner goes on behind what it found when it came. What an earlier one wrote in between was told to nobody: it
- * looks whether it still owns the run before it tells.
+ * A new owner continues after the records it found. Records that the old owner wrote in between were not acknowledged: it
+ * checks its ownership before it acknowledges.
  */
 function forget(events: KeptEvent[], seq: number): number {
   let count = 0;
@@ -264,7 +264,7 @@ function isTorn(bytes: Buffer, start: number, end: number): boolean {
   return end === bytes.length - 1 && bytes.subarray(start, end).includes(0);
 }
 
-/** A journal that is to be gone on with. A damaged one is kept aside as it is now, and the run stops here. */
+/** Reads a journal to resume its run. A damaged journal is copied and the resume fails. */
 export async function readForResume(folder: string, disk: Disk = machineDisk): Promise<JournalContents> {
   return readJournal(folder, disk).catch(async (error: unknown) => {
     if (!isCrewError(error) || error.code !== "RUN_DAMAGED") throw error;
@@ -283,7 +283,7 @@ export async function readForResume(folder: string, disk: Disk = machineDisk): P
 
 type Taken = Readonly<{ owner: Owner; file: DiskFile; kept: JournalContents }>;
 
-/** Makes the run ours and its journal whole. */
+/** Claims the run and repairs the end of its journal. */
 async function take(folder: string, disk: Disk, known: JournalContents | undefined): Promise<Taken> {
   fault("run.folder");
   await makeFolder(folder, disk);
@@ -291,7 +291,7 @@ async function take(folder: string, disk: Disk, known: JournalContents | undefin
   try {
     let { file, kept } = await openWhole(folder, disk, known);
     const { problems } = kept; // a torn end is cut off by now, and still has to be reported
-    // The claims of an earlier life may be gone; what it wrote is not, and a lower number than its own would not count.
+    // Claim files may be missing; the new epoch must still be higher than any epoch in the journal.
     if (kept.epoch >= owner.epoch) {
       await owner.release();
       await file.close();
@@ -307,7 +307,7 @@ async function take(folder: string, disk: Disk, known: JournalContents | undefin
   }
 }
 
-/** Opens the journal at the end of what is whole. A torn last record is cut off, so that the next one does not grow into it. */
+/** Opens the journal after its last complete record. An incomplete record is cut off, so that the next one starts clean. */
 async function openWhole(
   folder: string,
   disk: Disk,
@@ -320,7 +320,7 @@ async function openWhole(
     if (kept.events.length === 0) await syncFolder(folder, disk);
     if (kept.tornBytes > 0) await file.truncate(kept.wholeBytes);
     else if (kept.endMissing) kept = await endLine(file, kept);
-    // Whoever wrote it may have died before it was on the disk, and from here on it is told.
+    // Its writer may have died before it was synced, and from here on it is reported.
     if (kept.wholeBytes + kept.tornBytes > 0) await file.sync();
     if (kept.tornBytes > 0) fault("journal.cut");
     return { file, kept };
@@ -342,22 +342,22 @@ async function isUnchanged(file: DiskFile, { wholeBytes, tornBytes }: JournalCon
   return tornBytes === 0 && (await file.stat()).size === wholeBytes;
 }
 
-/** Takes back what a failed write left of its records, as far as the disk allows that: nobody was told of them. */
+/** Truncates the records of a failed write, if possible: they were not acknowledged. */
 async function cutBack(file: DiskFile, owner: Owner, at: Readonly<{ length: number; written: number }>): Promise<void> {
   try {
     const { size } = await file.stat();
-    owner.hold(); // whoever took over has read them, and counts on them
-    // More than that is not ours alone; the next one who opens it sorts it out.
+    owner.hold(); // a new owner has read them and relies on them
+    // The rest may belong to another owner; the next reader handles it.
     if (size > at.length && size <= at.length + at.written) await file.truncate(at.length);
   } catch {
-    // The next one finds a torn record, or whole ones that nobody was told of.
+    // The next owner finds an incomplete record, or unacknowledged ones.
   }
 }
 
 /** Whatever else happens in this turn is recorded together, and what it sets going does not wait for the record to be written. */
 const turnOver = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** A write may be short; only the whole counts. Whoever took over meanwhile has cut off the first part: no rest follows it. */
+/** A write may be short, so it is continued. If another owner took over meanwhile, it cut off the first part, and the rest is not written. */
 async function writeWhole(file: DiskFile, bytes: Buffer, owner: Owner): Promise<void> {
   for (let offset = 0; offset < bytes.length; ) {
     if (offset > 0) owner.hold();

@@ -5,13 +5,13 @@ import { dirname, join } from "node:path";
 import { isRecord } from "../../core/text/json.ts";
 import { pause } from "../async/cancel.ts";
 
-/** Notes that outlive a run: of this project, or of its user for all projects. They are data and give nobody any right. */
+/** Notes that survive a run: of this project, or of the user for all projects. They are data and grant no permissions. */
 export type Memory = Readonly<{
   list(scope: MemoryScope): Promise<readonly MemoryInfo[]>;
   read(scope: MemoryScope, key: string): Promise<MemoryEntry | undefined>;
   /**
-   * Replaces a note by what `change` makes of it; `change` is called again when somebody else was faster, so nothing
-   * that was written in between is lost. It throws to leave everything as it is.
+   * Replaces a note by the result of `change`; `change` is called again after a conflict, so nothing
+   * that was written in between is lost. It throws to keep the note unchanged.
    */
   change(
     scope: MemoryScope,
@@ -39,7 +39,7 @@ export type MemoryEntry = MemoryInfo & Readonly<{ text: string }>;
 export const MAX_ENTRY_BYTES = 64_000;
 export const MAX_KEY_CHARS = 120;
 const MAX_ENTRIES = 500;
-/** As many writers are named as a reader can take in. */
+/** Maximum number of authors shown. */
 const MAX_ORIGINS = 10;
 
 /** The memory below a home folder, seen from a project. */
@@ -175,14 +175,14 @@ type Exchange = Readonly<{
 }>;
 
 const ATTEMPTS = 200;
-/** Whoever takes longer between looking and writing has to look again. */
+/** A writer that takes longer between reading and writing must read again. */
 const FRESH_MS = 20_000;
-/** An emptied revision stays this long, so that nobody who looked before can take its number. */
+/** An emptied revision file is kept this long, so that its number is not reused by a slow writer. */
 const KEPT_EMPTY_MS = 120_000;
 
 /**
  * Compare and swap on files: each revision has a number of its own, and making its file fails when the number is taken.
- * A number is not free again once its text is gone: an empty file keeps it, for longer than anybody waits.
+ * A number is not reused after its text was removed: an empty file reserves it for longer than any writer waits.
  */
 async function exchange({ folder, key, change, origin, clock, signal }: Exchange): Promise<MemoryEntry> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
@@ -209,7 +209,7 @@ async function exchange({ folder, key, change, origin, clock, signal }: Exchange
   throw new Error(`"${key}" is being changed by too many tasks at once: try again`);
 }
 
-/** Makes a file that nobody has made before, whole or not at all. False: somebody was faster, or it took too long. */
+/** Creates a file exclusively and atomically. False: it exists already, or it took too long. */
 async function claim(file: string, content: string, isFresh: () => boolean): Promise<boolean> {
   const draft = draftIn(dirname(file));
   try {
@@ -225,7 +225,7 @@ async function claim(file: string, content: string, isFresh: () => boolean): Pro
   }
 }
 
-/** Empties the revision before this one, and now and then takes away what was emptied or left behind long ago. */
+/** Empties the previous revision, and occasionally deletes old empty and abandoned files. */
 async function tidy(folder: string, revision: number): Promise<void> {
   if (revision > 1) {
     const draft = draftIn(folder);

@@ -2,7 +2,7 @@ import { openAppend, readRegularFile } from "../disk/regular-file.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 
-/** Where a result is that others may use. */
+/** Location of a reusable result. */
 export type IndexedResult = Readonly<{ key: string; run: string; path: string; at: number }>;
 
 /** Every entry of an index by its key, oldest first. An index only helps to find things: the journals have the results. */
@@ -28,7 +28,7 @@ export async function addToIndex(file: string, entry: IndexedResult): Promise<vo
   }
 }
 
-/** Takes away what leads nowhere: entries of runs that are gone, and lines that are none. */
+/** Removes entries of deleted runs and invalid lines. */
 export async function trimIndex(file: string, runs: ReadonlySet<string>): Promise<void> {
   const lines = await linesOf(file);
   const kept = lines.filter((line) => runs.has(entryIn(line)?.run ?? ""));

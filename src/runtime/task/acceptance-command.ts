@@ -8,12 +8,12 @@ import type { World } from "./world.ts";
 
 const TIME_LIMIT_MS = 120_000;
 const MOST_BYTES = 2_000;
-/** What its calls are named by in events. */
+/** Tool name of acceptance commands in events. */
 const CALL = "accept";
 
 /**
- * A good answer that the acceptance command does not like is no good answer. The command reads the answer from its standard input
- * and accepts it by ending with 0. It is judged, asked about and isolated as any other command.
+ * Fails a successful answer that the acceptance command rejects. The command reads the answer from its standard input
+ * and accepts it by exiting with 0. Policy, approval and sandbox apply as for any other command.
  */
 export async function acceptedByCommand(
   outcome: Outcome,

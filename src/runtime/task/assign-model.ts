@@ -140,7 +140,7 @@ function remoteModel({ call: { task }, emit }: AssignRequest, { name }: Agent): 
   };
 }
 
-/** Whose wish is that of a person, from the command line or the settings: it is met, or the task fails. */
+/** Requests of a person, from the command line or the settings, are binding: the task fails if they cannot be met. */
 function bindingWish({ named, agent }: { named: boolean; agent: Agent }): { binding?: "call" | "agent" } {
   if (named) return { binding: "call" };
   return agent.modelRequired ? { binding: "agent" } : {};

@@ -17,12 +17,12 @@ import { attachmentsOf, prefaceOf } from "./preface.ts";
 import { basePersona, buildSystemPrompt } from "./system-prompt.ts";
 import { type Check, checkFor } from "./validate.ts";
 
-/** What the model is told, and what it has to hand in. */
+/** The prompts of a task, and its output schema. */
 export type AssignedPrompt = Readonly<{
   system: string;
   instructions: string;
   prompt: string;
-  /** How many characters at its beginning all tasks of the run are told. */
+  /** Length of the prefix that all tasks of the run share. */
   sharedChars?: number;
   completion: Completion;
   schema?: JsonSchema;
@@ -82,7 +82,7 @@ function instructionsFor(
   return fillInputs(instructions, { cliVersion: version, ...known, ...own });
 }
 
-/** The first message to the model: the background, the prompt of the task, and the outputs that were promised to it. */
+/** The first message to the model: context, prompt and attached outputs. */
 function userPrompt(call: Call, hasSchema: boolean): string {
   if (call.resumes) return call.task.prompt; // the rest was said when its conversation began
   const attached = attachmentsOf(call);

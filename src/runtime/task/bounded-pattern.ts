@@ -2,12 +2,12 @@ import { createContext, Script } from "node:vm";
 
 /** How long one comparison may take. */
 const PATTERN_MS = 200;
-/** How long it may take the next time: on a busy machine the first one may have been over before it began. */
+/** Time limit of the second attempt, since a busy machine may delay the first. */
 const AGAIN_MS = 1_000;
 
 /**
- * A pattern of a schema that somebody else wrote. Some patterns would keep the whole program busy for years; one that may
- * do so is stopped, and counts as not fitting. One that repeats one thing at most, and no group, needs no guard.
+ * A regular expression of a foreign schema. Some patterns need exponential time; such a pattern
+ * is stopped and counts as not matching. A pattern with at most one simple repetition needs no guard.
  */
 export function boundedPattern(source: string, flags: string): { test(text: string): boolean } {
   const pattern = new RegExp(source, flags);

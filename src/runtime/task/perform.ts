@@ -17,7 +17,7 @@ import { withFork } from "./fork-task.ts";
 import { checkFor } from "./validate.ts";
 import type { World } from "./world.ts";
 
-/** Performs calls in this world: resolves the agent once, runs it, checks what it hands in and keeps its output. */
+/** Performs calls: resolves the agent once, runs it, checks its result and stores its output. */
 export function createPerformer(world: World): Perform {
   const conversations: Conversations = new Map();
   return async (call, given) => {
@@ -29,15 +29,15 @@ export function createPerformer(world: World): Perform {
       perform(await resumed(call, world, conversations), world, { ...inner, note }),
     );
     const ms = Math.max(0, world.clock() - began); // the clock of the machine may be set back
-    // After the end: a task that is cancelled and says how far it came has no time for files.
+    // After the end: a cancelled task must not wait for files.
     return { ...(await kept(outcome, call, world, context)), ms };
   };
 }
 
-/** The context of a task that can say what it has already come to, for when it is stopped. */
+/** A context that remembers partial results, for when the task is stopped. */
 type NotingContext = PerformContext & Readonly<{ note(outcome: Outcome): void }>;
 
-/** Conversations that a later task of the same run goes on with. */
+/** Conversations that a later task of the same run continues. */
 type Conversations = Map<string, readonly Message[]>;
 
 const keyOf = (run: string, path: string): string => `${run}/${path}`;
@@ -117,7 +117,7 @@ async function runAgent(assignment: Assignment, world: World, context: NotingCon
 async function kept(outcome: Outcome, call: Call, world: World, context: PerformContext): Promise<Outcome> {
   const output = "output" in outcome ? outcome.output : undefined;
   const text = output === undefined || output === "" ? endingText(outcome) : output;
-  // What was found counts more than where it is kept.
+  // A result is not lost because it cannot be saved.
   const file = await world.keep(call.run, call.path, text).catch((error: unknown) => {
     context.emit({
       type: "warning",
@@ -129,7 +129,7 @@ async function kept(outcome: Outcome, call: Call, world: World, context: Perform
   return file === undefined ? outcome : { ...outcome, file };
 }
 
-/** A good answer that does not meet the acceptance schema is no good answer. */
+/** Fails a successful answer that does not match the acceptance schema. */
 async function accepted(outcome: Outcome, { task }: Call, world: World): Promise<Outcome> {
   if (outcome.status !== "ok" || !task.acceptSchema) return outcome;
   const check = await checkFor(world.validator, task.acceptSchema);

@@ -11,7 +11,7 @@ import type { PreviousRuns } from "../resume/previous-runs.ts";
 import type { Reuse } from "../resume/reuse-results.ts";
 import type { Validator } from "./validate.ts";
 
-/** Whose output schema is asked first: the agent's own, or that of the call. */
+/** Which output schema has precedence: the agent's or that of the call. */
 export type SchemaPrecedence = "agent" | "call";
 
 /** The settings of a crew that its tasks read; the crew hands its own over, whole. */
@@ -31,29 +31,29 @@ export type TaskWorldSettings = Readonly<{
   diagnostics?: Diagnostics & Readonly<{ agents?: readonly string[] }>;
 }>;
 
-/** Everything that carrying out a task may touch, made once by the crew and handed down. */
+/** All dependencies of running a task, created once by the crew. */
 export type World = Readonly<{
   roster: Roster;
   tools: ReadonlyMap<string, Tool>;
-  /** Makes the delegation tools of a task, as its agent spells them; absent: nobody delegates here. */
+  /** Creates the delegation tools of a task; absent: delegation is not available. */
   delegation?(spellings: readonly string[], caller: Caller): Promise<readonly Tool[]>;
-  /** Tools of programs and machines outside, as far as an agent may use them; absent: there are none. */
+  /** MCP tools; absent: there are none. */
   peers?: PeerTools;
   models: ModelSource;
   runner: Runner;
   validator: Validator;
   settings: TaskWorldSettings;
-  /** What may be done on this machine, and who agreed to it; absent: only what a careful policy allows, and no commands. */
+  /** Access to this machine; absent: a strict policy without commands. */
   access?: RunAccess;
-  /** Stands before the acceptance command of a task, as a recording does; absent: it is carried out. */
+  /** Replaces the acceptance command, as a recording does; absent: the command runs. */
   acceptance?(real: Acceptance): Acceptance;
-  /** What was before; absent where nothing is recorded, and in a task that is carried out elsewhere. */
+  /** Recorded history; absent where nothing is recorded, and in child processes. */
   earlier?: PreviousRuns;
-  /** Results of earlier runs; absent where none are kept, and in a task that is carried out elsewhere. */
+  /** Reusable results; absent where none are stored, and in child processes. */
   reuse?: Reuse;
-  /** Worktrees for tasks; absent where nothing is run, and in a task that is carried out elsewhere. */
+  /** Worktrees of tasks; absent where nothing is run, and in child processes. */
   isolate?: Isolate;
-  /** Takes secrets out of whatever leaves the program. */
+  /** Removes secrets from all output. */
   redactor: Redactor;
   clock(): number;
   /** Keeps the full output of a node; `undefined`: nowhere to keep it. */

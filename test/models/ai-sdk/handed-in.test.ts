@@ -88,7 +88,7 @@ test("one that throws, breaks off or never answers is a fault, never an exceptio
   });
   expect(faultOf(await ask(object("v3", said)))).toMatchObject({
     code: "MODEL_NETWORK",
-    message: expect.stringContaining("broke off"),
+    message: expect.stringContaining("ended early"),
   });
   expect(faultOf(await ask(object("v2", [{ type: "error", error: "no" }])))).toMatchObject({
     code: "MODEL_OVERLOADED",

@@ -223,7 +223,7 @@ describe("a tool that does not behave", () => {
     [
       "ends with a code and some words",
       [{ say: "no such model" }, { exit: 3 }],
-      { code: "CRASHED", message: expect.stringMatching(/ended with code 3: .*no such model/s) },
+      { code: "CRASHED", message: expect.stringMatching(/exited with code 3: .*no such model/s) },
     ],
     [
       "says that it failed",
