@@ -197,7 +197,10 @@ async function carriers(
           ...(world.access && { policy: world.access.policyFor({ name: call.path }, call.policy) }),
         })),
     },
-    warnings: left.map((text) => ({ code: "QUARANTINE", text: `Left by a command that was interrupted: ${text}.` })),
+    warnings: left.map((text) => ({
+      code: "QUARANTINE",
+      text: `A command was interrupted and left a file behind: ${text}.`,
+    })),
     gone: async () => {
       await Promise.all([lingering.gone(), world.peers?.end()]);
       await Promise.all([isolate.sweep(), outfit.finishCommands()]);

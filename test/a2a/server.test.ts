@@ -58,7 +58,7 @@ test("a question of the agent asks for input, and the answer goes on with the sa
   expect(textOf(done)).toBe("you said blue");
 });
 
-test("SRV-11: a permission is not the caller's to give: it waits for the owner", async () => {
+test("SRV-11: a caller cannot grant a permission: the task waits for the owner", async () => {
   const write = { calls: [{ name: "write_file", input: { path: "a.txt", content: "x" } }] };
   const crew = workerCrew([write, "done"]);
   const server = await ourServer(crew);
@@ -67,7 +67,7 @@ test("SRV-11: a permission is not the caller's to give: it waits for the owner",
   const task = await client.sendMessage(message("write"));
   if (!("status" in task)) throw new Error("no task");
   expect(task.status?.state).toBe(TaskState.TASK_STATE_AUTH_REQUIRED);
-  await expect(client.sendMessage(message("yes", { taskId: task.id }))).rejects.toThrow(/takes no messages/);
+  await expect(client.sendMessage(message("yes", { taskId: task.id }))).rejects.toThrow(/cannot accept messages/);
 
   const [question] = await crew.kept.questions();
   const { path, call, question: text } = question!;
@@ -81,10 +81,10 @@ test("SRV-11: a permission is not the caller's to give: it waits for the owner",
     const { status } = await client.getTask({ tenant: "", id: task.id });
     expect(status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
   }, 60_000);
-  await expect(client.resubscribeTask({ tenant: "", id: task.id }).next()).rejects.toThrow(/Nobody works/);
+  await expect(client.resubscribeTask({ tenant: "", id: task.id }).next()).rejects.toThrow(/No process is running/);
 });
 
-test("a task is cancelled, and is cancelled everywhere", async () => {
+test("cancelling a task cancels its run", async () => {
   const crew = workerCrew([], { models: { m: never } });
   const server = await ourServer(crew);
   const client = await sdkClient(server.card(), server.token);
@@ -97,10 +97,10 @@ test("a task is cancelled, and is cancelled everywhere", async () => {
 
   expect(cancelled.status?.state).toBe(TaskState.TASK_STATE_CANCELED);
   expect((await crew.record(id)).outcome).toMatchObject({ status: "cancelled", reason: "cancelled by the caller" });
-  await expect(client.cancelTask({ tenant: "", id, metadata: undefined })).rejects.toThrow(/over/);
+  await expect(client.cancelTask({ tenant: "", id, metadata: undefined })).rejects.toThrow(/already ended/);
 });
 
-test("somebody who comes back hears the rest of a task", async () => {
+test("a client that reconnects gets the remaining events of a task", async () => {
   const go = deferred<void>();
   const crew = workerCrew([async () => (await go.promise, "the end")]);
   const server = await ourServer(crew);
@@ -149,12 +149,12 @@ test("a task whose end is known is no longer followed, also not while it is bein
   });
   await over;
 
-  const refused = "Nobody works on the task, so nothing happens in it.";
+  const refused = "No process is running the task, so there are no events to stream.";
   expect(await Promise.all(asked)).toEqual([refused, refused]);
   expect(await follow(tasks, run.id)).toBe(refused);
 });
 
-test("a message to a task that works is read before its next turn", async () => {
+test("a message to a running task is read before its next turn", async () => {
   const go = deferred<void>();
   const crew = workerCrew([
     async () => (await go.promise, { calls: [{ name: "current_time", input: {} }] }),
@@ -181,7 +181,7 @@ test("a message to a task that works is read before its next turn", async () => 
   expect("status" in done && textOf(done)).toBe("hurried");
 });
 
-test("the next message of a conversation knows what was said before", async () => {
+test("the next message of a conversation continues its history", async () => {
   const crew = workerCrew([
     "my name is Bo",
     ({ messages }) => (JSON.stringify(messages).includes("my name is Bo") ? "you are Bo" : "who?"),
@@ -206,7 +206,7 @@ test("the next message of a conversation knows what was said before", async () =
   expect({ totalSize, shown: tasks.map(textOf) }).toEqual({ totalSize: 2, shown: ["you are Bo"] });
 });
 
-test("a task outlives its server: the record tells how it ended, and what was under way goes on", async () => {
+test("a task survives a restart of the server: ended tasks keep their result, and interrupted ones are resumed", async () => {
   const home = tempFolder();
   const tokens = { me: "0123456789abcdef0123456789abcdef" };
   const first = workerCrew(["done early"], { home });
@@ -233,7 +233,7 @@ test("a task outlives its server: the record tells how it ended, and what was un
 });
 
 describe("push notifications", () => {
-  test("tell a question and the end, with the token that was asked for, and nothing to an address that may not be asked", async () => {
+  test("report a question and the end, with the requested token, and nothing is sent to a forbidden address", async () => {
     const hook = await webServer({ "/hook": "ok" });
     const inner = await webServer({ "*": "secret" });
     const ask = { calls: [{ name: "ask", input: { question: "Which one?" } }] };
@@ -278,7 +278,7 @@ describe("push notifications", () => {
     expect(inner.connections()).toBe(0);
   });
 
-  test("tell a question that was asked before the address of the first message was written down", async () => {
+  test("report a question that was asked before the push address of the first message was stored", async () => {
     const hook = await webServer({ "/hook": "ok" });
     const ask = { calls: [{ name: "ask", input: { question: "Which one?" } }] };
     const crew = workerCrew([ask, "done"]);
@@ -311,7 +311,7 @@ describe("push notifications", () => {
   });
 });
 
-test("the old version of the protocol is spoken, too", async () => {
+test("the old version of the protocol is supported, too", async () => {
   const server = await ourServer(workerCrew(["old but good"]));
   const headers = { authorization: `Bearer ${server.token}`, "content-type": "application/json" };
   const card = (await (await fetch(server.card(), { headers })).json()) as { protocolVersion: string; url: string };
@@ -327,12 +327,12 @@ test("the old version of the protocol is spoken, too", async () => {
   });
 });
 
-describe("who may ask", () => {
+describe("access control", () => {
   const post = (url: string, headers: Record<string, string>, body: string): Promise<Response> =>
     fetch(url, { method: "POST", headers, body });
   const hello = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: "run_aaaaaaaaaaaa" } });
 
-  test("SRV-02, SRV-03, SRV-07: every address needs the token, a name of ours and JSON that is not too long", async () => {
+  test("SRV-02, SRV-03, SRV-07: every path needs the token, a known host name and JSON of limited size", async () => {
     const server = await ourServer(workerCrew([]));
     const good = { authorization: `Bearer ${server.token}`, "content-type": "application/json" };
     const statusOf = async (path: string, headers: Record<string, string>, body = hello): Promise<number> =>
@@ -350,7 +350,7 @@ describe("who may ask", () => {
     expect(await foreignHost(server.url, good)).toBe(403);
   });
 
-  test("a card can be public, and holds no secret and no place of this machine", async () => {
+  test("a card can be public, and contains no secret and no local path", async () => {
     const crew = workerCrew([]);
     const server = await ourServer(crew, { publicCards: true });
     const card = await (await fetch(server.card())).text();
@@ -360,7 +360,7 @@ describe("who may ask", () => {
     expect((await post(`${server.url}/worker`, { "content-type": "application/json" }, hello)).status).toBe(401);
   });
 
-  test("SRV-10: nobody sees the tasks of another caller, of another agent, or those that were started here", async () => {
+  test("SRV-10: a caller does not see tasks of other callers, of other agents, or local runs", async () => {
     const tokens = { ann: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", ben: "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb" };
     const agents = ["worker", "other"].map((name) => defineAgent({ name, description: name, instructions: "Work." }));
     const crew = workerCrew(["one", "two", "three"], { agents });
@@ -394,7 +394,7 @@ describe("who may ask", () => {
     expect("status" in context && (await crew.record(context.id)).continues).toBeUndefined();
   });
 
-  test("SRV-12: what goes wrong inside is not told outside", async () => {
+  test("SRV-12: internal errors are not shown to callers", async () => {
     const crew = workerCrew([], { model: "nothing/there" });
     const server = await ourServer(crew);
     const client = await sdkClient(server.card(), server.token);
@@ -406,7 +406,7 @@ describe("who may ask", () => {
     expect(words).not.toContain(crew.cwd);
   });
 
-  test("nothing is offered that is not named, and a name that means nothing is a mistake", async () => {
+  test("only named agents are served, and an unknown name is an error", async () => {
     const crew = workerCrew([]);
     await expect(serveA2a(crew, { agents: [] })).rejects.toMatchObject({ code: "BAD_INPUT" });
     await expect(serveA2a(crew, { agents: ["wroker"] })).rejects.toMatchObject({

@@ -58,7 +58,7 @@ type CrewFlags = Pick<Flags, "cwd" | "trust" | "preset" | "agentScope" | "quiet"
 export function runOptionsOf(flags: Flags, { attended }: { attended: boolean }): RunOptions {
   const { unattended, yes, bg = false, answerTimeout, maxRunTime } = flags;
   if (flags.deltas && !flags.json)
-    throw new CrewError("BAD_INPUT", "--deltas only goes with --json.", "Add --json, or leave it out.");
+    throw new CrewError("BAD_INPUT", "--deltas requires --json.", "Add --json, or leave it out.");
   return {
     ...runFlagsIn(flags),
     unattended: !yes && (unattended === true || !(attended || bg)),

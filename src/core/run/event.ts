@@ -14,21 +14,21 @@ import type { RunParameters } from "./run-parameters.ts";
 /** Where and when something happened. `path` is empty for the run itself. */
 export type Envelope = Readonly<{ run: string; path: string; at: number }>;
 
-/** Where a run came from that nobody on this machine started: the protocol, who spoke it, and what it is part of there. */
+/** Origin of a run that a remote caller started: protocol, caller and context id. */
 export type Origin = NonNullable<RunParameters["origin"]>;
 
-/** What decided how a run began: its default model, where that is reached, and how commands are isolated. */
+/** Settings at the start of a run: default model, its address, and the sandbox. */
 export type RecordedSettings = Readonly<{ model?: string; address?: string; sandbox?: string }>;
 
 /** What a run as a whole may use. */
 export type RunLimits = BudgetLimits & Readonly<{ maxTimeMs?: number }>;
 
-/** Why a task waits before its next turn, until when, and what helps. */
+/** Why a task is parked, until when, and what helps. */
 export type Parking = Readonly<{
   why: string;
   /** What it waits for. */
   waitsFor: "key" | "credit" | "quota" | "provider" | "budget" | "person";
-  /** When it goes on by itself; absent: when a probe succeeds, or somebody sees to it. */
+  /** When it continues automatically; absent: after a successful probe or an action of the user. */
   until?: number;
   /** When it asks again by itself; absent: only when somebody sees to it. */
   nextTry?: number;
@@ -39,7 +39,7 @@ export type Parking = Readonly<{
 /** What tasks do at a limit of the run, and when their provider does not serve them. */
 export type ParkRules = Readonly<{ onLimit: "park" | "end"; onProviderFault: "park" | "fail" }>;
 
-/** What is known about the cost of a turn before its answer has come. */
+/** Cost estimate of a turn before its answer. */
 export type ReservedTurn = Readonly<{
   input: number;
   /** The price of the input, in dollars. */
@@ -48,7 +48,7 @@ export type ReservedTurn = Readonly<{
   usdPerToken?: number;
 }>;
 
-/** A fact about a run that is kept; `seq` counts them without a gap. */
+/** A durable event of a run; `seq` has no gaps. */
 export type Fact =
   | {
       type: "run.started";
@@ -59,7 +59,7 @@ export type Fact =
       continues?: string;
       /** Who asked for it from outside, and in which conversation. */
       origin?: Origin;
-      /** What its agents may do, also when it is taken up again. */
+      /** Permissions of its agents, also after a resume. */
       permissions?: Permissions;
       /** What it may use; absent in journals of 0.1. */
       limits?: RunLimits;
@@ -69,7 +69,7 @@ export type Fact =
       parks?: ParkRules;
     }
   | { type: "run.ended"; outcome: Outcome }
-  /** It was stopped in order and can be resumed. */
+  /** The run was paused and can be resumed. */
   | { type: "run.paused"; reason: string }
   | {
       type: "run.resumed";
@@ -77,7 +77,7 @@ export type Fact =
       retryFailed?: true;
       /** The task that alone goes on, with everything that depends on it; absent: the whole run does. */
       task?: string;
-      /** What it may use from now on. */
+      /** The new limits. */
       limits?: RunLimits;
       /** Whether its tasks wait instead of failing from now on. */
       parks?: ParkRules;
@@ -90,12 +90,12 @@ export type Fact =
       agent?: string;
       model?: string;
       prompt?: string;
-      /** The task whose conversation it goes on with, as `run/path`. */
+      /** The task whose conversation it continues, as `run/path`. */
       continues?: string;
     }
   | {
       type: "node.reused";
-      /** The task of an earlier run that was asked the same, as `run/path`. */
+      /** The earlier task whose result is reused, as `run/path`. */
       from: string;
       /** When that ended. */
       endedAt: number;
@@ -107,11 +107,11 @@ export type Fact =
       agent: string;
       hash: string;
       model: string;
-      /** The first time in a life of the run: what the hash stands for. */
+      /** The content of the hash, recorded once per process. */
       definition?: Agent;
       rights?: readonly string[];
     }
-  /** A task that cannot start yet: others hold files that it says it writes. */
+  /** A task waits for files that other tasks hold. */
   | { type: "node.waiting"; for: readonly Readonly<{ task: string; files: readonly string[] }>[] }
   | { type: "node.retried"; attempt: number; outcome: Outcome; delayMs: number }
   | ({ type: "node.parked" } & Parking)
@@ -128,7 +128,7 @@ export type Fact =
       why?: string;
       /** With the first turn: how many turns the task may take, and how long it may work. */
       limits?: Readonly<{ maxTurns: number; maxTimeMs: number }>;
-      /** What it counts as when it is cut off: the tokens that are sent, and prices where they are known. */
+      /** Estimate for the case that the turn is cut off: input tokens, and prices if known. */
       reserved?: ReservedTurn;
     }
   | { type: "turn.partial"; turn: number; text: string }
@@ -137,7 +137,7 @@ export type Fact =
       turn: number;
       reason: string;
       delayMs: number;
-      /** What the answer that broke off counts as. */
+      /** Estimated usage of the incomplete answer. */
       usage: Partial<Usage>;
       cost: Cost;
     }
@@ -151,7 +151,7 @@ export type Fact =
       usage: Usage;
       cost: Cost;
       carry?: ProviderData;
-      /** Who answered, when it was another model. */
+      /** The model that answered, if it is not the requested one. */
       model?: string;
     }
   | { type: "tool.started"; call: string; tool: string; preview: string; effect: "read" | "write" }
@@ -164,13 +164,13 @@ export type Fact =
       ms: number;
       status?: ToolStatus;
       details?: unknown;
-      /** Outputs of the run that the task was told of with it, and may read from now on. */
+      /** Output files of the run that the task may read from now on. */
       files?: readonly string[];
     }
   | { type: "tool.denied"; call: string; tool: string; rule: string; text: string }
-  /** A call that could not be carried out as it was written: its arguments are not valid. */
+  /** A call with invalid arguments, which was not run. */
   | { type: "tool.rejected"; call: string; tool: string; reason: string; text: string }
-  /** A writing call that was under way at a crash: whether it had its effect is not known, and it was not repeated. */
+  /** A writing call that was running at a crash: its effect is unknown, and it was not repeated. */
   | { type: "tool.unknown"; call: string; tool: string; text: string }
   /** The task starts from the conversation of another one, as `run/path`, as it was after this many turns. */
   | { type: "conversation.forked"; from: string; turn: number }
@@ -185,7 +185,7 @@ export type Fact =
   | { type: "gate.answered"; answer: Answer; call?: string }
   | {
       type: "remote.joined";
-      /** Where an agent elsewhere works on what it was sent: resuming goes on there. */
+      /** Ids of a task at a remote agent, to continue it after a resume. */
       turn: number;
       context?: string;
       task?: string;
@@ -204,7 +204,7 @@ export type Fact =
   | { type: "note"; text: string }
   | { type: "warning"; code: string; text: string };
 
-/** What is only seen while it happens; the fact that ends the turn or tool carries the whole. */
+/** Live events, not recorded; the event that ends the turn or tool has the full content. */
 export type Delta =
   | { type: "text.delta"; text: string }
   | { type: "thinking.delta"; text: string }

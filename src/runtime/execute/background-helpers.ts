@@ -9,15 +9,15 @@ import { unlessAborted } from "../async/unless-aborted.ts";
 import type { RunScope } from "./scope.ts";
 import { postMessage } from "./send-message.ts";
 
-/** What a task started without waiting for it. */
+/** The background plans of a task. */
 export type BackgroundHelpers = Readonly<{
-  /** What it came to is told to the task. */
+  /** The task is told the result. */
   background: UnawaitedHelpers;
   /** Waits until helpers in the background have ended; false when there are none, or the signal aborted first. */
   news(signal: AbortSignal): Promise<boolean>;
 }>;
 
-/** A plan that was started: where it is, and what it comes to. */
+/** A started plan: its path and its outcome. */
 export type LaunchedHelper = Readonly<{ plan: Plan; under: string; ended: Promise<DelegationOutcome> }>;
 export type CancelledOutcome = Extract<Outcome, { status: "cancelled" }>;
 export type LaunchHelper = (
@@ -26,7 +26,7 @@ export type LaunchHelper = (
   stop: AbortSignal,
 ) => Promise<LaunchedHelper | FailedOutcome | CancelledOutcome>;
 
-/** Helpers that a task started without waiting for them. */
+/** Creates the background helpers of a task. */
 export function createBackgroundHelpers({
   path,
   run,
@@ -47,7 +47,7 @@ export function createBackgroundHelpers({
           postMessage(run, path, { from: under + plan.output, text: newsOf(delegated, tells) });
           return delegated;
         });
-        ended.catch(() => {}); // whoever waits for it hears of it
+        ended.catch(() => {}); // the rejection reaches the waiter
         const helper: Helper = { ended, controller, over: false };
         helpers.set(under, helper);
         const files = await filesOf(plan, async (id) => run.outputFile?.(under + id));
@@ -81,7 +81,7 @@ export async function filesOf(
   return Object.fromEntries((await Promise.all(all)).flatMap(([id, file]) => (file === undefined ? [] : [[id, file]])));
 }
 
-/** What a task is told when its helpers have ended. */
+/** The message to a task when its helpers have ended. */
 function newsOf(delegated: DelegationOutcome, tells: HelperNotice): string {
   const nodes = Object.entries(delegated.nodes ?? {});
   const lines = nodes.map(([id, { status }]) => `${delegated.under}${id}: ${status}`);

@@ -2,17 +2,17 @@ import type { Schedule, ScheduleEntry } from "../../core/schedule/schedule.ts";
 import { onAbort } from "../async/on-abort.ts";
 
 /**
- * The places of the joins of a plan that pick among their needs. A contender claims a place before its effects count, so
- * that no contender that does not win changes anything.
+ * Winner slots of joins that pick some of their dependencies. A contender claims a slot before its effects are applied, so
+ * that losers change nothing.
  */
 export type Claims = Readonly<{
-  /** True once the node has a place: it wins if it now succeeds. False: others have all of them. At once true outside of a race. */
+  /** True once the node has a slot: it wins if it succeeds. False: all slots are taken. Always true outside of a race. */
   claim(id: string, signal: AbortSignal): Promise<boolean>;
   /** True for a node that a join may pass over. */
   contends(id: string): boolean;
-  /** True when a node has to claim a place before it may succeed, because another one holds it. */
+  /** True when a node must claim a slot before it may succeed. */
   mustWait(id: string): boolean;
-  /** The node has ended, and with it its claim. */
+  /** Releases the claim of an ended node. */
   release(id: string): void;
 }>;
 
@@ -65,7 +65,7 @@ export function createClaims(all: Schedule): Claims {
   };
 }
 
-/** The joins that may pass a node over; none when something else needs its result in any case. */
+/** The joins that may discard a node; none when another node needs its result. */
 function picking(all: Schedule, id: string): ScheduleEntry[] {
   const entry = all.entries.get(id);
   if (!entry || entry.dependents.length === 0 || all.roots.has(id)) return [];

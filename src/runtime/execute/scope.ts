@@ -18,16 +18,16 @@ import type { Leases } from "./leases.ts";
 import type { Mailbox } from "./mailbox.ts";
 import type { TaskPauses } from "./task-pauses.ts";
 
-/** What a run is started with and every plan of it sees. */
+/** Values of a run that all its plans share, given at the start. */
 export type RunParts = Readonly<{
   engine: Engine;
   /** The options of the run, whole: each node reads its own. */
   parameters: RunParameters;
   /** Whether tasks wait instead of failing; absent: they fail. */
   parks?: ParkRules;
-  /** Background for every task, gathered once. */
+  /** Context for every task, gathered once. */
   context: string;
-  /** The plan that a delegation asks for, checked. */
+  /** Checks the plan of a delegation. */
   compile(what: AnyInput | Plan): Plan;
   /** The file where the output of a node will be kept, which exists from now on; absent: nothing is kept. */
   outputFile?(path: string): Promise<string>;
@@ -35,11 +35,11 @@ export type RunParts = Readonly<{
   background?: UnawaitedHelpers;
   /** The agents there are right now; absent where nobody can look. */
   agents?(): Promise<Catalog>;
-  /** The agent of a task that a delegation starts, and the agent that none may start; absent: a task names its own. */
+  /** The default agent of delegated tasks, and the agent that must not be started again; absent: every task names its agent. */
   spawning?: Readonly<{ nameOf(task: Task): string; blocked?: string }>;
   /** Worktrees for nodes that hold plans of their own; absent where there are none. */
   worktrees?: NodeWorktrees;
-  /** A number in [0, 1) that spreads waits. */
+  /** Random number in [0, 1) for jitter. */
   random(): number;
 }>;
 
@@ -59,7 +59,7 @@ export type IsolatedNode = Readonly<{
   context: Pick<PerformContext, "ask" | "attended" | "claim" | "emit" | "signal">;
 }>;
 
-/** What all plans of one run share. */
+/** State that all plans of one run share. */
 export type RunScope = RunParts &
   Readonly<{
     id: string;
@@ -70,24 +70,24 @@ export type RunScope = RunParts &
     durable(): Promise<void>;
     budget: Budget;
     mailbox: Mailbox;
-    /** The files that tasks said they write, and who waits for whom because of that. */
+    /** The leases of running and waiting tasks. */
     leases: Leases;
     /** Every task that waits for its slot or runs, by its path, so that one of them can be stopped. */
     stoppable: Map<string, Stoppable>;
     /** The tasks that are paused while the rest goes on. */
     pauses: TaskPauses;
-    /** A text as it is recorded: without what is secret. */
+    /** Redacts a text for the journal. */
     redact(text: string): string;
     /** The executor, for nodes that hold or start plans of their own. */
     execute(body: Body, scope: PlanScope): Promise<PlanOutcome>;
   }>;
 
-/** Where one plan of a run is carried out. */
+/** The scope of one plan. */
 export type PlanScope = Readonly<{
   run: RunScope;
   /** Empty, or the path of the node above and a slash. */
   prefix: string;
-  /** The nodes somebody wants to know about; the output by default. */
+  /** The root nodes; the output by default. */
   roots?: readonly string[];
   /** The plans around this one. */
   outer: Lookup;
@@ -96,9 +96,9 @@ export type PlanScope = Readonly<{
   /** The node of this plan that judges the work of a round. */
   judge?: string;
   slots: Slots;
-  /** What the task above may use. */
+  /** Tools of the parent task. */
   ceiling?: readonly string[];
-  /** What its calls are judged by. */
+  /** Policy of the parent task. */
   policy?: Policy;
   /** The worktree it works in. */
   worktree?: Worktree;
@@ -112,24 +112,24 @@ export type PlanScope = Readonly<{
   depth: number;
 }>;
 
-/** What the round before left to the next one. */
+/** Feedback of the previous round. */
 export type Round = Readonly<{ output: string; feedback: string }>;
 
-/** Where one node is carried out. */
+/** The scope of one node. */
 export type NodeContext = Lookup &
   Readonly<{
     path: string;
     scope: PlanScope;
     signal: AbortSignal;
     held: HeldSlot;
-    /** Waits until it is certain whether this node counts where a join picks among several. */
+    /** Waits until a join has decided whether it uses this node. */
     claim(): Promise<boolean>;
     /** A join may pass this node over. */
     contends: boolean;
   }>;
 
-/** What a task has in hand: its slot, unless it waits for something. Whoever carries it out gives it back in the end. */
+/** The slot of a running task, which its runner releases at the end. */
 export type HeldSlot = { slot: Release | undefined; readonly lease?: Release };
 
-/** What executing a plan came to. */
+/** The result of executing a plan. */
 export type PlanOutcome = Readonly<{ outcome: Outcome; outcomeOf(id: string): Outcome | undefined }>;

@@ -84,7 +84,7 @@ export function createIsolate({ cwd, home, folder: given, linger }: IsolateParts
     await mkdir(dirname(patch), { recursive: true, mode: 0o700 });
     const captured = await capture(tree, patch);
     if ("unable" in captured) {
-      const text = `What "${call.path}" changed could not be made a patch: ${captured.unable}. It is in ${tree.folder}.`;
+      const text = `The changes of "${call.path}" could not be saved as a patch: ${captured.unable}. They are in ${tree.folder}.`;
       context.emit({ type: "warning", code: "CHANGES_LEFT", text });
       return outcome;
     }
@@ -126,7 +126,7 @@ function worktreeFolder(kept: string, { run, path, attempt }: Call): string {
 /** The repository around the folder that a task is to work in; for what an isolated task starts, its worktree. */
 async function originOf(call: Call, cwd: string, home: string | undefined): Promise<SourceTree | FailedOutcome> {
   const cannot = (why: string, hint: string): FailedOutcome =>
-    failed("UNSUPPORTED", `"${call.path}" cannot have a worktree of its own: ${why}.`, { hint });
+    failed("UNSUPPORTED", `"${call.path}" cannot run in its own worktree: ${why}.`, { hint });
   const wanted = resolve(cwd, call.task.cwd ?? ".");
   const top = call.worktree?.of ?? (await topOf(await realpath(wanted).catch(() => wanted)));
   const none = "Work inside a git repository, or leave out the isolation.";
@@ -145,14 +145,14 @@ async function opened(
   const found = context.isBegun ? await foundWorktree(folder, origin) : undefined;
   if (found) return found;
   if (context.isBegun && context.hasWorked) {
-    const text = `The worktree in which "${call.path}" had begun is gone, and with it what it had changed.`;
+    const text = `The worktree of "${call.path}" no longer exists, and its changes are lost.`;
     return failed("DRIFT", text, { hint: "Start it again." });
   }
   await removeWorktree(folder);
   const made = await openWorktree(folder, origin, isolation.dirty);
   if (!("unable" in made)) return made;
   await removeWorktree(folder);
-  const text = `"${call.path}" cannot have a worktree of its own: ${origin.top}: ${made.unable}.`;
+  const text = `"${call.path}" cannot run in its own worktree: ${origin.top}: ${made.unable}.`;
   return failed("UNSUPPORTED", text, { hint: "Commit something first, or leave out the isolation." });
 }
 
@@ -165,6 +165,6 @@ async function baseOf({ task, worktree }: Call, cwd: string): Promise<string> {
 }
 
 function leftBehind({ path }: Call, left: readonly string[]): Parameters<PerformContext["emit"]>[0] {
-  const text = `What "${path}" made there and git does not keep was not taken over: ${listNames(left)}.`;
+  const text = `Files of "${path}" that git ignores were not copied back: ${listNames(left)}.`;
   return { type: "warning", code: "CHANGES_LEFT", text };
 }

@@ -24,16 +24,16 @@ import { type FinishAttempt, finishText, finishWith } from "./finish-tool.ts";
 import { type RebuiltConversation, rebuildConversation } from "./rebuild-conversation.ts";
 import { type AnsweredTurn, type Turn, takeTurn } from "./turn.ts";
 
-/** How full a context may get before room is made. */
+/** Share of the context window at which the conversation is compacted. */
 const FULL = 0.8;
-/** After this many refused calls an agent is stopped: it is not going to get what it wants. */
+/** Number of denied calls after which an agent is stopped. */
 const MAX_DENIALS = 12;
 
-/** What a turn's calls came to. */
+/** The result of the calls of one turn. */
 export type TurnReply =
   | Readonly<{ is: "more" }>
   | Readonly<{ is: "over"; finish: FinishAttempt }>
-  /** The run may make no more calls. */
+  /** The budget of the run for calls is used up. */
   | Readonly<{ is: "limit"; refusal: BudgetRefusal }>
   | Readonly<{ is: "stuck"; text: string }>
   | Readonly<{ is: "denied"; text: string }>;
@@ -63,7 +63,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
   /** The model that answers, which is another one after a fallback. */
   let answering = model.name;
   let denials = 0;
-  /** In the turn that was asked for last, nothing but handing in was possible. */
+  /** True when the last turn offered only the finish tool. */
   let closing = past.unfinished?.limit !== undefined;
   const unread = [...past.mail];
 
@@ -72,14 +72,14 @@ export function openConversation(assignment: Assignment, context: PerformContext
     chars += messageChars(message);
   };
 
-  /** Takes what was said to the task into the conversation; true when there was something. */
+  /** Adds messages to the task to the conversation; true when there were any. */
   const readMail = async (wait?: AbortSignal): Promise<boolean> => {
     const mail = [...unread.splice(0), ...(await context.mail(wait))];
     for (const text of mail) say({ role: "user", text });
     return mail.length > 0;
   };
 
-  /** One model call within the budget. `last`: only handing in is possible. */
+  /** One model call within the budget. `last`: only the finish tool is offered. */
   const next = async (
     signal: AbortSignal,
     { last = false }: { last?: boolean } = {},
@@ -143,7 +143,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
     ...sampling,
   });
 
-  /** Executes the calls of a turn side by side. A finish call counts once its companions ran; a second one does not. */
+  /** Executes the calls of a turn in parallel. A finish call is accepted after the other calls ran; a second one is ignored. */
   const answer = async (
     turn: AnsweredTurn,
     signal: AbortSignal,
@@ -188,7 +188,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
     return reply;
   };
 
-  /** Makes room before the context overflows, or after a provider said that it did. */
+  /** Compacts the conversation before the context overflows, or after a provider reported an overflow. */
   const makeRoom = async (signal: AbortSignal, { force = false }: { force?: boolean } = {}): Promise<void> => {
     const window = model.contextWindow;
     const before = Math.max(contextTokens, estimateTokens(fixedChars + chars));
@@ -259,10 +259,10 @@ function withConversation(context: PerformContext, conversation: ForkPoint): Per
 
 const NOTHING: ReadonlyMap<string, ToolAnswer> = new Map();
 
-/** What a model is told that called the finish tool with nothing. */
+/** Message for a finish call without a result. */
 const NO_RESULT = 'Missing required "result" argument. You must provide your findings when calling complete_task.';
 
-/** A model may call what it was not shown: that is refused, and nothing happens. */
+/** A call of a tool that was not offered is refused. */
 function tooLate({ id, name }: ToolCall, emit: PerformContext["emit"]): ToolAnswer {
   const text = `DENIED: ${name} was not offered in this turn; only returning the result was possible.`;
   emit({
@@ -282,7 +282,7 @@ function alreadyComplete({ id, name }: ToolCall, emit: PerformContext["emit"]): 
   return { id, name, text, error: true };
 }
 
-/** What a model reads about its finish call when the talk goes on. */
+/** Result of a finish call when the conversation continues. */
 function receipt({ id, name }: ToolCall, finish: FinishAttempt | undefined, emit: PerformContext["emit"]): ToolAnswer {
   if (!finish || !("problem" in finish)) return { id, name, text: "Received.", error: false };
   const { problem, empty } = finish;
@@ -291,7 +291,7 @@ function receipt({ id, name }: ToolCall, finish: FinishAttempt | undefined, emit
   return { id, name, text, error: true };
 }
 
-/** True for a call that was not made because the budget said no. */
+/** True for a call that was refused because of the budget. */
 export function isBudgetRefusal(turn: Turn | BudgetRefusal): turn is BudgetRefusal {
   return "refused" in turn;
 }

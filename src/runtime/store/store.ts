@@ -9,10 +9,10 @@ import { filePathOf } from "./file-path.ts";
 import { JOURNAL_FILE } from "./journal.ts";
 import { decodeBytes, LINE_END, MOST_RECORD_BYTES } from "./journal-line.ts";
 
-/** The place where runs are kept: one folder each, never in the workspace. */
+/** The store of runs: one folder each, never in the workspace. */
 export type Store = Readonly<{
   folder(run: string): string;
-  /** The file that says where results are that others may use. */
+  /** The index file of reusable results. */
   index: string;
   /** Keeps a node's full output; returns the file. */
   keep(run: string, path: string, text: string): Promise<string>;
@@ -88,13 +88,13 @@ export async function reserveFile(file: string, text: string): Promise<void> {
   });
 }
 
-/** The name that a run was given, from the first line of its journal. */
+/** The name of a run, from the first line of its journal. */
 async function nameIn(folder: string): Promise<string | undefined> {
   const event = await firstEvent(folder);
   return event?.type === "run.started" ? event.name : undefined;
 }
 
-/** What the journal of a run begins with; nothing else of it is read. */
+/** Reads only the first event of a journal. */
 export async function firstEvent(folder: string): Promise<KeptEvent | undefined> {
   const file = await openRegular(join(folder, JOURNAL_FILE)).catch(() => undefined);
   if (!file) return undefined;
@@ -112,7 +112,7 @@ export async function firstEvent(folder: string): Promise<KeptEvent | undefined>
   }
 }
 
-/** What the journal of a run ends with, as far as it is whole; only the end of it is read. */
+/** Reads only the last complete events of a journal. */
 export async function lastEvent(folder: string): Promise<KeptEvent | undefined> {
   const file = await openRegular(join(folder, JOURNAL_FILE)).catch(() => undefined);
   if (!file) return undefined;
