@@ -26,10 +26,10 @@ export const runView = z.object({
   run: z.string().describe("its id, for status, result, answer and cancel"),
   status: z.enum(lives).describe("ok, failed and cancelled are final"),
   name: z.string().optional(),
-  output: z.string().optional().describe("what came of it, as far as there is something"),
-  data: z.unknown().optional().describe("the same as a value, where a schema was asked for"),
+  output: z.string().optional().describe("its output so far"),
+  data: z.unknown().optional().describe("the output as a JSON value, if a schema was given"),
   winner: z.string().optional().describe("of a race: the contender that won"),
-  approved: z.boolean().optional().describe("false: it holds work that was taken although no review approved it"),
+  approved: z.boolean().optional().describe("false: it contains work that no review approved"),
   error: z
     .object({ code: z.string(), message: z.string(), hint: z.string().optional() })
     .optional()
@@ -37,7 +37,7 @@ export const runView = z.object({
   questions: z
     .array(z.object({ path: z.string(), question: z.string(), about: z.enum(["gate", "call"]) }))
     .optional()
-    .describe("what it waits for"),
+    .describe("its open questions"),
   parked: z
     .object({
       why: z.string(),
@@ -52,7 +52,7 @@ export const runView = z.object({
   limit: z
     .object({ kind: z.string(), value: z.number(), run: z.boolean().optional() })
     .optional()
-    .describe("the limit at which it had to hand in: the output may be incomplete"),
+    .describe("the limit that stopped it: the output may be incomplete"),
   tasks: z.array(
     z.object({
       path: z.string(),
@@ -63,7 +63,7 @@ export const runView = z.object({
     }),
   ),
   tokens: z.object({ input: z.number(), output: z.number() }),
-  usd: z.number().describe("what is known of its price"),
+  usd: z.number().describe("its known cost"),
   ms: z.number(),
 });
 export type RunView = z.infer<typeof runView>;
@@ -148,12 +148,12 @@ function textOf({ run, status, output = "", error, questions = [], parked, limit
     case "parked":
       return parked ? parkedText(run, parked) : `${run} is parked.`;
     case "paused":
-      return [`${run} is paused. It goes on with \`subcrew resume ${run}\`.`, output].filter(Boolean).join("\n\n");
+      return [`${run} is paused. Resume it with \`subcrew resume ${run}\`.`, output].filter(Boolean).join("\n\n");
     case "interrupted":
     case "damaged":
       return `${run} is ${status}; it can be looked at with \`subcrew status ${run}\`.`;
     default:
-      return [`${run} is ${status}. Ask \`result\` for it later.`, ...asked].join("\n");
+      return [`${run} is ${status}. Call \`result\` later.`, ...asked].join("\n");
   }
 }
 

@@ -97,13 +97,13 @@ function ending(state: State, life: RunStatus | "damaged"): string[] {
   switch (life) {
     case "interrupted":
       return [
-        `Nobody works on it any more. What is done is kept.\n${next(`resume ${state.run}`)}`,
+        `No process is running it any more. Finished work is kept.\n${next(`resume ${state.run}`)}`,
         ...parkedLines(state),
         ...partialText(state),
       ];
     case "paused":
       return [
-        `${state.pausedFor === undefined ? "" : `Paused: ${terminalLine(state.pausedFor)}. `}What is done is kept.\n${next(`resume ${state.run}`)}`,
+        `${state.pausedFor === undefined ? "" : `Paused: ${terminalLine(state.pausedFor)}. `}Finished work is kept.\n${next(`resume ${state.run}`)}`,
         ...parkedLines(state),
         ...partialText(state),
       ];

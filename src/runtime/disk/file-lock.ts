@@ -6,7 +6,7 @@ import { pause, reasonOf } from "../async/cancel.ts";
 import { machineDisk } from "./disk.ts";
 import { livingClaim, makeWhole, whoWeAre } from "./run-claim.ts";
 
-/** Does what only one process may do at a time. Whoever died over it is no obstacle. */
+/** Runs a function under an inter-process lock. Breaks a lock held by a dead process. */
 export async function alone<T>(file: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const claim = JSON.stringify(await whoWeAre());

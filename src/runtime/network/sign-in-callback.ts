@@ -55,15 +55,13 @@ export async function waitForCode({
   const server = createServer((request, response) => receive(request, response, expected));
   const give = (why: string): void => answer.reject(signInError("UNFINISHED", `the sign-in was not finished: ${why}`));
   const stop = (): void => give(reasonOf(signal));
-  const timer = setTimeout(() => give(`nobody came back within ${spoken(patienceMs)}`), patienceMs);
+  const timer = setTimeout(() => give(`the sign-in was not completed within ${spoken(patienceMs)}`), patienceMs);
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop, { once: true });
   let unpaste: (() => void) | undefined;
   try {
     await new Promise<void>((resolve, reject) => {
-      server.once("error", (error) =>
-        reject(signInError("PORT", `port ${port} cannot be listened on: ${error.message}`)),
-      );
+      server.once("error", (error) => reject(signInError("PORT", `cannot listen on port ${port}: ${error.message}`)));
       server.listen(port, "127.0.0.1", resolve);
     });
     const redirect = `http://${host}:${(server.address() as AddressInfo).port}${PATH}`;
@@ -84,7 +82,7 @@ type Expected = Readonly<{ state: string; answer: Deferred<Omit<SignInAnswer, "r
 function receive(request: IncomingMessage, response: ServerResponse, expected: Expected): void {
   const { url = "/", method } = request;
   const settle = method === "GET" && isForUs(request) ? settlement(url, expected) : undefined;
-  if (!settle) return void response.writeHead(404, PLAIN).end("There is nothing here.\n");
+  if (!settle) return void response.writeHead(404, PLAIN).end("Not found.\n");
   response.once("close", settle); // a browser that has gone already brought the code nevertheless
   response.writeHead(200, PLAIN).end("You can close this window and go back to the terminal.\n", settle);
 }

@@ -8,7 +8,7 @@ import { stopped } from "../async/cancel.ts";
 import { deferred } from "../async/deferred.ts";
 import { createPerformer } from "./perform.ts";
 
-test("the output of the agent is kept in a file, and the outcome names the file and the time that was taken", async () => {
+test("the output of the agent is saved in a file, and the outcome has the file and the duration", async () => {
   const folder = tempFolder();
   let now = 10;
   const model = scripted(() => {
@@ -45,7 +45,7 @@ test.each([
   expect(outcome.ms).toBe(0);
 });
 
-test("an output that cannot be kept is a warning, and the task still succeeds", async () => {
+test("an output that cannot be saved gives a warning, and the task still succeeds", async () => {
   const { context, facts } = contextOf();
   const keep = () => Promise.reject(new Error("the disk is full"));
   const outcome = await createPerformer(worldOf({ models: { m: scripted("done") }, keep }))(callOf(), context);
@@ -58,7 +58,7 @@ test("an output that cannot be kept is a warning, and the task still succeeds", 
   });
 });
 
-test("an answer that does not meet the acceptance schema fails and can be tried again; its output stays", async () => {
+test("an answer that does not match the acceptance schema fails and can be retried; its output is kept", async () => {
   const acceptSchema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
   const performed = (said: string) =>
     createPerformer(worldOf({ models: { m: scripted(said) } }))(callOf({ acceptSchema }), contextOf().context);
@@ -80,7 +80,7 @@ test("a task that is refused never reaches a model", async () => {
   expect(model.requests).toEqual([]);
 });
 
-test("a runner that throws fails its task, and what the task may touch is closed all the same", async () => {
+test("a runner that throws fails its task, and the task's access is closed anyway", async () => {
   const world = worldOf({
     permissions: {},
     runner: () => {
@@ -103,7 +103,7 @@ test("a runner that throws fails its task, and what the task may touch is closed
   expect(closed).toBe(1);
 });
 
-test("a cancelled task ends although its runner goes on, and nothing is heard of it afterwards", async () => {
+test("a cancelled task ends even if its runner continues, and later events of the runner are dropped", async () => {
   const controller = new AbortController();
   const { context, facts } = contextOf({ signal: controller.signal });
   const goOn = deferred<void>();

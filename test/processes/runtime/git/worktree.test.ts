@@ -120,7 +120,7 @@ describe("a task in a worktree of its own", () => {
     const { patch, applied } = result.nodes["worker"]!.changes!;
     expect([applied, text(cwd, "a.txt")]).toEqual([false, "one\n"]);
     const [warning] = warnings(events);
-    expect(warning).toMatch(/^CHANGES_KEPT: .*"worker" to 1 file \(a\.txt\) were not applied: that was wished/);
+    expect(warning).toMatch(/^CHANGES_KEPT: .*"worker" to 1 file \(a\.txt\) were not applied: as requested/);
     built(cwd, home, warning!.slice(warning!.indexOf("subcrew apply")));
     expect([text(cwd, "a.txt"), existsSync(patch)]).toEqual(["two\n", true]);
   });
