@@ -2,15 +2,14 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll } from "vitest";
 
 /** The built command. */
 export const command = join(import.meta.dirname, "..", "..", "dist", "cli", "main.js");
 if (!existsSync(command)) throw new Error("dist/cli/main.js is missing: run `npm run build` first");
 
-/** Everything of one test file; its tests may run side by side. */
+/** Everything of one worker, which loads this once for several test files; their tests may run side by side. */
 const root = realpathSync(mkdtempSync(join(tmpdir(), "subcrew-cli-")));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+process.once("exit", () => rmSync(root, { recursive: true, force: true }));
 
 export type Ended = Readonly<{
   code: number | null;
@@ -46,7 +45,7 @@ export type Started = Readonly<{
   until(text: string | RegExp): Promise<void>;
 }>;
 
-/** A fresh place; it is gone when the tests of the file are over. */
+/** A fresh place; it is gone when the worker ends. */
 export function place(files: Readonly<Record<string, string>> = {}): Place {
   const folder = mkdtempSync(join(root, "place-"));
   const [workspace, home] = [join(folder, "work"), join(folder, "home")];
