@@ -27,7 +27,12 @@ const execution = [
 const turns = ["loop", "results", "events", "schemas", "limits"].map((name) => `test/runtime/loop/${name}.test.ts`);
 const rights = ["modes", "bounds", "calls", "delegation-rights"].map((name) => `test/runtime/access/${name}.test.ts`);
 const assigned = ["test/runtime/task/prompts.test.ts", ...rights, ...turns, "test/models/registry/crew.test.ts"];
-const resuming = ["test/runtime/resume", "test/facades/subagent-task.test.ts", "test/crew/runs.test.ts"];
+const resuming = [
+  "test/runtime/resume",
+  "test/runtime/execute/approval.test.ts",
+  "test/facades/subagent-task.test.ts",
+  "test/crew/runs.test.ts",
+];
 
 /** The central files; for each the tests that run first, and those that run when these notice nothing. */
 const suites = {
@@ -66,9 +71,9 @@ const suites = {
     ["src/runtime/store/journal.test.ts"],
   ],
   "src/runtime/resume/resume-run.ts": [resuming.slice(0, 1), ["test/processes/runtime/resume"]],
-  "src/runtime/resume/continue-task.ts": [resuming.slice(0, 1), resuming.slice(1)],
-  "src/runtime/resume/previous-runs.ts": [resuming.slice(0, 1), resuming.slice(1)],
-  "src/runtime/resume/recorded-agent.ts": [resuming.slice(0, 1), ["test/runtime/execute/approval.test.ts"]],
+  "src/runtime/resume/continue-task.ts": [resuming.slice(0, 2), resuming.slice(2)],
+  "src/runtime/resume/previous-runs.ts": [resuming.slice(0, 2), resuming.slice(2)],
+  "src/runtime/resume/recorded-agent.ts": [resuming.slice(0, 1), resuming.slice(1)],
   "src/runtime/resume/reuse-results.ts": [["test/runtime/resume/reuse.test.ts"], resuming],
 };
 

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import type { RunOptions } from "../../../src/crew/run-options.ts";
 import { createCrew, defineAgent, defineTool, type Event, type Model } from "../../../src/index.ts";
+import { prompts } from "../../../src/embedded.ts";
 import { never, type Script, scripted } from "../../../src/models/scripted/scripted.ts";
 
 const look = defineTool({
@@ -68,6 +69,21 @@ test("an invalid result is sent back with the reason, and a second one fails", a
   expect(told?.role === "tool" && told.results[0]?.text).toMatch(/Not accepted: n must be number/);
   const twice = await play([finish({ n: "four" }), finish({ n: "five" })], { more: { output: schema } });
   expect(twice.result).toMatchObject({ status: "failed", fault: { code: "INVALID_OUTPUT" } });
+});
+
+test.each([
+  ["empty", {}, "", prompts.remindEmpty],
+  [
+    "not what the schema asks for",
+    { completion: "text", output: { type: "object", required: ["n"] } },
+    "{}",
+    prompts.remindJson.split("{problem}")[0]!,
+  ],
+])("an answer that is %s is asked for again with the reason", async (_what, more, first, reminder) => {
+  const { requests, result } = await play([first, '{"n": 1}'], { more });
+  expect(result.status).toBe("ok");
+  const last = requests[1]?.messages.at(-1);
+  expect(last?.role === "user" && last.text.startsWith(reminder.trim())).toBe(true);
 });
 
 test("an agent that stops without the finish tool is reminded with that tool alone", async () => {

@@ -54,6 +54,27 @@ test("a batch that was interrupted is asked for again, and what was done in it i
   expect(next.models["quick"]!.requests).toHaveLength(0);
 });
 
+test("what had ended before a run was interrupted is not recorded again", async () => {
+  const [home, cwd] = [tempFolder(), tempFolder()];
+  const plan = {
+    mode: "chain",
+    chain: [
+      { agent: "quick", task: "Find." },
+      { agent: "slow", task: "Use {previous}." },
+    ],
+  } as const;
+  const { crew } = crewOf({ quick: { says: ["found"] }, slow: { says: [stuck] } }, { home, cwd });
+  const run = crew.run(plan);
+  await until(() => run.state.nodes.get("slow")?.doing === "thinking");
+  const left = await killed(run, home);
+  const next = crewOf({ quick: { says: [] }, slow: { says: ["used"] } }, { home: left, cwd });
+  const resumed = next.crew.resume(run.id);
+  const ended: string[] = [];
+  for await (const event of resumed) if (event.type === "node.ended") ended.push(event.path);
+  expect(await resumed).toMatchObject({ status: "ok", output: "used" });
+  expect(ended).toEqual(["quick", "slow"]);
+});
+
 test("a lead whose run was interrupted is told which helpers did not come to their end", async () => {
   const [home, cwd] = [tempFolder(), tempFolder()];
   const input = { description: "slow", prompt: "Be slow.", subagent_type: "slow", run_in_background: true };

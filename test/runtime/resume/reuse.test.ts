@@ -192,3 +192,10 @@ test("a reused result says what it saved", async () => {
   const { reused } = await run({ turns: ["never"] });
   expect(reused).toMatchObject({ saved: { usage: { turns: 2 } } });
 });
+
+test("a task that failed is not used again", async () => {
+  const { run } = fresh();
+  const fault = { code: "MODEL_REFUSED", message: "no", retryable: false } as const;
+  expect((await run({ turns: [{ error: fault }] })).status).toBe("failed");
+  expect(await run()).toMatchObject({ status: "ok", output: "It says one.", asked: 2, reused: undefined });
+});
