@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Config } from "../core/config/config.ts";
 import { withRunSettings } from "../core/config/use.ts";
 import { agentNameOf, agentOf, type Roster } from "../core/delegation/roster.ts";
@@ -8,12 +9,13 @@ import { skillNotes } from "../core/plan/preload-skills.ts";
 import { chooseIsolation } from "../core/plan/isolation.ts";
 import type { Permissions } from "../core/policy/permissions.ts";
 import type { RunParameters } from "../core/run/run-parameters.ts";
+import { capsMoney } from "../core/run/spending-caps.ts";
 import { defined } from "../core/text/defined.ts";
 import { version } from "../core/text/version.ts";
 import { builtinRunner, type Remotes } from "../defaults.ts";
 import { localEngine } from "../engines/local.ts";
 import { compile } from "../modes/compile.ts";
-import { blockedBy, type CrewSetup, type Outfit } from "../outfit.ts";
+import { blockedBy, type CrewSetup, homeOf, type Outfit } from "../outfit.ts";
 import { contextRoot } from "../runtime/access/access.ts";
 import { createPendingCleanup } from "../runtime/async/pending-cleanup.ts";
 import type { Deck } from "../runtime/cassette/cassette.ts";
@@ -25,6 +27,7 @@ import type { RecordedRun } from "../runtime/resume/recorded-run.ts";
 import { createReuse } from "../runtime/resume/reuse-results.ts";
 import type { Start } from "../runtime/run/drive.ts";
 import { memoryJournal, openJournal } from "../runtime/store/journal.ts";
+import { openSpendingLedger } from "../runtime/store/spending-ledger.ts";
 import { createPerformer } from "../runtime/task/perform.ts";
 import { checkModels } from "./check-models.ts";
 import type { Finds } from "./finds.ts";
@@ -91,7 +94,8 @@ export function createPrepare(parts: PrepareParts): Prepare {
     const served = known.forRun(holds);
     const models = onRecordedModel(deck?.models(served) ?? served, recorded?.state.settings?.model);
     await checkModels(plan, models, (task) => task.runner ?? agentOf(task, roster)?.runner);
-    if (parameters.budget?.maxUsd !== undefined) await outfit.models.loadPrices();
+    const { spending } = config;
+    if (parameters.budget?.maxUsd !== undefined || (spending && capsMoney(spending))) await outfit.models.loadPrices();
     const allowed = recorded && (recorded.state.permissions ?? {}); // a journal that does not say gave what everybody has
     const carried = await carriers(parts, { run, models, roster, earlier, deck, parameters, recorded, allowed, holds });
     return {
@@ -114,6 +118,14 @@ export function createPrepare(parts: PrepareParts): Prepare {
       check,
       agents: again,
       spawning: { nameOf: (task) => agentNameOf(task, roster), ...blockedBy(setup.env) },
+      ...(store &&
+        spending && {
+          spending: {
+            caps: spending,
+            ledger: openSpendingLedger(join(homeOf(setup), "spending"), { project: cwd, clock }),
+            clock,
+          },
+        }),
       ...(store && { outputFile: (path: string) => store.reserve(run, path) }),
       ...defined({ parent }),
       ...(outliving && { background: parts.helpers(outliving, given) }),
@@ -152,7 +164,7 @@ type Carried = Readonly<{
 
 /** The engine that carries the tasks of one run out, and the end of everything that they start. */
 async function carriers(
-  { options, setup, outfit, remotes }: PrepareParts,
+  { options, config, setup, outfit, remotes }: PrepareParts,
   { run, models, roster, earlier, deck, parameters, recorded, allowed, holds }: Carried,
 ): Promise<Required<Pick<Start, "engine" | "gone" | "warnings" | "worktrees">>> {
   const { store, redactor, clock, worldFor } = outfit;
@@ -164,7 +176,7 @@ async function carriers(
       tools: new Set((options.tools ?? []).map(({ name }) => name)),
       models: new Set(Object.keys(options.models ?? {})),
     },
-    prices: parameters.budget?.maxUsd !== undefined,
+    prices: parameters.budget?.maxUsd !== undefined || capsMoney(config.spending ?? {}),
     holds,
     linger: lingering.add,
     remotes,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { permissions } from "../policy/permissions.ts";
 import { runLimits } from "../run/run-parameters.ts";
+import { spendingCaps } from "../run/spending-caps.ts";
 import { resourceLimits } from "../vocabulary/limits-schema.ts";
 import { mcpServers } from "../vocabulary/mcp-server.ts";
 import { thinking } from "../vocabulary/thinking.ts";
@@ -83,6 +84,7 @@ export const config = z.strictObject({
     .describe("choice of models"),
   limits: resourceLimits.optional().describe("limits that no task may exceed, whatever its agent file says"),
   ...runLimits.shape,
+  spending: spendingCaps.optional().describe("what all runs together may use, whichever process they are in"),
   background: z
     .strictObject({
       maxRuns: count.optional().describe("how many runs may run in the background at once"),
@@ -156,6 +158,7 @@ export const projectKeys: ReadonlySet<string> = new Set([
   "concurrency",
   "limits",
   "budget",
+  "spending",
   "maxTimeMs",
   "maxDepth",
   "disabled",

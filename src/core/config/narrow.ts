@@ -5,7 +5,7 @@ import type { Config } from "./config.ts";
 
 /** The user's settings narrowed by the project's general settings. Settings for single agents are handled elsewhere. */
 export function narrowConfig(user: Config, project: Config): Config {
-  const { concurrency, maxTimeMs, maxDepth, limits, budget, disabled, permissions, mcpServers } = project;
+  const { concurrency, maxTimeMs, maxDepth, limits, budget, spending, disabled, permissions, mcpServers } = project;
   return {
     ...user,
     ...(concurrency !== undefined && { concurrency: Math.min(user.concurrency ?? DEFAULT_CONCURRENCY, concurrency) }),
@@ -13,6 +13,14 @@ export function narrowConfig(user: Config, project: Config): Config {
     ...(maxDepth !== undefined && { maxDepth: shallower(user.maxDepth ?? DEFAULT_MAX_DEPTH, maxDepth) }),
     ...(limits && { limits: smallest(user.limits ?? {}, limits) }),
     ...(budget && { budget: smallest(user.budget ?? {}, budget) }),
+    ...(spending && {
+      spending: defined({
+        perDay: spending.perDay ? smallest(user.spending?.perDay ?? {}, spending.perDay) : user.spending?.perDay,
+        perProject: spending.perProject
+          ? smallest(user.spending?.perProject ?? {}, spending.perProject)
+          : user.spending?.perProject,
+      }),
+    }),
     ...(disabled && { disabled: joined(user.disabled, disabled) }),
     ...(permissions && { permissions: stricter(user.permissions ?? {}, permissions) }),
     ...(user.mcpServers && mcpServers && { mcpServers: fewer(user.mcpServers, mcpServers) }),

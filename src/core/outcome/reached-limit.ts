@@ -6,6 +6,8 @@ export type ReachedLimit = Readonly<{
   value: number;
   /** It is a limit of the whole run, not of the task alone. */
   run?: true;
+  /** It is a cap of all runs together: of a day, or in a project. */
+  cap?: "day" | "project";
 }>;
 
 /** The codes of failures at a limit. */
@@ -26,9 +28,15 @@ const codes: Readonly<Record<ReachedLimit["kind"], LimitCode>> = {
 };
 
 /** A limit in words: `2 turns`, `30s of time`, `$0.5 for the whole run`. */
-export function limitText({ kind, value, run }: ReachedLimit): string {
-  return `${amounts[kind](value)}${run ? " for the whole run" : ""}`;
+export function limitText({ kind, value, run, cap }: ReachedLimit): string {
+  const whole = cap === undefined ? (run ? " for the whole run" : "") : ` ${CAPS[cap].text}`;
+  return `${amounts[kind](value)}${whole}`;
 }
+
+const CAPS = {
+  day: { text: "a day for all runs", setting: "spending.perDay" },
+  project: { text: "for all runs in this project", setting: "spending.perProject" },
+} as const;
 
 const amounts: Readonly<Record<ReachedLimit["kind"], (value: number) => string>> = {
   turns: (value) => `${value} ${value === 1 ? "turn" : "turns"}`,
@@ -39,8 +47,9 @@ const amounts: Readonly<Record<ReachedLimit["kind"], (value: number) => string>>
   spawns: (value) => `${value} started ${value === 1 ? "agent" : "agents"}`,
 };
 
-/** The flag that raises this limit. */
-export function limitFlag({ kind, run }: ReachedLimit): string {
+/** The flag that raises this limit; of a cap of all runs, the setting. */
+export function limitFlag({ kind, run, cap }: ReachedLimit): string {
+  if (cap !== undefined) return `the setting ${CAPS[cap].setting}.${kind === "usd" ? "maxUsd" : "maxTokens"}`;
   return flags[kind][run ? 1 : 0];
 }
 

@@ -41,7 +41,11 @@ export type BudgetRefusal = Readonly<{
 export type Budget = Readonly<{
   /** `finish`: the grace turn of a task, which may use the reserve. `revoke` is called when the call has to stop. */
   reserve(
-    wish: Amount & { readonly finish?: boolean },
+    wish: Amount & {
+      readonly finish?: boolean;
+      /** What it counts as when its process dies before it is settled. */
+      readonly cut?: Amount;
+    },
     revoke: () => void,
     signal: AbortSignal,
   ): Promise<Reservation | BudgetRefusal>;

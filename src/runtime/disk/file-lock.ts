@@ -4,14 +4,14 @@ import { dirname } from "node:path";
 import { readRegularText } from "./regular-file.ts";
 import { pause, reasonOf } from "../async/cancel.ts";
 import { machineDisk } from "./disk.ts";
-import { livingClaim, makeWhole, whoWeAre } from "./run-claim.ts";
+import { claimIn, isLiving, livingClaim, makeWhole, whoWeAre } from "./run-claim.ts";
 
 /** Runs a function under an inter-process lock. Breaks a lock held by a dead process. */
 export async function alone<T>(file: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const claim = JSON.stringify(await whoWeAre());
   while (!(await takes(file, claim))) {
-    await removeStale(file, async () => (await livingClaim(file)) !== undefined);
+    await removeStale(file, isHeld);
     await pause(randomInt(5, 50), signal);
     if (signal.aborted) throw new Error(`another process holds the lock ${file}: ${reasonOf(signal)}`);
   }
@@ -33,14 +33,24 @@ async function takes(file: string, claim: string): Promise<boolean> {
 }
 
 /** Removes a claim that does not count any more, and only that one: a claim that another process made in between is put back. */
-export async function removeStale(file: string, isLiving: (file: string) => Promise<boolean>): Promise<void> {
+export async function removeStale(
+  file: string,
+  counts: (file: string, claim: string) => Promise<boolean>,
+): Promise<void> {
   const claim = await textOf(file);
-  if (claim === undefined || (await isLiving(file))) return;
+  // The claim that was read is judged: the file may be somebody else's by now, and that must not be moved for a moment.
+  if (claim === undefined || (await counts(file, claim))) return;
   const aside = `${file}.${randomBytes(8).toString("hex")}`;
   await rename(file, aside).catch(() => {});
   const taken = await textOf(aside);
   if (taken !== undefined && taken !== claim) await link(aside, file).catch(() => {});
   await rm(aside, { force: true });
+}
+
+/** True while the process lives that wrote a claim. One that cannot be read is perhaps being written. */
+async function isHeld(file: string, claim: string): Promise<boolean> {
+  const claimed = claimIn(claim);
+  return claimed ? isLiving(claimed) : (await livingClaim(file)) !== undefined;
 }
 
 const textOf = (file: string): Promise<string | undefined> => readRegularText(file).catch(() => undefined);

@@ -1,4 +1,4 @@
-import { closeSync, constants, createReadStream, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, constants, createReadStream, fstatSync, openSync, readFileSync, writeSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 
 const NEVER_WAIT = (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
@@ -71,6 +71,17 @@ export function openRegular(path: string): Promise<FileHandle> {
 /** Opens a regular file to add to its end, and makes it when it is missing. */
 export function openAppend(path: string, mode = 0o600): Promise<FileHandle> {
   return checked(path, open(path, APPEND, mode));
+}
+
+/** Adds a short text to the end of a regular file at once: when this returns, the death of the process cannot undo it. */
+export function appendRegularSync(path: string, text: string, mode = 0o600): void {
+  const descriptor = openSync(path, APPEND, mode);
+  try {
+    checkRegular(path, fstatSync(descriptor), Number.POSITIVE_INFINITY);
+    writeSync(descriptor, text);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 async function checked(path: string, opening: Promise<FileHandle>): Promise<FileHandle> {

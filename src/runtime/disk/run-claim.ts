@@ -111,14 +111,17 @@ export async function livingClaim(
   if (text === undefined) return undefined; // released since the names were read
   const claimed = claimIn(text);
   if (!claimed) return (await isYoung(file, disk)) ? { pid: undefined } : undefined;
+  return (await isLiving(claimed, disk)) ? { pid: claimed.pid } : undefined;
+}
+
+/** True while the very process lives that made a claim. */
+export async function isLiving(claimed: RunClaim, disk: Disk = machineDisk): Promise<boolean> {
   const [started, boot] = await Promise.all([startOf(claimed.pid, disk), bootOf(disk)]);
-  const same =
-    started !== undefined && started === claimed.started && (claimed.boot === undefined || claimed.boot === boot);
-  return same ? { pid: claimed.pid } : undefined;
+  return started !== undefined && started === claimed.started && (claimed.boot === undefined || claimed.boot === boot);
 }
 
 /** What a claim says; `undefined` when it is empty, half written, or no claim. */
-function claimIn(text: string): RunClaim | undefined {
+export function claimIn(text: string): RunClaim | undefined {
   try {
     const claimed: unknown = JSON.parse(text);
     if (!isRecord(claimed)) return undefined;

@@ -96,7 +96,12 @@ export function createModelCalls(
     );
     const usd = model.price?.({ input, output });
     const held = await context.budget.reserve(
-      { tokens: input + output, finish: last, ...defined({ usd }) },
+      {
+        tokens: input + output,
+        finish: last,
+        cut: { tokens: input, ...defined({ usd: reserved.usd }) },
+        ...defined({ usd }),
+      },
       () => controller.abort(stopped(REVOKED)),
       signal,
     );

@@ -46,7 +46,10 @@ export async function parkForBudget(
   const why = {
     why: `The run reached its limit of ${limitText(limit)}.`,
     waitsFor: "budget" as const,
-    helps: `Allow more: \`subcrew resume ${call.run} ${limitFlag(limit)} ...\`.`,
+    helps:
+      limit.cap === undefined
+        ? `Allow more: \`subcrew resume ${call.run} ${limitFlag(limit)} ...\`.`
+        : `Allow more with ${limitFlag(limit)}, then \`subcrew resume ${call.run}\`.`,
     ...defined({ until, nextTry: until }),
   };
   const goesOn = await parks.park(why, async (signal) => {

@@ -25,6 +25,7 @@ import { createMailbox } from "../execute/mailbox.ts";
 import type { PlanScope, RunParts, RunScope } from "../execute/scope.ts";
 import { type Note, postMessage } from "../execute/send-message.ts";
 import { createTaskPauses } from "../execute/task-pauses.ts";
+import { type CappedSpending, capSpending } from "./cap-spending.ts";
 import { createPartialTurns } from "./partial-turns.ts";
 import { redacting } from "./redact-events.ts";
 import type { Drive } from "./run.ts";
@@ -54,6 +55,8 @@ export type Start = RunParts &
     permissions?: Permissions;
     /** What decided how it runs, for the record. */
     settings?: RecordedSettings;
+    /** The caps of all runs together. */
+    spending?: CappedSpending;
     /** Set when an earlier process began this run. */
     resume?: ResumedPart;
   }>;
@@ -185,7 +188,8 @@ export async function drive(start: Start, { run, signal, state, publish, connect
 
   const limits: RunLimits = { ...parameters.budget, ...defined({ maxTimeMs: parameters.maxTimeMs }) };
   const { ms: worked, ...used } = budgetSpent(past);
-  const budget = createBudget(parameters.budget ?? {}, used);
+  const ownBudget = createBudget(parameters.budget ?? {}, used);
+  const budget = start.spending ? capSpending(ownBudget, start.spending) : ownBudget;
   const clock = startRunClock(record.controller.signal, {
     maxTimeMs: parameters.maxTimeMs,
     worked,

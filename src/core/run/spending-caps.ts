@@ -1,0 +1,68 @@
+import { z } from "zod";
+import type { ReachedLimit } from "../outcome/reached-limit.ts";
+import type { Amount } from "./budget.ts";
+
+const amounts = z.strictObject({
+  maxUsd: z.number().positive().optional().describe("dollars"),
+  maxTokens: z.number().int().positive().optional().describe("tokens, in and out"),
+});
+
+/** What all runs together may spend, whichever process they are in. */
+export const spendingCaps = z.strictObject({
+  perDay: amounts.optional().describe("what all runs of a day may use, in every project"),
+  perProject: amounts.optional().describe("what all runs in one project may use, from the day this is set"),
+});
+export type SpendingCaps = Readonly<z.infer<typeof spendingCaps>>;
+
+/** What is spent and set aside, by all processes: today, and in the project. */
+export type SharedSpending = Readonly<
+  Record<"day" | "project", Readonly<{ spent: Required<Amount>; open: Required<Amount> }>>
+>;
+
+/** Whether a call fits: `undefined` when it does, `"wait"` when it fits once others are settled, else the cap that it exceeds. */
+export function capReached(
+  { perDay, perProject }: SpendingCaps,
+  { day, project }: SharedSpending,
+  { tokens, usd = 0, share }: Amount & Readonly<{ share: number }>,
+): ReachedLimit | "wait" | undefined {
+  let waits = false;
+  for (const [cap, limits, used] of [
+    ["day", perDay, day],
+    ["project", perProject, project],
+  ] as const)
+    for (const [kind, value, more] of [
+      ["usd", limits?.maxUsd, usd],
+      ["tokens", limits?.maxTokens, tokens],
+    ] as const) {
+      if (value === undefined) continue;
+      if (used.spent[kind] + more > value * share) return { kind, value, run: true, cap };
+      waits ||= used.spent[kind] + used.open[kind] + more > value * share;
+    }
+  return waits ? "wait" : undefined;
+}
+
+/** The largest call that still fits, in tokens; undefined: no cap. */
+export function capRoom({ perDay, perProject }: SpendingCaps, { day, project }: SharedSpending): number | undefined {
+  const rooms = [[perDay, day] as const, [perProject, project] as const].flatMap(([limits, { spent, open }]) =>
+    limits?.maxTokens === undefined ? [] : [Math.max(0, limits.maxTokens - spent.tokens - open.tokens)],
+  );
+  return rooms.length === 0 ? undefined : Math.min(...rooms);
+}
+
+/** True when a cap in dollars is set, so that prices have to be known. */
+export const capsMoney = ({ perDay, perProject }: SpendingCaps): boolean =>
+  perDay?.maxUsd !== undefined || perProject?.maxUsd !== undefined;
+
+/** What was set aside for a call; settling it is recorded before the turn is, so that no recorded turn is missing. */
+export type LedgerEntry = Readonly<{ settle(actual: Required<Amount>): void }>;
+
+/** What all processes of a person spend. */
+export type SpendingLedger = Readonly<{
+  look(): Promise<SharedSpending>;
+  /** Sets an amount aside, unless `fits` says no to what is spent by then; no other process looks or adds meanwhile. */
+  reserve<T>(
+    wish: Readonly<{ amount: Required<Amount>; cut: Required<Amount> }>,
+    fits: (spending: SharedSpending) => T | undefined,
+    signal: AbortSignal,
+  ): Promise<LedgerEntry | T>;
+}>;

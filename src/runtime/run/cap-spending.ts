@@ -1,0 +1,76 @@
+import { limitText, type ReachedLimit } from "../../core/outcome/reached-limit.ts";
+import type { Amount, Budget, BudgetRefusal } from "../../core/run/budget.ts";
+import {
+  capReached,
+  capRoom,
+  capsMoney,
+  type SpendingCaps,
+  type SpendingLedger,
+} from "../../core/run/spending-caps.ts";
+import { defined } from "../../core/text/defined.ts";
+import { pause } from "../async/cancel.ts";
+
+/** The caps of all runs, and where the spending of all processes is. */
+export type CappedSpending = Readonly<{ caps: SpendingCaps; ledger: SpendingLedger; clock(): number }>;
+
+/** The part of a cap that only last words may use. */
+const KEPT_BACK = 0.05;
+/** How often a call that fits once others are settled looks again. */
+const LOOK_EVERY_MS = 200;
+
+/** A budget that also keeps the caps of all runs: a cap that is reached is to a run what its own limit is. */
+export function capSpending(budget: Budget, { caps, ledger, clock }: CappedSpending): Budget {
+  const refusal = (limit: ReachedLimit): BudgetRefusal => ({
+    refused: `${limitText(limit)} has no room for it`,
+    limit,
+    ...(limit.cap === "day" && { until: nextDay(clock()) }),
+  });
+  return {
+    ...budget,
+    reserve: async (wish, revoke, signal) => {
+      const { tokens, usd, finish = false, cut = { tokens: 0 } } = wish;
+      if (usd === undefined && capsMoney(caps))
+        return { refused: "the price of this model is unknown, so a cap in dollars cannot be kept", unpriced: true };
+      const held = await budget.reserve(wish, revoke, signal);
+      if ("refused" in held) return held;
+      const amount = { tokens, usd: usd ?? 0 };
+      for (;;) {
+        const entry = await ledger.reserve(
+          { amount, cut: whole(cut) },
+          (spending) => capReached(caps, spending, { ...amount, share: finish ? 1 : 1 - KEPT_BACK }),
+          signal,
+        );
+        if (entry === "wait") {
+          if (await pause(LOOK_EVERY_MS, signal)) continue;
+          return held; // it is being stopped, and asks nobody
+        }
+        if (!("settle" in entry)) {
+          held.release();
+          return refusal(entry);
+        }
+        return {
+          settle: (actual) => {
+            entry.settle(whole(actual));
+            held.settle(actual);
+          },
+          release: () => {
+            entry.settle(whole({ tokens: 0 }));
+            held.release();
+          },
+        };
+      }
+    },
+    room: async () => {
+      const rooms = [await budget.room(), capRoom(caps, await ledger.look())].filter((room) => room !== undefined);
+      return rooms.length === 0 ? undefined : Math.min(...rooms);
+    },
+  };
+}
+
+const whole = ({ tokens, usd = 0 }: Amount): Required<Amount> => ({ tokens, ...defined({ usd }) }) as Required<Amount>;
+
+/** The next midnight. */
+function nextDay(now: number): number {
+  const date = new Date(now);
+  return new Date(date.getFullYear(), date.getMonth(), date.getDate() + 1).getTime();
+}
