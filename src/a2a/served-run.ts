@@ -137,6 +137,8 @@ function teller(state: State, seen: () => ViewContext): (event: Event) => Genera
         return yield statusNow();
       case "gate.opened":
       case "gate.answered":
+      case "node.parked":
+      case "node.unparked":
         return yield statusNow();
       case "run.ended": {
         for (const artifact of artifactsOf(event.outcome))

@@ -91,6 +91,26 @@ describe("a frame", () => {
     expect(frame(state)[0]).toMatch(/^⠋ a {9}x one two {2,}9\.0s$/);
   });
 
+  test("counts down while nothing goes on, and says what helps", () => {
+    const park = (path: string, more: object): Fact => ({
+      type: "node.parked",
+      path,
+      why: "The key was refused.",
+      waitsFor: "key",
+      helps: "Correct it.",
+      ...more,
+    });
+    const one = stateOf(["a", "b"], start("a"), start("b"), park("a", { nextTry: 75_000 }));
+    expect(frame(one).join("\n")).not.toContain("asks again");
+    const all = stateOf(["a"], start("a"), park("a", { nextTry: 75_000 }));
+    expect(frame(all).at(-2)).toBe("parked: asks again in 1m 5s · Ctrl-C pauses · Correct it.");
+    const due = stateOf(["a"], start("a"), park("a", { nextTry: 9_000 }));
+    expect(frame(due).at(-2)).toContain("parked: asking again");
+    const limit = stateOf(["a"], start("a"), park("a", { waitsFor: "budget" }));
+    expect(frame(limit).at(-2)).toContain("waits until a limit is raised");
+    expect(frame(all, 30).every((line) => widthOf(line) <= 30)).toBe(true);
+  });
+
   test("shows the end of the text that is being written", () => {
     const state = stateOf(
       ["a"],

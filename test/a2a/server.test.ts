@@ -58,6 +58,22 @@ test("a question of the agent asks for input, and the answer goes on with the sa
   expect(textOf(done)).toBe("you said blue");
 });
 
+test("a task whose provider refuses the key is parked, and its status says why", async () => {
+  const error = {
+    ...({ code: "MODEL_AUTH", message: "The key was refused.", hint: "Correct it.", retryable: false } as const),
+    retryAfterMs: 600_000,
+  };
+  const server = await ourServer(workerCrew([{ error }]));
+  const client = await sdkClient(server.card(), server.token);
+  const said: string[] = [];
+  for await (const { payload } of client.sendMessageStream(message("work"))) {
+    const status = payload?.$case === "statusUpdate" ? payload.value.status : undefined;
+    if (status?.message) said.push(JSON.stringify(status.message));
+    if (said.some((text) => text.includes("parked"))) break;
+  }
+  expect(said.at(-1)).toContain("parked: The key was refused. until 20");
+});
+
 test("SRV-11: a caller cannot grant a permission: the task waits for the owner", async () => {
   const write = { calls: [{ name: "write_file", input: { path: "a.txt", content: "x" } }] };
   const crew = workerCrew([write, "done"]);
