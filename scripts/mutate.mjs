@@ -14,6 +14,7 @@ import { root } from "./step.mjs";
  *     npm run mutate                              15 changes per file, those of seed 1
  *     npm run mutate -- --count 40 --seed 7 loop  the files whose path contains "loop"
  *     npm run mutate -- --line 120 loop/loop.ts   every change of one line
+ *     npm run mutate -- --quick 1 journal         only with the tests that run first
  */
 
 const execution = [
@@ -61,7 +62,10 @@ const suites = {
     ["src/runtime/loop/loop.test.ts", "test/runtime/loop/loop.test.ts"],
     [...turns, "src/runtime/loop"],
   ],
-  "src/runtime/loop/call-tool.ts": [["src/runtime/loop/call-tool.test.ts"], [...rights, ...turns]],
+  "src/runtime/loop/call-tool.ts": [
+    ["src/runtime/loop/call-tool.test.ts", "test/conformance/permissions.test.ts"],
+    [...rights, ...turns],
+  ],
   "src/core/policy/permit.ts": [["src/core/policy"], [...rights, "src/runtime/task/assign.test.ts"]],
   "src/core/policy/judge.ts": [["src/core/policy"], rights],
   "src/core/policy/judge-call.ts": [["src/core/policy"], rights],
@@ -97,7 +101,7 @@ const operators = {
 /** @typedef {{ start: number, end: number, to: string }} Edit */
 /** @typedef {import("rolldown/parseAst").ParseResult | any} AnyNode */
 
-const { count, seed, line, wanted } = asked(process.argv.slice(2));
+const { count, seed, line, quick, wanted } = asked(process.argv.slice(2));
 const files = Object.entries(suites).filter(
   ([file]) => wanted.length === 0 || wanted.some((part) => file.includes(part)),
 );
@@ -105,7 +109,7 @@ const copy = copyOfProject();
 let tried = 0;
 let unnoticed = 0;
 try {
-  for (const [file, tests] of files) mutate(file, tests);
+  for (const [file, tests] of files) mutate(file, quick ? tests.slice(0, 1) : tests);
   console.log(`${tried} changes, ${unnoticed} not noticed`);
 } finally {
   rmSync(copy, { recursive: true, force: true });
@@ -241,5 +245,11 @@ function asked(args) {
     if (word.startsWith("--")) numbers[word.slice(2)] = Number(args[(at += 1)]);
     else wanted.push(word);
   }
-  return { count: numbers["count"] ?? 15, seed: numbers["seed"] ?? 1, line: numbers["line"], wanted };
+  return {
+    count: numbers["count"] ?? 15,
+    seed: numbers["seed"] ?? 1,
+    line: numbers["line"],
+    quick: numbers["quick"] === 1,
+    wanted,
+  };
 }

@@ -113,3 +113,12 @@ test("a call names another model for an agent that prefers one", async () => {
   expect(asked("opus").messages).toHaveLength(1);
   expect(asked("haiku")).toBeUndefined();
 });
+
+test("the prompt of the main agent says when to hand work to which kind of agent", async () => {
+  const { asked } = await run({}, { m: ["Hello."] }, { agent: "lead" });
+  const { system, tools } = asked("m");
+  for (const kind of ["an explorer", "a planner", "a shell agent", "a general agent"]) expect(system).toContain(kind);
+  expect(tools.find(({ name }) => name === "Task")?.description).toMatch(
+    /Explore to search.*Plan to design.*Bash to run.*general-purpose/,
+  );
+});

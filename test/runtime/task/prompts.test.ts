@@ -1,8 +1,11 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { createCrew, defineAgent, defineTool, type Event, type Model } from "../../../src/index.ts";
 import { scripted } from "../../../src/models/scripted/scripted.ts";
 import { basePersona, buildSystemPrompt } from "../../../src/runtime/task/system-prompt.ts";
+import { repository } from "../../support/repository.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
 const agent = (name: string, more: object = {}) =>
@@ -116,6 +119,40 @@ test("text, thinking and what tools report are told while they happen", async ()
   expect(at("text.delta")).toBeLessThan(at("turn.ended"));
   expect(at("tool.delta")).toBeGreaterThan(at("tool.started"));
   expect(at("tool.delta")).toBeLessThan(at("tool.ended"));
+});
+
+test("context is built before anything runs: a step that changes a file does not change it for the next one", async () => {
+  const cwd = tempFolder({ "notes.md": "Birds sing at dawn." });
+  const m = scripted(() => (writeFileSync(join(cwd, "notes.md"), "Birds sleep."), "x"), "y");
+  const crew = createCrew({ ...bare, cwd, agents: [agent("m")], models: { m } });
+  await crew.run({ mode: "chain", chain: [{ task: "a" }, { task: "b" }], agent: "m", contextFiles: ["notes.md"] });
+  const [, second] = m.requests;
+  expect(JSON.stringify(second?.messages)).toContain("Birds sing at dawn.");
+  expect(JSON.stringify(second?.messages)).not.toContain("Birds sleep.");
+});
+
+test("an agent reads the text, the files and the state of the repository that a task names", async () => {
+  const cwd = repository("echo 'Birds sing.' > notes.md", "git add . && git commit -qm first", "echo x > new.txt");
+  const m = scripted("x");
+  const crew = createCrew({
+    cwd,
+    home: tempFolder(),
+    discover: false,
+    trusted: true,
+    env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
+    agents: [agent("m")],
+    models: { m },
+  });
+  const context = {
+    context: "Be kind.",
+    contextFiles: ["notes.md"],
+    gitContext: { branch: true, status: true, log: 1 },
+  };
+  await crew.run({ mode: "single", task: "a", agent: "m", ...context });
+  const [first] = m.requests[0]!.messages;
+  expect(first?.role === "user" && first.text).toMatch(
+    /Be kind\.[^]*Birds sing\.[^]*\*\*Branch:\*\* main[^]*\?\? new\.txt[^]*first/,
+  );
 });
 
 test("context is built once and shared by all tasks of every mode", async () => {
