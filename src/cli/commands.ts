@@ -136,6 +136,11 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     group: RUNS,
     load: async () => (await import("./runs/send.ts")).send,
   },
+  grow: {
+    summary: "add tasks to a run while it runs",
+    group: RUNS,
+    load: async () => (await import("./launch/grow.ts")).growCommand,
+  },
   stop: { summary: "pause a run", group: RUNS, load: async () => (await import("./runs/stop.ts")).stop },
   cancel: {
     summary: "end a run or a task for good",

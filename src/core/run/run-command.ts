@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { answer } from "../plan/gate.ts";
+import { change } from "../schedule/change.ts";
 
 /** What can be said to a run from outside of the process that owns it. */
 export const command = z.discriminatedUnion("do", [
@@ -24,6 +25,8 @@ export const command = z.discriminatedUnion("do", [
   z.strictObject({ do: z.literal("cancel"), reason: z.string(), path: z.string().optional() }),
   /** Lets a task go on that alone is paused; without a path, all of them. */
   z.strictObject({ do: z.literal("resume"), path: z.string().optional() }),
+  /** Changes the plan: new nodes, other dependencies, nodes given up. */
+  z.strictObject({ do: z.literal("change"), change }),
 ]);
 export type RunCommand = z.infer<typeof command>;
 

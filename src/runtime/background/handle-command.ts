@@ -1,5 +1,6 @@
 import type { RunCommand, Receipt } from "../../core/run/run-command.ts";
 import type { NodeView, State } from "../../core/run/state.ts";
+import { isCrewError } from "../../core/schema/error.ts";
 import { pause } from "../async/cancel.ts";
 import { endingWith, taskNames, waitingFor } from "./affected-tasks.ts";
 import type { Run } from "../run/run.ts";
@@ -27,7 +28,20 @@ export async function handleCommand(run: Run, command: RunCommand, signal: Abort
       const going = run.resumeTask(command.path);
       return going.length > 0 ? yes(`Going on: ${taskNames(going)}.`) : no(notPaused(run.state, command.path));
     }
+    case "change":
+      return changeFor(run, command);
   }
+}
+
+function changeFor(run: Run, { change }: Extract<RunCommand, { do: "change" }>): Receipt {
+  try {
+    run.change(change);
+  } catch (error) {
+    if (!isCrewError(error)) throw error;
+    return no([error.message, error.hint].filter(Boolean).join(" "));
+  }
+  const added = Object.keys(change.newTasks ?? {});
+  return yes(`The plan was changed${added.length === 0 ? "" : `; added: ${taskNames(added)}`}.`);
 }
 
 type Ending = Extract<RunCommand, { do: "pause" | "cancel" }>;

@@ -1,0 +1,42 @@
+import { CrewError } from "../../core/schema/error.ts";
+import { change } from "../../core/schedule/change.ts";
+import { parseAs } from "../../core/schema/parse.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import type { CliCommand } from "../base/command.ts";
+import { inputOption, jsonOption } from "../base/flags.ts";
+
+/** How long a receipt is waited for. */
+const WAIT_MS = 10_000;
+
+/** `subcrew grow RUN --input FILE` */
+export const growCommand: CliCommand = {
+  description:
+    "Changes the plan of a run that is running, also in the background: adds tasks, changes what waiting tasks need, gives tasks up. An invalid change changes nothing.",
+  words: "[run]",
+  usage: "RUN --input FILE",
+  options: [inputOption(), jsonOption()],
+  examples: [["subcrew grow nightly --input more.json", "add the tasks of a file"]],
+  notes: `The file, as JSON or YAML:
+  newTasks             nodes to add, by id, as in a plan: {"docs": {"kind": "task", "task": {"agent": "general", "prompt": "..."}}}
+  into                 the join that gathers them (default: the output of the plan)
+  updateDependencies   what tasks that have not started need from now on: {"docs": ["build"]}
+  markFailed           tasks to give up, with the reason: {"build": "not needed"}`,
+  act: async ([word], flags) => {
+    const [{ whichActive }, { readData }] = await Promise.all([
+      import("../runs/find-run.ts"),
+      import("./read-input.ts"),
+    ]);
+    const { crew, run } = await whichActive(word);
+    if (flags.input === undefined)
+      throw new CrewError("BAD_INPUT", "No change given.", `Give it as a file: \`subcrew grow ${word} --input FILE\`.`);
+    const asked = parseAs(change, await readData(flags.input), { code: "BAD_INPUT", what: "change" });
+    const signal = new AbortController().signal;
+    const receipt = (await crew.kept.tell(run.id, { do: "change", change: asked }, { waitMs: WAIT_MS, signal })) ?? {
+      done: false,
+      text: "The change is queued; it is made when the run continues.",
+    };
+    if (flags.json) process.stdout.write(`${jsonText({ id: run.id, ...receipt })}\n`);
+    else process[receipt.done ? "stdout" : "stderr"].write(`${receipt.text}\n`);
+    return receipt.done ? 0 : 1;
+  },
+};
