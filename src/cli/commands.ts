@@ -139,7 +139,7 @@ export const commands: Readonly<Record<string, CommandRow>> = {
   grow: {
     summary: "add tasks to a run while it runs",
     group: RUNS,
-    load: async () => (await import("./launch/grow.ts")).growCommand,
+    load: async () => (await import("./runs/grow.ts")).growCommand,
   },
   stop: { summary: "pause a run", group: RUNS, load: async () => (await import("./runs/stop.ts")).stop },
   cancel: {
@@ -167,7 +167,7 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     summary: "",
     group: RUNS,
     hidden: true,
-    load: async () => (await import("./runs/background-run.ts")).backgroundRun,
+    load: async () => (await import("./launch/background-run.ts")).backgroundRun,
   },
   mcp: {
     summary: "offer the agents to other tools over MCP, and use MCP servers",

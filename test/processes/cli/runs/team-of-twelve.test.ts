@@ -100,5 +100,5 @@ test("a team of 12 in the background: reviews, approvals and rejections from the
   expect(result.nodes["t3"]).toMatchObject({ approved: false });
   expect((await run("status", id)).stdout).toMatch(/Not approved: t3/);
   const bad = await run("grow", id, "--input", "more.json");
-  expect([bad.code, bad.stderr]).toEqual([2, expect.stringContaining("has ended")]);
+  expect([bad.code, bad.stderr]).toEqual([3, expect.stringContaining("has ended")]);
 });

@@ -7,7 +7,7 @@ import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
 import { outputOfRun } from "../../sinks/output.ts";
 import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
-import { crewFor, openOwnStore } from "../launch/start.ts";
+import { crewFor, openOwnStore } from "./start.ts";
 import { answerGates, answering, yes } from "../terminal/gates.ts";
 import { onSignals } from "../terminal/signals.ts";
 import { exitCodeFor } from "../terminal/watch-run.ts";

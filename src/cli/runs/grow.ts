@@ -23,8 +23,8 @@ export const growCommand: CliCommand = {
   markFailed           tasks to give up, with the reason: {"build": "not needed"}`,
   act: async ([word], flags) => {
     const [{ whichActive }, { readData }] = await Promise.all([
-      import("../runs/find-run.ts"),
-      import("./read-input.ts"),
+      import("./find-run.ts"),
+      import("../launch/read-input.ts"),
     ]);
     const { crew, run } = await whichActive(word);
     if (flags.input === undefined)
