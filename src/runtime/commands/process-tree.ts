@@ -1,21 +1,91 @@
 import { execFile } from "node:child_process";
-import { readdir, readFile } from "node:fs/promises";
+import { closeSync, constants, openSync, readdirSync, readSync } from "node:fs";
 
 /** The processes that have this `NAME=value` in the environment they were started with. */
-export async function bearersOf(marker: string): Promise<number[]> {
+export async function bearersOf(marker: string): Promise<readonly number[]> {
   return process.platform === "linux" ? bearersInProc(marker) : bearersInList(marker);
 }
 
-async function bearersInProc(marker: string): Promise<number[]> {
-  const entries = await readdir("/proc").catch(() => []);
-  const pids = entries.filter((name) => /^\d+$/.test(name));
-  const found = await Promise.all(pids.map(async (pid) => ((await bears(pid, marker)) ? Number(pid) : undefined)));
-  return found.filter((pid) => pid !== undefined);
+/** A look at the processes that several commands wait for. The only state: looks are shared by all of this process. */
+type Look = Readonly<{ markers: Set<string>; found: Promise<ReadonlyMap<string, readonly number[]>> }>;
+let nextLook: Look | undefined;
+let lastLookMs = 0;
+
+/**
+ * Looks into every environment once for all who ask in the same moment: thirty commands that end together kept the machine
+ * busy for seconds when each looked for itself. The slower the machine, the longer others may join.
+ */
+async function bearersInProc(marker: string): Promise<readonly number[]> {
+  nextLook ??= lookSoon();
+  nextLook.markers.add(marker);
+  return (await nextLook.found).get(marker) ?? [];
 }
 
-async function bears(pid: string, marker: string): Promise<boolean> {
-  const environment = await readFile(`/proc/${pid}/environ`, "latin1").catch(() => "");
-  return environment.includes(marker) && environment.split("\0").includes(marker);
+function lookSoon(): Look {
+  const markers = new Set<string>();
+  const found = new Promise<ReadonlyMap<string, readonly number[]>>((resolve) => {
+    setTimeout(
+      () => {
+        nextLook = undefined;
+        const began = performance.now();
+        resolve(bearersOfAll([...markers]));
+        lastLookMs = performance.now() - began;
+      },
+      Math.min(4 * lastLookMs, LONGEST_JOIN_MS),
+    );
+  });
+  return { markers, found };
+}
+
+const LONGEST_JOIN_MS = 300;
+
+/** Read at once and into one buffer: with a promise for each process, collecting garbage took longer than reading. */
+function bearersOfAll(markers: readonly string[]): Map<string, number[]> {
+  const found = new Map<string, number[]>();
+  const wanted = markers.map((marker) => [marker, Buffer.from(marker)] as const);
+  const buffer = Buffer.allocUnsafe(ENVIRONMENT_BYTES);
+  for (const name of readdirSync("/proc")) {
+    if (!/^\d+$/.test(name)) continue;
+    for (const marker of borneBy(name, wanted, buffer)) {
+      const others = found.get(marker);
+      if (others) others.push(Number(name));
+      else found.set(marker, [Number(name)]);
+    }
+  }
+  return found;
+}
+
+/** More than most environments have; longer ones are read in pieces that overlap. */
+const ENVIRONMENT_BYTES = 1 << 17;
+/** No marker is longer. */
+const OVERLAP_BYTES = 1 << 10;
+
+function borneBy(pid: string, wanted: readonly (readonly [string, Buffer])[], buffer: Buffer): Set<string> {
+  const borne = new Set<string>();
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(`/proc/${pid}/environ`, constants.O_RDONLY);
+    for (let position = 0; ; position += ENVIRONMENT_BYTES - OVERLAP_BYTES) {
+      const length = readSync(descriptor, buffer, 0, ENVIRONMENT_BYTES, position);
+      const environment = buffer.subarray(0, length);
+      for (const [marker, bytes] of wanted) if (holds(environment, bytes)) borne.add(marker);
+      if (length < ENVIRONMENT_BYTES) break;
+    }
+  } catch {
+    // it has ended meanwhile, or is not ours
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+  return borne;
+}
+
+/** Whether a variable is exactly this, between two ends. */
+function holds(environment: Buffer, wanted: Buffer): boolean {
+  for (let at = environment.indexOf(wanted); at >= 0; at = environment.indexOf(wanted, at + 1)) {
+    const end = at + wanted.length;
+    if ((at === 0 || environment[at - 1] === 0) && (end === environment.length || environment[end] === 0)) return true;
+  }
+  return false;
 }
 
 function bearersInList(marker: string): Promise<number[]> {

@@ -201,6 +201,15 @@ export async function drive(start: Start, { run, signal, state, publish, connect
     },
   });
   timing.clock = clock;
+  let pauseRecorded = false;
+  const recordPause = (): void => {
+    const reason = paused();
+    if (reason === undefined || pauseRecorded) return;
+    pauseRecorded = true;
+    partials.stop();
+    append("", { type: "run.paused", reason: redactor.text(reason) });
+  };
+  const pausing = onceAborted(record.controller.signal, PAUSE_RECORDED_MS, recordPause);
   try {
     if (resume)
       emit("", {
@@ -264,10 +273,8 @@ export async function drive(start: Start, { run, signal, state, publish, connect
         growing = handle;
       },
     );
-    const reason = paused();
-    if (reason !== undefined) {
-      partials.stop();
-      append("", { type: "run.paused", reason: redactor.text(reason) });
+    if (paused() !== undefined) {
+      recordPause();
       over = true;
       if (lost) throw lost;
       return await journal.durable();
@@ -280,6 +287,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
     if (lost) throw lost;
     await journal.durable();
   } finally {
+    pausing.stop();
     partials.stop();
     over = true;
     clock.stop();
@@ -287,6 +295,26 @@ export async function drive(start: Start, { run, signal, state, publish, connect
     await start.gone?.();
     await journal.close();
   }
+}
+
+/**
+ * Commands that do not stop at once, and a machine that is busy, must not keep a pause from being recorded: a process that is
+ * killed meanwhile has paused its run nevertheless.
+ */
+const PAUSE_RECORDED_MS = 500;
+
+/** Does something a while after a signal was aborted, unless it is stopped before. */
+function onceAborted(signal: AbortSignal, ms: number, act: () => void): { stop(): void } {
+  let timer: NodeJS.Timeout | undefined;
+  const begin = (): void => void (timer = setTimeout(act, ms));
+  if (signal.aborted) begin();
+  else signal.addEventListener("abort", begin, { once: true });
+  return {
+    stop: () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", begin);
+    },
+  };
 }
 
 /** Events that are still recorded while a run is being paused. */

@@ -153,6 +153,31 @@ describe("a command of an agent that is running when a signal comes", () => {
     await expect.poll(left, { timeout: 120_000 }).toEqual([]);
   });
 
+  test("PROC-05 with thirty commands at work that refuse to end, the pause is recorded and all of them die", async () => {
+    if (process.platform !== "linux") return;
+    const many = 30;
+    const stubborn = { calls: [{ name: "bash", input: { command: `trap '' TERM INT HUP; ${command}; true` } }] };
+    const there = place({
+      "turns.json": script(stubborn, "done"),
+      "work.json": JSON.stringify({
+        tasks: Array.from({ length: many }, (_, at) => ({ name: `t${at}`, agent: "bash", task: "x" })),
+      }),
+    });
+    const { child, ended } = there.start([
+      ..."parallel --input work.json --model scripted:turns.json --permission-mode bypass".split(" "),
+      ..."--concurrency 30 --json".split(" "),
+    ]);
+    await expect.poll(() => left().length, { timeout: 120_000 }).toBe(many);
+    child.kill("SIGINT");
+    const runs = join(there.env["SUBCREW_HOME"]!, "runs");
+    const journal = join(runs, readdirSync(runs)[0]!, "journal.jsonl");
+    await expect
+      .poll(() => readFileSync(journal, "utf8").includes('"type":"run.paused"'), { timeout: 60_000, interval: 20 })
+      .toBe(true);
+    expect(await ended).toMatchObject({ code: 130 });
+    await expect.poll(left, { timeout: 60_000 }).toEqual([]);
+  });
+
   test("PROC-05 a second Ctrl-C leaves at once, and the command does not outlive it for long", async () => {
     if (process.platform !== "linux") return;
     const there = place({ "turns.json": script(running, "done") });
