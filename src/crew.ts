@@ -49,13 +49,13 @@ export type Crew = Readonly<{
   background(what: Input | Plan | AnyInput, options?: RunOptions, more?: BackgroundOptions): Promise<BackgroundRun>;
   /** Resumes a run in the background. */
   resumeInBackground(id: string, options?: ResumeOptions, more?: BackgroundOptions): Promise<BackgroundRun>;
-  /** The runs that were kept, whoever works on them: to look at, to speak to, to wait for, to take away. */
+  /** The stored runs: to inspect, message, wait for and delete. */
   kept: KeptRuns;
-  /** The plan of a run that goes on with a task that has ended: its conversation, agent, model and rights are kept. */
+  /** The plan of a run that continues an ended task with its conversation, agent, model and permissions. */
   continuing(task: Omit<ContinueOptions, "now">): Promise<ContinuedTask>;
   /** Every agent there is right now, and what came and went since the last time. */
   agents(): Promise<Discovery>;
-  /** What an input means, as a plan. */
+  /** Compiles an input to a plan. */
   plan(what: Input | Plan | AnyInput): Plan;
   /** The file where the output of a node is or will be kept, which exists from now on; absent: nothing is kept. */
   outputFile?: (run: string, path: string) => Promise<string>;
@@ -81,7 +81,7 @@ export type Crew = Readonly<{
   cwd: string;
 }>;
 
-/** A crew that knows nothing of any other in the process. */
+/** Creates a crew, independent of others in the process. */
 export function createCrew(given: CrewOptions = {}): Crew {
   const cwd = resolve(given.cwd ?? process.cwd());
   const env = given.env ?? process.env;

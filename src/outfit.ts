@@ -91,15 +91,15 @@ export type Outfit = Readonly<{
   random(): number;
   /** Makes delegation tools, as somebody spells them. */
   delegation: NonNullable<World["delegation"]>;
-  /** Sets aside what commands made whose process is gone; one line for each. */
+  /** Quarantines files of commands of dead processes; one line for each. */
   finishCommands(): Promise<readonly string[]>;
   /** What may be done here, before any run narrows it. */
   access(): Promise<AccessParts>;
-  /** `before`: what a run that is taken up again was allowed; it is allowed no more. */
+  /** `before`: the recorded permissions of a resumed run, an upper bound. */
   worldFor(roster: Roster, runner: Runner, before?: Permissions): Promise<World>;
 }>;
 
-/** The one place where a world is made. */
+/** Creates the world of a run. */
 export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource = {}): Outfit {
   const { cwd, env } = setup;
   const random = code.random ?? ((): number => randomInt(2 ** 32) / 2 ** 32);
@@ -277,6 +277,6 @@ function oneByOne(clean: (text: string) => string): (text: string) => Promise<st
 const withRule = (setup: CrewSetup, delegation: DelegationRule | undefined): CrewSetup =>
   delegation === undefined ? setup : { ...setup, delegation };
 
-/** A ceiling that anybody asks for holds; resuming a run does not lift it. */
+/** A ceiling set by any source applies; resuming does not remove it. */
 const strictestRule = (...rules: readonly (DelegationRule | undefined)[]): DelegationRule | undefined =>
   rules.includes("ceiling") ? "ceiling" : undefined;

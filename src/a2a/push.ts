@@ -27,15 +27,15 @@ export type WritePush = (
   version: PushConfig["version"],
 ) => Promise<Readonly<{ body: string; contentType: string }>>;
 
-/** Those who want to be told about a task; kept in its folder, so that a restart forgets nobody. */
+/** Push configurations of tasks, stored in the run folder, so that they survive a restart. */
 export type Push = Readonly<{
   /** Throws when the address is one that may not be asked. */
   set(folder: string, wanted: Omit<PushConfig, "id"> & { id?: string }): Promise<PushConfig>;
   list(folder: string): Promise<readonly PushConfig[]>;
   remove(folder: string, id: string): Promise<void>;
-  /** Tells everybody who asked, one update after the other. What does not arrive is not tried again. */
+  /** Sends an update to all push addresses, in order. Failed deliveries are not retried. */
   tell(folder: string, update: RemoteUpdate): Promise<void>;
-  /** Settles when nothing is on its way any more. */
+  /** Settles when all deliveries have ended. */
   quiet(): Promise<void>;
 }>;
 
@@ -55,7 +55,7 @@ export function createPush({
   const fetch = createGuardedFetch(network, { timeoutMs: TIMEOUT_MS });
   const allowed = parseAllowedHosts(network.allowHosts ?? []);
   const queues = new Map<string, Promise<unknown>>();
-  /** One after the other for each task: a change is not lost, and news come in order. */
+  /** Serialised per task, so that changes are not lost and updates arrive in order. */
   const inTurn = <T>(folder: string, work: () => Promise<T>): Promise<T> => {
     const next = (queues.get(folder) ?? Promise.resolve()).then(work);
     const quiet = next.catch(() => {});
@@ -117,7 +117,7 @@ export function createPush({
   };
 }
 
-/** How the receiver knows that it is us. */
+/** Authentication headers for the receiver. */
 function headersOf({ token, authentication }: Pick<PushConfig, "token" | "authentication">): Record<string, string> {
   return {
     ...(token && { "x-a2a-notification-token": token }),

@@ -8,12 +8,12 @@ import { deferred } from "../runtime/async/deferred.ts";
 import type { Run } from "../runtime/run/run.ts";
 import { artifactsOf, RESULT, taskView, type ViewContext } from "./view.ts";
 
-/** A run that somebody asked for over the protocol, while this process works on it or watches it. */
+/** A run of a remote caller that this process owns or watches. */
 export type A2aRun = Readonly<{
   run: Run;
   origin: Origin;
   view(): RemoteTask;
-  /** True when it has ended, or waits for somebody. */
+  /** True when it has ended or waits for input. */
   isSettled(): boolean;
   /** The open question that its caller may answer. */
   question(): Question | undefined;
@@ -98,7 +98,7 @@ export function serveRun(run: Run, origin: Origin, heard: (served: A2aRun, event
       }
       await run;
     } catch {
-      // whoever asked for it is told by `run` itself
+      // the error is reported by `run` itself
     } finally {
       ended = true;
       over.resolve();
@@ -108,7 +108,7 @@ export function serveRun(run: Run, origin: Origin, heard: (served: A2aRun, event
   return served;
 }
 
-/** One event in the words of the protocol; most of them are nobody's business outside. */
+/** Translates an event to the protocol; most events are not exposed. */
 function teller(state: State, seen: () => ViewContext): (event: Event) => Generator<RemoteUpdate> {
   const ids = { taskId: state.run, contextId: seen().origin.context };
   /** With what was used so far. */

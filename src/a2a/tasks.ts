@@ -12,7 +12,7 @@ import { type A2aRun, serveRun } from "./served-run.ts";
 import { taskError } from "./task-error.ts";
 import { STOPPED, taskView } from "./view.ts";
 
-/** Who asks, and which agent. Nobody sees the tasks of another caller, or those that were started on this machine. */
+/** The caller and the agent. A caller does not see tasks of other callers or local runs. */
 export type TaskOwner = Readonly<{ caller: string; agent: string }>;
 
 /** The tasks of a server: each is a run, under the same id as everywhere. */
@@ -29,7 +29,7 @@ export type Tasks = Readonly<{
   follow(who: TaskOwner, id: string): Promise<AsyncGenerator<RemoteUpdate, void>>;
   /** The folder of a task. */
   folder(who: TaskOwner, id: string): Promise<string>;
-  /** Takes up what was under way when the server was last stopped; gives back how many. */
+  /** Resumes tasks that were interrupted when the server stopped; returns their number. */
   resume(): Promise<number>;
   close(): Promise<void>;
 }>;
@@ -64,7 +64,7 @@ export function createTasks(crew: Crew, { agents, run: given = {}, heard, onErro
   let known: Promise<Map<string, Origin>> | undefined;
   const origins = (): Promise<Map<string, Origin>> => (known ??= crew.kept.origins().then((map) => new Map(map)));
 
-  /** Whose a task is. One that is not there, and one that is somebody else's, look the same. */
+  /** The owner of a task. Missing tasks and tasks of others give the same error. */
   const originOf = async ({ caller, agent }: TaskOwner, id: string): Promise<Origin> => {
     const all = await origins();
     const origin =
@@ -231,7 +231,7 @@ export function createTasks(crew: Crew, { agents, run: given = {}, heard, onErro
   };
 }
 
-/** True for a run that nobody works on although it has not come to its end. */
+/** True for an unfinished run without an owner. */
 function isLeft({ state, owner }: Awaited<ReturnType<Crew["kept"]["look"]>>): boolean {
   if (owner !== undefined || state.seq === 0) return false;
   return runStatusOf(state, false) === "interrupted" || (state.status === "paused" && state.pausedFor === STOPPED);

@@ -53,7 +53,7 @@ Examples:
 
 \`subcrew COMMAND --help\` shows the flags of a command, with examples.`;
 
-/** Waits until everything that was written has arrived, then leaves; nothing that still hangs on can hold us up. */
+/** Flushes the output, then exits without waiting for open handles. */
 async function leave(code: number): Promise<never> {
   await Promise.all(
     [process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write("", resolve))),

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 
-/** The programs that this one starts with Node: bundled, since that starts faster; a task can also begin as a source. */
+/** Child programs started with Node: bundled for a faster start; a task can also run from source. */
 export type ChildProgram = "task-child" | "quarantine-child";
 
 /** Where such a program is; `undefined` where nothing was built. */

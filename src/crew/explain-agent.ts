@@ -15,7 +15,7 @@ import type { FoundAgent } from "../runtime/discovery/discover-found.ts";
 import { type ExplainedField, originsOf } from "../runtime/discovery/explain.ts";
 import { effectiveAgent } from "../runtime/task/assign-agent.ts";
 
-/** What a call would say, under the names of its flags. */
+/** Overrides of a call, by flag name. */
 export type ExplainedCall = Readonly<
   Partial<Pick<Task, "model" | "thinking" | "tools" | "resourceLimits">> & {
     flags: Readonly<Partial<Record<"model" | "thinking" | "tools" | keyof ResourceLimits, string>>>;
@@ -29,7 +29,7 @@ export type ExplainOptions = Readonly<{
   tools: readonly string[];
   /** The MCP servers that there are for the agent; none is started. */
   servers: readonly KnownServer[];
-  /** The rule by which the user's permissions shut a tool out, if one does. */
+  /** The user's rule that forbids a tool, if any. */
   barredBy(tool: string): string | undefined;
   /** Where a setting was made. */
   placeOf(key: string): Readonly<{ file: string; line?: number }> | undefined;
@@ -39,7 +39,7 @@ export type ExplainOptions = Readonly<{
 export type ExplainedTool = Readonly<{
   name: string;
   allowed: boolean;
-  /** It is allowed, and there is no such tool here. */
+  /** It is allowed but does not exist here. */
   missing?: true;
   rule: string;
   origin: FieldOrigin;
@@ -78,7 +78,7 @@ export function explainAgent(found: FoundAgent, options: ExplainOptions): AgentE
     agent: whole,
     fields,
     limits: limitsOf(found, options, trace),
-    // One that runs elsewhere has tools of its own, and none of ours.
+    // A remote agent has its own tools.
     tools: (agent.remote ? [] : [...ours, ...theirs]).map((one) =>
       explainTool({ ...one, found, agent: whole, options, trace }),
     ),
@@ -104,7 +104,7 @@ function tracer({ dialects, placeOf }: ExplainOptions): Trace {
   return trace;
 }
 
-/** What holds for every agent does not come from the base, although the base has it too. */
+/** Values that apply to every agent are not attributed to the base. */
 const through = (origin: Extract<FieldOrigin, { from: "base" }>, at: FieldOrigin): FieldOrigin =>
   at.from === "settings" && !at.key.startsWith("agents.") ? at : { ...origin, at };
 
@@ -115,7 +115,7 @@ function callOrigin(flags: ExplainedCall["flags"], call: ExplainedCall, field: s
 
 type LimitName = keyof typeof DEFAULT_LIMITS;
 
-/** Each limit that holds, and who set it: the smallest of what is said. */
+/** Each effective limit and its source: the smallest value wins. */
 function limitsOf(found: FoundAgent, { call }: ExplainOptions, trace: Trace): ExplainedField[] {
   return (Object.keys(DEFAULT_LIMITS) as LimitName[]).flatMap((name): ExplainedField[] => {
     const [ours, asked] = [found.agent.limits?.[name], call.resourceLimits?.[name]];
@@ -212,7 +212,7 @@ const shuttings: Readonly<
   }),
 };
 
-/** A file that wishes to look only, or the user's own rules. */
+/** A read-only agent file, or the user's rules. */
 function shutOrigin(found: FoundAgent, { placeOf }: ExplainOptions, trace: Trace): FieldOrigin {
   if (found.agent.permission === "plan") return trace(found, "permission");
   const place = placeOf("permissions.deny") ?? placeOf("permissions.mode");

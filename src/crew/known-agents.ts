@@ -7,7 +7,7 @@ import { CrewError } from "../core/schema/error.ts";
 import { type Discovery, findAgent } from "../runtime/discovery/discover.ts";
 import type { Finds } from "./finds.ts";
 
-/** The agents that a run knows: those that were handed in, and those that were found when somebody looked last. */
+/** The agents of a run: those passed in code, and those of the last discovery. */
 export type KnownAgents = Readonly<{
   roster: Roster;
   discovery: Discovery;

@@ -54,7 +54,7 @@ export type AskedRun = Readonly<{
   deck?: Deck | undefined;
 }>;
 
-/** Everything a run needs, checked; nothing has happened yet when this throws. */
+/** Prepares and checks everything for a run; if it throws, nothing has started. */
 export type Prepare = (asked: AskedRun) => Promise<Start>;
 
 /** What the runs of a crew have in common. */
@@ -139,7 +139,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
   };
 }
 
-/** The background of a run, without what is closed to its agents. */
+/** The context of a run, without paths that are forbidden to its agents. */
 async function backgroundOf(
   wanted: NonNullable<Plan["context"]>,
   { outfit, setup: { cwd } }: PrepareParts,
@@ -158,11 +158,11 @@ type Carried = Readonly<{
   parameters: RunParameters;
   holds: HoldRules;
   recorded: RecordedRun | undefined;
-  /** What an earlier life of the run was allowed. */
+  /** The recorded permissions of the run. */
   allowed: Permissions | undefined;
 }>;
 
-/** The engine that carries the tasks of one run out, and the end of everything that they start. */
+/** The engine for one run, and the cleanup of everything its tasks start. */
 async function carriers(
   { options, config, setup, outfit, remotes }: PrepareParts,
   { run, models, roster, earlier, deck, parameters, recorded, allowed, holds }: Carried,

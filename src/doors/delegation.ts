@@ -11,7 +11,7 @@ import { onAbort } from "../runtime/async/on-abort.ts";
 import { createDetachedHelpers, delegatedOf } from "../runtime/run/detached-helpers.ts";
 import type { Run } from "../runtime/run/run.ts";
 
-/** Which delegation tools somebody outside of runs wants, and how the runs go that it starts. */
+/** Options of delegation tools for a caller outside of runs. */
 export type DelegationOptions = Readonly<{
   /** How they are spelled: `Task`, `task`, `spawn_subagent`, `parallel`, `delegate_to_agent`, `invoke_agent`, `agents`. */
   as: readonly string[];
@@ -35,7 +35,7 @@ export type OpenedDelegation = Readonly<{
   call(name: string, input: unknown, call: DelegationCall): Promise<Exclude<ToolResult, string>>;
 }>;
 
-/** Opens delegation tools on a crew, for as long as somebody talks to it: what it starts in the background lives so long. */
+/** Opens delegation tools on a crew for one session: its background tasks end with the session. */
 export function openDelegation(crew: Crew, { as, run: options = {} }: DelegationOptions): OpenedDelegation {
   let made: Promise<readonly Tool[]> | undefined;
   const tools = (): Promise<readonly Tool[]> => (made ??= crew.delegationTools(as));

@@ -12,7 +12,7 @@ export type FacadeTask = Pick<Task, "agent" | "prompt"> &
   Partial<Omit<Task, "agent" | "prompt" | "refs">> &
   Readonly<{ id: string }>;
 
-/** What one of them came to. */
+/** The outcome of one assignment. */
 export type FinishedNode = Readonly<{
   id: string;
   outcome: Outcome;
@@ -39,7 +39,7 @@ export async function delegatePlan(plan: Plan, context: Pick<ToolContext, "deleg
   return endedOf(plan, await context.delegate(plan), context);
 }
 
-/** What a plan that was handed over came to, task by task. */
+/** The outcomes of a delegated plan, task by task. */
 export function endedOf(plan: Plan, delegated: DelegationOutcome, { run }: Pick<ToolContext, "run">): DelegationEnd {
   const { under = "", nodes = {}, run: other, ...outcome } = delegated;
   const done = Object.entries(plan.nodes).flatMap(([id, { kind }]) => {
@@ -53,7 +53,7 @@ export function endedOf(plan: Plan, delegated: DelegationOutcome, { run }: Pick<
 export const begunTask = ({ run: other, under }: StartedNode, id: string, run: string): string =>
   `${other ?? run}/${under}${id}`;
 
-/** What the caller reads of an outcome: the beginning, and where the rest is. Nothing else of it gets into its context. */
+/** The excerpt of an outcome that the caller reads: its beginning, and the file with the rest. */
 export function outputExcerpt(outcome: Outcome, chars: number = INLINE_CHARS): string {
   const said = "output" in outcome ? (outcome.output ?? "") : "";
   const { text, cut } = cutHead(said, chars);

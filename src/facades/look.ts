@@ -9,7 +9,7 @@ export type AgentLookup = Readonly<{
   news: string;
 }>;
 
-/** Looks for agents at every call: the description was made before, and files come and go in the meantime. */
+/** Refreshes the agents at every call, since files may have changed after the description was made. */
 export function createAgentLookup(caller: Caller): (context: Pick<ToolContext, "agents">) => Promise<AgentLookup> {
   const seen = (catalog: Catalog): Catalog => ({ ...catalog, agents: offered(catalog, caller) });
   let told = seen(caller.catalog);

@@ -220,7 +220,7 @@ function capabilitiesOf(server: ProtocolServer, { mcpReq }: CallContext): Capabi
   return isRecord(said) ? said : (server.getClientCapabilities() ?? {});
 }
 
-/** A mistake of the caller is told with what to do about it; anything else is nobody's business but ours. */
+/** Errors of the caller are returned with their hint; internal errors are not exposed. */
 function failure(thrown: unknown, { sdk, onError }: Pick<SharedServer, "sdk" | "onError">): CallResult {
   if (thrown instanceof sdk.ProtocolError) throw thrown;
   if (isCrewError(thrown))

@@ -117,7 +117,7 @@ function parkedIn(state: State): Pick<RunView, "parked"> {
   return { parked };
 }
 
-/** Who starts first is chance; what was asked first is not. What tasks started by themselves comes after them. */
+/** Orders nodes as in the plan, not by start time; delegated tasks come after their parents. */
 function inPlanOrder(state: State): NodeView[] {
   const order = Object.keys(state.plan?.nodes ?? {});
   const place = ({ path }: NodeView): number => order.indexOf(path.split(/[./]/)[0] ?? "") >>> 0;

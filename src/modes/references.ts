@@ -1,7 +1,7 @@
 import type { Task } from "../core/plan/task.ts";
 import { placeholdersIn, referenced, referenceName } from "../core/text/template.ts";
 
-/** The references of a prompt to tasks of its mode, and what looked like one but is not. */
+/** The references of a prompt to tasks of its mode, and placeholders that are not references. */
 export function referencesIn(
   prompt: string,
   { ids, self, words = {} }: { ids: readonly string[]; self: string; words?: Readonly<Record<string, string>> },

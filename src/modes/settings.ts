@@ -49,7 +49,7 @@ export type TaskSettings = Pick<
   | "fork"
 >;
 
-/** What tasks may be told; the first level that says something about a matter decides it, and of limits the smallest. */
+/** Merges task settings: the first level that sets a field wins, and the smallest limit. */
 export function settingsOf(...levels: readonly (TaskSettings | undefined)[]): TaskSettings {
   const keys = [
     "agent",

@@ -16,7 +16,7 @@ export type Boxes = (event: KeptEvent, state: State) => string | undefined;
 
 /**
  * What a conversation shows of the agents right below it: a box when one begins, a line when several do, and a box with
- * what each found. What they do on the way there, and what goes on below them, is not told.
+ * its result. Intermediate steps and deeper agents are not shown.
  */
 export function createBoxes(options: BoxOptions): Boxes {
   const { colors } = options.look;
@@ -68,7 +68,7 @@ function resultBox(view: NodeView, outcome: Outcome, options: BoxOptions): strin
   );
 }
 
-/** More is in the answer; a box is to be taken in at a glance. */
+/** Maximum number of points in a box. */
 const MOST_FINDINGS = 5;
 const POINT = /^(?:[-*•]|\d{1,3}[.)])\s+/;
 

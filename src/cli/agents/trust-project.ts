@@ -102,7 +102,7 @@ async function agree(store: TrustStore, reviews: readonly TrustReview[], flags: 
   return 0;
 }
 
-/** Nobody agrees by not being there. */
+/** Without a terminal there is no confirmation. */
 async function isAgreed(flags: Flags): Promise<boolean> {
   if (flags.json || !terminal(flags).attended)
     throw new CrewError(

@@ -2,7 +2,7 @@ import type { Flags } from "../base/flags.ts";
 import { terminal } from "../base/terminal.ts";
 import { askPerson } from "../terminal/gates.ts";
 
-/** Whether the person agrees: said beforehand, or asked where somebody is there. Silence is a no. */
+/** Confirmation by --yes or at the terminal; without a terminal it is a no. */
 export async function confirm(question: string, flags: Flags): Promise<boolean> {
   if (flags.yes) return true;
   if (!terminal(flags).attended) {

@@ -5,7 +5,7 @@ import { defined } from "../../core/text/defined.ts";
 import { reveal } from "../../core/text/sanitize.ts";
 import type { Run } from "../../runtime/run/run.ts";
 
-/** Who answers; `undefined` means that no answer can be had. */
+/** Answers a question; `undefined` when no answer is possible. */
 export type AskPerson = (question: string, signal: AbortSignal, call?: string) => Promise<Answer | undefined>;
 
 /** Where answers go, and what is done when there are none. */
@@ -17,12 +17,12 @@ export type AnswerHandlers = Readonly<{
   /** Somebody closed the input instead of answering. */
   giveUp(): void;
   tell(text: string): void;
-  /** False: what is asked about calls of agents is somebody else's to answer. */
+  /** False: questions about calls are answered elsewhere. */
   calls?: boolean;
 }>;
 export type OpenQuestion = Readonly<{ path: string; question: string; call?: string }>;
 
-/** Hands every question of a run to somebody, one after the other. One that is answered elsewhere is withdrawn. */
+/** Asks every question of a run, one after the other. A question that is answered elsewhere is withdrawn. */
 export async function answerGates(
   run: Run,
   ask: AskPerson,
@@ -95,7 +95,7 @@ export const yes: AskPerson = () => Promise.resolve({ approve: true, by: "--yes"
 /** The terminal that a person is asked on, and who else uses it. */
 export type AskOptions = Readonly<{ pause(): void; resume(): Promise<void>; interrupt(): void }>;
 
-/** Asks the person in front of the terminal. Neither silence nor what was typed before counts as a yes. */
+/** Asks the person at the terminal. Neither silence nor earlier input counts as approval. */
 export function askPerson({ pause, resume, interrupt }: AskOptions): AskPerson {
   return async (question, signal, call) => {
     pause();
@@ -124,7 +124,7 @@ export function askPerson({ pause, resume, interrupt }: AskOptions): AskPerson {
 const CHOICES = "[y] yes   [n] no, optionally with feedback: n WORDS";
 const ALWAYS = "   [a] always allow this exact call in this run";
 
-/** Everything that is to be approved is seen; what would hide or move something shows as a sign. */
+/** Shows the full question; invisible characters are made visible. */
 function visible(text: string): string {
   return text
     .split(/([\n\t])/)

@@ -3,9 +3,9 @@ import { readFile } from "node:fs/promises";
 import type { Interface } from "node:readline/promises";
 import { promisify } from "node:util";
 
-/** The keyboard while a run is shown: nothing that is typed appears in between, or answers a later question. */
+/** The keyboard while a run is shown: typed text is not echoed and does not answer a later question. */
 export type Keyboard = Readonly<{
-  /** Takes the keys, unless somebody else's job is in front of the terminal. */
+  /** Reads the keys, unless this process is in the background of the terminal. */
   hold(): Promise<void>;
   release(): void;
 }>;
@@ -42,7 +42,7 @@ export function keyboard({ interrupt, pause, resume }: Keys): Keyboard {
     suspended = true;
     // As the terminal would do it: to the whole job, of which a shell or npx may be a part.
     process.kill(0, "SIGTSTP");
-    // A job that no shell could continue is not suspended by the system, and nobody would say that it goes on.
+    // The system does not suspend a job that no shell could continue, so no SIGCONT would follow.
     setTimeout(goOn, NOT_SUSPENDED_MS).unref();
   };
   const goOn = (): void => {

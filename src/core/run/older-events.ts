@@ -2,8 +2,8 @@ import { noCost, noUsage } from "../outcome/usage.ts";
 import type { Fact, KeptEvent } from "./event.ts";
 
 /**
- * What an event that lacks a field means. An earlier version may not have written it, and another program may not know
- * it. Where it is about what may be done again, the careful reading counts: a tool that does not say what it does writes.
+ * Defaults for missing fields of events. An earlier version may not have written a field, and another program may not know
+ * it. Defaults are on the safe side: a tool without an effect counts as writing.
  */
 const meant: Readonly<Partial<Record<Fact["type"], Readonly<Record<string, unknown>>>>> = {
   "run.started": { cwd: "", version: "0" },
@@ -76,7 +76,7 @@ const known: Readonly<Record<Fact["type"], true>> = {
   warning: true,
 };
 
-/** False for an event that a newer version wrote: it is kept and skipped. */
+/** False for an unknown event of a newer version, which is kept and skipped. */
 export function isKnown({ type }: Readonly<{ type: string }>): boolean {
   return Object.hasOwn(known, type);
 }

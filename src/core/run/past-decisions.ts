@@ -3,7 +3,7 @@ import { exactRule, type Rule } from "../rules/rule.ts";
 import { isRecord } from "../text/json.ts";
 import type { KeptEvent } from "./event.ts";
 
-/** What somebody decided about a call: the call, the answer, and the rules that would have decided the same. */
+/** A recorded decision about a call, with the rules that give the same result. */
 export type Decision = Readonly<{
   run: string;
   path: string;
@@ -14,7 +14,7 @@ export type Decision = Readonly<{
   rules: readonly Rule[];
 }>;
 
-/** What the arguments of a tool are about, as the tool itself says it. */
+/** The subjects of a call, from the tool itself. */
 export type SubjectsOf = (tool: string, input: unknown) => readonly Subject[] | undefined;
 
 /** Every decision about a call that a journal holds, each narrowed to exactly what was asked. */

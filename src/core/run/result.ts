@@ -4,7 +4,7 @@ import type { Cost, Usage } from "../outcome/usage.ts";
 import { defined } from "../text/defined.ts";
 import type { State } from "./state.ts";
 
-/** What a run came to: the fold of its events, and nothing else. */
+/** The result of a run: the fold of its events. */
 export type Result = Readonly<{
   id: string;
   status: "ok" | "failed" | "cancelled" | "paused";
@@ -12,7 +12,7 @@ export type Result = Readonly<{
   data?: unknown;
   /** The nodes whose output it is: of a race the winner. */
   from?: readonly string[];
-  /** False: it holds work that was taken although nobody approved it. */
+  /** False: it contains work that was accepted without approval. */
   approved?: boolean;
   /** Why it failed. */
   fault?: Fault;
@@ -22,11 +22,11 @@ export type Result = Readonly<{
   cost: Cost;
   ms: number;
   nodes: Readonly<Record<string, Outcome>>;
-  /** Where the full outputs lie, by path. */
+  /** Files of the full outputs, by path. */
   files: Readonly<Record<string, string>>;
 }>;
 
-/** What tasks had said that are not done: of an answer that was cut off what was shown, else their last words. */
+/** Text of unfinished tasks: the shown part of an incomplete answer, else their last message. */
 export function partialOf(state: State): string {
   const open = [...state.nodes.values()].filter(({ status }) => status === "running");
   const texts = open.flatMap(({ path, partial, said }) => {

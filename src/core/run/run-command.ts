@@ -2,7 +2,7 @@ import { z } from "zod";
 import { answer } from "../plan/gate.ts";
 import { change } from "../schedule/change.ts";
 
-/** What can be said to a run from outside of the process that owns it. */
+/** Commands to a run from other processes. */
 export const command = z.discriminatedUnion("do", [
   z.strictObject({
     do: z.literal("answer"),
@@ -30,5 +30,5 @@ export const command = z.discriminatedUnion("do", [
 ]);
 export type RunCommand = z.infer<typeof command>;
 
-/** What became of a command. */
+/** The receipt of a command. */
 export type Receipt = Readonly<{ done: boolean; text: string }>;

@@ -2,7 +2,7 @@ import { isBelow } from "../plan/graph.ts";
 import { defined } from "../text/defined.ts";
 import type { NodeView, State } from "./state.ts";
 
-/** How a run is, for somebody who looks at it from outside. */
+/** The status of a run as seen by other processes. */
 export type RunStatus =
   | "starting"
   | "running"
@@ -14,7 +14,7 @@ export type RunStatus =
   | "failed"
   | "cancelled";
 
-/** What the record says together with whether a living process works on it: nothing runs that nobody runs. */
+/** Combines the journal with the liveness of the owner: a run without an owner is not running. */
 export function runStatusOf(state: State, owned: boolean): RunStatus {
   if (state.status === "ok" || state.status === "failed" || state.status === "cancelled") return state.status;
   if (state.status === "skipped") return "failed";
@@ -45,7 +45,7 @@ function workingLeaves(state: State): NodeView[] {
   return open.filter(({ path }) => !open.some((other) => isBelow(other.path, path)));
 }
 
-/** True for a run that somebody works on. */
+/** True for a run with a living owner. */
 export function isActive(life: RunStatus | "damaged"): boolean {
   return life === "starting" || life === "running" || life === "waiting" || life === "parked";
 }

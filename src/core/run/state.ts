@@ -18,19 +18,19 @@ export type NodeView = {
   model: string | undefined;
   status: "running" | Outcome["status"];
   attempt: number;
-  /** What it is saying or doing right now. */
+  /** Its current activity. */
   doing: string;
-  /** The last words of the model in the current turn. */
+  /** Text of the current turn so far. */
   text: string;
   /** Why it waits before its next turn. */
   parked: Parking | undefined;
   /** Why it alone is paused. */
   paused: string | undefined;
-  /** What is recorded of an answer that has not come to its end. */
+  /** The recorded part of an incomplete answer. */
   partial: string;
-  /** The last words of a turn that came to its end. */
+  /** Text of the last complete turn. */
   said: string;
-  /** The turn that is under way, for what it counts as when it is cut off. */
+  /** The current turn, for the estimate when it is cut off. */
   open: OpenTurn | undefined;
   /** How many turns it may take, and how long it may work. */
   limits: Readonly<{ maxTurns: number; maxTimeMs: number }> | undefined;
@@ -42,13 +42,13 @@ export type NodeView = {
   startedAt: number;
   endedAt: number | undefined;
   outcome: Outcome | undefined;
-  /** The earlier task whose result it took over, and what that had cost. */
+  /** The earlier task whose result was reused, and its cost. */
   reused?: Readonly<{ from: string; usage: Usage; cost: Cost }>;
-  /** What somebody is asked, and about which call of the task. */
+  /** The open question, and the call it is about. */
   question: string | undefined;
   call: string | undefined;
   askedAt: number | undefined;
-  /** What was said to the last question. */
+  /** The answer to the last question. */
   answer: Answer | undefined;
 };
 
@@ -79,12 +79,12 @@ export type State = {
   cost: Cost;
   startedAt: number;
   endedAt: number | undefined;
-  /** The number of the last fact that was folded in. */
+  /** Sequence number of the last folded event. */
   seq: number;
   readonly warnings: string[];
 };
 
-/** A run of which nothing is known. */
+/** The initial state of a run. */
 export function emptyState(run: string): State {
   return {
     run,
@@ -110,7 +110,7 @@ export function emptyState(run: string): State {
   };
 }
 
-/** The only way anybody learns anything: log, screen, page and resume all fold with this. */
+/** Folds one event into the state; used by log, screen, page and resume. */
 export function reduce(state: State, event: Event): State {
   if ("seq" in event) state.seq = event.seq;
   switch (event.type) {
@@ -158,7 +158,7 @@ export function reduce(state: State, event: Event): State {
       break;
     default:
       if (state.status !== "running" && event.type === "node.started") reopen(state);
-      // What is said about the run itself, as when its time is up, is no node.
+      // Events of the run itself do not belong to a node.
       if (event.path === "") break;
       if (CUTS_OFF.has(event.type)) cutOff(state, viewOf(state, event), event);
       foldNode(viewOf(state, event), event);
@@ -173,10 +173,10 @@ function spend(state: State, view: NodeView, { usage, cost }: Readonly<{ usage: 
   view.cost = addCost(view.cost, cost);
 }
 
-/** Events after which the answer of a turn that is still open cannot come any more. */
+/** Events after which an open turn cannot complete. */
 const CUTS_OFF: ReadonlySet<Event["type"]> = new Set(["turn.started", "node.started", "node.retried", "node.ended"]);
 
-/** A turn that was cut off is never free, unless its provider refused it before it said a word. */
+/** A cut-off turn is counted as an estimate, unless the provider refused it before any output. */
 function cutOff(state: State, view: NodeView, event: Event): void {
   if (!view.open) return;
   const outcome = "outcome" in event ? event.outcome : undefined;
@@ -185,7 +185,7 @@ function cutOff(state: State, view: NodeView, event: Event): void {
   view.open = undefined;
 }
 
-/** Counts the turns of a run whose process is gone; their answers will not come. */
+/** Counts open turns of a run whose process has died. */
 export function cutOffAll(state: State): State {
   for (const view of state.nodes.values()) {
     if (view.open) spend(state, view, cutTurn(view.open));
@@ -212,7 +212,7 @@ function isOldStop(
   return state.limits === undefined && event.outcome.status === "cancelled";
 }
 
-/** A run that ended and goes on again is running until it says otherwise; who was skipped or cancelled waits again. */
+/** Resets an ended run that continues: skipped and cancelled nodes wait again. */
 function reopen(state: State): void {
   state.status = "running";
   state.pausedFor = undefined;
@@ -236,7 +236,7 @@ const NO_COST = Object.freeze(noCost());
 function viewOf(state: State, { path, at }: Event): NodeView {
   const known = state.nodes.get(path);
   if (known) return known;
-  // What never starts, because it is skipped or cancelled before, is known from the plan alone.
+  // Nodes that never start are known only from the plan.
   const planned = state.plan && nodeAt(state.plan, path);
   const task = planned?.kind === "task" ? planned.task : undefined;
   const view: NodeView = {
@@ -340,7 +340,7 @@ function foldNode(view: NodeView, event: Event): void {
       view.text = "";
       view.partial = "";
       view.open = { reserved: event.reserved, chars: 0 };
-      view.question = undefined; // nobody waits for an answer any more who asks the model again
+      view.question = undefined; // a task that asks the model again no longer waits for an answer
       view.doing = "thinking";
       break;
     case "text.delta":
@@ -389,7 +389,7 @@ function foldNode(view: NodeView, event: Event): void {
   }
 }
 
-/** `waiting for api (src/**)`: who holds the files that a task is to write. */
+/** `waiting for api (src/**)`: the task that holds the files, and the files. */
 export function waitingText(blockers: readonly Readonly<{ task: string; files: readonly string[] }>[]): string {
   return `waiting for ${blockers.map(({ task, files }) => `${task} (${files.join(", ")})`).join(", ")}`;
 }

@@ -8,7 +8,7 @@ import { NOT_NEEDED, release, settle } from "./decide.ts";
 import { joinOutcome } from "./join.ts";
 import { entryOf, linkEntry, type Schedule, type ScheduleEntry, type Step } from "./schedule.ts";
 
-/** How a plan grows while it runs: new nodes, other dependencies, nodes given up. */
+/** A change of a running plan: new nodes, new dependencies, cancelled nodes. */
 export const change = z.strictObject({
   newTasks: z.record(z.string().regex(NODE_ID), node).optional().describe("nodes to add"),
   into: z.string().optional().describe("the join that gathers the new nodes; the plan's output by default"),
@@ -25,7 +25,7 @@ export type Change = Readonly<{
   markFailed?: Readonly<Record<string, string>> | undefined;
 }>;
 
-/** Applies a change whole or not at all: a fault in it throws before anything moved. */
+/** Applies a change atomically: an invalid change throws and has no effect. */
 export function applyChange(all: Schedule, asked: Change): Step {
   const { newTasks = {}, markFailed = {} } = asked;
   const added = Object.keys(newTasks);
@@ -106,7 +106,7 @@ function changedNodes(
   return changed;
 }
 
-/** A node that needs these from now on. What its text refers to it goes on needing; what was handed over to it follows its needs. */
+/** A node with new dependencies. References in its prompt stay dependencies; attached results follow the new ones. */
 function withNeeds(before: Node, needs: readonly string[]): Node {
   if (before.kind === "join" || before.kind === "gate") return { ...before, needs };
   if (before.kind === "task") return { ...handing(before, needs), needs };
@@ -128,7 +128,7 @@ function handing(before: TaskNode, needs: readonly string[]): TaskNode {
   return { ...before, task: { ...before.task, include: needs.filter((need) => !referred.has(need)) } };
 }
 
-/** New nodes are held to what a plan is held to; only the code says that it was a change. */
+/** New nodes are checked like a plan, with the error code of a change. */
 function checkAdded(all: Schedule, newTasks: Readonly<Record<string, Node>>): void {
   const has = (id: string): boolean => all.entries.has(id) || Object.hasOwn(newTasks, id);
   const ids = [...all.entries.keys(), ...Object.keys(newTasks)];
@@ -233,7 +233,7 @@ function checkWanted(all: Schedule, added: readonly string[], wiring: ReadonlyMa
   );
 }
 
-/** Gives a waiting node other needs; returns those that it let go. */
+/** Replaces the dependencies of a waiting node; returns the removed ones. */
 function rewire(all: Schedule, entry: ScheduleEntry, needs: readonly string[]): ScheduleEntry[] {
   const before = entry.needs.map((id) => all.entries.get(id)!);
   for (const need of before) {
@@ -246,7 +246,7 @@ function rewire(all: Schedule, entry: ScheduleEntry, needs: readonly string[]): 
   return before;
 }
 
-/** A node whose needs changed may start now, settle now, or never run. */
+/** Re-evaluates a node whose dependencies changed. */
 function review(all: Schedule, entry: ScheduleEntry): Step {
   const step: Step = { start: [], settled: [], cancel: [] };
   if (entry.state !== "waiting") return step;

@@ -2,14 +2,14 @@ import type { Outcome } from "../outcome/outcome.ts";
 import { gathered, joinOutcome } from "./join.ts";
 import type { Schedule, ScheduleEntry, Step } from "./schedule.ts";
 
-/** What may start before anything is known. */
+/** The nodes that start first. */
 export function begin(all: Schedule): Step {
   const step = nothing();
   for (const entry of all.entries.values()) release(entry, step);
   return step;
 }
 
-/** One node has ended: who may start, who never will, and who is no longer needed. */
+/** Decides after a node has ended: which nodes start, are skipped, or are no longer needed. */
 export function settle(all: Schedule, id: string, outcome: Outcome): Step {
   const step = nothing();
   const entry = all.entries.get(id)!;
@@ -18,7 +18,7 @@ export function settle(all: Schedule, id: string, outcome: Outcome): Step {
   return step;
 }
 
-/** Everything that has not ended is over: what waits is cancelled now, what runs is to be stopped. */
+/** Cancels the plan: waiting nodes are cancelled now, running ones are stopped. */
 export function cancelAll(all: Schedule, reason: string): Step {
   const step = nothing();
   for (const entry of all.entries.values()) {
@@ -29,7 +29,7 @@ export function cancelAll(all: Schedule, reason: string): Step {
   return step;
 }
 
-/** Starts a waiting node that has all it needs. A join never starts: it settles as its needs do. */
+/** Starts a ready node. A join never starts: it settles with its dependencies. */
 export function release(entry: ScheduleEntry, step: Step): void {
   if (entry.state !== "waiting" || entry.open > 0 || entry.node.kind === "join") return;
   entry.state = "running";
@@ -68,7 +68,7 @@ function end(
   }
 }
 
-/** What one ended need means for a node that waits: it settles at once, or goes on waiting. */
+/** The effect of an ended dependency on a waiting node. */
 function consequenceOf(all: Schedule, entry: ScheduleEntry, id: string, outcome: Outcome): Outcome | undefined {
   if (entry.node.kind === "join") return joinOutcome(entry, all.entries);
   if (outcome.status === "ok") return undefined;

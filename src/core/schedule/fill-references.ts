@@ -3,19 +3,19 @@ import { textOf } from "../plan/graph.ts";
 import type { GateNode, Node, TaskNode } from "../plan/plan.ts";
 import { fill, NO_OUTPUT } from "../text/template.ts";
 
-/** What references are looked up in: the plan at hand, then the plans around it. */
+/** The scope of references: the plan, then its enclosing plans. */
 export type Lookup = Readonly<{
   outcomeOf(id: string): Outcome | undefined;
-  /** What a node was asked, in full. */
+  /** The full prompt of a node. */
   promptOf(id: string): string;
-  /** Where a node is in the run. */
+  /** The path of a node in the run. */
   pathOf?(id: string): string | undefined;
 }>;
 
-/** Around the outermost plan there is nothing. */
+/** The empty outer scope. */
 export const nowhere: Lookup = { outcomeOf: () => undefined, promptOf: () => "" };
 
-/** The text of a task or gate with every reference replaced by what it stands for. */
+/** The prompt of a task or gate with all references replaced. */
 export function fillIn(node: TaskNode | GateNode, lookup: Lookup): string {
   const { text, refs } = textOf(node);
   const get = (name: string): string | undefined => {

@@ -3,7 +3,7 @@ import { limitNote } from "../outcome/reached-limit.ts";
 import { defined } from "../text/defined.ts";
 import type { ScheduleEntry } from "./schedule.ts";
 
-/** What a join makes of its needs so far; `undefined` while it still has to wait. */
+/** The outcome of a join from its settled dependencies; `undefined` while it waits. */
 export function joinOutcome(join: ScheduleEntry, entries: ReadonlyMap<string, ScheduleEntry>): Outcome | undefined {
   if (join.node.kind !== "join") return undefined;
   const { pick, count = 1 } = join.node;
@@ -14,7 +14,7 @@ export function joinOutcome(join: ScheduleEntry, entries: ReadonlyMap<string, Sc
   return join.open === 0 ? allOf(partsOf(join, entries)) : undefined;
 }
 
-/** What a join that never got to the end had gathered, so that cancelling loses nothing that was done. */
+/** The gathered outputs of a cancelled join, so that finished work is not lost. */
 export function gathered(
   join: ScheduleEntry,
   entries: ReadonlyMap<string, ScheduleEntry>,
@@ -48,7 +48,7 @@ function firstOf(parts: readonly Part[]): Outcome {
   };
 }
 
-/** What gathers work that nobody approved is not approved either. */
+/** A join of unapproved work is unapproved, too. */
 function unapproved(parts: readonly Part[]): Readonly<{ approved?: false }> {
   return parts.some(({ outcome }) => outcome.approved === false) ? { approved: false } : {};
 }
@@ -72,7 +72,7 @@ function allOf(parts: readonly Part[]): Outcome {
   const names = bad.slice(0, 5).map(({ id }) => id);
   const more = bad.length > names.length ? ` and ${bad.length - names.length} more` : "";
   const message = `${bad.length} of ${parts.length} did not succeed: ${names.join(", ")}${more}`;
-  // A question that nobody could answer is no failure of the work, and the caller has to hear of it.
+  // An unanswerable question is reported as such, not as a failure of the work.
   const unanswered = bad.some(({ outcome }) => outcome.status === "failed" && outcome.fault.code === "NEEDS_ANSWER");
   const code = unanswered ? "NEEDS_ANSWER" : "SOME_FAILED";
   return { status: "failed", fault: { code, message, retryable: false }, output: texts(parts), ...unapproved(parts) };
@@ -87,14 +87,14 @@ function texts(parts: readonly Part[]): string {
 /** The only output is that of the whole, which bears the limit itself. */
 const alone = (outcome: Outcome): string => (outcome.status === "ok" ? outcome.output : textOf(outcome));
 
-/** An output, or why there is none, with what was done all the same. */
+/** The output of a node, or the reason of its failure with its partial output. */
 function textOf(outcome: Outcome): string {
   if (outcome.status === "ok") return `${outcome.output}${noted(outcome)}`;
   const done = "output" in outcome ? (outcome.output ?? "") : "";
   return `(${outcome.status}) ${explain(outcome)}${done === "" ? "" : `\n\n${done}`}`;
 }
 
-/** That a limit cut an output short, below it: whoever reads all of them would take it for whole. */
+/** A note below an output that a limit cut short. */
 const noted = (outcome: Outcome): string => (outcome.limit === undefined ? "" : `\n\n(${limitNote(outcome)})`);
 
 function dataOf(outcome: Outcome): unknown {

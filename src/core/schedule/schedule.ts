@@ -3,8 +3,8 @@ import { needsOf } from "../plan/graph.ts";
 import type { Body, Node } from "../plan/plan.ts";
 
 /**
- * Who waits for whom, and what is known so far. One owner, changed in place: each fact touches only its
- * neighbours, so that ten thousand nodes stay cheap.
+ * The dependency graph with its current state. One owner, changed in place: each event touches only the
+ * neighbours of a node, so that 10,000 nodes stay cheap.
  */
 export type Schedule = {
   readonly entries: Map<string, ScheduleEntry>;
@@ -29,16 +29,16 @@ export type ScheduleEntry = {
   outcome: Outcome | undefined;
   /** The position among all ends, from 0. */
   rank: number;
-  /** A running node that nobody needs any more. */
+  /** A running node that is no longer needed. */
   moot: boolean;
-  /** Set on a running node that is to end like this, whatever it comes to. */
+  /** The forced outcome of a running node that is being stopped. */
   givenUp: Outcome | undefined;
 };
 
-/** What a fact sets off. Each node is in `settled` exactly once over the life of a schedule. */
+/** The consequences of an event. Each node is in `settled` exactly once. */
 export type Step = { start: string[]; settled: string[]; cancel: string[] };
 
-/** The schedule of a plan whose roots are what somebody wants to know; nothing has started. */
+/** Creates the schedule of a plan with these roots. */
 export function schedule(body: Body, roots: readonly string[] = [body.output]): Schedule {
   const entries = new Map<string, ScheduleEntry>();
   for (const [id, node] of Object.entries(body.nodes)) entries.set(id, entryOf(id, node));

@@ -1,4 +1,4 @@
-/** Every mistake a caller can make, with the exit code of the command that meets it. */
+/** Error codes for mistakes of the caller, with their exit codes. */
 const exitCodes = {
   BAD_INPUT: 2,
   BAD_FILE: 2,

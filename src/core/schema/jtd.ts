@@ -14,7 +14,7 @@ export function jsonSchemaOf(schema: JsonSchema): JsonSchema {
 
 const translated = new WeakMap<JsonSchema, JsonSchema>();
 
-/** True for JTD that says something which JSON Schema would not understand, or would take for a mere hint. */
+/** True for a JTD schema that JSON Schema would misread. */
 export function isJtd(schema: JsonSchema): boolean {
   return isForm(schema, isRecord(schema["definitions"]) ? schema["definitions"] : {}) && isTelling(schema);
 }

@@ -4,7 +4,7 @@ import { nearest } from "../text/nearest.ts";
 import { CrewError, type ErrorCode } from "./error.ts";
 import { descriptionAt, keysAt } from "./schema-place.ts";
 
-/** The typed value of something from outside, or an error that names the place, the problem and the fix. */
+/** Parses an external value; throws an error with place, problem and fix. */
 export function parseAs<T>(schema: z.ZodType<T>, value: unknown, { code, what }: { code: ErrorCode; what: string }): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -92,7 +92,7 @@ function unknownKey(place: string, key: string, known: readonly string[]): Said 
   return { message: `${place} has an unknown key "${key}".`, hint };
 }
 
-/** A value that is none of those that are possible; one that is not there at all is missing. */
+/** The issue for a value that is not one of the allowed ones, or is missing. */
 function oneOf(place: string, found: unknown, values: readonly unknown[]): Said {
   const names = values.map(String);
   const close = typeof found === "string" ? nearest(found, names) : undefined;

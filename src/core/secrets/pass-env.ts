@@ -5,7 +5,7 @@ const PASSED =
   "PATH HOME LANG TERM TMPDIR USER SHELL LOGNAME LC_ALL LC_CTYPE TZ COLORTERM NO_COLOR " +
   "SystemRoot SYSTEMROOT ComSpec PATHEXT USERPROFILE TEMP TMP";
 
-/** The variables of the user that programs and tools may see; everything else stays with us, keys above all. */
+/** The variables that are passed to programs and tools; all others, keys above all, are withheld. */
 export const PASSED_VARIABLES: readonly string[] = PASSED.split(" ");
 
 /** The part of an environment that is passed on: the usual names, and those that the user added. Names are exact. */
@@ -23,7 +23,7 @@ export function steersPrograms(name: string): boolean {
   return STEERING.test(name);
 }
 
-/** An allowed command must stay the same command: loaders, search paths, start-up files, wrappers, proxies, endpoints. */
+/** Variables that change what an allowed command does: loaders, search paths, start-up files, wrappers, proxies, endpoints. */
 const NAMES =
   "PATH HOME SHELL IFS ENV PS[0-4] CDPATH GLOBIGNORE SHELLOPTS BASHOPTS FPATH ZDOTDIR TMPDIR TEMP TMP COMSPEC PATHEXT APPDATA " +
   "PROMPT_COMMAND EDITOR VISUAL PAGER MANPAGER BROWSER LESSOPEN LESSCLOSE MAKEFLAGS MFLAGS GNUMAKEFLAGS KUBECONFIG " +

@@ -8,8 +8,8 @@ import { defined } from "../../core/text/defined.ts";
 export type Contender = Pick<ModelCandidate, "name" | "id" | "thinking" | "spare"> & Readonly<{ model: Model }>;
 
 /**
- * Asks the first of these models, and the next one when it fails in a way that allows it before anything was shown. For
- * one task: whoever answered is asked first from then on.
+ * Calls the first of these models, and the next one after a failure that allows it, if nothing was shown yet. For
+ * one task: the model that answered is called first from then on.
  */
 export function fallingBack(contenders: readonly Contender[]): Model {
   let current = 0;

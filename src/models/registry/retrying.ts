@@ -14,8 +14,8 @@ const PARKS_FROM_MS = 1_000;
 const JITTER = 0.25;
 
 /**
- * Tries a turn again that failed in a passing way, as long as nothing of it was shown. It waits longer each time, and at
- * least as long as the provider asks for; a provider that asks for more than a minute is not waited for. A task that
+ * Retries a turn after a transient failure, if nothing of it was shown. It waits longer each time, and at
+ * least as long as the provider asks for; if that is more than a minute, it does not wait. A task that
  * parks waits here for less than a second only.
  */
 export function retrying(

@@ -12,7 +12,7 @@ const WARM_MS = 4 * 60_000;
 type Prefix = { writer: Promise<void> | undefined; warmUntil: number };
 
 /**
- * Sends the first of several requests with the same prefix ahead: the others start when its first byte has arrived, for
+ * Sends the first of several requests with the same prefix ahead: the others start after its first byte, because
  * only then can they read the prefix from the provider's cache instead of writing it again.
  */
 export function warmingPrefix(

@@ -7,7 +7,7 @@ import { sanitize } from "../../core/text/sanitize.ts";
 import { type Endpoint, withoutLogin } from "./endpoint.ts";
 import { faultKindOf, kinds, saidIn } from "./fault-kind.ts";
 
-/** An answer that is no answer, as it came. */
+/** An HTTP error response. */
 export type ErrorResponse = Readonly<{
   status: number;
   /** Header names in lower case. */
@@ -66,7 +66,7 @@ export function badAnswer(why: string, { provider }: Pick<Endpoint, "provider">)
   };
 }
 
-/** An answer that ended before its end. */
+/** The fault of an answer that ended early. */
 export function brokenOff({ provider }: Pick<Endpoint, "provider">): Fault {
   return {
     code: "MODEL_NETWORK",
@@ -76,10 +76,10 @@ export function brokenOff({ provider }: Pick<Endpoint, "provider">): Fault {
   };
 }
 
-/** A turn that somebody stopped; whoever stopped it knows, so nobody sees this. */
+/** The fault of an aborted turn; not shown, because the caller aborted it. */
 export const abortedFault: Fault = { code: "MODEL_NETWORK", message: "the turn was aborted", retryable: false };
 
-/** The provider would not say that, or not answer that. */
+/** The provider's content filter stopped the answer. */
 export function refused({ provider }: Pick<Endpoint, "provider">, why = ""): Fault {
   const message = `${provider} stopped the answer with its content filter${why === "" ? "." : `: ${why}`}`;
   return {
@@ -97,7 +97,7 @@ export function tooLong({ provider }: Pick<Endpoint, "provider">): Fault {
 
 const LONGEST_MESSAGE = 300;
 
-/** Text of a stranger, fit to be shown: no key, no control characters, one line, not long. */
+/** Foreign text made safe to show: no key, no control characters, one short line. */
 function sayable(text: string, { key, headers }: Endpoint): string {
   const secrets = [...(key === undefined ? [] : [key]), ...Object.values(headers)];
   const clean = sanitize(createRedactor(secrets).text(text))

@@ -32,18 +32,18 @@ const schemes = {
 type Scheme = z.infer<(typeof schemes)[keyof typeof schemes]>;
 type Simple = Exclude<Scheme, { type: "oauth" }>;
 
-/** What is added to a request so that the other side knows who asks. */
+/** Authentication data added to a request. */
 export type Credential = Readonly<{
   headers?: Readonly<Record<string, string>>;
   query?: Readonly<Record<string, string>>;
 }>;
 
-/** Who we are to one agent elsewhere; kept as long as the crew, so that a token is asked for once. */
+/** Credentials for one remote agent; kept as long as the crew, so that a token is requested once. */
 export type Credentials = Readonly<{
   /** Says where its secrets come from, for the question that is asked before anything is sent. */
   label: string;
   get(how: SignIn): Promise<Credential>;
-  /** They were refused: the next `get` asks anew. False when that would give the same again. */
+  /** Invalidates refused credentials. False when new ones would be the same. */
   forget(): Promise<boolean>;
   /** Every secret that was used so far. */
   secrets: ReadonlySet<string>;
@@ -140,7 +140,7 @@ const badAuth = (what: string, hint = "Correct it in the agent's file; docs/a2a.
   remoteFailure("REMOTE_AUTH", `the \`auth\` of the agent cannot be used: ${what}`, hint);
 
 /**
- * A `fetch` that says who asks. A secret goes nowhere over a line that others can read, except on this machine. An error
+ * A `fetch` that authenticates. Secrets are sent only over https or to this machine. An error
  * status becomes an error here, unless it is the protocol's own; one refusal is answered with fresh credentials.
  */
 export function signedFetch(inner: typeof fetch, credentials: Credentials | undefined, how: SignIn): typeof fetch {

@@ -3,7 +3,7 @@ import { isCrewError, messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { protocolCode } from "./a2a-sdk.ts";
 
-/** What can go wrong with an agent elsewhere, as an error on its way to the outcome. */
+/** An error of a remote agent, which becomes an outcome. */
 export type RemoteFailure = Error &
   Readonly<{ code: FaultCode; hint?: string; retryable: boolean; retryAfterMs?: number }>;
 
@@ -89,7 +89,7 @@ export function isPassing(error: unknown): boolean {
 const OURS: ReadonlySet<FaultCode> = new Set(["DENIED", "NEEDS_ANSWER", "BUDGET"]);
 
 /**
- * The outcome that an error means. `sent`: a message may have arrived, so doing it again could do something twice.
+ * Maps an error to an outcome. `sent`: a message may have arrived, so a retry could repeat its effect.
  */
 export function remoteFault(error: unknown, { sent }: { sent: boolean }): FailedOutcome {
   const message = `Error calling remote agent: ${messageOf(error)}`;
@@ -133,7 +133,7 @@ const NOT_CONNECTED: ReadonlySet<string> = new Set([
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
-/** True when no connection stood, so that nothing can have arrived. */
+/** True when no connection was established, so that nothing can have arrived. */
 function neverConnected(error: unknown): boolean {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
     if ("code" in at && NOT_CONNECTED.has(String(at.code))) return true;

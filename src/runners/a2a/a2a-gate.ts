@@ -23,7 +23,7 @@ const sending = defineTool({
   run: () => "",
 });
 
-/** Asks once about every server that gets something from us; where a server leads us on, only what is allowed anyway is followed. */
+/** Asks once for approval of every server that receives data; redirects are followed only where rules allow them. */
 export function createGate(
   assignment: Assignment,
   context: PerformContext,

@@ -38,19 +38,19 @@ export type A2aParts = Readonly<{
   linger(work: Promise<unknown>): void;
 }>;
 
-/** How long the other side has to take note of a cancellation. */
+/** Timeout for a remote cancellation. */
 const CANCEL_MS = 5_000;
-/** How often a task is asked about that does not tell by itself, at first and in the end. */
+/** First and last polling interval of a task without streaming. */
 const FIRST_LOOK_MS = 250;
 const LAST_LOOK_MS = 5_000;
-/** How often in a row a task may be asked about in vain. */
+/** Maximum number of failed polls in a row. */
 const MOST_MISSES = 5;
-/** No answer is longer; who sends more is not listened to. */
+/** Maximum size of an answer. */
 const MAX_ANSWER_BYTES = 5_000_000;
-/** How often an agent whose answer cannot be used is asked again. */
+/** Number of retries for an unusable answer. */
 const REPAIRS = 1;
 
-/** Hands a task to an agent elsewhere, over the A2A protocol. What the user's policy does not allow is not even looked at. */
+/** Sends a task to a remote agent over the A2A protocol. A server that the policy does not allow is not contacted. */
 export function a2aRunner(parts: A2aParts): Runner {
   return async (assignment, context) => {
     const clock = deadlineOf(assignment.limits, context);
@@ -268,7 +268,7 @@ function createTalk(assignment: Assignment, context: PerformContext, parts: A2aP
     return failed("REJECTED", `The question of ${agent.name} was not answered${said.text ? `: ${said.text}` : "."}`);
   };
 
-  /** Tells the other side that nobody waits any more; the run ends after that, but its outcome does not wait. */
+  /** Cancels the remote task; the run waits for this, the outcome does not. */
   const giveUp = (): void => {
     if (!client || ids.taskId === undefined || (answer?.kind === "task" && isOver(answer.status.state))) return;
     parts.linger(client.cancel(ids.taskId, AbortSignal.timeout(CANCEL_MS)).catch(() => {}));

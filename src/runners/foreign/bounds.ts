@@ -19,7 +19,7 @@ export const abilities = {
 export type Ability = keyof typeof abilities;
 export const abilityNames = Object.keys(abilities) as Ability[];
 
-/** What a task is bound to, in the words that another tool can be told. */
+/** The restrictions of a task, in a form that other tools understand. */
 export type Bounds = Readonly<{
   /** Unasked, only what rules allow, only after asking, never. */
   may: Readonly<Record<Ability, "yes" | "some" | "ask" | "no">>;
@@ -85,7 +85,7 @@ function mayDo(name: Ability, rights: Rights, policy: Policy): "yes" | "some" | 
   return policy.asks ? "ask" : "no";
 }
 
-/** What a tool can be kept to. */
+/** The restrictions that a tool can enforce. */
 export type ToolRestrictions = Readonly<{
   /** Each ability can be taken away; it decides itself when it asks; or these cannot be taken away, with the reason. */
   without: "each" | "asks" | Readonly<Partial<Record<Ability, string>>>;
@@ -97,7 +97,7 @@ export type ToolRestrictions = Readonly<{
   sandbox: boolean;
 }>;
 
-/** What a task is bound to and a tool cannot keep, a clause for each. */
+/** The restrictions of a task that a tool cannot enforce, one clause each. */
 export function lacking(bounds: Bounds, keeps: ToolRestrictions): string[] {
   const { may, deny, own, sandbox } = bounds;
   const stuck = { each: () => [], asks: () => unasked(may) };

@@ -39,8 +39,8 @@ export type ForeignHandover = Readonly<{
 }>;
 
 /**
- * Refuses what another tool could not keep, unless somebody accepted that, and never repeats what was interrupted: nobody
- * knows what the tool had done by then.
+ * Refuses a task whose restrictions the tool cannot enforce, unless this was accepted, and never repeats an interrupted task,
+ * because its effects are unknown.
  */
 export function handOver(
   name: string,

@@ -10,8 +10,8 @@ import type { ChildRequest, Job, Requests, TaskChannel, ToTask } from "./protoco
 export type RunJob = (job: Job, context: PerformContext) => Promise<Outcome>;
 
 /**
- * The other end of a host: takes one job and hands in its outcome. Resolves when that is done, or when there is nobody
- * any more who could want it.
+ * The child side: takes one job and returns its outcome. Resolves when that is done, or when the parent
+ * has ended.
  */
 export function serveParent(channel: TaskChannel, work: RunJob, stop: AbortSignal): Promise<void> {
   const { controller } = following(stop);
@@ -138,7 +138,7 @@ export function serveParent(channel: TaskChannel, work: RunJob, stop: AbortSigna
   });
 }
 
-/** How long a task has to stop when there is nobody left to hand its outcome to. */
+/** Time for a task to stop after its parent has ended. */
 const LAST_MS = 1_000;
 
 type Waiting = Readonly<{ resolve(get: unknown): void; reject(error: Error): void }>;

@@ -18,13 +18,13 @@ export type WatchedProcess = Readonly<{
   passed(fault: FailedOutcome): void;
 }>;
 
-/** How often is looked, where looking is cheap and where it is not. */
+/** Measuring intervals, where measuring is cheap and where it is not. */
 const LOOK_EVERY_MS = process.platform === "linux" ? 200 : 1_000;
-/** How long a task may be late, and how long its place may take to show that it still works. */
+/** Tolerance of the deadline, and timeout of a ping. */
 const LATE_MS = 2_000;
 
 /**
- * Keeps the limits that a task cannot keep itself: its memory and processor time, and its time when it stands still.
+ * Enforces limits from outside of the task: memory, CPU time, and the time limit when it hangs.
  * One that is not enforced is reported once.
  */
 export function keepLimits(

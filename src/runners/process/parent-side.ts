@@ -9,18 +9,18 @@ import type { ChildRequest, FromTask, HostChannel, Job, Requests } from "./proto
 
 /** A task that is carried out at the other end of a channel. */
 export type ChildCall = Readonly<{
-  /** What it handed in; never settles for one that ends without a word. */
+  /** Its outcome; never settles if the child ends without one. */
   outcome: Promise<Outcome>;
   /** The other end will not say anything any more. */
   silent: Promise<void>;
   cancel(reason: string): void;
-  /** Resolves once the other end shows that it is still able to think. */
+  /** Pings the child; resolves when it answers. */
   ping(): Promise<void>;
-  /** Nothing that it says from now on is heard; what was set aside for it is given back, what it waits for is stopped. */
+  /** Ignores further messages, releases its reservations and stops its requests. */
   leave(): void;
 }>;
 
-/** Hands a job to the other end and answers what it asks, from the context that a task here would have had. */
+/** Sends a job to the child and answers its requests from the task's context. */
 export function serveChild(channel: HostChannel, job: Job, context: PerformContext): ChildCall {
   const outcome = deferred<Outcome>();
   const silent = deferred<void>();

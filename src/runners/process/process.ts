@@ -9,8 +9,8 @@ import type { FromTask, ToTask } from "./protocol.ts";
 import { type SpawnParts, spawnTask, type TaskExit, type OpenChild } from "./spawn-task.ts";
 
 /**
- * Carries out each task in a child process of ours: whatever happens in it, this program goes on, and what it uses can be
- * measured and bounded. It has a group of its own and ends when we do, however we do.
+ * Runs each task in a child process: a crash does not affect this process, and its resources can be
+ * measured and limited. It has its own process group and ends with this process.
  */
 export const processRunner = (parts: SpawnParts): Runner => spawnTask(openProcess, parts);
 

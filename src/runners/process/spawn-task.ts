@@ -140,7 +140,7 @@ function crashed(
     : failed("CRASHED", `The ${called} of the task ${how} before it was done${words}`, { retryable: true });
 }
 
-/** Code stays in the process in which it was handed in: a task that may use it has to stay there, too. */
+/** Tools and models defined in code exist only in this process: a task that uses them must run here. */
 function cannotCross(
   { call, rights, model, tools, runner }: Assignment,
   { code }: SpawnParts,
@@ -180,7 +180,7 @@ function jobFor(
 
 type Tally = Readonly<{ context: PerformContext; text(): string; spent(): Spending; waited(): number }>;
 
-/** The same context, which also notes what a task that cannot speak for itself any more has used and said. */
+/** Wraps a context to remember usage and text of a task, in case it crashes. */
 function createTally({ model }: Assignment, context: PerformContext): Tally {
   let usage = noUsage();
   let cost = noCost();

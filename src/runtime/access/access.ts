@@ -32,13 +32,13 @@ import { type Root, rootOf } from "../files/open-contained.ts";
 import { resolveSubject } from "../files/resolve-subject.ts";
 import { type ClosedPlaces, createClosedPlaces } from "../files/secret-places.ts";
 
-/** What all runs of a crew share about what may be done. */
+/** Access settings that all runs of a crew share. */
 export type AccessParts = Readonly<{
   /** The workspace. */
   cwd: string;
   settings: Permissions;
   policy: Policy;
-  /** What isolation there is; found out the first time somebody asks. */
+  /** The available sandbox, probed on first use. */
   sandbox(): Promise<SandboxLevel>;
   /** The commands of all of them. */
   inFlight: InFlight;
@@ -47,38 +47,38 @@ export type AccessParts = Readonly<{
   homes: readonly string[];
   /** Places of secrets, and the state folder. */
   closed: ClosedPlaces;
-  /** Keeps what was agreed to for longer than a run. */
+  /** Stores permanent approvals. */
   keep?(rules: readonly Rule[], scope: "project" | "user"): Promise<void>;
   /** Where the outputs of a run are kept. */
   outputs?(run: string): string;
-  /** Takes secrets out of what is kept. */
+  /** Removes secrets from stored output. */
   redact?(text: string): string;
 }>;
 
-/** The task that access is for. */
+/** The task that gets access. */
 export type AccessRequest = Readonly<{
   run: string;
   path: string;
   depth: number;
   agent: Pick<Agent, "name" | "permission" | "tools" | "disallowedTools" | "rules" | "sandbox">;
-  /** What the calls of whoever started it are judged by. */
+  /** Policy of the parent task. */
   policy?: Policy;
-  /** The worktree that is the workspace for it. */
+  /** The worktree it works in. */
   worktree?: Worktree;
-  /** What it said about itself. */
+  /** Its declared options. */
   task?: Pick<Task, "writes">;
   cwd: string;
   env(): Readonly<Record<string, string>>;
   /** It may run commands. */
   commands: boolean;
-  /** Told once in a run, when a command is first wanted. */
+  /** Reports the sandbox once per run, at the first command. */
   note(level: SandboxLevel): void;
 }>;
 
-/** Access for the tasks of one run: what somebody agrees to holds for all of them until its end. */
+/** Access of the tasks of one run: an approval applies to all of them until the run ends. */
 export type RunAccess = Readonly<{
   policyFor(agent: AccessRequest["agent"], parent?: Policy): Policy;
-  /** `undefined`: the folder it is to work in lies outside of what the run may touch. */
+  /** `undefined`: its working folder is outside of the folders of the run. */
   accessFor(task: AccessRequest): Promise<TaskAccess | undefined>;
 }>;
 
@@ -140,7 +140,7 @@ export function createRunAccess(parts: AccessParts): RunAccess {
 
 type ClosedTo = Readonly<{ tool: string; policy: Policy; placeOf(absolute: string): string; shut: ClosedPlaces }>;
 
-/** What a tool may not read in a folder. Where nothing can be closed there is nothing to ask for every entry. */
+/** Forbidden paths in a folder; `undefined` where none is possible, so that entries need no check. */
 function closedIn(folder: string, { tool, policy, placeOf, shut }: ClosedTo): ClosedInFolder {
   const bans = readBans(policy);
   const touched = shut.touches(folder);
@@ -157,17 +157,17 @@ function closedIn(folder: string, { tool, policy, placeOf, shut }: ClosedTo): Cl
   };
 }
 
-/** The workspace as context files are read from it: what is closed to agents is closed to them. */
+/** The workspace for context files: paths that are forbidden to agents are left out. */
 export async function contextRoot({ cwd, policy, closed }: AccessParts): Promise<Root> {
   const root = await rootOf(cwd);
   const placeOf = (absolute: string): string => relative(root.real, absolute).split(sep).join("/");
-  const open: Policy = { ...policy, deny: [] }; // a person who names a file has read the rules
+  const open: Policy = { ...policy, deny: [] }; // a file that the user names explicitly is allowed
   return { ...root, ...closedIn(root.real, { tool: "read_file", policy: open, placeOf, shut: closed }) };
 }
 
 type Places = Awaited<ReturnType<typeof placesFor>> & object;
 
-/** What a task may touch. Folders are fixed when the run starts: no agent can widen them by what it starts. */
+/** The access of a task. Folders are fixed at the start of the run: no agent can widen them. */
 async function placesFor({ cwd: workspace, settings, homes }: AccessParts, { cwd, depth, worktree }: AccessRequest) {
   const openRoot = async (folder: string): Promise<Root> => {
     const root = await rootOf(folder);
@@ -190,7 +190,7 @@ async function placesFor({ cwd: workspace, settings, homes }: AccessParts, { cwd
   return { roots: [own, ...others.filter(({ real }) => !folderContains(own.real, real))], placeOf, rootAt };
 }
 
-/** Where home folders lie, seen from a folder: in it, or above it. */
+/** Positions of home folders relative to a folder. */
 function homeAnchors(folder: string, homes: readonly string[]): HomeAnchor[] {
   return homes.flatMap((home) => {
     if (folderContains(folder, home)) return [{ cut: relative(folder, home), add: "" }];
@@ -213,11 +213,11 @@ async function commandsFor(
   const wish = parts.settings.sandbox ?? "auto";
   const level = wish === "off" ? OFF : await parts.sandbox();
   const cwd = roots[0]!.real;
-  // No folder is opened to commands that is a part of the state of the crew, also when somebody works in it.
+  // Folders inside the state folder are never accessible to commands.
   const writable = roots.map(({ real }) => real).filter((real) => shut.at(real)?.kind !== "state");
   const place = placeOf(cwd);
   const outputs = parts.outputs?.(task.run);
-  // A command also sees what lies around the folder it works in: the workspace, from a worktree or a folder below.
+  // A command also sees the surroundings of its folder: the workspace, from a worktree or a subfolder.
   const workspace = (await rootOf(parts.cwd)).real;
   const closed = (): string[] => [
     ...closedByName(policy()),
@@ -251,7 +251,7 @@ async function commandsFor(
   });
 }
 
-/** Of what may be written, the folders that every lease covers whole, as far as they are there. */
+/** The existing writable folders that every lease covers completely. */
 function leasedFolders({ leases = [] }: Policy, roots: readonly Root[], placeOf: Places["placeOf"]): string[] {
   const isCovered = (folder: string): boolean =>
     leases.every((lease) => wholeFolders(lease).some((whole) => folderContains(`/${whole}`, `/${placeOf(folder)}`)));
@@ -266,7 +266,7 @@ function leasedFolders({ leases = [] }: Policy, roots: readonly Root[], placeOf:
   return [...new Set(wanted)].filter((folder) => isCovered(folder) && isPlainFolder(folder));
 }
 
-/** A link could lead anywhere. */
+/** A symbolic link could lead anywhere. */
 function isPlainFolder(folder: string): boolean {
   const real = existsSync(folder) && statSync(folder).isDirectory() ? realpathSync.native(folder) : undefined;
   return real === folder;
@@ -277,7 +277,7 @@ const OFF: SandboxLevel = {
   text: "sandbox: off - it is disabled. Shell commands run with your full rights.",
 };
 
-/** Refuses to begin where isolation was demanded and cannot be had. */
+/** Throws when a sandbox is required but not available. */
 export async function demandSandbox({ settings, sandbox }: Pick<AccessParts, "settings" | "sandbox">): Promise<void> {
   if (settings.sandbox !== "required") return;
   const { level, text, fix } = await sandbox();
@@ -289,22 +289,22 @@ export async function demandSandbox({ settings, sandbox }: Pick<AccessParts, "se
   );
 }
 
-/** Where a crew works and keeps things. */
+/** The folders of a crew. */
 export type AccessFolders = Readonly<{
   cwd: string;
   /** The person's home as the environment says it. */
   home: string | undefined;
-  /** Where the crew keeps what it keeps, the journals of runs among it. */
+  /** The state folder, with the journals of runs. */
   state: string;
   env: Readonly<Record<string, string | undefined>>;
-  /** False: nothing is kept there, records of commands in flight neither. */
+  /** False: nothing is stored there, not even records of running commands. */
   kept?: boolean;
   finisher?: string | undefined;
   outputs?: AccessParts["outputs"];
   redact?: AccessParts["redact"];
 }>;
 
-/** The same, with no more rights than a run was started with: taking it up again must not widen them. */
+/** The policy limited to the recorded permissions of a run: resuming must not widen them. */
 export function restrictTo(parts: AccessParts, before: Permissions, own: readonly string[]): AccessParts {
   const strictness = ["off", "auto", "required"] as const;
   const wish = ({ sandbox = "auto" }: Permissions): number => strictness.indexOf(sandbox);

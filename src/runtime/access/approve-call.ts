@@ -10,13 +10,13 @@ import type { Tool } from "../../core/task/tool.ts";
 import { classOf } from "../../core/vocabulary/tool-class.ts";
 import { isDenial, isOpenRefusal } from "../files/open-contained.ts";
 
-/** A call that may be carried out on exactly these subjects, one that may not, or one that makes no sense. */
+/** The decision about a call: allowed for exactly these subjects, denied, or invalid. */
 export type ApprovedCall =
   | Readonly<{ judged: readonly LocatedSubject[] }>
   | Readonly<{ rule: string; text: string }>
   | Readonly<{ problem: string }>;
 
-/** Judges a call, and asks where that is needed. Nobody there to ask is a no. */
+/** Judges a call, and asks for approval where needed. If nobody is available, the call is denied. */
 export async function approve(
   tool: Tool,
   input: unknown,
@@ -48,7 +48,7 @@ export async function approve(
       text: `DENIED: ${answer.by ?? "the person"} said no${words === "" ? "" : `: ${words}`}. Do not try it in another way.`,
     };
   }
-  // Where nothing isolates commands each of them is asked, whatever was agreed to before.
+  // Without a sandbox every command needs its own approval, whatever was approved before.
   if (answer.always && (!runs || commands?.state.sandboxed || commands?.state.waived))
     await access?.agree(rulesAlike(tool.name, located), answer.scope);
   return { judged: located };
@@ -56,7 +56,7 @@ export async function approve(
 
 const careful: Policy = createPolicy("default");
 
-/** What the policy of a task says about a call on these subjects. */
+/** The verdict of the task's policy on a call with these subjects. */
 export function verdictOn(tool: Tool, { access }: Assignment, about: Pick<CallToJudge, "subjects" | "shell">): Verdict {
   return judge(access?.policy() ?? careful, { tool: tool.name, does: classOf(tool), effect: tool.effect, ...about });
 }

@@ -5,14 +5,14 @@ import { parseRules, type Rule, ruleText } from "../../core/rules/rule.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 
-/** For whom a rule is kept. */
+/** The scope of a stored rule. */
 export type RuleScope = "project" | "user";
 
-/** What a person agreed to once and for all, in the user's own folder: no project can write it. */
+/** Permanent approvals, stored in the user's state folder, where no project can write. */
 export type KeptRules = Readonly<{
-  /** The rules that hold in a project. One that cannot be read any more does not count. */
+  /** The rules for a project. Unreadable rules are ignored. */
   read(project: string): Promise<readonly string[]>;
-  /** Keeps rules that name what they are about; one for a whole tool is never kept. */
+  /** Stores rules with a pattern; a rule for a whole tool is never stored. */
   keep(rules: readonly Rule[], scope: RuleScope, project: string): Promise<void>;
 }>;
 

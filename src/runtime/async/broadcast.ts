@@ -1,4 +1,4 @@
-/** Hands every value to everybody who listens; a listener that is slow keeps its own queue. */
+/** Sends every value to all listeners; each listener has its own queue. */
 export class Broadcast<T> {
   readonly #listeners = new Set<Listener<T>>();
   #over = false;
@@ -15,7 +15,7 @@ export class Broadcast<T> {
     for (const listener of this.#listeners) listener.wake();
   }
 
-  /** What is sent from now on. */
+  /** Iterates over the values sent from now on. */
   async *listen(): AsyncGenerator<T, void> {
     const listener = createListener<T>();
     this.#listeners.add(listener);

@@ -1,7 +1,7 @@
 import { startTimer } from "./long-timer.ts";
 import { onAbort } from "./on-abort.ts";
 
-/** Why work was stopped, as the reason of an AbortSignal. `pause`: it goes on later from what is recorded. */
+/** The abort reason of stopped work. `pause`: it can be resumed from the journal. */
 export type Stop = Readonly<{ stop: string; pause?: true }>;
 
 /** What can be told to stop: a controller, or a task that still waits for its slot. */
@@ -12,19 +12,19 @@ export function stopped(reason: string): Stop {
   return { stop: reason };
 }
 
-/** The same for work that is to go on later. */
+/** The abort reason for a pause. */
 export function pausedFor(reason: string): Stop {
   return { stop: reason, pause: true };
 }
 
-/** Why work was paused; `undefined` while it goes on, and when it was stopped for good. */
+/** The reason of a pause; `undefined` when the work runs or was cancelled. */
 export function pauseReason(signal: AbortSignal): string | undefined {
   const reason: unknown = signal.reason;
   const isPause = typeof reason === "object" && reason !== null && "pause" in reason && reason.pause === true;
   return signal.aborted && isPause ? reasonOf(signal) : undefined;
 }
 
-/** The words of an abort: ours, or those of whoever aborted. */
+/** The text of an abort reason. */
 export function reasonOf(signal: AbortSignal): string {
   const reason: unknown = signal.reason;
   if (typeof reason === "object" && reason !== null && "stop" in reason) return String(reason.stop);

@@ -3,19 +3,19 @@ import type { PerformContext } from "../../core/task/engine.ts";
 import { type Limits, NEAR_MIN_MS, NEAR_SHARE } from "../../core/vocabulary/limits.ts";
 import { following, reasonOf, stopped } from "./cancel.ts";
 
-/** The wall clock of one task. */
+/** The deadline of one task. */
 export type Deadline = Readonly<{
   signal: AbortSignal;
   passed(): boolean;
-  /** Why the work above was stopped, when it was. */
+  /** Why the parent was stopped, if it was. */
   reason(): string;
   stop(): void;
-  /** The clock stands still while the task only waits for somebody else: helpers have clocks of their own, people none. */
+  /** Pauses the deadline while the task waits for helpers or people. */
   standing<T>(wait: () => Promise<T>): Promise<T>;
 }>;
 
 /**
- * Aborts when the task's time is up; when limits only warn, the time is noted and nothing is stopped. Calls `near` once
+ * Aborts when the task's time is up; if limits are not enforced, the time is only recorded. Calls `near` once
  * when most of a long time is used.
  */
 export function deadlineOf(

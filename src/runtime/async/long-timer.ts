@@ -1,4 +1,4 @@
-/** Node fires a timer of more milliseconds at once. */
+/** Maximum delay of a Node timer; a longer one fires at once. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** A timer of any length: one that is longer than Node can keep is kept in steps. Returns what clears it. */

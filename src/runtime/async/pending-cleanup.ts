@@ -1,11 +1,11 @@
-/** What tasks leave behind that ends by itself: the run waits for it, the next task does not. */
+/** Cleanup work of ended tasks: the run waits for it, other tasks do not. */
 export type PendingCleanup = Readonly<{
   add(work: Promise<unknown>): void;
-  /** Resolves when nothing is left, or when it took too long: what cannot be ended must not hold up the run for ever. */
+  /** Resolves when all cleanup is done, or after a timeout. */
   gone(): Promise<void>;
 }>;
 
-/** What was killed is gone long before that. */
+/** Timeout of the cleanup. */
 const LONGEST_MS = 5_000;
 
 export function createPendingCleanup(): PendingCleanup {

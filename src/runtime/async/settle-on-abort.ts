@@ -5,9 +5,9 @@ import { reasonOf } from "./cancel.ts";
 import { onAbort } from "./on-abort.ts";
 
 /**
- * Ends with the signal: a task that is cancelled is over at once, whatever its tools still do, and nothing it
- * says afterwards is heard. Whoever waits for a race must not wait for its losers. What it noted before that it has come
- * to stays with it.
+ * Settles when the signal aborts: a cancelled task ends at once, whatever its tools still do, and nothing it
+ * emits afterwards is used, so that a race does not wait for its losers. Partial results that it noted
+ * before are kept.
  */
 export function settleOnAbort(
   place: RunPlace,
@@ -25,7 +25,7 @@ export function settleOnAbort(
       resolve(outcome);
     };
     const giveUp = (): void => {
-      // One turn of the event loop for a task that stops by itself and can say how far it came.
+      // Gives a task that stops by itself one event loop turn to return its partial result.
       setImmediate(() => settle(stoppedWith(noted, reasonOf(signal))));
     };
     let release: (() => void) | undefined;
@@ -45,7 +45,7 @@ export function settleOnAbort(
   });
 }
 
-/** A task that was stopped while its answer was being looked at keeps the answer, and what it cost. */
+/** A task that is stopped while its answer is being checked keeps the answer and its cost. */
 function stoppedWith(noted: Outcome | undefined, reason: string): Outcome {
   if (noted?.status !== "ok") return { status: "cancelled", reason };
   const { status: _status, data: _data, from: _from, ...rest } = noted;

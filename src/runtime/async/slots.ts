@@ -5,11 +5,11 @@ export class Slots {
   readonly #limit: number;
   readonly #parent: Slots | undefined;
   #taken = 0;
-  /** Tickets in order; those who left stay without a `come` until they are reached. */
+  /** Queue of tickets; cancelled tickets stay without a `come` until they are reached. */
   #waiting: (Ticket | undefined)[] = [];
   #next = 0;
 
-  /** With a parent, whoever takes a slot here holds one there, too. */
+  /** With a parent, a slot here also takes a slot there. */
   constructor(limit: number, parent?: Slots) {
     this.#limit = limit;
     this.#parent = parent;
@@ -32,7 +32,7 @@ export class Slots {
     });
   }
 
-  /** Stands in line for a slot; `come` is called with its release, at once when one is free. All that waits is the ticket. */
+  /** Queues for a slot; `come` is called with the release function, at once when a slot is free. */
   queue(come: (release: Release) => void): Ticket {
     const ticket: Ticket = { come, outer: undefined };
     if (this.#taken < this.#limit) {
@@ -42,7 +42,7 @@ export class Slots {
     return ticket;
   }
 
-  /** Leaves the line. False: its turn has come, and the slot has to be given back. */
+  /** Leaves the queue. False: the slot was already granted and must be released. */
   leave(ticket: Ticket): boolean {
     if (!ticket.come) return false;
     ticket.come = undefined;
@@ -71,7 +71,7 @@ export class Slots {
     });
   }
 
-  /** Gives the slot to the one who waits longest, or back. */
+  /** Passes the slot to the first waiter, or frees it. */
   #hand(): void {
     while (this.#next < this.#waiting.length) {
       const ticket = this.#waiting[this.#next];
@@ -85,10 +85,10 @@ export class Slots {
   }
 }
 
-/** Gives a slot back; calling it again does nothing. */
+/** Releases a slot; further calls have no effect. */
 export type Release = () => void;
 
-/** A place in the line. `come` is there for as long as it waits, `outer` is its place in the parent's line. */
+/** A queue entry. `come` is set while it waits; `outer` is its entry in the parent's queue. */
 export type Ticket = { come: ((release: Release) => void) | undefined; outer: Ticket | undefined };
 
 const nothing: Release = () => {};

@@ -1,10 +1,10 @@
 import { deferred } from "./deferred.ts";
 import { onAbort } from "./on-abort.ts";
 
-/** What some work comes to; `undefined` when the signal aborts first, whatever becomes of the work then. */
+/** The result of some work; `undefined` when the signal aborts first. */
 export async function unlessAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T | undefined> {
   if (signal.aborted) {
-    work.then(undefined, () => {}); // what it comes to is of no interest, and must not be nobody's
+    work.then(undefined, () => {}); // swallow the rejection; the result is no longer needed
     return undefined;
   }
   const { promise, resolve } = deferred<undefined>();

@@ -17,10 +17,10 @@ export async function isStarting(folder: string): Promise<boolean> {
   return (await livingClaim(join(folder, FILE))) !== undefined;
 }
 
-/** How many runs may work in the background at once when nothing else is said. */
+/** Default maximum of concurrent background runs. */
 export const DEFAULT_BACKGROUND_RUNS = 10;
 
-/** How long somebody waits who cannot know yet whether there is room for one more. */
+/** How long a starter waits when it is undecided whether a slot is free. */
 const PATIENCE_MS = 30_000;
 
 /**
@@ -63,7 +63,7 @@ async function others(store: Store, run: string): Promise<{ working: number; sta
 }
 
 async function placeOf(folder: string): Promise<"working" | "starting" | undefined> {
-  // Asked first: a run that its process takes over in between is seen as the one or the other.
+  // Read first, so that a run that changes from starting to running in between is counted once.
   if (await isStarting(folder)) return "starting";
   if ((await lastEvent(folder).catch(() => undefined))?.type === "run.ended") return undefined;
   return (await ownerOf(folder)) !== undefined && (await isRequested(folder)) ? "working" : undefined;

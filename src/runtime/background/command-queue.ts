@@ -10,15 +10,15 @@ import { writeAtomic } from "../disk/write-atomic.ts";
 
 const FOLDER = "control";
 const COMMAND = /^(\d{13}-[0-9a-f]{16})\.json$/;
-/** How often a folder is looked at where watching it tells nothing. */
+/** Polling interval where file watching does not work. */
 const LOOK_EVERY_MS = 500;
 /** How many times a receipt is looked for before the run is asked whether it has ended. */
 const LOOKS_PER_CHECK = 10;
 
 /**
- * Hands a command to whoever owns the run, by a file in its folder: it outlives both processes, so one that nobody
- * reads now is read by the next owner. Resolves with the receipt, or `undefined` when none came in time. `ended` gives
- * the receipt of a run that has ended: nobody will read the command, so it is taken back.
+ * Sends a command to the owner of a run through a file in its folder. The file survives both processes, so a command
+ * that is not read now is read by the next owner. Resolves with the receipt, or `undefined` after the timeout. `ended` returns
+ * the receipt of an ended run: the command will not be read, so it is deleted.
  */
 export async function post(
   run: string,
@@ -32,7 +32,7 @@ export async function post(
   const receipt = join(folder, `${name}.receipt`);
   const until = performance.now() + waitMs;
   for (let looks = 0; ; looks += 1) {
-    // Asked before the receipt is looked for: the last act of a run that ends is to write its receipts.
+    // Checked before the receipt, because an ending run writes its receipts last.
     const over = looks % LOOKS_PER_CHECK === 0 ? await ended() : undefined;
     const text = await readRegularFile(receipt)
       .then(String)
@@ -57,10 +57,10 @@ export async function waiting(run: string): Promise<readonly RunCommand[]> {
   return read.flatMap(({ data }) => (data ? [data] : []));
 }
 
-/** What becomes of a command; `undefined` leaves it where it is, for later. */
+/** The receipt of a command; `undefined` keeps the command for later. */
 export type HandleCommand = (command: RunCommand, signal: AbortSignal) => Promise<Receipt | undefined>;
 
-/** Carries out the commands that wait for a run, oldest first, and those that come, until the signal aborts. */
+/** Handles waiting and new commands of a run, oldest first, until the signal aborts. */
 export async function serveCommands(run: string, carryOut: HandleCommand, signal: AbortSignal): Promise<void> {
   const folder = join(run, FOLDER);
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -69,7 +69,7 @@ export async function serveCommands(run: string, carryOut: HandleCommand, signal
   try {
     while (!signal.aborted) {
       looked = new AbortController();
-      const names = await readdir(folder).catch(() => []); // whoever takes the folder away takes the commands with it
+      const names = await readdir(folder).catch(() => []); // the folder was deleted together with its commands
       for (const name of names.filter((each) => COMMAND.test(each)).toSorted())
         if (!signal.aborted) await handle(join(folder, name), carryOut, signal);
       await pause(LOOK_EVERY_MS, AbortSignal.any([looked.signal, signal]));
@@ -79,7 +79,7 @@ export async function serveCommands(run: string, carryOut: HandleCommand, signal
   }
 }
 
-/** Says to whoever still waits for an answer of a run that has ended what became of it. */
+/** Writes receipts for commands that arrived after the end of the run. */
 export async function serveRest(run: string, carryOut: HandleCommand): Promise<void> {
   const folder = join(run, FOLDER);
   const names = await readdir(folder).catch(() => []);
@@ -87,7 +87,7 @@ export async function serveRest(run: string, carryOut: HandleCommand): Promise<v
     await handle(join(folder, name), carryOut, AbortSignal.abort());
 }
 
-/** Where nothing can be watched, looking from time to time has to do. */
+/** Falls back to polling where watching does not work. */
 function watching(folder: string, changed: () => void): FSWatcher | undefined {
   try {
     return watch(folder, changed).on("error", () => {});

@@ -2,7 +2,7 @@ import { type Driver, Run } from "../run/run.ts";
 import { serveCommands, serveRest } from "./command-queue.ts";
 import { handleCommand } from "./handle-command.ts";
 
-/** A run that also obeys what is put into its folder, from the moment it is ours until it has ended. */
+/** A run that handles commands from its folder while this process owns it. */
 export function servedRun(id: string, folder: string | undefined, driver: Driver): Run {
   const run: Run = new Run(id, async (it) => {
     const over = new AbortController();
@@ -12,7 +12,7 @@ export function servedRun(id: string, folder: string | undefined, driver: Driver
         ...it,
         connect: (connection) => {
           it.connect(connection);
-          // What cannot be heard from outside is no reason for the work to stop.
+          // The run continues even if commands cannot be received.
           if (folder !== undefined)
             serving = serveCommands(
               folder,

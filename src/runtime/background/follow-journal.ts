@@ -7,7 +7,7 @@ import { pause } from "../async/cancel.ts";
 import { eventsWithin } from "../store/journal.ts";
 import { LINE_END, MOST_RECORD_BYTES } from "../store/journal-line.ts";
 
-/** How often the file is looked at where watching it tells nothing. */
+/** Polling interval where file watching does not work. */
 const LOOK_EVERY_MS = 250;
 
 /**
@@ -28,7 +28,7 @@ export async function* follow(
     let lineAt = 0;
     let position = 0;
     let last: KeptEvent | undefined;
-    let over = false; // said before the last look, so that nothing is missed that was written meanwhile
+    let over = false; // evaluated before the last read, so that no event is missed
     while (!signal.aborted) {
       const chunk = await readFrom(file, position);
       if (chunk.length > 0) over = false;
@@ -67,7 +67,7 @@ function watching(path: string, changed: () => void): FSWatcher | undefined {
   }
 }
 
-/** Large enough that a long record is not put together from a thousand pieces. */
+/** Chunk size, large enough for long records. */
 const PIECE_BYTES = 1 << 20;
 
 async function readFrom(file: FileHandle, position: number): Promise<Buffer> {

@@ -5,7 +5,7 @@ import { pause } from "../async/cancel.ts";
 import { endingWith, taskNames, waitingFor } from "./affected-tasks.ts";
 import type { Run } from "../run/run.ts";
 
-/** Carries out what was said to a run from outside. `undefined`: not yet, it has to be tried again. */
+/** Handles a command from another process. `undefined`: not possible yet, try again later. */
 export async function handleCommand(run: Run, command: RunCommand, signal: AbortSignal): Promise<Receipt | undefined> {
   switch (command.do) {
     case "answer":
@@ -84,7 +84,7 @@ function stateOf({ nodes }: State, path: string): string {
 
 type Answering = Extract<RunCommand, { do: "answer" }>;
 
-/** The first answer counts, whichever way it came; everybody else is told so. */
+/** The first answer wins on every channel; later ones are refused. */
 async function takeAnswer(
   run: Run,
   { path, answer, call, question }: Answering,
@@ -97,7 +97,7 @@ async function takeAnswer(
     return no(`"${path}" asks a different question now. See \`subcrew inbox\`.`);
   if (call !== undefined && call !== view.call)
     return no(`"${path}" asks about a different call now. See \`subcrew inbox\`.`);
-  // An earlier life of the run asked, and this one has not come to it yet; or somebody else's answer is being recorded.
+  // The resumed run has not reached the question yet, or another answer is being recorded.
   if (!(await run.answer(path, clean(answer), view.call))) return undefined;
   while (view.question === asked && run.state.endedAt === undefined && (await pause(5, signal)));
   return yes("The answer was accepted.");

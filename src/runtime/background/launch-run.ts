@@ -11,10 +11,10 @@ import { firstEvent, lastEvent, reserveFile, type Store } from "../store/store.t
 import { reserveSlot } from "./background-slots.ts";
 import { type BackgroundRequest, writeRequest } from "./run-request.ts";
 
-/** What the process of a background run prints, most of all how it failed. */
+/** Log file of the background process. */
 export const BACKGROUND_LOG = "background.log";
 
-/** How long the process has until its run is in the journal. */
+/** Timeout for the start of the run. */
 const START_MS = 30_000;
 
 /** The request, the process that carries it out, and how many such processes there may be. */
@@ -79,7 +79,7 @@ export async function startProcess(folder: string, { command, cwd, env }: Backgr
   const never = new AbortController().signal;
   for (const until = performance.now() + START_MS; performance.now() < until; await pause(20, never)) {
     const ended = over; // read before the journal: what a process wrote before it ended is then seen
-    // A short run may be over before anybody looked; what is new in the journal says that it was there.
+    // A short run may have ended already; new events in the journal prove that it started.
     const there = (await firstEvent(folder))?.type === "run.started" && ((await lastEvent(folder))?.seq ?? 0) > since;
     if (there && (ended !== undefined || (await isOwned(folder)))) return;
     if (ended !== undefined)

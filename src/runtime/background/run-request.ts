@@ -18,7 +18,7 @@ const request = z.strictObject({
   options: z.record(z.string(), z.unknown()),
   /** The flags from which the process makes its crew. */
   crew: z.record(z.string(), z.unknown()),
-  /** Whatever asks for approval gets it. */
+  /** Approves every gate (--yes). */
   yes: z.boolean().optional(),
 });
 export type BackgroundRequest = z.infer<typeof request>;

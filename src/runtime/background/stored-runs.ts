@@ -20,12 +20,12 @@ import { tooLate } from "./handle-command.ts";
 import { follow } from "./follow-journal.ts";
 import { isRequested } from "./run-request.ts";
 
-/** A run in its folder, whoever works on it. */
+/** A stored run, whichever process owns it. */
 export type KeptRun = Readonly<{
   id: string;
   folder: string;
   state: State;
-  /** The process that works on it, while it lives. */
+  /** The owning process, if it is alive. */
   owner: number | undefined;
   life: RunStatus | "damaged";
   /** What of its journal cannot be read, with the offset of each; the rest of it is in the state. */
@@ -34,10 +34,10 @@ export type KeptRun = Readonly<{
   background: boolean;
 }>;
 
-/** The runs of a crew seen from outside: every process of the user can look at them and speak to them. */
+/** The stored runs: every process of the user can inspect them and send them commands. */
 export type KeptRuns = Readonly<{
   look(id: string): Promise<KeptRun>;
-  /** Those that somebody works on or that were interrupted; with `all` also those that ended. Newest first. */
+  /** Running and interrupted runs; with `all` also ended ones. Newest first. */
   list(options?: { all?: boolean }): Promise<readonly KeptRun[]>;
   /** Every question without an answer, of all runs, and whether an answer to it is waiting for the run to be resumed. */
   questions(): Promise<readonly (Question & { life: RunStatus; name?: string; answered: boolean })[]>;
@@ -45,17 +45,17 @@ export type KeptRuns = Readonly<{
   tell(id: string, command: RunCommand, options: { waitMs: number; signal: AbortSignal }): Promise<Receipt | undefined>;
   /** Cancels a task of the plan of a run that nobody works on. */
   cancelTask(id: string, path: string, reason: string): Promise<Receipt>;
-  /** A run that another process works on, to loop over and to wait for. Cancelling it only looks away. */
+  /** A view of a run of another process. Cancelling the view only detaches. */
   follow(id: string): Run;
-  /** The events of a run, each read when it is asked for; goes on while somebody works on it. */
+  /** The events of a run, read lazily; continues while the run is owned. */
   events(id: string, signal: AbortSignal): AsyncIterable<KeptEvent>;
-  /** Waits until nobody works on a run any more. */
+  /** Waits until no process owns the run. */
   ended(id: string, signal: AbortSignal): Promise<KeptRun>;
   /** Who asked for each run from outside; those that were started here are left out. Reads only the beginning of each. */
   origins(): Promise<ReadonlyMap<string, Origin>>;
-  /** Takes a run away, unless somebody works on it. */
+  /** Deletes a run that no process owns. */
   remove(id: string): Promise<void>;
-  /** Takes away what is too old, and the oldest of what is too much; never what somebody works on or can resume. */
+  /** Deletes old runs, and the oldest ones above the size limit; never running or resumable ones. */
   collect(limits: CollectLimits): Promise<readonly CollectedRun[]>;
 }>;
 
@@ -69,7 +69,7 @@ export type CollectLimits = Readonly<{
 }>;
 export type CollectedRun = Readonly<{ id: string; bytes: number; why: string }>;
 
-/** How often a run is looked at that says nothing. */
+/** Polling interval. */
 const LOOK_EVERY_MS = 200;
 
 /** The runs in a store. */
@@ -110,8 +110,8 @@ export function keptRuns(store: Store): KeptRuns {
     const folder = store.folder(id);
     if ((await ownerOf(folder)) !== undefined || (await isStarting(folder)))
       throw new CrewError("RUN_BUSY", `"${id}" is running.`, `Stop it first: \`subcrew stop ${id}\`.`);
-    await removeWorktrees(join(folder, WORKTREES)); // repositories know of them, so they do not just go with the folder
-    // Under another name first: half of a run must never look like one.
+    await removeWorktrees(join(folder, WORKTREES)); // worktrees are registered in their repositories, so they must be removed properly
+    // Renamed first, so that a partly deleted run is never listed.
     const gone = join(dirname(folder), `.gone-${id}`);
     await rm(gone, { recursive: true, force: true });
     await rename(folder, gone);
@@ -187,7 +187,7 @@ export function keptRuns(store: Store): KeptRuns {
       let total = all.reduce((sum, { bytes }) => sum + bytes, 0);
       const collected: CollectedRun[] = [];
       for (const { id, life, bytes, at, owner } of all.toSorted((a, b) => a.at - b.at)) {
-        // What was interrupted, paused or parked can still be finished: only a person can say that nobody will.
+        // Interrupted, paused and parked runs can be resumed, so they are deleted only on request.
         if (owner !== undefined || (!isEnded(life) && !unfinished)) continue;
         const old = now - at > olderThanMs;
         const much = maxBytes !== undefined && total > maxBytes && isEnded(life);
@@ -197,7 +197,7 @@ export function keptRuns(store: Store): KeptRuns {
             () => false,
             (error: unknown) => isCrewError(error) || Promise.reject(error as Error),
           );
-          if (kept) continue; // somebody has just taken it up again
+          if (kept) continue; // it was just resumed
         }
         total -= bytes;
         collected.push({ id, bytes, why: old ? "too old" : "too much" });
@@ -238,7 +238,7 @@ async function sizeOf(folder: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** How many earlier runs go on with a task, directly or by way of each other. */
+/** Number of runs that continue a task, directly or indirectly. */
 export async function continuationsOf(store: Store, id: string): Promise<number> {
   const started = await Promise.all(
     (await store.list()).map(async (run) => [run, await firstEvent(store.folder(run))] as const),

@@ -11,7 +11,7 @@ import type { ToolResult } from "../../core/task/tool.ts";
 import { defined } from "../../core/text/defined.ts";
 import type { JsonSchema } from "../../core/text/json.ts";
 
-/** What stands between tasks and their models and tools: it writes down what passes, or answers from what was written. */
+/** A layer between tasks and their models and tools that records the traffic or replays it. */
 export type Deck = Readonly<{
   models(source: ModelSource): ModelSource;
   runner(inner: Runner): Runner;
@@ -19,7 +19,7 @@ export type Deck = Readonly<{
   acceptance(real: Acceptance): Acceptance;
   /** Called when the run is over. */
   end(): Promise<void>;
-  /** What was asked that is not in the recording. */
+  /** Requests that are not in the recording. */
   drift(): readonly string[];
 }>;
 
@@ -29,9 +29,9 @@ export type DeckMaker = (crew: Readonly<{ cwd: string; redactor: Redactor }>) =>
 const message = z.strictObject({ hash: z.string(), begins: z.string() });
 const cassette = z.strictObject({
   version: z.literal(1),
-  /** Where it was made: what is below counts by its place in there. */
+  /** The folder of the recording; paths below it are compared relative to it. */
   cwd: z.string(),
-  /** The models that were chosen, by what was wished. */
+  /** The chosen models, by request. */
   choices: z.array(
     z.strictObject({
       wished: z.string(),
@@ -101,15 +101,15 @@ export const taskKey = ({ path, attempt }: Readonly<{ path: string; attempt: num
 /** What the acceptance command of a task is called in a recording; no tool can have this name. */
 export const ACCEPTANCE = "--accept-cmd";
 
-/** What was wished of a model source, as one word. */
+/** Key of a model request. */
 export const wishKey = (wished: Parameters<ModelSource["choose"]>, same: Sameness): string =>
   same.redact(stable(wished)).replaceAll(same.cwd, ".");
 
-/** Who asked for the tools of servers, as one word. */
+/** Key of a request for MCP tools. */
 export const peerKey = ({ agent, ceiling }: PeerAsk, same: Sameness): string =>
   same.redact(stable([agent.name, ceiling ?? null]));
 
-/** One call of a tool, as one word. */
+/** Key of a tool call. */
 export const callKey = (task: string, tool: string, input: unknown, same: Sameness): string =>
   `${task} ${tool} ${same.redact(stable(input)).replaceAll(same.cwd, ".")}`;
 
@@ -121,13 +121,13 @@ export function choiceOf(
   return { wished, name, ref, id, why, ...defined({ contextWindow }) };
 }
 
-/** What can be different and is still the same: the day, and the folder that the work is in. */
+/** Normalises values that may differ: the date and the working folder. */
 export type Sameness = Readonly<{ cwd: string; redact(text: string): string }>;
 
 const BEGINS = 100;
 const DAY = /\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{2} \d{4}\b/g;
 
-/** What a model is asked, message by message, so that it can be compared and told apart; the system prompt is the first. */
+/** A model request as a list of messages for comparison; the system prompt is the first. */
 export function askedIn({ system, messages, tools }: ModelRequest, same: Sameness): RecordedRequest {
   const texts = [`${system}\n${tools.map(({ name }) => name).join()}`, ...messages.map(textOf)];
   return texts.map((text) => {

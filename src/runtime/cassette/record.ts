@@ -17,8 +17,8 @@ import {
 } from "./cassette.ts";
 
 /**
- * Writes down what passes between tasks and their models and tools, without secrets, and hands it over when the run has
- * ended. What happens stays as it is.
+ * Records the traffic between tasks and their models and tools, without secrets, and returns it when the run has
+ * ended. The traffic itself is not changed.
  */
 export const recording =
   (save: (cassette: Cassette) => Promise<void>): DeckMaker =>
@@ -66,7 +66,7 @@ export const recording =
     };
   };
 
-/** What of a tool of a server is needed to show it again. */
+/** The fields of an MCP tool that a replay needs. */
 const offeredOf = (tool: Tool): Cassette["peers"][number]["tools"][number] => ({
   name: tool.name,
   description: tool.description,
@@ -116,7 +116,7 @@ function listening({ turn, tool }: Notes): Deck["runner"] {
         },
       });
       const tools = new Map([...assignment.tools].map(([name, one]) => [name, heard(one)]));
-      // What is carried out elsewhere cannot be listened to.
+      // Tasks in other processes cannot be recorded.
       return inner({ ...assignment, runner: "local", model: { ...assignment.model, model }, tools }, context);
     };
 }

@@ -19,8 +19,8 @@ import {
 } from "./cassette.ts";
 
 /**
- * Answers models and tools from a recording: no key is needed and nothing is done. What is asked that was not recorded
- * is drift: it is noted, and the task that asks fails. After `until` turns, models and tools are the real ones.
+ * Answers models and tools from a recording: needs no key and has no effect. A request that was not recorded
+ * is drift: it is reported, and the task fails. After `until` turns, real models and tools are used.
  */
 export const replaying =
   (cassette: Cassette, { until = Number.POSITIVE_INFINITY }: Readonly<{ until?: number }> = {}): DeckMaker =>
@@ -61,7 +61,7 @@ export const replaying =
     const toolFor = (task: string, tool: Tool, note: (text: string) => void): Tool => ({
       ...tool,
       run: (input, context) => {
-        // What starts other tasks does nothing by itself, and those are answered from the recording, too.
+        // Delegation tools run normally, since their helpers are replayed, too.
         if (live() || tool.does === "spawn") return tool.run(input, context);
         const call = calls(callKey(task, tool.name, input, same));
         if (call?.result !== undefined) return call.result;
@@ -125,14 +125,14 @@ function shown(
   };
 }
 
-/** Gives out things one after the other, of each kind by itself. */
+/** Returns recorded entries in order, per key. */
 function inOrder<T>(all: readonly T[], kind: (one: T) => string): (key: string) => T | undefined {
   const waiting = new Map<string, T[]>();
   for (const one of all) waiting.set(kind(one), [...(waiting.get(kind(one)) ?? []), one]);
   return (key) => waiting.get(key)?.shift();
 }
 
-/** Where what is asked first differs from what was recorded. */
+/** The first difference between a request and the recording. */
 function difference(recorded: RecordedRequest, now: RecordedRequest): string | undefined {
   const at = now.findIndex(({ hash }, index) => hash !== recorded[index]?.hash);
   if (at < 0 && now.length === recorded.length) return undefined;
@@ -141,7 +141,7 @@ function difference(recorded: RecordedRequest, now: RecordedRequest): string | u
   return `${what} is ${JSON.stringify(is ?? "not there")}, and was ${JSON.stringify(was ?? "not there")}`;
 }
 
-/** The models as they were chosen; the real ones where they can be had, for what comes after the recording. */
+/** The recorded models, and the real ones, if available, for the time after the recording. */
 function choosing(
   source: ModelSource,
   {

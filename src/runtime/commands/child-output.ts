@@ -5,15 +5,15 @@ import { endsInKey, withoutOpenKey } from "../../core/secrets/private-key.ts";
 import { REDACTED } from "../../core/secrets/redact.ts";
 import { redactedStream } from "./redacted-stream.ts";
 
-/** What a program prints, both streams in the order in which it comes: the end of it in memory, all of it in a file. */
+/** Output of a program, both streams in order: the tail in memory, the whole in a file. */
 export type Output = Readonly<{
   read(...streams: readonly (Readable | null)[]): void;
-  /** Waits until the streams have ended, but not for long: a process that was left behind can hold them open for ever. */
+  /** Waits until the streams end, with a timeout: a leftover process can hold them open for ever. */
   drain(ms: number): Promise<void>;
   close(): Promise<void>;
-  /** The end of it, from a whole character on. */
+  /** The tail, starting at a whole character. */
   text(): string;
-  /** What came since the last time. */
+  /** Output since the last call. */
   news(): string;
   /** How many bytes are missing at the beginning of `text`. */
   cutBytes(): number;
@@ -23,9 +23,9 @@ export type Output = Readonly<{
 
 /** How much of the end is kept. */
 const KEPT_BYTES = 262_144;
-/** A file does not grow further. */
+/** Maximum size of the output file. */
 const FILE_BYTES = 100_000_000;
-/** Reading stops while so much waits to be written. */
+/** Reading pauses while this much is unwritten. */
 const WAITING_BYTES = 1_000_000;
 
 /** Where the output goes: `redact` takes secrets out of what is written to the file. */
@@ -91,7 +91,7 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
     drain: (ms) =>
       new Promise((resolve) => {
         if (open.size === 0) return resolve();
-        // Timers come before what can be read: after a long pause of ours the pipes still have to be looked at once.
+        // Timers fire before reads: after a long pause the pipes must be read once more.
         const timer = setTimeout(() => setImmediate(resolve), ms);
         allEnded = () => {
           clearTimeout(timer);
@@ -147,7 +147,7 @@ function redactedSpill(path: string, redact: (text: string) => string): Spill {
   };
 }
 
-/** A file that comes into being with the first write. What cannot be written is lost and changes nothing else. */
+/** A file that is created at the first write. Write errors lose output but have no other effect. */
 function spillFile(path: string): Spill {
   const flags =
     constants.O_WRONLY |

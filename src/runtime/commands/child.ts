@@ -17,11 +17,11 @@ export type ChildSpec = Readonly<{
   args: readonly string[];
   cwd: string;
   env: Readonly<Record<string, string>>;
-  /** What is in the environment of everything that it starts, as `NAME=value`, so that it can be found. */
+  /** Marker in the environment of all its processes, as `NAME=value`, to find them. */
   marker: string;
-  /** It is a sandbox: when it ends in order, so has everything in it. */
+  /** It is a sandbox: when it exits, everything in it has ended. */
   boxed?: true;
-  /** A program that is run when this process was killed, once everything that it started is gone. */
+  /** A program to run after this process was killed, once all started processes have ended. */
   ifKilled?: readonly string[];
   /** What it reads; its standard input is empty by default. */
   input?: string;
@@ -35,11 +35,11 @@ export type ChildSpec = Readonly<{
   piped?: boolean;
   /** What it reads from descriptor 3 ({@link HANDED}) and those after it when it begins, and others must not see. */
   handed?: readonly (string | Uint8Array)[];
-  /** Somebody talks with it: its input and output are the pipes, and only what it says on the side is kept as its output. */
+  /** It is interactive: stdin and stdout are pipes, and only stderr is kept as output. */
   talks?: boolean;
 }>;
 
-/** Where a program finds what it was handed. */
+/** First descriptor of the handed-over data. */
 export const HANDED = 3;
 
 /** How a program ended. */
@@ -47,22 +47,22 @@ export type Exit = Readonly<{ code?: number; signal?: string; problem?: string }
 
 export type Child = Readonly<{
   output: Output;
-  /** Settles when it and everything that it started is gone. */
+  /** Settles when it and all its processes have ended. */
   ended: Promise<Exit>;
-  /** Ends it and everything that it started, after so long if it does not do that when it is asked; settles when that is true. */
+  /** Sends SIGTERM to all its processes, then SIGKILL after the given time; settles when they have ended. */
   kill(graceMs?: number): Promise<void>;
   /** Its two more pipes, or those that somebody talks with it through, seen from here. */
   pipes?: Readonly<{ input: Writable; output: Readable }>;
 }>;
 
-/** How long a program has to end after it was asked to. */
+/** Time between SIGTERM and SIGKILL. */
 const GRACE_MS = 2_000;
-/** How long we wait for what is still in its pipes once it has ended. */
+/** Timeout for remaining output after the exit. */
 const DRAIN_MS = 500;
 
 /**
- * Starts a program in a group and session of its own, with nothing but its three streams. What it leaves behind when it
- * ends is ended, too. Never throws: not being able to start is a way to end.
+ * Starts a program in its own process group and session, with only its three streams. Processes that it leaves behind
+ * are killed. Never throws: a failed start is a result.
  */
 export function startChild(spec: ChildSpec): Child {
   const output = collectOutput({
@@ -114,10 +114,10 @@ export function startChild(spec: ChildSpec): Child {
   };
 }
 
-/** Why a program was ended before it was done. */
+/** Why a program was stopped. */
 export type EarlyEnd = Readonly<{ by: "timeout" }> | Readonly<{ by: "cancelled"; reason: string }>;
 
-/** Waits for a program, but no longer than this; then it is ended. */
+/** Waits for a program with a timeout, then stops it. */
 export async function within(
   child: Child,
   { timeoutMs, signal, graceMs }: { timeoutMs: number; signal: AbortSignal; graceMs?: number },
@@ -170,7 +170,7 @@ function hand({ stdio }: ChildProcess, descriptor: number, text: string | Uint8A
   pipe?.end(text);
 }
 
-/** What is left of a group whose leader has ended, and what left the group but bears the marker, is ended at once. */
+/** Kills the rest of a process group whose leader has ended, and marked processes outside of the group. */
 async function sweep(pid: number, { marker, boxed }: ChildSpec, { signal }: Exit): Promise<void> {
   signalGroup(pid, "SIGKILL");
   // A sandbox that is killed while it begins may leave its first process behind.
@@ -186,7 +186,7 @@ function pipesOf({ stdio }: { stdio?: ChildProcess["stdio"] }, { talks }: ChildS
 
 type Ending = Readonly<{ exited: Promise<Exit>; ended: Promise<Exit>; graceMs: number }>;
 
-/** Asks first, then does not ask any more. That a signal was sent does not mean that anything has ended. */
+/** Sends SIGTERM, later SIGKILL. Sending a signal does not mean that a process has ended. */
 async function kill(
   { pid }: ChildProcess,
   { marker, boxed }: ChildSpec,
@@ -205,7 +205,7 @@ async function kill(
       resolve();
     }, graceMs);
   });
-  // The sandbox itself is not asked: it would take everything in it along before that could end in order.
+  // The sandbox itself gets no SIGTERM: it would kill everything in it at once.
   if (!boxed) signalGroup(pid, "SIGTERM");
   const ask = async (): Promise<void> => {
     const bearers = await bearersOf(marker);

@@ -14,7 +14,7 @@ import type { RawPath } from "../files/raw-path.ts";
 export type GuardedRoot = ScannedRoot & Readonly<{ named: string }>;
 
 /**
- * What has to be known to finish the quarantine of a command whose process is gone: where it could write, and what was there
+ * The record of a running command, to finish its quarantine after a crash: where it could write, and which files existed
  * before.
  */
 export type CommandNote = Readonly<{
@@ -22,26 +22,26 @@ export type CommandNote = Readonly<{
   /** What is in the environment of everything that the command started. */
   marker: string;
   roots: readonly GuardedRoot[];
-  /** Rules that may open protected places. */
+  /** Rules that may allow protected paths. */
   allow: readonly Rule[];
   existing: readonly RawPath[];
   links: readonly Readonly<{ path: RawPath; target?: RawPath }>[];
   watched: readonly (readonly [path: RawPath, fingerprint: string])[];
 }>;
 
-/** The same with the process that runs the command; `done`: what its watchdog has set aside, for the next process to tell. */
+/** The record with its process; `done`: files that its watchdog has quarantined, to be reported by the next process. */
 export type CommandRecord = CommandNote & RunClaim & Readonly<{ version: 1; done?: readonly QuarantinedFile[] }>;
 
 /** Where the records of commands in flight are, below the state folder. */
 export const recordsIn = (state: string): string => join(state, "commands-in-flight");
 
-/** Writes down that a command is about to start; it is on the disk when this resolves. */
+/** Records that a command is about to start; durable when this resolves. */
 export async function writeCommandRecord(file: string, note: CommandNote): Promise<void> {
   await makeFolder(dirname(file));
   await writeAtomic(file, JSON.stringify({ version: 1, ...(await whoWeAre()), ...note }));
 }
 
-/** Adds what was set aside to a record. */
+/** Adds quarantined files to a record. */
 export async function finishCommandRecord(
   file: string,
   record: CommandRecord,

@@ -18,23 +18,23 @@ import { type SandboxLevel, type SandboxWish, shellFile } from "./sandbox.ts";
 import { type SandboxMounts, EMPTIED, handedArgs, handedOptions } from "./sandbox-args.ts";
 import { seccompFilter } from "./seccomp.ts";
 
-/** Everything that decides how the commands of one task are carried out; nothing that a model says is in it. */
+/** All settings for the commands of one task; none comes from a model. */
 export type ShellSetting = Readonly<{
   /** Names the run and the task in the environment of what is started. */
   name: string;
   /** Where they start, and what may be written; real paths. */
   cwd: string;
   writable: readonly string[];
-  /** What of that the task said it writes; absent: all of it. */
+  /** The writable folders within the task's lease; absent: all of them. */
   leased?: readonly string[];
-  /** What they see, and cannot write, also where it lies in a folder that is emptied for them. */
+  /** Read-only paths, also inside hidden folders. */
   seen?: readonly string[];
   /** What rules call the folder they start in. */
   place?: string;
   wish: SandboxWish;
   sandbox: SandboxLevel;
   network: boolean;
-  /** They may make user namespaces of their own, as sandboxes and container engines do. */
+  /** They may create user namespaces. */
   namespaces?: boolean;
   inFlight: InFlight;
   /** What a folder that may be written is called where protected places are judged, and by rules. */
@@ -43,7 +43,7 @@ export type ShellSetting = Readonly<{
   allow: CommandScope["allow"];
   /** The program that finishes the quarantine of a command when this process was killed. */
   finisher?: string;
-  /** Home folders whose secrets are hidden, and what else nobody may see. */
+  /** Home folders whose secrets are hidden, and other hidden paths. */
   homes: readonly string[];
   hidden(): Promise<readonly string[]>;
   /** What they see of the environment, at the time they start. */
@@ -56,10 +56,10 @@ export type ShellSetting = Readonly<{
 /** A task's commands, and the end of all of them. */
 export type ShellHost = Readonly<{ commands: ShellCommands; end(): Promise<void> }>;
 
-/** What one task can have running in the background. */
+/** Maximum number of background commands of a task. */
 const MOST_BACKGROUND = 20;
 
-/** Carries out commands: in the sandbox when there is one, unless the person gave it up. */
+/** Runs commands: in the sandbox if there is one, unless the user disabled it. */
 export function createShellCommands(setting: ShellSetting): ShellHost {
   const background: UnawaitedCommand[] = [];
   const running = new Set<Running>();
@@ -154,10 +154,10 @@ function resultOf(
   return { ...rest, ended, text: output.text() };
 }
 
-/** Undoes what was prepared for a program, and says what it made that it must not. */
+/** Cleans up after a program, and returns the protected files it created. */
 type Release = () => Promise<readonly QuarantinedFile[]>;
 
-/** The program that carries out a command, and what has to be undone when it has ended. */
+/** The program of a command, and its cleanup. */
 async function specFor(
   setting: ShellSetting,
   command: string,
@@ -217,9 +217,9 @@ async function boxFor(
   const secrets = secretPlaces(homes, await hidden());
   const hiddenFolders = secrets.folders.filter((path) => !all.includes(path));
   const inside = [...hiddenFolders, ...secrets.files].filter((path) => all.some((root) => folderContains(root, path)));
-  // Saying that it writes something does not show a task what is hidden from it.
+  // A lease does not reveal hidden paths.
   const wanted = leased?.filter((folder) => !inside.some((path) => folderContains(path, folder))) ?? all;
-  // A task that works in a protected place, or says that it writes one, may still not write it.
+  // A task in a protected folder, or with a lease for one, still may not write it.
   const roots = wanted.map(rootAt).filter((root) => !isShut(root, allow()));
   const writable = roots.map(({ root }) => root);
   const guarded = await setting.inFlight.begin({ run: setting.name, marker, roots, allow });
@@ -256,7 +256,7 @@ function isShut({ place, homes, named }: Omit<GuardedRoot, "skipped">, allow: re
   return protectedPart(place, homes) !== undefined && !lifts({ allow, homes }, named);
 }
 
-/** What is hidden or guarded by its place must not come to light at another one, with a folder above it that was renamed. */
+/** Parents of hidden and protected paths are mounted, so that renaming them cannot reveal the paths. */
 function pinnedIn(
   writable: readonly string[],
   { readOnly, pinned }: Pick<GuardedCommand, "readOnly" | "pinned">,
@@ -269,7 +269,7 @@ function pinnedIn(
 
 const USUAL_PATH = "/usr/local/bin:/usr/bin:/bin";
 
-/** Programs are looked up outside of what can be written: a rule for `git` must not mean a file called git in the project. */
+/** Programs are looked up outside of writable folders: a rule for `git` must not match a file called git in the project. */
 export function safePath(path: string | undefined, writable: readonly string[]): string {
   const folders = (path ?? "")
     .split(":")

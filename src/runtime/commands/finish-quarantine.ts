@@ -9,7 +9,7 @@ import type { CommandRecord, GuardedRoot } from "./command-record.ts";
 import { endBearers } from "./process-tree.ts";
 import { fingerprint } from "./protected-mounts.ts";
 
-/** What was there before a command, and what it may do nevertheless. */
+/** Protected files that existed before a command, and its exceptions. */
 export type Before = Readonly<{
   roots: readonly GuardedRoot[];
   existing: ReadonlySet<RawPath>;
@@ -18,7 +18,7 @@ export type Before = Readonly<{
   allow(): readonly Rule[];
 }>;
 
-/** Sets aside everything protected that was not there before, and puts links back. */
+/** Quarantines all new protected files, and restores links. */
 export function quarantine(
   before: Before,
   found: readonly ProtectedThing[],
@@ -31,7 +31,7 @@ export function quarantine(
     return now !== "" && now !== was && !spares(path);
   });
   const wanted = [...found.filter(isNew).map(({ path }) => path), ...changed.map(([path]) => path)];
-  // What lies in another such thing comes first: afterwards its path is another one. Only the outermost is told.
+  // Nested entries first, because renaming the outer one changes their path. Only the outermost is reported.
   const moved = wanted
     .toSorted((one, other) => other.length - one.length)
     .map((path) => {
@@ -48,14 +48,14 @@ export function quarantine(
   return [...outermost, ...restored.filter((each) => each !== undefined)];
 }
 
-/** True for what was not there before, or is another thing now. */
+/** True for a new or replaced file. */
 export function isMade({ existing, watched }: Pick<Before, "existing" | "watched">, path: RawPath): boolean {
   if (!existing.has(path)) return true;
   const was = watched.get(path);
   return was !== undefined && fingerprint(path) !== was;
 }
 
-/** Says that something is left alone. */
+/** Predicate for files that are left alone. */
 export type Spares = (path: RawPath) => boolean;
 
 /** Whether a rule of the person opens a protected path to the command. */
@@ -80,8 +80,8 @@ function linkAt(path: RawPath): RawPath | undefined {
 }
 
 /**
- * Does for a command what its own process can no longer do: ends what is left of it, and sets aside what it made. After a new
- * start of the machine, what is younger than that start is not the command's.
+ * Finishes a command whose process has died: kills its remaining processes, and quarantines its files. After a
+ * reboot, files newer than the boot are not the command's.
  */
 export async function finishQuarantine(record: CommandRecord): Promise<QuarantinedFile[]> {
   await endBearers(record.marker);
@@ -93,7 +93,7 @@ export async function finishQuarantine(record: CommandRecord): Promise<Quarantin
   return quarantine(before, found.flat(), (path) => isLifted(before, path) || bornAt(path) > since);
 }
 
-/** What a record says about the time before its command. */
+/** The state before the command, from its record. */
 export function beforeOf({ roots, existing, links, watched, allow }: CommandRecord): Before {
   return { roots, existing: new Set(existing), links, watched: new Map(watched), allow: () => allow };
 }

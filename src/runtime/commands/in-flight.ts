@@ -34,28 +34,28 @@ export type CommandScope = Readonly<{
   allow(): readonly Rule[];
 }>;
 
-/** A command whose protected places are guarded. */
+/** A running command whose protected paths are guarded. */
 export type GuardedCommand = Pick<Protection, "readOnly" | "pinned"> &
   Readonly<{
     /** The file that says that it is in flight. */
     record?: string;
-    /** To be called when nothing of it is alive any more. */
+    /** Call when all its processes have ended. */
     end(): Promise<readonly QuarantinedFile[]>;
   }>;
 
-/** How often a tree is looked through while a command runs in it. */
+/** Scan interval while a command runs. */
 const EVERY_MS = 2_000;
 
 /**
- * The commands of one process that may make protected things, from before they start until what they made was set aside. Each is
- * written down in the state folder, so that another process can finish the work when this one is gone.
+ * The commands of this process that may create protected files, from their start until the quarantine is done. Each is
+ * recorded in the state folder, so that another process can finish the work after a crash.
  */
 export class InFlight {
   readonly #records: string | undefined;
   readonly #skipped: readonly string[];
   readonly #scans = new Map<string, ProtectedScan>();
   readonly #running = new Set<Running>();
-  /** What was set aside while other commands were looking at what there is. */
+  /** Files that were quarantined while other commands were being prepared. */
   readonly #starting = new Set<Set<RawPath>>();
   #timer: NodeJS.Timeout | undefined;
   #looking = false;
@@ -66,7 +66,7 @@ export class InFlight {
     this.#skipped = skipped;
   }
 
-  /** Looks at what there is, and writes down that a command is about to change it. */
+  /** Records the existing protected files before a command starts. */
   async begin(scope: CommandScope): Promise<GuardedCommand> {
     const left = await this.recover();
     const roots = scope.roots.map((root): GuardedRoot => ({ ...root, skipped: this.#skipped }));
@@ -106,7 +106,7 @@ export class InFlight {
     }
   }
 
-  /** A tool was allowed to write this, so no command has made it. */
+  /** Registers a file that a tool was allowed to write, so that it is not quarantined. */
   async permit(path: string): Promise<void> {
     const raw = rawOf(path);
     for (const running of this.#running) {
@@ -117,7 +117,7 @@ export class InFlight {
     }
   }
 
-  /** Finishes the quarantine of commands whose process is gone, and tells what was set aside. */
+  /** Finishes the quarantine of commands of dead processes, and returns the quarantined files. */
   async recover(): Promise<QuarantinedFile[]> {
     const own = new Set([...this.#running].map(({ file }) => file));
     const aside: QuarantinedFile[] = [];
@@ -141,7 +141,7 @@ export class InFlight {
     return running.aside;
   }
 
-  /** Sets aside what a command has made so far. */
+  /** Quarantines the files a command has created so far. */
   async #sweep(running: Running): Promise<void> {
     const found = await this.#scan(running.roots);
     const others = [...this.#running].filter((other) => other !== running);

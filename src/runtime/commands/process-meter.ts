@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 
-/** What processes use right now: memory at this moment, processor time since they began. */
+/** Current memory and total CPU time of processes. */
 export type ResourceUse = Readonly<{ memoryMB: number; cpuSeconds: number }>;
 
-/** Whom to measure: everybody below us who bears the marker (`NAME=value` in the environment), and all that they started. */
+/** What to measure: marked descendants (`NAME=value` in the environment) and their children. */
 export type ProcessMeter = Readonly<{
   marker: string;
   /** The first of them, where environments cannot be read. */
@@ -12,8 +12,8 @@ export type ProcessMeter = Readonly<{
 }>;
 
 /**
- * Measures a tree of processes. Who was seen once still counts when the one that started it is gone, and the time of
- * those that have ended is not forgotten.
+ * Measures a process tree. A process that was seen once still counts when its parent has ended, and the time of
+ * ended processes is kept.
  */
 export function createMeter({ marker, root }: ProcessMeter): () => Promise<ResourceUse> {
   let known = new Map<string, Process>();
@@ -30,7 +30,7 @@ export function createMeter({ marker, root }: ProcessMeter): () => Promise<Resou
     };
     for (const child of below.get(process.pid) ?? []) await take(child, false);
     for (const one of all) if (known.has(one.key) && !members.has(one.key)) await take(one, true);
-    // A process that was waited for has handed its time to the one above it, which may not be one of ours.
+    // The CPU time of a reaped process is added to its parent, which may not be measured.
     const pids = new Set([...known.values()].map(({ pid }) => pid));
     for (const [key, { ppid, cpuSeconds }] of known) if (!members.has(key) && !pids.has(ppid)) ended += cpuSeconds;
     known = members;
@@ -46,7 +46,7 @@ export function createMeter({ marker, root }: ProcessMeter): () => Promise<Resou
 type Process = Readonly<{
   pid: number;
   ppid: number;
-  /** A number is used again, a number with a time of birth is not. */
+  /** Pids are reused; a pid with its start time is unique. */
   key: string;
   /** Its own time, and that of those below it that have ended. */
   cpuSeconds: number;

@@ -117,7 +117,7 @@ function sent(pid: number, signal: NodeJS.Signals): boolean {
 }
 
 /**
- * Ends whoever bears the marker. Looks until nobody is found: who is just starting another process is found the next time,
+ * Kills all marked processes. Repeats until none is found: a process that is just starting another one is found the next time,
  * and on a busy machine a process takes its time to die. One that cannot is given up after some seconds.
  */
 export async function endBearers(marker: string): Promise<void> {

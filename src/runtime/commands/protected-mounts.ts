@@ -4,7 +4,7 @@ import { folderContains } from "../files/folder-contains.ts";
 import type { ProtectedThing } from "../files/protected-scan.ts";
 import { isText, opened, type RawPath, textOfRaw } from "../files/raw-path.ts";
 
-/** How the protected things that exist before a command are kept as they are. */
+/** How existing protected files are guarded during a command. */
 export type Protection = Readonly<{
   /** Mounted read-only in its sandbox. */
   readOnly: readonly string[];
@@ -12,7 +12,7 @@ export type Protection = Readonly<{
   pinned: readonly string[];
   /** Links, which nothing can be mounted on: put back when they changed. */
   links: readonly ProtectedThing[];
-  /** Looked at instead of mounted: one that changed counts as new. */
+  /** Compared instead of mounted: a changed file counts as new. */
   watched: ReadonlyMap<RawPath, string>;
 }>;
 
@@ -20,8 +20,8 @@ export type Protection = Readonly<{
 const MOST_MOUNTS = 64;
 
 /**
- * Chooses for each existing thing. What lies in `node_modules` is only looked at: package managers replace whole folders there, and
- * a folder with a mount in it cannot be removed. So is what is too much to be mounted, the deepest of it.
+ * Chooses the method for each file. Files in `node_modules` are only compared: package managers replace whole folders there, and
+ * a folder with a mount in it cannot be removed. The deepest files above the mount limit are only compared, too.
  */
 export function protectionOf(things: readonly ProtectedThing[], roots: readonly string[]): Protection {
   const links = things.filter(({ kind, path }) => kind === "link" && !isInstalled(path));
@@ -61,7 +61,7 @@ const isMountable = (path: RawPath): boolean => !isInstalled(path) && path.lengt
 /** No call takes longer paths. */
 const LONGEST = 4_000;
 
-/** What a link stands for, when a command could write it there. */
+/** The target of a link, if a command could write it. */
 function targetInside(link: string, roots: readonly string[]): string[] {
   try {
     const real = realpathSync.native(link);
@@ -71,7 +71,7 @@ function targetInside(link: string, roots: readonly string[]): string[] {
   }
 }
 
-/** Other for every change of a thing and of what is in it; empty when it is gone. No program can set a ctime. */
+/** A fingerprint that changes with the file and its content; empty when it is gone. It uses ctime, which programs cannot set. */
 export function fingerprint(path: RawPath): string {
   const parts: string[] = [];
   const open = [path];

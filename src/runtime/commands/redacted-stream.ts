@@ -1,20 +1,20 @@
 import { endsInKey, withoutOpenKey } from "../../core/secrets/private-key.ts";
 import { REDACTED } from "../../core/secrets/redact.ts";
 
-/** Text that is written on as it comes, with secrets taken out although they may come in pieces. */
+/** Redacts a text stream, including secrets that arrive in pieces. */
 export type RedactedStream = Readonly<{
-  /** What of it can be written now. */
+  /** The part that can be written now. */
   take(chunk: Uint8Array): string;
-  /** What was still held back. */
+  /** The rest that was held back. */
   rest(): string;
 }>;
 
-/** No secret that is looked for is longer. */
+/** Maximum length of a secret. */
 const LONGEST_SECRET = 8_192;
-/** A line that is longer is not waited for. */
+/** Maximum length of a line that is held back. */
 const LONGEST_LINE = 8 * LONGEST_SECRET;
 
-/** What has no line end yet waits, for its secret may not be whole; of a line without end only as much as a secret can be long. */
+/** An incomplete line is held back, because a secret in it may be incomplete; of an endless line only the length of a secret. */
 export function redactedStream(redact: (text: string) => string): RedactedStream {
   const decoder = new TextDecoder();
   let held = "";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { sep } from "node:path";
 import { words } from "../../core/text/words.ts";
 
-/** What a program sees of the machine. All paths are real ones. */
+/** The view of a sandboxed program. All paths are real paths. */
 export type SandboxMounts = Readonly<{
   /** Folders it may write. */
   writable: readonly string[];
@@ -10,7 +10,7 @@ export type SandboxMounts = Readonly<{
   readOnly: readonly string[];
   /** Folders that are mounted on themselves and stay as they are. */
   pinned: readonly string[];
-  /** What it does not see at all. */
+  /** Hidden paths. */
   hiddenFolders: readonly string[];
   hiddenFiles: readonly string[];
   /** What it still sees of the folders that are emptied for it. */
@@ -23,14 +23,14 @@ export type SandboxMounts = Readonly<{
   cwd: string;
 }>;
 
-/** The arguments with which bubblewrap runs a program in such a box. */
+/** The bubblewrap arguments for a sandbox. */
 export function sandboxArgs(box: SandboxMounts, program: readonly string[]): string[] {
   return [...sandboxOptions(box), "--", ...program];
 }
 
 /**
- * The same when the options come through this descriptor: everybody on a machine can read the arguments of a program, and what is
- * in the environment of the box is nobody's business.
+ * The arguments when the options are passed through this descriptor: command lines are visible to all users, and
+ * the environment of the sandbox may be private.
  */
 export function handedArgs(descriptor: number, program: readonly string[]): string[] {
   return ["--args", String(descriptor), "--", ...program];
@@ -43,7 +43,7 @@ export const handedOptions = (box: SandboxMounts): string =>
     .join("");
 
 /**
- * What bubblewrap is told about such a box: everything is read-only unless it says otherwise; own
+ * The bubblewrap options: everything is read-only by default; own
  * processes, devices, users and, unless allowed, no network; no capability, no terminal; and its end is that of its parent.
  */
 function sandboxOptions(box: SandboxMounts): string[] {
@@ -68,7 +68,7 @@ function sandboxOptions(box: SandboxMounts): string[] {
     ...words("--die-with-parent --new-session --cap-drop ALL --clearenv"),
     ...(box.filter === undefined ? [] : ["--seccomp", String(box.filter)]),
     ...Object.entries(box.env).flatMap(([name, value]) => ["--setenv", name, value]),
-    // What lies deeper is mounted later, so that it is not covered by what lies above it.
+    // Deeper paths are mounted later, so that they are not covered by their parents.
     ...mounts.toSorted((one, other) => depthOf(one.path) - depthOf(other.path)).flatMap(({ args }) => args),
     // Only now: something that may be written can lie inside of what is hidden.
     ...box.hiddenFolders.flatMap((path) => ["--remount-ro", path]),

@@ -10,10 +10,10 @@ import { allForbidden, kernelProbe } from "./kernel-probe.ts";
 import { type SandboxMounts, sandboxArgs } from "./sandbox-args.ts";
 import { seccompFilter } from "./seccomp.ts";
 
-/** Whether commands have to be isolated: always, where it can be had, or not at all. */
+/** Sandbox setting: required, if available, or off. */
 export type SandboxWish = "required" | "auto" | "off";
 
-/** What isolation there is, as a probe has shown it. */
+/** The available isolation, verified by a probe. */
 export type SandboxLevel = Readonly<{
   level: "full" | "partial" | "none";
   /** One line for people. */
@@ -24,11 +24,11 @@ export type SandboxLevel = Readonly<{
   bwrap?: string;
 }>;
 
-/** System folders only: what stands in PATH may belong to a project. */
+/** System folders only: PATH may contain project folders. */
 const SEARCHED = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
 
 /**
- * Finds out what isolation works here by trying to break out of it: that a program is installed proves nothing. Takes some
+ * Determines the working isolation by trying to break out of it: an installed program proves nothing. Takes some
  * ten milliseconds.
  */
 export async function probeSandbox(searched: readonly string[] = SEARCHED): Promise<SandboxLevel> {
@@ -81,7 +81,7 @@ function levelOf(
   return { level: "partial", text, fix: "look at what bubblewrap on this host does", bwrap };
 }
 
-/** Why it does not work, and what helps, by the words it fails with. */
+/** The reason why it does not work, and the fix, from its error message. */
 function broken(failure: string): SandboxLevel {
   const why =
     failure
@@ -98,7 +98,7 @@ function broken(failure: string): SandboxLevel {
   };
 }
 
-/** Tries from inside what must not be possible, and looks from outside whether it was. Nothing that it tries does harm. */
+/** Tries forbidden actions from inside the sandbox and checks their effect from outside. All of them are harmless. */
 async function lookAround(
   bwrap: string,
   folder: string,
@@ -267,7 +267,7 @@ function run(file: string, args: readonly string[], { env, filter }: Given): Pro
 
 type Listener = Readonly<{ server: Server; port: number; connections(): number }>;
 
-/** Somebody on this machine who counts who comes. */
+/** A local server that counts connections. */
 function listen(): Promise<Listener> {
   let count = 0;
   const server = createServer((socket) => {

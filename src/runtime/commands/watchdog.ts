@@ -1,16 +1,16 @@
 import { spawn } from "node:child_process";
 
-/** Somebody outside who ends a group of processes, and whoever bears its marker, when this process is gone. */
+/** A watchdog process that kills a process group, and all marked processes, when this process dies. */
 export type Watchdog = Readonly<{
   guard(group: number): void;
-  /** They are about to be ended: the watchdog sees to it that they are, also when this process is too busy. */
+  /** Announces a kill: the watchdog does it if this process is too busy. */
   hurry(): void;
   dismiss(): Promise<void>;
 }>;
 
 /**
- * A shell that waits for the end of a pipe that only we hold. However we die, the pipe ends; then it asks the group to end,
- * and a second later makes it; then it runs the program that is to follow. It is started before what it guards, so that there is no moment without it.
+ * A shell that reads a pipe which only this process holds. However this process dies, the pipe closes; then the shell sends SIGTERM,
+ * a second later SIGKILL, and runs the follow-up program. It is started before the guarded program, so that there is no gap.
  */
 export function watchdogFor(marker: string, afterwards: readonly string[] = []): Watchdog {
   const dog = spawn("/bin/sh", ["-c", SCRIPT, "subcrew-watchdog", marker, ...afterwards], {

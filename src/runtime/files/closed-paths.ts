@@ -6,8 +6,8 @@ import type { Policy } from "../../core/policy/policy.ts";
 const MOST = 50_000;
 
 /**
- * What rules forbid to read below a folder, so that it can be hidden from commands. Throws when the folder is too large to
- * be sure: a rule that is kept in some places only would be worse than none.
+ * The paths below a folder that rules forbid to read, to hide them from commands. Throws when the folder is too large to
+ * be complete: a partly enforced rule would be worse than none.
  */
 export function closedPaths(policy: Policy, root: string, placeOf: (absolute: string) => string): string[] {
   const isClosed = readBans(policy);
@@ -30,7 +30,7 @@ export function closedPaths(policy: Policy, root: string, placeOf: (absolute: st
   return closed;
 }
 
-/** What rules forbid to read by its absolute path, wherever it is; one with wildcards is only looked for in folders. */
+/** Forbidden absolute paths; patterns with wildcards are searched only in folders. */
 export function closedByName(policy: Policy): string[] {
   return readBanPatterns(policy)
     .map((pattern) => pattern.replace(/\/(?:\*\*)?$/, ""))

@@ -35,8 +35,8 @@ export function wantedPath(top: Root, path: string): string {
 }
 
 /**
- * Opens what a walk has come upon: a path from the root on that holds no link. If there is one by now it is refused.
- * Half the work of {@link openInside}; what kind of thing it is, the caller has to ask.
+ * Opens a path found by a walk: relative to the root and without links. A link that appeared meanwhile is refused.
+ * Cheaper than {@link openInside}; the caller checks the file type.
  */
 export async function openWalked(root: Root, path: string): Promise<WalkedFolder> {
   if (root.isClosed?.(slashed(path))) throw closed(path);
@@ -68,7 +68,7 @@ export type OpenedFile = Readonly<{
   path: string;
 }>;
 
-/** Why something was not opened: `OUTSIDE`, `SPECIAL`, `BAD_PATH` and `DENIED` are refused on principle. */
+/** Why a file was not opened: `OUTSIDE`, `SPECIAL`, `BAD_PATH` and `DENIED` are policy refusals. */
 export type OpenRefusal = Error & { readonly code: RefusalCode };
 export type RefusalCode = "OUTSIDE" | "SPECIAL" | "BAD_PATH" | "DENIED" | "MISSING" | "UNREADABLE";
 
@@ -76,7 +76,7 @@ export function isOpenRefusal(error: unknown): error is OpenRefusal {
   return error instanceof Error && error.name === "Refusal";
 }
 
-/** True for a refusal that is about what may be done, not about what is there. */
+/** True for a policy refusal. */
 export function isDenial({ code }: OpenRefusal): boolean {
   return code !== "MISSING" && code !== "UNREADABLE";
 }
@@ -152,7 +152,7 @@ function kindOf(stats: Stats): OpenedFile["kind"] | undefined {
 
 type Attempt = Readonly<{ path: string; wanted: string; code: string }>;
 
-/** Whether something exists out there is nobody's business: a link out of the root is told before "missing". */
+/** A link out of the root is reported before "missing", so that nothing about files outside is revealed. */
 async function unreachable(top: Root, { path, wanted, code }: Attempt): Promise<OpenRefusal> {
   if (code !== "ENOENT" && code !== "ELOOP") return unopened(path, code);
   for (let at = wanted; folderContains(top.given, at) || folderContains(top.real, at); at = dirname(at)) {

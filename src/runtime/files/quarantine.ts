@@ -5,7 +5,7 @@ import { messageOf } from "../../core/schema/error.ts";
 import { FOLDER_FLAGS } from "./protected-scan.ts";
 import { opened, type RawPath, rawOf, textOfRaw } from "./raw-path.ts";
 
-/** Something that came into being although it is protected: the harmless name it has now, or why it has none. */
+/** A quarantined protected file: its new harmless name, or why it could not be renamed. */
 export type QuarantinedFile = Readonly<{ place: string; now: string; problem?: string }>;
 
 /** One line about it, for people and models. */
@@ -16,9 +16,9 @@ export function asideText({ place, now, problem }: QuarantinedFile): string {
 }
 
 /**
- * Gives a protected thing that a program made a name that nobody obeys. Nothing is lost: a person may have made it. The way to
- * it is walked folder by folder below the root, and no link is followed, whatever a program puts in the way meanwhile.
- * `undefined`: it is gone by now.
+ * Renames a protected file that a program created to a harmless name. Nothing is deleted, since a person may have created it. The path to
+ * it is opened folder by folder below the root, and no link is followed.
+ * `undefined`: it no longer exists.
  */
 export function setAside(root: string, path: RawPath): QuarantinedFile | undefined {
   return inFolderOf(root, path, (folder, name) => {

@@ -12,15 +12,15 @@ import {
 import type { ClosedPlace, FileIdentity } from "../../core/rules/call-subject.ts";
 import { folderContains } from "./folder-contains.ts";
 
-/** What is closed on this machine: places of secrets, which a rule can open, and the state folder, which nothing opens. */
+/** Forbidden paths of this machine: secret paths, which a rule can allow, and the state folder, which is never accessible. */
 export type ClosedPlaces = Readonly<{
   /** What is closed at a real path. */
   at(real: string): ClosedPlace | undefined;
   /** The closed place that a file with several names also lies in. */
   linked(file: FileIdentity): Promise<ClosedPlace | undefined>;
-  /** Whether anything at or below a real folder can be closed, or the folder itself. */
+  /** Whether a real folder contains or is inside a forbidden path. */
   touches(folder: string): boolean;
-  /** The closed places that exist, as they really are: what commands do not see. */
+  /** Real paths of the existing forbidden paths, which are hidden from commands. */
   existing(): HiddenPlaces;
   /** The same for a task in a worktree, which is a part of the state folder that is open to it. */
   inWorktree(worktree: Worktree): ClosedPlaces;
@@ -79,7 +79,7 @@ export function createClosedPlaces({
   return { ...own, inWorktree: (worktree) => inWorktree(own, worktree) };
 }
 
-/** A worktree holds copies of what is closed in the repository: each copy is as closed as the file it was made from. */
+/** A worktree contains copies of forbidden files of the repository: the copies are forbidden, too. */
 function inWorktree(outer: Omit<ClosedPlaces, "inWorktree">, worktree: Worktree): ClosedPlaces {
   const { top, of } = worktree;
   const origin = (path: string): string => (folderContains(top, path) ? join(of, path.slice(top.length)) : path);
@@ -129,7 +129,7 @@ export function secretPlaces(homes: readonly string[], more: readonly string[] =
       const stats = statSync(path, { throwIfNoEntry: false });
       if (stats !== undefined) (stats.isDirectory() ? folders : files).add(realpathSync.native(path));
     } catch {
-      // what this user cannot look at, its commands cannot either
+      // unreadable for this user, so also for its commands
     }
   }
   return { folders: [...folders], files: [...files] };

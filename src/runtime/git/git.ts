@@ -6,11 +6,11 @@ import { messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 
 /**
- * Opens the repository whose `.git` lies in `top`, for questions that nothing in it can turn against us: git starts no
+ * Opens the repository whose `.git` is in `top` for safe queries: git starts no
  * program that the repository names, uses no network, asks nobody and writes nothing.
  *
  * `top` is the work tree, whatever the configuration says. Git's own ownership check stays on, and a bare repository is
- * never used. Every question has a time limit and an output limit, and failing is an answer, not an exception.
+ * never used. Every query has a time limit and an output limit, and a failure is a result, not an exception.
  */
 export async function openRepository(top: string, place: GitPlace = {}): Promise<Repository | GitFailure> {
   const valid = await git(top, ["rev-parse", "--git-dir"], place);
@@ -115,7 +115,7 @@ const FILTER = /^filter\.(.+)\.(?:clean|smudge|process|required)$/s;
 /** System folders only: what a package script puts in front of PATH may belong to the project. */
 const SEARCHED = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin:/opt/local/bin:/run/current-system/sw/bin";
 
-/** Beats what the repository says; each row takes away a way to start something or to change what is printed. */
+/** Overrides the repository's configuration; each row disables a way to start a program or to change the output. */
 const NEUTRAL: readonly Setting[] = [
   ["core.fsmonitor", "false"],
   ["core.hooksPath", devNull],

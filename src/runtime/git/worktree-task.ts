@@ -38,14 +38,14 @@ export type Isolate = Readonly<{
     context: WorktreeContext,
     work: (call: Call) => Promise<WorktreeOutcome>,
   ): Promise<Outcome>;
-  /** Takes away what an earlier life of the run left and nobody took up. */
+  /** Removes worktrees of the run that were not resumed. */
   sweep(): Promise<void>;
 }>;
 
 /** Where worktrees and patches go, and who waits for their end. */
 export type IsolateParts = Readonly<{
   cwd: string;
-  /** The person's home, whose git settings count. */
+  /** The user's home folder, for git settings. */
   home: string | undefined;
   /** The folder of the run; absent: nothing is kept, and what cannot be applied stays in a temporary folder. */
   folder: string | undefined;

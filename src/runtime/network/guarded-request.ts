@@ -58,9 +58,9 @@ const SILENCE_MS = 30_000;
 const CONNECT_MS = 10_000;
 
 /**
- * The only way in which anything of ours reaches the network on behalf of an agent. What counts is the address that is
- * connected to: text is judged before anything happens, every address of a name before one of them is used, and the
- * socket once it stands; on each hop anew.
+ * The only network access on behalf of an agent. The decisive check is on the address that is
+ * connected to: the URL is checked first, then every resolved address, and the
+ * connected socket; again on each redirect.
  */
 export function createGuardedOpen(rules: NetworkRules = {}, parts: NetworkParts = {}): GuardedOpen {
   const allow = parseAllowedHosts(rules.allowHosts ?? []);
@@ -104,7 +104,7 @@ const DEFAULT_HEADERS: WebHeaders = {
   "user-agent": "subcrew",
 };
 
-/** Where a redirect leads, judged like a first request; what was meant for one server does not go to another. */
+/** The target of a redirect, checked like a first request; bodies and credentials are not sent to another server. */
 function nextHop({ target, method, headers, body }: Hop, { status, location }: Reply, way: Way): Hop {
   const next = judgeUrl(new URL(location ?? "", target.url).href, way.allowed);
   if (target.url.protocol === "https:" && next.url.protocol === "http:") {

@@ -3,15 +3,15 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from "node:net";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
 
-/** A server of ours that other programs talk to: loopback, a token, and a name that is really ours. Shared by all surfaces that listen. */
+/** An HTTP server for other programs: loopback, a token and a checked host name. Shared by all surfaces that listen. */
 export type ServerOptions = Readonly<{
   /** Loopback by default. */
   host?: string;
   /** A free one by default. */
   port?: number;
-  /** Who may ask: a name for each token. */
+  /** The callers: a name for each token. */
   tokens: Readonly<Record<string, string>>;
-  /** Names by which it may be called besides loopback and `host`. */
+  /** Accepted host names besides loopback and `host`. */
   hosts?: readonly string[];
   /** Requests that need no token. */
   isOpen?(request: IncomingMessage): boolean;
@@ -25,7 +25,7 @@ export type RunningServer = Readonly<{ url: string; port: number; close(): Promi
 export const SHORTEST_TOKEN = 22;
 export const MAX_REQUEST_BYTES = 1_000_000;
 
-/** Listens, and hands on what may come in. Of what goes wrong inside, nothing is told outside. */
+/** Listens and passes on authorised requests. Internal errors are not shown to clients. */
 export async function openServer(options: ServerOptions): Promise<RunningServer> {
   const { host = "127.0.0.1", port = 0, tokens, hosts = [], isOpen = () => false, handle, onError } = options;
   for (const token of Object.values(tokens)) checkToken(token);
@@ -81,7 +81,7 @@ export async function openServer(options: ServerOptions): Promise<RunningServer>
 }
 
 /**
- * Whether a request says once and in one way where it goes. Two names, or another one in the target, are read differently by
+ * Whether a request names its host exactly once. Two names, or a different one in the target, are read differently by
  * different programs on the way.
  */
 export function isPlainRequest({ url = "", rawHeaders }: Pick<IncomingMessage, "url" | "rawHeaders">): boolean {
@@ -93,7 +93,7 @@ export function isPlainRequest({ url = "", rawHeaders }: Pick<IncomingMessage, "
   );
 }
 
-/** Every address of the machine has many names, none of which this server knows: it is called by loopback, or by name. */
+/** When listening on every address, the host names are unknown: only loopback and configured names are accepted. */
 const isWildcard = (host: string): boolean => host === "0.0.0.0" || host === "::";
 
 function checkToken(token: string): void {
@@ -113,12 +113,12 @@ type GuardOptions = Pick<ServerOptions, "tokens"> &
     bound?: string;
   }>;
 
-/** Who asks, or the status with which it is refused. */
+/** The caller, or the HTTP status of the refusal. */
 export type RequestGuard = (headers: IncomingHttpHeaders, open?: boolean) => Readonly<{ caller: string }> | 401 | 403;
 
 /**
- * Judges requests before anything of them is read. A page in a browser can reach loopback under a name of its own, so
- * name and origin have to be ours; and another program of this machine can reach it anyway, so a secret is needed.
+ * Checks requests before reading their body. A web page can reach loopback under its own host name (DNS rebinding), so
+ * host and origin are checked; and other local programs can reach it, so a token is needed.
  */
 export function createGuard({ tokens, port, hosts, bound = "127.0.0.1" }: GuardOptions): RequestGuard {
   const names = [...loopbackNames(bound), ...hosts.map(bracketed)];
@@ -138,13 +138,13 @@ export function createGuard({ tokens, port, hosts, bound = "127.0.0.1" }: GuardO
     if (origin !== undefined && !isOurs(origin)) return 403;
     if (site !== "none" && site !== "same-origin") return 403;
     const given = digest(authorization);
-    const fits = known.filter(({ wanted }) => timingSafeEqual(given, wanted)); // every one is compared, so that time tells nothing
+    const fits = known.filter(({ wanted }) => timingSafeEqual(given, wanted)); // all tokens are compared, so that timing reveals nothing
     if (fits[0]) return { caller: fits[0].caller };
     return open ? { caller: "" } : 401;
   };
 }
 
-/** The names of loopback that lead to an address. */
+/** Loopback host names that resolve to this address. */
 function loopbackNames(bound: string): string[] {
   if (bound === "::") return ["127.0.0.1", "localhost", "[::1]"];
   if (bound === "::1" || bound === "[::1]") return ["localhost", "[::1]"];
@@ -154,7 +154,7 @@ function loopbackNames(bound: string): string[] {
 const bracketed = (host: string): string =>
   (/^[0-9a-f]*:[0-9a-f:]*$/i.test(host) && host.split(":").length > 2 ? `[${host}]` : host).toLowerCase();
 
-/** Of one length, so that comparing takes one time. */
+/** Hashed to equal length for a constant-time comparison. */
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
 /** An error that has a status of its own. */

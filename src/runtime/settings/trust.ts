@@ -6,10 +6,10 @@ import { isRecord } from "../../core/text/json.ts";
 import type { Trust } from "../discovery/discover.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 
-/** What a person agreed to in one project: each file by its content. */
+/** The trusted files of one project, by content hash. */
 export type Grant = Readonly<{ at: string; files: Readonly<Record<string, string>> }>;
 
-/** Who trusts what: projects by canonical path, files in them by content. */
+/** The trust store: projects by canonical path, files by content hash. */
 export type TrustStore = Readonly<{
   trust: Trust;
   granted(root: string): Grant | undefined;
@@ -19,7 +19,7 @@ export type TrustStore = Readonly<{
   revoke(root: string): Promise<boolean>;
 }>;
 
-/** Everything counts, for a caller who says so. */
+/** Trusts everything, for callers that request it. */
 export const trustEverything: Trust = { project: () => true };
 
 /**

@@ -3,7 +3,7 @@ import { defineTool } from "../../core/task/tool.ts";
 
 const input = z.strictObject({ message: z.string().min(1).max(2_000).describe("the message, in a sentence or two") });
 
-/** Tells whoever started the task how far it is, while it goes on. */
+/** Sends a progress message to the caller of the task. */
 export const notify = defineTool({
   name: "notify",
   description:

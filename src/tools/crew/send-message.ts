@@ -9,7 +9,7 @@ const input = z.strictObject({
   message: z.string().min(1).max(10_000).describe("the message; the receiver reads it before its next turn"),
 });
 
-/** Says something to another agent of the same run while both go on. */
+/** Sends a message to another agent of the same run. */
 export const sendMessage = defineTool({
   name: "send_message",
   description:

@@ -9,7 +9,7 @@ import { defined } from "../../core/text/defined.ts";
 import { nearest } from "../../core/text/nearest.ts";
 import type { ToolParts } from "../parts/tool-parts.ts";
 
-/** Hands an agent the text of a skill, or has another agent carry it out where the skill wants that. */
+/** Gives an agent the text of a skill, or runs the skill in the agent that it names. */
 export const skill = (parts: ToolParts = {}): Tool =>
   defineTool({
     name: "skill",
@@ -46,7 +46,7 @@ function unknown(name: string, all: readonly Skill[]): ToolResult {
   return { text: `There is no skill "${name}". ${hint}`, error: true };
 }
 
-/** To have a skill carried out by another agent is to start one, so it takes the right to do that. */
+/** Running a skill in another agent is delegation and needs that permission. */
 const mayStart = (agent: string, { spawns = [] }: ToolContext): boolean => nameRefusal(agent, { spawns }) === undefined;
 
 async function forked({ name, agent, model }: Skill, text: string, { delegate }: ToolContext): Promise<ToolResult> {

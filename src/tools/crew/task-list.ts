@@ -5,7 +5,7 @@ import type { ToolParts } from "../parts/tool-parts.ts";
 
 const LIMIT = 20;
 
-/** In the words of whoever asks for tasks: going on, done, or failed. */
+/** Status words of the tool: running, done or failed. */
 const statusOf: Readonly<Record<RunStatus, string>> = {
   starting: "in_progress",
   running: "in_progress",

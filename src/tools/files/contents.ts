@@ -20,7 +20,7 @@ type Handling = Readonly<{ signal: AbortSignal; access?: CallAccess; movedTo?: P
 
 /**
  * Everything in a folder, each thing after the folder it is in; links and other file systems are not entered. Throws when one of
- * them may not be changed: agreeing to a folder is not agreeing to what is protected in it.
+ * them may not be changed: approving a folder does not approve protected files in it.
  */
 export async function contentsOf(
   root: Root,
@@ -66,7 +66,7 @@ function checkChange({ real, path }: Pick<ContainedPath, "real" | "path">, acces
   if (refused) throw refusal("DENIED", `${quoted(path)} may not be changed${verdict ? `: ${verdict.why}` : ""}`);
 }
 
-/** What it is called is nobody's business either. */
+/** The name of the forbidden file is not revealed. */
 const closed = (folder: string): Error =>
   refusal("DENIED", `${quoted(folder)} contains something that may not be read, so it is not moved`);
 

@@ -43,7 +43,7 @@ export const deleteFile = defineTool({
   },
 });
 
-/** Takes everything out of a folder, from below. Each step opens the folder anew and looks at what it opened. */
+/** Empties a folder bottom-up. Each step reopens the folder and checks what it opened. */
 async function clear({ cwd, signal, access }: ToolContext, { path, real }: ContainedPath): Promise<number> {
   const root = await rootOf(real.slice(0, real.length - path.length) || cwd);
   const entries = await contentsOf(root, path, { signal, ...defined({ access }) });

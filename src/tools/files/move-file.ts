@@ -20,7 +20,7 @@ export const moveFile = defineTool({
   input,
   effect: "write",
   does: "write",
-  // Under its new name it can be read, so it has to be something that may be read.
+  // The new name may be readable, so the file itself must be readable by the rules.
   subjects: ({ from, to }) => [
     { kind: "path", path: from, change: true, itself: true },
     { kind: "path", path: from, change: false, itself: true },

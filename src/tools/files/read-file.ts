@@ -48,7 +48,7 @@ export const readFile = defineTool({
   },
 });
 
-/** Room for the note at the end: a result that is longer than allowed would lose its beginning. */
+/** Room for the final note: a longer result would lose its beginning. */
 const NOTE_BYTES = 100;
 
 async function numbered(

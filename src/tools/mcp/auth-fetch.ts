@@ -10,11 +10,11 @@ export type AuthWay = Readonly<{
   signal: AbortSignal;
 }>;
 
-/** More than any answer about a login. */
+/** Maximum size of an answer about a login. */
 const MOST_BYTES = 1_000_000;
 
 /**
- * The guard for questions to authorization servers. Codes, tokens and secrets go over lines that nobody reads, and not on
+ * Guarded requests to authorization servers. Codes, tokens and secrets are sent only over https and never
  * to another origin.
  */
 export function authFetch({ open, own, signal }: AuthWay): typeof fetch {

@@ -11,14 +11,14 @@ import { clientIn, renewalBy } from "./oauth-client.ts";
 export type BearerSpec = HttpSpec &
   Readonly<{
     name: string;
-    /** Where logins are; absent for servers that can have none, since they are not the user's. */
+    /** The stored logins; absent for servers that are not in the user's settings. */
     logins?: Logins;
     /** Ends everything that is under way. */
     over: AbortSignal;
     clock?(): number;
   }>;
 
-/** Who we are to a server during a run. */
+/** The authentication of a server connection. */
 export type Bearer = Readonly<{
   auth: McpAuth;
   /** Remembers which token each answer is about: several requests are under way at once, and one of them may have renewed it. */
@@ -27,7 +27,7 @@ export type Bearer = Readonly<{
   explain(error: unknown): Promise<never>;
 }>;
 
-/** Says the token of the user's login, renews it when it ends, and never asks anybody to log in: that is a command of its own. */
+/** Sends the token of the user's login and renews it; it never starts a login, which is a separate command. */
 export function createBearer(sdk: ClientSdk, spec: BearerSpec): Bearer {
   const { name, definition, variables, open, logins, over, clock = Date.now } = spec;
   const url = definition.url ?? "";
@@ -53,7 +53,7 @@ export function createBearer(sdk: ClientSdk, spec: BearerSpec): Bearer {
         if (!logins || !isPrivateWay(own)) return undefined;
         held ??= await look();
         if (!held || held.tokens.refresh === undefined || isFresh(held.tokens, clock())) return held?.tokens.access;
-        // Where that cannot be done right now, the old one may still do.
+        // If the renewal fails temporarily, the old token may still work.
         held = await renew(held.tokens.access).catch(() => held);
         return held?.tokens.access;
       },

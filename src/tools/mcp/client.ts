@@ -40,10 +40,10 @@ export async function loadClient(): Promise<ClientSdk> {
 
 const CONNECT_MS = 30_000;
 const LIST_MS = 15_000;
-/** A server that offers more than that is not listened to any further. */
+/** Maximum number of tools of a server. */
 const MOST_TOOLS = 500;
 
-/** Connects. What a server may ask of its client - models, forms, folders - is not offered, and so refused. */
+/** Connects. Requests of the server to the client (models, forms, folders) are refused. */
 export async function connectServer(sdk: ClientSdk, transport: McpTransport, signal: AbortSignal): Promise<McpSession> {
   const client = new sdk.Client(
     { name: "subcrew", version },

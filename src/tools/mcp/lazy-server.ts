@@ -19,15 +19,15 @@ export type ServerParts = Readonly<{
   open: GuardedOpen;
 }>;
 
-/** A server that somebody may need: started with the first use of it, once in a run. */
+/** A server that is started at its first use, once per run. */
 export type Lazy = Readonly<{
   name: string;
   definition: McpServer;
   /** Connected, and started again when it ended by itself, a few times. */
   session(run: string, signal: AbortSignal): Promise<StartedServer>;
-  /** What it offered when somebody agreed to it, without starting it where that is known. */
+  /** The trusted tools of the server, without starting it if they are known. */
   pinned(run: string, signal: AbortSignal): Promise<readonly PinnedTool[]>;
-  /** Agrees to a tool as it is now. */
+  /** Trusts the current version of a tool. */
   agree(tool: OfferedTool): Promise<void>;
   end(): Promise<void>;
 }>;

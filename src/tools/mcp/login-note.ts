@@ -12,7 +12,7 @@ const tokens = z.object({
   scope: z.string().optional(),
 });
 
-/** Where a login was made, as what, and what came of it. Renewing it asks there again, and nowhere else. */
+/** A stored login: authorization server, client and tokens. It is renewed only there. */
 const login = z.object({
   issuer: text,
   /** The address of the authorization server, and what it says about itself. */
@@ -44,7 +44,7 @@ export type Login = Readonly<z.infer<typeof login>>;
 const note = z.object({
   version: z.literal(1),
   url: text,
-  /** It refused us: somebody has to log in, and for what. */
+  /** The server refused the login: a new login is needed, for these scopes. */
   wanted: z.object({ scope: z.string().optional() }).optional(),
   login: login.optional(),
 });
@@ -67,7 +67,7 @@ export function loginAddress(url: string): string {
 
 export const noteKey = (address: string): string => createHash("sha256").update(address).digest("hex").slice(0, 32);
 
-/** The login of a note, unless the settings say by now that we are somebody else there. */
+/** The stored login, unless the settings now name another client. */
 export function loginIn(note: LoginNote | undefined, { oauth }: Pick<McpServer, "oauth">): Login | undefined {
   const made = note?.login;
   return made?.clientId === oauth?.clientId ? made : undefined;
@@ -89,6 +89,6 @@ export function loginState(
 export const logsInByHeader = ({ headers = {} }: McpServer): boolean =>
   Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
 
-/** What must not be seen of a login. */
+/** The secrets of a login. */
 export const secretsOf = ({ tokens: { access, refresh }, client }: Login): readonly string[] =>
   [access, refresh, client.client_secret].filter((secret) => secret !== undefined);

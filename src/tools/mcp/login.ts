@@ -79,7 +79,7 @@ async function challengeOf(
   return asked ?? (note?.wanted || note?.login || spec.definition.oauth ? {} : undefined);
 }
 
-/** Whoever answers at the address today does not decide anew where the user's password and our secret are typed in. */
+/** A changed authorization server is refused: the server must not redirect the user's password or the client secret. */
 function refuseAnother(name: string, note: LoginNote | undefined, { issuer }: DiscoveredLogin): void {
   const before = note?.login?.issuer;
   if (before === undefined || before === issuer) return;
@@ -95,7 +95,7 @@ type Going = Readonly<{
   found: DiscoveredLogin;
   scope: string | undefined;
   fetch: typeof fetch;
-  /** Filled with what must not be seen. */
+  /** Collects the secrets. */
   secrets: string[];
 }>;
 

@@ -9,13 +9,13 @@ import { type Login, type LoginNote, loginAddress, noteKey, parseNote, secretsOf
 export type Logins = Readonly<{
   look(url: string): Promise<LoginNote | undefined>;
   keep(url: string, login: Login, signal: AbortSignal): Promise<void>;
-  /** Takes a login away, and gives it back; that there was one stays known. */
+  /** Deletes and returns a login; the fact that there was one is kept. */
   forget(url: string, signal: AbortSignal): Promise<Login | undefined>;
   /** The server refused us. */
   want(url: string, scope: string | undefined, signal: AbortSignal): Promise<void>;
   /**
-   * The login with another access token than the one that was refused. Of all processes one asks for it: a provider that
-   * sees a refresh token twice takes the whole login back. Absent: somebody has to log in again.
+   * The login with a new access token. Only one process requests it: a provider that
+   * sees a refresh token twice revokes the login. Absent: a new login is needed.
    */
   renew(url: string, refused: string | undefined, how: Renewal, signal: AbortSignal): Promise<Login | undefined>;
 }>;
@@ -77,7 +77,7 @@ export function openLogins({ home, learn, clock = Date.now }: LoginParts): Login
       change(url, signal, async (note, write) => {
         const login = note?.login;
         if (!login) return undefined;
-        if (login.tokens.access !== refused && isFresh(login.tokens, clock())) return login; // somebody was faster
+        if (login.tokens.access !== refused && isFresh(login.tokens, clock())) return login; // another process has already renewed it
         const tokens = login.tokens.refresh === undefined ? undefined : await how(login);
         const { wanted = {} } = note;
         const renewed = tokens && { ...login, tokens };

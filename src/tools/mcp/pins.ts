@@ -9,10 +9,10 @@ import { type McpServer, mcpToolName } from "../../core/vocabulary/mcp-server.ts
 import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
 import type { OfferedTool } from "./client.ts";
 
-/** A tool as it was when somebody agreed to it; only this ever reaches a model. */
+/** A pinned tool: the trusted version, the only one shown to a model. */
 export type PinnedTool = OfferedTool & Readonly<{ hash: string }>;
 
-/** What servers offered when they were first seen, in the user's own folder: a later change of it counts only once it is agreed to. */
+/** Pinned tools of servers, stored in the state folder at first use: changes take effect only after they are trusted. */
 export type Pins = Readonly<{
   /** Absent: the server was never seen. */
   read(server: string, definition: McpServer): Promise<readonly PinnedTool[] | undefined>;
@@ -43,7 +43,7 @@ export function openPins(home: string | undefined): Pins {
   };
 }
 
-/** What a file holds. One that cannot be read any more agrees to nothing, which is not the same as never having seen the server. */
+/** Reads a pin file. An unreadable file trusts nothing, unlike a missing file, which means that the server is new. */
 async function pinsIn(file: string): Promise<readonly PinnedTool[] | undefined> {
   try {
     const data: unknown = JSON.parse(await readRegularText(file));
@@ -73,11 +73,11 @@ const pinned = ({ name, description, inputSchema, outputSchema, annotations }: O
   return { ...tool, hash: toolHash(tool) };
 };
 
-/** Another program behind the same name is another server. Variables and headers may change, as keys do. */
+/** A different program or URL is a different server; variables and headers may change. */
 const keyOf = (server: string, { command, args, url }: McpServer): string =>
   `${server}-${hashText(stableText({ command, args, url })).slice(0, 16)}`;
 
-/** One that somebody changed in the file was not agreed to. */
+/** An edited pin is not trusted. */
 function isPinned(value: unknown): value is PinnedTool {
   return (
     isRecord(value) &&

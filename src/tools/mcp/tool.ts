@@ -53,7 +53,7 @@ export function serverTool(server: Lazy, offered: PinnedTool, rules: ToolRules):
   };
 }
 
-/** A tool that is not any more what was agreed to is asked about, whatever rules say; where nobody is, that is a no. */
+/** A tool that changed since it was trusted needs approval, whatever rules say; if nobody is available, it is denied. */
 async function unchanged(
   server: Lazy,
   before: PinnedTool,

@@ -15,7 +15,7 @@ const input = z.strictObject({
   overwrite: z.boolean().optional().describe("replace the note whatever its revision"),
 });
 
-/** Writes a note. One that exists is not replaced by accident: what others wrote must not get lost unseen. */
+/** Writes a note. An existing note is replaced only with its revision, so that concurrent changes are not lost. */
 export const memoryWrite = (parts: ToolParts = {}): Tool =>
   defineTool({
     name: "memory_write",

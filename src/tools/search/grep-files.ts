@@ -102,7 +102,7 @@ async function hitsFor(find: Search, wanted: Input, context: ToolContext): Promi
   return { hits, notice: hits.length > 0 ? "" : `[no match for ${quoted(pattern)}]` };
 }
 
-/** Whether a file that a search came upon is closed. Even the number of its matches would tell what is in it. */
+/** Whether a found file is forbidden. Even its number of matches would reveal its content. */
 function closedFiles({ real, isClosed, isClosedFile }: Root): (path: string) => Promise<boolean> {
   let last: Readonly<{ path: string; shut: boolean }> | undefined;
   return async (path) => {
@@ -159,7 +159,7 @@ function byFile(hits: readonly Hit[]): Map<string, Set<number>> {
 
 type Wanted = Readonly<{ path: string; lines: ReadonlySet<number>; context: number; signal: AbortSignal }>;
 
-/** The lines are read here, from the file that was opened and judged, whatever the search has looked at. */
+/** The lines are read here, from the file that was opened and checked, not from the search output. */
 async function rowsOf(root: Root, { path, lines, context, signal }: Wanted): Promise<string[]> {
   const opened = await openInside(root, path).catch(() => undefined);
   if (opened?.kind !== "file") {

@@ -14,7 +14,7 @@ export type Query = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
 }>;
 
-/** A line that matches. Only its place: the one who shows it opens the file himself and judges what he opened. */
+/** Position of a matching line. The caller opens and checks the file itself. */
 export type Hit = Readonly<{ path: string; line: number }>;
 
 /** Finds matching lines, file by file in path order; throws {@link unusable} when it cannot work with the query. */

@@ -10,8 +10,8 @@ import {
 } from "../../runtime/files/write-contained.ts";
 
 /**
- * Opens the place that a call may change. What was judged is what is changed: if a folder on the way turned out to be another
- * one by now, the place is another one, and nobody agreed to that.
+ * Opens the path that a call may change. The opened path must be the judged one: if a folder on the way was replaced
+ * meanwhile, the call is refused.
  */
 export async function writablePath(
   context: ToolContext,
@@ -46,12 +46,12 @@ function isAgreed(access: CallAccess | undefined, { real, path }: ContainedPath)
   return access.judged.some((subject) => subject.kind === "path" && subject.change && subject.places.includes(place));
 }
 
-/** How a file looks from outside; another text has another look. */
+/** A fingerprint of a file that changes with its content. */
 export function lookOf({ ino, size, mtimeMs, ctimeMs }: Stats): string {
   return `${ino}:${size}:${mtimeMs}:${ctimeMs}`;
 }
 
-/** Throws when a file is not the one any more that this task has read. */
+/** Throws when a file has changed since this task read it. */
 export function checkUnchanged({ access }: ToolContext, { real, path }: ContainedPath, stats: Stats): void {
   const seen = access?.seen.get(real);
   if (seen === undefined || seen === lookOf(stats)) return;
@@ -60,7 +60,7 @@ export function checkUnchanged({ access }: ToolContext, { real, path }: Containe
   );
 }
 
-/** Remembers how a file looks now that this task knows what is in it. */
+/** Stores the fingerprint of a file that this task has read or written. */
 export async function remember({ access }: ToolContext, spot: ContainedPath): Promise<void> {
   const stats = await spot.stats();
   if (stats) access?.seen.set(spot.real, lookOf(stats));
