@@ -28,21 +28,21 @@ function crewWith(options: CrewOptions = {}): {
 
 const shown = ({ requests }: ReturnType<typeof scripted>): string[] => requests[0]!.tools.map(({ name }) => name);
 
-test("a task that names nobody has the caller's own tools, commands and searches, and no delegation", async () => {
+test("a task without an agent has the caller's tools, commands and searches, and no delegation", async () => {
   const { crew, model } = crewWith();
   expect(await crew.run({ mode: "single", task: "Make tea." })).toMatchObject({ status: "ok", output: "done" });
   expect(shown(model)).toEqual(expect.arrayContaining(["brew", "bash", "glob", "read_file"]));
   expect(shown(model)).not.toContain("task");
 });
 
-test("general by its name keeps what it is documented with", async () => {
+test("general, requested by name, keeps its documented tools", async () => {
   const { crew, model } = crewWith();
   await crew.run({ mode: "single", agent: "general", task: "Make tea." });
   expect(shown(model)).toHaveLength(28);
   expect(shown(model)).not.toContain("brew");
 });
 
-test("an agent in its place counts as it is", async () => {
+test("an agent that replaces general is used unchanged", async () => {
   const { crew, model } = crewWith({
     agents: [{ name: "general", description: "d", instructions: "i", tools: ["brew"] }],
   });
@@ -50,13 +50,13 @@ test("an agent in its place counts as it is", async () => {
   expect(shown(model)).toEqual(["brew"]);
 });
 
-test("what a call lists is all there is", async () => {
+test("a tool list of the call is the only list that counts", async () => {
   const { crew, model } = crewWith();
   await crew.run({ mode: "single", task: "Make tea.", tools: ["brew"] });
   expect(shown(model)).toEqual(["brew"]);
 });
 
-test.each(["omp", "mycode"] as const)("with the preset %s another one takes its place", async (preset) => {
+test.each(["omp", "mycode"] as const)("the preset %s has another default agent", async (preset) => {
   const { crew, model } = crewWith({ config: { preset } });
   expect(await crew.run({ mode: "single", task: "Make tea." })).toMatchObject({ status: "ok" });
   expect(shown(model)).toContain("brew");

@@ -50,7 +50,7 @@ async function eventsOf(run: Run): Promise<Event[]> {
 }
 
 describe("modes", () => {
-  test("a chain stops at the first failure, says which, and carries what it has", async () => {
+  test("a chain stops at the first failure, names it, and keeps earlier results", async () => {
     const model = speaker((prompt) => (prompt.startsWith("two") ? broken("no luck") : `done: ${prompt}`));
     const result = await crewOf({ models: { model } }).run({
       chain: [{ task: "one" }, { task: "two {previous}" }, { task: "three {previous}" }],
@@ -82,7 +82,7 @@ describe("modes", () => {
     });
   });
 
-  test("a reference makes only the task wait that refers", async () => {
+  test("only the task with a reference waits", async () => {
     const asksC = deferred<void>();
     const model = speaker(async (prompt) => {
       if (prompt === "c") asksC.resolve();
@@ -201,7 +201,7 @@ describe("a run's end", () => {
     expect(model.prompts).toEqual([]);
   });
 
-  test("a plan cannot grow by a task for an agent that nobody is", async () => {
+  test("a task for an unknown agent cannot be added to a plan", async () => {
     const run = crewOf({ models: { never } }).run({ tasks: [{ task: "x" }] } as never);
     const codes: unknown[] = [];
     for await (const event of run) {
@@ -217,7 +217,7 @@ describe("a run's end", () => {
     expect(Object.keys((await run).nodes)).not.toContain("y");
   });
 
-  test("a change that is no change at all is refused where it comes in", async () => {
+  test("an invalid change of a plan is refused", async () => {
     const run = crewOf({ models: { never } }).run({ mode: "single", task: "x" });
     const messages: string[] = [];
     for await (const event of run) {
@@ -233,11 +233,11 @@ describe("a run's end", () => {
   });
 });
 
-describe("taking a run up again", () => {
+describe("resuming a run", () => {
   const steps = { chain: [{ task: "one" }, { task: "two after {previous}" }] } as never;
   const journalOf = (home: string, id: string): string => join(home, "runs", id, "journal.jsonl");
 
-  test("a run that was paused goes on where it stopped", async () => {
+  test("a paused run continues where it stopped", async () => {
     const home = tempFolder();
     const first = crewOf({
       home,
@@ -253,7 +253,7 @@ describe("taking a run up again", () => {
     expect(model.prompts).toEqual(["two after 1"]);
   });
 
-  test("RES-07: a run that ended is only told again", async () => {
+  test("RES-07: resuming an ended run only repeats its recorded events", async () => {
     const home = tempFolder();
     const run = crewOf({ home, models: { model: speaker((prompt) => `<${prompt}>`) } }).run(steps);
     const result = await run;
@@ -262,7 +262,7 @@ describe("taking a run up again", () => {
     expect(model.prompts).toEqual([]);
   });
 
-  test("what failed is tried again only when that is asked for", async () => {
+  test("failed tasks are retried only on request", async () => {
     const home = tempFolder();
     const run = crewOf({ home, models: { model: speaker((prompt) => (prompt === "one" ? "1" : broken("down"))) } }).run(
       steps,
@@ -277,7 +277,7 @@ describe("taking a run up again", () => {
     expect(model.prompts).toEqual(["two after 1"]);
   });
 
-  test("of two who take it up at once, one gets it and the other is told who has it", async () => {
+  test("of two concurrent resumes one succeeds, and the other is told who owns the run", async () => {
     const home = tempFolder();
     const stuck = crewOf({ home, models: { model: never } }).run(steps);
     for await (const event of stuck) if (event.type === "node.started") stuck.pause();
@@ -290,7 +290,7 @@ describe("taking a run up again", () => {
     expect(model.prompts).toEqual(["one", "two after <one>"]);
   });
 
-  test("a torn last record is cut off and reported, and nothing that is whole is lost", async () => {
+  test("an incomplete last record is cut off and reported, and no complete record is lost", async () => {
     const home = tempFolder();
     const run = crewOf({ home, models: { model: speaker((prompt) => `<${prompt}>`) } }).run(steps);
     await run;
@@ -311,7 +311,7 @@ describe("taking a run up again", () => {
     expect(await crewOf({ home, models: { model } }).resume(run.id)).toMatchObject({ status: "ok" });
   });
 
-  test("damage in the middle is refused with its place, and nothing is performed", async () => {
+  test("damage in the middle is refused with its position, and nothing is performed", async () => {
     const home = tempFolder();
     const run = crewOf({ home, models: { model: speaker((prompt) => `<${prompt}>`) } }).run(steps);
     await run;
@@ -355,7 +355,7 @@ describe("rights", () => {
     defineAgent({ name, description: name, instructions: "Work.", tools });
   const calls = (name: string): ScriptedTurn => ({ calls: [{ name, input: {} }] });
 
-  test("a tool that is not the agent's is neither shown nor executed, and the rule is told", async () => {
+  test("a tool that the agent does not have is neither shown nor executed, and the rule is reported", async () => {
     looked.length = 0;
     const model = scripted(calls("look"), "without it");
     const run = crewOf({ agents: [agent("worker", ["ask_child"])], tools: [look, ask], models: { model } }).run({

@@ -68,7 +68,7 @@ test("finding agents does not look for skills or commands", async () => {
   expect(sources.map(({ path }) => path)).toEqual([join(root, "home/.agents/agents")]);
 });
 
-test("an agent that lists skills starts with their text; one that is not there is told", async () => {
+test("an agent that lists skills starts with their text; a missing skill is reported", async () => {
   const root = tempFolder({
     "home/.agents/agents/a.md": "---\nname: a\ndescription: d\nskills: [style, missing]\n---\nPrompt of a.\n",
     "home/.claude/skills/style/SKILL.md": skill("Write short lines."),
@@ -91,7 +91,7 @@ test("an agent that lists skills starts with their text; one that is not there i
   expect(told).toEqual(['The agent "a" lists the skill "missing", which does not exist.']);
 });
 
-test("an agent of a trusted project in the place of another is told with one line", async () => {
+test("an agent of a trusted project that replaces another one is reported in one line", async () => {
   const cwd = tempFolder({
     ".git/HEAD": "",
     ".agents/agents/explore.md": "---\nname: explore\ndescription: d\n---\nMine.\n",

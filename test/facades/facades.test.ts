@@ -57,7 +57,7 @@ test("spawn_subagent starts a task at once, and its result comes as a message", 
 test.each([
   ["spawn_subagent", { type: "scout", description: "Find X", input: "Where is X?" }],
   ["Task", { subagent_type: "scout", description: "Find X", prompt: "Where is X?", run_in_background: true }],
-])("that %s does not wait is in the record as data, with the task that goes on", async (tool, input) => {
+])("a background start by %s is recorded as data, with the task", async (tool, input) => {
   const { events, result } = await stage({
     lead: { ...as(tool), says: [call(tool, input), "go on", "done"] },
     scout: { says: ["X is in x.ts"] },
@@ -111,7 +111,7 @@ test("parallel leaves its state in the details of its result", async () => {
   });
 });
 
-test("what cannot be recorded of a call is left out, and the run goes on", async () => {
+test("data of a call that cannot be recorded is left out, and the run continues", async () => {
   const circle: Record<string, unknown> = {};
   circle["self"] = circle;
   const odd = defineTool({
@@ -170,7 +170,7 @@ test("parallel does a chain, a race and a team, too", async () => {
   ]);
 });
 
-test("parallel starts nobody whom its caller may not start, also when nobody is named", async () => {
+test("parallel starts only agents that its caller may start, also for tasks without an agent", async () => {
   const { read } = await stage({
     lead: {
       ...as("parallel"),
@@ -240,7 +240,7 @@ test("a file that lists Agent gets the tool in that spelling, and nothing else o
   );
 });
 
-test("what models read says what an agent is for, what only looks, and when to use none", async () => {
+test("tool descriptions say what an agent is for, which ones are read-only, and when not to delegate", async () => {
   const crew = createCrew({ cwd: tempFolder(), home: false, env: { PATH: "/bin" }, discover: false });
   const [own, subagent, spawn] = await crew
     .delegationTools(["task", "Task", "spawn_subagent"])

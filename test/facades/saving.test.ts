@@ -40,7 +40,7 @@ async function ask(
   return { added: bytes(own.at(-1)!.messages.slice(1)), requests: own, output };
 }
 
-test("whoever has this repository explored by a subagent keeps less than half of it in its own conversation", async () => {
+test("exploring this repository with a subagent keeps less than half of the text in the main conversation", async () => {
   const [alone, delegated] = [await ask("explore"), await ask("lead")];
   expect(alone.output).toContain("src/runtime/discovery/sources.ts");
   expect(delegated.added).toBeLessThan(alone.added / 2);

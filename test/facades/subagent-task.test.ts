@@ -47,7 +47,7 @@ test("an agent is resumed by its id and remembers what it was told", async () =>
   expect(read("lead")[1]).toContain("the second");
 });
 
-test("who was never there cannot be resumed", async () => {
+test("an unknown agent id cannot be resumed", async () => {
   const { read } = await stage({
     lead: { ...lead, says: [calls(ask("scout", { resume: "run_aaaaaaaaaaaa/lead/scout" })), "done"] },
     scout: { says: [] },
@@ -55,7 +55,7 @@ test("who was never there cannot be resumed", async () => {
   expect(read("lead")[0]).toBe("Resume failed: Session not found");
 });
 
-test("nobody goes on with the conversation of whoever started it", async () => {
+test("an agent cannot continue the conversation of its parent", async () => {
   const { read } = await stage({
     lead: {
       ...lead,
@@ -82,7 +82,7 @@ test("nobody goes on with the conversation of whoever started it", async () => {
   expect(read("spy")[0]).toBe("Resume failed: Session not found");
 });
 
-test("a task in the background is told when it ends, and its output is in the file that was named", async () => {
+test("the end of a background task is reported, and its output is in the named file", async () => {
   let file = "";
   const leadIsDone = deferred<string>();
   const { result, events } = await stage({

@@ -71,7 +71,7 @@ test("one bad item launches nothing", async () => {
   expect(startedPaths(events)).toEqual(["lead"]);
 });
 
-test("whom a lead may not start is not offered, and refused when asked for", async () => {
+test("agents that a lead may not start are not offered, and refused when requested", async () => {
   const { read, models } = await stage({
     lead: { ...lead, spawns: ["scout"], says: [batch("sage", "A"), batch("scout", "A"), "ok"] },
     scout: { says: ["fine"] },
@@ -91,7 +91,7 @@ test("the agent that the environment names is refused", async () => {
   expect(read("lead")[0]).toMatch(/^Cannot spawn 'scout': .* must not start itself again\.$/);
 });
 
-test("at the last depth the tool is not shown, and a call of it all the same is refused", async () => {
+test("at the maximum depth the tool is not shown, and a call of it is refused", async () => {
   const { shown, read, events } = await stage(
     {
       lead: { ...lead, says: [batch("mid", "A"), "ok"] },
@@ -110,7 +110,7 @@ test("at the last depth the tool is not shown, and a call of it all the same is 
   });
 });
 
-test("without spawns and without the tool nobody delegates, also with every other tool", async () => {
+test("without spawns and without the delegation tool an agent cannot delegate, even with every other tool", async () => {
   const { shown, events } = await stage({
     lead: { tools: ["*"], says: [batch("scout", "A"), "ok"] },
     scout: { says: [] },
@@ -119,7 +119,7 @@ test("without spawns and without the tool nobody delegates, also with every othe
   expect(startedPaths(events)).toEqual(["lead"]);
 });
 
-test("in plan mode whoever is started only looks, starts nobody, and is told why", async () => {
+test("in plan mode helpers are read-only, cannot delegate, and are told why", async () => {
   const { shown, models, read } = await stage(
     {
       lead: { ...lead, says: [batch("worker", "A"), "planned"] },
@@ -136,7 +136,7 @@ test("in plan mode whoever is started only looks, starts nobody, and is told why
   expect(read("worker").every((text) => text.startsWith("DENIED") || text.startsWith("There is no tool"))).toBe(true);
 });
 
-test("agents that came and went in the meantime are told with the next answer", async () => {
+test("added and removed agents are reported with the next answer", async () => {
   const cwd = tempFolder();
   const folder = join(cwd, ".subcrew/agents");
   mkdirSync(folder, { recursive: true });
@@ -167,7 +167,7 @@ test("agents that came and went in the meantime are told with the next answer", 
   expect(read("lead")[1]).not.toContain("Agents have changed");
 });
 
-test("what an agent that starts others came to is never used again for the same question", async () => {
+test("the result of an agent that delegates is never reused", async () => {
   const model = scripted(batch("scout", "A"), "first", batch("scout", "A"), "second");
   const crew = createCrew({
     cwd: tempFolder(),

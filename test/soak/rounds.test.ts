@@ -9,7 +9,7 @@ import { cycles } from "../processes/cycles.ts";
 import { contend } from "../processes/runtime/store/owners.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
-test("two who want a run at the same instant: one gets it, in each of 1,000 rounds", async () => {
+test("of two concurrent claims of a run exactly one succeeds, in each of 1,000 rounds", async () => {
   const { winners, busy } = await contend(tempFolder(), 1_000);
   process.stdout.write(
     `1,000 rounds: ${winners.filter((won) => won === 1).length} with one winner, ${busy} told that it is busy\n`,
@@ -18,7 +18,7 @@ test("two who want a run at the same instant: one gets it, in each of 1,000 roun
   expect(busy).toBe(1_000);
 });
 
-test("1,000 times started and ended, cancelled or killed: nothing is left", async () => {
+test("1,000 runs that end, are cancelled or killed leave nothing behind", async () => {
   const left = await cycles(1_000, tempFolder());
   process.stdout.write(`1,000 cycles: ${JSON.stringify(left)}\n`);
   expect(left).toEqual({ orphans: 0, zombies: 0, descriptors: 0 });

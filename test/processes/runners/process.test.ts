@@ -52,7 +52,7 @@ describe.runIf(linux)("a task in a process of its own", () => {
     expect(texts).toEqual(["ANTHROPIC_API_KEY=undefined own=undefined", "LANG=C own=C"]);
   });
 
-  test("that is killed fails as crashed, with what it had said and used, and the run goes on", async () => {
+  test("that is killed fails as crashed, with its text and usage so far, and the run continues", async () => {
     const agents = {
       lead: [calls("hang", {}, "I had begun."), "Never."],
       other: [calls("sleep", { seconds: 1 }), "Done."],
@@ -80,7 +80,7 @@ describe.runIf(linux)("a task in a process of its own", () => {
   test.each<[how: string, tool: string, message: RegExp]>([
     ["leaves with a code", "leave", /ended with code 7.*left the building/s],
     ["throws where nobody catches it", "throw_later", /ended with code 1.*nobody catches this/s],
-  ])("that %s fails with its code and its last words", async (_, tool, message) => {
+  ])("that %s fails with its code and its last output", async (_, tool, message) => {
     const { crew } = lab({ agents: { lead: [calls(tool), "Never."] }, runner: "process" });
     const { result } = await listen(crew.run(single));
     expect(result).toMatchObject({
@@ -101,7 +101,7 @@ describe.runIf(linux)("a task in a process of its own", () => {
     expect(others.map(({ name }) => result.nodes[name]?.status)).toEqual(others.map(() => "ok"));
   });
 
-  test("that crashed is tried again when the task says so", async () => {
+  test("that crashed is retried if the task has a retry rule", async () => {
     const retry = { maxAttempts: 2, backoffMs: 1 };
     const { crew } = lab({ agents: { lead: [calls("crash"), "Never."] }, runner: "process" });
     const { result, events } = await listen(crew.run({ ...single, retry }));
@@ -154,7 +154,7 @@ describe.runIf(linux)("in the sandbox", () => {
   let bwrap: Need;
   beforeAll(async () => void (bwrap = await needs("bwrap")), needsTimeout);
 
-  test("LIM-03: what a command takes counts, and other tasks go on", async (ctx) => {
+  test("LIM-03: memory of commands counts, and other tasks continue", async (ctx) => {
     if (bwrap.missing !== undefined) ctx.skip(bwrap.missing);
     const program = "const k = []; setInterval(() => k.length < 100 && k.push(Buffer.alloc(20 * 2 ** 20, 1)), 20)";
     const command = `${JSON.stringify(process.execPath)} -e ${JSON.stringify(program)}`;
@@ -225,7 +225,7 @@ describe.runIf(linux).each<RunnerName>(["process", "thread"])("time in the %s", 
     expect(events.filter(({ type }) => type === "limit.reached")).toMatchObject([{ limit: "CPU", enforced: true }]);
   });
 
-  test("a task in which nothing goes on any more is stopped when its time is up", async () => {
+  test("a task that hangs is stopped when its time is up", async () => {
     await patiently(async (times) => {
       const { crew } = lab({ agents: { lead: [calls("stand_still", {}, "I had begun."), "Never."] } });
       const resourceLimits = { maxDurationMs: 1_000 * times };

@@ -57,7 +57,7 @@ test("a run in the foreground is answered by another process of the user", async
   expect(await run).toMatchObject({ status: "ok" });
 });
 
-test("the first answer counts over all channels, and the loser is told who was faster", async () => {
+test("the first answer wins on all channels, and the other one is told who answered", async () => {
   const where = home();
   const run = crewAt(where, "done").run(gated);
   const other = crewAt(where);
@@ -95,7 +95,7 @@ test("an answer that comes after the end of the run is told so, and is not left 
   expect(readdirSync(join(where, "runs", run.id, "control"))).toEqual([]);
 });
 
-test("an answer to a question that was not the one shown does not count", async () => {
+test("an answer to a different question than the one shown is ignored", async () => {
   const where = home();
   const run = crewAt(where, "done").run(gated);
   const other = crewAt(where);
@@ -110,7 +110,7 @@ test("an answer to a question that was not the one shown does not count", async 
   await run;
 });
 
-test("an answer to a run that nobody works on waits until it is resumed", async () => {
+test("an answer to an interrupted run waits until it is resumed", async () => {
   const where = home();
   const first = crewAt(where, "done").run(gated);
   const { path, question } = await asks(crewAt(where));
@@ -219,7 +219,7 @@ test("nothing is left in the control folder of a run that has ended", async () =
   expect(readdirSync(join(where, "runs", run.id, "control"))).toEqual([]);
 });
 
-test("always, for this project: the very same is not asked in the next run, and anything else is", async () => {
+test("always, for this project: the same call needs no approval in the next run, any other call does", async () => {
   const where = home();
   const write = (path: string): Script => ({
     text: "",

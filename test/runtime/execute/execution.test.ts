@@ -22,7 +22,7 @@ const started = (events: readonly KeptEvent[]): string[] =>
 describe("slots", () => {
   const single = (agent: string) => ({ mode: "single", task: "help", agent });
 
-  test("a lead's slot is free while its helper works, and taken again before it goes on", async () => {
+  test("a lead releases its slot while its helper works, and takes it again before it continues", async () => {
     const seen = await observe({
       plan: plan({ lead: task("lead"), other: task("other"), both: all("lead", "other") }),
       slots: 1,
@@ -81,8 +81,8 @@ describe("slots", () => {
   });
 });
 
-describe("what a failure means for others", () => {
-  test("everything that hangs on it is skipped, and says what began it", async () => {
+describe("the effect of a failure on other nodes", () => {
+  test("all dependents are skipped, with the failed node as reason", async () => {
     const seen = await observe({
       plan: plan({ a: task("a"), b: task("b", {}, ["a"]), c: task("c", {}, ["b"]), d: task("d"), end: all("c", "d") }),
       act: byPath({ a: bad("no luck") }),
@@ -101,7 +101,7 @@ describe("what a failure means for others", () => {
     expect(seen.performed).toEqual(["a#1", "d#1"]);
   });
 
-  test("a task that throws has failed, and its slot is free again", async () => {
+  test("a task that throws fails, and its slot is released", async () => {
     const seen = await observe({
       plan: plan({ a: task("a"), b: task("b"), end: all("a", "b") }),
       slots: 1,
@@ -113,7 +113,7 @@ describe("what a failure means for others", () => {
     });
   });
 
-  test("a running task that nobody needs any more is stopped", async () => {
+  test("a running task that is no longer needed is stopped", async () => {
     const seen = await observe({
       plan: plan({ slow: task("slow"), broken: task("broken"), end: task("end", {}, ["slow", "broken"]) }),
       act: byPath({ slow: ok("slow", { moments: 99 }), broken: bad() }),
@@ -126,10 +126,10 @@ describe("what a failure means for others", () => {
   });
 });
 
-describe("trying again", () => {
+describe("retries", () => {
   const retry = { retry: { maxAttempts: 3, backoffMs: 100 } };
 
-  test("attempts are counted, and each failure is told before the next try", async () => {
+  test("attempts are counted, and each failure is reported before the next attempt", async () => {
     const seen = await observe({
       plan: plan({ a: task("a", retry) }),
       act: ({ attempt }) => (attempt < 3 ? bad(`try ${attempt}`) : ok("at last")),
@@ -148,7 +148,7 @@ describe("trying again", () => {
     expect(seen.executed.outcome).toEqual({ status: "ok", output: "at last" });
   });
 
-  test("the other side's wish to wait longer is honoured", async () => {
+  test("a longer wait requested by the provider is respected", async () => {
     const limited = failed("MODEL_RATE_LIMIT", "slow down", { retryable: true, retryAfterMs: 30_000 });
     const seen = await observe({
       plan: plan({ a: task("a", retry) }),
@@ -157,7 +157,7 @@ describe("trying again", () => {
     expect(seen.events.find(({ type }) => type === "node.retried")).toMatchObject({ delayMs: 33_750 });
   });
 
-  test("what somebody refused is not tried again", async () => {
+  test("a refusal is not retried", async () => {
     const seen = await observe({
       plan: plan({ a: task("a", retry) }),
       act: () => ({ ends: failed("DENIED", "not allowed") }),
@@ -175,7 +175,7 @@ describe("trying again", () => {
     expect(seen.executed.outcome).toEqual({ status: "cancelled", reason: "enough of this" });
   });
 
-  test("attempt numbers go on after a crash, and tries that were used up stay used up", async () => {
+  test("attempt numbers continue after a crash, and used attempts stay used", async () => {
     const act = ({ attempt }: Call): Act => (attempt < 3 ? bad(`try ${attempt}`) : bad("the last"));
     const whole = await observe({ plan: plan({ a: task("a", retry) }), act });
     const numbers: Record<number, readonly string[]> = {};
@@ -229,7 +229,7 @@ describe("loops", () => {
     });
   });
 
-  test("a later round is told the task, the draft and what was wrong with it", async () => {
+  test("a later round gets the task, the draft and the feedback", async () => {
     const prompts: string[] = [];
     await observe({
       plan: reviewed,
@@ -250,7 +250,7 @@ describe("loops", () => {
     expect(prompts[1]).toContain("What the reviewer asks for:\nmind the $& gap\n");
   });
 
-  test("when nobody approves, the LAST draft is taken, and that is said", async () => {
+  test("without an approval the LAST draft is accepted, and this is reported", async () => {
     const seen = await observe({
       plan: reviewed,
       act: ({ path }) => ok(path.endsWith("review") ? "never good enough\nREVISION_NEEDED" : path),
@@ -261,7 +261,7 @@ describe("loops", () => {
     ]);
   });
 
-  test("a reviewer that breaks does not throw good work away", async () => {
+  test("a failed review does not discard the work", async () => {
     const seen = await observe({
       plan: reviewed,
       act: ({ path }) => (path.endsWith("review") ? bad("out of order") : ok("good work")),
@@ -278,7 +278,7 @@ describe("loops", () => {
     expect(seen.executed.outcomeOf("build")).toMatchObject({ status: "failed", fault: { message: "gave up" } });
   });
 
-  test("a body whose output never ran ends with what kept it from running", async () => {
+  test("a body whose output never ran ends with the reason", async () => {
     const body: Body = {
       nodes: { first: task("first"), work: task("work", {}, ["first"]), decide: task("decide", {}, ["work"]) },
       output: "work",
@@ -327,12 +327,12 @@ describe("gates", () => {
   });
   const act = ({ path }: Call): Act => ok(path);
 
-  test("approved: the work goes on", async () => {
+  test("an approval lets the work continue", async () => {
     const seen = await observe({ plan: gated, act, answer: () => ({ approve: true }) });
     expect(outcomes(seen)).toMatchObject({ plan: { status: "ok", output: "plan.1/work" }, impl: { status: "ok" } });
   });
 
-  test("rejected with feedback: another draft, and the question is asked again", async () => {
+  test("a rejection with feedback leads to another draft and another question", async () => {
     const seen = await observe({
       plan: gated,
       act,
@@ -348,7 +348,7 @@ describe("gates", () => {
     ]);
   });
 
-  test("rejected without a word: that is final, and what was done travels with it", async () => {
+  test("a rejection without feedback is final, and the work is kept", async () => {
     const seen = await observe({ plan: gated, act, answer: () => ({ approve: false }) });
     expect(outcomes(seen)).toMatchObject({
       plan: { status: "failed", fault: { code: "REJECTED" }, output: "plan.1/plan" },
@@ -356,7 +356,7 @@ describe("gates", () => {
     });
   });
 
-  test("with nobody there it fails and never approves itself", async () => {
+  test("a gate that nobody can answer fails and is never approved", async () => {
     const seen = await observe({ plan: gated, act, unattended: true });
     expect(outcomes(seen)).toMatchObject({
       plan: { status: "failed", fault: { code: "NEEDS_ANSWER" } },
@@ -412,7 +412,7 @@ describe("gates", () => {
   });
 });
 
-describe("growing", () => {
+describe("plan changes", () => {
   const base = plan({ a: task("a"), b: task("b", {}, ["a"]), end: all("a", "b") });
   const at =
     (
@@ -476,7 +476,7 @@ describe("growing", () => {
     expect(seen.executed.outcomeOf("c")).toEqual({ status: "ok", output: "c a" });
   });
 
-  test("a running task that is given up ends as failed, after what it had started", async () => {
+  test("a running task that is cancelled by a change fails after its helpers have ended", async () => {
     const seen = await observe({
       plan: base,
       act: byPath({
@@ -547,7 +547,7 @@ describe("delegation and a crash", () => {
   const lead = plan({ lead: task("lead") });
   const ask = (prompt: string, agent = "scout") => ({ mode: "single", task: prompt, agent });
 
-  test("a helper's recorded answer is used only for the question that it answers", async () => {
+  test("a recorded helper result is used only for the same request", async () => {
     const whole = await observe({ plan: lead, act: byPath({ lead: ok("led", { delegates: [ask("where is a?")] }) }) });
     const cut = whole.journal.findIndex(({ type, path }) => type === "node.ended" && path === "lead/scout") + 1;
     const past = whole.journal.slice(0, cut);
@@ -578,7 +578,7 @@ describe("delegation and a crash", () => {
     expect(other.state.nodes.get("lead/step_3")?.outcome).toMatchObject({ status: "ok" });
   });
 
-  test("in whichever order it asks again, each question finds its answer", async () => {
+  test("recorded results are found in any order of requests", async () => {
     const whole = await observe({
       plan: lead,
       act: byPath({ lead: ok("led", { delegates: [ask("a?"), ask("b?")] }) }),
@@ -603,7 +603,7 @@ describe("delegation and a crash", () => {
     ]);
   });
 
-  test("the next try of a lead asks its helpers anew", async () => {
+  test("the next attempt of a lead starts its helpers again", async () => {
     const seen = await observe({
       plan: plan({ lead: task("lead", { retry: { maxAttempts: 2, backoffMs: 1 } }) }),
       act: byPath({
@@ -614,7 +614,7 @@ describe("delegation and a crash", () => {
     expect(seen.performed).toEqual(["lead#1", "lead/scout#1", "lead#2", "lead.2/scout#1"]);
   });
 
-  test("what a task started and did not wait for ends with it", async () => {
+  test("background helpers end with their task", async () => {
     const seen = await observe({
       plan: plan({ lead: task("lead"), next: task("next", {}, ["lead"]) }),
       slots: 1,

@@ -64,7 +64,7 @@ test("helpers speak to each other while they work, and get receipts", async () =
   expect(JSON.stringify(models["lead"]!.requests.at(-1)!.messages)).toContain("told sage");
 });
 
-test("a queue that is full is said to be", () => {
+test("a full queue is reported", () => {
   const mailbox = createMailbox();
   mailbox.open("lead/slow");
   const run = { mailbox, emit: () => {} };

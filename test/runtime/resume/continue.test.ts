@@ -36,7 +36,7 @@ async function ended(crew: Crew): Promise<string> {
   return run.id;
 }
 
-test("a task that has ended goes on with its conversation, agent and model in a new run", async () => {
+test("an ended task is continued in a new run with its conversation, agent and model", async () => {
   const where = home();
   const first = scripted({ text: "I look.", calls: [{ name: "list_files", input: {} }] }, "Two files.");
   const id = await ended(crewOf(first, where));
@@ -61,7 +61,7 @@ test("a task that has ended goes on with its conversation, agent and model in a 
   expect(third.requests[0]?.messages).toHaveLength(7);
 });
 
-test("an agent that was changed goes on as it was recorded, and that is said; rights never grow", async () => {
+test("a changed agent is used as recorded, and this is reported; permissions never grow", async () => {
   const where = home();
   const id = await ended(crewOf(scripted("Two."), where));
   const wider: Agent = { ...scout, tools: ["list_files", "write_file", "bash"], instructions: "Write." };
@@ -92,7 +92,7 @@ test("an agent that was changed goes on as it was recorded, and that is said; ri
   expect(fresh.requests[0]?.tools.map(({ name }) => name)).toEqual(["list_files"]);
 });
 
-test("a failed task is gone on with only when that is asked for", async () => {
+test("a failed task is continued only on request", async () => {
   const where = home();
   const failing = scripted({ error: { code: "MODEL_AUTH", message: "no key", retryable: false } });
   const id = await ended(crewOf(failing, where));
@@ -105,7 +105,7 @@ test("a failed task is gone on with only when that is asked for", async () => {
   expect(await crew.run(plan, { continues })).toMatchObject({ status: "ok", output: "Better." });
 });
 
-test("a task that is too old, or was gone on with too often, is refused", async () => {
+test("a task that is too old, or was continued too often, is refused", async () => {
   const where = home();
   let now = Date.parse("2026-01-01");
   const clock = (): number => now;
@@ -130,7 +130,7 @@ test("a task that is too old, or was gone on with too often, is refused", async 
   });
 });
 
-test("which of several tasks is meant has to be said; a path says it", async () => {
+test("a run with several tasks needs a path", async () => {
   const where = home();
   const model = scripted("a", "b", "c");
   const crew = crewOf(model, where);
@@ -153,7 +153,7 @@ test("which of several tasks is meant has to be said; a path says it", async () 
   expect(model.requests[2]?.messages[0]).toMatchObject({ text: "y" });
 });
 
-test("a model cannot read another run by going on with it", async () => {
+test("a model cannot read another run by continuing it", async () => {
   const where = home();
   const id = await ended(crewOf(scripted("A secret."), where));
   const { withPreviousRun, openPreviousRuns } = await import("../../../src/runtime/resume/previous-runs.ts");

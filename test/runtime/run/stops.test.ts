@@ -52,7 +52,7 @@ const hang: Script = { text: "late", delayMs: 600_000 };
 const single = { mode: "single", agent: "worker", task: "go" } as const;
 const third = (event: Event): boolean => event.type === "turn.started" && event.turn === 3;
 
-test("a run that is paused in its third turn goes on with it: nothing is asked or done again", async () => {
+test("a run that is paused in its third turn continues there: no request or call is repeated", async () => {
   const home = tempFolder();
   const first = stage(home, uses("one"), uses("two"), { text: "late", delayMs: 60_000 });
   const run = first.crew.run(single);
@@ -72,7 +72,7 @@ test("a run that is paused in its third turn goes on with it: nothing is asked o
   expect(events.some((event) => event.type === "node.ended" && event.outcome.status === "cancelled")).toBe(false);
 });
 
-test("a run that is cancelled has ended: resuming it tells what is recorded", async () => {
+test("resuming a cancelled run only returns its recorded result", async () => {
   const home = tempFolder();
   const first = stage(home, uses("one"), { text: "late", delayMs: 60_000 });
   const run = first.crew.run(single);

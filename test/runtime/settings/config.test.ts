@@ -22,13 +22,13 @@ function crewWith(files: Files, env: Files = {}, more: object = {}): { crew: Cre
 const user = "home/.subcrew/config.yaml";
 const project = "work/.subcrew/config.yaml";
 
-test("without being asked, a crew reads no settings", () => {
+test("a crew reads no settings unless configured to", () => {
   const root = tempFolder({ [user]: "concurrency: 3\n" });
   const crew = createCrew({ cwd: root, env: { HOME: join(root, "home"), SUBCREW_CONCURRENCY: "4" } });
   expect(crew.settings.config).toEqual({});
 });
 
-test("what is said to the crew itself comes before everything", () => {
+test("options of the crew win over all settings", () => {
   const root = tempFolder({ [user]: "concurrency: many\n" });
   expect(
     createCrew({ cwd: root, env: { HOME: join(root, "home") }, config: { concurrency: 2 } }).settings.config,
@@ -106,7 +106,7 @@ test("settings can switch on what a file switches off, and a list", async () => 
   expect([...new Set(found.disabled.map(({ name }) => name))]).toEqual(["explore"]);
 });
 
-test("an agent that is switched off cannot be started, and the error says how to change that", async () => {
+test("a disabled agent cannot be started, and the error says how to enable it", async () => {
   const { crew } = crewWith({ [user]: "disabled: [explore]\n" });
   await expect(crew.run({ mode: "single", agent: "explore", task: "x" })).rejects.toMatchObject({
     code: "DISABLED",

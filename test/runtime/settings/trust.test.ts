@@ -73,7 +73,7 @@ test("a review shows everything that a project would bring in, and gives nothing
   expect(crew.settings.config).toEqual({});
 });
 
-test("what was agreed to counts, and what changes, comes or goes since does not", async () => {
+test("trusted files are used; files that change or are added later are not", async () => {
   const { root, review, agree } = there();
   await agree();
   const crew = crewOf(root);
@@ -149,7 +149,7 @@ test("an untrusted agent does not run, and the error says what to do", async () 
   await expect(run).rejects.toMatchObject({ code: "UNTRUSTED", hint: expect.stringContaining("subcrew trust") });
 });
 
-test("what is taken back does not count any more, and a damaged store is not written over", async () => {
+test("revoked trust has no effect, and a damaged trust store is not overwritten", async () => {
   const { root, trustFile, agree } = there();
   await agree();
   expect(await openTrust(trustFile).revoke(join(root, "work"))).toBe(true);

@@ -71,7 +71,7 @@ describe("without a terminal", () => {
     expect(boxes.slice(3, 6)).toEqual(["Status  done", "Found   src/login.ts:2", "        src/invoice.ts:1"]);
   });
 
-  test("a later message goes on with the conversation, in a run of its own that says so", async () => {
+  test("a later message continues the conversation in a new run that records this", async () => {
     const at = place(files);
     const model = scripts(at, ["First answer.", "Second answer."]);
     const { stdout, stderr } = await at.run(["chat", ...model], { input: "One?\nTwo?\n" });
@@ -84,7 +84,7 @@ describe("without a terminal", () => {
     expect(again.stderr).not.toContain("subcrew:");
   });
 
-  test("a person may say more than a program may that takes a task up again", async () => {
+  test("the limit of continuations does not apply to a person who chats", async () => {
     const at = place(files);
     const answers = Array.from({ length: 8 }, (_, n) => `Answer ${n + 1}.`);
     const { code, stdout } = await at.run(["chat", ...scripts(at, answers)], {
@@ -104,7 +104,7 @@ describe("without a terminal", () => {
     expect(events.some((line) => line.includes('"path":"lead/') && line.includes('"tool":"read_file"'))).toBe(true);
   });
 
-  test("a task in the background is told with its id, goes on after the answer, and its end is waited for", async () => {
+  test("a background task is shown with its id, continues after the answer, and the command waits for its end", async () => {
     const at = place(files);
     waiter(at, { text: "Waited.", delayMs: 1_500 });
     const model = scripts(at, [waiting({ run_in_background: true }), "It is on its way."]);
@@ -123,7 +123,7 @@ describe("without a terminal", () => {
     ["/costs", 'There is no command "/costs".', "Did you mean /cost?"],
     ["/inbox perhaps", 'There is no "/inbox perhaps".', "answer, allow, deny, export"],
     ["/resume nothing", 'There is no run "nothing".', ""],
-  ])("%s is told and loses nothing", async (line, what, hint) => {
+  ])("%s is reported and loses nothing", async (line, what, hint) => {
     const at = place(files);
     const { stdout, stderr } = await at.run(["chat", ...scripts(at, ["Still here."])], { input: `${line}\nHello?\n` });
     expect(stderr).toContain(what);
@@ -131,7 +131,7 @@ describe("without a terminal", () => {
     expect(stdout).toBe("Still here.\n");
   });
 
-  test("a message that fails is told, and the exit code says so", async () => {
+  test("a failed message is reported, also by the exit code", async () => {
     const at = place(files);
     const { code, stderr } = await at.run(["chat", "--model", "anthropic/none", "Hello?"]);
     expect(code).not.toBe(0);
@@ -157,7 +157,7 @@ describe("in a terminal", () => {
     expect(open.history()).toContain("continue later: subcrew chat --resume run_");
   });
 
-  test("while a task works in the background one can go on talking, and its end is told", async ({ skip }) => {
+  test("the conversation continues while a background task runs, and its end is reported", async ({ skip }) => {
     if (tmux.missing !== undefined) return skip(tmux.missing);
     const at = place(files);
     waiter(at, { text: "Waited.", delayMs: 12_000 });

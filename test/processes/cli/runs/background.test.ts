@@ -153,7 +153,7 @@ describe.concurrent("--bg", () => {
     [["run", "explore", "x", "--model", "no/such"], "UNKNOWN_MODEL"],
     [["run", "explore"], "BAD_INPUT"],
     [["parallel", 'explore="{task:none}"', "--strict"], "PLAN_UNKNOWN_REFERENCE"],
-  ])("a mistake is told at once and nothing is started: %j", async (args, code) => {
+  ])("an error is reported at once and nothing is started: %j", async (args, code) => {
     const there = fresh({});
     const ended = await there.run([...args, "--bg", "--json"]);
     expect(ended.code).toBe(2);
@@ -161,7 +161,7 @@ describe.concurrent("--bg", () => {
     expect(existsSync(runsOf(there)) ? readdirSync(runsOf(there)) : []).toEqual([]);
   });
 
-  test("what is written down is for the user only and holds no secret", async () => {
+  test("the stored files are readable only by the user and contain no secret", async () => {
     const secret = "sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";
     const there = fresh({ "turns.json": script("ok") });
     const id = await background(there, ["run", "explore", `use ${secret}`, "--model", "scripted:turns.json"], {
@@ -177,7 +177,7 @@ describe.concurrent("--bg", () => {
       expect(readFileSync(join(folder, name), "utf8")).not.toContain(secret);
   });
 
-  test("of more than the setting allows that come at once, exactly so many start, and the others are told what to do", async () => {
+  test("of too many concurrent starts exactly the allowed number succeeds, and the others are told what to do", async () => {
     const there = fresh({ "turns.json": forever });
     configure(there, "background:\n  maxRuns: 2\n");
     const args = ["run", "explore", "x", "--model", "scripted:turns.json", "--bg"];
@@ -300,7 +300,7 @@ describe.concurrent("the inbox", () => {
     expect((await there.run(["inbox"])).stderr).toBe("The inbox is empty.\n");
   });
 
-  test("of two answers at once one wins and the other is told", async () => {
+  test("of two concurrent answers one wins and the other is refused with the reason", async () => {
     const there = asking();
     const id = await background(there, args);
     await waits(there);
@@ -319,7 +319,7 @@ describe.concurrent("the inbox", () => {
     expect(answers.filter((line) => line.includes('"path":"page.1/approval"'))).toHaveLength(1);
   });
 
-  test("what is refused fails the run, and the beginning of an id is enough to say so", async () => {
+  test("a rejection fails the run, and a prefix of the run id is enough", async () => {
     const there = asking();
     const run = there.start([...args, "--bg"]);
     await run.ended;
@@ -348,7 +348,7 @@ describe.concurrent("the inbox", () => {
     expect((await there.run(["wait", id])).code).toBe(0);
   });
 
-  test("an answer to nothing is a mistake", async () => {
+  test("an answer without an open question is an error", async () => {
     const there = fresh({ "turns.json": script("ok") });
     const id = await background(there, ["run", "explore", "x", "--model", "scripted:turns.json"]);
     await there.run(["wait", id]);
@@ -378,7 +378,7 @@ describe.concurrent("speaking to a run", () => {
     expect((await there.run(["result", id])).stdout).toBe("As you say.\n");
   });
 
-  test("which of several tasks is meant has to be said", async () => {
+  test("with several running tasks the task must be named", async () => {
     const there = fresh({ "turns.json": forever });
     const id = await background(there, ["parallel", "a@explore=x", "b@explore=y", "--model", "scripted:turns.json"]);
     await until(async () => json<{ running: number }>(await there.run(["status", id, "--json"])).running === 2);
@@ -497,7 +497,7 @@ describe.concurrent("tidying up", () => {
     expect((await there.run(["status", id])).code).toBe(2);
   });
 
-  test("gc takes what is old and what is too much, and leaves what runs", async () => {
+  test("gc deletes old runs and the oldest above the size limit, and keeps running ones", async () => {
     const there = fresh({ "turns.json": script("x".repeat(5_000)), "stuck.json": forever });
     const ids: string[] = [];
     for (let i = 0; i < 3; i++) {
@@ -530,7 +530,7 @@ describe.concurrent("tidying up", () => {
   });
 });
 
-test("nothing of a run in the background is left when it has ended", async () => {
+test("a background run leaves no process behind when it has ended", async () => {
   const there = fresh({ "turns.json": script("ok") });
   const id = await background(there, ["run", "explore", "x", "--model", "scripted:turns.json"]);
   await there.run(["wait", id]);

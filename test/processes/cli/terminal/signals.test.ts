@@ -37,7 +37,7 @@ test("Ctrl-C once pauses, shows what is there and how to go on, and exits with 1
   expect(resumed.stderr).not.toMatch(/^start +quick/m);
 });
 
-test("what a paused task had said so far is not lost", async () => {
+test("the text of a paused task is not lost", async () => {
   const there = place({
     "turns.json": script({ text: "So far: a.ts:1.", calls: [{ name: "list_files", input: {} }] }, hang),
   });
@@ -81,7 +81,7 @@ test("with --json a paused run ends with its result", async () => {
   });
 });
 
-test("a run that is killed is taken up again where it was, and finished work is not repeated", async () => {
+test("a killed run is resumed where it was, and finished work is not repeated", async () => {
   const there = place({
     ...files,
     "work.json": files["work.json"].replace("scripted:stuck", "scripted:later"),

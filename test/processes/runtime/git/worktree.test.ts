@@ -13,7 +13,7 @@ const built = (cwd: string, home: string, advice: string): string =>
   shell(cwd, `SUBCREW_HOME='${home}' ${advice.replace("subcrew", `node '${command}'`)} || [ $? -eq 1 ]`);
 
 describe("a task in a worktree of its own", () => {
-  test("leaves the checkout alone while it works, and its changes come back as a whole", async () => {
+  test("does not change the checkout while it works, and its changes are applied at once", async () => {
     const cwd = project();
     const before = state(cwd);
     let during = "";
@@ -110,7 +110,7 @@ describe("a task in a worktree of its own", () => {
     ]);
   });
 
-  test("keeps its changes when that is wished, and says where they are and how to apply them", async () => {
+  test("keeps its changes as a patch on request, and reports where it is and how to apply it", async () => {
     const cwd = project();
     const { result, events, home } = await runs(
       cwd,
@@ -153,7 +153,7 @@ describe("a task in a worktree of its own", () => {
     }
   });
 
-  test("never brings back what the policy forbids, however it came about", async () => {
+  test("never applies changes that the policy forbids", async () => {
     const cwd = project();
     const command = "mkdir -p .vscode && cp a.txt .vscode/tasks.json && echo two > a.txt";
     const { result, events } = await runs(
@@ -169,7 +169,7 @@ describe("a task in a worktree of its own", () => {
     expect([text(cwd, "a.txt"), existsSync(join(cwd, ".vscode"))]).toEqual(["one\n", false]);
   });
 
-  test("says what it does not take over: ignored files, and repositories inside of this one", async () => {
+  test("reports what it does not copy back: ignored files and nested repositories", async () => {
     const sub = project();
     const cwd = project(
       "echo 'dist/' > .gitignore",

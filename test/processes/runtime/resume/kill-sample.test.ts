@@ -6,7 +6,7 @@ const POINTS = 20;
 
 // LOG-01: and RES-11: a real SIGKILL at every write, in every mode; finished branches are reused, a winner stays the winner.
 test.for(Object.entries(modes))(
-  "%s: killed anywhere and taken up again, it comes to the same end",
+  "%s: a run that is killed at any point and resumed ends with the same result",
   { timeout: 600_000 },
   async ([name, mode]) => {
     const { points, killed, resumed } = await sweep(mode, POINTS);

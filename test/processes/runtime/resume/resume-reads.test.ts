@@ -18,7 +18,7 @@ async function read(at: Place, args: readonly string[], ends = 0): Promise<numbe
   return Number(/rchar: (\d+)/.exec(readFileSync(counted, "utf8"))?.[1]);
 }
 
-test("to resume a run its journal is read once, and so it is to continue one of its tasks", async ({ skip }) => {
+test("resuming a run, or continuing one of its tasks, reads its journal once", async ({ skip }) => {
   if (process.platform !== "linux") return skip("only Linux counts what a process reads");
   const at = place({ "count.mjs": count, "a.json": script({ calls: [{ name: "current_time", input: {} }] }, "done") });
   const args = ["run", "general", "x", "--model", "scripted:a.json", "--json"];

@@ -59,7 +59,7 @@ function killedAfter(home: string, id: string, isLast: (event: KeptEvent) => boo
   return last + 1;
 }
 
-test("RES-01: killed when the third of five steps is recorded, the other two are done, and each once", async () => {
+test("RES-01: a run that is killed after the third of five steps performs the other two, each once", async () => {
   const home = tempFolder();
   const first = crewAt(home, scripted(...turns));
   const run = first.crew.run(chain);
@@ -90,7 +90,7 @@ test.for([
   },
 );
 
-test("RES-12: cancelled at any point of being taken up, it ends once and nothing begins after that", async () => {
+test("RES-12: a run that is cancelled at any point of a resume ends once, and nothing starts afterwards", async () => {
   const origin = tempFolder();
   const run = crewAt(origin, scripted(...turns)).crew.run(chain);
   await run;
@@ -114,7 +114,7 @@ test("RES-12: cancelled at any point of being taken up, it ends once and nothing
   }
 });
 
-test("RES-08: a run goes on in its own folder; when that is gone, it says so and does nothing", async () => {
+test("RES-08: a run is resumed in its own folder; when that is missing, it is reported and nothing runs", async () => {
   const at = place({ "a.json": script({ calls: [{ name: "current_time", input: {} }] }, "done") });
   const args = ["run", "general", "x", "--model", "scripted:a.json"];
   const killed = await at.run(args, { env: { SUBCREW_FAULT: "kill@journal.synced:2" } });

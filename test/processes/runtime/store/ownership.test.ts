@@ -20,7 +20,7 @@ const patient = {
   "quick.json": script("done"),
 };
 
-test("RES-04: a dead owner is replaced by the next who comes, without anybody tidying up", async () => {
+test("RES-04: a dead owner is replaced by the next process without manual cleanup", async () => {
   const at = place(patient);
   const first = at.start(["run", "general", "x", "--model", "scripted:work.json", "--json"]);
   await first.until("tool.started");
@@ -33,7 +33,7 @@ test("RES-04: a dead owner is replaced by the next who comes, without anybody ti
   await second.ended;
 });
 
-test("RES-05: a process that has the number of a dead owner is not taken for it, and gets no signal", async () => {
+test("RES-05: a process with the pid of a dead owner is not mistaken for it, and gets no signal", async () => {
   const at = place(patient);
   const first = at.start(["run", "general", "x", "--model", "scripted:work.json", "--json"]);
   await first.until("tool.started");
@@ -56,7 +56,7 @@ test("RES-05: a process that has the number of a dead owner is not taken for it,
   }
 });
 
-test("CLK-02: an owner that was stopped still has its run; when it goes on, so does the run", async () => {
+test("CLK-02: a suspended owner keeps its run, which continues with the process", async () => {
   const at = place({
     "work.json": script({ text: "wait", calls: [{ name: "sleep", input: { seconds: 3 } }] }, "done"),
   });
