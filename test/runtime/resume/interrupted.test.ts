@@ -26,7 +26,7 @@ const stuck: Script = async () => {
 };
 const begin = { mode: "single", agent: "main", task: "Begin." } as const;
 
-test("a batch that was interrupted is asked for again, and what was done in it is not done again", async () => {
+test("an interrupted batch is requested again, and its finished tasks are not repeated", async () => {
   const [home, cwd] = [tempFolder(), tempFolder()];
   const tasks = [
     { id: "A", assignment: "quick", agent: "quick" },
@@ -75,7 +75,7 @@ test("what had ended before a run was interrupted is not recorded again", async 
   expect(ended).toEqual(["quick", "slow"]);
 });
 
-test("a lead whose run was interrupted is told which helpers did not come to their end", async () => {
+test("a lead whose run was interrupted is told which helpers did not finish", async () => {
   const [home, cwd] = [tempFolder(), tempFolder()];
   const input = { description: "slow", prompt: "Be slow.", subagent_type: "slow", run_in_background: true };
   const call: Script = { calls: [{ name: "Task", input }] };
