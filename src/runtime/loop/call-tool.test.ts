@@ -156,6 +156,32 @@ describe("a call that is not allowed never reaches its tool", () => {
   });
 });
 
+test.each([
+  ["failed", new Error("boom")],
+  ["failed", Object.assign(new Error("boom"), { code: "ENOENT" })],
+  ["not-started", Object.assign(new Error("boom"), { code: "NOT_STARTED" })],
+])("a tool that throws is recorded as %s: %o", async (status, thrown) => {
+  const { context, facts } = contextOf();
+  const broken = look({
+    run: () => {
+      throw thrown;
+    },
+  });
+  const answer = await callTool(call(), await assignmentOf({ tools: [broken] }), context);
+  expect(answer).toMatchObject({ text: "look failed: boom", error: true });
+  expect(facts.at(-1)).toMatchObject({ type: "tool.ended", error: true, status });
+});
+
+test.each([
+  [undefined, ""],
+  [null, "null"],
+  [7, "7"],
+])("a tool that returns %o is answered with %j", async (result, text) => {
+  const odd = look({ run: () => result as never });
+  const answer = await callTool(call(), await assignmentOf({ tools: [odd] }), contextOf().context);
+  expect(answer).toMatchObject({ text, error: false });
+});
+
 test("an approval for one call asks again, a permanent one does not", async () => {
   const tools = [look({ effect: "write" })];
   const answers = [{ approve: true }, { approve: true, always: true }];
