@@ -59,6 +59,20 @@ describe("tools", () => {
     expect(await usable({ tools, permissions: { mode: "plan" } })).toEqual(["look"]);
   });
 
+  test("a helper that a bound above it cuts is told with the tools it lost; a person's task is not", async () => {
+    const lostBy = async (agent: WorldParts["agent"], more: Partial<Call>): Promise<unknown[]> => {
+      const facts: Fact[] = [];
+      await assign(callOf({}, more), worldOf({ tools, agent: agent ?? {} }), (fact) => void facts.push(fact as Fact));
+      return facts.flatMap((fact) => (fact.type === "rights.reduced" ? [fact.lost] : []));
+    };
+    const ceiling = ["look"];
+    const both = { tools: ["look", "change"] };
+    expect(await lostBy(both, { depth: 1, ceiling })).toEqual([["change"]]);
+    expect(await lostBy({}, { depth: 1, ceiling })).toEqual([["change"]]);
+    expect(await lostBy({ tools: ["look"] }, { depth: 1, ceiling })).toEqual([]);
+    expect(await lostBy(both, { depth: 0, ceiling })).toEqual([]);
+  });
+
   test("an agent is refused when none of its tools exists", async () => {
     expect(await refusal({ tools, agent: { tools: ["lok", "chnge"] } })).toBe(
       'DENIED: None of the tools of "worker" exists here: lok, chnge.',
