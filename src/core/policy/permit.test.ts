@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isFinishTool, permit, type Rights } from "./permit.ts";
+import { FINISH_TOOL, isFinishTool, permit, type Rights } from "./permit.ts";
 
 const allowed = (rights: Rights, ...tools: readonly string[]): readonly boolean[] =>
   tools.map((tool) => permit(rights, tool).allowed);
@@ -45,6 +45,17 @@ test("all delegation tools are one permission, whatever their name", () => {
   });
 });
 
+test("whoever may run commands may read their output and end them, and nobody else", () => {
+  const companions = ["bash_output", "kill_shell"];
+  expect(allowed({ name: "a", tools: ["bash"] }, ...companions)).toEqual([true, true]);
+  expect(allowed({ name: "a", tools: ["read_file"] }, ...companions)).toEqual([false, false]);
+  expect(allowed({ name: "a", disallowedTools: ["bash"] }, ...companions)).toEqual([false, false]);
+  expect(allowed({ name: "a", tools: ["bash"], disallowedTools: ["kill_shell"] }, ...companions)).toEqual([
+    true,
+    false,
+  ]);
+});
+
 test("a tool that has the name of a property of every object is judged like any other", () => {
   for (const name of ["constructor", "toString", "__proto__"])
     expect(permit({ name: "a", tools: ["read_file"], barred: {} }, name)).toEqual({
@@ -61,4 +72,5 @@ test("the finish tool is known under each of its names and no other", () => {
     false,
     false,
   ]);
+  expect(FINISH_TOOL).toBe("complete_task");
 });
