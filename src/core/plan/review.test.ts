@@ -7,6 +7,13 @@ test.each([
   "Not yet ready to be approved",
   "unapproved",
   "I disapproved of it",
+  "I would say APPROVED if the tests passed",
+  'Say "APPROVED" when it is fixed.',
+  "APPROVED would be wrong here",
+  "It should be approved by somebody else",
+  "verdict: correct\nbut REVISION_NEEDED",
+  '{"approved": 0}',
+  '{"comment": "approved before"}',
 ])("%j is not an approval", (output) => {
   expect(parseReview(output)).toEqual({ approved: false, feedback: output });
 });
@@ -33,6 +40,10 @@ test.each([
   ["APPROVED", undefined, true],
   ["Fine.\n\n**Approved.**", undefined, true],
   ["LGTM", undefined, true],
+  ["The patch is correct.", undefined, true],
+  ["No tests.\nThe patch is incorrect.", undefined, false],
+  ["I approve.", undefined, true],
+  ['{"approved": 1}', undefined, true],
   ["Two findings.\nVerdict: incorrect", undefined, false],
   ["**Verdict:** correct\n\nThe tests cover it.", undefined, true],
   ["Changes requested", undefined, false],

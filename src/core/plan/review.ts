@@ -21,6 +21,7 @@ export function parseReview(output: string, data?: unknown): Review {
   if (marked !== undefined) return { approved: marked, feedback: text.slice(0, text.length - lastLine.length).trim() };
   const stated = statedVerdict(text);
   if (stated) return stated;
+  if (isRecord(jsonIn(text))) return { approved: false, feedback: text }; // fields that say nothing about it
   const closing = text.slice(-CLOSING_CHARS);
   return { approved: APPROVES.test(closing) && !REFUSES.test(closing), feedback: text };
 }
@@ -34,7 +35,9 @@ export function statedVerdict(output: string): Review | undefined {
   const bare = wordOf(lastLineOf(text));
   const last = bare === "approved" && /\brevision/i.test(text.slice(-CLOSING_CHARS)) ? undefined : BARE.get(bare);
   const labelled = [...text.matchAll(LABELLED)].map(([, word = ""]) => VERDICTS.get(wordOf(word)));
-  const approved = last ?? labelled.findLast((each) => each !== undefined);
+  const found = last ?? labelled.findLast((each) => each !== undefined);
+  // A label and a marker that contradict each other are a doubt.
+  const approved = last === undefined && found && /\bREVISION_NEEDED\b/.test(text) ? false : found;
   return approved === undefined ? undefined : { approved, feedback: text };
 }
 
@@ -46,10 +49,10 @@ const words = (approved: boolean, list: string): [string, boolean][] => list.spl
 
 /** Verdict words that need no label when they are alone on the last line. */
 const BARE: ReadonlyMap<string, boolean> = new Map([
-  ...words(true, "approved approve lgtm correct accepted"),
+  ...words(true, "approved approve i_approve lgtm correct the_patch_is_correct accepted"),
   ...words(
     false,
-    "revision_needed revision_required needs_revision revise not_approved changes_requested request_changes incorrect rejected reject not_accepted",
+    "revision_needed revision_required needs_revision revise not_approved changes_requested request_changes incorrect the_patch_is_incorrect rejected reject not_accepted",
   ),
 ]);
 /** Verdict words where a field or a label says that they are the verdict. */
@@ -70,9 +73,11 @@ function verdictIn(value: unknown, depth = 0): boolean | undefined {
     const verdict =
       typeof given === "boolean"
         ? given
-        : typeof given === "string"
-          ? VERDICTS.get(wordOf(given))
-          : verdictIn(given, depth + 1);
+        : given === 0 || given === 1
+          ? given === 1
+          : typeof given === "string"
+            ? VERDICTS.get(wordOf(given))
+            : verdictIn(given, depth + 1);
     if (verdict !== undefined) return verdict;
   }
   const marks = Object.values(value).map((each) =>
@@ -116,4 +121,6 @@ function jsonIn(text: string): unknown {
 /** Number of characters at the end that count as closing words. */
 const CLOSING_CHARS = 200;
 const APPROVES = /\bapproved\b/i;
-const REFUSES = /revision|\b(?:not|never|cannot|can't|isn't|won't|neither)\b[^.!?;\n]*\bapproved\b/i;
+/** Denied, or said under a condition: "approved if the tests pass", "would be approved". */
+const REFUSES =
+  /revision|\b(?:not|never|cannot|can't|isn't|won't|neither|would|could|should|might|unless)\b[^.!?;\n]*\bapproved\b|\bapproved\b[^.!?;\n]*\b(?:if|unless|until|once|when|would|could|provided)\b/i;
