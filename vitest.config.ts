@@ -20,11 +20,20 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          name: "threads",
+          name: "modules",
           pool: "threads",
           // Modules are loaded once per worker: loading them anew for every file took a third of the time of small tests.
           isolate: false,
           include: ["src/**/*.test.ts", "test/**/*.test.ts"],
+          exclude: [...exclude, ...alone, "test/processes/**"],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "processes",
+          pool: "threads",
+          include: ["test/processes/**/*.test.ts"],
           exclude: [...exclude, ...alone],
         },
       },

@@ -1,7 +1,7 @@
 // @ts-check
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { bundleDoors } from "./bundle-doors.mjs";
+import { bundleCommand, bundleDoors } from "./bundle.mjs";
 import { embed } from "./embed.mjs";
 import { install } from "./install.mjs";
 import { isMain, report, root, runNode, step, tools } from "./step.mjs";
@@ -20,7 +20,7 @@ export async function build() {
     if (!step("embed", quietly(embed))) return false;
     if (!step("library", () => runNode(tools.tsc, ["-p", "tsconfig.build.json", "--outDir", staging]))) return false;
     if (!(await timed("doors", () => bundleDoors(join(staging, "lib"), staging)))) return false;
-    if (!(await timed("command", () => bundleCommand(join(staging, "cli"))))) return false;
+    if (!(await timed("command", () => command(join(staging, "cli"), staging)))) return false;
     replace(join(root, "dist"), staging);
     return true;
   } finally {
@@ -40,78 +40,14 @@ async function timed(name, work) {
 }
 
 /**
- * Chunks lie flat beside main.js, so that `../../package.json` means the same file in src/cli, dist/cli and every chunk.
- *
  * @param {string} outdir
+ * @param {string} modules
  * @returns {Promise<import("./step.mjs").Done>}
  */
-async function bundleCommand(outdir) {
-  const entry = join(root, "src", "cli", "main.ts");
-  const children = ["task-child", "quarantine-child"]; // what the command starts processes and threads with
-  if (!existsSync(entry)) return { ok: false, output: "src/cli/main.ts is missing: there is no command to bundle" };
-  const started = children.map((name) => [name, join(root, "src", `${name}.ts`)]);
-  const entryPoints = { main: entry, ...Object.fromEntries(started) };
-  const done = await bundle({ entryPoints, outdir, external: optionalPackages(), plugins: [oneLanguage] });
+async function command(outdir, modules) {
+  const done = await bundleCommand(outdir, modules);
   if (done.ok) makeExecutable(join(outdir, "main.js"));
   return done;
-}
-
-/**
- * @param {import("esbuild").BuildOptions} options
- * @returns {Promise<import("./step.mjs").Done>}
- */
-async function bundle(options) {
-  const { build: esbuild } = await import("esbuild");
-  try {
-    await esbuild({
-      absWorkingDir: root,
-      bundle: true,
-      splitting: true,
-      format: "esm",
-      platform: "node",
-      target: "node20.19",
-      chunkNames: "[name]-[hash]",
-      legalComments: "none",
-      banner: { js: requireBanner },
-      logLevel: "error",
-      ...options,
-    });
-  } catch {
-    return { ok: false, output: "" }; // esbuild has printed why
-  }
-  return { ok: true, output: "" };
-}
-
-/**
- * zod brings its messages in fifty languages, of which it uses one: without the others the command starts 25 ms sooner.
- *
- * @type {import("esbuild").Plugin}
- */
-const oneLanguage = {
-  name: "one language",
-  setup({ onLoad }) {
-    onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({
-      contents: 'export { default as en } from "./en.js";',
-    }));
-  },
-};
-
-/** Bundled CommonJS packages call require() for node's own modules; an ES module has none. */
-const requireBanner = [
-  'import { createRequire as __createRequire } from "node:module";',
-  "const require = __createRequire(import.meta.url);",
-].join("\n");
-
-/** What may be absent on a user's machine is never bundled, unless it was installed here for that. */
-function optionalPackages() {
-  const {
-    optionalDependencies = {},
-    peerDependencies = {},
-    devDependencies = {},
-  } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  return [...Object.keys(optionalDependencies), ...Object.keys(peerDependencies)]
-    .filter((name) => !Object.hasOwn(devDependencies, name))
-    .flatMap((name) => [name, `${name}/*`]);
 }
 
 /** @param {string} file */

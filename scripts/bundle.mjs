@@ -48,6 +48,69 @@ export async function bundleDoors(dir, modules) {
   }
 }
 
+/**
+ * Bundles the command into `dir`. Chunks lie flat beside main.js, so that `../../package.json` means the same file in src/cli,
+ * dist/cli and every chunk. What `--version` and a mistake need is one file; what nearly every command needs is another one,
+ * since loading a hundred small ones takes longer than reading them; the rest is lazy chunks.
+ *
+ * @param {string} dir
+ * @param {string} modules
+ * @returns {Promise<import("./step.mjs").Done>}
+ */
+export async function bundleCommand(dir, modules) {
+  const { rolldown } = await import("rolldown");
+  const source = (/** @type {string} */ name) => join(root, "src", `${name}.ts`);
+  const children = { "task-child": source("task-child"), "quarantine-child": source("quarantine-child") }; // what processes and threads are started with
+  const input = { main: source("cli/main"), ...children };
+  /** @type {Set<string>} */
+  const [start, trunk] = [new Set(), new Set()];
+  const optional = optionalPackages();
+  try {
+    const bundle = await rolldown({
+      cwd: root,
+      input,
+      platform: "node",
+      external: (id) => optional.some((name) => id === name || id.startsWith(`${name}/`)),
+      plugins: [
+        smallZod,
+        await bundledAgents(modules),
+        { name: "start", buildEnd: collectInto(start, input.main) },
+        { name: "start of children", buildEnd: collectInto(start, children["quarantine-child"]) },
+        { name: "trunk", buildEnd: collectInto(trunk, source("cli/launch/start")) },
+      ],
+      logLevel: "silent",
+    });
+    await bundle.write({
+      dir,
+      format: "esm",
+      entryFileNames: "[name].js",
+      chunkFileNames: "[name]-[hash].js",
+      codeSplitting: {
+        groups: [
+          { name: "start", test: (id) => start.has(id) && !Object.values(input).includes(id), priority: 2 },
+          { name: "trunk", test: (id) => trunk.has(id), priority: 1 },
+        ],
+      },
+    });
+    await bundle.close();
+    return { ok: true, output: "" };
+  } catch (error) {
+    return { ok: false, output: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** What may be absent on a user's machine is never bundled, unless it was installed here for that. */
+function optionalPackages() {
+  const {
+    optionalDependencies = {},
+    peerDependencies = {},
+    devDependencies = {},
+  } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  return [...Object.keys(optionalDependencies), ...Object.keys(peerDependencies)].filter(
+    (name) => !Object.hasOwn(devDependencies, name),
+  );
+}
+
 /** @returns {Record<string, string>} */
 function doors() {
   const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
