@@ -63,7 +63,9 @@ export async function bundleCommand(dir, modules) {
   const children = { "task-child": source("task-child"), "quarantine-child": source("quarantine-child") }; // what processes and threads are started with
   const input = { main: source("cli/main"), ...children };
   /** @type {Set<string>} */
-  const [start, trunk] = [new Set(), new Set()];
+  const base = new Set();
+  /** @type {Set<string>} */
+  const trunk = new Set();
   const optional = optionalPackages();
   try {
     const bundle = await rolldown({
@@ -74,8 +76,8 @@ export async function bundleCommand(dir, modules) {
       plugins: [
         smallZod,
         await bundledAgents(modules),
-        { name: "start", buildEnd: collectInto(start, input.main) },
-        { name: "start of children", buildEnd: collectInto(start, children["quarantine-child"]) },
+        { name: "base", buildEnd: collectInto(base, input.main) },
+        { name: "base of children", buildEnd: collectInto(base, children["quarantine-child"]) },
         { name: "trunk", buildEnd: collectInto(trunk, source("cli/launch/start")) },
       ],
       logLevel: "silent",
@@ -87,7 +89,7 @@ export async function bundleCommand(dir, modules) {
       chunkFileNames: "[name]-[hash].js",
       codeSplitting: {
         groups: [
-          { name: "start", test: (id) => start.has(id) && !Object.values(input).includes(id), priority: 2 },
+          { name: "base", test: (id) => base.has(id) && !Object.values(input).includes(id), priority: 2 },
           { name: "trunk", test: (id) => trunk.has(id), priority: 1 },
         ],
       },

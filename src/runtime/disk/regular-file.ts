@@ -95,7 +95,12 @@ async function checked(path: string, opening: Promise<FileHandle>): Promise<File
   }
 }
 
-function checkRegular(path: string, stats: Readonly<{ size: number; isFile(): boolean }>, most: number): void {
+function checkRegular(
+  path: string,
+  stats: Readonly<{ size: number; isFile(): boolean; isDirectory(): boolean }>,
+  most: number,
+): void {
+  if (stats.isDirectory()) throw Object.assign(new Error(`${path} is a folder`), { code: "EISDIR" });
   if (!stats.isFile()) throw Object.assign(new Error(`${path} is not a regular file`), { code: "EINVAL" });
   if (stats.size > most) throw tooLong(path, most);
 }

@@ -45,5 +45,5 @@ test("help and version load neither the crew nor a model", async () => {
   const there = place();
   const loaded = await there.run(["--help"], { env: { NODE_DEBUG: "esm" } });
   expect(loaded.code).toBe(0);
-  expect(loaded.stderr).not.toMatch(/cli\/(start|attend|offline|read-input)-/);
+  expect(loaded.stderr).not.toMatch(/cli\/(trunk|start|offline|read-input)-/);
 });
