@@ -1,6 +1,7 @@
 import type { State } from "../core/run/state.ts";
 import type { Look } from "../core/view/look.ts";
-import { frameOf } from "./live.ts";
+import { defined } from "../core/text/defined.ts";
+import { type Frame, frameOf } from "./live.ts";
 import { Screen, type ScreenTerminal } from "./screen.ts";
 
 /** The live lines of one run at the bottom of a terminal. */
@@ -14,7 +15,7 @@ export type LiveRun = Readonly<{
 
 export function createLiveLines(
   terminal: ScreenTerminal,
-  { look, clock }: Readonly<{ look: Look; clock(): number }>,
+  { look, clock, interrupt }: Readonly<{ look: Look; clock(): number }> & Pick<Frame, "interrupt">,
 ): LiveRun {
   const screen = new Screen(terminal);
   let hint = "";
@@ -23,7 +24,7 @@ export function createLiveLines(
     columns: () => screen.columns,
     draw: (state) => {
       const { columns, rows } = screen;
-      screen.draw(frameOf(state, { look, columns, rows, now: clock(), tick, hint }));
+      screen.draw(frameOf(state, { look, columns, rows, now: clock(), tick, hint, ...defined({ interrupt }) }));
       tick += 1;
     },
     hint: (text) => {

@@ -103,7 +103,9 @@ describe("a frame", () => {
     const one = stateOf(["a", "b"], start("a"), start("b"), park("a", { nextTry: 75_000 }));
     expect(frame(one).join("\n")).not.toContain("asks again");
     const all = stateOf(["a"], start("a"), park("a", { nextTry: 75_000 }));
-    expect(frame(all).at(-2)).toBe("parked: asks again in 1m 5s · Ctrl-C pauses · Correct it.");
+    expect(frame(all).at(-2)).toBe("parked: asks again in 1m 5s · Correct it.");
+    const own = { look, columns: 80, rows: 24, now: 10_000, tick: 0, hint: "", interrupt: "Ctrl-C pauses" };
+    expect(frameOf(all, own).at(-2)).toBe("parked: asks again in 1m 5s · Ctrl-C pauses · Correct it.");
     const due = stateOf(["a"], start("a"), park("a", { nextTry: 9_000 }));
     expect(frame(due).at(-2)).toContain("parked: asking again");
     const limit = stateOf(["a"], start("a"), park("a", { waitsFor: "budget" }));

@@ -17,6 +17,8 @@ export type Frame = Readonly<{
   tick: number;
   /** Said at the end of the last line. */
   hint: string;
+  /** What Ctrl-C does while the run is parked; absent: nothing is said about it. */
+  interrupt?: string;
 }>;
 
 /** What is going on, as lines that fit the terminal: one per task as far as there is room, then how far it is in all. */
@@ -36,10 +38,10 @@ export function frameOf(state: State, frame: Frame): string[] {
 }
 
 /** While nothing goes on: why, how long it still takes, and what can be done. */
-function parkedRow(state: State, { look, columns, now }: Frame): string[] {
+function parkedRow(state: State, { look, columns, now, interrupt = "" }: Frame): string[] {
   const parked = parkedRun(state);
   if (!parked) return [];
-  const text = listed([`parked: ${countdown(parked, now)}`, "Ctrl-C pauses", terminalLine(parked.helps)], look);
+  const text = listed([`parked: ${countdown(parked, now)}`, interrupt, terminalLine(parked.helps)], look);
   return [look.colors.yellow(fit(text, columns - 1, look.signs.more))];
 }
 

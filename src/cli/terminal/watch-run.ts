@@ -22,7 +22,15 @@ export async function watchRun(
   tell?: TextOptions["tell"],
 ): Promise<number> {
   const since = Date.now();
-  const text = showRun({ look, live }, { quiet: flags.quiet ?? false, since, ...defined({ tell }) });
+  const text = showRun(
+    { look, live },
+    {
+      quiet: flags.quiet ?? false,
+      since,
+      interrupt: "Ctrl-C pauses",
+      ...defined({ tell }),
+    },
+  );
   const signals = onSignals({
     pause: (reason) => {
       text.hint("pausing; Ctrl-C again exits at once");

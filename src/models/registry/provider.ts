@@ -5,7 +5,6 @@ import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import type { Endpoint, ModelPrice } from "../wires/endpoint.ts";
 import type { WireParts } from "../wires/wire.ts";
-import { warmingPrefix } from "./warm-prefix.ts";
 import { compatible, type ProviderRow, providers, wires } from "./providers.ts";
 
 /** What a user says about a provider, known or their own. */
@@ -42,6 +41,8 @@ export type Provider = Readonly<{
   /** The variable that its address came from. */
   baseURLFrom?: string;
   status: ProviderStatus;
+  /** It charges less for the beginning of a request that it has read before. */
+  caches: boolean;
   open(means: WireParts): Promise<Model>;
 }>;
 
@@ -82,10 +83,8 @@ export function providerFor(name: string, settings: ProviderSettings | undefined
     keys,
     ...(settings?.baseURL === undefined && from !== undefined && { baseURLFrom: from }),
     status: statusOf({ local: row.local === true, keys, key, keyName }),
-    open: async (means) => {
-      const model = await (await wires[row.wire]()).open(endpoint, means);
-      return row.caches === true ? warmingPrefix(model) : model;
-    },
+    caches: row.caches === true,
+    open: async (means) => (await wires[row.wire]()).open(endpoint, means),
   };
 }
 

@@ -25,7 +25,7 @@ import { anyReopening, holding } from "./holding.ts";
 import { lazily } from "./lazily.ts";
 import { type Provider, type ProviderSettings, providerFor } from "./provider.ts";
 import { providers } from "./providers.ts";
-import { warmingPrefix } from "./warm-prefix.ts";
+import { type Prefixes, warmingPrefix } from "./warm-prefix.ts";
 import { retrying } from "./retrying.ts";
 
 /** What models there are, and which one is meant by a name. */
@@ -99,13 +99,24 @@ export function createModelRegistry(config: ModelRegistryConfig): ModelRegistry 
     ...defined({ tiers: config.tiers }),
   };
 
+  const prefixes = new Map<string, Prefixes>();
+  /** Requests wait for the one that writes their prefix before they look whether the key is held: it may be by then. */
+  const warmed = (found: Provider, model: Model): Model => {
+    if (!found.caches) return model;
+    const known = prefixes.get(found.name) ?? new Map();
+    prefixes.set(found.name, known);
+    return warmingPrefix(model, { prefixes: known });
+  };
+
   /** A provider's model, held back while the provider refuses its key. */
   const held = ({ id }: ModelCandidate, found: Provider, { rules, fallback }: Asking): OpenedModel => {
     const model = ofProvider(found);
-    if (!rules) return { model };
+    if (!rules) return { model: warmed(found, model) };
     const { baseURL, key, headers } = found.endpoint;
     const { name } = found;
-    return holding(model, { key: holdKey(baseURL, key, headers), provider: name, id, fallback, holds, rules });
+    const of = { key: holdKey(baseURL, key, headers), provider: name, id, fallback, holds, rules };
+    const { model: asked, reopening } = holding(model, of);
+    return { model: warmed(found, asked), reopening };
   };
 
   /** The model of a candidate; one that is handed in as a function looks after its own retries. */
@@ -181,7 +192,7 @@ export function createModelRegistry(config: ModelRegistryConfig): ModelRegistry 
         name: spec,
         provider: found.type,
         modelId: id,
-        model: retrying(withId(ofProvider(found), id), { random }),
+        model: retrying(withId(warmed(found, ofProvider(found)), id), { random }),
       };
       resolved.set(spec, made);
       return made;

@@ -11,15 +11,21 @@ const WARM_MS = 4 * 60_000;
 
 type Prefix = { writer: Promise<void> | undefined; warmUntil: number };
 
+/** What is known of the prefixes at one provider. */
+export type Prefixes = Map<string, Prefix>;
+
 /**
  * Sends the first of several requests with the same prefix ahead: the others start after its first byte, because
  * only then can they read the prefix from the provider's cache instead of writing it again.
  */
 export function warmingPrefix(
   model: Model,
-  { waitMs = LONGEST_WAIT_MS, now = Date.now }: { readonly waitMs?: number; readonly now?: () => number } = {},
+  {
+    waitMs = LONGEST_WAIT_MS,
+    now = Date.now,
+    prefixes = new Map(),
+  }: Readonly<{ waitMs?: number; now?: () => number; prefixes?: Prefixes }> = {},
 ): Model {
-  const prefixes = new Map<string, Prefix>();
   return async function* (request, signal) {
     const key = keyOf(request);
     if (key === undefined) return yield* model(request, signal);

@@ -78,6 +78,15 @@ test("sixty tasks that park on a refused key are all parked after the requests t
   expect(probes).toBeLessThanOrEqual(1);
 });
 
+test("tasks that wait for a common prefix to be written do not ask when its writer is refused", async () => {
+  const server = await serve(() => ({ fault: "unauthorized", delayMs: 300 }));
+  const providers = { local0: { type: "anthropic", baseURL: server.url, apiKey: KEY } };
+  const agents = [{ name: "worker", description: "Works.", instructions: "Work. ".repeat(2_000), tools: [] }];
+  const crew = crewAt(tempFolder(), [server], { providers, agents });
+  expect(await crew.run(many(40), { concurrency: 40 })).toMatchObject({ status: "failed" });
+  expect(server.requests).toHaveLength(1);
+});
+
 test("the key is not in the file of the hold", async () => {
   const home = tempFolder();
   const server = await serve(() => ({ fault: "echo-key" }));

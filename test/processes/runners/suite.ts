@@ -50,6 +50,21 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
       expect(result).toMatchObject({ status: "ok", data: { n: 4 } });
     });
 
+    test("parks a task whose provider refuses it, gives its slot to others, and goes on with it", async () => {
+      const error = { code: "MODEL_OVERLOADED", message: "refused", retryable: true };
+      const { crew } = lab({ runner, agents: { lead: [{ error }, "Done."], other: ["Meanwhile."] } });
+      const tasks = ["lead", "other"].map((agent) => ({ agent, task: "Go." }));
+      const input = { mode: "parallel", tasks };
+      const { result, events } = await listen(crew.run(input, { onProviderFault: "park", concurrency: 1 }));
+      const told = events.map(({ type, path }) => `${type} ${path}`);
+      expect(result).toMatchObject({ status: "ok" });
+      const order = ["node.parked", "node.unparked"].map((type) => told.findIndex((line) => line.startsWith(type)));
+      const meanwhile = events.findIndex((event) => event.type === "node.started" && event.agent === "other");
+      expect(order[0]).toBeGreaterThan(0);
+      expect(meanwhile).toBeGreaterThan(order[0]!);
+      expect(order[1]).toBeGreaterThan(meanwhile);
+    });
+
     test("hands over what was said to a task before its next turn", async () => {
       const { crew } = lab({ runner, agents: { lead: [calls("sleep", { seconds: 0.3 }), "Heard."] } });
       const run = crew.run(single);
