@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { type LocatedSubject, placed } from "../rules/call-subject.ts";
 import { parseRules, type Rule } from "../rules/rule.ts";
 import { judge, rulesAlike } from "./judge.ts";
-import type { CallToJudge } from "./judge-call.ts";
+import { type CallToJudge, outsideLease } from "./judge-call.ts";
 import { createPolicy, type Policy } from "./policy.ts";
 
 const write = (...paths: readonly string[]): CallToJudge => ({
@@ -17,6 +17,12 @@ const bash = (command: string, ...others: readonly LocatedSubject[]): CallToJudg
   effect: "write",
   shell: { sandboxed: true, waived: false, roots: ["/w"] },
   subjects: [{ kind: "command", command }, ...others],
+});
+const fetching = (url: string): CallToJudge => ({
+  tool: "web_fetch",
+  does: "net",
+  effect: "read",
+  subjects: [{ kind: "url", url }],
 });
 const rules = (allow: readonly string[], ask: readonly string[] = [], deny: readonly string[] = []) => ({
   allow: parseRules(allow),
@@ -87,5 +93,58 @@ test("the rules created by an always answer allow only the same call, even if it
     "allow",
     "ask",
   ]);
+  const page = agreed(rulesAlike("web_fetch", fetching("https://a.test/x").subjects));
+  expect(["https://a.test/x", "https://a.test/y"].map((url) => judge(page, fetching(url)).decision)).toEqual([
+    "allow",
+    "ask",
+  ]);
+  const named = { kind: "name", name: "notes" } as const;
+  expect(rulesAlike("remember", [named])).toMatchObject([{ tool: "remember", pattern: "notes" }]);
   expect(rulesAlike("remember", [])).toEqual([{ tool: "remember" }]);
+});
+
+test("the hint of a question names the narrowest rule that allows the call", () => {
+  const hint = (call: CallToJudge): string | undefined => judge(createPolicy("default", rules([])), call).hint;
+  expect(hint(write("src/a.ts"))).toContain("--allow 'write_file(src/a.ts)', or accept all edits");
+  expect(hint(fetching("https://a.test/x"))).toContain("--allow 'web_fetch(https://a.test/*)'.");
+  const note: CallToJudge = { ...write(), tool: "remember", subjects: [{ kind: "name", name: "notes" }] };
+  expect(hint(note)).toContain("--allow 'remember(notes)'");
+});
+
+test("a file that is executed later needs a rule that names it, in every mode", () => {
+  const said = (allow: readonly string[], path: string): string =>
+    judge(createPolicy("bypass", rules(allow)), write(path)).decision;
+  const hook = ".git/hooks/pre-commit";
+  expect([said([], "src/a.ts"), said([], hook)]).toEqual(["allow", "deny"]);
+  expect([said(["write_file"], hook), said(["write_file(**)"], hook)]).toEqual(["deny", "deny"]);
+  expect(said(["write_file(.git/hooks/*)"], hook)).toBe("allow");
+  expect(said(["write_file(.git/hooks/post-merge)"], hook)).toBe("deny");
+});
+
+test("an agent that may write nothing is told so, and one that may write some files is told which", () => {
+  expect(outsideLease({ of: "worker", globs: [] })).toMatchObject({
+    decision: "deny",
+    rule: "read-only sandbox of worker",
+  });
+  expect(outsideLease({ of: "worker", globs: ["docs/**"] })).toMatchObject({
+    decision: "deny",
+    rule: "writes of worker",
+    why: "worker only writes docs/**",
+  });
+});
+
+test("the state folder is closed to every rule, and a secret place to all but those that name it", () => {
+  const said = (allow: readonly string[], kind: "state" | "secret"): unknown => {
+    const subject = { ...placed(".env", false), closed: { kind, name: ".env" } } as LocatedSubject;
+    const call: CallToJudge = { tool: "read_file", does: "read", effect: "read", subjects: [subject] };
+    const { decision, rule } = judge(createPolicy("bypass", rules(allow)), call);
+    return [decision, rule];
+  };
+  const named = ["read_file(.env)"];
+  expect([said([], "state"), said(named, "state")]).toEqual([
+    ["deny", "state folder"],
+    ["deny", "state folder"],
+  ]);
+  expect(said(["read_file(**)"], "secret")).toEqual(["deny", "secret .env"]);
+  expect(said(named, "secret")).toEqual(["allow", "allow read_file(.env)"]);
 });
