@@ -100,7 +100,8 @@ function checkRegular(
   stats: Readonly<{ size: number; isFile(): boolean; isDirectory(): boolean }>,
   most: number,
 ): void {
-  if (stats.isDirectory()) throw Object.assign(new Error(`${path} is a folder`), { code: "EISDIR" });
+  if (stats.isDirectory())
+    throw Object.assign(new Error(`${path} is a folder, not a regular file`), { code: "EISDIR" });
   if (!stats.isFile()) throw Object.assign(new Error(`${path} is not a regular file`), { code: "EINVAL" });
   if (stats.size > most) throw tooLong(path, most);
 }
