@@ -33,6 +33,7 @@ export async function openJournal(
   let opened: JournalContents | undefined = kept; // it need not be read again until something is appended
   let length = kept.wholeBytes;
   let waiting: KeptEvent[] = [];
+  const path = join(folder, JOURNAL_FILE);
   let flushing: Promise<void> | undefined;
   let broken: CrewError | undefined;
 
@@ -47,7 +48,8 @@ export async function openJournal(
         await writeWhole(file, bytes, owner);
         fault("journal.written");
         await file.datasync();
-        if ((await file.stat()).nlink === 0) throw new Error("its folder was deleted while it ran");
+        if ((await file.stat()).nlink === 0 || !disk.existsSync(path))
+          throw new Error("its folder was deleted or moved while it ran");
         // A new owner claims the run before it reads: if the run is still ours now, a later owner will find these records.
         owner.hold();
         length += bytes.length;

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -9,6 +9,8 @@ import { scripted } from "../../../src/models/scripted/scripted.ts";
 import { readRegularFile, readRegularTextSync } from "../../../src/runtime/disk/regular-file.ts";
 import { createGuard, isPlainRequest } from "../../../src/runtime/network/loopback-server.ts";
 import { checkHeaders } from "../../../src/runtime/network/web-headers.ts";
+import type { KeptEvent } from "../../../src/core/run/event.ts";
+import { encodeLine } from "../../support/encode-line.ts";
 import { call, play } from "../../support/play.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
@@ -31,7 +33,10 @@ test("argument cap: arguments of 64 MB are refused in linear time, and neither r
   expect(performance.now() - began).toBeLessThan(30_000);
 });
 
-test("run folder deleted: the next effect is not carried out, and the run ends STATE_UNWRITABLE", async () => {
+test.each([
+  ["deleted", (runs: string) => rmSync(runs, { recursive: true, force: true })],
+  ["renamed", (runs: string) => renameSync(runs, `${runs}-moved`)],
+])("run folder %s: the next effect is not carried out, and the run ends STATE_UNWRITABLE", async (_, lose) => {
   const home = tempFolder();
   let done = 0;
   const act = defineTool({
@@ -42,7 +47,7 @@ test("run folder deleted: the next effect is not carried out, and the run ends S
     does: "none",
     run: () => {
       done++;
-      rmSync(join(home, "runs"), { recursive: true, force: true });
+      lose(join(home, "runs"));
       return "done";
     },
   });
@@ -62,6 +67,41 @@ test("run folder deleted: the next effect is not carried out, and the run ends S
   );
   expect(ended).toContain("STATE_UNWRITABLE");
   expect(done).toBe(1);
+});
+
+test.each([
+  ["no recorded rights, and all of them now", undefined, "bypass", false],
+  ["all rights then, and the usual ones now", "bypass", "default", false],
+  ["the usual rights then, and all of them now", "default", "bypass", false],
+  ["all rights then and now", "bypass", "bypass", true],
+] as const)("resumed rights: a journal with %s", async (_, then, now, written) => {
+  const [home, cwd] = [tempFolder(), tempFolder()];
+  const id = "run_abcdefghijkl";
+  const task = { kind: "task", needs: [], task: { agent: "worker", prompt: "Go.", refs: {} } };
+  const started = {
+    ...{ seq: 1, run: id, path: "", at: 1, type: "run.started", cwd, version: "0", limits: {} },
+    ...{ plan: { nodes: { worker: task }, output: "worker" }, ...(then && { permissions: { mode: then } }) },
+  };
+  mkdirSync(join(home, "runs", id), { recursive: true });
+  writeFileSync(join(home, "runs", id, "journal.jsonl"), encodeLine(started as unknown as KeptEvent, 1));
+  const crew = createCrew({
+    home,
+    cwd,
+    env: { PATH: "/usr/bin:/bin", HOME: tempFolder() },
+    discover: false,
+    agents: [defineAgent({ name: "worker", description: "works", instructions: "Work.", tools: ["write_file"] })],
+    models: { m: scripted(call("write_file", { path: "x.txt", content: "x" }), "done") },
+    model: "m",
+    permissions: { mode: now },
+  });
+  const run = crew.resume(id);
+  let asked = false;
+  for await (const { type } of run) {
+    if (type !== "gate.opened") continue;
+    asked = true;
+    run.cancel();
+  }
+  expect({ asked, written: existsSync(join(cwd, "x.txt")) }).toEqual({ asked: !written, written });
 });
 
 test("gc: a run that did not end stays, however old the clock says it is, until a person says otherwise", async () => {
