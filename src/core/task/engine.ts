@@ -31,6 +31,8 @@ export type Call = Readonly<{
   ceiling?: readonly string[];
   /** The tools it had before it was interrupted: resuming adds none. */
   recordedRights?: readonly string[];
+  /** The model on which an earlier process began this attempt. */
+  recordedModel?: string;
   /** Policy of the parent task; absent for tasks that a person started. */
   policy?: Policy;
   /** Model of the parent task, used for `inherit`. */

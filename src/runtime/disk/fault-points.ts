@@ -1,17 +1,18 @@
 import { appendFileSync } from "node:fs";
 
 /** Faults that can be injected. */
-type Effect = "kill" | "stop" | "enospc" | "eio";
+type Effect = keyof typeof SIGNALS | "enospc" | "eio";
 type Armed = { effect: Effect; point: string | undefined; left: number } | { trace: string };
 
 /** Set only by the command when `SUBCREW_FAULT` is set; module state, because a kill affects the whole process. */
 let armed: Armed | undefined;
 
-const SPELLING = /^(kill|stop|enospc|eio)@(?:([a-z.]+):)?(\d{1,9})$/;
+const SIGNALS = { kill: "SIGKILL", stop: "SIGSTOP", int: "SIGINT", term: "SIGTERM", hup: "SIGHUP" } as const;
+const SPELLING = /^(kill|stop|int|term|hup|enospc|eio)@(?:([a-z.]+):)?(\d{1,9})$/;
 
 /**
  * Injects a fault, for tests of durability. `kill@12`: the process gets SIGKILL at its twelfth fault
- * point; `stop@12`: SIGSTOP; `eio@12` and `enospc@12`: the write there fails. `kill@journal.written:3` counts only the
+ * point; `stop@12`: SIGSTOP; `int@12`, `term@12`, `hup@12`: SIGINT, SIGTERM, SIGHUP; `eio@12` and `enospc@12`: the write there fails. `kill@journal.written:3` counts only the
  * points of that name. `trace@FILE` writes the name of every point to a file and lets it pass.
  */
 export function armFaults(text: string | undefined): void {
@@ -30,8 +31,7 @@ function strike(it: Armed, point: string): void {
   if (it.point !== undefined && it.point !== point) return;
   it.left -= 1;
   if (it.left !== 0) return;
-  if (it.effect === "kill" || it.effect === "stop")
-    process.kill(process.pid, it.effect === "kill" ? "SIGKILL" : "SIGSTOP");
+  if (it.effect !== "enospc" && it.effect !== "eio") process.kill(process.pid, SIGNALS[it.effect]);
   else
     throw Object.assign(new Error(`${it.effect.toUpperCase()}: made to fail at ${point}`), {
       code: it.effect.toUpperCase(),

@@ -135,7 +135,7 @@ export type ContinuedCall = Readonly<{ call: Call; roster: Roster }>;
 export async function withPreviousRun(
   call: Call,
   { roster, earlier }: { roster: Roster; earlier: PreviousRuns },
-  emit: PerformContext["emit"],
+  { emit, past }: Pick<PerformContext, "emit" | "past">,
 ): Promise<ContinuedCall | FailedOutcome> {
   const { continues } = call.task;
   const name = agentNameOf(call.task, roster);
@@ -146,12 +146,18 @@ export async function withPreviousRun(
     return failed("BAD_INPUTS", `"${continues}" no longer exists, so it cannot be continued.`, {
       hint: "Start a new task.",
     });
-  const there = talk?.agent ?? earlier.agents.at(call.path);
+  const begun = earlier.agents.at(call.path);
+  const there = talk?.agent ?? begun;
   const recorded = there ?? earlier.agents.named(name);
   const found = roster.find(name);
   const agent = recorded ? chosen(name, { recorded, found, earlier }, emit) : found;
   return {
-    call: { ...call, ...(there && { recordedRights: there.rights }), ...(talk && { before: talk.messages }) },
+    call: {
+      ...call,
+      ...(there && { recordedRights: there.rights }),
+      ...(begun && past.length > 0 && !earlier.refresh && { recordedModel: begun.model }),
+      ...(talk && { before: talk.messages }),
+    },
     roster: { ...roster, find: (other) => (other === name ? agent : roster.find(other)) },
   };
 }

@@ -52,7 +52,7 @@ async function modelFor(
  * available; an agent whose model is not available gets the next one, with a warning.
  */
 async function chooseModel(
-  { call: { task, depth, parentModel }, world, emit }: AssignRequest,
+  { call: { task, depth, parentModel, recordedModel }, world, emit }: AssignRequest,
   agent: Agent,
 ): Promise<ChosenModel | FailedOutcome> {
   const { thinking } = task;
@@ -66,13 +66,16 @@ async function chooseModel(
     });
   const asked = isLocked ? undefined : task.model;
   const wishes: ModelWish[] = [
+    ...(recordedModel === undefined ? [] : [{ by: "run" as const, names: recordedModel }]),
     ...(asked === undefined ? [] : [{ by: "call" as const, names: asked }]),
     ...(agent.model === undefined ? [] : [{ by: "agent" as const, names: agent.model }]),
     ...(parentModel === undefined ? [] : [{ by: "parent" as const, names: parentModel }]),
   ];
   const model = await world.models.choose(wishes, {
     retry: task.retry === undefined, // a retry rule of the task is the only one that counts
-    ...bindingWish({ named: asked !== undefined && depth === 0, agent }),
+    ...(recordedModel === undefined
+      ? bindingWish({ named: asked !== undefined && depth === 0, agent })
+      : { binding: "run" as const }),
     ...(asked === undefined && thinking !== undefined && { thinking }),
   });
   if (!("misses" in model)) return model;

@@ -59,9 +59,7 @@ async function resumed(call: Call, { earlier }: World, conversations: Conversati
 /** Performs one call, in a worktree where its isolation asks for one. */
 async function perform(call: Call, world: World, context: NotingContext): Promise<Outcome> {
   const { earlier } = world;
-  const taken = earlier
-    ? await withPreviousRun(call, { ...world, earlier }, context.emit)
-    : { call, roster: world.roster };
+  const taken = earlier ? await withPreviousRun(call, { ...world, earlier }, context) : { call, roster: world.roster };
   if ("status" in taken) return taken;
   const own = { ...world, roster: taken.roster };
   const forked = await withFork(taken.call, own, context);

@@ -169,7 +169,11 @@ test("a model cannot read another run by continuing it", async () => {
     depth: 1,
   };
   expect(
-    await withPreviousRun(call, { roster: { find: () => scout, names: () => [] }, earlier }, () => {}),
+    await withPreviousRun(
+      call,
+      { roster: { find: () => scout, names: () => [] }, earlier },
+      { emit: () => {}, past: [] },
+    ),
   ).toMatchObject({
     status: "failed",
     fault: { code: "DENIED" },

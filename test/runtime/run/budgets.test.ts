@@ -2,8 +2,10 @@ import { expect, test } from "vitest";
 import { budgetSpent } from "../../../src/core/run/budget-spent.ts";
 import { type Event, isKept } from "../../../src/core/run/event.ts";
 import type { RunOptions } from "../../../src/crew/run-options.ts";
+import type { Model } from "../../../src/core/model/model.ts";
 import { type Crew, createCrew } from "../../../src/crew.ts";
 import { type ScriptedModel, scripted } from "../../../src/models/scripted/scripted.ts";
+import { provider } from "../../support/talk.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
 function crewAt(home: string, model: ScriptedModel): Crew {
@@ -87,4 +89,48 @@ test("a run resumes on the model that it began on, or says that it cannot", asyn
     agents: [{ name: "worker", description: "Works.", instructions: "Work." }],
   });
   await expect(other.resume(id).then((result) => result)).rejects.toMatchObject({ code: "UNKNOWN_MODEL" });
+});
+
+test("a task that has begun resumes on its own model, whatever its agent would get now", async () => {
+  const home = tempFolder();
+  const worker = { name: "worker", description: "Works.", instructions: "Work.", model: ["good", "better"] };
+  const crewWith = (models: Readonly<Record<string, Model>>) =>
+    createCrew({ cwd: home, home, discover: false, env: {}, models, agents: [worker] });
+  const better = scripted({ text: "late", delayMs: 600_000 });
+  const run = crewWith({ better }).run({ mode: "single", agent: "worker", task: "Go." });
+  for await (const event of run) if (event.type === "turn.started") run.pause();
+  const [good, again] = [scripted("from the other"), scripted("from its own")];
+  expect(await crewWith({ good, better: again }).resume(run.id)).toMatchObject({
+    status: "ok",
+    output: "from its own",
+  });
+  expect(good.requests).toHaveLength(0);
+});
+
+test("a model that somebody names and its server does not have is an error, never the offline model", async () => {
+  const server = await provider([{ fault: "no-such-model" }, { fault: "no-such-model" }]);
+  const home = tempFolder();
+  const crew = createCrew({ cwd: home, home, discover: false, env: server.env });
+  const result = await crew.run({ mode: "single", task: "Go.", model: "ollama/nobody" });
+  expect(result).toMatchObject({ status: "failed", fault: { code: "MODEL_UNKNOWN" } });
+  expect(JSON.stringify(result.nodes)).not.toContain("offline");
+  expect(server.requests.length).toBe(1);
+});
+
+test("prices in the settings let a limit in dollars hold for a model that nobody knows the price of", async () => {
+  const home = tempFolder();
+  const server = await provider(() => ({ text: "done", usage: { input: 1_000, output: 1_000 } }));
+  const providers = { "openai-chat": { prices: { "*": { input: 1, output: 2 } } } };
+  const run = (config: object, maxUsd: number) =>
+    createCrew({ cwd: home, home, discover: false, env: server.env, config }).run(
+      { mode: "single", task: "Go.", model: "openai-chat/nobody-knows" },
+      { budget: { maxUsd } },
+    );
+  expect(await run({}, 5)).toMatchObject({
+    status: "failed",
+    fault: { code: "BUDGET", hint: expect.stringContaining("providers.NAME.prices") },
+  });
+  const priced = await run({ providers }, 5);
+  expect(priced).toMatchObject({ status: "ok", cost: { usd: 0.003, unpriced: 0 } });
+  expect((await run({ providers }, 0.000001)).fault).toMatchObject({ code: "BUDGET" });
 });
