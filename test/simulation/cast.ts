@@ -46,6 +46,8 @@ export type Stage = Readonly<{
   time: Time;
   /** One in so many goes wrong; absent: none. */
   modelFaults(): number | undefined;
+  /** True while the provider refuses the key. */
+  isClosed(): boolean;
   toolFaults(): number | undefined;
   deeds: Deed[];
   thoughts: Thought[];
@@ -136,6 +138,7 @@ async function* answering(stage: Stage, request: ModelRequest, signal: AbortSign
   const wrong = many !== undefined && dice.oneIn(many) ? dice.below(5) : undefined;
   await Promise.race([time.pass(dice.below(4_000)), aborted(signal)]);
   if (signal.aborted) return yield failure("MODEL_NETWORK", false);
+  if (stage.isClosed()) return yield failure("MODEL_AUTH", false);
   if (wrong === 0) return yield failure("MODEL_RATE_LIMIT", true);
   if (wrong === 1) return yield failure("MODEL_AUTH", false);
   if (wrong === 2) {

@@ -13,6 +13,13 @@ export type Faults = Readonly<{
   /** The person ends everything, or one task, after so many milliseconds. */
   cancelAt?: number;
   cancelTaskAt?: number;
+  /** The person pauses everything, or one task for so long, after so many milliseconds. */
+  pauseAt?: number;
+  pauseTaskAt?: Readonly<{ at: number; forMs: number }>;
+  /** What the run may use. */
+  budget?: Readonly<{ maxTurns?: number; maxToolCalls?: number }>;
+  /** The provider refuses the key from then until then; tasks wait for it. */
+  closed?: Readonly<{ from: number; to: number }>;
   /** The clock of the machine is set, by so many milliseconds. */
   clockJump?: number;
   /** What is asked for comes twice: calls, answers. */
@@ -43,6 +50,15 @@ export function drawFaults(dice: Dice): Faults {
     cancelTaskAt: sometimes(6, () => dice.below(20_000)),
     clockJump: sometimes(5, () => (dice.below(2) * 2 - 1) * dice.below(10 * 86_400_000)),
     usurpedAt: sometimes(6, () => 20 + dice.below(150)),
+    pauseAt: sometimes(5, () => dice.below(20_000)),
+    pauseTaskAt: sometimes(5, () => ({ at: dice.below(15_000), forMs: dice.below(dice.oneIn(3) ? 20_000 : 500) })),
+    budget: sometimes(6, () =>
+      dice.oneIn(2) ? { maxTurns: 1 + dice.below(12) } : { maxToolCalls: 1 + dice.below(8) },
+    ),
+    closed: sometimes(6, () => {
+      const from = dice.below(8_000);
+      return { from, to: from + 5_000 + dice.below(120_000) };
+    }),
   };
   // An owner that was wrongly taken for dead and whose disk fails in that very moment: see decision 045.
   if (drawn.usurpedAt !== undefined)

@@ -1,6 +1,7 @@
 import type { Agent } from "../../src/core/agent/agent.ts";
 import type { Plan } from "../../src/core/plan/plan.ts";
 import type { Permissions } from "../../src/core/policy/permissions.ts";
+import type { BudgetLimits } from "../../src/core/run/budget.ts";
 import type { Event, KeptEvent } from "../../src/core/run/event.ts";
 import { createRedactor } from "../../src/core/secrets/redact.ts";
 import type { Engine, Perform } from "../../src/core/task/engine.ts";
@@ -29,6 +30,9 @@ export type LifeParts = Readonly<{
   disk: Disk;
   plan: Plan;
   slots: number;
+  budget?: BudgetLimits;
+  /** Tasks wait for a provider that refuses the key. */
+  parks: boolean;
   /** The clock of the machine, which people may set. */
   clock(): number;
   /** What this process is told to allow. */
@@ -93,7 +97,8 @@ export async function begin(parts: LifeParts): Promise<Life | undefined> {
         cwd: "/",
         context: "",
         compile: (what) => compile(what),
-        parameters: { concurrency: parts.slots },
+        parameters: { concurrency: parts.slots, ...(parts.budget && { budget: parts.budget }) },
+        ...(parts.parks && { parks: { onLimit: "end" as const, onProviderFault: "park" as const } }),
         permissions: allowed,
         ...(past.length > 0 && { resume: { retryFailed: false } }),
       },

@@ -6,7 +6,7 @@ import { build } from "esbuild";
 /** One defect: what stands in a file of the program, and what stands there instead. */
 export type Defect = Readonly<{ name: string; file: string; good: string; bad: string }>;
 
-/** Ten ways to break the program that its users would pay for; the simulation has to notice. */
+/** Ways to break the program that its users would pay for; the simulation has to notice. */
 export const defects: readonly Defect[] = [
   {
     name: "skip fsync",
@@ -67,6 +67,66 @@ export const defects: readonly Defect[] = [
     file: "runtime/run/redact-events.ts",
     good: "emit(path, redactor.deep(fact));",
     bad: "emit(path, fact);",
+  },
+  {
+    name: "a pause ends tasks",
+    file: "runtime/run/drive.ts",
+    good: "if ((paused() !== undefined || pauses.covers(path)) && !isKeptWhilePausing(fact)) return;",
+    bad: "",
+  },
+  {
+    name: "a pause stops nothing",
+    file: "runtime/execute/execute.ts",
+    good: "advance(cancelAll(all, stop.stop), stop);",
+    bad: "if (!stop.pause) advance(cancelAll(all, stop.stop), stop);",
+  },
+  {
+    name: "a pause that is not recorded",
+    file: "runtime/run/drive.ts",
+    good: 'append("", { type: "run.paused", reason: redactor.text(reason) });',
+    bad: 'append("", { type: "run.ended", outcome: { status: "cancelled", reason } });',
+  },
+  {
+    name: "a paused task goes on without its record",
+    file: "runtime/run/drive.ts",
+    good: "history.renew(path, historyOf(await journal.read(), { retryFailed }));",
+    bad: "",
+  },
+  {
+    name: "helpers of a paused task are recorded as ended",
+    file: "runtime/execute/task-pauses.ts",
+    good: "for (const above of paused.keys()) if (path === above || isBelow(path, above)) return true;",
+    bad: "for (const above of paused.keys()) if (path === above) return true;",
+  },
+  {
+    name: "a second interruption forgets the turns before the first",
+    file: "core/run/history.ts",
+    good: "if (!before?.underWay || before.next !== attempt) underWay.set(path, []);",
+    bad: "underWay.set(path, []);",
+  },
+  {
+    name: "a resumed run has its whole budget again",
+    file: "runtime/run/drive.ts",
+    good: "createBudget(parameters.budget ?? {}, used);",
+    bad: "createBudget(parameters.budget ?? {});",
+  },
+  {
+    name: "one turn too many in a budget",
+    file: "core/run/budget.ts",
+    good: "counts[what] >= limit)",
+    bad: "counts[what] > limit)",
+  },
+  {
+    name: "tool calls of an earlier life are not counted",
+    file: "core/run/budget-spent.ts",
+    good: "toolCalls += 1;",
+    bad: "",
+  },
+  {
+    name: "a refused key fails tasks that could wait",
+    file: "runtime/loop/park.ts",
+    good: 'if (parks?.onProviderFault !== "park" || waitsFor === undefined) return "does not wait";',
+    bad: 'if (parks?.onProviderFault !== "fail" || waitsFor === undefined) return "does not wait";',
   },
 ];
 

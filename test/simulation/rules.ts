@@ -1,8 +1,9 @@
+import { isBelow } from "../../src/core/plan/graph.ts";
 import { isKept, type KeptEvent } from "../../src/core/run/event.ts";
 import { emptyState, reduce, type State } from "../../src/core/run/state.ts";
 import { agents, SECRET } from "./cast.ts";
 import { RUN } from "./life.ts";
-import type { Story } from "./simulate.ts";
+import { PAUSE, type Story } from "./simulate.ts";
 
 /** What holds in every simulation, whatever went wrong in it: each rule gives what broke it, in words. */
 export function brokenRules(story: Story): readonly string[] {
@@ -38,10 +39,14 @@ const rules: readonly Rule[] = [
     ]);
   },
   function nothingRecordedIsDoneAgain({ journal, lives, deeds }) {
+    // A task that was paused alone, or with a task above it, is performed again when it goes on.
+    const goneOn = (key: string): number =>
+      journal.filter(({ type, path }) => type === "node.resumed" && (key.startsWith(`${path}#`) || isBelow(key, path)))
+        .length;
     const tasks = lives.flatMap(({ number, past, performed }) => {
       const done = doneIn(past);
       return performed
-        .filter((key, at) => done.has(key) || performed.indexOf(key) !== at)
+        .filter((key, at) => done.has(key) || performed.slice(0, at).filter((one) => one === key).length > goneOn(key))
         .map((key) => `${key} was performed again by process ${number}`);
     });
     const effects = deeds.filter(({ tool }) => tool === "change" || tool === "launch").map(({ id }) => id);
@@ -103,6 +108,71 @@ const rules: readonly Rule[] = [
     return [...deeds, ...thoughts]
       .filter(({ life, step, late }) => life === cancelled.life && step > cancelled.step && !late)
       .map(() => "something began after everything was cancelled");
+  },
+  function whatIsPausedBeginsNothing({ paused, deeds, thoughts, journal }) {
+    const later = [...deeds, ...thoughts].filter(
+      ({ life, step, late }) => paused && life === paused.life && step > paused.step && !late,
+    );
+    const waits = new Set<string>();
+    const alone = journal.flatMap(({ type, path }) => {
+      if (type === "node.paused") waits.add(path);
+      if (type === "node.resumed" || type === "node.ended") waits.delete(path);
+      if (type === "run.resumed") waits.clear();
+      const begins = type === "turn.started" || type === "tool.started" || type === "node.started";
+      const above = begins && [...waits].find((one) => path === one || isBelow(path, one));
+      return above ? [`${type} of ${path} although ${above} is paused`] : [];
+    });
+    return [...later.map(() => "something began after everything was paused"), ...alone];
+  },
+  function aPauseEndsNothing({ journal }) {
+    return journal.flatMap((event) =>
+      event.type === "node.ended" && event.outcome.status === "cancelled" && event.outcome.reason === PAUSE
+        ? [`${event.path} was ended by a pause`]
+        : [],
+    );
+  },
+  function whatWasPausedGoesOnInItsAttempt({ journal }) {
+    const open = new Map<string, number>();
+    const waits = new Map<string, number>();
+    return journal.flatMap((event) => {
+      const { type, path } = event;
+      if (type === "node.ended" || type === "node.retried") {
+        open.delete(path);
+        waits.delete(path);
+      }
+      if (type === "run.paused" || type === "node.paused")
+        for (const [one, attempt] of open) if (type === "run.paused" || one === path) waits.set(one, attempt);
+      if (type !== "node.started" || event.kind !== "task") return [];
+      const before = waits.get(path);
+      waits.delete(path);
+      open.set(path, event.attempt);
+      return before === undefined || before === event.attempt
+        ? []
+        : [`${path} was paused in attempt ${before} and goes on in ${event.attempt}`];
+    });
+  },
+  function budgetsHold({ journal, faults: { budget } }) {
+    const closing = new Set<string>();
+    let [turns, calls] = [0, 0];
+    for (const event of journal) {
+      if (event.type === "node.started") closing.delete(event.path);
+      if (event.type === "limit.reached" && event.enforced) closing.add(event.path);
+      if (event.type === "turn.ended" && !closing.has(event.path)) turns += 1;
+      if (event.type === "tool.started") calls += 1;
+    }
+    const { maxTurns = Number.POSITIVE_INFINITY, maxToolCalls = Number.POSITIVE_INFINITY } = budget ?? {};
+    return [
+      ...(turns > maxTurns ? [`${turns} turns of ${maxTurns}`] : []),
+      ...(calls > maxToolCalls ? [`${calls} tool calls of ${maxToolCalls}`] : []),
+    ];
+  },
+  function whatParksGoesOn({ journal, faults: { closed, model } }) {
+    if (!closed || model !== undefined) return [];
+    return journal.flatMap((event) =>
+      event.type === "node.ended" && event.outcome.status === "failed" && event.outcome.fault.code === "MODEL_AUTH"
+        ? [`${event.path} failed although its provider opened again`]
+        : [],
+    );
   },
   function winnersAreKept({ plan, state }) {
     return Object.entries(plan.nodes).flatMap(([id, node]) => {

@@ -29,6 +29,8 @@ export type Story = Readonly<{
   steps: number;
   /** When the person ended it. */
   cancelled?: Readonly<{ life: number; step: number }>;
+  /** When the person paused it. */
+  paused?: Readonly<{ life: number; step: number }>;
   /** What holds at every moment and did not. */
   broken: readonly string[];
 }>;
@@ -40,13 +42,15 @@ export type LifeStory = {
   readonly performed: string[];
   /** Messages that were taken, as the person was told. */
   readonly sent: string[];
-  end: "ended" | "crashed" | "refused" | "under way";
+  end: "ended" | "paused" | "crashed" | "refused" | "under way";
   why?: string;
 };
 
 /** No simulation needs more; one that does never ends. */
 const MOST_STEPS = 30_000;
 const MOST_LIVES = 12;
+/** Why the person pauses something. */
+export const PAUSE = "paused by the person";
 
 export type Setting = Readonly<{ plan?: Plan; slots?: number; faults?: Faults }>;
 
@@ -63,6 +67,7 @@ export async function simulate(seed: number, setting: Setting = {}): Promise<Sto
     time,
     modelFaults: () => faults.model,
     toolFaults: () => faults.tool,
+    isClosed: () => faults.closed !== undefined && time.now() >= faults.closed.from && time.now() < faults.closed.to,
     deeds: [],
     thoughts: [],
     calls: { made: 0 },
@@ -71,6 +76,7 @@ export async function simulate(seed: number, setting: Setting = {}): Promise<Sto
   const lives: LifeStory[] = [];
   const broken: string[] = [];
   let cancelled: Story["cancelled"];
+  let paused: Story["paused"];
   let over = false;
   let failure: unknown;
   const crashes = [...faults.crashes];
@@ -85,6 +91,20 @@ export async function simulate(seed: number, setting: Setting = {}): Promise<Sto
     later(faults.cancelAt, () => {
       cancelled = { life: number, step: time.steps() };
       run.cancel("by the person");
+    });
+    later(faults.pauseAt, () => {
+      if (cancelled) return;
+      paused = { life: number, step: time.steps() };
+      run.pause(PAUSE);
+    });
+    later(faults.pauseTaskAt?.at, () => {
+      const running = [...run.state.nodes.values()].filter(
+        ({ status, kind }) => status === "running" && kind === "task",
+      );
+      if (running.length === 0) return;
+      const { path } = dice.pick(running);
+      if (!run.pauseTask(path, PAUSE)) return;
+      time.after(faults.pauseTaskAt!.forMs, () => void (story.end === "under way" && run.resumeTask(path)), number);
     });
     later(faults.cancelTaskAt, () => {
       const running = [...run.state.nodes.values()].filter(({ status }) => status === "running");
@@ -101,12 +121,13 @@ export async function simulate(seed: number, setting: Setting = {}): Promise<Sto
     });
     run.then(
       () => {
-        story.end = "ended";
+        story.end = run.state.status === "paused" ? "paused" : "ended";
         for (const { life: of, tool, path, signal, over: done } of stage.deeds)
           if (of === number && !done && !signal.aborted) broken.push(`${tool} of ${path} goes on after the end`);
         for (const { life: of, signal, over: done } of stage.thoughts)
           if (of === number && !done && !signal.aborted) broken.push("a model goes on after the end");
-        over = true;
+        if (story.end === "paused") time.after(1_000 + dice.below(3_000), takeOver, 0);
+        else over = true;
       },
       (error: unknown) => {
         story.end = "refused";
@@ -143,6 +164,8 @@ export async function simulate(seed: number, setting: Setting = {}): Promise<Sto
           disk: disk.for(number),
           plan,
           slots,
+          ...(faults.budget && { budget: faults.budget }),
+          parks: faults.closed !== undefined,
           clock: () => 1_800_000_000_000 + time.now() + (time.steps() > 60 ? (faults.clockJump ?? 0) : 0),
           permissions: number > 1 && faults.widens ? wider : allowed,
           duplicates: () => faults.duplicates,
@@ -234,6 +257,7 @@ export async function simulate(seed: number, setting: Setting = {}): Promise<Sto
     thoughts: stage.thoughts,
     steps: time.steps(),
     ...(cancelled && { cancelled }),
+    ...(paused && { paused }),
     broken,
   };
 }

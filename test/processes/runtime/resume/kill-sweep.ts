@@ -105,46 +105,116 @@ async function calm(mode: Mode): Promise<Seen & { points: readonly string[] }> {
   return { ...seen, points };
 }
 
-/** Kills the real process at a point, takes the run up again with another one, and compares. */
-async function killedAt(mode: Mode, fault: string, right: Seen): Promise<"before" | "after" | "hit"> {
+/** Ways in which a run is stopped at a point: the faults of its process, and commands of another one. */
+export const STOPS = ["kill", "int", "term", "hup", "stop", "cancel"] as const;
+type StopKind = (typeof STOPS)[number];
+
+const EXITS: Readonly<Partial<Record<StopKind, number>>> = { int: 130, term: 143, hup: 129, stop: 130 };
+
+/** Stops the real process at a point, takes the run up again with another one, and compares. */
+async function stoppedAt(
+  mode: Mode,
+  { kind, point }: Readonly<{ kind: StopKind; point: number }>,
+  right: Seen,
+): Promise<"before" | "after" | "hit"> {
+  const fault = `${kind}@${point}`;
   const at = place(mode.files);
-  const first = await start(at, mode, fault);
+  const told = kind === "stop" || kind === "cancel";
+  const running = start(at, mode, told ? `stop@${point}` : fault);
+  if (told) await tellFrozen(at, kind, running);
+  const first = await running;
   const id = runIn(at);
   if (mode.background) await nobodyWorks(at, id);
-  if (mode.background !== "own" && first.signal !== "SIGKILL") return "after";
-  const told = mode.background ? [] : eventsIn(first.stdout);
+  const printed = mode.background ? [] : eventsIn(first.stdout);
   const { events: kept } =
     id === undefined
       ? { events: [] }
       : await readJournal(join(at.env["SUBCREW_HOME"]!, "runs", id)).catch(() => ({ events: [] }));
-  expect(kept.slice(0, told.length), `${fault}: everything that was printed is recorded`).toEqual(told);
+  expect(kept.slice(0, printed.length), `${fault}: everything that was printed is recorded`).toEqual(printed);
   if (id === undefined || kept.length === 0) {
-    expect(told, `${fault}: nothing was recorded, so nothing was printed`).toEqual([]);
+    expect(printed, `${fault}: nothing was recorded, so nothing was printed`).toEqual([]);
     expect(mode.background !== undefined && first.code === 0, `${fault}: nor was it said to have started`).toBe(false);
     return "before";
   }
+  const last = kept.at(-1);
+  const isCancelled = last?.type === "run.ended" && last.outcome.status === "cancelled";
+  if (last?.type === "run.ended" && !isCancelled && !first.signal) return "after";
+  if (last?.type === "run.paused" && !mode.background)
+    expect(first.code, `${fault}: ${first.stderr}`).toBe(EXITS[kind]);
+  if (isCancelled) expect(kind, `${fault}: only a cancel ends a run`).toBe("cancel");
   const again = await look(at, await at.run(["resume", id, "--json"]));
-  expect(again.result, `${fault}: ${again.ended.stderr}`).toEqual(right.result);
   expect(again.events.slice(0, kept.length), `${fault}: what was recorded stays`).toEqual(kept);
   expect(again.events.filter(({ type }) => type === "run.ended").length, `${fault}: one ending`).toBe(1);
   // Each tool leaves a line. One too many was repeated; one that is missing belongs to a call whose outcome nobody knows.
   const repeated = again.witness.filter((line) => times(line, again.witness) > times(line, right.witness));
   expect(repeated, `${fault}: nothing was done twice`).toEqual([]);
-  const unknown = again.events.filter(
-    (event) =>
-      event.type === "tool.started" &&
-      event.effect === "write" &&
-      !again.events.some(
-        (end) => end.type === "tool.ended" && end.call === event.call && end.path === event.path && end.seq > event.seq,
-      ),
-  );
+  // A recorded turn is never asked for again.
+  const turns = again.events.flatMap((event) => (event.type === "turn.ended" ? [`${event.path}#${event.turn}`] : []));
   expect(
-    right.witness.filter((line) => !again.witness.includes(line)).length,
-    `${fault}: nothing was left out`,
-  ).toBeLessThanOrEqual(unknown.length);
+    turns.filter((turn) => times(turn, turns) > 1),
+    `${fault}: no recorded turn was asked again`,
+  ).toEqual([]);
+  if (isCancelled) expect(again.events, `${fault}: a cancelled run does not go on`).toEqual(kept);
+  else {
+    expect(again.result, `${fault}: ${again.ended.stderr}`).toEqual(right.result);
+    const unknown = again.events.filter(
+      (event) =>
+        event.type === "tool.started" &&
+        event.effect === "write" &&
+        !again.events.some(
+          (end) =>
+            end.type === "tool.ended" && end.call === event.call && end.path === event.path && end.seq > event.seq,
+        ),
+    );
+    expect(
+      right.witness.filter((line) => !again.witness.includes(line)).length,
+      `${fault}: nothing was left out`,
+    ).toBeLessThanOrEqual(unknown.length);
+  }
   rmSync(at.workspace, { recursive: true });
   rmSync(at.home, { recursive: true });
   return "hit";
+}
+
+/** Gives a command to a run whose process stands still at a point, and lets the process go on. */
+async function tellFrozen(at: Place, command: "stop" | "cancel", running: Promise<Ended>): Promise<void> {
+  let over = false;
+  void running.then(() => (over = true));
+  let frozen: number | undefined;
+  // A background run goes on when the process is gone that started it.
+  for (let left = [0]; frozen === undefined && (!over || left.length > 0); await sleep(20)) {
+    left = processesOf(at);
+    frozen = left.find((pid) => stateOf(pid) === "T");
+  }
+  if (frozen === undefined) return;
+  const id = runIn(at);
+  const folder = id === undefined ? undefined : join(at.env["SUBCREW_HOME"]!, "runs", id);
+  if (folder !== undefined && (await isOwned(folder))) {
+    const told = at.run([command, id!]);
+    let left = false;
+    void told.then(() => (left = true));
+    while (!left && !names(join(folder, "control")).some((name) => name.endsWith(".json"))) await sleep(20);
+    process.kill(frozen, "SIGCONT");
+    await told;
+  } else process.kill(frozen, "SIGCONT");
+}
+
+/** Every process that works for this place. */
+function processesOf({ home }: Place): number[] {
+  return names("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => textIn(`/proc/${pid}/environ`).split("\0").includes(`HOME=${home}`))
+    .map(Number);
+}
+
+const stateOf = (pid: number): string => /\) (\S)/.exec(textIn(`/proc/${pid}/stat`))?.[1] ?? "";
+
+function textIn(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
 }
 
 const times = (line: string, lines: readonly string[]): number => lines.filter((other) => other === line).length;
@@ -197,27 +267,34 @@ function names(folder: string, recursive = false): string[] {
   }
 }
 
-/** How many processes are killed at once. */
+/** How many processes are stopped at once. */
 const WIDTH = 4;
 
-/** Kills a mode at so many of its points, or at all of them. */
+/** Stops a mode at so many of its points, at each in the next way; without a number at all of them, in every way. */
 export async function sweep(
   mode: Mode,
   count = Number.POSITIVE_INFINITY,
-): Promise<{ points: number; killed: number; resumed: number }> {
+  kinds: readonly StopKind[] = STOPS,
+): Promise<{ points: number; stopped: number; resumed: number }> {
   const right = await calm(mode);
   expect(right.result.status, right.ended.stderr).toBe("ok");
-  const rest = sample(right.points.length, count);
+  const points = sample(right.points.length, count);
+  // A process that only starts another one takes no commands.
+  const ways = mode.background === "starter" ? kinds.filter((kind) => kind !== "stop" && kind !== "cancel") : kinds;
+  const rest =
+    count === Number.POSITIVE_INFINITY
+      ? points.flatMap((point) => ways.map((kind) => ({ kind, point })))
+      : points.map((point, at) => ({ kind: ways[at % ways.length]!, point }));
   const ends: string[] = [];
   await Promise.all(
     Array.from({ length: WIDTH }, async () => {
-      for (let point = rest.shift(); point !== undefined; point = rest.shift())
-        ends.push(await killedAt(mode, `kill@${point}`, right));
+      for (let next = rest.shift(); next !== undefined; next = rest.shift())
+        ends.push(await stoppedAt(mode, next, right));
     }),
   );
   return {
     points: right.points.length,
-    killed: ends.filter((end) => end !== "after").length,
+    stopped: ends.filter((end) => end !== "after").length,
     resumed: ends.filter((end) => end === "hit").length,
   };
 }
