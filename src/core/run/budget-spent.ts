@@ -48,7 +48,7 @@ export function budgetSpent(events: readonly KeptEvent[]): BudgetSpent & Readonl
 }
 
 /** Events after which a run may have started or stopped waiting. */
-const changesWork: ReadonlySet<KeptEvent["type"]> = new Set([
+export const changesWork: ReadonlySet<string> = new Set([
   "run.started",
   "run.resumed",
   "node.started",

@@ -5,7 +5,7 @@ import { nodeAt, topNodeOf, withDependents } from "../../core/plan/graph.ts";
 import type { Body, Plan } from "../../core/plan/plan.ts";
 import type { Permissions } from "../../core/policy/permissions.ts";
 import { createBudget } from "../../core/run/budget.ts";
-import { budgetSpent } from "../../core/run/budget-spent.ts";
+import { budgetSpent, changesWork } from "../../core/run/budget-spent.ts";
 import type { Delta, Fact, RunLimits, RecordedSettings } from "../../core/run/event.ts";
 import { hasEnded, historyOf, noHistory, renewable, type RetryFailed } from "../../core/run/history.ts";
 import { isWaiting } from "../../core/run/run-status.ts";
@@ -70,7 +70,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
   const journal = await engine.journal(run, {
     kept: (events) => {
       for (const event of events) publish(event);
-      if (events.some(({ type }) => WAITS.has(type))) timing.clock?.wait(isWaiting(state));
+      if (events.some(({ type }) => changesWork.has(type))) timing.clock?.wait(isWaiting(state));
     },
     lost: (error) => {
       lost = error;
@@ -345,18 +345,6 @@ function idleReason({ nodes }: State): string {
   const more = names.length > 5 ? ` and ${names.length - 5} more` : "";
   return `everything else is done, and ${shown}${more} ${names.length === 1 ? "is" : "are"} paused`;
 }
-
-/** Events that may change whether the whole run waits. */
-const WAITS: ReadonlySet<Fact["type"]> = new Set([
-  "node.started",
-  "node.ended",
-  "gate.opened",
-  "gate.answered",
-  "node.parked",
-  "node.unparked",
-  "node.paused",
-  "node.resumed",
-]);
 
 /** A task that was cancelled by name stays cancelled when the run is resumed. */
 function cancelledForGood(fact: Fact): Fact {

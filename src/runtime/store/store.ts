@@ -96,32 +96,32 @@ async function nameIn(folder: string): Promise<string | undefined> {
 
 /** Reads only the first event of a journal. */
 export async function firstEvent(folder: string): Promise<KeptEvent | undefined> {
-  const file = await openRegular(join(folder, JOURNAL_FILE)).catch(() => undefined);
-  if (!file) return undefined;
-  try {
-    const { size } = await file.stat();
-    for (let span = TAIL_BYTES; span <= MOST_RECORD_BYTES; span *= 16) {
-      const bytes = Buffer.alloc(Math.min(size, span));
-      await file.read(bytes, 0, bytes.length, 0);
-      const end = bytes.indexOf(LINE_END);
-      if (end >= 0 || span >= size) return decodeBytes(end < 0 ? bytes : bytes.subarray(0, end))?.event;
-    }
-    return undefined;
-  } finally {
-    await file.close();
-  }
+  return readWidening(folder, "start", (bytes, isWhole) => {
+    const end = bytes.indexOf(LINE_END);
+    if (end < 0 && !isWhole) return "unknown";
+    return decodeBytes(end < 0 ? bytes : bytes.subarray(0, end))?.event;
+  });
 }
 
-/** Reads only the last complete events of a journal. */
+/** Reads only the last complete event of a journal. */
 export async function lastEvent(folder: string): Promise<KeptEvent | undefined> {
+  return readWidening(folder, "end", lastWithin);
+}
+
+/** Reads more and more of a journal, from its start or its end, until `find` knows what it looks for. */
+async function readWidening(
+  folder: string,
+  from: "start" | "end",
+  find: (bytes: Buffer, isWhole: boolean) => KeptEvent | undefined | "unknown",
+): Promise<KeptEvent | undefined> {
   const file = await openRegular(join(folder, JOURNAL_FILE)).catch(() => undefined);
   if (!file) return undefined;
   try {
     const { size } = await file.stat();
     for (let span = TAIL_BYTES; span <= MOST_RECORD_BYTES; span *= 16) {
       const bytes = Buffer.alloc(Math.min(size, span));
-      await file.read(bytes, 0, bytes.length, size - bytes.length);
-      const found = lastWithin(bytes, span >= size);
+      await file.read(bytes, 0, bytes.length, from === "start" ? 0 : size - bytes.length);
+      const found = find(bytes, span >= size);
       if (found !== "unknown") return found;
     }
     return undefined;
