@@ -4,7 +4,7 @@ import type { RunParameters } from "../core/run/run-parameters.ts";
 import type { CrewCode, CrewSetup } from "../outfit.ts";
 
 /**
- * What a crew is made of; everything has a default. The workspace is the current folder, the environment that of the
+ * Options of a crew; everything has a default. The workspace is the current folder, the environment that of the
  * process. `concurrency` and `unattended` hold for runs that say nothing else.
  */
 export type CrewOptions = Partial<CrewSetup> &

@@ -7,17 +7,17 @@ import { type AgentTerminateMode, invocationResult, invocationText, terminateMod
 import { asId } from "../modes/names.ts";
 import { onAbort } from "../runtime/async/on-abort.ts";
 
-/** One call of one agent, as system 004 has it: what it is about, and how it is carried out. */
+/** One invocation of an agent with the interface of system 004. */
 export type SubagentInvocation = Readonly<{
   getDescription(): string;
-  /** Runs the agent; thoughts are told while it works. */
+  /** Runs the agent; its thinking is reported while it runs. */
   execute(
     signal: AbortSignal,
     updateOutput?: (text: string) => void,
   ): Promise<Exclude<ToolResult, string> & Readonly<{ terminate_reason: AgentTerminateMode }>>;
 }>;
 
-/** A call of an agent of a crew; where that works, here or on another machine, is the crew's affair. */
+/** An invocation of a local or remote agent of a crew. */
 export function localInvocation(
   crew: Crew,
   { name, inputs }: Readonly<{ name: string; inputs: Readonly<Record<string, unknown>> }>,

@@ -17,9 +17,9 @@ type DeepPartial<T> = { [K in keyof T]?: T[K] extends object ? DeepPartial<T[K]>
 export type GeminiRegistryConfig = Readonly<{
   cwd: string;
   home: string;
-  /** May the project's own directory count? */
+  /** Whether the project's agents are used. */
   trusted?: boolean;
-  /** `false`: no file is looked at. */
+  /** `false`: no files are read. */
   enableAgents?: boolean;
   overrides?: Readonly<Record<string, AgentOverride>>;
   extensions?: readonly Readonly<{ active: boolean; agents: readonly AgentDefinition[] }>[];
@@ -28,9 +28,9 @@ export type GeminiRegistryConfig = Readonly<{
   /** The model that `inherit` means, asked each time. */
   mainModel?(): string;
   onWarning?(message: string): void;
-  /** Told after a reload. */
+  /** Called after a reload. */
   onRefresh?(event: "agentsRefreshed"): void;
-  /** Forgets what is known of remote agents. */
+  /** Clears cached remote agents. */
   clearRemoteCache?(): void;
 }>;
 
@@ -61,7 +61,7 @@ export class AgentRegistry {
     this.#config.onRefresh?.("agentsRefreshed");
   }
 
-  /** Registers one agent; the first of a name stays. */
+  /** Registers one agent; the first of a name wins. */
   registerAgent(definition: AgentDefinition): void {
     if (!definition.name || !definition.description) {
       if (definition.kind !== "remote" || !definition.name)
@@ -114,7 +114,7 @@ export class AgentRegistry {
   getDirectoryContext(): string {
     const lines = this.getAllDefinitions().map(({ name, description }) => `- ${name}: ${description}`);
     if (lines.length === 0) return "No sub-agents are currently available.";
-    return `## Available Sub-Agents\n\nGive a task that one of them is made for to it, instead of doing it yourself.\n\n${lines.join("\n")}`;
+    return `## Available Sub-Agents\n\nDelegate a task to the sub-agent that is made for it instead of doing it yourself.\n\n${lines.join("\n")}`;
   }
 
   async #fromFiles(): Promise<AgentDefinition[]> {

@@ -21,7 +21,7 @@ const item = z.strictObject({
   fork: z
     .boolean()
     .optional()
-    .describe("it begins with this conversation instead of an empty one; for work that needs what you know already"),
+    .describe("start with this conversation instead of an empty one, for work that needs its content"),
 });
 
 /** 000's `task`: one agent, what all of its tasks share, and a batch of them that run side by side. */

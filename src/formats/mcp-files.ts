@@ -5,10 +5,10 @@ import { type McpServer, mcpServers, serverProblem } from "../core/vocabulary/mc
 import { readJson } from "./yaml/json.ts";
 import { readToml } from "./yaml/toml.ts";
 
-/** A file in which another tool keeps its MCP servers. They are only ever read when somebody asks for it. */
+/** A file in which another tool stores its MCP servers. It is read only on request. */
 export type McpFile = Readonly<{
   from: "claude" | "codex" | "cursor" | "vscode" | "gemini" | "opencode";
-  /** Below the project, or below the user's home. */
+  /** Relative to the project or to the user's home folder. */
   place: "project" | "home";
   path: string;
   /** The key that holds the servers. */
@@ -30,7 +30,7 @@ export const mcpFiles: readonly McpFile[] = [
   { from: "opencode", place: "home", path: ".config/opencode/opencode.json", key: "mcp" },
 ];
 
-/** A server of such a file in our words, or why it cannot be had. */
+/** A converted server definition, or why it cannot be converted. */
 export type ReadServer = Readonly<{ name: string }> & (Readonly<{ server: McpServer }> | Readonly<{ problem: string }>);
 
 /** The servers in the text of a file; throws when it cannot be read. */

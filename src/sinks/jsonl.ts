@@ -7,7 +7,7 @@ import type { Run } from "../runtime/run/run.ts";
 
 /**
  * A run as JSON lines: its events in order, then one line of type `result`. Deltas only when they are asked for.
- * A reader that is slow is waited for; one that went away ends it.
+ * It waits for a slow reader; a closed reader ends it.
  */
 export async function writeJsonLines(
   run: Run,

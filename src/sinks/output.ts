@@ -3,8 +3,8 @@ import { sanitize } from "../core/text/sanitize.ts";
 import { nodeTitle, shownNodes } from "../core/view/nodes.ts";
 
 /**
- * What a run came to, as text that ends with a newline; empty when there is nothing. A run that did not get to its
- * output gives what is there: every task that said something, under its name.
+ * The result of a run as text that ends with a newline; may be empty. A run that did not reach its
+ * output gives the texts of its tasks, each under its name.
  */
 export function outputOfRun(state: State): string {
   const outcome = state.outcome;

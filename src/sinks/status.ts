@@ -11,7 +11,7 @@ import { progressOf, progressWords, settledWords, shownNodes, unapprovedNodes } 
 import { outputOfRun } from "./output.ts";
 import { terminalLine } from "../core/view/words.ts";
 
-/** What people call how a run is. */
+/** Labels of run states. */
 const words: Readonly<Record<RunStatus | "damaged", string>> = {
   starting: "starting",
   running: "running",
@@ -28,7 +28,7 @@ const words: Readonly<Record<RunStatus | "damaged", string>> = {
 /** How much of a result is shown. */
 const MOST_RESULT = 2_000;
 
-/** A run in the words of `subcrew status` and `/task-status`: what it is, how far it is, and what to do about it. */
+/** The text of `subcrew status` and `/task-status`: state, progress and next step. */
 export function statusText(
   state: State,
   life: RunStatus | "damaged",

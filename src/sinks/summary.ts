@@ -11,7 +11,7 @@ import { counted, listed, spentBy, spentInAll, terminalLine, took } from "../cor
 /** How much room a summary has, and whether it lists the tasks. */
 export type SummaryOptions = Readonly<{ look: Look; columns: number; tasks: boolean }>;
 
-/** What there is to say after a run: how each task ended, what it cost, where things lie, and what to do next. */
+/** The summary after a run: how each task ended, cost, files and next step. */
 export function summaryOf(state: State, options: SummaryOptions): string[] {
   const { look, tasks } = options;
   return [
@@ -24,7 +24,7 @@ export function summaryOf(state: State, options: SummaryOptions): string[] {
   ];
 }
 
-/** More than so many good tasks are counted, not listed. */
+/** Above this number, successful tasks are counted, not listed. */
 const MOST_LISTED = 30;
 
 function taskLines(state: State, options: SummaryOptions): string[] {
@@ -102,7 +102,7 @@ function reuseLines(state: State, look: Look): string[] {
   return [look.colors.dim(`reused: ${names.join(", ")}${more}${saved === "" ? "" : ` (saved ${saved})`}`)];
 }
 
-/** Work that nobody approved must not look approved. */
+/** Unapproved work is marked as such. */
 function reviewLines(state: State, { colors }: Look): string[] {
   return unapprovedNodes(state).map(({ path, outcome }) => {
     const rounds = outcome?.reviews?.length ?? 0;

@@ -57,7 +57,7 @@ export async function serveA2aCommand(flags: Flags): Promise<number> {
   return signals.code() ?? 0;
 }
 
-/** Whoever asks from outside gets no shell that is not isolated; the owner can say otherwise. */
+/** Commands for remote callers need a sandbox, unless the owner configures otherwise. */
 async function withoutShell({ sandbox, deny = [] }: Flags): Promise<Pick<Flags, "deny">> {
   if (sandbox !== undefined || (await probeSandbox()).level === "full") return { deny };
   return { deny: [...deny, "bash"] };

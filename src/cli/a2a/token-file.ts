@@ -5,10 +5,10 @@ import { readNamedFile } from "../../runtime/disk/regular-file.ts";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { SHORTEST_TOKEN } from "../../runtime/network/loopback-server.ts";
 
-/** A token that nobody guesses. */
+/** Generates a random token. */
 export const newToken = (): string => randomBytes(32).toString("base64url");
 
-/** Who a token without a name belongs to. */
+/** The caller name of a token without a name. */
 const ANYBODY = "caller";
 
 /**

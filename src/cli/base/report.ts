@@ -6,10 +6,10 @@ import { jsonText } from "../../core/text/json-text.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import type { Look } from "../../core/view/look.ts";
 
-/** How a command's failure is told. */
+/** How a command reports a failure. */
 export type ReportOptions = Readonly<{ json: boolean; look: Look }>;
 
-/** Says on stderr what went wrong and what to do about it; gives back the exit code. */
+/** Prints the error and its hint on stderr; returns the exit code. */
 export function report(thrown: unknown, { json, look }: ReportOptions): number {
   const debug = process.env["SUBCREW_DEBUG"] === "1";
   const { text: redact } = createRedactor(secretValues(process.env));
@@ -32,7 +32,7 @@ function stackOf(thrown: unknown): string {
   return `${thrown.stack ?? thrown.message}${cause}`;
 }
 
-/** A fault of ours: one line, and how to see more. */
+/** An internal error: one line, and how to get the stack trace. */
 function unexpected(thrown: unknown): Pick<CrewError, "message" | "hint"> & { code: string } {
   const message = messageOf(thrown).split("\n")[0] ?? "";
   return {

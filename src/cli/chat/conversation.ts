@@ -5,7 +5,7 @@ import type { RunOptions } from "../../crew/run-options.ts";
 import type { Crew } from "../../crew.ts";
 import type { Run } from "../../runtime/run/run.ts";
 
-/** Who is spoken to, and what holds for everything that is said. */
+/** The agent of a conversation, and options of its runs. */
 export type ConversationOptions = Readonly<{
   crew: Crew;
   options: RunOptions;
@@ -13,13 +13,13 @@ export type ConversationOptions = Readonly<{
   opening(text: string): Promise<AnyInput>;
 }>;
 
-/** A person and a main agent: each message is a run that goes on with the one before, so nothing lives in memory alone. */
+/** A conversation with a main agent: each message is a run that continues the previous one, so everything is stored. */
 export type ChatConversation = Readonly<{
   /** In an object, since to await a run is to wait for its end. */
   say(text: string): Promise<Readonly<{ run: Run }>>;
-  /** Adds what a run of it cost, once it has ended. */
+  /** Adds the cost of an ended run. */
   ended(run: Run): void;
-  /** Goes on with the task of another run, or from the beginning. */
+  /** Continues a task of another run, or starts anew. */
   moveTo(run: string | undefined): void;
   /** The run that the next message goes on with. */
   last(): string | undefined;
@@ -60,7 +60,7 @@ export function createConversation({ crew, options, opening }: ConversationOptio
   };
 }
 
-/** What bounds how often a program may take a task up again is not meant for a person who talks. */
+/** The limits of continuations do not apply to a person who chats. */
 const NO_END = { maxContinuations: Number.MAX_SAFE_INTEGER, expiresAfterDays: Number.MAX_SAFE_INTEGER };
 
 function tasksWith(plan: Plan, change: <T extends object>(task: T) => T): Plan {

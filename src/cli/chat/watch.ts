@@ -11,7 +11,7 @@ import { showRun } from "../terminal/show-run.ts";
 import { boxesOn, openTerminal } from "../terminal/watch-run.ts";
 
 /**
- * Stays with one message until it is answered: boxes for the agents that it starts, then the answer. Ctrl-C first stops
+ * Shows one message until it is answered: boxes for its agents, then the answer. Ctrl-C first stops
  * those agents, then the answer; the third one leaves.
  */
 export async function watch(
@@ -45,7 +45,7 @@ export async function watch(
 
 const ENDS = ["SIGTERM", "SIGHUP"] as const;
 
-/** What a press of Ctrl-C stops: the agents below, then the answer, then everything. */
+/** Handles Ctrl-C: stops the agents, then the answer, then exits. */
 function interrupting(run: Run, hint: (text: string) => void): () => void {
   let stopped: "nothing" | "agents" | "answer" = "nothing";
   return () => {

@@ -230,7 +230,7 @@ async function hosts(): Check {
             state: "note",
             about: "host",
             text: `${name} is installed and does not know subcrew`,
-            fix: `\`subcrew mcp --setup ${name}\` prints the lines.`,
+            fix: `\`subcrew mcp --setup ${name}\` prints how to configure it.`,
           },
   );
 }

@@ -1,4 +1,4 @@
-/** What a signal sets off. */
+/** The handlers of signals. */
 export type SignalOptions = Readonly<{
   /** Pauses the run; called once. */
   pause(reason: string): void;
@@ -21,10 +21,10 @@ const reasons: Readonly<Record<Name, string>> = {
   SIGHUP: "the terminal was closed",
 };
 
-/** How long a run has to end in order before the process leaves without it. */
+/** Time for a run to stop before the process exits anyway. */
 const DRAIN_MS = 10_000;
 
-/** The first signal pauses, a second one leaves at once. */
+/** The first signal pauses the run, a second one exits at once. */
 export function onSignals({ pause }: SignalOptions, names: readonly Name[] = Object.keys(codes) as Name[]): Signals {
   let first: Name | undefined;
   const leave = (name: Name): never => process.exit(codes[name]);

@@ -14,7 +14,7 @@ import { type Keyboard, keyboard } from "./keyboard.ts";
 import { showRun } from "./show-run.ts";
 import { onSignals, type Signals } from "./signals.ts";
 
-/** Stays with a run until its end: shows it, asks what it asks, obeys signals. Gives back the exit code. */
+/** Shows a run until its end, asks its questions and handles signals. Returns the exit code. */
 export async function watchRun(
   run: Run,
   flags: Flags,
@@ -42,7 +42,7 @@ export async function watchRun(
   const { keys, person } = openTerminal(text, { attended, interrupt: signals.interrupt });
   const show = flags.json ? writeJsonLines(run, process.stdout, { deltas: flags.deltas ?? false }) : text.follow(run);
   try {
-    // Where nobody is, the run knows it, and fails instead of asking.
+    // Without a terminal the run fails instead of asking.
     await Promise.all([
       show,
       keys?.hold(),

@@ -3,7 +3,7 @@ import type { Parking } from "./event.ts";
 import { isParked } from "./run-status.ts";
 import type { State } from "./state.ts";
 
-/** Why nothing of a run goes on, until when, what helps, and the command that goes on with it now. */
+/** Why a run is parked, until when, what helps, and the command that resumes it now. */
 export type ParkedRun = Parking & Readonly<{ command: string; tasks: number }>;
 
 /** What holds a run up; `undefined` while any task of it works. Of several reasons, the latest that was recorded. */

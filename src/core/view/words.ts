@@ -4,7 +4,7 @@ import { formatDuration } from "../text/duration.ts";
 import { sanitize } from "../text/sanitize.ts";
 import type { Look } from "./look.ts";
 
-/** Somebody else's text as one line that a terminal can be given. A very long one is cut. */
+/** Foreign text as one line that is safe for a terminal. A very long one is cut. */
 export function terminalLine(text: string): string {
   const line = sanitize(text.slice(0, LINE_CHARS)).replace(/\s+/g, " ").trim();
   return text.length > LINE_CHARS ? `${line} ... (${text.length - LINE_CHARS} more characters)` : line;
@@ -50,12 +50,12 @@ function cacheWords({ cacheRead }: Usage, { saved = 0 }: Cost): string[] {
   return [`${formatTokens(cacheRead)} tokens from cache${saved > 0 ? `, saved $${saved.toFixed(4)}` : ""}`];
 }
 
-/** A span in the fewest characters that say enough. */
+/** A duration in short form. */
 export function took(ms: number): string {
   return formatDuration(Math.max(0, ms));
 }
 
-/** The parts that say something, with dots between them. */
+/** The non-empty parts, separated by dots. */
 export function listed(parts: readonly string[], { signs }: Pick<Look, "signs">): string {
   return parts.filter((part) => part !== "").join(signs.dot);
 }

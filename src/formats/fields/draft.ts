@@ -57,7 +57,7 @@ function resembling(key: string, close: string | undefined): string | undefined 
   return one.startsWith(other) || other.startsWith(one) ? close : undefined;
 }
 
-/** Applies every key of the file; what the dialect does not know is kept and reported, with the nearest name it knows. */
+/** Applies every key of the file; unknown keys are kept and reported with the nearest known name. */
 export function readFields(fields: Fields, data: Data, draft: Draft): void {
   const keys = Object.keys(data);
   const unknown: string[] = [];
@@ -81,7 +81,7 @@ function resemblingField(draft: Draft, key: string, close: string): void {
   });
 }
 
-/** Other keys are notes of their authors: one line for all of them. */
+/** Other unknown keys are reported together in one line. */
 function unknownFields(draft: Draft, keys: readonly string[]): void {
   const named = keys.slice(0, MOST_NAMED).map((key) => `"${key.slice(0, 40)}"`);
   const more = keys.length > MOST_NAMED ? ` and ${keys.length - MOST_NAMED} more` : "";

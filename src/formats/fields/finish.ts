@@ -119,8 +119,8 @@ function settleDescription(draft: Draft, { description = "required" }: DialectDe
 }
 
 /**
- * The rights of the whole agent. A file from which a line may have been lost, and that names no tools, gets what only
- * reads; a delegation tool in the list means that any agent may be started.
+ * Finishes the permissions of the agent. A file that may have lost a line and names no tools gets the
+ * read-only tools; a delegation tool in the list allows every agent.
  */
 function settleRights(draft: Draft, { recovered }: DialectDefaults): void {
   const { agent, from } = draft;

@@ -1,10 +1,10 @@
 import { ALL_TOOLS, DELEGATION_TOOL, READ_ONLY_TOOLS } from "../../core/vocabulary/tool-names.ts";
 import type { Draft } from "./draft.ts";
 
-/** Where a value comes from that a file had to be given. */
+/** Origin of a value that was set by the reader. */
 export const REPAIR = "(repair)";
 
-/** Leaves an agent nothing that changes anything. */
+/** Makes an agent read-only. */
 export function lookOnly({ agent, from }: Draft, key: string = from["permission"] ?? REPAIR): void {
   const { tools } = agent;
   if (tools === undefined || tools.includes(ALL_TOOLS)) {

@@ -6,8 +6,8 @@ import { readPermission } from "./rules.ts";
 import { disallowedTools, readonlyFlag, spawns, tools } from "./tools.ts";
 
 /**
- * Every key that takes rights away in some dialect, for the dialects that do not have it: an author who copied such a key
- * meant it, and an ignored restriction is a right that nobody gave. Keys are compared without case, `-` and `_`.
+ * Every restricting key of any dialect, for dialects that do not have it: an author who copied such a key
+ * meant it, and an ignored restriction would widen the agent. Keys are compared without case, `-` and `_`.
  */
 export function narrowing(groups?: ToolGroups): Readonly<Record<string, KeyReader>> {
   const rows: Record<string, KeyReader> = {};

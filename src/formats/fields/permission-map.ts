@@ -27,8 +27,8 @@ export const OPENCODE_TOOLS = {
 const NOT_TOOLS = new Set(["external_directory", "doom_loop", "lsp"]);
 
 /**
- * `{ edit: deny, bash: { "*": ask, "git *": allow } }`: the last rule that fits counts. What is denied altogether is
- * taken away; the rest is kept as rules about calls, none of which gives a right that the user did not give.
+ * `{ edit: deny, bash: { "*": ask, "git *": allow } }`: the last matching rule wins. Tools that are denied completely are
+ * removed; the rest become rules about calls, which never widen the user's permissions.
  */
 export const opencodePermission: KeyReader = (draft, value, key) => {
   if (typeof value === "string") return settle(draft, rulesOf(draft, "*", value, key), key);
@@ -56,7 +56,7 @@ function rulesOf(draft: Draft, name: string, answer: unknown, key: string): Agen
   return Object.entries(answer).flatMap(([pattern, says]) => each(name, pattern, saysOf(draft, says, { name, key })));
 }
 
-/** What cannot be read is asked. */
+/** An unreadable value means ask. */
 function saysOf(draft: Draft, answer: unknown, { name, key }: { name: string; key: string }): AgentRule["says"] {
   if (answer === "allow" || answer === "ask" || answer === "deny") return answer;
   addProblem(draft, "bad-value", `"${name}" of "${key}" has to be allow, ask or deny; ask is used.`, { field: key });

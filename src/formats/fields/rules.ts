@@ -174,16 +174,16 @@ const PERMISSIONS: Readonly<Record<string, PermissionMode>> = {
   "danger-full-access": "bypass",
 };
 
-/** From reading only to never asking; of two modes the lower one counts. */
+/** Permission modes from read-only to never asking; the lower of two modes wins. */
 const LADDER: readonly PermissionMode[] = ["plan", "dontAsk", "default", "acceptEdits", "auto", "bypass"];
 
-/** How much is asked. It can narrow an agent here, never widen it, so the wide ones are reported. */
+/** The permission mode. It can narrow an agent, never widen it, so wider modes are reported. */
 export const readPermission: KeyReader = (draft, value, key) => {
   const written = String(value);
   if (isCommandSandbox(key, written)) return readOnlySandbox(draft, key);
   const known = Object.keys(PERMISSIONS).find((word) => foldName(word) === foldName(written));
   if (known === undefined) {
-    lowerPermission(draft, "plan", key); // what it may do cannot be read, so it may look
+    lowerPermission(draft, "plan", key); // an unreadable permission makes the agent read-only
     return bad(draft, key, `one of ${Object.keys(PERMISSIONS).join(", ")}; the agent may only read`);
   }
   const mode = PERMISSIONS[known]!;
@@ -225,7 +225,7 @@ export const kept =
     addProblem(draft, "no-effect", `"${key}" ${why}.`, { field: key });
   };
 
-/** Kept and not worth a word: the author's own notes. */
+/** Kept without a report: notes of the author. */
 export const note: KeyReader = (draft, _value, key) => void draft.kept.push(key);
 
 export function bad(draft: Draft, key: string, wanted: string): void {

@@ -16,8 +16,8 @@ import { lookOnly } from "./look-only.ts";
 import { flagOf } from "./rules.ts";
 
 /**
- * The allow-list. Absent is everything; `*` is everything and said so; empty, null and what cannot be read are nothing
- * but the finish tool. A list (also of lists), words with commas, a record of true and false and 002's
+ * The allow-list. Absent means every tool; `*` means every tool explicitly; empty, null and unreadable values mean only
+ * the finish tool. Lists (also nested), comma-separated words, a record of booleans and 002's
  * `{ mode: allowlist, allow: [...] }` are read. A record allows its entries that are true; where `switches`, as in
  * opencode, it turns single tools on and off and leaves the others as they are.
  */
@@ -37,7 +37,7 @@ export const tools =
     if (written === undefined || written.length === 0) noTools(draft, key);
   };
 
-/** The deny-list: what it names is taken away, and a name that nobody knows is kept, for it may belong to a server. */
+/** The deny-list: its tools are removed; an unknown name is kept, because it may belong to an MCP server. */
 export const disallowedTools =
   (groups?: ToolGroups): KeyReader =>
   (draft, value, key) => {
@@ -61,7 +61,7 @@ function withRule(names: readonly string[], entry: string): readonly string[] {
   return all ? names : names.map((name) => `${name}(${pattern})`);
 }
 
-/** `readonly` leaves what only looks; a value that cannot be read counts as true. */
+/** `readonly` keeps only read-only tools; an unreadable value counts as true. */
 export const readonlyFlag: KeyReader = (draft, value, key) => {
   const read = flagOf(value);
   if (read === undefined)
@@ -137,9 +137,9 @@ function spellDelegation({ agent }: Draft, name: string): void {
   agent.delegation = [...new Set([...(agent.delegation ?? []), name])];
 }
 
-/** So many names that nobody knows are told one by one. */
+/** Maximum number of unknown tools reported one by one. */
 const MAX_TOLD = 20;
-/** A longer list of tools is an attack, or a mistake. */
+/** Maximum length of a tool list. */
 const MAX_TOOLS = 1000;
 
 /** The names of `Tool` and of `Tool(rule)`; nothing when there is no such tool. */

@@ -11,8 +11,8 @@ import type { Writer } from "./writer.ts";
 export type ConvertedAgent = Readonly<{ text: string; path: string; losses: readonly Loss[] }>;
 
 /**
- * Writes an agent in another dialect. The file is read again at once: whatever comes back otherwise than it went in is in
- * the report, so that nothing can get lost unsaid.
+ * Writes an agent in another dialect. The result is read back at once: every difference is in
+ * the report, so that no loss is silent.
  */
 export function convert(read: ReadAgent, to: string): ConvertedAgent {
   const [writer, dialect] = [writers[to], dialects[to]];

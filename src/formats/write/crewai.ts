@@ -8,7 +8,7 @@ export const crewaiWriter: Writer = {
   file: () => "agents.yaml",
   carries: [],
   notes: {
-    instructions: "CrewAI makes the prompt of role, backstory and goal",
+    instructions: "CrewAI builds the prompt from role, backstory and goal",
     displayName: "an agent of CrewAI has a role",
     tools: "CrewAI gives tools in code; these are names for that",
   },

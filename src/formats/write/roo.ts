@@ -2,7 +2,7 @@ import { yamlOf } from "./markdown.ts";
 import { rooGroups } from "./spelling.ts";
 import { formOf, type Writer, writtenKeys } from "./writer.ts";
 
-/** What every mode may have. */
+/** Tool groups that every mode may have. */
 const ALL = ["read", "edit", "command", "mcp"];
 
 /** Roo Code's file of modes, with this one in it. */

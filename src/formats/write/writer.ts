@@ -3,7 +3,7 @@ import type { ReadAgent } from "../../core/agent/dialect.ts";
 import { ALL_MCP_TOOLS, ALL_TOOLS, DELEGATION_TOOL, toolMatches } from "../../core/vocabulary/tool-names.ts";
 import { type Spelling, spelled } from "./spelling.ts";
 
-/** How agents are written down in one dialect. What it cannot hold it leaves out; who asks for the file is told. */
+/** Writes agents in one dialect. Unsupported fields are left out and reported. */
 export type Writer = Readonly<{
   /** Where such files lie in a project. */
   folder: string;
@@ -57,7 +57,7 @@ const everyTool = ({ tools = [] }: Agent, { names, allMcp }: Spelling): readonly
 const mostlyDenied = ({ rules = [] }: Agent): readonly string[] =>
   rules.flat().flatMap(({ tool, pattern, says }) => (says === "deny" && pattern === undefined ? [tool] : []));
 
-/** True when everything that it may use only looks, so far as it can be said. */
+/** True when all its tools are read-only. */
 export function onlyLooks({ tools }: Agent, readOnly: readonly string[]): boolean {
   return tools !== undefined && tools.every((tool) => readOnly.includes(tool));
 }

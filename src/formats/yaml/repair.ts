@@ -40,7 +40,7 @@ export function readLines(yaml: string): { readonly data: Record<string, unknown
   return { data };
 }
 
-/** Keys that take rights away; one that cannot be read must not count as absent. */
+/** Keys that restrict an agent; an unreadable one must not count as absent. */
 const NARROWING = /tools?$|permission|readonly|sandbox|approval|spawns|subagents|groups|disable|enabled/;
 
 type Entry = { readonly key: string | undefined; readonly value: string; readonly more: string[] };
@@ -80,12 +80,12 @@ function mended(key: string, value: string, more: readonly string[]): string[] {
   if (content.length === 0) return isSafe(value) ? whole : [`${key}: ${quoted(value)}`];
   if (/^[[{]/.test(value) && /[\]}]\s*,?$/.test(content.at(-1)!.trim())) return whole;
   if (/^["']/.test(value) && content.at(-1)!.trim().endsWith(value[0]!)) return whole;
-  // A line that is not indented is no part of a value, and a list of what is allowed must not grow by it.
+  // An unindented line is not part of the value, so that an allow-list cannot grow by accident.
   const own = grants(key) ? content.filter((line) => /^\s/.test(line)) : content;
   return [`${key}: ${quoted([unquoted(value), ...own.map((line) => line.trim())].join(" "))}`];
 }
 
-/** True for a key under which more names mean more rights. */
+/** True for a key whose names grant permissions. */
 function grants(key: string): boolean {
   const folded = foldName(key);
   return /tools?$|spawns|groups|agents$/.test(folded) && !/dis|exclud|den[iy]|block|forbid/.test(folded);

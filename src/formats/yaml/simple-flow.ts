@@ -78,6 +78,6 @@ function skipSpace(reader: Reader, outer: number): boolean {
   }
 }
 
-/** A word in brackets, or several; what is quoted ends with its quote. */
+/** A plain or quoted scalar inside brackets. */
 const FLOW_WORD = /"[^"\\\n]*(?:\\.[^"\\\n]*)*"|'[^'\n]*(?:''[^'\n]*)*'|[^\s"',[\]{}][^\n,[\]{}]*/y;
 const FLOW_KEY = /([A-Za-z_][\w-]{0,63}): +(?=[^\s])/y;

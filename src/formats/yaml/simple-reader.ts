@@ -1,7 +1,7 @@
 /** A text and where in it the simple reader stands. */
 export type Reader = { readonly text: string; at: number; keysLeft: number; broken?: string | undefined };
 
-/** Keys that are no words. */
+/** Keys that YAML does not read as text. */
 export const NO_WORDS: ReadonlySet<string> = new Set("true True TRUE false False FALSE null Null NULL".split(" "));
 
 export function lineEnd(text: string, from: number): number {
@@ -18,7 +18,7 @@ export function indentAt(text: string, start: number): number {
 
 const SPACE = 32;
 
-/** Goes to the next line that says something. */
+/** Skips to the next non-empty line. */
 export function skipEmpty(reader: Reader): void {
   const { text } = reader;
   while (reader.at < text.length) {

@@ -4,7 +4,7 @@ import { withoutLogin } from "../wires/endpoint.ts";
 import { type ProviderProbe, probeProvider } from "./probe.ts";
 import type { ModelRegistry } from "./registry.ts";
 
-/** What names of models mean here, and which providers can be used; no key is in it. */
+/** An overview of model names and providers, without keys. */
 export type ModelOverview = Readonly<{
   default: NameView;
   tiers: readonly (NameView & Readonly<{ name: Tier }>)[];
@@ -12,7 +12,7 @@ export type ModelOverview = Readonly<{
   providers: readonly ProviderView[];
 }>;
 
-/** What a name comes to; without a model, `because` says what is missing. */
+/** The resolution of a name; without a model, `because` gives the reason. */
 export type NameView = Readonly<{ name: string; model?: string; because: string }>;
 
 export type ProviderView = Readonly<{
@@ -39,7 +39,7 @@ export async function probedOverview(registry: ModelRegistry, signal: AbortSigna
   return { ...overview, providers: await Promise.all(providers) };
 }
 
-/** Looks at everything and opens nothing. */
+/** Builds the overview without creating models. */
 export function overviewOf(registry: ModelRegistry): ModelOverview {
   const view = <N extends string>(name: N): NameView & Readonly<{ name: N }> => {
     const { candidates, misses } = registry.look([{ by: "call", names: name }], "call");

@@ -11,11 +11,11 @@ export type ProviderProbe = Readonly<{
   /** `answers`: it listed its models. `refused`: it does not accept the key. `silent`: nobody answers at its address. */
   state: "answers" | "refused" | "silent" | "unclear";
   models: readonly string[];
-  /** One clause for people. */
+  /** A short description. */
   why: string;
 }>;
 
-/** A list of models is a few kilobytes; a server that sends more is not believed. */
+/** Maximum size of a list of models. */
 const MAX_BYTES = 4 * 1024 * 1024;
 const WAIT_MS = 3_000;
 

@@ -7,22 +7,22 @@ import type { Endpoint, ModelPrice } from "../wires/endpoint.ts";
 import type { WireParts } from "../wires/wire.ts";
 import { compatible, type ProviderRow, providers, wires } from "./providers.ts";
 
-/** What a user says about a provider, known or their own. */
+/** The user's settings for a provider. */
 export type ProviderSettings = Readonly<{
-  /** How it speaks; of an own provider: like OpenAI's chat by default. */
+  /** Protocol; default for a custom provider: OpenAI chat. */
   type?: "openai" | "openai-responses" | "anthropic" | "google";
   baseURL?: string;
   apiKey?: string;
   /** The variable that holds the key. */
   apiKeyEnv?: string;
   headers?: Readonly<Record<string, string>>;
-  /** What its models cost, by model; `*`: any of them. */
+  /** Prices by model name; `*` matches every model. */
   prices?: Readonly<Record<string, ModelPrice>>;
-  /** How long it may send nothing before the connection is given up. */
+  /** Idle timeout. */
   silenceMs?: number;
 }>;
 
-/** What each type comes to for a provider of one's own. */
+/** Settings of each protocol for a custom provider. */
 const types: Readonly<Record<NonNullable<ProviderSettings["type"]>, ProviderRow>> = {
   openai: { ...compatible, baseURL: "", baseURLFrom: [], keys: [] },
   "openai-responses": { ...providers["openai"]!, baseURL: "", baseURLFrom: [], keys: [] },
@@ -30,7 +30,7 @@ const types: Readonly<Record<NonNullable<ProviderSettings["type"]>, ProviderRow>
   google: { ...providers["google"]!, baseURL: "", baseURLFrom: [], keys: [] },
 };
 
-/** A provider as it stands here: where it is, whether it can be used, and how it is opened. */
+/** A configured provider: address, status, and how its models are created. */
 export type Provider = Readonly<{
   name: string;
   /** How it speaks, in the words of a configuration. */
@@ -48,7 +48,7 @@ export type Provider = Readonly<{
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** A provider with what the environment and the user say about it; `undefined` when nobody knows it. */
+/** Resolves a provider from the environment and the user's settings; `undefined` for an unknown name. */
 export function providerFor(name: string, settings: ProviderSettings | undefined, env: Env): Provider | undefined {
   const known = Object.hasOwn(providers, name) ? providers[name] : undefined;
   const own = settings && types[settings.type ?? "openai"];
@@ -99,7 +99,7 @@ function addressOf(name: string, given: string): string {
 
 const isSet = (value: string | undefined): boolean => value !== undefined && value !== "";
 
-/** A known provider that is told to speak differently keeps its address and its key. */
+/** A known provider with another protocol keeps its address and its key. */
 function names(known: ProviderRow | undefined): Partial<ProviderRow> {
   if (known === undefined) return {};
   const { baseURL, baseURLFrom, keys } = known;

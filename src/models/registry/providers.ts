@@ -3,7 +3,7 @@ import type { Endpoint, Quirks } from "../wires/endpoint.ts";
 import type { ThinkingStyle } from "../wires/thinking-options.ts";
 import type { WireParts } from "../wires/wire.ts";
 
-/** The formats that are spoken; each is imported when it is first needed. */
+/** The wire formats, imported on first use. */
 export const wires = {
   "openai-chat": () => import("../wires/openai-chat.ts"),
   "openai-responses": () => import("../ai-sdk/openai-responses.ts"),
@@ -18,20 +18,20 @@ export const wires = {
 export type ProviderRow = Readonly<{
   wire: keyof typeof wires;
   baseURL: string;
-  /** Variables that say where it is instead; the first that is set counts. */
+  /** Variables with another address; the first that is set is used. */
   baseURLFrom: readonly string[];
-  /** Variables that may hold the key; the first that is set counts. */
+  /** Variables that may hold the key; the first that is set is used. */
   keys: readonly string[];
   local?: true;
   thinking: ThinkingStyle;
   quirks?: Quirks;
-  /** It keeps the beginning of a request for the next one that begins the same. */
+  /** It caches request prefixes automatically. */
   caches?: true;
-  /** What an address needs that a person left out. */
+  /** Completes an incomplete address. */
   address?(given: string): string;
 }>;
 
-/** How most of those who are compatible with OpenAI speak. */
+/** The usual dialect of OpenAI-compatible providers. */
 export const compatible = { wire: "openai-chat", thinking: "effort" } as const;
 
 /** Every provider that is known by name. */

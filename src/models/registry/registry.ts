@@ -28,13 +28,13 @@ import { providers } from "./providers.ts";
 import { type Prefixes, warmingPrefix } from "./warm-prefix.ts";
 import { retrying } from "./retrying.ts";
 
-/** What models there are, and which one is meant by a name. */
+/** The models of a crew, and the resolution of model names. */
 export type ModelRegistryConfig = Readonly<{
   /** Settings of known providers, and providers of one's own. */
   providers?: Readonly<Record<string, ProviderSettings>>;
-  /** What the tiers mean here. */
+  /** Models of each tier. */
   tiers?: Partial<Readonly<Record<Tier, string | readonly string[]>>>;
-  /** The model when nobody names one. */
+  /** The default model. */
   default?: string | readonly string[];
   /** Models that are handed in, under names of one's own. */
   models?: Readonly<Record<string, Model | LanguageModel>>;
@@ -56,7 +56,7 @@ export type ModelRegistry = ModelSource &
     getDefault(): ResolvedModel;
     /** The models as a run asks them: not while their provider refuses the key. */
     forRun(rules: HoldRules): ModelSource;
-    /** What a wish comes to, and nothing is opened. */
+    /** Resolves a request without creating a model. */
     look(wishes: readonly ModelWish[], binding?: WishSource): Choice;
     provider(name: string): Provider | undefined;
     /** Known providers, and the user's own. */
@@ -261,7 +261,7 @@ function unknownProvider(name: string, { names }: Catalogue): CrewError {
   return new CrewError("UNKNOWN_MODEL", `Provider "${name}" not found in llm.providers`, hint);
 }
 
-/** Says to a caller why there is no model, and what to do. */
+/** The error for a missing model, with a hint. */
 export function noModel(misses: readonly Miss[]): CrewError {
   const [first] = misses;
   return new CrewError(first?.code ?? "UNKNOWN_MODEL", missed(misses), first?.hint ?? "Name one with --model.");

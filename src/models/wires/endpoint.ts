@@ -1,9 +1,9 @@
 import type { ThinkingStyle } from "./thinking-options.ts";
 
-/** What the user says a model costs, in dollars for a million tokens. */
+/** The user's price of a model, in dollars per million tokens. */
 export type ModelPrice = Readonly<{ input: number; output: number; cacheRead?: number; cacheWrite?: number }>;
 
-/** Where a provider is reached, and how it differs from others that speak the same. */
+/** The address of a provider, and its differences from others with the same protocol. */
 export type Endpoint = Readonly<{
   /** Its name here. */
   provider: string;
@@ -21,7 +21,7 @@ export type Endpoint = Readonly<{
   proxy?: string;
   /** What its models cost, where the user says so, by model. */
   prices?: Readonly<Record<string, ModelPrice>>;
-  /** How long it may say nothing at all. */
+  /** Idle timeout. */
   silenceMs?: number;
 }>;
 
@@ -31,11 +31,11 @@ export type Quirks = Readonly<{
   maxTokens?: "max_tokens" | "max_completion_tokens";
   /** What `required` is called. */
   anyTool?: "required" | "any";
-  /** Usage comes by itself, and asking for it is an error. */
+  /** Usage is always sent, and requesting it is an error. */
   usageUnasked?: true;
   /** A name for the beginning of a request sends requests with the same one to the same cache. */
   cacheKey?: true;
-  /** Thinking has to be sent back under this name. */
+  /** Field in which thinking must be sent back. */
   returnThinking?: "reasoning_content" | "reasoning_details";
 }>;
 

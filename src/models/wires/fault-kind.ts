@@ -2,7 +2,7 @@ import type { Fault } from "../../core/outcome/outcome.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { type Endpoint, withoutLogin } from "./endpoint.ts";
 
-/** What an error means, whoever sends it. */
+/** The kinds of provider errors. */
 export type FaultKind =
   | "auth"
   | "forbidden"
@@ -17,7 +17,7 @@ export type FaultKind =
 
 type Meaning = Omit<Fault, "message">;
 
-/** What each kind is called, whether it is worth another try, and what to do about it. */
+/** Code, retryability and hint of each kind. */
 export const kinds: Readonly<Record<FaultKind, (endpoint: Pick<Endpoint, "provider"> & Partial<Endpoint>) => Meaning>> =
   {
     auth: ({ provider, keyName }) => ({
@@ -87,7 +87,7 @@ const NO_KEY =
 const BUSY = /overloaded|UNAVAILABLE|capacity|temporarily/i;
 const SLOW_DOWN = /rate_limit|RESOURCE_EXHAUSTED|too many requests/i;
 
-/** What a provider says about an error; `all` is every word of it. */
+/** The fields of a provider error; `all` is its full text. */
 export type ErrorText = Readonly<{ message: string; all: string; status?: number }>;
 
 /** The kind of an error, by its status and by the words that providers use. */

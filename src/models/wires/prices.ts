@@ -1,7 +1,7 @@
 import type { TurnUsage } from "../../core/model/model.ts";
 import type { Endpoint } from "./endpoint.ts";
 
-/** The price of a turn in dollars; `undefined` when nobody knows it. */
+/** The price of a turn in dollars; `undefined` when unknown. */
 export type PriceOf = (usage: TurnUsage) => number | undefined;
 
 type PricedEndpoint = Pick<Endpoint, "provider" | "local" | "prices">;

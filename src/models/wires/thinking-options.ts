@@ -1,12 +1,12 @@
 import { type Thinking, type ThinkingLevel, thinkingBudget, thinkingLevel } from "../../core/vocabulary/thinking.ts";
 import { claudeFeatures } from "./claude.ts";
 
-/** How a provider is told to think. */
+/** How the thinking level is sent to a provider. */
 export type ThinkingStyle = keyof typeof thinkingOptions;
 
 /**
- * One row per way of saying it: a wish and the id of a model become fields of the request, or options of the library
- * where one is used. A model that cannot think, or is not known to, is told nothing.
+ * One row per API: thinking level and model id become fields of the request, or options of the library
+ * where one is used. Nothing is sent for a model without thinking.
  */
 export const thinkingOptions = {
   /** `thinking` and `output_config` of the messages API. */

@@ -10,18 +10,18 @@ import { connectProvider } from "./http.ts";
 import { type Prices, savedBy } from "./prices.ts";
 import { createEventReader } from "./sse.ts";
 
-/** A format that we speak ourselves: what a request looks like, and how its answer is read. */
+/** A wire format: how requests are written and answers are read. */
 export type Wire = Readonly<{
   path: string;
   headers(endpoint: Endpoint): Record<string, string>;
-  /** A request as JSON text. What was said before is written once and kept, so a turn costs only what is new. */
+  /** A request as JSON text. Earlier messages are serialised once and cached. */
   body(request: ModelRequest): string;
   read(): AnswerReader;
 }>;
 
 /** Reads one answer, event by event. */
 export type AnswerReader = Readonly<{
-  /** Puts what an event says on `out`; a fault ends the answer. */
+  /** Appends the content of an event to `out`; a fault ends the answer. */
   take(event: Readonly<Record<string, unknown>>, out: ModelEvent[]): Fault | undefined;
   /** The rest, once everything came; `undefined` when the answer was not complete. */
   finish(out: ModelEvent[]): FinishedAnswer | Fault | undefined;
@@ -116,7 +116,7 @@ function readAll(events: readonly string[], { reading, out, endpoint }: Round): 
   return undefined;
 }
 
-/** What an answer means that is not the stream that was asked for. */
+/** The fault for an answer that is not a stream. */
 async function notAStream(response: IncomingMessage, endpoint: Endpoint): Promise<Fault | undefined> {
   const { statusCode: status = 0, headers } = response;
   const type = headers["content-type"] ?? "";

@@ -29,7 +29,7 @@ export function commandRunner(name: string, tool: ForeignTool, parts: ForeignPar
     const { limits, toolContext } = assignment;
     const file = findProgram(tool.program, parts.env["PATH"], writtenBy(assignment));
     if (file === undefined)
-      return failed("UNSUPPORTED", `"${tool.program}" was not found, so ${name} cannot do this.`, {
+      return failed("UNSUPPORTED", `"${tool.program}" was not found, so ${name} cannot run the task.`, {
         hint: `Install it: ${tool.install}. It has to be in PATH, outside of the working folder.`,
       });
     const folder = await mkdtemp(join(tmpdir(), "subcrew-rules-"));

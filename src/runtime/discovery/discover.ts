@@ -27,9 +27,9 @@ export type DiscoverOptions = AgentAdjustments &
     sources?: readonly (readonly Row[])[];
     scope?: SourceScope;
     order?: Order;
-    /** Who says which project counts; without it none does. */
+    /** Decides which projects are trusted; default: none. */
     trust?: Trust;
-    /** Names that are switched off. */
+    /** Disabled agents. */
     disabled?: readonly string[];
     protectBundled?: boolean;
     /** Agents given by the caller; they come before every file. */
@@ -39,9 +39,9 @@ export type DiscoverOptions = AgentAdjustments &
   }>;
 
 export type Discovery = Readonly<{
-  /** The agents there are, the strongest places first. */
+  /** The usable agents, in order of precedence. */
   agents: readonly FoundAgent[];
-  /** Those that another of the same name stands before. */
+  /** Agents that are shadowed by another one of the same name. */
   shadowed: readonly Readonly<{ found: FoundAgent; by: FoundAgent }>[];
   /** Agents of projects that are not trusted: they are listed, and neither run nor shadow anything. */
   untrusted: readonly FoundAgent[];
@@ -55,7 +55,7 @@ export type Discovery = Readonly<{
   changes: DiscoveryChanges;
 }>;
 
-/** Finds every agent there is for a directory. One bad file never hides another. */
+/** Finds all agents for a directory. One bad file never hides another. */
 export async function discover(options: DiscoverOptions): Promise<Discovery> {
   const named: Preset = presets[options.preset ?? "unified"];
   const preset =
@@ -211,7 +211,7 @@ type Rest = {
   readonly options: DiscoverOptions;
 };
 
-/** The first of each name wins; everything else stays visible, with the reason. */
+/** The first agent of each name wins; the others are listed with the reason. */
 function answer(found: readonly FoundAgent[], { skipped, sources, options }: Rest): Discovery {
   const winners = new Map<string, FoundAgent>();
   const shadowed: { found: FoundAgent; by: FoundAgent }[] = [];

@@ -8,20 +8,20 @@ import { dialectPlaceOf } from "./dialect-of-path.ts";
 import type { Discovery } from "./discover.ts";
 import { type FileReading, readAgentFile } from "./files.ts";
 
-/** What is wrong with some files, each problem with its line where it has one. */
+/** The problems of some files, with line numbers where known. */
 export type LintReport = Readonly<{ files: readonly string[]; problems: readonly Problem[] }>;
 
 /** A file to look at, and how it is written. */
 export type LintFile = Readonly<{ path: string; relative: string; dialect: Dialect }>;
 
-/** Looks at files and folders. Which dialect a file is written in its path says, unless `dialect` does. */
+/** Lints files and folders. The path decides the dialect, unless `dialect` is given. */
 export function lintPaths(paths: readonly string[], dialects: Dialects, dialect?: string): LintReport {
   const files = paths.flatMap((path) => filesAt(resolve(path), dialects, dialect));
   const problems = files.flatMap((file) => lintFile(file));
   return { files: files.map(({ path }) => path), problems };
 }
 
-/** Looks at everything that was found. */
+/** Lints all discovered files. */
 export function lintDiscovery(discovery: Discovery, dialects: Dialects): LintReport {
   const { agents, shadowed, untrusted, disabled, skipped, problems } = discovery;
   const found = [...agents, ...shadowed.map((one) => one.found), ...untrusted, ...disabled];
@@ -115,7 +115,7 @@ function below(folder: string): string[] {
 
 const relativeIn = (folder: string, file: string): string => file.slice(folder.length + 1).replaceAll("\\", "/");
 
-/** Looks up the lines of problems that name a key; this is asked of nobody else. */
+/** Adds line numbers to problems that name a key. */
 function placed(problems: readonly Problem[], dialects: Dialects, id?: string): readonly Problem[] {
   const texts = new Map<string, string | undefined>();
   const textOf = (file: string): string | undefined => {

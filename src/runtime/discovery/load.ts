@@ -6,10 +6,10 @@ import type { DiscoveryCache } from "./cache.ts";
 import { type CandidateFile, type FileReading, listAgentFiles, readAgentFile } from "./files.ts";
 import type { SourceFolder } from "./places.ts";
 
-/** Who says whether a project's files count. Both are asked with canonical paths. */
+/** Decides whether a project's files are trusted. Both functions get canonical paths. */
 export type Trust = Readonly<{
   project(root: string): boolean;
-  /** Is this the content that was agreed to? Asked in a trusted project only. */
+  /** Whether this content is trusted; called only for trusted projects. */
   file?(file: Readonly<{ root: string; path: string; hash: string; hidden: boolean }>): boolean;
 }>;
 
@@ -117,7 +117,7 @@ function add(
   }
 }
 
-/** Content that changed since it was agreed to does not count, nor do hidden characters that nobody agreed to. */
+/** Files that changed since they were trusted, and untrusted hidden characters, are rejected. */
 function agreed(
   { hash, hidden }: FileReading,
   place: SourceFolder,

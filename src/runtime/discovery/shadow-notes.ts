@@ -1,7 +1,7 @@
 import type { Plan } from "../../core/plan/plan.ts";
 import type { Discovery } from "./discover.ts";
 
-/** What to tell about agents of a plan that the project puts in the place of the user's or the bundled ones. */
+/** Notes about agents of a plan where the project's definition replaces the user's or the bundled one. */
 export function shadowNotes({ nodes }: Plan, { shadowed }: Pick<Discovery, "shadowed">): string[] {
   const used = new Set(Object.values(nodes).flatMap((node) => (node.kind === "task" ? [node.task.agent ?? ""] : [])));
   const notes = new Map<string, string>();
@@ -14,7 +14,7 @@ export function shadowNotes({ nodes }: Plan, { shadowed }: Pick<Discovery, "shad
   return [...notes.values()];
 }
 
-/** The plan with more that its reader is told. */
+/** Adds notes to a plan. */
 export function withNotes(plan: Plan, notes: readonly string[]): Plan {
   return notes.length === 0 ? plan : { ...plan, notes: [...new Set([...(plan.notes ?? []), ...notes])] };
 }

@@ -144,7 +144,7 @@ async function openReal(root: Root, real: string, path: string): Promise<Folder>
   return opened(root, real, { path, expected: real });
 }
 
-/** A folder that is open and was found to lie where it is expected. */
+/** An open folder whose location was verified. */
 async function opened(root: Root, at: string, { path, expected }: { path: string; expected: string }): Promise<Folder> {
   const handle = await open(at, FLAGS).catch((error: unknown) => {
     throw codeOf(error) === "ELOOP" ? outside(path) : unwritable(path, error);

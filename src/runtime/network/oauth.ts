@@ -4,7 +4,7 @@ import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { type CallbackOptions, waitForCode } from "./sign-in-callback.ts";
 
-/** What is known about an authorization server, with the names of its metadata document. */
+/** Metadata of an authorization server, with the field names of its document. */
 export type OAuthEndpoints = Readonly<{
   /** Absent where nothing names it; then it cannot be compared with what the browser brings back. */
   issuer?: string | undefined;
@@ -149,7 +149,7 @@ export async function revokeToken(
 
 type Options = ReturnType<typeof requestOptions> & Readonly<{ additionalParameters: Record<string, string> }>;
 
-/** Asks a token endpoint; with another way to authenticate where the server does not say which ones it takes. */
+/** Calls a token endpoint; tries another authentication method if the server does not list its methods. */
 async function tokensFrom(
   context: OAuthContext,
   ask: (auth: oauth.ClientAuth, options: Options) => Promise<Response>,
@@ -243,7 +243,7 @@ function requestOptions({ fetch, signal, server }: OAuthContext) {
   };
 }
 
-/** How the client shows who it is, in the order to try. */
+/** Client authentication methods in the order to try. */
 function authentications({ server, client }: OAuthContext): readonly oauth.ClientAuth[] {
   const { secret, method } = client;
   if (secret === undefined || method === "none") return [oauth.None()];

@@ -4,13 +4,13 @@ import { reasonOf } from "../async/cancel.ts";
 import { isPlainRequest } from "./loopback-server.ts";
 import { type Deferred, deferred } from "../async/deferred.ts";
 
-/** What a sign-in in the browser is waited for with. */
+/** Options of waiting for a sign-in in the browser. */
 export type CallbackOptions = Readonly<{
   /** 0 for a free one. */
   port: number;
   /** How this machine is called in the address: providers compare it letter by letter with what was registered. */
   host?: "127.0.0.1" | "localhost";
-  /** What the browser has to bring back unchanged: nobody else can hand us a code. */
+  /** The `state` value that the browser must return, so that a foreign code is rejected. */
   state: string;
   signal: AbortSignal;
   patienceMs?: number;
@@ -39,7 +39,7 @@ export function signInProblem(error: unknown): SignInProblem | undefined {
 const PATIENCE_MS = 5 * 60_000;
 const PATH = "/callback";
 
-/** Listens on this machine until the browser brings the code of a sign-in, once. */
+/** Listens on this machine until the browser delivers the authorization code, once. */
 export async function waitForCode({
   port,
   host = "127.0.0.1",

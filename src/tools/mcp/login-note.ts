@@ -58,7 +58,7 @@ export function parseNote(value: unknown, url: string): LoginNote | undefined {
   return parsed.success && parsed.data.url === url ? parsed.data : undefined;
 }
 
-/** The address that a login is for: the whole of it, since other paths may belong to somebody else. */
+/** The full address of a login, since other paths of a host may belong to another owner. */
 export function loginAddress(url: string): string {
   const at = new URL(url);
   at.hash = "";

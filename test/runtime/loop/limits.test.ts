@@ -23,7 +23,7 @@ const elsewhere = {
   "LIM-03": ["test/processes/runners/process.test.ts", "a memory limit"],
   "LIM-06 at the cap": [
     "test/facades/task.test.ts",
-    "at the last depth the tool is not shown, and a call of it all the same is refused",
+    "at the maximum depth the tool is not shown, and a call of it is refused",
   ],
   "LIM-07 in parallel": [
     "test/runtime/loop/loop.test.ts",
