@@ -1,6 +1,6 @@
 import { version } from "../core/text/version.ts";
 
-/** What is told about an agent that is offered: nothing of how it is made, where it lies or what it may do here. */
+/** The public card of an agent: without its prompt, its file path or its permissions. */
 export type Card = Readonly<{ name: string; description: string; url: string; version: string; needsToken: boolean }>;
 
 export function cardFor({ name, description }: Readonly<{ name: string; description: string }>, base: string): Card {

@@ -14,11 +14,11 @@ const config = z.strictObject({
   url: z.string().min(1).max(4_000),
   token: z.string().max(4_000).optional(),
   authentication: z.strictObject({ scheme: z.string().min(1).max(100), credentials: z.string().max(4_000) }).optional(),
-  /** The version of the protocol in which it was asked for, and is told. */
+  /** The protocol version of the request, also used for notifications. */
   version: z.enum(["1.0", "0.3"]),
 });
 
-/** Where somebody wants to be told about a task. */
+/** A push configuration of a task. */
 export type PushConfig = Readonly<z.infer<typeof config>>;
 
 /** How an update is written in a version of the protocol. */

@@ -36,7 +36,7 @@ export type A2aServer = Readonly<{
   url: string;
   agents: readonly string[];
   tokens: Readonly<Record<string, string>>;
-  /** How many tasks of an earlier server were taken up. */
+  /** Number of resumed tasks. */
   takenUp: number;
   close(): Promise<void>;
 }>;
@@ -93,7 +93,7 @@ async function parts(
   const rules = network ?? crew.settings.config.network;
   const push = createPush({ write: protocol.writePush, onError, ...(rules && { network: rules as NetworkRules }) });
   const folders = new Map<string, Promise<string>>();
-  /** Whoever wants to be told about a task hears of what stays: questions, and its end. */
+  /** Push notifications are sent for questions and for the end of a task. */
   const heard = (served: A2aRun, { type }: { type: string }, registered: Promise<void>): void => {
     if (type !== "gate.opened" && type !== "run.ended") return;
     const { id } = served.run;
@@ -169,13 +169,13 @@ async function answer(
   const reply = await protocol.handle(await readJsonBody(request), { who, version, card });
   if (!(Symbol.asyncIterator in reply)) return json(response, reply);
   const events = reply as AsyncGenerator<unknown, void>;
-  response.on("close", () => void events.return()); // whoever hangs up listens no more; the task goes on
+  response.on("close", () => void events.return()); // a disconnected client stops listening; the task continues
   response.writeHead(200, {
     "content-type": "text/event-stream",
     "cache-control": "no-store",
     "x-accel-buffering": "no",
   });
-  const beat = setInterval(() => response.write(":\n\n"), HEARTBEAT_MS); // so that nobody on the way takes silence for the end
+  const beat = setInterval(() => response.write(":\n\n"), HEARTBEAT_MS); // keep-alive, so that proxies do not close the connection
   response.on("close", () => clearInterval(beat));
   for await (const event of events) await write(response, `data: ${JSON.stringify(event)}\n\n`);
   response.end();

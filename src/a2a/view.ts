@@ -19,7 +19,7 @@ export const STOPPED = "the A2A server was stopped";
 export type ViewContext = Readonly<{
   life: RunStatus | "damaged";
   origin: Origin;
-  /** True for a question that whoever asked for the run may answer; the others wait for the owner of this machine. */
+  /** True for a question that the caller may answer; others wait for the owner of this machine. */
   isForCaller(question: Question): boolean;
 }>;
 
@@ -93,7 +93,7 @@ function ended(outcome: Outcome, status: (name: RemoteState, text?: string) => R
   }
 }
 
-/** What came of it: the result, or how far a task came that did not get there. */
+/** The artifact of a task: its result, or its partial output. */
 export function artifactsOf(outcome: Outcome): RemoteArtifact[] {
   const text = "output" in outcome ? (outcome.output ?? "") : "";
   const data = "data" in outcome ? outcome.data : undefined;

@@ -96,7 +96,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
     await checkModels(plan, models, (task) => task.runner ?? agentOf(task, roster)?.runner);
     const { spending } = config;
     if (parameters.budget?.maxUsd !== undefined || (spending && capsMoney(spending))) await outfit.models.loadPrices();
-    const allowed = recorded && (recorded.state.permissions ?? {}); // a journal that does not say gave what everybody has
+    const allowed = recorded && (recorded.state.permissions ?? {}); // a journal without this field used the default
     const carried = await carriers(parts, { run, models, roster, earlier, deck, parameters, recorded, allowed, holds });
     return {
       plan,

@@ -6,13 +6,13 @@ import type { CrewSetup } from "../outfit.ts";
 import { type LoadConfigOptions, type LoadedConfig, noConfig } from "../runtime/settings/load-config.ts";
 import type { CrewOptions } from "./options.ts";
 
-/** The settings that hold for a crew: those of the files, those that were handed in, or none. */
+/** The settings of a crew: from files, passed in code, or none. */
 export function settingsFor(given: CrewOptions["config"], where: Omit<LoadConfigOptions, "read">): LoadedConfig {
   if (given === true) return readSettings(where);
   return given === undefined ? noConfig : { ...noConfig, ...settleConfig({ user: given }) };
 }
 
-/** What was handed in comes before the settings; permissions of both hold. */
+/** Options passed in code win over settings; permissions of both apply. */
 export function withSettings(given: CrewOptions, { config }: LoadedConfig): CrewOptions {
   return {
     ...crewSettings(config),

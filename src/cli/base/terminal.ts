@@ -5,7 +5,7 @@ export type Terminal = Readonly<{
   look: Look;
   /** Lines may change in place. */
   live: boolean;
-  /** Somebody is there who can be asked. */
+  /** A person can be asked. */
   attended: boolean;
 }>;
 

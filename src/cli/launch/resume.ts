@@ -77,7 +77,7 @@ export const resumeCommand: CliCommand = {
         `The folder of the run no longer exists: ${cwd}.`,
         "Restore it, or give its new location with --cwd.",
       );
-    // What it was allowed when it began it still is, and no more.
+    // Permissions stay as recorded.
     const all: Flags = { ...permissionFlagsOf(permissions), ...(cwd !== "" && { cwd }), ...flags };
     const crew = await crewFor(all);
     const { name: _name, ...wished } = runOptionsOf(flags, place);
@@ -108,7 +108,7 @@ export const resumeCommand: CliCommand = {
   },
 };
 
-/** A run that somebody works on goes on by itself: only tasks of it that are paused can be resumed. */
+/** Of a running run only paused tasks can be resumed. */
 async function goOn(
   crew: Crew,
   { id, path, state }: Readonly<{ id: string; path: string | undefined; state: State }>,

@@ -29,7 +29,7 @@ export const attach: CliCommand = {
     const { id } = run;
     const { look, live, attended } = terminal(flags);
     const view = crew.kept.follow(id);
-    // Of a run that has ended everything is told; of one that goes on, what happens from now on.
+    // Shows all events of an ended run, and only new events of a running one.
     const since = isEnded(run.life) ? 0 : Date.now();
     const text = showRun({ look, live }, { quiet: flags.quiet ?? false, since });
     let away = false;

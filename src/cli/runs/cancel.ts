@@ -30,7 +30,7 @@ export const cancel: CliCommand = {
 async function cancelRun({ crew, run }: NamedRun, { json }: { json?: boolean }): Promise<number> {
   const over = AbortSignal.timeout(WAIT_MS);
   if (run.owner === undefined) {
-    // Nobody works on it: it is resumed only to be ended.
+    // No process runs it: it is resumed only to be cancelled.
     const ending = crew.resume(run.id, { unattended: true });
     ending.cancel(REASON);
     await ending;

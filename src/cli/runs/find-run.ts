@@ -27,7 +27,7 @@ export async function findRun(word: string | undefined, what = "No run given."):
   return { crew, run, path };
 }
 
-/** Says what of the journal of a run could not be read, so that nobody takes the rest for all. */
+/** Reports the unreadable parts of a journal, so that the rest is not mistaken for the whole. */
 export function warnOfDamage({ problems }: Pick<KeptRun, "problems">): void {
   for (const problem of problems) process.stderr.write(`warning: ${terminalLine(problem)}\n`);
 }

@@ -12,9 +12,9 @@ export type AskPerson = (question: string, signal: AbortSignal, call?: string) =
 export type AnswerHandlers = Readonly<{
   /** Questions from before were dealt with. */
   since: number;
-  /** Hands an answer in; what it gives back is told to the person. */
+  /** Submits an answer; the returned text is shown to the person. */
   give(asked: OpenQuestion, answer: Answer): Promise<string | undefined>;
-  /** Somebody closed the input instead of answering. */
+  /** Called when the input was closed instead of answered. */
   giveUp(): void;
   tell(text: string): void;
   /** False: questions about calls are answered elsewhere. */

@@ -3,7 +3,7 @@ import type { Fault } from "../outcome/outcome.ts";
 import { defined } from "../text/defined.ts";
 import { LONGEST_TOLD_MS, type ProviderFault, waitAfterFault } from "./provider-fault.ts";
 
-/** A provider refuses a key: nobody on this machine asks it with that key before `probeAt`, and then one task does. */
+/** A hold on a refused key: no process of this machine uses the key before `probeAt`; then one task probes it. */
 export type Hold = Readonly<{
   kind: ProviderFault;
   fault: Fault;
@@ -33,12 +33,12 @@ const schema = z.object({
   models: z.array(z.string()),
 });
 
-/** How long after its time a hold that nobody looked after is still believed. */
+/** How long an expired hold stays valid. */
 const STALE_MS = 600_000;
 /** By how much clocks of one machine may have been set back. */
 const SKEW_MS = 60_000;
 
-/** The hold that a text says; `undefined` for one that is damaged, impossible or long over: those hold nobody. */
+/** Parses a hold; `undefined` for a damaged, impossible or expired one. */
 export function parseHold(text: string, now: number): Hold | undefined {
   const { data } = schema.safeParse(json(text));
   if (!data || data.seen > now + SKEW_MS || data.probeAt > now + LONGEST_TOLD_MS + SKEW_MS) return undefined;

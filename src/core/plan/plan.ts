@@ -29,7 +29,7 @@ const joinNode = z.strictObject({
   count: z.number().int().min(1).optional().describe("with `first`: how many successes are needed; default 1"),
 });
 
-/** Waits until somebody approves or rejects. */
+/** Waits for an approval or rejection. */
 const gateNode = z.strictObject({
   kind: z.literal("gate"),
   needs,

@@ -92,7 +92,7 @@ function matchesName(tokens: NamePattern, name: string): boolean {
   return at === tokens.length;
 }
 
-/** Whether one character is what a token that stands for one means. */
+/** Whether a single-character token matches a character. */
 export function fits(token: Exclude<Token, typeof STAR>, char: string): boolean {
   if (token === ANY) return true;
   if ("exact" in token) return token.exact === char;
@@ -148,7 +148,7 @@ function classOf(inside: string): Token {
 
 const MOST_ALTERNATIVES = 256;
 
-/** Every way to read the braces; throws when there are more than anybody means. */
+/** All brace alternatives; throws when there are too many. */
 export function alternatives(pattern: string): string[] {
   const found: string[] = [];
   const open = [pattern];

@@ -43,7 +43,7 @@ export type Budget = Readonly<{
   reserve(
     wish: Amount & {
       readonly finish?: boolean;
-      /** What it counts as when its process dies before it is settled. */
+      /** Estimated cost if the process dies before it is settled. */
       readonly cut?: Amount;
     },
     revoke: () => void,

@@ -30,7 +30,7 @@ export type Parking = Readonly<{
   waitsFor: "key" | "credit" | "quota" | "provider" | "budget" | "person";
   /** When it continues automatically; absent: after a successful probe or an action of the user. */
   until?: number;
-  /** When it asks again by itself; absent: only when somebody sees to it. */
+  /** When it retries automatically; absent: only after an action of the user. */
   nextTry?: number;
   /** What a person can do about it. */
   helps: string;

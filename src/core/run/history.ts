@@ -187,7 +187,7 @@ function counts(outcome: Outcome, retryFailed: boolean): boolean {
   return outcome.status === "ok" || (outcome.status === "failed" && !retryFailed) || isCancelledForGood(outcome);
 }
 
-/** True for a task that somebody cancelled by name: it stays cancelled when the run is resumed. */
+/** True for a task that was cancelled by name: it stays cancelled after a resume. */
 export const isCancelledForGood = (outcome: Outcome): boolean =>
   outcome.status === "cancelled" && outcome.final === true;
 

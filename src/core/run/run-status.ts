@@ -50,12 +50,12 @@ export function isActive(life: RunStatus | "damaged"): boolean {
   return life === "starting" || life === "running" || life === "waiting" || life === "parked";
 }
 
-/** True for a run that came to its end. */
+/** True for an ended run. */
 export function isEnded(life: RunStatus | "damaged"): boolean {
   return life === "ok" || life === "failed" || life === "cancelled";
 }
 
-/** A question that somebody has to answer. */
+/** An open question. */
 export type Question = Readonly<{
   run: string;
   path: string;

@@ -58,7 +58,7 @@ export type State = {
   name: string | undefined;
   plan: Plan | undefined;
   cwd: string;
-  /** The task of an earlier run whose conversation this one goes on with. */
+  /** The task of an earlier run whose conversation this one continues. */
   continues: string | undefined;
   /** Who asked for it from outside. */
   origin: Origin | undefined;
@@ -220,7 +220,7 @@ function reopen(state: State): void {
   state.endedAt = undefined;
   for (const [path, view] of state.nodes) {
     if (view.outcome && isUndecided(view.outcome)) state.nodes.delete(path);
-    view.paused = undefined; // the whole run goes on; what does not is told again
+    view.paused = undefined; // the whole run continues; nodes that do not are reported again
   }
 }
 

@@ -7,7 +7,7 @@ import { schedule } from "./schedule.ts";
 /** A plan, and how the nodes of it ended that have. */
 export type KnownOutcomes = Readonly<{ body: Body; outcomeOf(id: string): Outcome | undefined }>;
 
-/** The nodes that end without having been carried out when somebody cancels this one. Joins are left out. */
+/** The nodes that are skipped when this one is cancelled, without joins. */
 export function endWith({ body, outcomeOf }: KnownOutcomes, id: string): string[] {
   const all = schedule(body);
   begin(all);

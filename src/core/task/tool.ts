@@ -67,7 +67,7 @@ export type ToolContext = Readonly<{
   /** Starts agents in the background; absent where that is not supported. */
   background?: Omit<UnawaitedHelpers, "start"> &
     Readonly<{ start(what: AnyInput | Plan, tells: HelperNotice): Promise<StartedNode | FailedOutcome> }>;
-  /** The agents there are right now; absent where nobody can look. */
+  /** The currently available agents; absent where discovery is not possible. */
   agents?(): Promise<Catalog>;
   /** Sends a message to another task of the run; absent outside of a run. */
   send?(to: string, text: string): Promise<Receipt>;

@@ -1,6 +1,6 @@
 /**
- * A value as JSON that may be printed on a terminal and read line by line: what some readers take for a line end, a command or a
- * change of direction is escaped. Whoever parses it gets the same value.
+ * A value as JSON that is safe for terminals and line readers: line separators, control sequences and
+ * direction marks are escaped. Parsing gives the same value.
  */
 export function jsonText(value: unknown, indent?: number): string {
   return JSON.stringify(value, null, indent).replace(TROUBLE, escaped);

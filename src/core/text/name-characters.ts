@@ -10,7 +10,7 @@ export function namePattern(first: string, rest: string, most: number, not = "")
   return new RegExp(`^${not}[${first}](?:[${rest} ]{0,${most - 2}}[${rest}])?$`, "u");
 }
 
-/** Scripts that are written together in one word: nobody takes a letter of one for a letter of another. */
+/** Scripts that may be mixed in one word, because their letters do not look alike. */
 const TOGETHER = ["Latin", "Han", "Hiragana", "Katakana", "Hangul", "Bopomofo"] as const;
 const ALONE = [
   "Cyrillic",

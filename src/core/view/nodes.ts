@@ -2,7 +2,7 @@ import type { NodeView, State } from "../run/state.ts";
 import type { Look } from "./look.ts";
 import { terminalLine } from "./words.ts";
 
-/** The nodes that people want to hear of, in the order in which they began: no joins, and of a loop what it did. */
+/** The nodes to show, in start order: no joins, and the body of a loop instead of the loop. */
 export function shownNodes(state: State): NodeView[] {
   const all = [...state.nodes.values()];
   const loops = all.filter(({ kind }) => kind === "loop");
@@ -21,12 +21,12 @@ export type Progress = Readonly<
   Record<"total" | "done" | "failed" | "cancelled" | "skipped" | "running" | "paused" | "waiting", number>
 >;
 
-/** `2 of 5 done`, `1 running`, `2 waiting`: the whole of a run that somebody works on. */
+/** `2 of 5 done`, `1 running`, `2 waiting`: the progress of a running run. */
 export function progressWords(progress: Progress): string[] {
   return [...settledWords(progress), ...counts(progress, ["running", "paused", "waiting"])];
 }
 
-/** `2 of 5 done`, `1 failed`, `1 cancelled`, `1 skipped`: what is over, each for what it came to. */
+/** `2 of 5 done`, `1 failed`, `1 cancelled`, `1 skipped`: ended nodes by outcome. */
 export function settledWords(progress: Progress): string[] {
   return [`${progress.done} of ${progress.total} done`, ...counts(progress, ["failed", "cancelled", "skipped"])];
 }
@@ -56,7 +56,7 @@ export function progressOf(state: State): Progress {
   };
 }
 
-/** Reviewed work that was taken although nobody approved it. */
+/** Reviewed work that was accepted without approval. */
 export function unapprovedNodes(state: State): NodeView[] {
   return [...state.nodes.values()].filter(({ kind, outcome }) => kind === "loop" && outcome?.approved === false);
 }

@@ -11,9 +11,9 @@ export const DEFAULT_MAX_TIME_MS = 30 * 60_000;
 export const NEAR_SHARE = 0.9;
 export const NEAR_MIN_TURNS = 10;
 export const NEAR_MIN_MS = 60_000;
-/** How long the one turn lasts in which an agent that hit a limit hands in what it has. */
+/** Duration of the grace turn after a limit. */
 export const GRACE_MS = 60_000;
-/** How often an agent that hands in nothing, or nothing valid, is asked again. */
+/** Number of reminders after a missing or invalid result. */
 export const DEFAULT_REMINDERS = 1;
 /** How long a model may send nothing at all before the call is given up. */
 export const DEFAULT_MAX_IDLE_MS = 3 * 60_000;
@@ -25,7 +25,7 @@ export const MAX_CONCURRENCY = 8;
 /** How many items of a list are shown before the rest is folded away. */
 export const COLLAPSED_ITEM_COUNT = 10;
 
-/** What each of them is when nobody says anything. */
+/** The defaults. */
 export const DEFAULT_LIMITS: { readonly [K in keyof ResourceLimits]-?: NonNullable<ResourceLimits[K]> } = {
   maxDurationMs: DEFAULT_MAX_TIME_MS,
   maxConcurrentToolCalls: DEFAULT_CONCURRENCY,
@@ -66,13 +66,13 @@ export type Limits = Readonly<{
   graceMs: number;
   /** How often it is asked again for a result that is missing or not valid. */
   reminders: number;
-  /** Absent: nobody looks. */
+  /** Absent: not limited. */
   maxMemoryMB?: number;
   maxCpuSeconds?: number;
   enforce: boolean;
 }>;
 
-/** Limits combine by minimum: nobody can widen what another level narrowed. */
+/** Combines limits by minimum: no level can widen another. */
 export function narrowest(...levels: readonly (ResourceLimits | undefined)[]): ResourceLimits | undefined {
   const given = levels.filter((level) => level !== undefined);
   if (given.length < 2) return given[0];

@@ -1,6 +1,6 @@
 import { type Thinking, thinking } from "./thinking.ts";
 
-/** The name of a model as somebody wrote it, and how much it is to think when the name says so. */
+/** A written model name, and its thinking level if it has a suffix. */
 export type ModelName = Readonly<{ name: string; thinking?: Thinking }>;
 
 /** Names out of a list or a comma list, in order, without the empty ones. */

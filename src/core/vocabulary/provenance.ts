@@ -11,7 +11,7 @@ export type FieldOrigin =
     }
   | { readonly from: "settings"; readonly key: string; readonly file?: string; readonly line?: number }
   | { readonly from: "call"; readonly key: string }
-  /** Nobody said anything, or the rule named here decided. */
+  /** The default, or the named rule. */
   | { readonly from: "default"; readonly rule?: string };
 
 /** The origin of each field that is not simply as the file says. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Limits } from "./limits.ts";
 
-/** Where a task may be carried out by this program, each further away than the one before. */
+/** Runners of this program, in order of isolation. */
 export const ownRunners = ["local", "thread", "process"] as const;
 export type OwnRunner = (typeof ownRunners)[number];
 
@@ -27,7 +27,7 @@ export type RunnerName = OwnRunner | ForeignName | AcpCommand;
 /** How a runner is written, for people. */
 export const runnerWords = [...ownRunners, ...foreignTools, `${ACP}COMMAND`].join(", ");
 
-/** Where a task is carried out: where somebody wished it, or with an agent that is elsewhere. */
+/** Where a task runs: the requested runner, or a remote agent. */
 export type TaskRunner = RunnerName | "a2a";
 
 /** The runner that a text names; undefined when it names none. */
@@ -40,7 +40,7 @@ export function isForeign(runner: TaskRunner | undefined): runner is ForeignName
   return runner !== undefined && runner !== "a2a" && !ownRunners.some((own) => own === runner);
 }
 
-/** Who said where a task is carried out. */
+/** The source of a runner request. */
 export type RunnerWishes = Readonly<{ task?: RunnerName | undefined; agent?: RunnerName | undefined }>;
 
 /**
@@ -64,7 +64,7 @@ function furthest(...names: readonly (RunnerName | undefined)[]): RunnerName | u
 }
 
 /**
- * Why a task may not go where somebody wished it: programs are chosen by people. A model cannot name one, and a file of a
+ * Why a requested runner is refused: only people may choose programs. A model cannot name one, and a file of a
  * project can name a tool, but not a command line.
  */
 export function strangeRunner(

@@ -7,7 +7,7 @@ export const thinking = z.union([z.enum(levels), z.number().int().nonnegative()]
 export type Thinking = z.infer<typeof thinking>;
 export type ThinkingLevel = (typeof levels)[number];
 
-/** What each level comes to where a provider wants a number. */
+/** Token budget of each level. */
 const budgets: Readonly<Record<ThinkingLevel, number>> = {
   off: 0,
   minimal: 1_024,
@@ -22,7 +22,7 @@ export function thinkingBudget(wish: Thinking): number {
   return typeof wish === "number" ? wish : budgets[wish];
 }
 
-/** The level that a wish comes to; a number counts as the highest level that it reaches. */
+/** The level of a request; a number counts as the highest level it reaches. */
 export function thinkingLevel(wish: Thinking): ThinkingLevel {
   if (typeof wish === "string") return wish;
   if (wish === 0) return "off";

@@ -1,4 +1,4 @@
-/** How much a model is worth, whoever makes it. */
+/** Model tiers, independent of the provider. */
 export const tierNames = ["fast", "balanced", "powerful"] as const;
 export type Tier = (typeof tierNames)[number];
 

@@ -1,2 +1,2 @@
-/** How a call that began came to its end. One that was refused never begins, and one without an end is unknown. */
+/** The end status of a started call. A refused call never starts, and a call without an end is unknown. */
 export type ToolStatus = "ok" | "failed" | "not-started" | "timeout" | "cancelled";

@@ -29,7 +29,7 @@ export function watchdogFor(marker: string, afterwards: readonly string[] = []):
     guard: (group) => void dog.stdin.write(`${group}\n`),
     hurry: () => void dog.stdin.write("hurry\n"),
     dismiss: () => {
-      dog.ref(); // whoever waits for its end must not end before that
+      dog.ref(); // a waiter must not exit before that
       dog.kill("SIGKILL");
       return gone;
     },

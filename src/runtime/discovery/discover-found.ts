@@ -10,7 +10,7 @@ export type FoundAgent = Readonly<{
   agent: Agent;
   /** As the file says it. */
   read: ReadAgent;
-  /** False for the files of a project that nobody has trusted: data to look at, nothing more. */
+  /** False for files of an untrusted project, which are only listed. */
   trusted: boolean;
   file?: string;
   /** Where the file really lies, when that is somewhere else. */

@@ -10,7 +10,7 @@ export type OpenedText =
   | { readonly stamp?: Stamp; readonly text: string; readonly ascii: boolean }
   | { readonly stamp?: Stamp; readonly problem: Problem };
 
-/** By this a file is known again: what it is, how long it is, and when it changed. */
+/** Fingerprint of a file: identity, size and times. */
 export type Stamp = Readonly<Pick<Stats, "ino" | "size" | "mtimeMs" | "ctimeMs">>;
 
 const stampOf = ({ ino, size, mtimeMs, ctimeMs }: Stats): Stamp => ({ ino, size, mtimeMs, ctimeMs });
@@ -26,7 +26,7 @@ export function isUnchanged(path: string, { ino, size, mtimeMs, ctimeMs }: Stamp
 export type OpenOptions = Readonly<{
   /** Saves a new buffer for each file. */
   scratch?: Buffer;
-  /** False: nobody will ask whether the file has changed. */
+  /** False: no fingerprint is needed. */
   stamped?: boolean;
 }>;
 

@@ -38,7 +38,7 @@ export async function removeStale(
   counts: (file: string, claim: string) => Promise<boolean>,
 ): Promise<void> {
   const claim = await textOf(file);
-  // The claim that was read is judged: the file may be somebody else's by now, and that must not be moved for a moment.
+  // Checks the claim that was read: the file may belong to another process by now, and must then not be moved.
   if (claim === undefined || (await counts(file, claim))) return;
   const aside = `${file}.${randomBytes(8).toString("hex")}`;
   await rename(file, aside).catch(() => {});

@@ -72,7 +72,7 @@ export function createBackgroundHelpers({
   };
 }
 
-/** The files in which the outputs of a plan will be, by node; one that cannot be made is not told of. */
+/** Output files of a plan by node; files that cannot be created are left out. */
 export async function filesOf(
   { nodes }: Plan,
   fileOf: (id: string) => Promise<string | undefined>,

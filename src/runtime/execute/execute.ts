@@ -83,7 +83,7 @@ export async function execute(
     running.set(id, stoppable);
     scope.run.stoppable.set(scope.prefix + id, stoppable);
   };
-  /** A paused node keeps its place in the plan; it goes on when somebody resumes it, or ends with everything else. */
+  /** A paused node stays in the plan until it is resumed or the run ends. */
   const hold = (id: string): void => {
     watch(id, { abort: (reason) => follow(id, Promise.resolve(cancelled(reason))) });
     scope.run.pauses.stopped(scope.prefix + id, () => admit(id));
@@ -236,7 +236,7 @@ function replay(all: Schedule, scope: PlanScope, lookup: Lookup): Step {
     for (const id of step.cancel) stopping.add(id);
     for (const id of step.settled) {
       const recorded = history.ended(scope.prefix + id);
-      // Whoever was skipped or cancelled waits again when a run is resumed, so that it is told once more if it does not.
+      // Skipped and cancelled nodes wait again after a resume, so their outcome is reported again if it stays.
       const stands = recorded && !isUndecided(recorded) && isDeepStrictEqual(recorded, all.entries.get(id)!.outcome);
       if (!stands) settled.push(id);
     }

@@ -33,7 +33,7 @@ export type RunParts = Readonly<{
   outputFile?(path: string): Promise<string>;
   /** Helpers that outlive the run; absent: helpers end with the task that started them. */
   background?: UnawaitedHelpers;
-  /** The agents there are right now; absent where nobody can look. */
+  /** The currently available agents; absent where discovery is not possible. */
   agents?(): Promise<Catalog>;
   /** The default agent of delegated tasks, and the agent that must not be started again; absent: every task names its agent. */
   spawning?: Readonly<{ nameOf(task: Task): string; blocked?: string }>;

@@ -37,7 +37,7 @@ export type TaskPauseParts = Readonly<{
   idle(paths: readonly string[]): void;
 }>;
 
-/** Where nobody can pause a single task. */
+/** Used where single tasks cannot be paused. */
 export const noPauses: TaskPauses = {
   reason: () => undefined,
   covers: () => false,
@@ -52,7 +52,7 @@ type Pause = {
   readonly reason: string;
   /** Lets it go on; absent while it is still stopping, or has not come to its beginning. */
   go: (() => void) | undefined;
-  /** Somebody wants it to go on as soon as it has stopped. */
+  /** A resume was requested while the task was still stopping. */
   wanted: boolean;
 };
 

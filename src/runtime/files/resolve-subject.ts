@@ -19,8 +19,8 @@ export type SubjectRoots = Readonly<{
 }>;
 
 /**
- * Looks up what a call is about, so that it is judged by where things really are and by how they were named. Throws a refusal
- * for what lies outside, also behind a link.
+ * Resolves the subjects of a call, so that rules see both the real path and the given names. Throws a refusal
+ * for paths outside, also behind a link.
  */
 export async function resolveSubject(
   subject: Subject,

@@ -23,7 +23,7 @@ import {
   WORKTREES,
 } from "./worktree.ts";
 
-/** What a task came to, and what its calls were judged by at its end. */
+/** The outcome of a task, and its final policy. */
 export type WorktreeOutcome = Readonly<{ outcome: Outcome; policy?: Policy }>;
 
 /** What opening and settling a worktree needs of a task; `isBegun`: an earlier process opened it; `hasWorked`: something was done in it. */

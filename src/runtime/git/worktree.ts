@@ -10,11 +10,11 @@ export type SourceTree = Readonly<{
   repository: Repository;
   /** The folder with the `.git`, as it really is. */
   top: string;
-  /** The work tree that counts: the repository's own, or a worktree of one of ours. */
+  /** The work tree in use: the repository's own, or a worktree of a task. */
   tree: GitTree & Readonly<{ folder: string }>;
 }>;
 
-/** A worktree while a task works in it. Beside its folder lies a file that says so, for whoever finds it after a crash. */
+/** A worktree in use. A marker file beside it identifies it after a crash. */
 export type OpenWorktree = Readonly<{ folder: string; gitDir: string; base: string; origin: SourceTree }>;
 
 /** What a task changed: the files, the patch, and what cannot be in a patch. */
@@ -64,7 +64,7 @@ export async function openWorktree(
   return { ...open, base };
 }
 
-/** The worktree that an earlier life of the run left here, when it was ready for work. */
+/** The worktree of the run from before a resume, if it was complete. */
 export async function foundWorktree(folder: string, origin: SourceTree): Promise<OpenWorktree | undefined> {
   const { gitDir, base } = await noted(folder);
   const there = gitDir !== undefined && (await gitDirOf(folder).catch(() => undefined)) === gitDir;
@@ -180,7 +180,7 @@ async function patchOf({ git }: Staged, base: string, file: string): Promise<Cap
   return { changes: all.filter(({ isRepository }) => !isRepository), left: inner };
 }
 
-/** How applying a patch went: it is applied, it was applied before, or these files stand in its way. */
+/** The result of applying a patch: applied, already applied, or conflicting files. */
 export type ApplyResult =
   | "applied"
   | "already"
@@ -221,7 +221,7 @@ export async function removeWorktree(folder: string): Promise<void> {
 /** Where the worktrees of a run are, in its folder. */
 export const WORKTREES = "worktrees";
 
-/** Takes away every worktree in a folder, whoever left it there. */
+/** Removes all worktrees in a folder. */
 export async function removeWorktrees(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names) if (name.endsWith(".json")) await removeWorktree(join(folder, name.slice(0, -5)));

@@ -39,7 +39,7 @@ export type WebRequest = Readonly<{
   silenceMs?: number;
 }>;
 
-/** An answer whose body is still on its way, unpacked as it comes. Whoever got it closes it. */
+/** A streaming response, decompressed on the fly. The caller closes it. */
 export type OpenAnswer = Readonly<{
   /** Where it came from in the end. */
   url: string;
@@ -141,7 +141,7 @@ async function ask({ target, method, headers, body }: Hop, way: Way): Promise<Re
     const status = response.statusCode;
     const answered = flat(response.headers);
     const location = REDIRECTS.has(status) ? answered["location"] : undefined;
-    // Without a listener of its own, a body that breaks off after nobody reads it any more would end the process.
+    // Without an error listener, a body that fails after it was abandoned would crash the process.
     response.body.on("error", () => {});
     const unpacked = location === undefined ? unpack(response.body, answered["content-encoding"]) : response.body;
     return { url: target.url.href, status, headers: answered, body: unpacked, close, location };

@@ -15,7 +15,7 @@ export type Target = Readonly<{
 /** `host:port` entries, normalised. */
 export type AllowedHosts = ReadonlySet<string>;
 
-/** Why a request was not made. The codes are stable; the text is for whoever asked. */
+/** Why a request was refused. The codes are stable; the text is for the caller. */
 export type WebRefusal = Error & { readonly code: WebRefusalCode };
 export type WebRefusalCode = "SCHEME" | "URL" | "LOGIN" | "HOST" | "ADDRESS" | "PORT" | "HEADER" | "REDIRECT";
 

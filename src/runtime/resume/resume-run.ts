@@ -26,7 +26,7 @@ export async function resumeRun(
   await drive({ ...start, resume }, it);
 }
 
-/** The node of the plan that goes on when this task is resumed: a helper goes on with the task that asked for it. */
+/** The plan node that continues when this task is resumed: a helper continues with its parent task. */
 function checkedTask(state: State, path: string, { retryFailed }: ResumedPart): string {
   const { run, plan, nodes } = state;
   const top = plan && topNodeOf(plan, path);

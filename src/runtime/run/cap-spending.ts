@@ -42,7 +42,7 @@ export function capSpending(budget: Budget, { caps, ledger, clock }: CappedSpend
         );
         if (entry === "wait") {
           if (await pause(LOOK_EVERY_MS, signal)) continue;
-          return held; // it is being stopped, and asks nobody
+          return held; // it is being stopped and makes no request
         }
         if (!("settle" in entry)) {
           held.release();

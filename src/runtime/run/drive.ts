@@ -165,7 +165,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
     },
     idle: () => void checkIdle(),
   });
-  /** Asked twice: what was recorded a moment ago may say that somebody works after all. */
+  /** Checked twice: an event recorded meanwhile may show that a task is still running. */
   let checking = false;
   const checkIdle = async (): Promise<void> => {
     if (checking) {

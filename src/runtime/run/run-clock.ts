@@ -22,7 +22,7 @@ export type RunClockOptions = Readonly<{
   maxTimeMs: number | undefined;
   /** Working time before a resume. */
   worked: number;
-  /** The time is up: tasks hand in what they have, or park. */
+  /** Called when the time is up: tasks return what they have, or park. */
   close(limit: ReachedLimit): void;
   /** Tasks park when the time is up: what is under way may come to its end. */
   parks: boolean;

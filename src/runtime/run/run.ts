@@ -93,7 +93,7 @@ export class Run implements PromiseLike<Result>, AsyncIterable<Event> {
     this.#controller.abort(stopped(reason));
   }
 
-  /** Ends one task and everything below it for good; whoever waits for it hears that it was cancelled. False: it has ended, or there is none. */
+  /** Cancels one task and everything below it. False: it has ended, or does not exist. */
   cancelTask(path: string, reason = "cancelled"): boolean {
     return this.#connection?.stop(path, reason) ?? false;
   }

@@ -25,7 +25,7 @@ export type ConfigReader = (
 
 export type LoadConfigOptions = Readonly<{
   cwd: string;
-  /** The user's home, which is nobody's project. */
+  /** The user's home folder, which is never a project. */
   home: string;
   /** The folder of state. */
   state: string;

@@ -16,13 +16,13 @@ export type ProjectSource = Readonly<{
   /** From the root of the project. */
   file: string;
   hash: string;
-  /** It holds characters that nobody sees. */
+  /** It contains hidden characters. */
   hidden: boolean;
   state: "new" | "changed" | "same";
   found: readonly FoundAgent[];
 }>;
 
-/** What one project would bring in, and what is different since somebody agreed to it. */
+/** The files of a project, and the changes since it was trusted. */
 export type TrustReview = Readonly<{
   root: string;
   brought: readonly ProjectSource[];

@@ -8,7 +8,7 @@ import { LINE_END, MOST_RECORD_BYTES } from "./journal-line.ts";
 /** Chunk size of a journal in memory, unless one record is longer. */
 const PIECE_BYTES = 1 << 20;
 
-/** What a journal comes to, and what of it could not be read. */
+/** The folded state of a journal, and its unreadable parts. */
 export type FoldedJournal = Readonly<{
   state: State;
   /** Damage before its end, in words with the offset of each. Such a run can be looked at, but not resumed. */

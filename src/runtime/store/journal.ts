@@ -154,7 +154,7 @@ export function readRecords(bytes: Buffer, folder: string, before: ReadBefore = 
   throw damaged(folder, { record: first.records[0], offset: first.offset, size: (before.offset ?? 0) + bytes.length });
 }
 
-/** Reads what stands before and after damaged parts, to be shown. Nothing may be appended to such a journal. */
+/** Reads the records around damaged parts, for display only. Nothing may be appended to such a journal. */
 export function salvageRecords(bytes: Buffer, before: ReadBefore = { seq: 0, epoch: 0 }): JournalContents {
   const events: KeptEvent[] = [];
   const damage: { offset: number; bytes: number; records: [number, number | undefined] }[] = [];
@@ -356,7 +356,7 @@ async function cutBack(file: DiskFile, owner: Owner, at: Readonly<{ length: numb
   }
 }
 
-/** Whatever else happens in this turn is recorded together, and what it sets going does not wait for the record to be written. */
+/** Batches the events of one event loop turn; follow-up work does not wait for the write. */
 const turnOver = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A write may be short, so it is continued. If another owner took over meanwhile, it cut off the first part, and the rest is not written. */

@@ -105,7 +105,7 @@ async function takeClaim(file: string): Promise<(() => Promise<void>) | undefine
   const takes = (): Promise<boolean> =>
     makeWhole(file, text, machineDisk).then(
       () => true,
-      (error: NodeJS.ErrnoException) => error.code !== "EEXIST", // where nothing can be written, everybody may ask
+      (error: NodeJS.ErrnoException) => error.code !== "EEXIST", // without write access there are no holds
     );
   if (!(await takes())) {
     await removeStale(file, isLiving);

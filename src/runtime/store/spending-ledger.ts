@@ -9,7 +9,7 @@ import { appendRegularSync, openRegular, readRegularText } from "../disk/regular
 import { isLiving, type RunClaim, whoWeAre } from "../disk/run-claim.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 
-/** Days before this one are folded into one file, when nobody adds to them any more. */
+/** Earlier days are merged into one file once they are complete. */
 const OPEN_DAYS_MS = 2 * 24 * 3_600_000;
 const TOTALS = "totals.json";
 
@@ -131,7 +131,7 @@ function close(ledger: DayLedger, id: string, actual: Required<Amount>): void {
   addTo(sumsOf(ledger, open.project), { spent: actual, open: { tokens: -tokens, usd: -usd } });
 }
 
-/** A call of a process that is gone was cut off: what it had sent counts. */
+/** An open call of a dead process counts with its estimate. */
 async function buryDead(ledger: DayLedger): Promise<void> {
   for (const [id, { claim, cut }] of ledger.open) if (!(await isLiving(claim))) close(ledger, id, cut);
 }

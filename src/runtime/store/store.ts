@@ -16,7 +16,7 @@ export type Store = Readonly<{
   index: string;
   /** Keeps a node's full output; returns the file. */
   keep(run: string, path: string, text: string): Promise<string>;
-  /** The same file before the node has ended, for whoever is told of it: until then it says so. */
+  /** Creates the output file before the node has ended, with a placeholder text. */
   reserve(run: string, path: string): Promise<string>;
   /** The file in which that is, and the folder of all of them. */
   output(run: string, path: string): string;
@@ -80,7 +80,7 @@ export function createStore(home: string, disk: Disk = machineDisk): Store {
   };
 }
 
-/** Makes a file with this sentence, unless there is one already: a path that somebody is told always leads somewhere. */
+/** Creates a placeholder file, so that a reported path always exists. */
 export async function reserveFile(file: string, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   await writeFile(file, `${text}\n`, { flag: "wx", mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {

@@ -10,7 +10,7 @@ import { defined } from "../../core/text/defined.ts";
 import type { AssignedAgent, AssignRequest } from "./assign-agent.ts";
 import type { AssignedTools } from "./assign-tools.ts";
 
-/** Where a task works and what it may touch there. */
+/** Working folder and access of a task. */
 export type AssignedAccess = Readonly<{
   cwd: string;
   /** The part of the user's environment that is passed on. */

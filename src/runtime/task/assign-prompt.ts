@@ -97,7 +97,7 @@ function userPrompt(call: Call, hasSchema: boolean): string {
     .join("\n\n");
 }
 
-/** A helper that starts from a conversation hands in by the finish tool that was shown there, or as text. */
+/** A helper that starts from a conversation returns its result with the finish tool of that conversation, or as text. */
 const forkedCompletion = ({ tools }: ForkPoint): Completion =>
   tools.some(({ name }) => isFinishTool(name)) ? "tool-or-text" : "text";
 

@@ -81,7 +81,7 @@ function sayReduced(
   emit({ type: "rights.reduced", agent: told, lost, reason: reasons.slice(0, 3).join("; ") });
 }
 
-/** The tools that a task may use at most: what bounds its parent's helpers, and what it had before it was resumed. */
+/** Upper bound of a task's tools: from its parent, and from before a resume. */
 function ceilingOf({ ceiling, recordedRights }: Call): readonly string[] | undefined {
   return ceiling && recordedRights
     ? recordedRights.filter((tool) => ceiling.includes(tool))

@@ -7,7 +7,7 @@ import { tierNames } from "../../core/vocabulary/tiers.ts";
 const OURS: ReadonlySet<string> = new Set([...tierNames, "inherit", "auto", "default", "offline"]);
 
 /**
- * The model of a task that another tool carries out: the first name that somebody gave, for that tool to understand, or the
+ * The model of a task in a foreign tool: the first requested name, passed to that tool, or the
  * tool's own. We never call it.
  */
 export function foreignModel(

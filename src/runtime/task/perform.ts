@@ -42,7 +42,7 @@ type Conversations = Map<string, readonly Message[]>;
 
 const keyOf = (run: string, path: string): string => `${run}/${path}`;
 
-/** A call with the conversation of the task that it goes on with: as it was, as the journal has it, or what was asked and answered. */
+/** Adds the conversation of the continued task to a call: from memory, from the journal, or from prompt and result. */
 async function resumed(call: Call, { earlier }: World, conversations: Conversations): Promise<Call> {
   if (!call.resumes) return call;
   const { path, prompt, output } = call.resumes;
@@ -90,7 +90,7 @@ async function resolveAgent(call: Call, world: World, context: PerformContext): 
   return assignment;
 }
 
-/** Runs the agent, unless the result of an earlier run still holds, and checks what it hands in. */
+/** Runs the agent, unless an earlier result can be reused, and checks its result. */
 async function runAgent(assignment: Assignment, world: World, context: NotingContext): Promise<WorktreeOutcome> {
   const { access, call } = assignment;
   const ended = (outcome: Outcome): WorktreeOutcome => ({ outcome, ...(access && { policy: access.policy() }) });

@@ -13,7 +13,7 @@ export type SystemPromptParts = Readonly<{
 /** The persona that all agents share. */
 export const basePersona: string = prompts.base;
 
-/** The system prompt of a task: the persona, the agent's words, and how to hand in the result. */
+/** The system prompt of a task: the persona, the agent's instructions, and how to return the result. */
 export function buildSystemPrompt(
   persona: string,
   { instructions = "", completion = "text", planMode = false }: SystemPromptParts = {},

@@ -73,7 +73,7 @@ export function loginIn(note: LoginNote | undefined, { oauth }: Pick<McpServer, 
   return made?.clientId === oauth?.clientId ? made : undefined;
 }
 
-/** Whether somebody is logged in to a server or has to; `undefined`: nobody asked for it yet. */
+/** The login state of a server; `undefined`: unknown. */
 export function loginState(
   note: LoginNote | undefined,
   server: McpServer,

@@ -47,8 +47,8 @@ export function createServers(parts: ServerParts): PeerTools {
 type Named = ServerOrigin & Readonly<{ name: string; definition: McpServer }>;
 
 /**
- * The servers of an agent: what it names of the user's and what it brings along, or all of the user's. What came with a
- * plugin brings nothing along; a name of the user's stays the user's.
+ * The servers of an agent: the user's servers it names and those it defines, or all of the user's. An agent of a
+ * plugin cannot define servers, and the user's names take precedence.
  */
 export function serversOf({ mcpServers: own, source }: Agent, users: McpServers): readonly Named[] {
   const all = Object.entries(users).map(

@@ -28,7 +28,7 @@ export function originOf({ run, path, agent, cwd }: ToolContext): MemoryOrigin {
   return { by: `${run}/${path} (${agent})`, project: cwd };
 }
 
-/** One line about a note, with everybody who had a hand in it. */
+/** One line about a note, with its authors. */
 export function about({ key: name, revision, at, bytes, origins }: MemoryInfo): string {
   const [last, ...earlier] = origins;
   const before = earlier.length === 0 ? "" : `, before that by ${earlier.map(({ by }) => by).join(", ")}`;
@@ -37,7 +37,7 @@ export function about({ key: name, revision, at, bytes, origins }: MemoryInfo): 
   ).replaceAll("\n", " ");
 }
 
-/** What came of a change. */
+/** The message after a change. */
 export function changed({ key: name, revision, bytes }: MemoryEntry): string {
   return `"${name}" is saved: revision ${revision}, ${bytes} bytes.`;
 }

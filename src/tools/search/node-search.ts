@@ -53,7 +53,7 @@ parentPort.on("message", (texts) => {
 function startWorker(query: Query): Worker {
   const workerData = { pattern: patternOf(query), perFile: query.perFile };
   const worker = new Worker(PROGRAM, { eval: true, workerData, env: {}, execArgv: [] });
-  return worker.on("error", () => {}); // whoever waits for an answer learns of it, and nobody else has to
+  return worker.on("error", () => {}); // the waiter gets the error
 }
 
 /** As ripgrep does, `(?i)` in front means the same as the flag. */

@@ -2,7 +2,7 @@ import { relative, sep } from "node:path";
 import type { ToolContext } from "../../core/task/tool.ts";
 import { type Root, rootOf } from "../../runtime/files/open-contained.ts";
 
-/** Where a file is that the task was told of, with everything beside it closed; `undefined`: it was not told of this one. */
+/** The root of an output file that the task may read, with all other files forbidden; `undefined`: it may not read this one. */
 export async function handedRoot({ access }: ToolContext, path: string): Promise<Root | undefined> {
   const { handed } = access ?? {};
   if (!handed?.files.has(path)) return undefined;

@@ -267,7 +267,7 @@ describe("files and settings of one's own", () => {
     );
     expect(await there.run(["run", "explore", "x", "--model", "offline"])).toMatchObject({
       code: 3,
-      stderr: expect.stringContaining("switched off"),
+      stderr: expect.stringContaining("is disabled"),
     });
     await there.run(["agents", "enable", "explore"]);
     expect(readFileSync(file, "utf8")).toBe("# mine\nconcurrency: 3 # three\n");

@@ -142,7 +142,7 @@ describe.concurrent("servers of others", () => {
     const file = join(there.env["SUBCREW_HOME"]!, "config.yaml");
     const refused = await there.run(["mcp", "import"]);
     expect([refused.code, existsSync(file)]).toEqual([3, false]);
-    expect(refused.stderr).toMatch(/skip {4}old .*old event stream[\s\S]*skip {4}four .*"tok"[\s\S]*new {5}one /);
+    expect(refused.stderr).toMatch(/skip {4}old .*old SSE transport[\s\S]*skip {4}four .*"tok"[\s\S]*new {5}one /);
     const { code, stdout } = await there.run(["mcp", "import", "--yes", "--json"]);
     expect([code, JSON.parse(stdout)]).toEqual([0, { file, added: ["one", "two", "three", "five", "six"] }]);
     const { stdout: listed } = await there.run(["mcp", "list", "--json"]);
