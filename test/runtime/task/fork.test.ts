@@ -223,8 +223,16 @@ test("a forked helper whose run was killed goes on where it was, with the same b
     }, "Count."),
   );
   const run = crewAt(server, "anthropic/claude-haiku-4-5", { home, cwd }).run(single);
-  await until(() => stuck);
+  const seen: Event[] = [];
+  const watched = (async () => {
+    for await (const event of run) seen.push(event);
+  })();
+  // An event is told once it is in the journal.
+  await until(
+    () => stuck && seen.some((event) => event.type === "turn.started" && event.path === "lead/h0" && event.turn === 2),
+  );
   const left = await killed(run, home);
+  await watched;
   const again = await provider((request) =>
     text(request).includes("You are now the helper") ? { text: "Two." } : { text: "All done." },
   );
