@@ -168,7 +168,7 @@ const checks: readonly (readonly [string, RegExp])[] = [
   ["bad/duplicate ids", /^Invalid tasks/],
   ["blocked self-recursion", /must not start itself/],
   ["spawn policy", /^Cannot spawn 'b'\. Allowed: a$/],
-  ["depth", /below a depth of 2/],
+  ["depth", /depth of 2/],
 ];
 
 /** The policy that an agent file of this system writes down. */

@@ -85,7 +85,7 @@ test("a lead whose run was interrupted is told which helpers did not finish", as
   await until(() => isThinking("main/slow") && isThinking("main"));
   const left = await killed(run, home);
   const told: Script = ({ messages }) =>
-    JSON.stringify(messages).includes("have not ended: main/slow.") ? "I was told" : "nobody told me";
+    JSON.stringify(messages).includes("have not finished: main/slow.") ? "I was told" : "nobody told me";
   const next = crewOf({ main: { ...main, says: [told] }, slow: { says: [] } }, { home: left, cwd });
   expect(await next.crew.resume(run.id)).toMatchObject({ output: "I was told" });
 });
