@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { decodeLine, encodeLine } from "../../../test/support/encode-line.ts";
+import { decodeBytes } from "./journal-line.ts";
 
 const event: KeptEvent = {
   seq: 3,
@@ -46,6 +47,18 @@ test("an incomplete or changed record is invalid", () => {
     const changed = `${whole.slice(0, at)}${whole[at] === "x" ? "y" : "x"}${whole.slice(at + 1)}`;
     expect(decodeLine(changed), `changed at ${at}`).toBeUndefined();
   }
+});
+
+test("a byte order mark and a carriage return around a record do not count, and nothing else is taken for them", () => {
+  const bytes = Buffer.from(line.trimEnd());
+  const read = (before: readonly number[], after: readonly number[] = []): number | undefined =>
+    decodeBytes(Buffer.concat([Buffer.from(before), bytes, Buffer.from(after)]))?.epoch;
+  expect([read([]), read([0xef, 0xbb, 0xbf]), read([], [0x0d]), read([0xef, 0xbb, 0xbf], [0x0d])]).toEqual([
+    2, 2, 2, 2,
+  ]);
+  const others = [[0xef], [0xef, 0xbb], [0xef, 0xbb, 0xbe], [0xef, 0xba, 0xbf], [0xee, 0xbb, 0xbf]];
+  expect(others.map((before) => read(before))).toEqual(others.map(() => undefined));
+  expect(read([], [0x0d, 0x0d])).toBeUndefined();
 });
 
 test.each(["", "{}", "null", '{"crc":"zzzzzzzz","epoch":1}', '{"crc":"00000000",}'])("%j is not a record", (text) => {
