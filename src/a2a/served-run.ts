@@ -58,7 +58,7 @@ export function serveRun(run: Run, origin: Origin, heard: (served: A2aRun, event
         yield taskView(run.state, seen());
         if (run.state.outcome || question()) return;
       }
-      // A fold of its own: what others have heard already must not show before its time.
+      // A separate fold, so that a stream that starts in the past does not show later state.
       const state = emptyState(run.id);
       const now = (): ViewContext => ({ life: runStatusOf(state, true), origin, isForCaller });
       const tell = teller(state, now);

@@ -156,8 +156,8 @@ function own(mode: ParallelMode, given: Omit<ParallelCall, "agentScope">): objec
 }
 
 /**
- * Puts the background in front of every task. Files are named and not read: the agents read them with their own rights. A
- * diff or a log is only shown where no rule closes a file, for it could be in there.
+ * Adds the context to every task. Files are named, not read: the agents read them with their own permissions. A
+ * diff or a log is shown only if no rule forbids reading a file, since it could contain that file.
  */
 async function withContext(
   plan: Plan,

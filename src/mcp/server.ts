@@ -193,7 +193,7 @@ function serveTasks(server: ProtocolServer, { office, sdk }: SharedServer, era: 
   }));
   server.setRequestHandler("tasks/result", { params: taskParams }, async ({ taskId }) => {
     const served = find(taskId);
-    await served.over.catch(() => {}); // a client that looks away ends nothing
+    await served.over.catch(() => {}); // a client that stops polling does not end the task
     return { ...shown(served), _meta: { [RELATED_TASK]: { taskId } } };
   });
 }

@@ -13,7 +13,7 @@ export type CliCommand = Readonly<{
   options: readonly Option[];
   /** Command lines to copy, with what each does. */
   examples: readonly (readonly [line: string, what: string])[];
-  /** More to know, below everything else. */
+  /** Further notes at the end of the help. */
   notes?: string;
   /** Commands below this one. */
   commands?: Readonly<Record<string, CliCommand>>;

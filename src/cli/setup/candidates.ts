@@ -152,7 +152,7 @@ const SOURCES: Readonly<Record<string, Source>> = {
     (await crew.commands()).all.map(({ name, description }) => ({ value: name, about: description })),
 };
 
-/** The same for the value of a flag. */
+/** Candidates for the value of a flag, by the name of the value. */
 function optionSource({ long }: Option): Source | undefined {
   return OPTION_SOURCES[long ?? ""];
 }

@@ -85,7 +85,7 @@ const CTRL_BACKSLASH = 28;
 /** Time enough for the signal to stop this process. */
 const NOT_SUSPENDED_MS = 200;
 
-/** A job in the background that touches the terminal is stopped by the system, so it has to know. */
+/** Whether this job is in the foreground: the system stops a background job that uses the terminal. */
 async function inForeground(): Promise<boolean> {
   if (process.platform === "win32") return true;
   if (process.platform !== "linux") {

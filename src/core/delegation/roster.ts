@@ -14,7 +14,7 @@ export type Roster = Readonly<{
 /** The agent of a task that names none. */
 export const DEFAULT_AGENT = "general";
 
-/** The default agent of each preset. */
+/** Default agents where a preset has no `general`, in order of preference. */
 const OTHERS = ["task", "general-purpose"];
 
 /** The agent of a task: the named one, or the default agent. */

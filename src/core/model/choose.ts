@@ -154,7 +154,7 @@ function expand(text: string, looking: Looking): Found {
 
 const told = (thinking: Thinking | undefined): { thinking?: Thinking } => (thinking === undefined ? {} : { thinking });
 
-/** Resolves a word: a tier, a shortcut or `inherit`. */
+/** Resolves a word: a tier, a shortcut, `inherit`, `auto` or `default`. */
 function standsFor(word: string, { catalogue, inherited, depth }: Looking): string | readonly string[] | undefined {
   const fallback = [catalogue.default, catalogue.lastResort ?? []].flat();
   if (word === "inherit") return depth === 0 && inherited !== catalogue.default ? inherited : fallback;

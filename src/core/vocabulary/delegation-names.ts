@@ -1,6 +1,6 @@
 /**
- * The delegation tools as models see them, each with what other programs call the same thing. Which ones an agent has is
- * a matter of how its file spells them; whether it has any is one right, `task`.
+ * The delegation tools as models see them, each with its names in other programs. Which ones an agent gets depends on
+ * the spelling in its file; all of them share one permission, `task`.
  */
 export const delegationSpellings = {
   task: ["delegate", "new_task", "agent", "subagent", "custom-agent", "runSubagent"],

@@ -93,7 +93,7 @@ export function serverProblem({ command, url, oauth: login }: McpServer): string
   return undefined;
 }
 
-/** A text in which `${NAME}` and `${NAME:-otherwise}` stand for variables; one that is not there is said. */
+/** Replaces `${NAME}` and `${NAME:-default}` by variables; missing variables are returned. */
 export function withVariables(
   written: string,
   variables: Readonly<Record<string, string | undefined>>,

@@ -66,7 +66,7 @@ export const ALL_MCP_TOOLS = "mcp_*";
 /** What the tools of MCP servers begin with in front of a model; lists and rules do without it. */
 export const MCP_PREFIX = "mcp__";
 
-/** What an agent gets whose file says that it must not change anything, or whose tools could not be read. */
+/** The read-only tools, for agents that must not change anything or whose tools could not be read. */
 export const READ_ONLY_TOOLS: readonly string[] = words(`
     read_file list_files get_file_info grep_files glob current_time json_parse base64_decode http_get
     web_search memory_list memory_read task_list task_replay notify todo skill ask

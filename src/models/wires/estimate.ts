@@ -19,7 +19,7 @@ function sizeOf(message: Message): number {
   }
 }
 
-/** Lists as they are sent; an empty one costs nothing. */
+/** A list as JSON text; empty for an empty list. */
 export function written(list: readonly unknown[]): string {
   return list.length === 0 ? "" : JSON.stringify(list);
 }

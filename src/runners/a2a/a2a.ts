@@ -118,7 +118,7 @@ function createTalk(assignment: Assignment, context: PerformContext, parts: A2aP
     }
   };
 
-  /** Waits for a task that goes on without us: by listening where that is possible, else by asking. */
+  /** Waits for a remote task: by streaming if supported, else by polling. */
   const follow = async (there: RemoteClient): Promise<void> => {
     let told = false;
     let misses = 0;

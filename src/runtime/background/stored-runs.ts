@@ -51,7 +51,7 @@ export type KeptRuns = Readonly<{
   events(id: string, signal: AbortSignal): AsyncIterable<KeptEvent>;
   /** Waits until no process owns the run. */
   ended(id: string, signal: AbortSignal): Promise<KeptRun>;
-  /** Who asked for each run from outside; those that were started here are left out. Reads only the beginning of each. */
+  /** The remote callers of runs, without local runs. Reads only the first event of each journal. */
   origins(): Promise<ReadonlyMap<string, Origin>>;
   /** Deletes a run that no process owns. */
   remove(id: string): Promise<void>;

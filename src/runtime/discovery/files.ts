@@ -176,7 +176,7 @@ function includedText(path: string, within: string, includes: Map<string, Stamp>
   return opened.text;
 }
 
-/** The dialect made them for this file and knows nothing of paths. */
+/** Adds the file path to problems, which the dialect does not know. */
 function located(problems: readonly Problem[], file: string): readonly Problem[] {
   for (const found of problems as readonly { file?: string }[]) found.file ??= file;
   return problems;

@@ -8,7 +8,7 @@ import { type Deferred, deferred } from "../async/deferred.ts";
 export type CallbackOptions = Readonly<{
   /** 0 for a free one. */
   port: number;
-  /** How this machine is called in the address: providers compare it letter by letter with what was registered. */
+  /** Host name in the redirect address, which must match the registered one exactly. */
   host?: "127.0.0.1" | "localhost";
   /** The `state` value that the browser must return, so that a foreign code is rejected. */
   state: string;
