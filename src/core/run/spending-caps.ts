@@ -42,9 +42,15 @@ export function capReached(
 }
 
 /** The largest call that still fits, in tokens; undefined: no cap. */
-export function capRoom({ perDay, perProject }: SpendingCaps, { day, project }: SharedSpending): number | undefined {
+export function capRoom(
+  { perDay, perProject }: SpendingCaps,
+  { day, project }: SharedSpending,
+  share: number,
+): number | undefined {
   const rooms = [[perDay, day] as const, [perProject, project] as const].flatMap(([limits, { spent, open }]) =>
-    limits?.maxTokens === undefined ? [] : [Math.max(0, limits.maxTokens - spent.tokens - open.tokens)],
+    limits?.maxTokens === undefined
+      ? []
+      : [Math.max(0, Math.floor(limits.maxTokens * share) - spent.tokens - open.tokens)],
   );
   return rooms.length === 0 ? undefined : Math.min(...rooms);
 }

@@ -61,7 +61,9 @@ export function capSpending(budget: Budget, { caps, ledger, clock }: CappedSpend
       }
     },
     room: async () => {
-      const rooms = [await budget.room(), capRoom(caps, await ledger.look())].filter((room) => room !== undefined);
+      const rooms = [await budget.room(), capRoom(caps, await ledger.look(), 1 - KEPT_BACK)].filter(
+        (room) => room !== undefined,
+      );
       return rooms.length === 0 ? undefined : Math.min(...rooms);
     },
   };

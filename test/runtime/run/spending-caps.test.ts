@@ -42,7 +42,7 @@ const tokens = (home: string): number => {
 
 test("runs of several crews share the cap of a day, and the message names the cap and what helps", async () => {
   const home = tempFolder();
-  const caps = { perDay: { maxTokens: 12_000 } };
+  const caps = { perDay: { maxTokens: 5_000 } }; // less than the longest answer: a shorter one is asked for
   for (const folder of ["a", "b"]) expect(await crewOf(home, caps, folder).run(single)).toMatchObject({ status: "ok" });
   expect(tokens(home)).toBe(200);
   const tight = crewOf(home, { perDay: { maxTokens: 250 } }, "c");
@@ -63,7 +63,7 @@ test("the cap of a project counts only what is spent there", async () => {
   const full = { perProject: { maxTokens: 9_000 } };
   const [file = ""] = readdirSync(join(home, "state", "spending"));
   const claim = { pid: 999_999_999, started: "1" };
-  const entry = { id: "x", project: join(home, "a"), tokens: 20_000, usd: 0, cut: { tokens: 8_000, usd: 0 }, claim };
+  const entry = { id: "x", project: join(home, "a"), tokens: 20_000, usd: 0, cut: { tokens: 8_500, usd: 0 }, claim };
   appendFileSync(join(home, "state", "spending", file), `${JSON.stringify(entry)}\n`); // its process is gone
   expect(await crewOf(home, full, "b").run(single)).toMatchObject({ status: "ok" });
   expect((await crewOf(home, full, "a").run(single)).fault?.message).toContain(
