@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { PerformContext } from "../../core/task/engine.ts";
 import { combineLimits } from "../../core/vocabulary/limits.ts";
 import { deadlineOf } from "./deadline.ts";
 
@@ -7,7 +6,7 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const clockOf = (maxDurationMs: number) =>
-  deadlineOf(combineLimits({ maxDurationMs }), { signal: new AbortController().signal } as PerformContext);
+  deadlineOf(combineLimits({ maxDurationMs }), { signal: new AbortController().signal });
 
 test("the deadline of a task fires once and stops its work", () => {
   const clock = clockOf(100);

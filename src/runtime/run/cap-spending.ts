@@ -7,7 +7,6 @@ import {
   type SpendingCaps,
   type SpendingLedger,
 } from "../../core/run/spending-caps.ts";
-import { defined } from "../../core/text/defined.ts";
 import { pause } from "../async/cancel.ts";
 
 /** The caps of all runs, and where the spending of all processes is. */
@@ -69,7 +68,7 @@ export function capSpending(budget: Budget, { caps, ledger, clock }: CappedSpend
   };
 }
 
-const whole = ({ tokens, usd = 0 }: Amount): Required<Amount> => ({ tokens, ...defined({ usd }) }) as Required<Amount>;
+const whole = ({ tokens, usd = 0 }: Amount): Required<Amount> => ({ tokens, usd });
 
 /** The next midnight. */
 function nextDay(now: number): number {

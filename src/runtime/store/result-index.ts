@@ -22,7 +22,11 @@ export async function readIndex(file: string): Promise<ReadonlyMap<string, reado
 export async function addToIndex(file: string, entry: IndexedResult): Promise<void> {
   try {
     const handle = await openAppend(file);
-    await handle.writeFile(`${JSON.stringify(entry)}\n`).finally(() => handle.close());
+    try {
+      await handle.writeFile(`${JSON.stringify(entry)}\n`);
+    } finally {
+      await handle.close();
+    }
   } catch {
     // the journals have the results
   }

@@ -62,7 +62,7 @@ describe("tools", () => {
   test("a helper that a bound above it cuts is told with the tools it lost; a person's task is not", async () => {
     const lostBy = async (agent: WorldParts["agent"], more: Partial<Call>): Promise<unknown[]> => {
       const facts: Fact[] = [];
-      await assign(callOf({}, more), worldOf({ tools, agent: agent ?? {} }), (fact) => void facts.push(fact as Fact));
+      await assign(callOf({}, more), worldOf({ tools, agent: agent ?? {} }), (fact) => void facts.push(fact));
       return facts.flatMap((fact) => (fact.type === "rights.reduced" ? [fact.lost] : []));
     };
     const ceiling = ["look"];

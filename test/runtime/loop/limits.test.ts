@@ -113,13 +113,16 @@ test("the limits of a task are 100 turns and 30 minutes, told with its first tur
   for await (const event of run) events.push(event);
   expect(await run).toMatchObject({ status: "ok" });
   const told = events.flatMap((event) =>
-    event.type === "turn.started" ? [[event.path, event.turn, event.limits]] : [],
+    event.type === "turn.started" && event.turn === 1 ? [{ path: event.path, limits: event.limits }] : [],
   );
-  expect(told.filter(([, turn]) => turn === 1).toSorted()).toEqual([
-    ["bound", 1, { maxTurns: 10, maxTimeMs: 1_800_000 }],
-    ["free", 1, { maxTurns: 100, maxTimeMs: 1_800_000 }],
+  expect(told.toSorted((a, b) => a.path.localeCompare(b.path))).toEqual([
+    { path: "bound", limits: { maxTurns: 10, maxTimeMs: 1_800_000 } },
+    { path: "free", limits: { maxTurns: 100, maxTimeMs: 1_800_000 } },
   ]);
-  expect(told.filter(([, turn, limits]) => turn !== 1 && limits !== undefined)).toEqual([]);
+  const later = events.filter(
+    (event) => event.type === "turn.started" && event.turn !== 1 && event.limits !== undefined,
+  );
+  expect(later).toEqual([]);
   const near = events.filter((event) => event.type === "warning" && event.code === "LIMIT_NEAR");
   expect(near).toMatchObject([
     {
