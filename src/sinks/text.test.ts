@@ -20,7 +20,7 @@ test("an error while an event is shown names the run and the task", async () => 
   });
   const run = startRun();
   await expect(sink.follow(run)).rejects.toMatchObject({
-    message: "The task run_x/scout broke: cannot show this",
+    message: "The task run_x/scout crashed: cannot show this",
     cause: expect.any(TypeError),
   });
   await run;
