@@ -92,6 +92,7 @@ export function lineFor(event: KeptEvent, state: State, look: Look): string | un
 
 /** What a task may use, unless it has been said of another one: `limit  up to 100 turns and 30m for each task`. */
 function limitsOf(view: NodeView, state: State, say: Say): string | undefined {
+  if (view.attempt > 1) return undefined; // said with the first attempt
   const { maxTurns = 0, maxTimeMs = 0 } = view.limits ?? {};
   let others = false;
   for (const other of state.nodes.values()) {

@@ -11,7 +11,7 @@ describe("one task", () => {
     const { code, stdout, stderr } = await there.run(asked);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "It is in a.ts:1.\n" });
     expect(stderr).toMatch(
-      /^run {5}run_\w{12} {2}1 task\nstart {3}explore\nok {6}explore {2}\d+ms · 1 turn · [\d.k]+ tokens · unknown price · scripted:turns.json\ndone in /,
+      /^run {5}run_\w{12} {2}1 task\nstart {3}explore\nlimit {3}up to 100 turns and 30m0s for each task\nok {6}explore {2}\d+ms · 1 turn · [\d.k]+ tokens · unknown price · scripted:turns.json\ndone in /,
     );
   });
 
@@ -196,6 +196,7 @@ describe("what a log gets", () => {
     expect(stderr.split("\n").map((line) => line.split(" ")[0])).toEqual([
       "run",
       "start",
+      "limit",
       "retry",
       "start",
       "denied",
