@@ -58,7 +58,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "core/schedule": {
     holds:
-      "which node may start, is skipped or is no longer needed; joins; changing a running plan; filling in references",
+      "which node may start, is skipped or is no longer needed; joins, such as who wins a race; changing a running plan; filling in references",
     sees: ["core/text", "core/schema", "core/outcome", "core/plan"],
   },
   "core/run": {
@@ -111,12 +111,13 @@ export const rooms: Readonly<Record<string, Room>> = {
     sees: ["runtime/async", "runtime/disk"],
   },
   "runtime/files": {
-    holds: "opening and writing inside a folder; resolving what a call touches; quarantine; secret places",
+    holds:
+      "opening and writing inside a folder; resolving what a call touches; quarantine; secret places, which every reader and the sandbox hide",
     sees: [],
   },
   "runtime/commands": {
     holds:
-      "child processes: sandbox, protected mounts, commands in flight, watchdog, use of memory and processor, output",
+      "child processes: sandbox, its read-only and hidden paths, commands in flight, watchdog, use of memory and processor, output",
     sees: ["runtime/async", "runtime/disk", "runtime/files"],
   },
   "runtime/access": {
@@ -137,7 +138,8 @@ export const rooms: Readonly<Record<string, Room>> = {
     sees: ["runtime/async", "runtime/files", "runtime/access"],
   },
   "runtime/execute": {
-    holds: "one plan: execute, nodes, delegation, mailbox, questions to a person",
+    holds:
+      "one plan: execute, nodes, waiting for files that another task may write (leases), delegation, mailbox, questions to a person",
     sees: ["runtime/async"],
   },
   "runtime/run": {

@@ -274,7 +274,7 @@ test("what an agent's own rules ask is asked whatever the user allows, and refus
   ] as const;
   const writes = [write("docs/a.md"), write("src/a.ts"), write("docs/fixed/b.md")];
   const alone = await play(writes, { agent: { rules }, permissions: { mode: "bypass" } });
-  expect(alone.denied.map(({ rule, text }) => [rule, text.includes("nobody is there")])).toEqual([
+  expect(alone.denied.map(({ rule, text }) => [rule, text.includes("nobody is available to ask")])).toEqual([
     ["rules of worker", true],
     ["rules of worker", false],
   ]);

@@ -456,6 +456,6 @@ test("NET-12: a public name that leads inside is refused by its address", async 
   ).rejects.toThrow(refused("ADDRESS"));
   await expect(
     createGuardedFetch({}, { lookup })({ url: `http://10.1.2.3.wildcard.test:${server.port}/` }, signal),
-  ).rejects.toThrow('"10.1.2.3.wildcard.test" leads to a private address');
+  ).rejects.toThrow('"10.1.2.3.wildcard.test" resolves to a private address');
   expect(server.connections()).toEqual(0);
 });

@@ -322,7 +322,7 @@ describe("a login", () => {
       "registration inside of the user's network",
       { metadata: { registration_endpoint: "https://169.254.169.254/register" } },
       {},
-      /never asked/,
+      /never contacted/,
     ],
   ])("refuses %s", async ([, oauthQuirks, serverQuirks, words]) => {
     const { oauth, logins, definition, login } = await lab(oauthQuirks, serverQuirks);

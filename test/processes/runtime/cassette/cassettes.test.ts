@@ -52,7 +52,7 @@ describe("subcrew run --replay", () => {
     expect(again, again.stderr).toMatchObject({ code: 0, stdout: "blue\n" });
     const other = await at.run([...race, "--accept-cmd", "echo asked >> asked.txt", "--replay", "tape.json"]);
     expect(other.code).toBe(1);
-    expect(other.stderr).toContain("was to be accepted by echo asked >> asked.txt");
+    expect(other.stderr).toContain("used the acceptance command echo asked >> asked.txt");
     expect(existsSync(join(at.workspace, "asked.txt"))).toBe(false);
   });
 

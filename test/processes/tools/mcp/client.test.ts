@@ -149,7 +149,7 @@ describe.concurrent("MCP servers", () => {
     const script = [call("mcp__fix__look"), "done"];
     const headless = await play(script, common);
     expect(headless.texts).toEqual([]);
-    expect(headless.denied[0]).toMatch(/^DENIED: mcp__fix__look .*nobody is there/s);
+    expect(headless.denied[0]).toMatch(/^DENIED: mcp__fix__look .*nobody is available to ask/s);
     const asked = await play(script, { ...common, answer: true });
     expect(asked.texts).toEqual(["seen"]);
     const plan = { permissions: { mode: "plan" as const } };
