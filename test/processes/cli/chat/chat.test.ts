@@ -179,7 +179,7 @@ describe("in a terminal", () => {
     if (tmux.missing !== undefined) return skip(tmux.missing);
     const at = place(files);
     open = terminal(tmux.path, at, ["chat", ...scripts(at, ["Yes.", "Yes again."])]);
-    await open.until(/leaves\.\n>/);
+    await open.until(/exits\.\n>/);
     open.keys("/co", "Tab");
     await open.until("> /cost");
     open.keys("Enter");

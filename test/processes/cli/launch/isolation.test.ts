@@ -63,7 +63,7 @@ test("what nobody resumes is swept with its run", async () => {
   await ended;
   expect(worktrees(there.workspace)).toBe(2);
   const { code, stdout } = await there.run(["gc", "--older-than", "1ms", "--unfinished"]);
-  expect([code, /1 run gone/.test(stdout)]).toEqual([0, true]);
+  expect([code, /1 run deleted/.test(stdout)]).toEqual([0, true]);
   expect(worktrees(there.workspace)).toBe(1);
   expect(readdirSync(join(there.workspace, ".git"))).not.toContain("worktrees");
 });

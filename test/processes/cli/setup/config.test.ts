@@ -46,7 +46,7 @@ describe("config", () => {
     [["set", "concurrency", "many"], "has to be a number", "how many tasks run at once"],
     [["set", "model.name", "x"], '"model" of the settings', ""],
     [["get", "agents.x.modle"], 'no setting "agents.x.modle"', 'Did you mean "agents.x.model"'],
-    [["list", "extra"], "more words", ""],
+    [["list", "extra"], "Too many arguments", "--help"],
     [["lst"], 'no command "lst"', "subcrew config list"],
   ])("a mistake in %j changes nothing and says what to do", async (words, message, hint) => {
     const { run, file } = await withSettings("concurrency: 2\n");
