@@ -29,7 +29,7 @@ import { openTrust, trustEverything } from "./runtime/settings/trust.ts";
 import { openMemory } from "./runtime/store/memory.ts";
 import { openProviderHolds, type ProviderHolds } from "./runtime/store/provider-holds.ts";
 import { createStore, type Store } from "./runtime/store/store.ts";
-import { createValidator } from "./runtime/task/validate.ts";
+import { createValidator } from "./runtime/task/compile-schema.ts";
 import type { TaskWorldSettings, World } from "./runtime/task/world.ts";
 import { openLogins } from "./tools/mcp/logins.ts";
 import { openPins } from "./tools/mcp/pins.ts";

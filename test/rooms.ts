@@ -40,7 +40,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "core/policy": {
     holds:
-      "may this agent make this call: rules judged (judge-call.ts), tools offered (permit.ts), permission modes, protected paths",
+      "may this agent make this call: rules judged (judge-call.ts), tools offered (permit.ts), permission modes, the lists of protected and of secret paths",
     sees: ["core/text", "core/shell", "core/vocabulary", "core/rules", "core/agent"],
   },
   "core/outcome": {
@@ -81,7 +81,8 @@ export const rooms: Readonly<Record<string, Room>> = {
     sees: ["core/text", "core/outcome", "core/model", "core/plan", "core/run"],
   },
   "core/delegation": {
-    holds: "whom an agent may start: catalog, roster, spawn policy, addresses of tasks",
+    holds:
+      "whom an agent may start: catalog, roster, spawn policy (every delegation asks it in runtime/execute/delegate.ts), addresses of tasks",
     sees: ["core/text", "core/vocabulary", "core/agent", "core/policy", "core/plan"],
   },
   "core/task": {
@@ -134,7 +135,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "runtime/loop": {
     holds:
-      "one agent working: the loop of model turns and tool calls; the conversation, also rebuilt from recorded turns; finishing",
+      "one agent working: the loop of model turns and tool calls; the conversation, also rebuilt from recorded turns; finishing: the answer checked against the output schema",
     sees: ["runtime/async", "runtime/files", "runtime/access"],
   },
   "runtime/execute": {
@@ -156,7 +157,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     sees: ["runtime/disk", "runtime/store", "runtime/loop", "runtime/run", "runtime/background"],
   },
   "runtime/task": {
-    holds: "one call: resolve the agent, assign it its tools, access, model and prompt, perform, validate",
+    holds: "one call: resolve the agent, assign it its tools, access, model and prompt, perform; compiling schemas",
     sees: ["runtime/async", "runtime/access", "runtime/git", "runtime/loop", "runtime/resume"],
   },
   "runtime/discovery": {
@@ -223,7 +224,10 @@ export const rooms: Readonly<Record<string, Room>> = {
   doors: { holds: "the doors of the library besides index.ts", sees: ["doors/parallel"] },
   "cli/base": { holds: "commands, flags, tables, errors", sees: [] },
   "cli/terminal": { holds: "watching a run in a terminal: signals, keyboard, questions", sees: ["cli/base"] },
-  "cli/launch": { holds: "commands that start runs", sees: ["cli/base", "cli/terminal"] },
+  "cli/launch": {
+    holds: "commands that start runs; the process that `--bg` starts",
+    sees: ["cli/base", "cli/terminal"],
+  },
   "cli/runs": { holds: "commands about runs that exist", sees: ["cli/base", "cli/terminal", "cli/launch"] },
   "cli/agents": {
     holds: "commands about agents, skills, models and trust",

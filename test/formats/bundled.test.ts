@@ -10,7 +10,7 @@ import { readBundledAgents } from "../../src/formats/bundled.ts";
 import { dialects } from "../../src/formats/table.ts";
 import { type Discovery, discover, findAgent } from "../../src/runtime/discovery/discover.ts";
 import { type PresetName, presets } from "../../src/runtime/discovery/sources.ts";
-import { createValidator } from "../../src/runtime/task/validate.ts";
+import { createValidator } from "../../src/runtime/task/compile-schema.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const found = (preset?: PresetName): Promise<Discovery> =>

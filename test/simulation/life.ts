@@ -17,7 +17,7 @@ import { Run } from "../../src/runtime/run/run.ts";
 import { openJournal, readForResume } from "../../src/runtime/store/journal.ts";
 import { createStore } from "../../src/runtime/store/store.ts";
 import { createPerformer } from "../../src/runtime/task/perform.ts";
-import { createValidator } from "../../src/runtime/task/validate.ts";
+import { createValidator } from "../../src/runtime/task/compile-schema.ts";
 import { agents, allowed, modelOn, SECRET, type Stage, toolsOn } from "./cast.ts";
 
 export const RUN = "run_simulation00";

@@ -13,7 +13,7 @@ import { scripted } from "../../src/models/scripted/scripted.ts";
 import { accessParts, createRunAccess } from "../../src/runtime/access/access.ts";
 import { loop } from "../../src/runtime/loop/loop.ts";
 import { assign } from "../../src/runtime/task/assign.ts";
-import { createValidator } from "../../src/runtime/task/validate.ts";
+import { createValidator } from "../../src/runtime/task/compile-schema.ts";
 import type { World } from "../../src/runtime/task/world.ts";
 import { tempFolder } from "./temp-folder.ts";
 

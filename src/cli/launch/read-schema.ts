@@ -1,6 +1,6 @@
 import { CrewError } from "../../core/schema/error.ts";
 import { isRecord, type JsonSchema } from "../../core/text/json.ts";
-import { checkFor, createValidator } from "../../runtime/task/validate.ts";
+import { checkFor, createValidator } from "../../runtime/task/compile-schema.ts";
 import { readData } from "./read-input.ts";
 
 /** The JSON Schema in a file that a flag names. */

@@ -15,7 +15,7 @@ import type { AssignedAgent, AssignRequest } from "./assign-agent.ts";
 import type { AssignedTools } from "./assign-tools.ts";
 import { attachmentsOf, prefaceOf } from "./preface.ts";
 import { basePersona, buildSystemPrompt } from "./system-prompt.ts";
-import { type Check, checkFor } from "./validate.ts";
+import { type Check, checkFor } from "./compile-schema.ts";
 
 /** The prompts of a task, and its output schema. */
 export type AssignedPrompt = Readonly<{

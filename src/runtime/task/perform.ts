@@ -14,7 +14,7 @@ import { acceptedByCommand } from "./acceptance-command.ts";
 import { assign } from "./assign.ts";
 import { changesSomething } from "./assign-tools.ts";
 import { withFork } from "./fork-task.ts";
-import { checkFor } from "./validate.ts";
+import { checkFor } from "./compile-schema.ts";
 import type { World } from "./world.ts";
 
 /** Performs calls: resolves the agent once, runs it, checks its result and stores its output. */

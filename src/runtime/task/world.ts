@@ -9,7 +9,7 @@ import type { RunAccess } from "../access/access.ts";
 import type { Isolate } from "../git/worktree-task.ts";
 import type { PreviousRuns } from "../resume/previous-runs.ts";
 import type { Reuse } from "../resume/reuse-results.ts";
-import type { Validator } from "./validate.ts";
+import type { Validator } from "./compile-schema.ts";
 
 /** Which output schema has precedence: the agent's or that of the call. */
 export type SchemaPrecedence = "agent" | "call";

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { fillInputs, templateString } from "../../../src/core/text/input-template.ts";
 import { defineTool } from "../../../src/index.ts";
-import { checkFor, createValidator } from "../../../src/runtime/task/validate.ts";
+import { checkFor, createValidator } from "../../../src/runtime/task/compile-schema.ts";
 import { faults } from "../../conformance/harness.ts";
 import { call, play } from "../../support/play.ts";
 
