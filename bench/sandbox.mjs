@@ -5,7 +5,7 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createShellCommands } from "../dist/runtime/commands/commands.js";
 import { InFlight } from "../dist/runtime/commands/in-flight.js";
-import { probeSandbox } from "../dist/runtime/commands/sandbox.js";
+import { probeSandbox } from "../dist/runtime/commands/probe-sandbox.js";
 
 /**
  * What a command costs in the sandbox, on a small tree and on one of 100,000 files, as a multiple of what bubblewrap alone takes to

@@ -237,7 +237,7 @@ export const openers: Readonly<Record<string, string>> = {
   "src/runtime/commands/inherited-descriptors.ts": "/proc",
   "src/runtime/commands/process-meter.ts": "/proc",
   "src/runtime/commands/process-tree.ts": "/proc",
-  "src/runtime/commands/sandbox.ts": "/proc, and a folder that it made",
+  "src/runtime/commands/probe-sandbox.ts": "/proc, and a folder that it made",
   "src/cli/terminal/keyboard.ts": "/proc",
 };
 

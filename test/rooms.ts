@@ -135,7 +135,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "runtime/loop": {
     holds:
-      "one agent working: the loop of model turns and tool calls; the conversation, also rebuilt from recorded turns; finishing: the answer checked against the output schema",
+      "one agent working: the loop of model turns and tool calls; the conversation, also rebuilt from recorded turns; limits of turns and time; finishing: the answer checked against the output schema",
     sees: ["runtime/async", "runtime/files", "runtime/access"],
   },
   "runtime/execute": {
@@ -247,4 +247,16 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: "the table of commands",
     sees: ["cli/base", "cli/launch", "cli/runs", "cli/agents", "cli/setup", "cli/a2a", "cli/mcp", "cli/chat"],
   },
+  modes: { holds: "one file per mode: its input becomes a plan; references between tasks", sees: [] },
+  engines: { holds: "where calls and waits live: in this process", sees: [] },
+  "sinks/transcript": { holds: "a run written down whole: text, Markdown, HTML", sees: [] },
+  sinks: {
+    holds: "a run as text or JSON lines: progress, summary, output, the text of `status`",
+    sees: [],
+  },
+  tui: { holds: "drawing in a terminal: the live lines at the bottom, boxes of helpers, the screen", sees: [] },
+  mcp: { holds: "the MCP server: its tools, progress, forms and tasks", sees: [] },
+  a2a: { holds: "the A2A server: cards, tasks, push notifications", sees: [] },
+  crew: { holds: "parts of createCrew: its options, preparing a run, explaining an agent, kept runs", sees: [] },
+  testing: { holds: "a provider for tests that speaks the wire formats of real ones", sees: [] },
 };

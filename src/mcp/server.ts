@@ -3,7 +3,7 @@ import { isCrewError } from "../core/schema/error.ts";
 import { isRecord } from "../core/text/json.ts";
 import { version } from "../core/text/version.ts";
 import { prompts } from "../embedded.ts";
-import { doingOf } from "../sinks/status.ts";
+import { doingOf } from "../sinks/status-text.ts";
 import { delegated } from "./delegated.ts";
 import type { DelegatingTool, Offer, StartingTool } from "./offer.ts";
 import type { ServerContext } from "./server-context.ts";

@@ -259,10 +259,10 @@ const proven: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "TOOL-13": "test/processes/runtime/commands/shell.test.ts",
   },
   sandbox: {
-    "SBX-01": "src/runtime/commands/sandbox.test.ts",
+    "SBX-01": "src/runtime/commands/probe-sandbox.test.ts",
     "SBX-02": "test/processes/runtime/commands/shell.test.ts",
     "SBX-03": "test/processes/runtime/commands/shell.test.ts",
-    "SBX-04": "src/runtime/commands/sandbox.test.ts",
+    "SBX-04": "src/runtime/commands/probe-sandbox.test.ts",
     "SBX-05": "src/runtime/commands/commands.test.ts",
     "SBX-06": "src/runtime/commands/commands.test.ts",
     "SBX-07": "src/runtime/commands/commands.test.ts",

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { probeSandbox } from "../../src/runtime/commands/sandbox.ts";
+import { probeSandbox } from "../../src/runtime/commands/probe-sandbox.ts";
 import { needs, needsTimeout } from "../needs.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { noNamesAreLeft } from "./protected-names.ts";

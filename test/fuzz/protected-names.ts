@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { createShellCommands } from "../../src/runtime/commands/commands.ts";
 import { InFlight } from "../../src/runtime/commands/in-flight.ts";
-import type { SandboxLevel } from "../../src/runtime/commands/sandbox.ts";
+import type { SandboxLevel } from "../../src/runtime/commands/probe-sandbox.ts";
 
 /** Spellings of protected names, as they are on the disk. The oracle knows these and nothing of our rules. */
 const NAMES = [

@@ -13,7 +13,7 @@ import {
   splitsDoNotMatter,
   terminalsAreSafe,
 } from "../fuzz/words.ts";
-import { probeSandbox } from "../../src/runtime/commands/sandbox.ts";
+import { probeSandbox } from "../../src/runtime/commands/probe-sandbox.ts";
 import { needs } from "../needs.ts";
 import { graphsHold, nonsenseIsRefused } from "../simulation/graphs.ts";
 import { poolHolds } from "../simulation/pool.ts";

@@ -3,7 +3,7 @@ import { messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
-import { probeSandbox } from "../../runtime/commands/sandbox.ts";
+import { probeSandbox } from "../../runtime/commands/probe-sandbox.ts";
 import type { Flags } from "../base/flags.ts";
 import { crewFor } from "../launch/start.ts";
 import { onSignals } from "../terminal/signals.ts";

@@ -5,7 +5,7 @@ import { formatDuration } from "../../core/text/duration.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { KeptRun } from "../../runtime/background/stored-runs.ts";
 import { type Progress, progressOf, settledWords } from "../../core/view/nodes.ts";
-import { describe, doingOf } from "../../sinks/status.ts";
+import { describe, doingOf } from "../../sinks/status-text.ts";
 import type { CliCommand } from "../base/command.ts";
 import { jsonOption, outputOptions } from "../base/flags.ts";
 

@@ -19,7 +19,7 @@ export const status: CliCommand = {
   act: async ([word], flags) => {
     const [{ findRun }, { statusText, describe, doingOf }, { progressOf }] = await Promise.all([
       import("./find-run.ts"),
-      import("../../sinks/status.ts"),
+      import("../../sinks/status-text.ts"),
       import("../../core/view/nodes.ts"),
     ]);
     const { run } = await findRun(word);

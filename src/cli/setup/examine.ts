@@ -6,7 +6,7 @@ import { describeServer, serverProblem } from "../../core/vocabulary/mcp-server.
 import type { Crew } from "../../crew.ts";
 import type { ProviderView } from "../../models/registry/overview.ts";
 import { findProgram } from "../../runners/foreign/find-program.ts";
-import { probeSandbox } from "../../runtime/commands/sandbox.ts";
+import { probeSandbox } from "../../runtime/commands/probe-sandbox.ts";
 import { homes } from "../base/home.ts";
 import { crewFor } from "../launch/start.ts";
 import { hostsHere } from "./hosts.ts";

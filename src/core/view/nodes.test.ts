@@ -3,7 +3,7 @@ import type { KeptEvent } from "../run/event.ts";
 import type { RunStatus } from "../run/run-status.ts";
 import { emptyState, reduce, type State } from "../run/state.ts";
 import { progressOf, progressWords, settledWords } from "./nodes.ts";
-import { statusText } from "../../sinks/status.ts";
+import { statusText } from "../../sinks/status-text.ts";
 
 const outcomes = {
   ok: { status: "ok", output: "" },

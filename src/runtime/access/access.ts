@@ -25,7 +25,7 @@ import { defined } from "../../core/text/defined.ts";
 import { type ShellHost, createShellCommands } from "../commands/commands.ts";
 import type { GuardedRoot } from "../commands/command-record.ts";
 import { InFlight } from "../commands/in-flight.ts";
-import { probeSandbox, type SandboxLevel } from "../commands/sandbox.ts";
+import { probeSandbox, type SandboxLevel } from "../commands/probe-sandbox.ts";
 import { closedByName, closedPaths } from "../files/closed-paths.ts";
 import { folderContains } from "../files/folder-contains.ts";
 import { type Root, rootOf } from "../files/open-contained.ts";

@@ -11,7 +11,7 @@ import type { ShellCommandResult } from "../../core/task/shell-commands.ts";
 import { type ShellHost, type ShellSetting, createShellCommands, safePath } from "./commands.ts";
 import { InFlight } from "./in-flight.ts";
 import { bearersOf } from "./process-tree.ts";
-import { probeSandbox, type SandboxLevel } from "./sandbox.ts";
+import { probeSandbox, type SandboxLevel } from "./probe-sandbox.ts";
 
 const CANARY = "canary-71b3";
 const nothing: SandboxLevel = { level: "none", text: "sandbox: none" };

@@ -14,7 +14,7 @@ import type { GuardedRoot } from "./command-record.ts";
 import { hostSockets, isShown } from "./host-sockets.ts";
 import type { CommandScope, GuardedCommand, InFlight } from "./in-flight.ts";
 import { foldersAbove } from "./protected-mounts.ts";
-import { type SandboxLevel, type SandboxWish, shellFile } from "./sandbox.ts";
+import { type SandboxLevel, type SandboxWish, shellFile } from "./probe-sandbox.ts";
 import { type SandboxMounts, EMPTIED, handedArgs, handedOptions } from "./sandbox-args.ts";
 import { seccompFilter } from "./seccomp.ts";
 

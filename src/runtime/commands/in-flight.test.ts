@@ -19,7 +19,7 @@ import type { ShellCommandResult } from "../../core/task/shell-commands.ts";
 import { recordsIn } from "./command-record.ts";
 import { type ShellHost, createShellCommands } from "./commands.ts";
 import { InFlight } from "./in-flight.ts";
-import { probeSandbox, type SandboxLevel } from "./sandbox.ts";
+import { probeSandbox, type SandboxLevel } from "./probe-sandbox.ts";
 
 let bwrap: Need;
 let full: SandboxLevel;

@@ -357,7 +357,7 @@ describe("race with an acceptance command", () => {
 
 test("SBX-02: where a sandbox is required and cannot be had nothing begins", async () => {
   const { accessParts, demandSandbox } = await import("../../../../src/runtime/access/access.ts");
-  const { probeSandbox } = await import("../../../../src/runtime/commands/sandbox.ts");
+  const { probeSandbox } = await import("../../../../src/runtime/commands/probe-sandbox.ts");
   const parts = accessParts({ sandbox: "required" }, { cwd: "/", home: undefined, env: {}, state: "/nowhere" }, []);
   const nowhere = tempFolder();
   await expect(demandSandbox({ ...parts, sandbox: () => probeSandbox([nowhere]) })).rejects.toMatchObject({

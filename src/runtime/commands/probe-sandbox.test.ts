@@ -5,7 +5,7 @@ import { beforeAll, expect, test } from "vitest";
 import { type Need, needs, needsTimeout } from "../../../test/needs.ts";
 import { bundled } from "../../../test/support/bundled.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
-import { probeSandbox } from "./sandbox.ts";
+import { probeSandbox } from "./probe-sandbox.ts";
 
 let bwrap: Need;
 beforeAll(async () => {
@@ -109,7 +109,7 @@ async function probedBy(before: readonly string[], options: { uid?: number; gid?
   chmodSync(folder, 0o755);
   const program = bundled(
     folder,
-    'import { probeSandbox } from "./src/runtime/commands/sandbox.ts"; console.log(process.pid < 20, (await probeSandbox()).text); process.exit(0);',
+    'import { probeSandbox } from "./src/runtime/commands/probe-sandbox.ts"; console.log(process.pid < 20, (await probeSandbox()).text); process.exit(0);',
   );
   const [file, ...args] = [...before, process.execPath, program];
   const child = spawn(file, args, {
