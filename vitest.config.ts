@@ -40,7 +40,7 @@ export default defineConfig({
       { extends: true, test: { name: "alone", pool: "forks", include: alone, exclude } },
     ],
     // Most of the time goes by while processes start, so more files than processors are under way.
-    maxWorkers: Math.max(2, Math.ceil(availableParallelism() * 1.5)),
+    maxWorkers: Math.max(2, Math.ceil(availableParallelism() * 2)),
     // Generous: many tests start real processes side by side, and a busy machine is slow, not wrong.
     testTimeout: 300_000,
     hookTimeout: 300_000,
