@@ -7,8 +7,8 @@ import { type Story, simulate } from "./simulate.ts";
  * ten thousand others.
  */
 const given = process.env["SUBCREW_SEED"];
-const seeds = given === undefined ? Array.from({ length: 250 }, (_, at) => at + 1) : [Number(given)];
-const TWICE = 50;
+const seeds = given === undefined ? Array.from({ length: 180 }, (_, at) => at + 1) : [Number(given)];
+const TWICE = 30;
 
 /** How to see a seed again, with what happened in it. */
 function report({ seed, faults, lives, journal }: Story, broken: readonly string[]): string {

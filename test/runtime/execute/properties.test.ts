@@ -10,7 +10,7 @@ import { isCrewError } from "../../../src/core/schema/error.ts";
 import { type Experiment, line, type Observed, observe, ok, task } from "./lab.ts";
 import { actOf, answerOf, type Flavour, roll, type World, worlds } from "./random-plan.ts";
 
-const RUNS = 120;
+const RUNS = 70;
 const everything: Flavour = { delegation: true };
 
 const experiment = (world: World, flavour: Flavour = everything): Experiment => ({
