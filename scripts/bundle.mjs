@@ -34,10 +34,7 @@ export async function bundleDoors(dir, modules) {
       logLevel: "silent",
     });
     await bundle.write({
-      dir,
-      format: "esm",
-      entryFileNames: "[name].js",
-      chunkFileNames: "[name]-[hash].js",
+      ...flatIn(dir),
       minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
       codeSplitting: { groups: [{ name: "trunk", test: (id) => trunk.has(id) }] },
     });
@@ -83,10 +80,7 @@ export async function bundleCommand(dir, modules) {
       logLevel: "silent",
     });
     await bundle.write({
-      dir,
-      format: "esm",
-      entryFileNames: "[name].js",
-      chunkFileNames: "[name]-[hash].js",
+      ...flatIn(dir),
       codeSplitting: {
         groups: [
           { name: "base", test: (id) => base.has(id) && !Object.values(input).includes(id), priority: 2 },
@@ -112,6 +106,14 @@ function optionalPackages() {
     (name) => !Object.hasOwn(devDependencies, name),
   );
 }
+
+/**
+ * ES modules side by side in one folder.
+ *
+ * @param {string} dir
+ * @returns {import("rolldown").OutputOptions}
+ */
+const flatIn = (dir) => ({ dir, format: "esm", entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" });
 
 /** @returns {Record<string, string>} */
 function doors() {

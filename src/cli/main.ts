@@ -45,7 +45,7 @@ async function programFor(argv: readonly string[], done: (code: number) => void)
 const overview = `
 Exit codes:
   0 done   1 the task failed   2 a mistake in the command line or the input   3 refused
-  4 a limit was reached   5 no valid result   130 cancelled   143 terminated
+  4 a limit was reached   5 no valid result   130 cancelled or paused   143 terminated
 
 Examples:
   subcrew run explore "Where are errors turned into exit codes?"

@@ -1,6 +1,7 @@
-import { accessSync, constants, realpathSync, statSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { folderContains } from "../../runtime/files/folder-contains.ts";
+import { isProgram } from "../../runtime/disk/is-program.ts";
 
 /** Where a program is: in PATH, but never in a folder that agents write, or by its own absolute path. */
 export function findProgram(name: string, path: string | undefined, writable: readonly string[]): string | undefined {
@@ -14,13 +15,4 @@ export function findProgram(name: string, path: string | undefined, writable: re
           .map((folder) => join(folder, name));
   const isOutside = (file: string): boolean => !writable.some((root) => folderContains(root, file));
   return places.find((file) => isProgram(file) && isOutside(file) && isOutside(realpathSync.native(file)));
-}
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
-  } catch {
-    return false;
-  }
 }

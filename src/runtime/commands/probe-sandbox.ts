@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { accessSync, constants, existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
@@ -9,6 +9,7 @@ import type { Writable } from "node:stream";
 import { allForbidden, kernelProbe } from "./kernel-probe.ts";
 import { type SandboxMounts, sandboxArgs } from "./sandbox-args.ts";
 import { seccompFilter } from "./seccomp.ts";
+import { isProgram } from "../disk/is-program.ts";
 
 /** Sandbox setting: required, if available, or off. */
 export type SandboxWish = "required" | "auto" | "off";
@@ -289,13 +290,4 @@ export function shellFile(): string {
     ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/run/current-system/sw/bin/bash"].find(isProgram) ??
     "/bin/sh"
   );
-}
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { accessSync, constants } from "node:fs";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { type McpServer, serverProblem } from "../../core/vocabulary/mcp-server.ts";
 import { startChild } from "../../runtime/commands/child.ts";
@@ -12,6 +11,7 @@ import { httpTransport } from "./http.ts";
 import { logsInByHeader } from "./login-note.ts";
 import type { Logins } from "./logins.ts";
 import { childTransport } from "./talk.ts";
+import { isProgram } from "../../runtime/disk/is-program.ts";
 
 /** A server to start, and whose it is. */
 export type StartSpec = Readonly<{
@@ -100,13 +100,4 @@ function programAt(command: string, path: string, cwd: string): string {
     .find(isProgram);
   if (found === undefined) throw new Error(`there is no program "${command}"`);
   return found;
-}
-
-function isProgram(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }
