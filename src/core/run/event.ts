@@ -85,7 +85,8 @@ export type Fact =
   | {
       type: "node.started";
       attempt: number;
-      kind: "task" | "gate" | "loop";
+      /** A join starts only when it has changes to apply. */
+      kind: "task" | "gate" | "loop" | "join";
       label?: string;
       agent?: string;
       model?: string;

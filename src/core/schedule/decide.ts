@@ -46,7 +46,28 @@ function end(
   ended: [ScheduleEntry, Outcome][],
 ): void {
   if (entry.state === "settled") return;
+  const begins = entry.works && entry.state === "waiting" && outcome.status === "ok";
+  if (entry.decided === undefined) freeNeeds(all, entry, step, ended);
+  if (begins) {
+    entry.state = "running";
+    entry.decided = outcome;
+    step.start.push(entry.id);
+    return;
+  }
   record(all, entry, outcome, step);
+  for (const id of entry.dependents) {
+    const dependent = all.entries.get(id)!;
+    if (dependent.state === "settled" || dependent.decided) continue;
+    dependent.open -= 1;
+    if (outcome.status === "ok") dependent.good += 1;
+    const consequence = consequenceOf(all, dependent, entry.id, outcome);
+    if (consequence) ended.push([dependent, consequence]);
+    else release(dependent, step);
+  }
+}
+
+/** What a node needed, and nothing else still needs, is cancelled. */
+function freeNeeds(all: Schedule, entry: ScheduleEntry, step: Step, ended: [ScheduleEntry, Outcome][]): void {
   for (const id of entry.needs) {
     const need = all.entries.get(id)!;
     need.wanted -= 1;
@@ -56,15 +77,6 @@ function end(
       need.moot = true;
       step.cancel.push(id);
     }
-  }
-  for (const id of entry.dependents) {
-    const dependent = all.entries.get(id)!;
-    if (dependent.state === "settled") continue;
-    dependent.open -= 1;
-    if (outcome.status === "ok") dependent.good += 1;
-    const consequence = consequenceOf(all, dependent, entry.id, outcome);
-    if (consequence) ended.push([dependent, consequence]);
-    else release(dependent, step);
   }
 }
 

@@ -33,6 +33,10 @@ export type ScheduleEntry = {
   moot: boolean;
   /** The forced outcome of a running node that is being stopped. */
   givenUp: Outcome | undefined;
+  /** A join that has work to do once it succeeds: it starts then, and settles when that is done. */
+  works: boolean;
+  /** The outcome of a join that has started its work. */
+  decided: Outcome | undefined;
 };
 
 /** The consequences of an event. Each node is in `settled` exactly once. */
@@ -62,6 +66,8 @@ export function entryOf(id: string, node: Node): ScheduleEntry {
     rank: -1,
     moot: false,
     givenUp: undefined,
+    works: false,
+    decided: undefined,
   };
 }
 

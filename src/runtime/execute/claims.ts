@@ -1,3 +1,4 @@
+import { pickingJoins } from "../../core/schedule/contest.ts";
 import type { Schedule, ScheduleEntry } from "../../core/schedule/schedule.ts";
 import { onAbort } from "../async/on-abort.ts";
 
@@ -8,8 +9,6 @@ import { onAbort } from "../async/on-abort.ts";
 export type Claims = Readonly<{
   /** True once the node has a slot: it wins if it succeeds. False: all slots are taken. Always true outside of a race. */
   claim(id: string, signal: AbortSignal): Promise<boolean>;
-  /** True for a node that a join may pass over. */
-  contends(id: string): boolean;
   /** True when a node must claim a slot before it may succeed. */
   mustWait(id: string): boolean;
   /** Releases the claim of an ended node. */
@@ -28,7 +27,7 @@ export function createClaims(all: Schedule): Claims {
   };
   const take = (id: string): boolean | undefined => {
     if (held.has(id)) return true;
-    const joins = picking(all, id);
+    const joins = pickingJoins(all, id);
     if (joins.length === 0) return true;
     if (joins.every(({ state }) => state === "settled")) return false;
     const open = joins.filter(hasRoom);
@@ -57,18 +56,9 @@ export function createClaims(all: Schedule): Claims {
         waiting.add(entry);
       });
     },
-    contends: (id) => picking(all, id).length > 0,
     mustWait: (id) => held.size > 0 && take(id) === undefined,
     release: (id) => {
       if (held.delete(id) || waiting.size > 0) retry();
     },
   };
-}
-
-/** The joins that may discard a node; none when another node needs its result. */
-function picking(all: Schedule, id: string): ScheduleEntry[] {
-  const entry = all.entries.get(id);
-  if (!entry || entry.dependents.length === 0 || all.roots.has(id)) return [];
-  const joins = entry.dependents.map((dependent) => all.entries.get(dependent)!);
-  return joins.every(({ node }) => node.kind === "join" && node.pick === "first") ? joins : [];
 }

@@ -146,7 +146,7 @@ export function createDelegation({
     releaseSlot();
     const prefix = places.claim(plan);
     const work = scope.run.execute(plan, {
-      ...ownScope(scope),
+      ...ownScope(scope, parent),
       prefix,
       roots: [plan.output],
       outer: nowhere,
@@ -235,7 +235,13 @@ function planned(compile: () => Plan): Plan | FailedOutcome {
   }
 }
 
-/** A scope without what holds only for the plan around it: its round, its judge, and the conversation above it. */
-function ownScope({ round: _round, judge: _judge, conversation: _above, ...scope }: PlanScope): PlanScope {
-  return scope;
+/**
+ * A scope without what holds only for the plan around it: its round, its judge, and the conversation above it. An isolated
+ * task gathers the changes of its helpers in its own worktree.
+ */
+function ownScope(
+  { round: _round, judge: _judge, conversation: _above, gather, ...scope }: PlanScope,
+  { worktree }: Parent,
+): PlanScope {
+  return worktree?.top === scope.worktree?.top ? { ...scope, ...defined({ gather }) } : scope;
 }

@@ -16,6 +16,7 @@ import type { Release } from "../async/slots.ts";
 import { runGate } from "./gate-node.ts";
 import { runLoop } from "./loop-node.ts";
 import { createClaims } from "./claims.ts";
+import { createContests } from "./contests.ts";
 import type { HeldSlot, NodeContext, PlanOutcome, PlanScope } from "./scope.ts";
 import { promptFor, runTask } from "./task-node.ts";
 
@@ -39,6 +40,7 @@ export async function execute(
   const running = new Map<string, Stoppable>();
   const over = deferred<void>();
   const claims = createClaims(all);
+  const contests = createContests(all, scope, claims);
   const lookup: Lookup = {
     outcomeOf: (id) => (all.entries.has(id) ? all.entries.get(id)!.outcome : scope.outer.outcomeOf(id)),
     promptOf: (id) => (all.entries.has(id) ? askedOf(all.entries.get(id)!.node, lookup) : scope.outer.promptOf(id)),
@@ -64,7 +66,9 @@ export async function execute(
       const path = scope.prefix + id;
       for (const left of scope.run.history.close(path))
         scope.run.emit(left, { type: "node.ended", outcome: { status: "cancelled", reason: NOT_NEEDED } });
-      scope.run.emit(path, { type: "node.ended", outcome: all.entries.get(id)!.outcome! });
+      const outcome = all.entries.get(id)!.outcome!;
+      scope.run.emit(path, { type: "node.ended", outcome });
+      contests.settled(id, outcome);
     }
     for (const id of step.cancel) running.get(id)?.abort(stop);
     for (const id of step.start) admit(id);
@@ -129,18 +133,9 @@ export async function execute(
     const path = scope.prefix + id;
     const { signal } = controller;
     const claim = (): Promise<boolean> => claims.claim(id, signal);
-    const contends = claims.contends(id);
-    return runNode(node.kind, node, {
-      outcomeOf,
-      promptOf,
-      ...defined({ pathOf }),
-      path,
-      scope,
-      signal,
-      held,
-      claim,
-      contends,
-    });
+    const { decided } = all.entries.get(id)!;
+    const context = { outcomeOf, promptOf, ...defined({ pathOf, decided }), path, scope, signal, held, claim };
+    return contests.run(id, context, (own) => runNode(node.kind, node, own));
   };
   const placeOf = (id: string): RunPlace => ({
     run: scope.run.id,
@@ -194,6 +189,7 @@ export async function execute(
     started?.({
       change: (change) => {
         const step = applyChange(all, change);
+        contests.changed();
         scope.run.emit("", { type: "plan.changed", change });
         advance(step);
       },
@@ -206,6 +202,7 @@ export async function execute(
     });
   }
   await over.promise;
+  await contests.over();
   deaf?.();
   return { outcome: all.entries.get(body.output)!.outcome!, outcomeOf: (id) => all.entries.get(id)?.outcome };
 }
@@ -219,7 +216,10 @@ const nodeRunners: { readonly [K in Node["kind"]]: (node: NodeOf[K], context: No
   task: runTask,
   gate: runGate,
   loop: runLoop,
-  join: async () => failed("CRASHED", "A join has no work of its own: its outcome follows from its needs."),
+  join: async (_node, { path, scope, decided }) => {
+    scope.run.emit(path, { type: "node.started", attempt: 1, kind: "join" });
+    return decided ?? failed("CRASHED", "The outcome of this join is not known yet.");
+  },
 };
 
 const runNode = <K extends Node["kind"]>(kind: K, node: NodeOf[K], context: NodeContext): Promise<Outcome> =>

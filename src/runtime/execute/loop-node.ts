@@ -1,64 +1,19 @@
 import { failed, type Outcome, type ReviewRound } from "../../core/outcome/outcome.ts";
 import { endingOf } from "../../core/outcome/outcome-of-plan.ts";
-import type { Isolation } from "../../core/plan/isolation.ts";
-import type { Body, LoopNode, Node } from "../../core/plan/plan.ts";
+import type { LoopNode, Node } from "../../core/plan/plan.ts";
 import { parseReview, statedVerdict } from "../../core/plan/review.ts";
 import { cutHead } from "../../core/text/cut.ts";
 import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
-import { createAskPerson } from "./ask-person.ts";
-import type { NodeContext, NodeWorktrees, PlanScope, Round } from "./scope.ts";
+import type { NodeContext, Round } from "./scope.ts";
 
 /** Maximum length of each round's feedback in the outcome; the review's outcome has the full text. */
 const FEEDBACK_CHARS = 2_000;
 
-/**
- * Repeats its body until the deciding node approves. The round is part of the path: `build.2/review`. Where a join may pass
- * the loop over, the changes of its tasks are gathered in a worktree and applied once the loop has won.
- */
+/** Repeats its body until the deciding node approves. The round is part of the path: `build.2/review`. */
 export async function runLoop(node: LoopNode, context: NodeContext): Promise<Outcome> {
-  const { path, scope, contends } = context;
-  const { run } = scope;
-  const isBegun = run.history.started(path) !== undefined;
-  run.emit(path, { type: "node.started", attempt: 1, kind: "loop" });
-  const isolations = contends && run.worktrees ? isolationsIn(node.body, scope, run.worktrees) : [];
-  if (!run.worktrees || isolations.length === 0) return repeat(node, context);
-  const { worktree } = scope;
-  const { ask, attended } = createAskPerson(context);
-  return run.worktrees.run(
-    {
-      call: {
-        run: run.id,
-        path,
-        attempt: 1,
-        task: { prompt: path },
-        attachments: [],
-        context: "",
-        depth: scope.depth,
-        ...defined({ worktree, policy: scope.policy }),
-      },
-      dirty: isolations.some(({ dirty }) => dirty),
-      isBegun,
-      hasWorked: run.history.under(`${path}.1/`).length > 0,
-      context: {
-        ask,
-        attended,
-        claim: context.claim,
-        emit: (fact) => run.emit(path, fact),
-        signal: context.signal,
-      },
-    },
-    (own) => repeat(node, { ...context, scope: { ...scope, worktree: own } }),
-  );
-}
-
-/** How the tasks of a loop are kept apart, those that are. */
-function isolationsIn({ nodes }: Body, scope: PlanScope, worktrees: NodeWorktrees): Isolation[] {
-  return Object.values(nodes).flatMap((node) => {
-    if (node.kind === "loop") return isolationsIn(node.body, scope, worktrees);
-    const isolation = node.kind === "task" ? worktrees.isolationOf(node.task, scope.depth) : undefined;
-    return isolation ? [isolation] : [];
-  });
+  context.scope.run.emit(context.path, { type: "node.started", attempt: 1, kind: "loop" });
+  return repeat(node, context);
 }
 
 /** Round after round, until one is approved or there are none left. */

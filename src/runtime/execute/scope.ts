@@ -102,6 +102,8 @@ export type PlanScope = Readonly<{
   policy?: Policy;
   /** The worktree it works in. */
   worktree?: Worktree;
+  /** Opens the worktree that isolated tasks hand their changes to, because a join may pass over what they work for. */
+  gather?(): Promise<Worktree | Outcome>;
   /** The model of the task above. */
   parentModel?: string;
   /** The conversation of the task above. */
@@ -124,8 +126,8 @@ export type NodeContext = Lookup &
     held: HeldSlot;
     /** Waits until a join has decided whether it uses this node. */
     claim(): Promise<boolean>;
-    /** A join may pass this node over. */
-    contends: boolean;
+    /** The outcome of a join that has changes to apply. */
+    decided?: Outcome;
   }>;
 
 /** The slot of a running task, which its runner releases at the end. */

@@ -1,4 +1,5 @@
 import { canRetry, type Outcome } from "../../core/outcome/outcome.ts";
+import type { Worktree } from "../../core/plan/isolation.ts";
 import type { TaskNode } from "../../core/plan/plan.ts";
 import { fillIn, type Lookup, outputOfNode } from "../../core/schedule/fill-references.ts";
 import { crashed } from "../../core/task/crash.ts";
@@ -26,7 +27,9 @@ export async function runTask(node: TaskNode, context: NodeContext): Promise<Out
   const { run } = scope;
   const { next, used, underWay } = run.history.attempts(path);
   const numberOf = (n: number): number => next + n - used - 1;
-  const call = callFor(node, context);
+  const base = await baseOf(node, scope);
+  if (base && "status" in base) return base;
+  const call = { ...callFor(node, context), ...defined({ worktree: base }) };
   const delegation = createDelegation(context);
   return withRetry<Outcome>({
     retry: node.task.retry ?? (call.review ? REVIEW_RETRY : undefined),
@@ -47,6 +50,13 @@ export async function runTask(node: TaskNode, context: NodeContext): Promise<Out
     },
   });
 }
+
+/** The worktree that a task works in, or hands its changes to when it has one of its own. */
+async function baseOf({ task }: TaskNode, { run, worktree, gather, depth }: PlanScope): Promise<BaseTree> {
+  return gather && run.worktrees?.isolationOf(task, depth) ? gather() : worktree;
+}
+
+type BaseTree = Worktree | Outcome | undefined;
 
 /** What one attempt needs besides its call; `isResumed`: an earlier process recorded the beginning of this attempt. */
 type Attempt = Readonly<{ context: NodeContext; delegation: DelegationSlot; isResumed: boolean }>;
@@ -142,7 +152,6 @@ function callFor(node: TaskNode, context: NodeContext): Call {
     ...defined({
       ceiling: scope.ceiling,
       policy: scope.policy,
-      worktree: scope.worktree,
       parentModel: scope.parentModel,
       fork: scope.conversation,
     }),

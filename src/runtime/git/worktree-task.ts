@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, realpath, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { type FailedOutcome, failed, type Outcome } from "../../core/outcome/outcome.ts";
@@ -12,6 +12,7 @@ import { filePathOf } from "../store/file-path.ts";
 import { listNames, settleChanges } from "./apply-changes.ts";
 import { topOf } from "./git.ts";
 import {
+  applyPatch,
   capture,
   foundWorktree,
   type OpenWorktree,
@@ -71,7 +72,8 @@ export function createIsolate({ cwd, home, folder: given, linger }: IsolateParts
     const origin = await originOf(call, cwd, home);
     if ("status" in origin) return origin;
     const kept = await folder();
-    const tree = await opened(worktreeFolder(kept, call), { call, origin, isolation, context });
+    const patch = join(kept, "outputs", `${filePathOf(call.path)}${call.attempt > 1 ? `.${call.attempt}` : ""}.patch`);
+    const tree = await opened(worktreeFolder(kept, call), { call, origin, isolation, context, patch });
     if ("status" in tree) return tree;
     const worktree = { top: tree.folder, of: origin.top, gitDir: tree.gitDir };
     const { outcome, policy } = await work({ ...call, worktree });
@@ -80,7 +82,6 @@ export function createIsolate({ cwd, home, folder: given, linger }: IsolateParts
       return outcome;
     }
     const working = { call, isolation, context, appliedBy, isKept: given !== undefined, inTurn };
-    const patch = join(kept, "outputs", `${filePathOf(call.path)}${call.attempt > 1 ? `.${call.attempt}` : ""}.patch`);
     await mkdir(dirname(patch), { recursive: true, mode: 0o700 });
     const captured = await capture(tree, patch);
     if ("unable" in captured) {
@@ -136,11 +137,18 @@ async function originOf(call: Call, cwd: string, home: string | undefined): Prom
   return "unable" in origin ? cannot(`git cannot use ${top}: ${origin.unable}`, none) : origin;
 }
 
-type Opening = Readonly<{ call: Call; origin: SourceTree; isolation: Isolation; context: WorktreeContext }>;
+type Opening = Readonly<{
+  call: Call;
+  origin: SourceTree;
+  isolation: Isolation;
+  context: WorktreeContext;
+  /** Where its changes are kept. */
+  patch: string;
+}>;
 
 async function opened(
   folder: string,
-  { call, origin, isolation, context }: Opening,
+  { call, origin, isolation, context, patch }: Opening,
 ): Promise<OpenWorktree | FailedOutcome> {
   const found = context.isBegun ? await foundWorktree(folder, origin) : undefined;
   if (found) return found;
@@ -150,10 +158,25 @@ async function opened(
   }
   await removeWorktree(folder);
   const made = await openWorktree(folder, origin, isolation.dirty);
-  if (!("unable" in made)) return made;
+  if (!("unable" in made)) {
+    if (context.isBegun && call.attempt === GATHERS) await restore(made, patch);
+    return made;
+  }
   await removeWorktree(folder);
   const text = `"${call.path}" cannot run in its own worktree: ${origin.top}: ${made.unable}.`;
   return failed("UNSUPPORTED", text, { hint: "Commit something first, or leave out the isolation." });
+}
+
+/** The attempt of a worktree in which a contender gathers the changes of its tasks. */
+const GATHERS = 0;
+
+/** Brings back what a contender had gathered when it failed. */
+async function restore({ folder, gitDir, origin }: OpenWorktree, patch: string): Promise<void> {
+  const isKept = await stat(patch).then(
+    () => true,
+    () => false,
+  );
+  if (isKept) await applyPatch(patch, { ...origin, tree: { folder, gitDir } }, []);
 }
 
 /** The folder from which rules name files: the workspace, or where the task works when that lies elsewhere. */

@@ -1,0 +1,36 @@
+import type { Schedule, ScheduleEntry } from "./schedule.ts";
+
+/** The joins that may pass a node over; none when another node needs its result. */
+export function pickingJoins(all: Schedule, id: string): ScheduleEntry[] {
+  const entry = all.entries.get(id);
+  if (!entry || entry.dependents.length === 0 || all.roots.has(id)) return [];
+  const joins = entry.dependents.map((dependent) => all.entries.get(dependent)!);
+  return joins.every(({ node }) => node.kind === "join" && node.pick === "first") ? joins : [];
+}
+
+/**
+ * The contender that a node works for: the node itself when a join may pass it over, else the nearest node further down
+ * that all its results go to. `undefined`: its result is used whoever wins.
+ */
+export function contenderOf(all: Schedule, id: string): string | undefined {
+  for (let at = id; ; ) {
+    if (pickingJoins(all, at).length > 0) return at;
+    const { dependents } = all.entries.get(at)!;
+    if (dependents.length === 0 || all.roots.has(at)) return undefined;
+    if (dependents.length > 1) return common(all, dependents);
+    at = dependents[0]!;
+  }
+}
+
+/** The contenders that a node works for, the nearest first: a contender may itself be part of another one. */
+export function contendersOf(all: Schedule, id: string): string[] {
+  const found: string[] = [];
+  for (let at = contenderOf(all, id); at !== undefined; at = common(all, all.entries.get(at)!.dependents))
+    found.push(at);
+  return found;
+}
+
+function common(all: Schedule, ids: readonly string[]): string | undefined {
+  const found = new Set(ids.map((id) => contenderOf(all, id)));
+  return found.size === 1 ? [...found][0] : undefined;
+}

@@ -1,0 +1,226 @@
+import { failed, type Outcome } from "../../core/outcome/outcome.ts";
+import type { Worktree } from "../../core/plan/isolation.ts";
+import type { Node } from "../../core/plan/plan.ts";
+import { contendersOf } from "../../core/schedule/contest.ts";
+import type { Schedule } from "../../core/schedule/schedule.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
+import { pauseReason } from "../async/cancel.ts";
+import { deferred } from "../async/deferred.ts";
+import { createAskPerson } from "./ask-person.ts";
+import type { Claims } from "./claims.ts";
+import type { NodeContext, PlanScope } from "./scope.ts";
+
+/**
+ * Keeps the changes of everything that works for a contender of a join until that contender has won: the tasks before it in
+ * its chain, the members of a group, the rounds of a loop, and isolated helpers. The changes are gathered in a worktree of
+ * the contender. Its tasks work there, too, when one of them is isolated.
+ */
+export type Contests = Readonly<{
+  /** Runs a node. A contender ends when its changes are applied, or kept because it has lost. */
+  run(id: string, context: NodeContext, work: (context: NodeContext) => Promise<Outcome>): Promise<Outcome>;
+  /** To be called when a node has settled: a contender that never began gives up its worktree. */
+  settled(id: string, outcome: Outcome): void;
+  /** To be called when the plan has changed. */
+  changed(): void;
+  /** Resolves when no worktree is in use. */
+  over(): Promise<void>;
+}>;
+
+/** What is gathered for one contender. */
+type Contest = {
+  readonly contender: string;
+  /** Every task of it works in its worktree; otherwise only isolated helpers do. */
+  readonly isShared: boolean;
+  /** The contender is one isolated task, whose own worktree holds everything. */
+  readonly isAlone: boolean;
+  readonly members: readonly string[];
+  /** Nodes that work for it now, without the contender itself. */
+  working: number;
+  idle?: () => void;
+  opened?: Promise<Worktree | Outcome>;
+  /** Lets go of the worktree; gives the outcome of the contender with its changes. */
+  finish?: (outcome: Outcome) => Promise<Outcome>;
+};
+
+export function createContests(all: Schedule, scope: PlanScope, claims: Claims): Contests {
+  const { run, prefix } = scope;
+  const { worktrees } = run;
+  const contests = new Map<string, Contest>();
+  const closing = new Set<Promise<unknown>>();
+  /** False for most plans, which are not searched for contenders then. */
+  let hasJoin = false;
+
+  /** The contests that a node is part of, the innermost first. */
+  const around = (id: string): Contest[] => {
+    if (!hasJoin) return [];
+    return contendersOf(all, id).map((contender) => {
+      const contest = contests.get(contender) ?? begin(contender);
+      contests.set(contender, contest);
+      return contest;
+    });
+  };
+  const begin = (contender: string): Contest => {
+    const members = [...all.entries.keys()].filter((id) => contendersOf(all, id).includes(contender));
+    const isolated = members.some((id) => isIsolated(all.entries.get(id)!.node, scope));
+    const isAlone = isolated && members.length === 1 && all.entries.get(contender)!.node.kind === "task";
+    return { contender, members, isAlone, isShared: isolated && !isAlone, working: 0 };
+  };
+  /** True when an earlier life of the run gathered changes for a contender. */
+  const isBegun = ({ members, isShared }: Contest): boolean =>
+    members.some((id) => (isShared ? hasWorked(run.history, prefix + id) : hasGathered(run.history, prefix + id)));
+
+  const open = (contest: Contest, outer: readonly Contest[]): Promise<Worktree | Outcome> =>
+    (contest.opened ??= openWorktree(contest, outer));
+  const openWorktree = async (contest: Contest, outer: readonly Contest[]): Promise<Worktree | Outcome> => {
+    const above = await scopeIn(outer);
+    if ("status" in above) return above;
+    const base = above.gather ? await above.gather() : above.worktree;
+    if (base && "status" in base) return base;
+    const path = prefix + contest.contender;
+    const { signal, depth, policy } = scope;
+    const begun = isBegun(contest);
+    const opened = deferred<Worktree | Outcome>();
+    const worked = deferred<Outcome>();
+    const ended = worktrees!
+      .run(
+        {
+          call: {
+            run: run.id,
+            path,
+            attempt: 0,
+            task: { prompt: path },
+            attachments: [],
+            context: "",
+            depth,
+            ...defined({ worktree: base, policy }),
+          },
+          dirty: true,
+          isBegun: begun,
+          hasWorked: begun && run.history.ended(path) === undefined,
+          context: {
+            ...createAskPerson({ path, scope }),
+            claim: () => claims.claim(contest.contender, signal),
+            emit: (fact) => run.emit(path, fact),
+            signal,
+          },
+        },
+        (worktree) => {
+          opened.resolve(worktree);
+          return worked.promise;
+        },
+      )
+      .catch((error: unknown) => failed("CRASHED", messageOf(error)));
+    void ended.then(opened.resolve);
+    const join = all.entries.get(contest.contender);
+    if (join?.node.kind === "join") join.works = true;
+    contest.finish = (outcome) => {
+      worked.resolve(outcome);
+      return ended;
+    };
+    return opened.promise;
+  };
+  /** The scope of a node in these contests. */
+  const scopeIn = async ([contest, ...outer]: readonly Contest[]): Promise<PlanScope | Outcome> => {
+    if (!contest) return scope;
+    const above = await scopeIn(outer);
+    if ("status" in above || contest.isAlone) return above;
+    if (!contest.isShared) return { ...above, gather: () => open(contest, outer) };
+    const worktree = await open(contest, outer);
+    if ("status" in worktree) return worktree;
+    const { gather: _gather, ...rest } = above;
+    return { ...rest, worktree };
+  };
+  /** Ends a contest with the outcome of its contender. */
+  const close = async (contest: Contest, outer: readonly Contest[], outcome: Outcome): Promise<Outcome> => {
+    contests.delete(contest.contender); // a contender that is tried again begins a new one
+    const opened = await open(contest, outer);
+    if ("status" in opened) return outcome.status === "ok" ? opened : outcome;
+    if (contest.working > 0) await new Promise<void>((resolve) => (contest.idle = resolve)); // they are being stopped
+    return contest.finish!(outcome);
+  };
+  const closed = (contest: Contest, outer: readonly Contest[], outcome: Outcome): Promise<Outcome> => {
+    const work = close(contest, outer, outcome);
+    closing.add(work);
+    return work.finally(() => closing.delete(work));
+  };
+  const isUsed = (contest: Contest): boolean => !contest.isAlone && (contest.opened !== undefined || isBegun(contest));
+
+  /** A join that gathered changes has work to do: it applies them. */
+  const changed = (): void => {
+    const joins = [...all.entries.values()].filter(({ node }) => node.kind === "join");
+    hasJoin = worktrees !== undefined && joins.some(({ node }) => node.kind === "join" && node.pick === "first");
+    for (const join of joins) {
+      const [contest] = around(join.id);
+      join.works = contest?.contender === join.id && (contest.isShared || isBegun(contest));
+    }
+  };
+  changed();
+
+  const runIn = async (
+    [contest, ...outer]: readonly [Contest, ...Contest[]],
+    id: string,
+    context: NodeContext,
+    work: (context: NodeContext) => Promise<Outcome>,
+  ): Promise<Outcome> => {
+    const isContender = contest.contender === id;
+    const others = isContender ? outer : [contest, ...outer];
+    for (const other of others) other.working += 1;
+    let outcome: Outcome;
+    try {
+      const own = await scopeIn([contest, ...outer]);
+      if ("status" in own) outcome = own;
+      else outcome = await work({ ...context, scope: own, ...(!contest.isAlone && { claim: always }) });
+    } finally {
+      for (const other of others) {
+        other.working -= 1;
+        if (other.working === 0) other.idle?.();
+      }
+    }
+    if (!isContender || !isUsed(contest) || pauseReason(context.signal) !== undefined) return outcome;
+    return closed(contest, outer, outcome);
+  };
+
+  return {
+    run: (id, context, work) => {
+      const [contest, ...outer] = around(id);
+      return contest ? runIn([contest, ...outer], id, context, work) : work(context);
+    },
+    changed,
+    settled: (id, outcome) => {
+      const contest = contests.get(id);
+      if (!contest || !isUsed(contest)) return;
+      const [, ...outer] = around(id);
+      void closed(contest, outer, outcome);
+    },
+    over: async () => {
+      while (closing.size > 0) await Promise.allSettled(closing);
+    },
+  };
+}
+
+const always = (): Promise<boolean> => Promise.resolve(true);
+
+/** True for a task in a worktree of its own, and for a loop with such a task. */
+function isIsolated(node: Node, scope: PlanScope): boolean {
+  if (node.kind === "loop") return Object.values(node.body.nodes).some((inner) => isIsolated(inner, scope));
+  return node.kind === "task" && scope.run.worktrees?.isolationOf(node.task, scope.depth) !== undefined;
+}
+
+type Past = PlanScope["run"]["history"];
+
+/** True when a node, or a round of it, has used tools or ended in an earlier life of the run. */
+function hasWorked(history: Past, path: string): boolean {
+  if (history.ended(path)?.status === "ok" || history.under(`${path}.1/`).length > 0) return true;
+  return history.events(path).some(({ type }) => type === "tool.started");
+}
+
+/** True when a helper of a node, at any depth, has handed on changes in an earlier life of the run. */
+function hasGathered(history: Past, path: string): boolean {
+  return history.delegated(path).some(({ prefix, started }) => {
+    const applied = history
+      .under(prefix)
+      .some((step) => step.type === "ended" && step.outcome.changes?.applied === true);
+    return applied || [...started.keys()].some((id) => hasGathered(history, prefix + id));
+  });
+}
