@@ -1,4 +1,4 @@
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessWithoutNullStreams, fork, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -25,6 +25,11 @@ export type Options = Readonly<{
   input?: string;
   /** A program that runs the command, with its own arguments before it. */
   through?: readonly string[];
+  /**
+   * Whether the command runs in a process that this worker shares, one command after the other, instead of a process of its own.
+   * Without it the commands do that which only look and return at once. A command that waits must not.
+   */
+  shared?: boolean;
 }>;
 
 /** A workspace with these files, and homes of its own that the command is told of. */
@@ -101,7 +106,73 @@ export function place(files: Readonly<Record<string, string>> = {}): Place {
       });
     return { child, ended, until };
   };
-  return { workspace, home, env, start, run: (args, options) => start(args, options).ended };
+  return {
+    workspace,
+    home,
+    env,
+    start,
+    run: (args, options = {}) => {
+      if (!(options.shared ?? onlyLooks(args, options))) return start(args, options).ended;
+      const { cwd = workspace, env: more, input = "" } = options;
+      return runShared({ args, cwd, env: { ...env, ...more }, input });
+    },
+  };
+}
+
+/** Commands that print what is there and return at once: a process of their own would prove nothing more. */
+const LOOKING = new Set(
+  "agents config doctor gc inbox models plan ps result rm runs show skills status trust".split(" "),
+);
+
+/** What needs a process of its own all the same: a terminal editor, and variables that Node or the fault points read at the start. */
+function onlyLooks(args: readonly string[], { through = [], env = {} }: Options): boolean {
+  if (through.length > 0 || args.includes("edit")) return false;
+  if (Object.keys(env).some((name) => /^(NODE_|SUBCREW_.*FAULT|LD_)/.test(name))) return false;
+  return LOOKING.has(args[0] ?? "") || args.includes("--help");
+}
+
+type Request = Readonly<{ args: readonly string[]; cwd: string; env: Readonly<Record<string, string>>; input: string }>;
+type Answer = Readonly<{ id: number; code: number | null; stdout: string; stderr: string; broken?: string }>;
+
+const waiting = new Map<number, (answer: Answer) => void>();
+let host: ChildProcess | undefined;
+let requests = 0;
+
+/** Has the shared process run a command line; what it prints and its exit code are those of the command. */
+async function runShared(request: Request): Promise<Ended> {
+  const began = performance.now();
+  host ??= startHost();
+  requests += 1;
+  const id = requests;
+  const answer = await new Promise<Answer>((resolve) => {
+    waiting.set(id, resolve);
+    host?.send({ id, ...request });
+  });
+  const { code, stdout, stderr, broken } = answer;
+  if (broken !== undefined) throw new Error(`the shared process could not run ${request.args.join(" ")}: ${broken}`);
+  return { code, signal: null, stdout, stderr, ms: performance.now() - began };
+}
+
+function startHost(): ChildProcess {
+  const child = fork(join(import.meta.dirname, "command-host.mjs"), [command], {
+    env: { PATH: process.env["PATH"] ?? "" },
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+  });
+  child.on("message", (message) => {
+    const answer = message as Answer;
+    waiting.get(answer.id)?.(answer);
+    waiting.delete(answer.id);
+  });
+  child.on("exit", (code, signal) => {
+    const stderr = `the shared process ended (${code ?? signal})`;
+    for (const [id, answer] of waiting) answer({ id, code: null, stdout: "", stderr, broken: stderr });
+    waiting.clear();
+    host = undefined;
+  });
+  child.unref();
+  child.channel?.unref();
+  process.once("exit", () => child.kill());
+  return child;
 }
 
 /** A file for `--model scripted:FILE`. */

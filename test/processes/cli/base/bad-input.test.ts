@@ -578,8 +578,10 @@ describe.each([
   ["a malformed input", inputs],
   ["a wrong command line", lines],
 ])("%s is answered with the problem, the fix and exit code 2", (_, rows) => {
-  test.concurrent.each(rows)("$wrong", async ({ args, files, input: stdin = "", says, hint, code = 2 }) => {
-    const ended = await place(files).run(args, { input: stdin });
+  test.concurrent.each(rows)("$wrong", async (row) => {
+    const { args, files, input: stdin = "", says, hint, code = 2 } = row;
+    // The first row of each group has a process of its own, and proves that the exit code is that of the process.
+    const ended = await place(files).run(args, { input: stdin, shared: row !== rows[0] });
     const json = args.includes("--json");
     if (json) expect(JSON.parse(ended.stderr)).toEqual({ type: "error", code: "BAD_INPUT", message: says, hint });
     else expect(ended.stderr).toBe(`subcrew: ${says}\n  ${hint}\n`);
