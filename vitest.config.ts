@@ -21,7 +21,6 @@ export default defineConfig({
         extends: true,
         test: {
           name: "modules",
-          pool: "threads",
           // Modules are loaded once per worker: loading them anew for every file took a third of the time of small tests.
           isolate: false,
           include: ["src/**/*.test.ts", "test/**/*.test.ts"],
@@ -32,13 +31,16 @@ export default defineConfig({
         extends: true,
         test: {
           name: "processes",
-          pool: "threads",
+          isolate: false,
           include: ["test/processes/**/*.test.ts"],
           exclude: [...exclude, ...alone],
         },
       },
-      { extends: true, test: { name: "alone", pool: "forks", include: alone, exclude } },
+      { extends: true, test: { name: "alone", include: alone, exclude } },
     ],
+    // Starting a program copies the page tables of the process that starts it. Threads of one process share more than a
+    // gigabyte, and each of the thousands of starts took 40 ms of processor time; in a worker process of its own it takes 5.
+    pool: "forks",
     // Most of the time goes by while processes start, so more files than processors are under way.
     maxWorkers: Math.max(2, Math.ceil(availableParallelism() * 2)),
     // Generous: many tests start real processes side by side, and a busy machine is slow, not wrong.

@@ -14,9 +14,6 @@ import { root, tools } from "./step.mjs";
 const args = process.argv.slice(2);
 const folder = join(root, ".cache", "vitest");
 
-/** All test threads share the threads that Node does file work with; its four make a test wait for the disk writes of others. */
-const FILE_THREADS = 16;
-
 /** So many files that fail get a second look; more of them are no accident. */
 const SECOND_LOOK_FILES = 3;
 
@@ -87,11 +84,7 @@ function vitest(name, more) {
   const run = spawnSync(
     process.execPath,
     [join(root, tools.vitest), "run", ...reporters, `--outputFile.json=${reportFile}`, ...more],
-    {
-      cwd: root,
-      stdio: "inherit",
-      env: { ...process.env, UV_THREADPOOL_SIZE: String(FILE_THREADS), SUBCREW_TEST_SKIPS: skipsFile },
-    },
+    { cwd: root, stdio: "inherit", env: { ...process.env, SUBCREW_TEST_SKIPS: skipsFile } },
   );
   if (!existsSync(reportFile)) return undefined;
   return {
