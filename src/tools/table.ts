@@ -39,8 +39,8 @@ import { httpRequest } from "./web/http-request.ts";
 import { webSearch } from "./web/web-search.ts";
 
 /**
- * The built-in tools by name. A new tool is one file and one row. A run loads all of them, so the table is loaded late and
- * as a whole: bundled, that is one file to read and not fifty. What a tool needs besides is its own to load.
+ * The built-in tools by name. A new tool is one file and one row. A run needs all of them, so the table is loaded lazily and
+ * as a whole: in the bundle that is one file instead of fifty. A tool loads its own large dependencies lazily.
  */
 export const builtinTools: Readonly<Record<string, (parts?: ToolParts) => Tool>> = {
   ask: () => ask,

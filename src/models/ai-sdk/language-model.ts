@@ -74,12 +74,12 @@ function foreignEndpoint(family: string, provider: string): Endpoint {
   return { provider: family || provider, baseURL: "", headers: {}, local: false, thinking: "none", quirks: {} };
 }
 
-/** Ends with the signal, also when the model does not heed it. */
+/** Rejects as soon as the signal aborts, even if the model ignores the signal. */
 function unlessAborted<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => reject(new Error("aborted"));
     if (signal.aborted) {
-      work.then(undefined, () => {}); // what it comes to is of no interest, and must not be nobody's
+      work.then(undefined, () => {}); // swallow a later rejection; the result is no longer needed
       return giveUp();
     }
     const release = onAbort(signal, giveUp);

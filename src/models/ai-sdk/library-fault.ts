@@ -5,7 +5,7 @@ import { badAnswer, brokenOff, faultOfEvent, faultOfNetwork, faultOfStatus, refu
 import { NotAStreamError } from "./library.ts";
 import { type FinishPart, finishReasonOf } from "./library-answer.ts";
 
-/** Errors of the library, told apart by their fields: other copies of it have other classes. */
+/** Maps errors of the AI SDK to faults. Recognises them by their fields, because another copy of the library has other classes. */
 export function faultOfLibrary(error: unknown, endpoint: Endpoint): Fault {
   if (!isRecord(error)) return faultOfEvent(error, endpoint);
   if (error instanceof NotAStreamError) return badAnswer(error.message, endpoint);
@@ -27,7 +27,7 @@ export function faultOfLibrary(error: unknown, endpoint: Endpoint): Fault {
   return error instanceof Error ? badAnswer(wordsOf(error), endpoint) : faultOfEvent(error, endpoint);
 }
 
-/** What fetch throws, however deep the library has wrapped it. */
+/** Finds the error that fetch threw, however deeply the library has wrapped it. */
 function isNetworkError(error: unknown): boolean {
   for (let at: unknown = error, depth = 0; isRecord(at) && depth < 5; at = at["cause"], depth += 1) {
     if (typeof at["code"] === "string" && /^(E[A-Z]+|UND_ERR_\w+)$/.test(at["code"])) return true;
@@ -44,7 +44,7 @@ function headersOf(given: unknown): Record<string, string> {
   return Object.fromEntries(Object.entries(given).map(([name, value]) => [name.toLowerCase(), String(value)]));
 }
 
-/** An answer whose end says that it is none. */
+/** The fault of an answer that ended incomplete, blocked by a content filter, or with an error. */
 export function faultOfFinish(finish: FinishPart | undefined, endpoint: Endpoint): Fault | undefined {
   const reason = finishReasonOf(finish);
   if (reason === "none") return brokenOff(endpoint);

@@ -10,7 +10,7 @@ import { isRecord } from "../../core/text/json.ts";
 import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
 import { thinkingOptions } from "../wires/thinking-options.ts";
 
-/** Whom a request is for; `options` go to the provider with each one. */
+/** The model and provider of a request; `options` are sent with each request. */
 export type RequestTarget = Readonly<{
   model: Readonly<{ modelId: string; provider: string; specificationVersion: string }>;
   /** The first word of the provider's name, under which its options are given. */
@@ -29,7 +29,7 @@ export function optionsFor(
   const cached = family === "anthropic" ? CACHED : {};
   const prompt: LanguageModelV3Message[] = system === "" ? [] : [{ role: "system", content: system, ...cached }];
   const forked = messages.some((message) => message.role !== "assistant" && message.cacheMark);
-  // Anthropic takes four marks: the one at the fork covers what is marked before it.
+  // Anthropic allows four cache marks; the mark at the fork also covers the messages before it.
   for (const message of messages)
     prompt.push(...messageFor(message, provider, { cached, ...(!forked && { shared: cached }) }));
   const last = prompt.at(-1);
@@ -65,7 +65,7 @@ const styles: Readonly<Record<string, keyof typeof thinkingOptions>> = {
   anthropic: "library-anthropic",
 };
 
-/** What marks the end of a message that another request ended with, and the beginning that tasks share. */
+/** Cache marks: `cached` for the end of a message where a fork begins, `shared` for the prefix that tasks have in common. */
 type Marks = Readonly<{ cached: Partial<typeof CACHED>; shared?: Partial<typeof CACHED> }>;
 
 function messageFor(message: Message, provider: string, { cached, shared: begins }: Marks): LanguageModelV3Message[] {

@@ -27,14 +27,14 @@ export function streamOnly({ proxy }: Pick<Endpoint, "proxy">): typeof fetch {
   };
 }
 
-/** Loaded with the first request that needs it: the library's fetch takes a way out only from this package. */
+/** Loads undici with the first request through a proxy: the library's fetch accepts a dispatcher only from that package. */
 async function dispatcherFor(proxy: string): Promise<RequestInit> {
   const loaded = await import("undici");
   const { ProxyAgent } = (loaded.default ?? loaded) as typeof loaded;
   return { dispatcher: new ProxyAgent(proxy) } as unknown as RequestInit;
 }
 
-/** An answer that is something else than was asked for. */
+/** The provider answered with something other than the requested event stream. */
 export class NotAStreamError extends Error {
   constructor(message: string) {
     super(message);

@@ -10,7 +10,7 @@ export type AnswerParts = Readonly<{
   question: ParsedQuestion;
   evidence: Evidence;
   sections: readonly Section[];
-  /** Lines of what came with the task. */
+  /** Lines of the texts that were attached to the task. */
   quoted: readonly string[];
   /** Whether there was any tool to search with. */
   canSearch: boolean;

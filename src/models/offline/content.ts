@@ -2,7 +2,7 @@ import { cutHead } from "../../core/text/cut.ts";
 import type { ReportedPlace } from "./report.ts";
 import type { Schema } from "./schema.ts";
 
-/** What there is to hand in. */
+/** The findings from which the fields of a result are filled. */
 export type Report = Readonly<{
   title: string;
   text: string;
@@ -19,11 +19,11 @@ export type Slot = Readonly<{
   finding: ReportedPlace | undefined;
   /** A text that was chosen already. */
   text?: string;
-  /** Set to learn whether the name means anything: an unknown one gives an empty text. */
+  /** Set to test whether the field name is known: an unknown name gives an empty text. */
   known?: boolean;
 }>;
 
-/** A field that would say that the work did not succeed. */
+/** Matches names of fields that report a failure. */
 export function speaksOfFailure(name: string): boolean {
   return /^(?:error|errors|fault|failure|failed|exception|aborted|cancel+ed|blocked|blocker)s?$/i.test(name);
 }
@@ -83,7 +83,7 @@ export function truthFor({ name, report: { findings } }: Slot): boolean {
   return /done|complete|finish|ok$|success/i.test(name);
 }
 
-/** The value that claims least; for a state the one that says it is done. */
+/** Picks an enum value: for a status the one that means done, for a verdict a neutral one, otherwise the most modest one. */
 export function enumValue(values: readonly unknown[], name: string): unknown {
   const order = /status|state|result|outcome/i.test(name)
     ? DONE
@@ -100,7 +100,7 @@ const DONE = ["ok", "success", "succeeded", "completed", "complete", "done", "fi
 const VERDICTS = ["unknown", "none", "abstain", "approved", "approve", "comment", "pass", "accept"];
 const MODEST = ["unknown", "none", "n/a", "not_applicable", "other", "info", "low", "minor"];
 
-/** No clock, no address, no chance: the same request has to give the same answer. */
+/** Returns fixed dates and addresses: the same request has to give the same answer. */
 const FORMATS: Readonly<Record<string, string>> = {
   "date-time": "1970-01-01T00:00:00Z",
   date: "1970-01-01",
@@ -151,7 +151,7 @@ function sized({ minLength, maxLength }: Schema, text: string): string {
   return head.padEnd(least, ".");
 }
 
-/** The first of a few short texts that fits; a pattern from elsewhere is never tried on a long one. */
+/** Returns the first of a few short texts that matches the pattern. A foreign pattern is never run on a long text. */
 function matching(pattern: string, text: string, schema: Schema, { finding, report }: Slot): string {
   const about = finding ?? report.findings[0];
   const offers = [

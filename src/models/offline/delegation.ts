@@ -6,19 +6,19 @@ import type { ParsedQuestion } from "./question.ts";
 import type { PlannedCall } from "./steps.ts";
 import { ADVICE, INTRODUCTION, withoutVoice } from "./voice.ts";
 
-/** A tool that hands a task to another agent, as far as its schema says how. */
+/** A tool that delegates to another agent, with the parameter names found in its schema. */
 type Hand = Readonly<{ tool: string; who: string; what: string; short?: string; agent: string }>;
 
 /** What such tools call the agent and its task. */
 const WHO = ["subagent_type", "agent_name", "type"];
 const WHAT = ["prompt", "input", "objective"];
-/** Those that search best, as far as a name can tell. */
+/** Agent names that suggest searching, preferred in this order. */
 const EXPLORERS = ["explore", "Explore", "codebase-investigator", "general"];
 
 /** More parts of a question than this are asked of the last agent together. */
 const MOST_HANDED = 3;
 
-/** One agent for each part of the question; nothing when there is no tool for that, or they were asked already. */
+/** One delegation for each part of the question. Empty without a delegating tool, or when the agents were already asked. */
 export function handings(
   question: ParsedQuestion,
   tools: readonly ToolSpec[],
@@ -38,7 +38,7 @@ export function handings(
   }));
 }
 
-/** How an agent can be reached again is for the one who asked it. */
+/** The address for continuing an agent; removed from answers that are passed on. */
 const ADDRESS = /\s*\[agentId: [^\]\n]*\]\s*$/;
 
 /** What the agents answered, put together; `undefined` when none was asked or none succeeded. */
@@ -55,7 +55,7 @@ export function relayed(tools: readonly ToolSpec[], after: readonly Message[]): 
   return [INTRODUCTION, ...parts, ADVICE].join("\n\n");
 }
 
-/** What it did itself: who got no help begins anew. */
+/** The messages without delegations: when no agent succeeded, the model searches by itself. */
 export function ownWork(tools: readonly ToolSpec[], after: readonly Message[]): readonly Message[] {
   const name = handIn(tools)?.tool;
   return after.filter((message) => {

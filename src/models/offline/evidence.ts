@@ -20,7 +20,7 @@ export type Evidence = Readonly<{
   failures: readonly Readonly<{ tool: string; reason: string }>[];
   /** How often each kind of work was done. */
   rounds: Readonly<{ searched: number; read: number; all: number }>;
-  /** What became of earlier attempts to hand in. */
+  /** How many results were rejected so far. */
   rejected: number;
 }>;
 
@@ -54,7 +54,7 @@ export function evidenceFrom(messages: readonly Message[], isFinish: (name: stri
   return { files, counts, read, named, tree, failures, rejected, rounds: roundsOf(messages) };
 }
 
-/** Each call with what came of it. */
+/** Pairs each tool call with its result. */
 export function* exchanges(messages: readonly Message[]): Generator<{ call: ToolCall; answer: ToolAnswer }> {
   const calls = new Map<string, ToolCall>();
   for (const message of messages) {
@@ -74,7 +74,7 @@ function roundsOf(messages: readonly Message[]): Evidence["rounds"] {
   return { searched: having("grep_files", "glob", "list_files"), read: having("read_file"), all: turns.length };
 }
 
-/** What tools say about their own output stands in brackets. */
+/** Matches remarks that tools add to their output, in brackets. */
 const rowsOf = (text: string): string[] => text.split("\n").filter((row) => row !== "" && !row.startsWith("["));
 
 function linesFound(text: string): ShownLine[] {

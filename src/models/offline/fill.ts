@@ -53,7 +53,7 @@ function valueFor(given: unknown, place: Place): unknown {
 const TYPES = ["object", "array", "string", "number", "integer", "boolean", "null"] as const;
 type Type = (typeof TYPES)[number];
 
-/** The type that can say most, of those a schema allows or whose keywords it uses. */
+/** Picks the most expressive type that the schema allows or whose keywords it uses. */
 function typeOf(schema: Schema): Type {
   const said = [schema.type].flat();
   const allowed = TYPES.find((type) => said.includes(type));

@@ -65,14 +65,14 @@ function turnFor(request: ModelRequest): Turn {
   return { text: "", calls: [{ name: finish.name, input: handedIn(finish, answer, text) }] };
 }
 
-/** Whoever can hand work on does that; who cannot looks for itself. */
+/** Delegates if possible, and otherwise searches with its own tools. */
 const either = (handed: readonly PlannedCall[], own: () => readonly PlannedCall[]): readonly PlannedCall[] =>
   handed.length > 0 ? handed : own();
 
 const SEARCH_TOOLS: readonly string[] = ["grep_files", "glob", "list_files", "read_file"];
 const MOST_REJECTED = 2;
 
-/** A model that must call one certain tool calls it, if need be with made-up arguments. */
+/** When the request forces one tool, calls that tool, with made-up arguments if necessary. */
 function only(forced: string, calls: readonly PlannedCall[], { tools }: ModelRequest): readonly PlannedCall[] {
   const fitting = calls.filter(({ name }) => name === forced);
   const spec = tools.find(({ name }) => name === forced);

@@ -4,11 +4,11 @@ import { type Term, termsOf } from "./terms.ts";
 import { isOwnVoice, withoutVoice } from "./voice.ts";
 import { CHANGES } from "./words.ts";
 
-/** What is asked, taken apart as far as words allow. */
+/** A question split into its parts by its wording. */
 export type ParsedQuestion = Readonly<{
   /** The question on one line. */
   text: string;
-  /** Its parts, each with what it asks about. */
+  /** The parts of the question, each with its search terms. */
   clauses: readonly Clause[];
   /** Files that it names. */
   paths: readonly string[];
@@ -20,7 +20,7 @@ export type ParsedQuestion = Readonly<{
 
 export type Clause = Readonly<{ text: string; terms: readonly Term[] }>;
 
-/** Reads a prompt. However long it is, only so much of it counts as the question. */
+/** Parses a prompt. Only the first part of a long prompt counts as the question. */
 export function questionOf(prompt: string): ParsedQuestion {
   const { asked, material } = parted(prompt);
   const paths = [...new Set(Array.from(asked.matchAll(PATH), ([path]) => path.replace(/^\.\//, "")))].slice(0, 4);
@@ -29,14 +29,14 @@ export function questionOf(prompt: string): ParsedQuestion {
   return { text: oneLine(asked), clauses, paths, material, wants: wishOf(prompt, asked) };
 }
 
-/** The message with the task in it: the last one of the user that is more than a demand for the result. */
+/** Finds the message that holds the task: the last user message that is more than a request for the result. */
 export function taskIndex(messages: readonly Message[]): number {
   const isTask = (message: Message): boolean => message.role === "user" && !isDemand(message.text);
   const last = messages.findLastIndex(isTask);
   return last >= 0 ? last : messages.findIndex(({ role }) => role === "user");
 }
 
-/** Whether a message only asks to hand in now what there is. */
+/** Whether a message only asks for the result. */
 export function isDemand(text: string): boolean {
   return DEMANDS.some((demand) => text.startsWith(demand));
 }
@@ -60,7 +60,7 @@ function parted(prompt: string): { asked: string; material: string[] } {
     .filter((text) => !isOwnVoice(text));
   const asked = paragraphs.filter((text) => text !== "" && !isFindings(text));
   material.push(...paragraphs.filter(isFindings).flatMap((text) => text.split("\n")));
-  // The task stands at the beginning or at the end; what is in between came along.
+  // The task is at the beginning or at the end of the prompt; the text between is attached material.
   const [first = "", ...more] = asked;
   const last = more.pop() ?? "";
   const between: string[] = [];
@@ -93,7 +93,7 @@ function withoutBlocks(prompt: string): { plain: string; material: string[] } {
   return { plain: plain.join("\n"), material };
 }
 
-/** A paragraph of which most lines name a place in a file is somebody's findings. */
+/** A paragraph in which most lines name a place in a file is treated as attached findings. */
 function isFindings(paragraph: string): boolean {
   const lines = paragraph.split("\n");
   return lines.filter((line) => /[\w/-]\.\w+:\d+|^\s*\d+\s{2}/.test(line.slice(0, 300))).length * 2 > lines.length;

@@ -11,7 +11,7 @@ export type RankedFile = Readonly<{
   terms: readonly string[];
 }>;
 
-/** A line, what it is worth, and the name that it defines, if it does. */
+/** A line with its score and the name that it defines, if any. */
 export type ScoredLine = Readonly<{ number: number; text: string; score: number; defines?: string }>;
 
 /** Files by how much they say about these terms: rare terms count more, several together much more. */
@@ -89,8 +89,8 @@ function placeOf(path: string, lines: ReadonlyMap<number, string>, scale: Scale)
 type Seen = ReadonlyMap<number, string>;
 
 /**
- * What a line says itself counts, what the lines right beside it say by half. A definition speaks with the comment
- * above it, and most of all with its name.
+ * Scores a line by its own words, and by half for the words of the lines next to it. A definition also gets the score of the comment
+ * above it, and the name that it defines scores highest.
  */
 function scoredLine(number: number, text: string, { terms, rarity, lines }: Scale & { lines: Seen }): ScoredLine {
   const name = definedIn(text);
@@ -166,7 +166,7 @@ function nameScore(path: string, { terms, rarity }: Scale): number {
   return worth(name, 2.5) + worth(folders.join("/"), 0.7);
 }
 
-/** What is rarely meant counts little, unless the question names it. */
+/** Tests, examples and the like score low unless the question names them. */
 const KINDS: readonly Readonly<{ path: RegExp; unless: RegExp; worth: number }>[] = [
   { path: /(?:^|\/)(?:package-lock\.json|[\w.-]+\.lock|pnpm-lock\.yaml|go\.sum)$/i, unless: /lock/i, worth: 0.02 },
   { path: /\.min\.\w+$|(?:^|\/)(?:dist|build|vendor|node_modules)\//, unless: /dist|build|vendor/i, worth: 0.1 },

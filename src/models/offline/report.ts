@@ -6,7 +6,7 @@ import { definedIn, type RankedFile, ranked, type ScoredLine } from "./rank.ts";
 export type ReportedPlace = Readonly<{
   path: string;
   line: number;
-  /** The line as it stands in the file. */
+  /** The text of the line. */
   quote: string;
   /** Further lines of the file that speak for it, in their order; the first one included. */
   lines: readonly Readonly<{ number: number; text: string }>[];
@@ -45,7 +45,7 @@ function sectionOf({ text, terms }: Clause, question: ParsedQuestion, evidence: 
   };
 }
 
-/** A file by what it defines. */
+/** Describes a file by the names that it defines. */
 function outlineOf(path: string, evidence: Evidence): ReportedPlace {
   const seen = evidence.files.get(path) ?? new Map<number, string>();
   const defining = [...seen]
@@ -82,7 +82,7 @@ function findingIn({ path, lines, terms }: RankedFile, evidence: Evidence): Repo
   };
 }
 
-/** What the line defines or stands in, as far as the lines above it were seen. */
+/** The definition on the line or around it, judging by the lines above that were seen. */
 function nameAround(number: number, seen: ReadonlyMap<number, string>): string | undefined {
   const own = definedIn(seen.get(number) ?? "");
   for (let at = number; own === undefined && at > number - 100; at--) {

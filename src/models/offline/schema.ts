@@ -32,7 +32,7 @@ function plain(given: unknown): Schema {
   return isRecord(given) ? fromJtd(given) : {};
 }
 
-/** A schema that carries definitions may be meant by the references inside, wherever it is embedded. */
+/** Collects schemas with definitions: a reference inside may point into any of them. */
 function within(roots: readonly Schema[], schema: Schema): readonly Schema[] {
   return roots.length === 0 || "$defs" in schema || "definitions" in schema ? [...roots, schema] : roots;
 }
@@ -91,7 +91,7 @@ const JTD_TYPES: Readonly<Record<string, Schema>> = {
   uint32: { type: "integer", minimum: 0 },
 };
 
-/** The outermost level of a JTD schema as JSON Schema; what is JSON Schema already stays as it is. */
+/** Translates the outermost level of a JTD schema to JSON Schema; JSON Schema is returned unchanged. */
 function fromJtd(schema: Schema): Schema {
   const { elements, values, optionalProperties, discriminator, mapping, ref, type, ...rest } = schema;
   if (typeof type === "string" && Object.hasOwn(JTD_TYPES, type)) return { ...rest, ...JTD_TYPES[type] };

@@ -23,7 +23,7 @@ export function nextCalls(standing: StepContext): PlannedCall[] {
 
 const MOST_ROUNDS = 3;
 const MOST_READS = 12;
-/** A file of this length is read as a whole; of a longer one the beginning, and what lies around its best line. */
+/** Files up to this length are read whole; of longer files the beginning and the lines around the best match. */
 const WHOLE_LINES = 200;
 
 /** First, everything at once: each word, words together, definitions, file names, and the layout. */
@@ -126,7 +126,7 @@ export function allTerms({ clauses }: ParsedQuestion): Term[] {
   return [...found.values()].sort((a, b) => b.weight - a.weight).slice(0, 10);
 }
 
-/** The names of what a place calls, as far as it was seen. */
+/** The names that the code at a place calls, judging by the lines that were seen. */
 function callsIn({ path }: RankedFile, { files }: Evidence): string[] {
   const text = [...(files.get(path)?.values() ?? [])].join("\n");
   return Array.from(text.matchAll(/(?<![\w$])([A-Za-z_]\w{2,60})\(/g), ([, name]) => name ?? "");

@@ -2,9 +2,9 @@ import { COMMON_WORDS, STOP_WORDS, SYNONYMS } from "./words.ts";
 
 /** One thing to look for, and the expressions that find it. */
 export type Term = Readonly<{
-  /** As it stands in the question. */
+  /** The word in the question. */
   name: string;
-  /** What it shares with its relatives; two terms with one root are one. */
+  /** The root that related words share; terms with the same root are merged. */
   root: string;
   /** Other words for it that count a little less. */
   also: readonly string[];

@@ -1,4 +1,4 @@
-/** Words that say how something is asked, not what about; whoever searches for them finds everything. */
+/** Words that carry no subject (how, where, please); searching for them would match everything. */
 export const STOP_WORDS: ReadonlySet<string> = words(`
   a about above across after again against all almost alone along already also although always am among an and
   another any anybody anyone anything anywhere are aren around as ask asked at away back be became because become

@@ -30,7 +30,7 @@ export function fallingBack(contenders: readonly Contender[]): Model {
       if (fault === undefined) return;
       const next = contenders[current + 1];
       if (next === undefined || shown || signal.aborted || !mayFallBack(fault, next)) {
-        if (providerFaultOf(fault)) current = 0; // none of them serves: whoever asks again begins with the first
+        if (providerFaultOf(fault)) current = 0; // all models failed: the next request starts with the first one again
         yield { type: "error", fault };
         return;
       }

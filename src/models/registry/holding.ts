@@ -21,14 +21,14 @@ export type HeldModel = Readonly<{
 }>;
 
 /**
- * A model of one task that is not asked while its provider refuses the key: what one task is refused holds all others on
- * this machine. When the time has come one of them asks; what it is answered counts for all.
+ * Pauses requests of a task while its provider refuses the key. A refusal holds all tasks on this machine that use the key.
+ * When the hold expires, one task sends a probe request, and its result applies to all of them.
  */
 export function holding(model: Model, held: HeldModel): Readonly<{ model: Model; reopening: Reopening }> {
   const { key, provider, id, fallback, holds, rules } = held;
   const judge = (hold: Hold | undefined): ReturnType<typeof judgeHold> =>
     judgeHold(hold, rules, { model: id, fallback, now: Date.now() });
-  /** The claim of a task that parked and is to ask first. */
+  /** The probe claim of a parked task: it sends its request first. */
   let waiting: ProbeClaim | undefined;
 
   const asking: Model = async function* (request, signal) {

@@ -26,7 +26,7 @@ export type ProviderView = Readonly<{
   baseURLFrom?: string;
   /** It runs on this machine and needs no key. */
   local: boolean;
-  /** What it answered when it was asked for its models; absent: it was not asked. */
+  /** The models that the provider listed; absent: it was not asked. */
   probe?: ProviderProbe;
 }>;
 

@@ -8,7 +8,7 @@ import type { Provider } from "./provider.ts";
 
 /** What a provider answered when it was asked for its models. */
 export type ProviderProbe = Readonly<{
-  /** `answers`: it listed its models. `refused`: it does not accept the key. `silent`: nobody answers at its address. */
+  /** `answers`: it listed its models. `refused`: it rejected the key. `silent`: no server answered at its address. */
   state: "answers" | "refused" | "silent" | "unclear";
   models: readonly string[];
   /** A short description. */

@@ -41,7 +41,7 @@ export type Provider = Readonly<{
   /** The variable that its address came from. */
   baseURLFrom?: string;
   status: ProviderStatus;
-  /** It charges less for the beginning of a request that it has read before. */
+  /** The provider charges less for a request prefix that it has cached. */
   caches: boolean;
   open(means: WireParts): Promise<Model>;
 }>;

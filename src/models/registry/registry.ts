@@ -36,7 +36,7 @@ export type ModelRegistryConfig = Readonly<{
   tiers?: Partial<Readonly<Record<Tier, string | readonly string[]>>>;
   /** The default model. */
   default?: string | readonly string[];
-  /** Models that are handed in, under names of one's own. */
+  /** Model objects given by the library user, by name. */
   models?: Readonly<Record<string, Model | LanguageModel>>;
   /** Models that come with the program; a row that ends in a colon takes the rest of the name. */
   builtin?: Readonly<Record<string, (rest: string) => Promise<Model>>>;
@@ -61,7 +61,7 @@ export type ModelRegistry = ModelSource &
     provider(name: string): Provider | undefined;
     /** Known providers, and the user's own. */
     providerNames: readonly string[];
-    /** Waits until prices can be told at once. */
+    /** Resolves once prices are loaded. */
     loadPrices(): Promise<void>;
   }>;
 
@@ -100,7 +100,7 @@ export function createModelRegistry(config: ModelRegistryConfig): ModelRegistry 
   };
 
   const prefixes = new Map<string, Prefixes>();
-  /** Requests wait for the one that writes their prefix before they look whether the key is held: it may be by then. */
+  /** Requests wait for the request that writes their shared prefix first, and check for a hold afterwards, since the wait may be long. */
   const warmed = (found: Provider, model: Model): Model => {
     if (!found.caches) return model;
     const known = prefixes.get(found.name) ?? new Map();
@@ -119,7 +119,7 @@ export function createModelRegistry(config: ModelRegistryConfig): ModelRegistry 
     return { model: warmed(found, asked), reopening };
   };
 
-  /** The model of a candidate; one that is handed in as a function looks after its own retries. */
+  /** The model of a candidate; a model given as a function handles its own retries. */
   const openModel = async (candidate: ModelCandidate, asking: Asking): Promise<OpenedModel> => {
     const { provider: at } = candidate;
     if (at === undefined) return { model: await modelOf(candidate, asking) };
@@ -241,7 +241,7 @@ function shown(name: string): string {
   return prefix === undefined || rest === undefined ? name : `${prefix}${basename(rest)}`;
 }
 
-/** `provider/model` as it stands; anything else is a tier, and a tier that is not set is the default. */
+/** Keeps `provider/model` unchanged; any other name is a tier, and a tier without a model means the default model. */
 function specOf(nameOrTier: string, config: ModelRegistryConfig): string {
   if (nameOrTier.includes("/")) return nameOrTier;
   const tier = tierNames.find((one) => one === nameOrTier);

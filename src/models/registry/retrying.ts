@@ -5,7 +5,7 @@ import { formatDuration } from "../../core/text/duration.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import { abortedFault } from "../wires/fault.ts";
 
-/** How often a turn is tried again by itself. */
+/** How many times a failed turn is retried automatically. */
 const RETRIES = 3;
 const FIRST_WAIT_MS = 500;
 /** The shortest wait that a task parks for. */

@@ -4,7 +4,7 @@ import { onAbort } from "../../runtime/async/on-abort.ts";
 /** A prefix below so many tokens is not cached by the providers, or saves less than the wait costs. */
 const WORTH_TOKENS = 1_024;
 const CHARS_PER_TOKEN = 4;
-/** How long a request waits for the first byte of the one that writes the prefix. */
+/** How long a request waits for the first byte of the request that writes the shared prefix. */
 const LONGEST_WAIT_MS = 10_000;
 /** How long a prefix stays in a provider's cache, less a margin. */
 const WARM_MS = 4 * 60_000;

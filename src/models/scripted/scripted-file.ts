@@ -35,7 +35,7 @@ const file = z.union([
 
 /**
  * Reads models from files of turns. Every try of every task plays its file from the beginning, or from where it was
- * when it is taken up again; unless the file says `shared`: then all of them take their turns from one list.
+ * when the run is resumed. With `shared` in the file all tasks take their turns from one list.
  */
 export function createScriptReader(cwd: string): (path: string) => Promise<Model> {
   const known = new Map<string, Promise<() => Model>>();

@@ -26,8 +26,8 @@ export type Script = ScriptedTurn | ((request: ModelRequest) => ScriptedTurn | P
 export type ScriptedModel = Model & { readonly requests: readonly ModelRequest[] };
 
 /**
- * A model that plays these turns, one per request whoever asks, and then fails. For tests: the same script gives the
- * same events, and `requests` shows what the model was told.
+ * A model that plays these turns in order, one per request, and then fails. For tests: the same script gives the
+ * same events, and `requests` records the requests it received.
  */
 export function scripted(...turns: readonly Script[]): ScriptedModel {
   const requests: ModelRequest[] = [];

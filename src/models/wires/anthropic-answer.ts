@@ -8,7 +8,7 @@ import { type AnswerReader, appendText } from "./wire.ts";
 /** A part of a message as the provider has it. */
 export type Block = Readonly<Record<string, unknown>>;
 
-/** Whose blocks may be sent back as they came. */
+/** The provider whose blocks may be sent back unchanged. */
 export const CARRIED = "anthropic";
 
 /** One answer: blocks of text, thinking and calls, each begun, continued and ended. */

@@ -7,12 +7,12 @@ import type { Endpoint } from "./endpoint.ts";
 import { thinkingOptions } from "./thinking-options.ts";
 import { type WireParts, speak, type Wire } from "./wire.ts";
 
-/** The messages API of Anthropic, and of whoever speaks it too. */
+/** The Messages API of Anthropic and of compatible providers. */
 export function open(endpoint: Endpoint, means: WireParts): Model {
   return speak(wireFor(endpoint), endpoint, means);
 }
 
-/** The longest answer that is asked for when nobody says how long it may be. */
+/** The maximum length of an answer when the request sets none. */
 const USUAL_OUTPUT = 32_000;
 
 function wireFor(endpoint: Endpoint): Wire {
@@ -48,7 +48,7 @@ function wireFor(endpoint: Endpoint): Wire {
       const forked = messages.some(isMarked);
       const texts = messages.map((message, at) => {
         if (at === last) return JSON.stringify(messageFor(message, true));
-        // There may be four marks: the one at the fork covers what is marked before it.
+        // Anthropic allows four cache marks; the mark at the fork also covers the messages before it.
         const covered = forked && message.role === "user" && message.shared !== undefined;
         return covered ? JSON.stringify(messageFor(message, isMarked(message), false)) : messageText(message);
       });
@@ -70,7 +70,7 @@ function wireFor(endpoint: Endpoint): Wire {
 /** Everything up to a mark is kept by the provider and costs a tenth the next time. */
 const CACHED = { cache_control: { type: "ephemeral" } } as const;
 
-/** Length, thinking and sampling, as far as the model takes them. */
+/** Length, thinking and sampling parameters that the model supports. */
 function limitsFor({ model, thinking, toolChoice, maxOutputTokens, temperature, topP }: ModelRequest): object {
   const { maxOutput, sampling } = claudeFeatures(model);
   const mayThink = toolChoice === "auto" || (thinking !== undefined && thinkingLevel(thinking) === "off");

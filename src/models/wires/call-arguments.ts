@@ -1,4 +1,4 @@
-/** The arguments of a call; what is no JSON is passed on as text, and the loop answers it with an error. */
+/** Parses the arguments of a call. Invalid JSON is kept as text, and the loop answers it with an error. */
 export function argumentsFrom(json: string): unknown {
   if (json.trim() === "") return {};
   try {

@@ -15,7 +15,7 @@ export type ClaudeModel = Readonly<{
 const plain = { most: "high", sampling: true, forced: true } as const;
 const modern = { maxOutput: 128_000, most: "xhigh", sampling: false, forced: true } as const;
 
-/** By what the provider calls it; the first row that fits counts. */
+/** Matched against the provider's model id; the first matching row applies. */
 const rows: readonly (readonly [RegExp, ClaudeModel])[] = [
   [/claude-(?:opus-5-5|sonnet-5-5|fable-5)/, { ...modern, thinking: "always", forced: false }],
   [/claude-(?:opus|sonnet)-4-6/, { ...modern, thinking: "adaptive", most: "max", sampling: true }],
@@ -27,7 +27,7 @@ const rows: readonly (readonly [RegExp, ClaudeModel])[] = [
   [/claude-/, { ...modern, thinking: "adaptive" }],
 ];
 
-/** Somebody else's model behind the same format. */
+/** A model of another vendor behind the same API. */
 const other: ClaudeModel = { ...plain, maxOutput: 32_000, thinking: "budget" };
 
 /** What is known about a model of the messages API. */

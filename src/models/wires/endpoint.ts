@@ -25,15 +25,15 @@ export type Endpoint = Readonly<{
   silenceMs?: number;
 }>;
 
-/** Differences between those who speak OpenAI's chat format. */
+/** Differences between providers that implement OpenAI's chat API. */
 export type Quirks = Readonly<{
-  /** What limits the answer. */
+  /** The parameter that limits the length of the answer. */
   maxTokens?: "max_tokens" | "max_completion_tokens";
-  /** What `required` is called. */
+  /** The value of tool_choice that forces a tool call. */
   anyTool?: "required" | "any";
   /** Usage is always sent, and requesting it is an error. */
   usageUnasked?: true;
-  /** A name for the beginning of a request sends requests with the same one to the same cache. */
+  /** The provider accepts `prompt_cache_key`, which routes requests with the same key to the same cache. */
   cacheKey?: true;
   /** Field in which thinking must be sent back. */
   returnThinking?: "reasoning_content" | "reasoning_details";

@@ -28,7 +28,7 @@ export function faultOfStatus({ status, headers, body }: ErrorResponse, endpoint
   };
 }
 
-/** What an error inside of a stream means; there is no status, only what it says. */
+/** Maps an error event inside a stream to a fault; such an event has no HTTP status, only a message. */
 export function faultOfEvent(error: unknown, endpoint: Endpoint): Fault {
   const said = saidIn(error);
   const kind = faultKindOf(said.status ?? 500, said);

@@ -38,7 +38,7 @@ export function connectProvider(
   const gate = proxy === undefined ? undefined : new URL(proxy);
   const agent = isSecure && gate ? tunnelAgent(gate) : new client.Agent({ keepAlive: true });
   const base = baseURL.replace(/\/+$/, "");
-  // Without a secret to keep, a proxy is told the whole address and asks for us.
+  // Plain HTTP through a proxy: the proxy gets the full address and sends the request itself.
   const forwarded =
     gate && !isSecure ? { address: gate, headers: { host: new URL(base).host, ...proxyHeaders(gate) } } : undefined;
 

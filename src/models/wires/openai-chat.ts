@@ -36,7 +36,7 @@ function wireFor(endpoint: Endpoint): Wire {
     headers: ({ key }): Record<string, string> => (key === undefined ? {} : { authorization: `Bearer ${key}` }),
     body: (request) => {
       const { model, system, tools, thinking } = request;
-      // OpenRouter passes the marks on to Anthropic, whose models keep nothing unasked.
+      // OpenRouter passes cache marks on to Anthropic, whose models cache only what is marked.
       const marks = provider === "openrouter" && /claude/.test(model);
       const last = request.messages.length - 1;
       const texts = request.messages.map((message, at) =>
@@ -86,7 +86,7 @@ function choiceFor(choice: ModelRequest["toolChoice"], { anyTool = "required" }:
   return choice === "required" ? anyTool : { type: "function", function: { name: choice.tool } };
 }
 
-/** One message of ours is none, one or several of theirs. */
+/** Converts one of our messages to zero, one or several chat messages. */
 function messagesFor(message: Message, { provider, quirks }: Endpoint): object[] {
   switch (message.role) {
     case "user":

@@ -101,7 +101,7 @@ function priceIn({ calcPrice, findProvider }: Catalogue, providerId: string, id:
     try {
       return calcPrice(usage, id, { provider })?.total_price;
     } catch {
-      return undefined; // a turn is not lost because its price cannot be told
+      return undefined; // an unknown price must not fail the turn
     }
   };
 }

@@ -6,7 +6,7 @@ export type EventReader = Readonly<{
   end(): string[];
 }>;
 
-/** A reader for one stream. Names, ids and comments are left out: whoever needs a type finds it in the data. */
+/** A parser for one stream of server-sent events. Event names, ids and comments are dropped; types are in the data. */
 export function createEventReader(): EventReader {
   let rest = "";
   return {

@@ -29,7 +29,7 @@ export const thinkingOptions = {
   },
   /** Options of the library for Google. */
   "library-google": (wish, id) => named("thinkingConfig", google(wish, id)),
-  /** Options of the library for Anthropic, for models that are handed in. */
+  /** Thinking options of the AI SDK for Anthropic models given by the library user. */
   "library-anthropic": (wish, id) => {
     const { thinking, output_config } = anthropic(wish, id);
     const { budget_tokens, ...rest } = thinking ?? {};
@@ -88,7 +88,7 @@ function anthropic(wish: Thinking, id: string): AnthropicThinking {
 const effortOf = (level: ThinkingLevel, most: string): string =>
   level === "xhigh" ? most : level === "minimal" || level === "off" ? "low" : level;
 
-/** Levels came and went with the versions; a model that does not reason is told nothing. */
+/** The reasoning efforts that a model version supports; `undefined` for models without reasoning. */
 function openaiEffort(level: ThinkingLevel, id: string): string | undefined {
   const [, major, minor = "0", variant = ""] = /(?:^|\/)gpt-(\d+)(?:\.(\d+))?(?:-(.+))?$/.exec(id) ?? [];
   if (/(?:^|\/)o\d/.test(id))

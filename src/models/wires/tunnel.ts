@@ -2,17 +2,17 @@ import http from "node:http";
 import https from "node:https";
 import tls, { type ConnectionOptions } from "node:tls";
 
-/** How long a proxy may take to open a way. */
+/** How long a proxy may take to open a tunnel. */
 const OPEN_MS = 30_000;
 
-/** What a request to a proxy says about who asks: the login that its address may hold. */
+/** The proxy login from the proxy's URL, as a header. */
 export function proxyHeaders(proxy: URL): Record<string, string> {
   if (proxy.username === "") return {};
   const login = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
   return { "proxy-authorization": `Basic ${Buffer.from(login).toString("base64")}` };
 }
 
-/** Connections through a proxy: it is asked for a way to the host, and what goes over it is only between us and the host. */
+/** Connects through a proxy with CONNECT; the TLS connection is end-to-end with the host. */
 export function tunnelAgent(proxy: URL): https.Agent {
   const agent = new https.Agent({ keepAlive: true });
   type Done = (error: Error | null, socket?: tls.TLSSocket) => void;

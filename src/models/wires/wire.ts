@@ -29,7 +29,7 @@ export type AnswerReader = Readonly<{
 
 export type FinishedAnswer = Readonly<{ usage?: TurnUsage; carry?: ProviderData }>;
 
-/** What speaking needs besides a format and an address. */
+/** The dependencies of a wire besides its format and address. */
 export type WireParts = Readonly<{ prices: Prices }>;
 
 /** A model that speaks a format over HTTP. Text that arrives together is one event. */
@@ -90,7 +90,7 @@ export function speak(wire: Wire, endpoint: Endpoint, { prices }: WireParts): Mo
   };
 }
 
-/** Adds text to an event that is already waiting, so that what came in one piece is one event. */
+/** Appends text to a pending event, so that one chunk becomes one event. */
 export function appendText(out: ModelEvent[], type: "text" | "thinking", text: string): void {
   if (text === "") return;
   const last = out.at(-1);

@@ -5,7 +5,7 @@ const input = z.strictObject({
   data: z.string().min(1).max(2_000_000).describe("the base64 text, in either alphabet; line breaks do not matter"),
 });
 
-/** Base64 to text; bytes that are no text are said and shown as hex. */
+/** Decodes base64 to text; bytes that are not text are reported and shown as hex. */
 export const base64Decode = defineTool({
   name: "base64_decode",
   description: "Decodes base64 to text. Bytes that are no text are shown as hex.",

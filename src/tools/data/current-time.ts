@@ -5,7 +5,7 @@ const input = z.strictObject({
   timeZone: z.string().min(1).optional().describe("an IANA name such as Europe/Berlin; UTC is always given"),
 });
 
-/** Tells the time of a clock that is handed in. */
+/** Prints the time of the given clock. */
 export const currentTimeBy = (clock: () => number): Tool =>
   defineTool({
     name: "current_time",

@@ -64,7 +64,7 @@ export const editFile = defineTool({
 function edited(text: string, { path, oldText, newText, replaceAll = false }: z.infer<typeof input>): string {
   if (oldText === newText) throw new Error("oldText and newText are the same: there is nothing to change");
   const exact = placesOf(text, oldText);
-  // A file with line ends of another system is matched, and stays as it is.
+  // Match a file with CRLF line endings, too, and keep its endings.
   const carriage = exact.length === 0 && text.includes("\r\n") && !oldText.includes("\r");
   const old = carriage ? oldText.replaceAll("\n", "\r\n") : oldText;
   const places = carriage ? placesOf(text, old) : exact;

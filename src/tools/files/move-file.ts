@@ -55,7 +55,7 @@ export const moveFile = defineTool({
   },
 });
 
-/** The root that a spot lies in. */
+/** The root folder that contains the path. */
 function rootPath({ real, path }: ContainedPath): string {
   return real.slice(0, real.length - path.length - 1) || "/";
 }

@@ -33,6 +33,6 @@ export function authFetch({ open, own, signal }: AuthWay): typeof fetch {
   };
 }
 
-/** A host as the guard is told of it. */
+/** A host in the notation that the network guard expects. */
 export const hostOf = ({ hostname, port, protocol }: URL): string =>
   `${hostname}:${port || (protocol === "https:" ? "443" : "80")}`;

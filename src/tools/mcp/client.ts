@@ -8,17 +8,17 @@ export type ClientSdk = typeof import("@modelcontextprotocol/client");
 /** How messages get to a server and back. */
 export type McpTransport = Transport;
 export type McpResult = CallToolResult;
-/** Who says the token of a request, and what to do when it is refused. */
+/** Supplies the token of a request, and handles a refused token. */
 export type McpAuth = AuthProvider;
 /** A tool as a server offers it. */
 export type OfferedTool = Pick<Tool, "name" | "description" | "inputSchema" | "outputSchema" | "annotations">;
 
 /** A server that is connected. */
 export type McpSession = Readonly<{
-  /** What it offers now; asked again after it said that this changed. */
+  /** The tools that the server offers now; fetched again after the server announced a change. */
   tools(signal: AbortSignal): Promise<readonly OfferedTool[]>;
   call(name: string, args: Readonly<Record<string, unknown>>, options: CallOptions): Promise<McpResult>;
-  /** Settles when the connection ends, whoever ends it. */
+  /** Settles when the connection ends, on either side. */
   closed: Promise<void>;
   close(): Promise<void>;
 }>;
@@ -51,7 +51,7 @@ export async function connectServer(sdk: ClientSdk, transport: McpTransport, sig
   );
   let known: readonly OfferedTool[] | undefined;
   const closed = new Promise<void>((resolve) => {
-    Object.assign(client, { onclose: resolve, onerror: () => {} }); // an error that matters fails the request it belongs to
+    Object.assign(client, { onclose: resolve, onerror: () => {} }); // ignored: an error that belongs to a request fails that request
   });
   client.setNotificationHandler("notifications/tools/list_changed", () => {
     known = undefined;

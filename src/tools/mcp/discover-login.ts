@@ -39,7 +39,7 @@ export async function discoverLogin(sdk: ClientSdk, { url, challenge, fetch }: D
   };
 }
 
-/** What to ask for: what the settings say, else what the server says; what it missed before, and a login that lasts. */
+/** The scopes to request: those of the settings or else of the server, plus scopes missing in an earlier login, plus offline access. */
 export function scopeFor(
   { oauth }: McpServer,
   { scope, hasOffline }: DiscoveredLogin,

@@ -2,7 +2,7 @@ import { type McpServer, withVariables } from "../../core/vocabulary/mcp-server.
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** A text of a definition with the variables that it names; one that is not set is said. */
+/** Fills `${NAME}` variables into a text of a server definition; an unset variable is an error. */
 export function fillVariables(written: string, variables: Variables): string {
   const { text, missing } = withVariables(written, variables);
   if (missing.length > 0) throw new Error(`the variable ${missing[0]} is not set`);

@@ -23,7 +23,7 @@ export type ServerParts = Readonly<{
 export type Lazy = Readonly<{
   name: string;
   definition: McpServer;
-  /** Connected, and started again when it ended by itself, a few times. */
+  /** Connects to the server, and restarts it a few times if it exits. */
   session(run: string, signal: AbortSignal): Promise<StartedServer>;
   /** The trusted tools of the server, without starting it if they are known. */
   pinned(run: string, signal: AbortSignal): Promise<readonly PinnedTool[]>;
@@ -32,10 +32,10 @@ export type Lazy = Readonly<{
   end(): Promise<void>;
 }>;
 
-/** Who wrote a definition: the user, and into the settings. */
+/** Whether the user wrote the definition, in the settings. */
 export type ServerOrigin = Readonly<{ users: boolean; listed: boolean }>;
 
-/** How often a server that ends by itself is started in a run, and how long that waits at first. */
+/** How many times a server that exits is started in a run, and the first delay before a restart. */
 const MOST_STARTS = 4;
 const BACKOFF_MS = 200;
 
@@ -59,7 +59,7 @@ export function lazyServer(
       signal,
     );
     void started.closed.then(() => {
-      current = undefined; // whoever needs it next starts it again
+      current = undefined; // the next call starts it again
     });
     return started;
   };

@@ -15,7 +15,7 @@ const tokens = z.object({
 /** A stored login: authorization server, client and tokens. It is renewed only there. */
 const login = z.object({
   issuer: text,
-  /** The address of the authorization server, and what it says about itself. */
+  /** The URL of the authorization server and its metadata. */
   server: text,
   metadata: z
     .looseObject({
@@ -52,7 +52,7 @@ const note = z.object({
 /** What is known about the login to one address. */
 export type LoginNote = Readonly<Omit<z.infer<typeof note>, "version">>;
 
-/** A note as it was written down for this very address; anything else is none. */
+/** Parses a stored login for exactly this address; anything else is ignored. */
 export function parseNote(value: unknown, url: string): LoginNote | undefined {
   const parsed = note.safeParse(value);
   return parsed.success && parsed.data.url === url ? parsed.data : undefined;
@@ -85,7 +85,7 @@ export function loginState(
   return made || note?.wanted || note?.login || server.oauth ? "needs login" : undefined;
 }
 
-/** The user says in the settings who we are there. */
+/** The settings name the OAuth client. */
 export const logsInByHeader = ({ headers = {} }: McpServer): boolean =>
   Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
 

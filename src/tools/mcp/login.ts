@@ -17,13 +17,13 @@ export type LoginSpec = Omit<HttpSpec, "users"> &
   Readonly<{
     name: string;
     logins: Logins;
-    /** Shows a person the address to open, which belongs to `at`. */
+    /** Shows a person the URL to open; it belongs to the host `at`. */
     show(url: string, at: string): void | Promise<void>;
   }>;
 
 /**
- * Logs in to a server of the user's settings: finds out where, registers us there unless the settings say who we are, and
- * waits for the browser. False when the server wants no login. What goes wrong is said without any secret in it.
+ * Logs in to a server of the user's settings: discovers the authorization server, registers a client unless the settings name one, and
+ * waits for the browser. False when the server needs no login. Error messages contain no secret.
  */
 export async function logIn(spec: LoginSpec): Promise<boolean> {
   const { name, definition, logins, signal } = spec;
@@ -55,7 +55,7 @@ export async function logIn(spec: LoginSpec): Promise<boolean> {
 
 const MOST_REASON = 400;
 
-/** What a server asks for when nobody is logged in; `undefined`: nothing. */
+/** The authentication challenge of a server without a login; `undefined`: there is none. */
 async function challengeOf(
   sdk: ClientSdk,
   spec: LoginSpec,
@@ -75,7 +75,7 @@ async function challengeOf(
   } catch (error) {
     if (!asked) throw error;
   }
-  // Some only ask once a tool is called, and some are said to ask.
+  // Some servers challenge only when a tool is called, and some only according to their metadata.
   return asked ?? (note?.wanted || note?.login || spec.definition.oauth ? {} : undefined);
 }
 
@@ -144,7 +144,7 @@ async function inBrowser(sdk: ClientSdk, { spec, found, scope, fetch, secrets }:
   return login;
 }
 
-/** The metadata of an authorization server, for the registration of the protocol's library. */
+/** Converts the metadata of an authorization server for the registration of the MCP library. */
 const registrationOf = ({ metadata }: DiscoveredLogin) =>
   metadata && { metadata: metadata as NonNullable<Parameters<ClientSdk["registerClient"]>[1]["metadata"]> };
 

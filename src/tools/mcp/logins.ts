@@ -20,13 +20,13 @@ export type Logins = Readonly<{
   renew(url: string, refused: string | undefined, how: Renewal, signal: AbortSignal): Promise<Login | undefined>;
 }>;
 
-/** Asks for new tokens; `undefined` when the old ones are not accepted any more. */
+/** Refreshes the tokens; `undefined` when the refresh token is no longer accepted. */
 export type Renewal = (login: Login) => Promise<OAuthTokens | undefined>;
 
 export type LoginParts = Readonly<{
-  /** Without one there are no logins. */
+  /** The state folder; without it there are no logins. */
   home: string | undefined;
-  /** Told every secret before anybody uses it. */
+  /** Receives every secret before it is used, for redaction. */
   learn(secrets: readonly string[]): void;
   clock?(): number;
 }>;

@@ -44,8 +44,8 @@ export type RenewalParts = Pick<OAuthContext, "fetch" | "signal"> &
   }>;
 
 /**
- * Asks for new tokens where the old ones came from. Nothing that the server says today has a say in where that is, so it
- * cannot lead a refresh token elsewhere.
+ * Refreshes tokens at the server that issued them. The MCP server cannot influence that address, so it
+ * cannot redirect a refresh token.
  */
 export function renewalBy({ client, ...parts }: RenewalParts): Renewal {
   return async (login) => {

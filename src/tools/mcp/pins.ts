@@ -54,12 +54,12 @@ async function pinsIn(file: string): Promise<readonly PinnedTool[] | undefined> 
   }
 }
 
-/** What makes a tool what it is; another order of keys does not. */
+/** The canonical form of a tool definition, independent of the order of keys. */
 export function toolHash({ name, description, inputSchema, outputSchema, annotations }: OfferedTool): string {
   return hashText(stableText({ name, description, inputSchema, outputSchema, annotations }));
 }
 
-/** What a tool is called in front of a model. */
+/** The name of a tool as the model sees it. */
 export const pinnedToolName = (server: string, tool: string): string => mcpToolName(server, tool, hashText);
 
 export const hashText = (text: string): string => createHash("sha256").update(text).digest("hex");

@@ -1,7 +1,7 @@
 import { isRecord } from "../../core/text/json.ts";
 import type { McpResult } from "./client.ts";
 
-/** What a server gave back, as text. What is no text is named; nothing is fetched for it. */
+/** The result of a server as text. Other content is only named; nothing is downloaded. */
 export function resultText({ content, structuredContent }: McpResult): string {
   const parts = content.map(blockText).filter((part) => part !== "");
   if (parts.length > 0) return parts.join("\n");

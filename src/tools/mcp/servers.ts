@@ -68,7 +68,7 @@ export function serversOf({ mcpServers: own, source }: Agent, users: McpServers)
   return [...all.filter(({ name }) => Object.hasOwn(own, name)), ...brought];
 }
 
-/** Two tools that would be called the same: the first counts, and that is said. */
+/** Of two tools with the same name the first is used, with a warning. */
 function unique(tools: readonly Tool[], say: (text: string) => void): readonly Tool[] {
   const names = new Map<string, Tool>();
   for (const tool of tools) {

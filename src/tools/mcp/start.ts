@@ -13,7 +13,7 @@ import type { Logins } from "./logins.ts";
 import { childTransport } from "./talk.ts";
 import { isProgram } from "../../runtime/disk/is-program.ts";
 
-/** A server to start, and whose it is. */
+/** A server to start, with the origin of its definition. */
 export type StartSpec = Readonly<{
   name: string;
   definition: McpServer;
@@ -30,16 +30,16 @@ export type StartSpec = Readonly<{
   /** The user's logins, for a server of the user's settings. */
   logins?: Logins;
   open: GuardedOpen;
-  /** Ends what is still under way when nobody needs the server any more. */
+  /** Aborts pending work when the server is no longer needed. */
   over: AbortSignal;
 }>;
 
-/** A connected server, and the last words of its program where it is one. */
+/** A connected server, and the end of its stderr if it is a program. */
 export type StartedServer = McpSession & Readonly<{ complaint(): string }>;
 
 const MOST_COMPLAINT = 500;
 
-/** Starts a server and connects to it. Whatever goes wrong is thrown in words, and nothing is left running then. */
+/** Starts a server and connects to it. On failure throws a readable error and leaves no process running. */
 export async function startServer(spec: StartSpec, signal: AbortSignal): Promise<StartedServer> {
   const problem = serverProblem(spec.definition);
   if (problem !== undefined) throw new Error(problem);
@@ -90,7 +90,7 @@ async function overHttp(spec: StartSpec, signal: AbortSignal): Promise<StartedSe
   };
 }
 
-/** A program by its name is looked for outside of the folder that agents write; one with a path is that file. */
+/** A program without a path is searched outside of the workspace; with a path it is that file. */
 function programAt(command: string, path: string, cwd: string): string {
   if (isAbsolute(command)) return command;
   if (command.includes("/")) return resolve(cwd, command);

@@ -1,12 +1,12 @@
 import type { Child } from "../../runtime/commands/child.ts";
 import type { ClientSdk, McpTransport } from "./client.ts";
 
-/** The longest message that is read. */
+/** The maximum size of a message. */
 const MOST_BYTES = 10_000_000;
 
 /**
- * The protocol over the streams of a program that we started: one message per line. What is no message is left out; a
- * line without end ends the conversation. That it has `pid` and `stderr` tells the library that this is no network.
+ * The MCP stdio transport of a program that we started: one message per line. Lines that are not messages are skipped; a
+ * line that exceeds the limit ends the connection. The properties `pid` and `stderr` tell the library that this is not a network.
  */
 export function childTransport({ deserializeMessage, serializeMessage }: ClientSdk, child: Child): McpTransport {
   const { input, output } = child.pipes ?? {};
@@ -56,5 +56,5 @@ export function childTransport({ deserializeMessage, serializeMessage }: ClientS
   return transport;
 }
 
-/** How long a server has to leave once its input has ended and it was asked to. */
+/** How long a server has to exit after its stdin was closed and it received SIGTERM. */
 const CLOSE_MS = 1_000;

@@ -14,8 +14,8 @@ const MOST_DESCRIPTION = 4_000;
 export type ToolRules = Readonly<{ isTrusted(tool: string): boolean; say(text: string, code?: string): void }>;
 
 /**
- * A tool of a server as one of ours. It counts as one that changes things and runs programs, whatever it says about itself,
- * until a rule of the user trusts it. Its texts are those that were agreed to, never what the server says today.
+ * Wraps a tool of a server. It is treated as a tool that changes things and runs programs, whatever its annotations say,
+ * until a rule of the user trusts it. Its description is the pinned one, not the current one of the server.
  */
 export function serverTool(server: Lazy, offered: PinnedTool, rules: ToolRules): Tool {
   const name = pinnedToolName(server.name, offered.name);
@@ -53,7 +53,7 @@ export function serverTool(server: Lazy, offered: PinnedTool, rules: ToolRules):
   };
 }
 
-/** A tool that changed since it was trusted needs approval, whatever rules say; if nobody is available, it is denied. */
+/** A tool that changed since it was trusted needs approval despite allow rules; a run without a person denies it. */
 async function unchanged(
   server: Lazy,
   before: PinnedTool,

@@ -3,7 +3,7 @@ import { defineTool, type Tool } from "../../core/task/tool.ts";
 import type { ToolParts } from "../parts/tool-parts.ts";
 import { about, memoryOf, scope } from "./memory-scope.ts";
 
-/** Which notes there are, and who wrote them. */
+/** Lists the notes and their authors. */
 export const memoryList = (parts: ToolParts = {}): Tool =>
   defineTool({
     name: "memory_list",

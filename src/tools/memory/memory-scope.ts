@@ -10,20 +10,20 @@ import {
 } from "../../runtime/store/memory.ts";
 import type { ToolParts } from "../parts/tool-parts.ts";
 
-/** What every memory tool may be told. */
+/** The parameters that all memory tools share. */
 export const scope = z
   .enum(["project", "user"])
   .optional()
   .describe("notes of this project (default), or of the user for all projects");
 export const key = z.string().min(1).max(MAX_KEY_CHARS).describe("the name of the note; a name, not a path");
 
-/** The memory, or why there is none. */
+/** The memory, or an error that says why there is none. */
 export function memoryOf({ memory }: ToolParts): Memory {
   if (memory) return memory;
   throw new Error("notes are not stored here: the user can set a home folder");
 }
 
-/** Who writes: it stays with the note. */
+/** The author, which is stored with the note. */
 export function originOf({ run, path, agent, cwd }: ToolContext): MemoryOrigin {
   return { by: `${run}/${path} (${agent})`, project: cwd };
 }

@@ -2,19 +2,19 @@ import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 import type { WebAnswer, WebRequest } from "../../runtime/network/guarded-fetch.ts";
 
-/** Which search engine answers, as a user configures it. */
+/** Which search engine to use, from the settings. */
 export type WebSearch = Readonly<{
   backend: "searxng" | "brave" | "tavily";
-  /** Where it is; SearXNG has no default. */
+  /** The base URL; SearXNG has no default. */
   url?: string;
   /** The environment variable that holds its key. */
   keyEnv?: string;
 }>;
 
-/** A search engine that can be asked. */
+/** A search engine that is ready for use. */
 export type SearchBackend = Readonly<{
   name: WebSearch["backend"];
-  /** What is missing before it can be asked, as a sentence. */
+  /** The missing configuration, as a sentence. */
   missing?: string;
   request(query: SearchQuery): WebRequest;
   results(answer: unknown): readonly SearchResult[];
@@ -23,7 +23,7 @@ export type SearchBackend = Readonly<{
 export type SearchQuery = Readonly<{ query: string; count: number }>;
 export type SearchResult = Readonly<{ title: string; url: string; text: string }>;
 
-/** The engine that the user chose, ready to be asked. Its own address may be anywhere: the user wrote it down. */
+/** Creates the search engine of the settings. Its address may be anywhere, since the user wrote it. */
 export function searchBackend(
   { backend, url, keyEnv }: WebSearch,
   env: Readonly<Record<string, string | undefined>>,
@@ -50,7 +50,7 @@ export function searchBackend(
   };
 }
 
-/** What a search answered, or why it could not be read. */
+/** The parsed results of a search, or why they could not be parsed. */
 export function parsedAnswer({ status, body }: WebAnswer, name: string): unknown {
   if (status === 401 || status === 403)
     throw new Error(
@@ -105,7 +105,7 @@ const backends: Readonly<Record<WebSearch["backend"], Row>> = {
   },
 };
 
-/** The base with one more step, whether or not it ends with a slash or already with that step. */
+/** Appends a path segment to the base URL, unless the URL already ends with it. */
 function under(base: URL, step: string, parameters: Readonly<Record<string, string>>): string {
   const url = new URL(base);
   const path = url.pathname.replace(/\/$/, "");

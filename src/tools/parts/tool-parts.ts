@@ -4,7 +4,7 @@ import type { ProjectRuns } from "../../runtime/resume/project-runs.ts";
 import type { Memory } from "../../runtime/store/memory.ts";
 import type { SearchBackend } from "./search-backends.ts";
 
-/** What the crew hands to its built-in tools, once; what belongs to one task comes with each call. */
+/** What the crew passes to its built-in tools at creation; what belongs to one task is passed with each call. */
 export type ToolParts = Readonly<{
   /** Absent: the public internet, without exceptions. */
   fetch?: GuardedFetch;

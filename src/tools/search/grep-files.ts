@@ -29,7 +29,7 @@ const input = z.strictObject({
 });
 type Input = z.infer<typeof input>;
 
-/** Searches the text of files, by whatever `find` uses. */
+/** Searches the text of files with the engine `find`. */
 export const grepWith = (find: Search): Tool =>
   defineTool({
     name: "grep_files",
@@ -51,7 +51,7 @@ export const grepWith = (find: Search): Tool =>
 
 export const grepFiles = grepWith(search);
 
-/** A search that takes longer ends with what it has. */
+/** After this time a search returns the matches found so far. */
 const SEARCH_MS = 4_000;
 const LINE_CHARS = 400;
 const MOST_COUNTED = 1_000;
@@ -59,7 +59,7 @@ const NARROWER = "use a path, a glob or a narrower pattern";
 
 type Found = Readonly<{
   hits: readonly Hit[];
-  /** What to tell about matches that are not among them. */
+  /** A remark about matches that are not listed. */
   notice: string;
 }>;
 

@@ -41,7 +41,7 @@ export const listFiles = defineTool({
 type Branch = Readonly<{ entry: FolderEntry; below: Branch[] }>;
 type Levels = Readonly<{ depth: number; signal: AbortSignal }>;
 
-/** Level by level, so that a limit cuts what lies deep and never hides a neighbour of the first folder. */
+/** Walks level by level, so that a limit cuts deep entries before entries near the top. */
 async function levels(
   root: Root,
   start: Folder,

@@ -15,7 +15,7 @@ import { type Hit, type Query, type Search } from "./query.ts";
 export const nodeSearch: Search = async function* (query, signal) {
   const worker = startWorker(query);
   try {
-    await unlessAborted(once(worker, "online"), signal); // the second is the pattern's, not that of the thread's start
+    await unlessAborted(once(worker, "online"), signal); // the time limit is for the pattern, not for starting the thread
     for await (const batch of batchesOf(query, signal)) yield* await matching(worker, batch, signal);
   } finally {
     await worker.terminate();
@@ -30,7 +30,7 @@ const FILE_BYTES = 5_000_000;
 
 type Text = Readonly<{ path: string; text: string }>;
 
-/** Plain JavaScript in a string: a thread needs a file of its own otherwise, and there is none once this is bundled. */
+/** The worker is a string, because a bundle has no file for it. */
 const PROGRAM = `
 const { parentPort, workerData } = require("node:worker_threads");
 const { pattern, perFile } = workerData;
@@ -68,7 +68,7 @@ function patternOf({ pattern, ignoreCase }: Query): RegExp {
   }
 }
 
-/** Files are read side by side, a few hundred at a time at most, and handed on in order. */
+/** Reads a few hundred files at a time, and yields them in order. */
 async function* batchesOf(query: Query, signal: AbortSignal): AsyncGenerator<Text[]> {
   let reading: Promise<Text | undefined>[] = [];
   for await (const path of pathsOf(query, signal)) {
@@ -123,7 +123,7 @@ async function matching(worker: Worker, batch: readonly Text[], signal: AbortSig
   const stop = (): void => reject(signal.reason);
   const tooSlow = (): void =>
     reject(new Error("the pattern takes too long on this text: make it simpler, or search for a plain word"));
-  // Counted look by look: while the whole program stands still, the pattern gets nowhere either.
+  // Counts ticks instead of wall time: while the whole process is suspended, the pattern makes no progress either.
   let looks = 0;
   const timer = setInterval(() => ++looks >= MOST_LOOKS && tooSlow(), LOOK_EVERY_MS);
   worker.once("message", resolve).once("error", reject);

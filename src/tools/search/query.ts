@@ -9,7 +9,7 @@ export type Query = Readonly<{
   isFile: boolean;
   pattern: string;
   ignoreCase: boolean;
-  /** How many matching lines of one file are wanted. */
+  /** The maximum number of matching lines per file. */
   perFile: number;
   env: Readonly<Record<string, string | undefined>>;
 }>;

@@ -39,12 +39,12 @@ export async function* ripgrep(query: RipgrepQuery, signal: AbortSignal): AsyncG
   }
 }
 
-/** A query, the program that answers it, and whether ignore files above the start count. */
+/** A query, the program that runs it, and whether ignore files above the start apply. */
 export type RipgrepQuery = Query & Readonly<{ program: string; goesUp: boolean }>;
 
 /**
- * The ripgrep to use: one that the user has installed, or the packaged one. Folders inside the root are passed over,
- * since what lies there belongs to the project (a package script puts such a folder in front of PATH).
+ * Finds ripgrep: an installed one, or the packaged one. PATH folders inside the root are skipped,
+ * since the project controls them (package scripts put such a folder in front of PATH).
  */
 export async function findRipgrep({ env, root }: Pick<Query, "env" | "root">): Promise<string | undefined> {
   const name = process.platform === "win32" ? "rg.exe" : "rg";
@@ -61,7 +61,7 @@ export async function findRipgrep({ env, root }: Pick<Query, "env" | "root">): P
   return packaged !== undefined && (await isProgram(packaged)) ? packaged : undefined;
 }
 
-/** Of every matching line only path and number are wanted, so the text is left out. */
+/** Prints only path and line number of each match, since the text is read separately. */
 const ALWAYS = [
   "--no-config",
   "--color=never",
@@ -95,7 +95,7 @@ function argumentsFor({ pattern, ignoreCase, perFile, goesUp, start }: RipgrepQu
   ];
 }
 
-/** Each record is the path, a NUL, the line number, a colon and something up to the end of the line. */
+/** Parses records of path, NUL, line number, colon, and the rest of the line. */
 async function* hitsIn(stdout: Readable): AsyncGenerator<Hit> {
   let rest = "";
   stdout.setEncoding("utf8");
@@ -114,7 +114,7 @@ async function* hitsIn(stdout: Readable): AsyncGenerator<Hit> {
   }
 }
 
-/** What it says on stderr, of which the beginning is enough; errors of single files are not in it. */
+/** The beginning of stderr; errors of single files are suppressed. */
 function collected(stderr: Readable): () => string {
   let text = "";
   stderr.setEncoding("utf8").on("data", (chunk: string) => {
@@ -135,7 +135,7 @@ async function isProgram(file: string): Promise<boolean> {
   );
 }
 
-/** Windows cannot start a program without this one; ripgrep itself needs nothing. */
+/** Windows needs SystemRoot to start a program; ripgrep needs no other variable. */
 function systemPart({ SystemRoot }: Query["env"]): Record<string, string> {
   return SystemRoot === undefined ? {} : { SystemRoot };
 }

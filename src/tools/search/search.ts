@@ -4,11 +4,11 @@ import { nodeSearch } from "./node-search.ts";
 import { isUnusable, type Query, type Search } from "./query.ts";
 import { findRipgrep, ripgrep } from "./ripgrep.ts";
 
-/** With ripgrep where there is one; what its patterns cannot say (lookaround, back references) goes to JavaScript's. */
+/** Uses ripgrep if there is one, and JavaScript for patterns that ripgrep does not support (lookaround, backreferences). */
 export const search: Search = async function* (query, signal) {
   const program = await findRipgrep(query);
   if (program === undefined) return yield* nodeSearch(query, signal);
-  // Above the start, ripgrep goes by the repository. Without one it would go up to the top of the disk.
+  // Above the start, ripgrep reads ignore files up to the repository root; without a repository it would read up to /.
   const goesUp = query.start.ignore !== undefined && (await repositoryOf(query.root.real)) !== undefined;
   let found = false;
   try {

@@ -6,7 +6,7 @@ const input = z.strictObject({
   id: z.string().min(1).optional().describe("id of the command, as returned by bash; default: all"),
 });
 
-/** Shows what commands in the background do. */
+/** Shows the output of background commands. */
 export const bashOutput = defineTool({
   name: "bash_output",
   description:

@@ -27,7 +27,7 @@ export const bash = defineTool({
   effect: "write",
   does: "exec",
   subjects: ({ command }) => [{ kind: "command", command }],
-  timeoutMs: MOST_MS + 10_000, // its own limit comes first and ends the command in order
+  timeoutMs: MOST_MS + 10_000, // the command's own timeout fires first and ends it cleanly
   async run({ command, timeoutMs = DEFAULT_MS, background = false }, context) {
     const commands = await commandsOf(context);
     if (background) {
@@ -39,7 +39,7 @@ export const bash = defineTool({
   },
 });
 
-/** The commands of a task; where it has none, that is an error the model reads. */
+/** The commands of a task; without them the model gets an error. */
 export async function commandsOf({ access }: ToolContext): Promise<ShellCommands> {
   if (!access?.commands) throw new Error("commands cannot be run here");
   return access.commands();

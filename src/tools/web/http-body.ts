@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { WebRequest } from "../../runtime/network/guarded-fetch.ts";
 
-/** The two ways to say what is sent. */
+/** The two ways to give the body of a request. */
 export const bodySchema = {
   body: z.string().max(1_000_000).optional().describe("the text to send"),
   json: z.unknown().optional().describe("a value to send as JSON, instead of `body`"),
@@ -13,7 +13,7 @@ export type RequestBody = Readonly<{
   json: unknown;
 }>;
 
-/** Headers and body of a request; the type of the content is told unless the caller does. */
+/** Headers and body of a request; sets the content type unless the caller does. */
 export function contentFor({ headers, body, json }: RequestBody): Pick<WebRequest, "headers" | "body"> {
   const text = json === undefined ? body : JSON.stringify(json);
   if (text === undefined) return { headers };

@@ -13,7 +13,7 @@ const input = z.strictObject({
   ...bodySchema,
 });
 
-/** Any request to a server of the public internet. It can change things there, so it counts as a write whatever the method. */
+/** Any request to a server of the public internet. It can change things there, so it is treated as a write for every method. */
 export const httpRequest = ({ fetch = createGuardedFetch() }: ToolParts = {}): Tool =>
   defineTool({
     name: "http_request",

@@ -77,7 +77,7 @@ function pretty(text: string): string {
   }
 }
 
-/** What is shown at once: below the size at which the loop would cut a result, which keeps the end. */
+/** The size shown inline: below the size at which the loop would cut a result. */
 const SHOWN_CHARS = 40_000;
 const SHOWN_BYTES = 48_000;
 const SHOWN_LINES = 1_900;

@@ -3,7 +3,7 @@ import type { ToolContext } from "../../core/task/tool.ts";
 import type { WebRequest } from "../../runtime/network/guarded-fetch.ts";
 import { webRefusal } from "../../runtime/network/web-target.ts";
 
-/** What a request is about, for the rules of the user. */
+/** The subject of a request that the user's rules match. */
 export const webSubjects = ({ url }: { url: string }): readonly Subject[] => [{ kind: "url", url }];
 
 /** Redirects are judged by the same rules as the first address: a server cannot lead where the user does not allow it. */

@@ -43,7 +43,7 @@ function shown({ title, url, text }: SearchResult, index: number): string {
   return `${index + 1}. ${oneLine(title) || "(no title)"}\n${oneLine(url)}${words.text === "" ? "" : `\n${words.text}${words.cut ? "..." : ""}`}`;
 }
 
-/** Engines mark the words that were found with tags. */
+/** Search engines mark matched words with tags. */
 const oneLine = (text: string): string =>
   sanitize(text.replace(/<\/?(?:strong|b|em|mark)>/gi, ""))
     .replace(/\s+/g, " ")

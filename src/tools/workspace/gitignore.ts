@@ -1,6 +1,6 @@
 import { matchesPath, type PathPattern, parsePattern } from "../../core/rules/glob.ts";
 
-/** The rules of one `.gitignore`, the folder it stands in, and the ones of the folders above. */
+/** The rules of one `.gitignore`, its folder, and the rules of the folders above. */
 export type Ignore = Readonly<{
   /** Absolute, with forward slashes, without one at its end. */
   folder: string;
@@ -20,7 +20,7 @@ export function parseIgnore(text: string): Rule[] {
 
 /**
  * Whether git would ignore this path: the last rule that matches decides, and a nearer file beats one further up.
- * It looks at the path alone; that nothing below an ignored folder comes back is up to the one who walks.
+ * It looks at the path alone; the caller that walks the tree must skip everything below an ignored folder.
  */
 export function isIgnored(ignore: Ignore | undefined, path: string, isFolder: boolean): boolean {
   for (let at = ignore; at !== undefined; at = at.above) {
@@ -46,7 +46,7 @@ function ruleOf(line: string): Rule[] {
   return [{ keeps, foldersOnly, byName: !body.includes("/"), pattern: parsePattern(body.replace(/^\//, "")) }];
 }
 
-/** Spaces at the end do not count, except one behind a backslash. */
+/** Trailing spaces are removed, except one after a backslash. */
 function trimEnd(line: string): string {
   let end = line.length;
   while (end > 0 && line.charAt(end - 1) === " ") end--;

@@ -62,7 +62,7 @@ export async function isBinary(file: FileHandle): Promise<boolean> {
   return head.subarray(0, bytesRead).includes(0);
 }
 
-/** The line as it is shown, with a remark when it was cut. */
+/** Formats a line for display, with a remark when it was cut. */
 export function shown({ text, cut }: FileLine): string {
   return cut > 0 ? `${text} [line cut: ${cut} more bytes]` : text;
 }
@@ -74,7 +74,7 @@ function nextLine(chunk: Buffer, start: number, end: number): number {
 
 function lineOf(number: number, bytes: Buffer, length: number): FileLine {
   const cut = length - bytes.length;
-  // While streaming, a character whose end is missing is held back instead of being replaced.
+  // While streaming, an incomplete UTF-8 character is held back instead of being replaced.
   const decoder = new TextDecoder("utf-8", { ignoreBOM: number > 1 });
   const text = decoder.decode(bytes, { stream: cut > 0 });
   return { number, text: cut > 0 ? text : text.replace(/\r$/, ""), cut };

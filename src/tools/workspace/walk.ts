@@ -6,7 +6,7 @@ import { type Ignore, isIgnored, parseIgnore } from "./gitignore.ts";
 
 /**
  * Everything below a folder, folder by folder in the order of names, without what git ignores and without `.git`.
- * Links are named and never followed; a folder that cannot be read counts as empty.
+ * Links are listed and never followed; an unreadable folder counts as empty.
  */
 export async function* walk(root: Root, start: Folder, signal: AbortSignal): AsyncGenerator<FolderEntry> {
   const stack: Ahead[] = (await entriesOf(root, start)).toReversed();
@@ -25,12 +25,12 @@ export async function* walk(root: Root, start: Folder, signal: AbortSignal): Asy
 /** A folder to look into, and the ignore rules that hold in it. */
 export type Folder = Readonly<{ path: string; ignore: Ignore | undefined }>;
 
-/** One thing in a folder; `ignore` is what holds for it, or in it when it is a folder. */
+/** One entry of a folder; `ignore` holds the rules for it, or the rules inside it if it is a folder. */
 export type FolderEntry = Folder & Readonly<{ name: string; kind: "file" | "directory" | "link" | "other" }>;
 
 type Ahead = FolderEntry & { below?: Promise<FolderEntry[]> };
 
-/** What a folder holds, in the order of names; empty when it cannot be read. */
+/** The entries of a folder, sorted by name; empty when it cannot be read. */
 export async function entriesOf(root: Root, { path, ignore: above }: Folder): Promise<FolderEntry[]> {
   const opened = await openWalked(root, path).catch(() => undefined);
   if (opened === undefined) return [];
@@ -62,8 +62,8 @@ export async function entriesOf(root: Root, { path, ignore: above }: Folder): Pr
 }
 
 /**
- * A folder with the rules from above it: from the top of the repository it belongs to, or else from the root on.
- * When these rules hide the folder itself they do not hold, because it was asked for by name.
+ * A folder with the ignore rules from above it: from the repository root, or else from the root of the workspace.
+ * If these rules ignore the folder itself they are dropped, because the folder was named explicitly.
  */
 export async function folderAt(root: Root, path: string): Promise<Folder> {
   const top = (await repositoryOf(root.real)) ?? root.real;
@@ -78,7 +78,7 @@ export async function folderAt(root: Root, path: string): Promise<Folder> {
   return { path, ignore };
 }
 
-/** The folder with `.git` that this one belongs to. */
+/** The repository root above this folder. */
 export async function repositoryOf(folder: string): Promise<string | undefined> {
   for (let at = folder; ; at = dirname(at)) {
     if (await isRepository(at)) return at;
@@ -86,9 +86,9 @@ export async function repositoryOf(folder: string): Promise<string | undefined> 
   }
 }
 
-/** How many folders are read before they are needed. */
+/** How many folders are read ahead. */
 const AHEAD = 8;
-/** How far it looks for them: past many files in a row it would only lose time. */
+/** How many entries the read-ahead scans for folders. */
 const LOOKED_AT = 64;
 
 function readAhead(root: Root, stack: readonly Ahead[]): void {

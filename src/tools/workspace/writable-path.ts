@@ -33,7 +33,7 @@ export async function writablePath(
   throw refusal("DENIED", `${quoted(path)} now points to a different place: check it and repeat the call`);
 }
 
-/** The folder that a path of a call is meant from. */
+/** The folder against which a path of a call is resolved. */
 export async function rootOfCall({ cwd, access }: ToolContext, path: string): Promise<Root> {
   const roots = await Promise.all([cwd, ...(access?.roots ?? [])].map((folder) => rootOf(folder)));
   const root = rootFor(roots, path);
