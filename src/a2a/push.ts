@@ -67,7 +67,7 @@ export function createPush({
     try {
       return z.array(config).parse(JSON.parse(await readRegularText(join(folder, FILE))));
     } catch {
-      return []; // nobody asked yet
+      return []; // no subscription yet
     }
   };
   const save = (folder: string, all: readonly PushConfig[]): Promise<void> =>

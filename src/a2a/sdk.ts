@@ -27,7 +27,7 @@ export type Protocol = Readonly<{
 
 type Sdk = Awaited<ReturnType<typeof load>>;
 
-/** The protocol's own library does the reading and writing; what it means is ours. */
+/** The A2A library parses and writes messages; their meaning is implemented here. */
 export async function loadProtocol(parts: Readonly<{ tasks(): Tasks; push(): Push }>): Promise<Protocol> {
   const sdk = await load();
   return {
@@ -90,7 +90,7 @@ function idIn(body: string): unknown {
   }
 }
 
-/** Who says nothing speaks the old version, unless the method is one of the new. */
+/** A request without a version uses the old protocol, unless its method exists only in the new one. */
 function versionOf(sdk: Sdk, body: string, given: string | undefined): "1.0" | "0.3" {
   if (given !== undefined && given !== "") return given.startsWith("0.") ? "0.3" : "1.0";
   const method = /"method"\s*:\s*"([^"]{1,100})"/.exec(body)?.[1];
@@ -192,7 +192,7 @@ function handlerFor(sdk: Sdk, { tasks, push, who, card, version }: Asked): A2ARe
   };
 }
 
-/** The same in the words of the protocol; what is no answer to the caller stays here. */
+/** Converts an error to the protocol's format; internal errors are not revealed to the caller. */
 function errorOf({ errors }: Sdk, error: unknown): Error {
   if (!isTaskError(error)) return error instanceof errors.A2AError ? error : new Error("Internal error.");
   const made: Readonly<Record<TaskErrorCode, (message: string) => Error>> = {

@@ -18,20 +18,20 @@ export type A2aRun = Readonly<{
   /** The open question that its caller may answer. */
   question(): Question | undefined;
   /**
-   * What happens in it, as the protocol tells it: the task as it is, then each change until it is settled for its caller.
+   * The run as a stream of the protocol: the current task, then each change until it is settled for its caller.
    * `from`: what was before this fact is known; by default all that has happened.
    */
   updates(from?: number): AsyncGenerator<RemoteUpdate, void>;
   /** Waits until it is settled. */
   settled(): Promise<void>;
-  /** Waits for an event that is still to come, or for the end. */
+  /** Waits for the next event, or for the end. */
   until(isIt: (event: Event) => boolean): Promise<void>;
   /** Settles when its end is known; never rejects. */
   over: Promise<void>;
 }>;
 
 export function serveRun(run: Run, origin: Origin, heard: (served: A2aRun, event: Event) => void = () => {}): A2aRun {
-  /** The tool of each call, by where it was made: what `ask` asks is for the caller, everything else is a permission. */
+  /** The tool of each call by its path: questions of `ask` are for the caller, all others are permissions. */
   const tools = new Map<string, string>();
   const over = deferred<void>();
   let ended = false;

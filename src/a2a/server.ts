@@ -14,18 +14,18 @@ import type { A2aRun } from "./served-run.ts";
 import { createTasks, type Tasks } from "./tasks.ts";
 
 export type A2aServerOptions = Readonly<{
-  /** The agents that are offered, by name; the first is also the one at the root. `"*"`: all that are not hidden. */
+  /** The offered agents, by name; the first is also served at the root. `"*"`: all that are not hidden. */
   agents: readonly string[] | "*";
   /** Loopback by default. */
   host?: string;
   port?: number;
-  /** Who may ask: a token for each name. One is made when none is given. */
+  /** Access tokens by name. One is generated when none is given. */
   tokens?: Readonly<Record<string, string>>;
   /** Cards can be read without a token. */
   publicCards?: boolean;
-  /** The address under which others reach it, when that is not the one it listens on. */
+  /** The public URL, if it differs from the address it listens on. */
   publicUrl?: string;
-  /** What push notifications may reach besides the public internet. */
+  /** Addresses that push notifications may reach besides the public internet. */
   network?: NetworkRules;
   /** What holds for every run. */
   run?: Omit<RunOptions, "origin" | "id" | "continues" | "name">;

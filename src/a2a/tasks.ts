@@ -34,7 +34,7 @@ export type Tasks = Readonly<{
   close(): Promise<void>;
 }>;
 
-/** What has to be done with the id of a task before anything of it is told. */
+/** Called with the id of a task before anything about it is sent. */
 export type Register = (id: string) => Promise<unknown>;
 
 export type TaskOptions = Readonly<{
@@ -42,14 +42,14 @@ export type TaskOptions = Readonly<{
   agents: ReadonlySet<string>;
   /** What holds for every run. */
   run?: RunOptions;
-  /** `registered` settles when the sender of the task has registered all that it wants to be told. */
+  /** `registered` settles when the sender of the task has registered all its push notifications. */
   heard?(served: A2aRun, event: Event, registered: Promise<void>): void;
   onError(error: unknown): void;
 }>;
 
 /** The name of the protocol in the records of runs. */
 const BY = "a2a";
-/** A caller that starts tasks without end is told to stop. */
+/** The maximum number of unfinished tasks per caller. */
 const MOST_ACTIVE = 100;
 const CLOSE_MS = 5_000;
 const TELL_MS = 5_000;
@@ -121,7 +121,7 @@ export function createTasks(crew: Crew, { agents, run: given = {}, heard, onErro
     const ended = looked.filter((one) => one !== undefined && isEnded(one.life));
     return ended.toSorted((a, b) => (b?.state.startedAt ?? 0) - (a?.state.startedAt ?? 0))[0]?.id;
   };
-  /** Resolves when a run has begun; what is wrong with it is told without a word about this machine. */
+  /** Resolves when a run has begun; errors reveal nothing about this machine. */
   const begun = async (run: Run, { over }: A2aRun): Promise<void> => {
     await Promise.race([over, firstEvent(run)]);
     if (run.state.seq > 0) return;

@@ -37,7 +37,7 @@ export function taskView(state: State, seen: ViewContext): RemoteTask {
   };
 }
 
-/** What is told about a run in one state of the protocol, and in words where there is something to say. */
+/** The protocol state of a run, with a message where there is one. */
 export function remoteStatusOf(state: State, { life, origin, isForCaller }: ViewContext): RemoteStatus {
   const at = new Date(
     state.endedAt ?? Math.max(state.startedAt, ...openQuestions(state).map(({ askedAt }) => askedAt)),
@@ -110,7 +110,7 @@ export function artifactsOf(outcome: Outcome): RemoteArtifact[] {
   ];
 }
 
-/** The one thing that a task makes. */
+/** The only artifact of a task. */
 export const RESULT = "result";
 
 function historyOf({ plan, run }: State, { context }: Origin): RemoteMessage[] {

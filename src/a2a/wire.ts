@@ -159,7 +159,7 @@ function partOf(part: RemotePart) {
   }
 }
 
-/** Where somebody wants to be told. */
+/** The address of a push notification. */
 export function pushOf({ id, url, token = "", authentication }: PushConfig, taskId: string) {
   return { tenant: "", id, taskId, url, token, authentication: authentication && { ...authentication } };
 }

@@ -19,7 +19,7 @@ export type A2AClientOptions = Readonly<{
   env?: Readonly<Record<string, string | undefined>>;
   /** Where commands for secrets run. */
   cwd?: string;
-  /** What may be reached besides the public internet. */
+  /** Addresses that may be reached besides the public internet. */
   network?: NetworkRules;
   /** Where tokens are kept between processes; nowhere by default. */
   home?: string;
@@ -28,11 +28,11 @@ export type A2AClientOptions = Readonly<{
 /** One conversation with an agent elsewhere: its ids belong to it alone, so two of them never meet. */
 export type RemoteConversation = Readonly<{
   ids(): RemoteIds;
-  /** Sends a message and waits for the answer; what goes wrong is a text, never an exception. */
+  /** Sends a message and waits for the answer; a failure is returned as text, never thrown. */
   send(text: string, signal?: AbortSignal): Promise<RemoteAnswer | Readonly<{ kind: "error"; text: string }>>;
 }>;
 
-/** 004's client manager: agents elsewhere by name, each with one client. It asks nobody: whoever makes one decides what is sent. */
+/** 004's client manager: remote agents by name, each with one client. It asks for no approval; its creator decides what is sent. */
 export class A2AClientManager {
   readonly #clients: RemoteClients;
   readonly #open: GuardedOpen;
@@ -96,7 +96,7 @@ export class A2AClientManager {
     return (await this.#client(name)).cancel(task, signal);
   }
 
-  /** A conversation that nobody else is part of. */
+  /** A new conversation. */
   conversation(name: string): RemoteConversation {
     let ids: RemoteIds = {};
     return {

@@ -70,14 +70,14 @@ function toolsAsWritten({ agent, from, raw }: ReadAgent, dialect: string | undef
 /** What the parts of a lineage need to be known by. */
 type Extending = Pick<AgentConfig, "name"> & Partial<Pick<AgentConfig, "extends" | "tools" | "model" | "thinking">>;
 
-/** `A` with what it inherits. */
+/** `A` merged with the agents it inherits from. */
 export type WithInherited<A> = A & Pick<AgentConfig, "resolvedTools" | "resolvedModel" | "resolvedThinking">;
 
 export type InheritanceFault = Readonly<{ name: string; message: string }>;
 
 /**
  * Resolves `extends`: tools are the union, model and thinking the child's or the base's, the prompt is not inherited.
- * An agent whose base is missing or circular is left out and told to `onFault`; the others stay.
+ * An agent whose base is missing or circular is left out and reported to `onFault`; the others stay.
  */
 export function resolveAgentInheritance<A extends Extending>(
   agents: readonly A[],

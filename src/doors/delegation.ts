@@ -18,7 +18,7 @@ export type DelegationOptions = Readonly<{
   run?: RunOptions;
 }>;
 
-/** What one call is told and may be stopped by. */
+/** The listener and the signal of one call. */
 export type DelegationCall = Readonly<{
   signal: AbortSignal;
   /** Hears of everything in the runs that the call waits for. */
@@ -30,7 +30,7 @@ export type DelegationTool = Readonly<{ name: string; description: string; input
 
 /** Delegation tools for a surface: each call starts runs of the crew. */
 export type OpenedDelegation = Readonly<{
-  /** Described for the agents there are right now. */
+  /** The tools, described for the agents that exist now. */
   tools(): Promise<readonly DelegationTool[]>;
   call(name: string, input: unknown, call: DelegationCall): Promise<Exclude<ToolResult, string>>;
 }>;

@@ -10,7 +10,7 @@ import {
   markdownToAgentDefinition,
 } from "../formats/dialects/gemini-definition.ts";
 
-/** A file that is no agent, with the whole reason. */
+/** A file that does not define an agent, with the full reason. */
 export class AgentLoadError extends Error {
   readonly filePath: string;
 
@@ -21,7 +21,7 @@ export class AgentLoadError extends Error {
   }
 }
 
-/** The agents of one Markdown file; throws an `AgentLoadError` for a file that is none. */
+/** The agents of one Markdown file; throws an `AgentLoadError` if it defines none. */
 export function parseAgentMarkdown(filePath: string, content: string = read(filePath)): AgentDto[] {
   const { agents, problems } = geminiDialect.read(content, { file: filePath, relative: filePath });
   const error = problems.find(({ severity }) => severity === "error");

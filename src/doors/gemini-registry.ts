@@ -34,7 +34,7 @@ export type GeminiRegistryConfig = Readonly<{
   clearRemoteCache?(): void;
 }>;
 
-/** 004's registry: the agents of `.gemini/agents` and `~/.gemini/agents`, over the one discovery of this program. */
+/** 004's registry: the agents of `.gemini/agents` and `~/.gemini/agents`, found by the common discovery. */
 export class AgentRegistry {
   readonly #config: GeminiRegistryConfig;
   readonly #known = new Map<string, AgentDefinition>();

@@ -19,7 +19,7 @@ export type SubagentConfig = Readonly<{
   crew?: Crew;
 }>;
 
-/** What a task came to, as the document of `Task` has it. */
+/** The result of a task, as the document of `Task` defines it. */
 export type TaskOutput = Readonly<{
   success: boolean;
   result?: string;
@@ -29,7 +29,7 @@ export type TaskOutput = Readonly<{
   error?: string;
 }>;
 
-/** Says what to go on with when nothing else is said. */
+/** The prompt for continuing when the caller gives none. */
 const GO_ON = "Continue where you stopped.";
 
 /** 002's Subagent: one agent with tasks of its own, over runs of a crew. */
@@ -55,7 +55,7 @@ export class Subagent {
   async runInBackground(prompt: string): Promise<{ agentId: string; outputFile: string }> {
     const plan = this.#crew.plan(this.#inputFor(prompt));
     const run = this.#start(plan);
-    this.#outputOf(run).catch(() => {}); // what came of it is in its record
+    this.#outputOf(run).catch(() => {}); // the result is in the task's record
     return {
       agentId: `${run.id}/${plan.output}`,
       outputFile: (await this.#crew.outputFile?.(run.id, plan.output)) ?? "",
@@ -83,7 +83,7 @@ export class Subagent {
     return this.#status;
   }
 
-  /** Stops what it is doing. */
+  /** Stops the current task. */
   cancel(): void {
     this.#running?.cancel();
   }

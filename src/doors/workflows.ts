@@ -6,12 +6,12 @@ import { findCommands, findSkills, type WorkflowPlaces } from "../defaults.ts";
 /** Where to look; a program that names a directory vouches for it, unless `trust` says otherwise. */
 export type WorkflowOptions = Partial<Omit<WorkflowPlaces, "cwd">>;
 
-/** Every skill there is for `cwd`: first name wins, bundled ones last. */
+/** Every skill available for `cwd`: the first of a name wins, bundled ones come last. */
 export async function discoverSkills(cwd: string, where: string | WorkflowOptions = {}): Promise<readonly Skill[]> {
   return (await findSkills(placesOf(cwd, where))).all;
 }
 
-/** Every workflow command there is for `cwd`: first name wins, bundled ones last. */
+/** Every workflow command available for `cwd`: the first of a name wins, bundled ones come last. */
 export async function discoverCommands(
   cwd: string,
   where: string | WorkflowOptions = {},

@@ -13,7 +13,7 @@ const QUERY: Readonly<Record<string, AgentInput>> = {
   },
 };
 
-/** The inputs of an agent as whoever calls it has to give them. */
+/** The inputs of an agent in the form that a caller gives them. */
 export const inputsOf = ({ inputs }: Pick<AgentCard, "inputs">): Readonly<Record<string, AgentInput>> =>
   inputs === undefined || Object.keys(inputs).length === 0 ? QUERY : inputs;
 
@@ -58,7 +58,7 @@ const checks: Readonly<Record<string, (value: unknown) => boolean>> = {
 };
 const isOf = (type: string, value: unknown): boolean => checks[type]?.(value) ?? true;
 
-/** What an agent is asked by its inputs: the one text, or each of them by its name. */
+/** Builds the prompt of an agent from its inputs: the single text, or all inputs with their names. */
 export function promptFromInputs(card: AgentCard, given: Readonly<Record<string, unknown>>): string {
   const entries = Object.entries(given).map(
     ([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)] as const,

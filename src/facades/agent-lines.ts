@@ -8,9 +8,9 @@ export const DESCRIPTION_BYTES = 8_000;
 const STEPS = [Number.POSITIVE_INFINITY, 400, 200, 100, 0];
 
 export type AgentListLines = Readonly<{
-  /** How an agent is written, where not as an item of a list; the text is empty when there is no room for it. */
+  /** How to write an agent that is not a list item; empty text when there is no room. */
   line?(name: string, text: string): string;
-  /** What stands around the list. */
+  /** The text around the list. */
   before: string;
   after?: string;
   budget?: number;

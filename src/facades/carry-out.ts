@@ -7,7 +7,7 @@ import type { ToolContext } from "../core/task/tool.ts";
 import { cutHead, INLINE_CHARS } from "../core/text/cut.ts";
 import { nodeIds } from "../modes/names.ts";
 
-/** What one agent is asked to do. The prompt is meant word by word: nothing in it is a placeholder. */
+/** The request to one agent. The prompt is literal: nothing in it is a placeholder. */
 export type FacadeTask = Pick<Task, "agent" | "prompt"> &
   Partial<Omit<Task, "agent" | "prompt" | "refs">> &
   Readonly<{ id: string }>;

@@ -44,7 +44,7 @@ export function unionDescription(cards: readonly AgentCard[]): string {
   });
 }
 
-/** The schema: nothing to choose from, the one agent, or a union that the name of the agent tells apart. */
+/** The schema: empty, the single agent, or a union discriminated by the agent's name. */
 export function unionSchema(cards: readonly AgentCard[]): JsonSchema {
   const [only, ...others] = cards;
   if (!only)
@@ -63,7 +63,7 @@ export function unionSchema(cards: readonly AgentCard[]): JsonSchema {
   };
 }
 
-/** With more agents the union would be longer than what it is for; then each call is checked all the same. */
+/** With more agents the union would be too long; calls are then validated without it. */
 const MOST_BRANCHES = 60;
 
 function branchOf(card: AgentCard): JsonSchema {

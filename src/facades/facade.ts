@@ -15,7 +15,7 @@ import type { ProjectRuns } from "../runtime/resume/project-runs.ts";
  * `outliving: {}`, so that what it starts in the background goes on between two messages.
  */
 export type Facade = Readonly<{
-  /** The tools for somebody; `name` is how it spells the first of them. */
+  /** The delegation tools for one caller; `name` is the name under which the caller lists the first of them. */
   tools(caller: Caller, name: string, parts: FacadeParts): readonly Tool[];
 }>;
 

@@ -9,7 +9,7 @@ import { invoke } from "./invocation.ts";
 import { createAgentLookup } from "./look.ts";
 import { agentNameSchema } from "./names-in-schema.ts";
 
-/** The later tool of system 004: a name and a prompt, which becomes the one input of the agent. */
+/** The newer tool of system 004: a name and a prompt, which becomes the only input of the agent. */
 export const invokeAgent: Facade = { tools: (caller, name) => [invokeTool(caller, name)] };
 
 function invokeTool(caller: Caller, name: string): Tool {
@@ -36,7 +36,7 @@ function invokeTool(caller: Caller, name: string): Tool {
   });
 }
 
-/** A prompt as inputs: for the only one that has to be given, else for the first that takes text. */
+/** Maps a prompt to inputs: to the only required one, or else to the first that takes text. */
 export function inputsFor(card: AgentCard, prompt: string): Record<string, string> {
   const texts = Object.entries(inputsOf(card)).filter(([, { type }]) => type === "string");
   const [name] = texts.find(([, { required }]) => required) ?? texts[0] ?? ["query"];

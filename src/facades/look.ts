@@ -2,7 +2,7 @@ import { type Catalog, changesBetween } from "../core/delegation/catalog.ts";
 import { type Caller, offered } from "../core/delegation/spawn.ts";
 import type { ToolContext } from "../core/task/tool.ts";
 
-/** The agents as they are at a call, and what is different from what the model was told last. */
+/** The agents at the time of a call, and the changes since the model was last told about them. */
 export type AgentLookup = Readonly<{
   now: Catalog;
   /** Empty, or a sentence to add to the answer. */

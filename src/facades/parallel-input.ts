@@ -30,16 +30,16 @@ export const parallelCall = z.strictObject({
 });
 export type ParallelCall = z.infer<typeof parallelCall>;
 
-/** What a call may say and models are not told, since it would cost more in every turn than it is worth. */
+/** Parameters that a call may use but that the schema for models omits, to save tokens in every turn. */
 const UNTOLD: ReadonlySet<string> = new Set(
   "retry resourceLimits runner cwd schema acceptSchema inputs isolation isolationDirty isolationKeep writes".split(" "),
 );
 
-/** Settings of tasks that models are told of for all tasks together. */
+/** Task settings that the schema for models describes once for all tasks. */
 const TOLD_ONCE: ReadonlySet<string> = new Set(["thinking", "fork"]);
 const FORK = "the agents start from this conversation, not an empty one";
 
-/** The schema that models read: the same without the rare settings, and what settings mean is said once, at the top. */
+/** The schema for models: without the rare settings, and with the shared ones described once at the top. */
 export const shownSchema: JsonSchema = slim(z.toJSONSchema(parallelCall, { io: "input" }), true);
 
 function slim(schema: JsonSchema, top: boolean): JsonSchema {

@@ -7,7 +7,7 @@ import { noUsageStats, type ParallelToolDetails, type TaskResult, type UsageStat
 
 export type ParallelMode = ParallelToolDetails["mode"];
 
-/** The state that a call of `parallel` leaves in its result: whoever has the conversation has the state, too. */
+/** The state that a call of `parallel` leaves in its result, so that it is part of the conversation. */
 export function detailsOf(
   mode: ParallelMode,
   nodes: Readonly<Record<string, Outcome>> | readonly [],

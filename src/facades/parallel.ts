@@ -82,7 +82,7 @@ const UNKNOWN: Readonly<Record<ParallelMode, string>> = {
   team: "Unknown agent(s) in team",
 };
 
-/** The modes that a call names; a blank task is none. */
+/** The modes that a call names; a blank task does not count. */
 export function modesIn({ task, tasks, chain, race: one, team }: ParallelCall): ParallelMode[] {
   const given: Readonly<Record<ParallelMode, unknown>> = {
     single: task?.trim() || undefined,
@@ -106,7 +106,7 @@ function agentsIn({ agent, tasks, chain, race: one, team }: ParallelCall): strin
   return [...named.flatMap((each) => each.agent ?? []), ...(one?.agents ?? [])];
 }
 
-/** A task that names nobody is the default agent's, and that has to be allowed, too. */
+/** A task without an agent goes to the default agent, which must be allowed, too. */
 function refusedDefault(nodes: Readonly<Record<string, Node>>, { spawns }: Caller): string | undefined {
   if (spawns === "*" || spawns.includes(DEFAULT_AGENT)) return undefined;
   const unnamed = (node: Node): boolean =>
@@ -116,7 +116,7 @@ function refusedDefault(nodes: Readonly<Record<string, Node>>, { spawns }: Calle
   return Object.values(nodes).some(unnamed) ? DEFAULT_AGENT : undefined;
 }
 
-/** The agents of one side, and bundled ones in any case. */
+/** The agents of one scope, plus the bundled ones. */
 const inScope = (cards: readonly AgentCard[], scope: ParallelCall["agentScope"]): readonly AgentCard[] =>
   scope === undefined || scope === "both"
     ? cards
@@ -144,7 +144,7 @@ function planned(mode: ParallelMode, { agentScope: _scope, ...given }: ParallelC
   }
 }
 
-/** A race says who races inside of it; what a call says beside it counts when it says nothing. */
+/** A race names its own agents; the call's `agents` apply only if it names none. */
 function own(mode: ParallelMode, given: Omit<ParallelCall, "agentScope">): object {
   if (mode !== "race") return given;
   const settings = Object.fromEntries(
@@ -193,6 +193,6 @@ function prefaced(nodes: Readonly<Record<string, Node>>, preface: string): Recor
   );
 }
 
-/** Several tasks of which some failed are no failed call: what they came to is in the text. */
+/** Several tasks with some failures are not a failed call: each result is in the text. */
 const failedWhole = (mode: ParallelMode, status: string): boolean =>
   status !== "ok" && (mode === "single" || mode === "race" || mode === "chain");

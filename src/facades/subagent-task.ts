@@ -171,7 +171,7 @@ async function inBackground(
       const outcome = delegated?.nodes?.[assignment.id] ?? delegated;
       if (outcome) desk.end(id, outcome, { endedAt: parts.clock(), result: outputExcerpt(outcome) });
     },
-    () => {}, // whoever waits for it hears of it
+    () => {}, // the rejection reaches the caller that awaits it
   );
   const details: BackgroundStart & Record<string, unknown> = {
     success: true,

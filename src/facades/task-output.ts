@@ -29,7 +29,7 @@ const input = z.strictObject({
 });
 type Input = z.infer<typeof input>;
 
-/** 002's `TaskOutput`: what became of tasks in the background. Records outlive whoever started them, so any task of the project is found. */
+/** 002's `TaskOutput`: the state of background tasks. Records survive the process that wrote them, so every task of the project is found. */
 export function taskOutput(desk: StartedTasks, parts: FacadeParts): Tool {
   return defineTool({
     name: "TaskOutput",
@@ -78,7 +78,7 @@ const actions: Readonly<Record<Exclude<Input["action"], "list">, Action>> = {
   },
 };
 
-/** What is known about a task now, by whoever started it, else by the record. */
+/** The current state of a task: from the process that started it, or else from the record. */
 async function find(id: string, { desk, parts }: Around): Promise<TaskRecord | undefined> {
   return desk.get(id) ?? recordedTask(id, parts.history, (outcome) => outputExcerpt(outcome));
 }

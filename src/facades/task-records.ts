@@ -25,7 +25,7 @@ export type TaskRecord = Readonly<{
 export const taskStatusOf = (outcome: Outcome): TaskStatus =>
   outcome.status === "ok" ? "completed" : outcome.status === "cancelled" ? "cancelled" : "error";
 
-/** A record with what the task came to. */
+/** A record with the result of the task. */
 export function endedRecord(
   record: TaskRecord,
   outcome: Outcome,
@@ -42,7 +42,7 @@ export function endedRecord(
   };
 }
 
-/** What the journals say about a task, `run/path` or a whole run: whoever started it, and in whatever process. */
+/** What the journals say about a task (`run/path`) or a whole run, in any process. */
 export async function recordedTask(
   id: string,
   history: ProjectRuns | undefined,

@@ -144,7 +144,7 @@ export function batchPrompt(context: string | undefined, assignment: string): st
   return shared === "" ? assignment : `${shared}\n\n${assignment}`;
 }
 
-/** Of the shape of a result the agent decides, then the call, then whoever calls. */
+/** The output schema: the agent's own, else the one of the call, else the one of the caller. */
 function assignmentsOf(
   { agent, context, schema, tasks }: Given,
   caller: Caller,

@@ -14,7 +14,7 @@ import { team, teamInput } from "./team.ts";
 
 const planInput = z.strictObject({ mode: z.literal("plan"), plan: z.unknown() });
 
-/** Every mode: what it takes, the key that gives it away in an input without `mode`, and its compiler. */
+/** Every mode: its input schema, the key that identifies it in an input without `mode`, and its compiler. */
 const modes = {
   single: { input: singleInput, key: "task", compile: single },
   parallel: { input: parallelInput, key: "tasks", compile: parallel },
@@ -33,7 +33,7 @@ export function inputOf(mode: Exclude<Mode, "plan">): z.ZodObject {
   return modes[mode].input;
 }
 
-/** Whatever a person or a model asks for, as a plan that was checked. `strict` turns notes into errors. */
+/** Compiles any input to a checked plan. `strict` turns notes into errors. */
 export function compile(value: unknown, { strict = false }: { strict?: boolean } = {}): Plan {
   const plan = toPlan(withoutZod(value));
   const note = plan.notes?.[0];
@@ -59,7 +59,7 @@ function toPlan(value: unknown): Plan {
   return (compiler as (input: Input) => Plan)(parsed);
 }
 
-/** A plan that stands alone, without a `mode` around it. */
+/** A bare plan, without a `mode` around it. */
 export function isBarePlan(value: unknown): boolean {
   return isRecord(value) && "nodes" in value && !("mode" in value);
 }

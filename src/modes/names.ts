@@ -1,10 +1,10 @@
 import { MOST_NODE_ID, NODE_ID, NODE_ID_CHARACTERS } from "../core/plan/plan.ts";
 import { CrewError } from "../core/schema/error.ts";
 
-/** Who asks for which name; a `given` one is a person's word and has to be unique. */
+/** The requested names; a `given` name was written by a person and must be unique. */
 export type WantedName = Readonly<{ given?: string | undefined; else: string }>;
 
-/** Node ids for a list of tasks: given names stay, made-up ones are numbered until they are unique. */
+/** Node ids for a list of tasks: given names are kept, generated ones are numbered until they are unique. */
 export function nodeIds(wishes: readonly WantedName[], what: string): string[] {
   const taken = new Set<string>();
   const counts = new Map<string, number>();
@@ -42,7 +42,7 @@ const NOT_IN_ID = new RegExp(`[^${NODE_ID_CHARACTERS} ]`, "gu");
 /** The first characters, none of them cut in half. */
 const shortened = (id: string, most: number = MOST_NODE_ID): string => Array.from(id).slice(0, most).join("").trim();
 
-/** Counts on from the last number that was given out, so that ten thousand tasks of one agent stay cheap. */
+/** Continues from the last number used, so that ten thousand tasks of one agent stay cheap. */
 function unique(id: string, taken: ReadonlySet<string>, counts: Map<string, number>): string {
   if (!taken.has(id)) return id;
   let n = counts.get(id) ?? 2;
@@ -52,7 +52,7 @@ function unique(id: string, taken: ReadonlySet<string>, counts: Map<string, numb
   return numbered();
 }
 
-/** Beside `gpt-4`, the name `gpt-4.1` would be that of a later round of it. */
+/** Next to `gpt-4`, the id `gpt-4.1` would mean a later round of it, so it is changed. */
 function unlikeRound(id: string, wished: ReadonlySet<string>): string {
   const round = /^(.+)\.(\d+)$/.exec(id);
   return round && wished.has(round[1]!) ? `${round[1]}_${round[2]}` : id;

@@ -30,7 +30,7 @@ export const raceInput = z.strictObject({
 });
 export type RaceInput = z.infer<typeof raceInput>;
 
-/** `task x n -> join(first)`: the executor cancels whoever nobody waits for any more. */
+/** `task x n -> join(first)`: the executor cancels the contenders that are no longer needed. */
 export function race({ race, ...input }: RaceInput): Plan {
   const contenders = contendersOf(race);
   const ids = nodeIds(

@@ -19,10 +19,10 @@ export function referencesIn(
   return { refs, unknown };
 }
 
-/** The end of a note about a placeholder that stays as it is; where it is an error, it does not. */
+/** The end of a note about an unresolved placeholder; omitted where it is an error. */
 export const STAYS = "; it is left as text.";
 
-/** What is said about a placeholder that stays as it is. */
+/** The note about an unresolved placeholder. */
 export function unknownReference(task: string, placeholder: string): string {
   return `The prompt of "${task}" contains {${placeholder}}, which is not a task it can refer to${STAYS}`;
 }

@@ -10,7 +10,7 @@ import { asId, nodeIds } from "./names.ts";
 import { referencesIn, unknownReference } from "./references.ts";
 import { runParts, runSettings, settingsOf, type TaskSettings } from "./settings.ts";
 
-/** How many rounds a review may take when nothing else is said. */
+/** The default number of review rounds. */
 export const DEFAULT_REVIEW_ROUNDS = 3;
 
 const member = z.strictObject({

@@ -20,11 +20,11 @@ export async function writeJsonLines(
   return result;
 }
 
-/** One value in one line, whoever splits it. */
+/** One value on one line, also for readers that split at U+2028. */
 export async function writeLine(out: Writable, value: unknown): Promise<void> {
   if (out.destroyed || out.writableEnded) return;
   if (out.write(`${jsonText(value)}\n`)) return;
-  const heard = new AbortController(); // whoever waited for the one does not go on waiting for the other
+  const heard = new AbortController(); // removes the listener for the other event once one of the two has come
   const { signal } = heard;
   await Promise.race([once(out, "drain", { signal }), once(out, "close", { signal })]).catch(() => {});
   heard.abort();

@@ -149,7 +149,7 @@ function parkedLines(state: State): string[] {
   return more > 0 ? [...lines, `Parked: ${more} more`] : lines;
 }
 
-/** The tasks that handed in at a limit. */
+/** The tasks that returned a partial result at a limit. */
 function limitsOf(state: State): string[] {
   const cutShort = shownNodes(state).filter(({ outcome, status }) => status === "ok" && outcome?.limit);
   const lines = cutShort.map(({ label, outcome }) => `${terminalLine(label)} ${limitNote(outcome ?? {})}`);

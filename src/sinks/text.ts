@@ -19,7 +19,7 @@ export type TextOptions = Readonly<{
   live?: LiveLines | undefined;
   /** Nothing but the result. */
   quiet: boolean;
-  /** What happened before is known already, as in a run that is taken up again. */
+  /** Skips events that happened before, as when a run is resumed. */
   since: number;
   /** What is shown of an event in place of the line that a log would get. */
   tell?: (event: KeptEvent, state: State) => string | undefined;
@@ -43,7 +43,7 @@ export type TextSink = Readonly<{
   follow(run: Run): Promise<void>;
   /** Shows the result on `out` and the rest on `err`. */
   end(run: Run): void;
-  /** Gives the terminal to somebody else until `resume`. */
+  /** Releases the terminal until `resume`. */
   pause(): void;
   resume(): void;
   /** Says something once, above the live lines. */
@@ -94,7 +94,7 @@ export function createTextSink({ out, err, look, live, quiet, since, tell }: Tex
       const output = outputOfRun(state);
       out.write(output);
       if (quiet && state.outcome?.status === "ok") return;
-      // In a log the line of the only task stands right above.
+      // In a log the line of the only task is right above.
       const lines = summaryOf(state, {
         look,
         columns: live ? live.columns() : Number.POSITIVE_INFINITY,

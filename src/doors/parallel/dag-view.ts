@@ -10,7 +10,7 @@ export type Piece = Readonly<{ id: string; part: "work" | "review"; draft: numbe
 
 /** The graph as it changes while the executor carries it out: events and results in, nodes and progress out. */
 export type DagView = Readonly<{
-  /** The piece of work that a path stands for; the same path is the same piece, however often it is tried. */
+  /** The work item of a path; retries of the same path are the same item. */
   piece(path: string): Piece;
   /** The task that a path belongs to. */
   nodeOf(path: string): DagNode | undefined;
@@ -21,7 +21,7 @@ export type DagView = Readonly<{
   pendingApproval(): PendingApproval | undefined;
 }>;
 
-/** A view of a graph of which nothing has begun; `changed` is told whenever there is something new to show. */
+/** A view of a graph that has not started; calls `changed` after every visible change. */
 export function createDagView(
   nodes: ReadonlyMap<string, DagNode>,
   changed: (progress: readonly TaskProgress[]) => void,
@@ -107,7 +107,7 @@ export function createDagView(
   return { piece, nodeOf, see, keep, show, results: () => [...results.values()], pendingApproval: () => pending };
 }
 
-/** A run that was aborted did not succeed, whatever its exit code says. */
+/** An aborted run did not succeed, whatever its exit code is. */
 export function isGood({ exitCode, aborted }: TaskResult): boolean {
   return exitCode === 0 && !aborted;
 }

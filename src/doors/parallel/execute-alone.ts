@@ -23,7 +23,7 @@ export type StandalonePlan = Readonly<{
   /** Background for every task. */
   context?: string;
   emit?(path: string, fact: Fact): void;
-  /** Answers gates; without it nobody does. */
+  /** Answers gates; without it gates stay unanswered. */
   answer?: Engine["answer"];
 }>;
 

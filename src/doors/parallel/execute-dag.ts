@@ -52,15 +52,15 @@ export type TaskModifications = Readonly<{
   markFailed?: readonly string[];
 }>;
 
-/** What came of it: the last result of every draft and review, in the order in which they ended. */
+/** The last result of every draft and review, in the order in which they ended. */
 export type DagExecutionResult = Readonly<{
   results: TaskResult[];
   aborted: boolean;
-  /** The first piece of work that nobody was there to approve. */
+  /** The first work item that needed an approval which no one could give. */
   pendingApproval?: PendingApproval;
 }>;
 
-/** Carries out a graph of team tasks: team mode's plan, the one executor, and `runAgent` for the work. */
+/** Executes a graph of team tasks: the plan of team mode, the common executor, and `runAgent` for the work. */
 export async function executeDag(options: DagExecutionOptions): Promise<DagExecutionResult> {
   const { nodes, members, objective, maxConcurrency, onProgress, onApprovalNeeded, onStart } = options;
   const { signal = new AbortController().signal } = options;

@@ -5,7 +5,7 @@ export type ParallelResult<R> = { results: R[]; aborted: boolean };
 
 /**
  * Maps side by side, at most `concurrency` at once; a number below one, or none at all, means all of them. The first
- * error rejects at once. An abort never does: what is done is kept, and `aborted` tells.
+ * error rejects at once. An abort never rejects: finished results are kept, and `aborted` is true.
  */
 export async function mapWithConcurrencyLimit<T, R>(
   items: readonly T[],

@@ -3,17 +3,17 @@ import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { race } from "../../modes/race.ts";
 import { executeAlone } from "./execute-alone.ts";
 
-/** One who competes. Its signal aborts when somebody else has won, or when the race is called off. */
+/** One contender. Its signal aborts when another contender has won, or when the race is cancelled. */
 export type Contestant<T> = Readonly<{ id: string; run(signal: AbortSignal): Promise<T> }>;
 
-/** Who won and with what, or that the race was called off. */
+/** The winner and its value, or that the race was cancelled. */
 export type RaceResult<T> =
   | Readonly<{ winner: string; result: T; aborted?: never }>
   | Readonly<{ aborted: true; winner?: never; result?: never }>;
 
 /**
- * The first success wins and everybody else is aborted; nobody waits for those who do not listen. When all fail, one
- * error tells every failure. It is the race mode, carried out by the executor.
+ * The first success wins and all others are aborted, without waiting for those that ignore the signal. When all fail, one
+ * error lists every failure. It is the race mode, run by the executor.
  */
 export async function raceWithAbort<T>(
   tasks: readonly Contestant<T>[],

@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import { readRegularTextSync } from "../../runtime/disk/regular-file.ts";
 import { isRecord } from "../../core/text/json.ts";
 
-/** Makes a fresh folder for a team, readable by nobody else: results go to `tasks`, everything else to `artifacts`. */
+/** Creates a private folder for a team: results go to `tasks`, everything else to `artifacts`. */
 export function createWorkspace(teamName?: string, rootDir: string = tmpdir()): Workspace {
   mkdirSync(rootDir, { recursive: true, mode: PRIVATE_FOLDER });
   const name = teamName === undefined ? `team-${Date.now()}` : fileName(teamName);
@@ -66,7 +66,7 @@ function isFreeFor(file: string, taskId: string): boolean {
   return there.isFile() && idIn(file) === taskId;
 }
 
-/** Members can write here too, so a file that is not a result belongs to nobody we know. */
+/** Members can write here too, so a file that is not a valid result is ignored. */
 function idIn(file: string): string | undefined {
   try {
     const result: unknown = JSON.parse(readRegularTextSync(file));

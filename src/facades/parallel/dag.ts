@@ -14,7 +14,7 @@ export type DagNode = {
   dependsOn: string[];
   dependedBy: string[];
   status: DagStatus;
-  /** What its last draft came to. */
+  /** The result of the last draft. */
   result?: TaskResult;
   /** The number of the draft, for a task that is reviewed. */
   iteration?: number;
@@ -55,7 +55,7 @@ export function buildDag(tasks: readonly TeamTask[], members: ReadonlyMap<string
   return nodes;
 }
 
-/** Reads who waits for whom, and who need not, from the plan; statuses of tasks that have begun stay. */
+/** Reads the dependencies from the plan; statuses of started tasks are kept. */
 export function linkDag(nodes: ReadonlyMap<string, DagNode>, members: ReadonlyMap<string, TeamMember>): void {
   if (nodes.size === 0) return;
   const plan = planOfDag(nodes, members);

@@ -3,7 +3,7 @@ import type { RetryConfig } from "../../core/plan/retry.ts";
 import type { ResourceLimits } from "../../core/vocabulary/limits.ts";
 import type { Thinking } from "../../core/vocabulary/thinking.ts";
 
-/** What a task used, as system 003 counts it: the cost is one of the counters. */
+/** The usage of a task in the format of system 003, where cost is one of the counters. */
 export type UsageStats = Omit<Usage, "reasoning" | "estimated"> & Readonly<{ cost: number }>;
 
 /** Nothing used yet. */
@@ -11,7 +11,7 @@ export function noUsageStats(): UsageStats {
   return { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0, contextTokens: 0, turns: 0 };
 }
 
-/** What one task came to, as system 003 tells it. */
+/** The result of one task in the format of system 003. */
 export type TaskResult = Readonly<{
   id: string;
   name?: string;
@@ -98,5 +98,5 @@ export type ParallelToolDetails = Readonly<{
   }>;
 }>;
 
-/** Work that waits for somebody's approval. */
+/** Work that waits for approval. */
 export type PendingApproval = Readonly<{ taskId: string; plan: string }>;

@@ -40,7 +40,7 @@ export type Credential = Readonly<{
 
 /** Credentials for one remote agent; kept as long as the crew, so that a token is requested once. */
 export type Credentials = Readonly<{
-  /** Says where its secrets come from, for the question that is asked before anything is sent. */
+  /** Names the sources of its secrets, for the approval question before anything is sent. */
   label: string;
   get(how: SignIn): Promise<Credential>;
   /** Invalidates refused credentials. False when new ones would be the same. */

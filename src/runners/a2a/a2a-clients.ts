@@ -11,7 +11,7 @@ import { type AgentCard, connectAgent, type RemoteClient, readCard, schemesOf } 
 
 /** What is known of agents elsewhere, as long as the crew lasts: a card is fetched once, a token asked for once. */
 export type RemoteClients = Readonly<{
-  /** Who we are there; throws when the file does not say it in a way that can be used. */
+  /** The credentials for the agent; throws when the file's `auth` is not usable. */
   credentials(place: RemotePlace): Credentials | undefined;
   /** A client whose requests go through this `fetch`. */
   open(place: RemotePlace, how: Omit<SignIn, "schemes">): Promise<RemoteClient>;
@@ -20,7 +20,7 @@ export type RemoteClients = Readonly<{
 }>;
 
 export type RemoteClientParts = CredentialParts &
-  Readonly<{ /** How long a card counts. */ cardMs?: number; clock?(): number }>;
+  Readonly<{ /** How long a cached agent card is valid. */ cardMs?: number; clock?(): number }>;
 
 const CARD_MS = 10 * 60_000;
 const WELL_KNOWN = ".well-known/agent-card.json";
@@ -66,7 +66,7 @@ export function createRemoteClients(parts: RemoteClientParts): RemoteClients {
 
 const keyOf = (place: RemotePlace): string => createHash("sha256").update(stableText(place)).digest("hex");
 
-/** The card: the one in the file, or the one at the address; asked for without a secret first. */
+/** The agent card: from the file, or from the address; requested without credentials first. */
 async function fetchCard(place: RemotePlace, how: SignIn, credentials: Credentials | undefined): Promise<AgentCard> {
   if (place.cardJson !== undefined) return readCard(parsed(place.cardJson, "the card in its file"));
   const url = place.cardUrl ?? "";

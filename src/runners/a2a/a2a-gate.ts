@@ -59,7 +59,7 @@ export function createGate(
       agreed.set(origin, known ?? judge(url));
       await agreed.get(origin);
       granted.add(origin);
-      const { decision, rule } = verdict(url); // who agreed to a server did not lift a ban on a part of it
+      const { decision, rule } = verdict(url); // approving a server does not lift a deny rule for a part of it
       if (decision === "deny")
         throw remoteFailure("DENIED", `nothing is sent to ${url} (${rule})`, "Remove the rule to allow it.");
     },

@@ -18,7 +18,7 @@ import type { TokenFiles } from "../../runtime/network/token-files.ts";
 import { remoteFailure } from "./a2a-fault.ts";
 import type { CardScheme } from "./a2a-sdk.ts";
 
-/** OAuth in the `auth` of an agent's file. What it leaves out is taken from the card. */
+/** OAuth in the `auth` of an agent file. Missing fields are taken from the agent card. */
 export const oauthScheme = z.strictObject({
   type: z.literal("oauth"),
   clientId: z.string().min(1),
@@ -37,7 +37,7 @@ export type SignIn = Readonly<{
   schemes?: readonly CardScheme[];
   /** Goes through the guard, like everything else. */
   fetch: typeof fetch;
-  /** Shows a person an address to open; absent when nobody is there. */
+  /** Shows a person a URL to open; absent when the run is unattended. */
   show?(text: string): void;
   signal: AbortSignal;
 }>;

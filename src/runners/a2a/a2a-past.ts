@@ -4,10 +4,10 @@ import { addCost, addUsage, type Cost, noCost, noUsage, type Usage } from "../..
 import type { PerformContext } from "../../core/task/engine.ts";
 import { isRecord } from "../../core/text/json.ts";
 
-/** Who carries what, in the journal. */
+/** The name of this runner in the journal. */
 const CARRIED_BY = "a2a";
 
-/** Where a conversation with an agent elsewhere stands, as the journal has it. */
+/** The state of a conversation with a remote agent, rebuilt from the journal. */
 export type RemoteProgress = Readonly<{
   ids: RemoteIds;
   turns: number;
@@ -21,7 +21,7 @@ export type RemoteProgress = Readonly<{
   underWay?: "sent" | "joined";
 }>;
 
-/** What is kept with each answer, so that the next message goes where it belongs. */
+/** Stored with each answer, so that the next message continues the same remote task. */
 export function carryOf(ids: RemoteIds, state: RemoteState): ProviderData {
   return { by: CARRIED_BY, data: { ...ids, state } };
 }
@@ -65,10 +65,10 @@ export function standingOf({ past }: Pick<PerformContext, "past">, before: reado
   return at;
 }
 
-/** How questions of an agent elsewhere are named: the first answer to one counts for no other. */
+/** The ids of questions from a remote agent: each question has its own, so an answer never counts for another. */
 export const INPUT = "input-";
 
-/** What is sent for an answer; who only says yes says that. */
+/** The text to send for an answer; a bare approval is sent as yes. */
 export const textOfAnswer = ({ text }: Readonly<{ text?: string | undefined }>): string => text?.trim() || "yes";
 
 function without({ underWay: _underWay, answered: _answered, ...rest }: RemoteProgress): RemoteProgress {

@@ -3,7 +3,7 @@ import { passedEnv } from "../../core/secrets/pass-env.ts";
 import { startChild, within } from "../../runtime/commands/child.ts";
 import { remoteFailure } from "./a2a-fault.ts";
 
-/** Where secrets come from: the environment and the commands of the person whose file names them. */
+/** The sources of secrets: environment variables and commands of the person who wrote the file. */
 export type SecretSource = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
   passEnv?: readonly string[];
@@ -14,7 +14,7 @@ const TIME_LIMIT_MS = 30_000;
 const MARKER = "SUBCREW_SECRET";
 
 /**
- * What a field of `auth` stands for: `$NAME` is a variable, `!command` what a command prints, anything else itself. Only
+ * Resolves a field of `auth`: `$NAME` is a variable, `!command` is the output of a command, anything else is literal. Only
  * files that count as trusted get here, for a command is code.
  */
 export async function secretOf(written: string, source: SecretSource, signal: AbortSignal): Promise<string> {
@@ -25,7 +25,7 @@ export async function secretOf(written: string, source: SecretSource, signal: Ab
   return written.replace(/^(?:\$\$|!!)/, (twice) => twice[0]!); // written twice, the mark is part of the secret
 }
 
-/** How a field is told to a person: where its value comes from, and never the value. */
+/** Describes a field to a person: the source of its value, never the value. */
 export function secretLabel(written: string): string {
   return /^\$(?!\$)|^!(?!!)/.test(written) ? written : "a value in the agent's file";
 }
@@ -40,7 +40,7 @@ function fromEnvironment(name: string, { env }: SecretSource): string {
   );
 }
 
-/** Only what it prints on its standard output counts; warnings do not end up in a header. */
+/** Only its standard output is used, so warnings do not end up in a header. */
 async function fromCommand(
   command: string,
   { env, passEnv = [], cwd }: SecretSource,

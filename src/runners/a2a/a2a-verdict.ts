@@ -5,13 +5,13 @@ import { fill } from "../../core/text/template.ts";
 import { prompts } from "../../embedded.ts";
 import { type FinishAttempt, finishText, finishWith } from "../../runtime/loop/finish-tool.ts";
 
-/** What an answer comes to: the end of the task, a question, or something that cannot be used and is asked for again. */
+/** The meaning of an answer: the end of the task, a question, or an unusable answer that is requested again. */
 export type AnswerVerdict =
   | Readonly<{ is: "over"; outcome: Outcome }>
   | Readonly<{ is: "asks"; question: string }>
   | Readonly<{ is: "unusable"; outcome: FailedOutcome; remind: string }>;
 
-/** What an answer means for the task. */
+/** Interprets an answer for the task. */
 export function verdictOf(
   answer: RemoteAnswer,
   assignment: Assignment,

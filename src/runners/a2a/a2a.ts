@@ -80,7 +80,7 @@ function createTalk(assignment: Assignment, context: PerformContext, parts: A2aP
   let sent = false;
   let counted = standing.ids.taskId === undefined ? undefined : { task: standing.ids.taskId, usage, cost };
 
-  /** Secrets that were used here are taken out of whatever comes back. */
+  /** Redacts the secrets used here from everything that comes back. */
   let cleaning = { secrets: 0, clean: (text: string): string => text };
   const clean = (text: string): string => {
     const secrets = signing?.secrets.size ?? 0;
@@ -132,7 +132,7 @@ function createTalk(assignment: Assignment, context: PerformContext, parts: A2aP
         });
       }
       const { id } = answer;
-      if (there.card.streaming) await take(there.listen(id, clock.signal)).catch(() => {}); // asking tells what it was
+      if (there.card.streaming) await take(there.listen(id, clock.signal)).catch(() => {}); // asking for the task returns its state
       if (isSettled(answer)) return;
       try {
         answer = await there.get(id, clock.signal);
@@ -189,7 +189,7 @@ function createTalk(assignment: Assignment, context: PerformContext, parts: A2aP
     });
   };
 
-  /** What an exchange used: a task tells its sum, of which a part was counted before. Who tells nothing is of unknown price. */
+  /** The usage of an exchange: a task reports its total, of which a part was counted before. Without a report the price is unknown. */
   const usedBy = (got: RemoteAnswer): { usage: Usage; cost: Cost } => {
     const sum = reportedUsage(got);
     const task = got.kind === "task" ? got.id : undefined;
@@ -246,7 +246,7 @@ function createTalk(assignment: Assignment, context: PerformContext, parts: A2aP
     }
   };
 
-  /** Puts a question of the other side to whoever is here. */
+  /** Forwards a question of the remote agent to the person or parent of this task. */
   const asked = async (question: string): Promise<string | Outcome> => {
     const about = question.trim() === "" ? "It needs more information, but does not say what." : question;
     const nobody = failed(
@@ -274,7 +274,7 @@ function createTalk(assignment: Assignment, context: PerformContext, parts: A2aP
     parts.linger(client.cancel(ids.taskId, AbortSignal.timeout(CANCEL_MS)).catch(() => {}));
   };
 
-  /** How a task ended that did not come to its own end. */
+  /** The outcome of a task that did not finish by itself. */
   const ended = (error: unknown): Outcome => {
     const stopped = (outcome: Ended): Outcome => withPartial(outcome, partial);
     if (context.signal.aborted || clock.passed()) giveUp();

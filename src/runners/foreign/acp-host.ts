@@ -82,7 +82,7 @@ export function acpHost({ assignment, context }: Task): Omit<AcpHost, "heard"> {
   };
 }
 
-/** What each kind of call is called here. What nobody can tell counts as a program. */
+/** Maps kinds of calls to our tools. An unknown kind is treated as running a program. */
 const kinds: Readonly<Record<string, string>> = {
   read: "read_file",
   search: "grep_files",
@@ -94,7 +94,7 @@ const kinds: Readonly<Record<string, string>> = {
   think: "todo",
 };
 
-/** The tool of ours that a call stands for, and what it is about. */
+/** Our tool that a call corresponds to, and its subject for rules. */
 export function aboutOf(call: Pick<ToolCallUpdate, "kind" | "title" | "rawInput" | "locations" | "content">): {
   name: string;
   subjects: Subject[];
@@ -129,7 +129,7 @@ async function locateAll(subjects: readonly Subject[], { access }: Assignment): 
 
 const MOST_BYTES = 10_000_000;
 
-/** The text of a file that really lies where the task may look. */
+/** The text of a file, after checking that the task may read it. */
 async function contentsOf(path: string, { toolContext, access }: Assignment): Promise<string> {
   const folders = [toolContext.cwd, ...(access?.roots ?? [])];
   const root = await rootOf(folders.find((folder) => folderContains(folder, path)) ?? toolContext.cwd);

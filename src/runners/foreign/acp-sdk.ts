@@ -9,7 +9,7 @@ export type AcpHost = Readonly<{
   allows(call: ToolCallUpdate): Promise<boolean>;
   read(file: Readonly<{ path: string; line?: number; limit?: number }>): Promise<string>;
   write(file: Readonly<{ path: string; content: string }>): Promise<void>;
-  /** What of a file it may do at all; what it may not is not offered. */
+  /** File operations to offer; forbidden ones are not offered. */
   may: Readonly<{ read: boolean; write: boolean }>;
   heard(update: SessionUpdate): void;
 }>;
@@ -18,7 +18,7 @@ export type AcpHost = Readonly<{
 export type AcpSession = Readonly<{
   /** Asks it one thing, and says why it stopped. */
   prompt(text: string): Promise<PromptResponse>;
-  /** Tells it to stop. */
+  /** Asks the agent to stop. */
   cancel(): void;
   close(): void;
 }>;

@@ -21,7 +21,7 @@ const MARKER = "SUBCREW_TASK";
 const GRACE_MS = 1_500;
 const SAID_CHARS = 2_000;
 
-/** Hands each task to a process that speaks the Agent Client Protocol; what it asks is judged by the task's own rules. */
+/** Runs each task in a process that speaks the Agent Client Protocol; its permission requests are judged by the task's own rules. */
 export function acpRunner(command: string, parts: ForeignParts): Runner {
   const keeps = { without: "asks", patterns: false, places: false, sandbox: false } as const;
   const [program = "", ...args] = splitCommandLine(command);
@@ -95,7 +95,7 @@ async function talkWith(
     });
   });
   const talked = converse().catch((error: unknown): Promise<Outcome> | Outcome =>
-    // A connection that breaks has a reason: most often the program is gone.
+    // A broken connection usually means that the program has exited.
     Promise.race([
       gone,
       failedAfter(500, () => failed("CRASHED", `${called} failed: ${messageOf(error)}`, { retryable: true })),
@@ -122,20 +122,20 @@ function abortOf(signal: AbortSignal): Promise<Outcome> {
   });
 }
 
-/** What the reasons for which an agent stops come to; the others are a good end. */
+/** Faults for stop reasons; a reason that is not listed is a normal end. */
 const STOPS: Readonly<Record<string, (called: string) => Outcome>> = {
   max_turn_requests: (called) => failed("MAX_TURNS", `${called} stopped at its own limit of turns.`),
   refusal: (called) => failed("MODEL_REFUSED", `${called} refused to do this.`),
   cancelled: () => ({ status: "cancelled", reason: "the agent stopped" }),
 };
 
-/** Reads what an agent tells while it works. Text after a result begins a new turn: the protocol knows no turns. */
+/** Reads the updates of an agent. The protocol has no turns, so text after a tool result begins a new one. */
 function readerOf(heard: ToolListener): Readonly<{ take(update: SessionUpdate): void; end(): void }> {
   let answered = false;
   let spoke = false;
   let spent: Readonly<{ contextTokens: number; usd: number | undefined }> | undefined;
   let told = 0;
-  /** What is said about money is the sum so far. */
+  /** The reported cost is the total so far. */
   const end = (): void => {
     if (spoke) {
       const usd = spent?.usd === undefined ? undefined : Math.max(0, spent.usd - told);

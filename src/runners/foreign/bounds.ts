@@ -37,7 +37,7 @@ export type ForeignBound = Readonly<{
   rights: Rights;
   policy: Policy;
   sandbox: "required" | "auto" | "off";
-  /** What it writes is looked at before it counts. */
+  /** Files it writes are checked before the writing takes effect. */
   checkedLater: boolean;
   /** Places of secrets and state, by their absolute paths. */
   closed: readonly string[];
@@ -89,7 +89,7 @@ function mayDo(name: Ability, rights: Rights, policy: Policy): "yes" | "some" | 
 export type ToolRestrictions = Readonly<{
   /** Each ability can be taken away; it decides itself when it asks; or these cannot be taken away, with the reason. */
   without: "each" | "asks" | Readonly<Partial<Record<Ability, string>>>;
-  /** It understands rules about arguments. */
+  /** The tool supports rules about arguments. */
   patterns: boolean;
   /** It writes nowhere but in the folders it is given. */
   places: boolean;
@@ -114,7 +114,7 @@ export function lacking(bounds: Bounds, keeps: ToolRestrictions): string[] {
   ];
 }
 
-/** Who decides itself when it asks may do without a word what it is not allowed to, or only after asking. */
+/** The abilities that a tool may use unrestricted because it decides itself when to ask. */
 function unasked(may: Bounds["may"]): string[] {
   const bound = abilityNames.filter((name) => may[name] !== "yes");
   return bound.length === 0 ? [] : [`it decides itself when to ask, so nothing prevents ${bound.join(", ")}`];

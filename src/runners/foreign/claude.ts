@@ -16,7 +16,7 @@ const names: Readonly<Partial<Record<Ability, string>>> = {
   web_search: "WebSearch",
 };
 
-/** Claude Code, headless: what is not allowed is refused, since nobody is asked; no settings but ours count. */
+/** Claude Code, headless: calls that are not allowed are refused instead of asked; only our settings apply. */
 export const claudeTool: ForeignTool = {
   program: "claude",
   install: "npm install -g @anthropic-ai/claude-code",
@@ -61,7 +61,7 @@ export const claudeTool: ForeignTool = {
   reader,
 };
 
-/** Files only below the folders it is given; the rest as it is. */
+/** Limits file tools to the given folders; other rules are unchanged. */
 function allowed({ may, allow }: Bounds, roots: readonly string[]): string[] {
   const places = ["./**", ...roots.map((root) => `/${root}/**`)];
   return abilityNames.flatMap((name) => {
@@ -99,7 +99,7 @@ function ruleFor({ tool, pattern = "" }: Rule): string[] {
   }
 }
 
-/** A turn is told when it is known to be over, with the price of all of them in the last: before that nobody says it. */
+/** Emits a turn once it is complete. The last turn carries the price of all turns, since only the final record names it. */
 function reader(heard: ToolListener): (event: Readonly<Record<string, unknown>>) => void {
   let usage: Partial<Usage> = {};
   let over = false;

@@ -3,7 +3,7 @@ import { type ForeignTool, field, numberIn, textIn, together, withoutProvider } 
 
 const SHELL = "it reads by running commands, so it cannot be kept from running them";
 
-/** Codex, headless: everything it does goes through commands in its own sandbox, and nobody is asked. */
+/** Codex, headless: everything runs as commands in its own sandbox, without questions. */
 export const codexTool: ForeignTool = {
   program: "codex",
   install: "npm install -g @openai/codex",

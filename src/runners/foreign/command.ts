@@ -20,7 +20,7 @@ import type { ForeignTool, Invocation } from "./tool.ts";
 const MARKER = "SUBCREW_TASK";
 /** How long a tool has to end after it was asked to. */
 const GRACE_MS = 1_500;
-/** How much of what a tool said before it ended is told. */
+/** How much of the last output of a tool an error quotes. */
 const SAID_CHARS = 2_000;
 
 /** Hands each task to the command of another tool: one process with everything below it, that ends with the task. */
@@ -119,7 +119,7 @@ function environment(
   return { ...passedEnv(all, [...passEnv, ...variables]), ...env, [name]: value };
 }
 
-/** A program that ended by itself, and not well. */
+/** The fault of a program that exited with an error. */
 function crashed(name: string, { code, signal, problem }: Exit, said: string): Outcome | undefined {
   if (code === 0) return undefined;
   const how = problem ?? (signal === undefined ? `it exited with code ${code}` : `it was killed by ${signal}`);

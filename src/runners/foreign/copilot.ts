@@ -23,7 +23,7 @@ const rights: Readonly<Partial<Record<Ability, string>>> = {
 /** Names one tool that does not exist: an empty list would mean all of them. */
 const NONE = "none";
 
-/** Copilot CLI, headless: it has no more tools than it is told, and paths outside of the folder are refused. */
+/** Copilot CLI, headless: it gets only the listed tools, and paths outside of the folder are refused. */
 export const copilotTool: ForeignTool = {
   program: "copilot",
   install: "npm install -g @github/copilot",

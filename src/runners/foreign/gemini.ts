@@ -13,10 +13,10 @@ const names: Readonly<Record<Ability, readonly string[]>> = {
   http_get: ["web_fetch"],
   web_search: ["google_web_search"],
 };
-/** What it can do that nobody here asked for. */
+/** Features that are switched off because the task did not ask for them. */
 const others = ["invoke_agent", "delegate_to_agent", "activate_skill", "save_memory", "ask_user", "enter_plan_mode"];
 
-/** Gemini CLI, headless: its policy engine is told each tool, in the tier that nothing of the project can overrule. */
+/** Gemini CLI, headless: its policy engine gets a rule for each tool, in the tier that a project cannot override. */
 export const geminiTool: ForeignTool = {
   program: "gemini",
   install: "npm install -g @google/gemini-cli",
@@ -31,7 +31,7 @@ export const geminiTool: ForeignTool = {
     "GEMINI_CLI_HOME",
   ],
   keeps: { without: "each", patterns: false, places: true, sandbox: false },
-  // It only works in a folder that it is told to trust, and what it trusts it obeys.
+  // It works only in a trusted folder, and then also follows the settings in that folder.
   obeys: [".gemini/settings.json", ".gemini/.env", ".env"],
   translate: (asked) => {
     const { bounds, model, roots, rulesFile } = asked;

@@ -19,7 +19,7 @@ import type { ForeignTask, ForeignTool } from "./tool.ts";
 /** What runners of other tools share. */
 export type ForeignParts = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
-  /** Variables that are passed on besides the usual ones. */
+  /** Environment variables that are passed on besides the default ones. */
   passEnv: readonly string[];
   /** The run does not end before this has. */
   linger(work: Promise<unknown>): void;
@@ -73,7 +73,7 @@ export function handOver(
   };
 }
 
-/** Those of some files that are in a folder, or above it in the same repository; what lies further up is the person's own. */
+/** Files of the list that are in the folder or above it in the same repository; those further up belong to the person. */
 function found(files: readonly string[], cwd: string, top: string): string[] {
   const above = cwd === top || cwd === dirname(cwd) ? [] : found(files, dirname(cwd), top);
   return [...new Set([...files.filter((file) => existsSync(join(cwd, file))), ...above])];

@@ -3,7 +3,7 @@ import { isRecord } from "../../core/text/json.ts";
 /** A line that never ends is given up. */
 const LONGEST = 16_000_000;
 
-/** Puts JSON values together from what arrives; what is none is handed to `other`, as the words of a person are. */
+/** Parses JSON values from chunks; other text goes to `other`. */
 export function jsonLines(
   take: (value: Readonly<Record<string, unknown>>) => void,
   other: (line: string) => void,

@@ -14,7 +14,7 @@ const names: Readonly<Record<Ability, readonly string[]>> = {
   web_search: ["websearch"],
 };
 
-/** opencode, headless: its permissions are told for each tool, and whatever would be asked is refused. */
+/** opencode, headless: it gets a permission for each tool, and refuses whatever it would ask about. */
 export const opencodeTool: ForeignTool = {
   program: "opencode",
   install: "npm install -g opencode-ai",
@@ -28,7 +28,7 @@ export const opencodeTool: ForeignTool = {
     "XDG_CONFIG_HOME",
   ],
   keeps: { without: "each", patterns: false, places: true, sandbox: false },
-  // What is said to switch these off does not, as the real one showed.
+  // The documented switches do not turn these off; the real program showed that.
   obeys: ["opencode.json", "opencode.jsonc", ".opencode"],
   translate: (asked) => ({
     args: ["run", "--format=json", "--pure", ...(asked.model === undefined ? [] : [`--model=${asked.model}`])],
@@ -74,7 +74,7 @@ export const opencodeTool: ForeignTool = {
   },
 };
 
-/** The last rule that fits counts there, so what is allowed stands after the refusal of everything. */
+/** In opencode the last matching rule wins, so allow rules come after the rule that denies everything. */
 function permissions({ may }: Bounds): Record<string, string> {
   const writes = may.write_file === "yes" && may.edit_file === "yes";
   const rights = abilityNames.flatMap((name) => {

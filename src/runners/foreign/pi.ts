@@ -13,7 +13,7 @@ const names: Readonly<Partial<Record<Ability, string>>> = {
   bash: "bash",
 };
 
-/** pi, headless: it has the tools that it is told and asks for nothing; where they write, it does not look. */
+/** pi, headless: it gets the listed tools and asks for nothing; it does not restrict where they write. */
 export const piTool: ForeignTool = {
   program: "pi",
   install: "npm install -g @earendil-works/pi-coding-agent",
@@ -77,7 +77,7 @@ export const piTool: ForeignTool = {
 };
 
 function turnEnded(message: unknown, heard: Parameters<ForeignTool["reader"]>[0]): void {
-  if (textIn(message, "stopReason") === "error") return; // it tries again by itself, and says so when it gives up
+  if (textIn(message, "stopReason") === "error") return; // it retries by itself, and reports when it gives up
   const text = listIn(message, "content")
     .filter((block) => textIn(block, "type") === "text")
     .map((block) => textIn(block, "text"))

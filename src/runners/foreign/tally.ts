@@ -11,13 +11,13 @@ import { isRecord } from "../../core/text/json.ts";
 import { toolsNamed } from "../../core/vocabulary/tool-names.ts";
 import type { ToolListener } from "./tool.ts";
 
-/** What was heard of a tool, told as the events of a task. */
+/** Collects the output of a tool and emits it as events of the task. */
 export type Tally = ToolListener &
   Readonly<{
     spent(): Spending;
-    /** What it answered: what it gave as its answer, or the text of its last turn. */
+    /** The answer: the explicit one, or the text of the last turn. */
     output(): string;
-    /** What it said about its own failure. */
+    /** The tool's own error message. */
     fault(): FailedOutcome | undefined;
     /** Ends a turn that is still open. */
     close(): void;
@@ -25,7 +25,7 @@ export type Tally = ToolListener &
 
 type Options = Readonly<{
   context: PerformContext;
-  /** The tool, and the model as far as it is known. */
+  /** The tool, and the model if it is known. */
   called: string;
   model: string;
   why: string;
@@ -53,7 +53,7 @@ function refusedBy(refusal: BudgetRefusal): FailedOutcome {
   return { ...failed(codeOfLimit(limit), text, { hint: "Allow more for the run." }), limit };
 }
 
-/** Listens to one tool and tells the run about it. */
+/** Listens to one tool and emits the events of its task. */
 export function createTally({ context, called, model: given, why, maxTurns, redact, stop }: Options): Tally {
   let usage: Usage = noUsage();
   let cost = noCost();

@@ -2,29 +2,29 @@ import type { Usage } from "../../core/outcome/usage.ts";
 import type { Thinking } from "../../core/vocabulary/thinking.ts";
 import type { Bounds, ToolRestrictions } from "./bounds.ts";
 
-/** Another tool that can carry out a task: how it is called, what it keeps to, and how to read what it prints. */
+/** An external tool that can run a task: its command line, the restrictions it can enforce, and a parser for its output. */
 export type ForeignTool = Readonly<{
-  /** The program, as it is found in PATH. */
+  /** The name of the program in PATH. */
   program: string;
-  /** How somebody gets it. */
+  /** How to install it. */
   install: string;
-  /** Variables that it needs besides the usual ones: its keys, its address, where it keeps its own settings. */
+  /** Environment variables that it needs besides the default ones: keys, addresses, the place of its settings. */
   variables: readonly string[];
   keeps: ToolRestrictions;
   /** Files of a project that it obeys, hooks and servers among them, and that no flag of its makes it ignore. */
   obeys?: readonly string[];
   /** Pure: the command line for a task. */
   translate(asked: ForeignTask): Invocation;
-  /** Reads what it prints, one JSON value after the other. */
+  /** Parses its output, one JSON value after the other. */
   reader(heard: ToolListener): (value: Readonly<Record<string, unknown>>) => void;
 }>;
 
-/** A task as a tool is told it. */
+/** A task in the form that an external tool gets. */
 export type ForeignTask = Readonly<{
   prompt: string;
   instructions: string;
   cwd: string;
-  /** As somebody named it; absent: the tool's own. */
+  /** The requested model; absent: the tool's default. */
   model?: string;
   thinking?: Thinking;
   bounds: Bounds;
@@ -37,7 +37,7 @@ export type ForeignTask = Readonly<{
 export type Invocation = Readonly<{
   args: readonly string[];
   env?: Readonly<Record<string, string>>;
-  /** What it reads from its standard input. */
+  /** The text for its standard input. */
   input?: string;
   /** What has to be in the file of rules. */
   rules?: string;
@@ -52,7 +52,7 @@ export type ToolListener = Readonly<{
   result(id: string, result: Readonly<{ text: string; error?: boolean }>): void;
   /** The turn is over; `text` is all of it, where it did not come in pieces. */
   turnEnded(turn?: Readonly<{ text?: string; usage?: Partial<Usage>; usd?: number; model?: string }>): void;
-  /** What it gives as its answer, when that is more than the text of its last turn. */
+  /** The explicit answer, when it differs from the text of the last turn. */
   answer(text: string): void;
   /** It says itself that it did not succeed. */
   failed(message: string, limit?: "MAX_TURNS"): void;
@@ -87,6 +87,6 @@ export const withoutProvider = (model: string, ...providers: readonly string[]):
     model,
   );
 
-/** Instructions and task in one text, for tools without a place for the first. */
+/** Instructions and task in one text, for tools without a system prompt. */
 export const together = ({ instructions, prompt }: Pick<ForeignTask, "instructions" | "prompt">): string =>
   instructions.trim() === "" ? prompt : `${instructions.trim()}\n\n${prompt}`;

@@ -57,7 +57,7 @@ export function keepLimits(
         reached("CPU", `${maxCpuSeconds} s of processor time`, ` with ${cpuSeconds.toFixed(1)} s`);
     }
   };
-  /** The task watches its own clock, unless nothing goes on in it any more. */
+  /** The task enforces its own time limit, unless its event loop is blocked. */
   const watchClock = async (): Promise<void> => {
     const until = performance.now() + maxTimeMs + GRACE_MS + LATE_MS;
     let wait = Math.min(maxTimeMs + LATE_MS, LONGEST_TIMER_MS);

@@ -11,7 +11,7 @@ import type { ChildRequest, FromTask, HostChannel, Job, Requests } from "./proto
 export type ChildCall = Readonly<{
   /** Its outcome; never settles if the child ends without one. */
   outcome: Promise<Outcome>;
-  /** The other end will not say anything any more. */
+  /** The other side has closed the channel. */
   silent: Promise<void>;
   cancel(reason: string): void;
   /** Pings the child; resolves when it answers. */

@@ -1,12 +1,12 @@
 import type { Readable, Writable } from "node:stream";
 import { type Channel, isMessage } from "./protocol.ts";
 
-/** No message is longer; a side that sends more has lost its mind, and nobody should run out of memory for it. */
+/** The maximum size of a message; a larger one is an error, so that it cannot exhaust memory. */
 const LONGEST = 256 * 2 ** 20;
 
 /** Messages as JSON lines over two pipes. */
 export function pipeChannel<In, Out>(input: Readable, output: Writable): Channel<In, Out> {
-  output.on("error", () => {}); // the other side is gone, and its end is told elsewhere
+  output.on("error", () => {}); // the other side is gone; its exit is reported elsewhere
   return {
     send: (message) => void (output.writable && output.write(`${JSON.stringify(message)}\n`)),
     listen: (receive, gone) => {
@@ -28,7 +28,7 @@ export function pipeChannel<In, Out>(input: Readable, output: Writable): Channel
         for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
           waiting.push(chunk.subarray(from, at));
           take(Buffer.concat(waiting.splice(0)).toString("utf8"));
-          if (input.destroyed) return; // nothing after a message that was none, in whatever pieces it comes
+          if (input.destroyed) return; // nothing is read after an invalid message
           length = 0;
           from = at + 1;
         }

@@ -14,13 +14,13 @@ import { type SpawnParts, spawnTask, type TaskExit, type OpenChild } from "./spa
  */
 export const processRunner = (parts: SpawnParts): Runner => spawnTask(openProcess, parts);
 
-/** What Node itself reads when it starts; keys are not among them, those are handed over with the task. */
+/** Variables that Node reads when it starts. Keys are not among them; they are sent with the task. */
 const NODE_VARIABLES = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"];
 
 const openProcess: OpenChild = ({ entry, setup, marker, limits: { maxMemoryMB, enforce } }) => {
   const child = startChild({
     file: process.execPath,
-    // The heap is told its limit, too, so that it is swept before it is passed.
+    // The heap limit is also set, so that garbage is collected before the memory limit is exceeded.
     args: [
       ...(maxMemoryMB !== undefined && enforce ? [`--max-old-space-size=${Math.max(1, Math.floor(maxMemoryMB))}`] : []),
       fileURLToPath(entry),
@@ -40,7 +40,7 @@ const openProcess: OpenChild = ({ entry, setup, marker, limits: { maxMemoryMB, e
   };
 };
 
-/** Its streams carry nothing but what it says when something is wrong. */
+/** Its streams carry only error output. */
 function goneAs({ code, signal, problem }: Exit, { output }: Child): TaskExit {
   const said = output.text();
   const outOfMemory =

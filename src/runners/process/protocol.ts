@@ -13,7 +13,7 @@ import { isRecord } from "../../core/text/json.ts";
 
 /** Everything that a task needs to be carried out elsewhere, as JSON. */
 export type Job = Readonly<{
-  /** What its world is built from; only whoever builds it looks inside. */
+  /** The description from which the child builds its world; opaque to everything else. */
   setup: unknown;
   call: Call;
   /** The agent as it was resolved here: nothing is looked for a second time, so nothing else can be found. */
@@ -30,7 +30,7 @@ export type Job = Readonly<{
   holds?: HoldRules;
 }>;
 
-/** What a task may ask of whoever started it, and what it is answered. */
+/** Requests of a task to its parent, with their answers. */
 export type Requests = {
   durable: { give: null; get: void };
   delegate: { give: { what: AnyInput | Plan; parent: Parent }; get: DelegationOutcome };
@@ -68,27 +68,27 @@ export type FromTask =
   | Readonly<{ type: "live"; delta: Delta }>
   | Readonly<{ type: "tell"; text: string }>
   | Readonly<{ type: "request"; id: number; request: ChildRequest }>
-  /** The answer is not wanted any more. */
+  /** Cancels a request. */
   | Readonly<{ type: "drop"; id: number }>
   | Readonly<{ type: "settle"; id: number; actual: Amount }>
   | Readonly<{ type: "release"; id: number }>
   | Readonly<{ type: "pong" }>
   | Readonly<{ type: "ended"; outcome: Outcome }>;
 
-/** Passes on messages in order, each as a copy. What is sent once the other side is gone is lost without a word. */
+/** Delivers messages in order, each as a copy. Messages sent after the other side is gone are dropped. */
 export type Channel<In, Out> = Readonly<{
   send(message: Out): void;
-  /** Called once. `gone`: the other side will not say anything any more. */
+  /** Called once. `gone`: the other side has closed the channel. */
   listen(receive: (message: In) => void, gone: () => void): void;
   /** Resolves when everything that was sent has left. */
   close(): Promise<void>;
 }>;
 
-/** The side of whoever started the task, and the side of the task. */
+/** The parent's side and the task's side. */
 export type HostChannel = Channel<FromTask, ToTask>;
 export type TaskChannel = Channel<ToTask, FromTask>;
 
-/** Both sides are this program, so a message is one when it says what it is. */
+/** Both sides are this program, so checking the type of a message is enough. */
 export function isMessage(value: unknown): value is Readonly<{ type: string }> {
   return isRecord(value) && typeof value["type"] === "string";
 }

@@ -15,7 +15,7 @@ import type { HostChannel, Job } from "./protocol.ts";
 
 /** What a runner needs to carry out tasks outside of this thread. */
 export type SpawnParts = Readonly<{
-  /** The program that carries out a task when it is handed one. */
+  /** The program that runs a task it receives. */
   entry: URL;
   /** What a world like this one is built from, as JSON. */
   setup: ChildSetup;
@@ -33,10 +33,10 @@ export type ChildHost = Readonly<{
   /** What people read: `process`, `thread`. */
   called: string;
   channel: HostChannel;
-  /** How it ended. Settles when it, and whatever it started, is gone. */
+  /** How it ended. Settles when it and all processes it started are gone. */
   ended: Promise<TaskExit>;
   used(): Promise<ResourceUse>;
-  /** Ends it and whatever it started, after so long if it does not end by itself. */
+  /** Stops it and all processes it started; kills them after the grace period. */
   stop(graceMs: number): Promise<void>;
 }>;
 
@@ -56,9 +56,9 @@ export type OpenChild = (opening: SpawnOptions) => ChildHost;
 
 const MARKER = "SUBCREW_TASK";
 
-/** How long a task has to end after it was asked to: with what follows, everything is gone within two seconds. */
+/** How long a task has to stop after it was asked to: with the kill that follows, everything is gone within two seconds. */
 const GRACE_MS = 1_500;
-/** How much of what a place said before it ended is told. */
+/** How much of the last output of a process an error quotes. */
 const SAID_CHARS = 2_000;
 
 /** A runner that carries out each task in a place of its own, which ends with it. */
@@ -81,7 +81,7 @@ export function spawnTask(open: OpenChild, parts: SpawnParts): Runner {
 
 type Ending = Readonly<{ outcome: Outcome; graceMs: number }>;
 
-/** The task is over when it hands in its outcome, is stopped, passes a limit, or its place is gone, whichever is first. */
+/** The task ends when it returns its outcome, is stopped, exceeds a limit, or its process is gone, whichever comes first. */
 function firstOf(place: ChildHost, hosted: ChildCall, assignment: Assignment, tally: Tally): Promise<Ending> {
   const { signal } = tally.context;
   const partly = (outcome: Parameters<typeof withPartial>[0]): Outcome => ({
@@ -123,7 +123,7 @@ function firstOf(place: ChildHost, hosted: ChildCall, assignment: Assignment, ta
   });
 }
 
-/** How long the last words of a place may take to arrive once it is gone. */
+/** How long to wait for the remaining output of a process that has exited. */
 const DRAIN_MS = 500;
 
 function crashed(

@@ -1,7 +1,7 @@
 import type { MessagePort, Worker } from "node:worker_threads";
 import { type Channel, isMessage } from "./protocol.ts";
 
-/** Messages between threads. A thread's end is told by `exit`, the other side's by `close`. */
+/** Messages between threads. The parent learns the end of a thread by `exit`, the thread that of its parent by `close`. */
 export function portChannel<In, Out>(port: MessagePort | Worker): Channel<In, Out> {
   return {
     // As over a pipe: what is undefined is not there, and nothing but data gets through.

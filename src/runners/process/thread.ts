@@ -10,7 +10,7 @@ import { type SpawnParts, spawnTask, type TaskExit, type OpenChild } from "./spa
 import { portChannel } from "./thread-channel.ts";
 
 /**
- * Carries out each task in a thread of its own: it cannot hold up this one, what it throws stays in it, and its heap has
+ * Runs each task in its own thread: it cannot block this one, its exceptions stay inside, and its heap has
  * a limit. It shares the process with us, so what ends that ends both.
  */
 export const threadRunner = (parts: SpawnParts): Runner => spawnTask(openThread, parts);
@@ -42,7 +42,7 @@ const openThread: OpenChild = ({ entry, setup, marker, limits: { maxMemoryMB, en
     }),
     used: async () => {
       const { memoryMB, cpuSeconds } = await programs();
-      // The thread's own heap has its limit from the engine. What it computes is told by the time in which it did not wait.
+      // V8 enforces the heap limit of the thread. Its processor time is the time in which its event loop was not idle.
       return { memoryMB, cpuSeconds: cpuSeconds + worker.performance.eventLoopUtilization().active / 1_000 };
     },
     stop: async (graceMs) => {
