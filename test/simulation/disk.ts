@@ -7,7 +7,7 @@ import type { Time } from "./time.ts";
 export type DiskFaults = Readonly<{ full?: number; broken?: number; short?: number; slow?: number }>;
 
 /** What a file holds, and what of it would be there after a power cut. */
-type Inode = { live: Buffer; safe: Buffer; at: number };
+type Inode = { ino: number; live: Buffer; safe: Buffer; at: number };
 
 /** One disk that several processes see. */
 export type SimulatedDisk = Readonly<{
@@ -26,6 +26,7 @@ export function createDisk(time: Time, dice: Dice, faults: () => DiskFaults): Si
   const folders = new Set(["/", "/state"]);
   const underWay = new Map<number, Set<() => void>>();
   let boots = 1;
+  let inodes = 0;
 
   const error = (code: string, call: string): NodeJS.ErrnoException =>
     Object.assign(new Error(`${code}: simulated, ${call}`), { code, syscall: call });
@@ -39,6 +40,7 @@ export function createDisk(time: Time, dice: Dice, faults: () => DiskFaults): Si
     return many !== undefined && dice.oneIn(many);
   };
   const fresh = (text: string | Uint8Array = ""): Inode => ({
+    ino: (inodes += 1),
     live: Buffer.from(text as string),
     safe: Buffer.alloc(0),
     at: time.now(),
@@ -92,7 +94,7 @@ export function createDisk(time: Time, dice: Dice, faults: () => DiskFaults): Si
         doing(life, () => {
           inode.live = inode.live.subarray(0, length);
         }),
-      stat: () => doing(life, () => ({ size: inode.live.length })),
+      stat: () => doing(life, () => ({ size: inode.live.length, ino: inode.ino })),
       close: () => doing(life, () => {}),
     };
   };
@@ -163,6 +165,7 @@ export function createDisk(time: Time, dice: Dice, faults: () => DiskFaults): Si
         return found.map((file) => ({ name: file.slice(dirname(file).length + 1), parentPath: dirname(file) }));
       })) as Disk["readdir"],
     existsSync: (path) => names.has(path),
+    inodeSync: (path) => names.get(path)?.ino,
   });
 
   return {

@@ -1,8 +1,9 @@
 import { type ModelCandidate, mayFallBack } from "../../core/model/choose.ts";
-import type { Model } from "../../core/model/model.ts";
+import type { Model, ModelRequest } from "../../core/model/model.ts";
 import { providerFaultOf } from "../../core/model/provider-fault.ts";
 import type { Fault } from "../../core/outcome/outcome.ts";
 import { defined } from "../../core/text/defined.ts";
+import { type AnswerOpening, openAnswer, readAnswer } from "./open-answer.ts";
 
 /** A model that was chosen, ready to be asked. */
 export type Contender = Pick<ModelCandidate, "name" | "id" | "thinking" | "spare"> & Readonly<{ model: Model }>;
@@ -13,26 +14,28 @@ export type Contender = Pick<ModelCandidate, "name" | "id" | "thinking" | "spare
  */
 export function fallingBack(contenders: readonly Contender[]): Model {
   let current = 0;
-  return async function* (request, signal) {
+  async function* attempt(request: ModelRequest, signal: AbortSignal): AnswerOpening {
     for (;;) {
       const contender = contenders[current]!;
       const { name, id, model, thinking } = contender;
       let shown = false;
       let fault: Fault | undefined;
-      for await (const event of model({ ...request, model: id, ...defined({ thinking }) }, signal)) {
+      const answer = readAnswer(model({ ...request, model: id, ...defined({ thinking }) }, signal));
+      for await (const event of answer.events) {
         if (event.type === "error") {
           fault = event.fault;
           break;
         }
         shown ||= event.type !== "notice";
         yield event.type === "end" && current > 0 ? { ...event, model: name } : event;
+        if (shown && current === 0) return answer.rest();
       }
-      if (fault === undefined) return;
+      if (fault === undefined) return undefined;
       const next = contenders[current + 1];
       if (next === undefined || shown || signal.aborted || !mayFallBack(fault, next)) {
         if (providerFaultOf(fault)) current = 0; // all models failed: the next request starts with the first one again
         yield { type: "error", fault };
-        return;
+        return undefined;
       }
       current += 1;
       yield {
@@ -41,5 +44,6 @@ export function fallingBack(contenders: readonly Contender[]): Model {
         text: `${fault.message} Continuing with ${next.name} instead of ${name}.`,
       };
     }
-  };
+  }
+  return (request, signal) => openAnswer(attempt(request, signal));
 }

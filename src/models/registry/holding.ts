@@ -1,5 +1,5 @@
 import { heldFault, type Hold, holdAfter, type HoldRules, judgeHold } from "../../core/model/hold.ts";
-import type { Model, ModelEvent } from "../../core/model/model.ts";
+import type { Model, ModelEvent, ModelRequest } from "../../core/model/model.ts";
 import { providerFaultOf } from "../../core/model/provider-fault.ts";
 import type { Reopening } from "../../core/task/runner.ts";
 import { formatDuration } from "../../core/text/duration.ts";
@@ -7,6 +7,7 @@ import { following, pause } from "../../runtime/async/cancel.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
 import type { ProbeClaim, ProviderHolds } from "../../runtime/store/provider-holds.ts";
 import { abortedFault } from "../wires/fault.ts";
+import { type AnswerOpening, openAnswer, readAnswer } from "./open-answer.ts";
 
 const LOOK_EVERY_MS = 250;
 
@@ -31,7 +32,10 @@ export function holding(model: Model, held: HeldModel): Readonly<{ model: Model;
   /** The probe claim of a parked task: it sends its request first. */
   let waiting: ProbeClaim | undefined;
 
-  const asking: Model = async function* (request, signal) {
+  const asking: Model = (request, signal) => openAnswer(admit(request, signal));
+
+  /** Waits until the key may be used, and asks. */
+  async function* admit(request: ModelRequest, signal: AbortSignal): AnswerOpening {
     let claim = waiting;
     waiting = undefined;
     let before: Hold | undefined;
@@ -44,30 +48,27 @@ export function holding(model: Model, held: HeldModel): Readonly<{ model: Model;
       const failedMeanwhile = before !== undefined && hold.tries > before.tries;
       if (verdict === "refuse" || rules.parks || failedMeanwhile) {
         yield { type: "error", fault: heldFault(hold, Date.now(), rules) };
-        return;
+        return undefined;
       }
       if (before === undefined) yield waits(hold);
       before ??= hold;
       const left = verdict === "probe" ? LOOK_EVERY_MS : hold.probeAt - Date.now();
       if (await pause(Math.min(LOOK_EVERY_MS, Math.max(1, left)), signal)) continue;
       yield { type: "error", fault: abortedFault };
-      return;
+      return undefined;
     }
     try {
-      yield* asked(request, signal, claim);
+      return yield* asked(request, signal, claim);
     } finally {
       await claim?.release();
     }
-  };
+  }
 
   /** Sends the request, and notes what its answer says about the key. */
-  async function* asked(
-    request: Parameters<Model>[0],
-    signal: AbortSignal,
-    claim: ProbeClaim | undefined,
-  ): AsyncGenerator<ModelEvent> {
+  async function* asked(request: ModelRequest, signal: AbortSignal, claim: ProbeClaim | undefined): AnswerOpening {
     let served = false;
-    for await (const event of model(request, signal)) {
+    const answer = readAnswer(model(request, signal));
+    for await (const event of answer.events) {
       if (event.type === "error" && !served && !signal.aborted) {
         const kind = providerFaultOf(event.fault);
         if (kind)
@@ -80,7 +81,9 @@ export function holding(model: Model, held: HeldModel): Readonly<{ model: Model;
         if (claim) await holds.lift(key);
       }
       yield event;
+      if (served && !claim) return answer.rest();
     }
+    return undefined;
   }
 
   const wait: Reopening["wait"] = async (signal) => {

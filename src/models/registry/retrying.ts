@@ -1,9 +1,10 @@
-import type { Model, ModelEvent } from "../../core/model/model.ts";
+import type { Model, ModelEvent, ModelRequest } from "../../core/model/model.ts";
 import type { Fault } from "../../core/outcome/outcome.ts";
 import { calculateBackoff, MAX_BACKOFF_MS } from "../../core/plan/retry.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import { abortedFault } from "../wires/fault.ts";
+import { type AnswerOpening, openAnswer, readAnswer } from "./open-answer.ts";
 
 /** How many times a failed turn is retried automatically. */
 const RETRIES = 3;
@@ -23,31 +24,32 @@ export function retrying(
   { random, parks = false }: Readonly<{ random(): number; parks?: boolean }>,
 ): Model {
   const longest = parks ? PARKS_FROM_MS - 1 : MAX_BACKOFF_MS;
-  return async function* (request, signal) {
+  async function* attempt(request: ModelRequest, signal: AbortSignal): AnswerOpening {
     for (let n = 1; ; n += 1) {
-      let shown = false;
       let fault: Fault | undefined;
-      for await (const event of model(request, signal)) {
+      const answer = readAnswer(model(request, signal));
+      for await (const event of answer.events) {
         if (event.type === "error") {
           fault = event.fault;
           break;
         }
-        shown ||= event.type !== "notice";
         yield event;
+        if (event.type !== "notice") return answer.rest();
       }
-      if (fault === undefined) return;
+      if (fault === undefined) return undefined;
       const asked = fault.retryAfterMs ?? 0;
-      if (shown || !fault.retryable || n > RETRIES || asked > longest || signal.aborted) {
+      if (!fault.retryable || n > RETRIES || asked > longest || signal.aborted) {
         yield { type: "error", fault };
-        return;
+        return undefined;
       }
       const waitMs = Math.round(Math.max(asked, calculateBackoff(FIRST_WAIT_MS, n)) * (1 + random() * JITTER));
       yield notice(fault, waitMs, n);
       if (await pause(waitMs, signal)) continue;
       yield { type: "error", fault: abortedFault };
-      return;
+      return undefined;
     }
-  };
+  }
+  return (request, signal) => openAnswer(attempt(request, signal));
 }
 
 function notice({ message }: Fault, waitMs: number, n: number): ModelEvent {

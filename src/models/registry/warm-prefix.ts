@@ -1,5 +1,6 @@
 import type { Model, ModelRequest } from "../../core/model/model.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
+import { type AnswerOpening, openAnswer, readAnswer } from "./open-answer.ts";
 
 /** A prefix below so many tokens is not cached by the providers, or saves less than the wait costs. */
 const WORTH_TOKENS = 1_024;
@@ -26,9 +27,7 @@ export function warmingPrefix(
     prefixes = new Map(),
   }: Readonly<{ waitMs?: number; now?: () => number; prefixes?: Prefixes }> = {},
 ): Model {
-  return async function* (request, signal) {
-    const key = keyOf(request);
-    if (key === undefined) return yield* model(request, signal);
+  async function* behindWriter(key: string, request: ModelRequest, signal: AbortSignal): AnswerOpening {
     const prefix = prefixes.get(key) ?? { writer: undefined, warmUntil: 0 };
     prefixes.set(key, prefix);
     const deadline = now() + waitMs;
@@ -44,14 +43,22 @@ export function warmingPrefix(
         };
       });
     try {
-      for await (const event of model(request, signal)) {
-        if (event.type !== "error" && event.type !== "notice") prefix.warmUntil = now() + WARM_MS;
+      const answer = readAnswer(model(request, signal));
+      for await (const event of answer.events) {
+        const serves = event.type !== "error" && event.type !== "notice";
+        if (serves) prefix.warmUntil = now() + WARM_MS;
         arrived();
         yield event;
+        if (serves) return answer.rest();
       }
+      return undefined;
     } finally {
       arrived();
     }
+  }
+  return (request, signal) => {
+    const key = keyOf(request);
+    return key === undefined ? model(request, signal) : openAnswer(behindWriter(key, request, signal));
   };
 }
 

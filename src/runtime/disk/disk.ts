@@ -1,4 +1,4 @@
-import { type Dirent, existsSync } from "node:fs";
+import { type Dirent, existsSync, statSync } from "node:fs";
 import { copyFile, link, mkdir, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { openAppend, READ_FLAGS, readRegularFile } from "./regular-file.ts";
 
@@ -9,8 +9,7 @@ export type DiskFile = Readonly<{
   datasync(): Promise<void>;
   sync(): Promise<void>;
   truncate(length: number): Promise<void>;
-  /** `nlink`: number of hard links; 0 when the file was deleted. */
-  stat(): Promise<Readonly<{ size: number; nlink?: number }>>;
+  stat(): Promise<Readonly<{ size: number; ino: number }>>;
   close(): Promise<void>;
 }>;
 
@@ -31,6 +30,8 @@ export type Disk = Readonly<{
   readdir(path: string): Promise<string[]>;
   readdir(path: string, how: Readonly<{ withFileTypes: true; recursive: true }>): Promise<Entry[]>;
   existsSync(path: string): boolean;
+  /** The number of the file that has this name now. */
+  inodeSync(path: string): number | undefined;
 }>;
 
 type Entry = Pick<Dirent, "name" | "parentPath" | "path">;
@@ -48,4 +49,5 @@ export const machineDisk: Disk = {
   mkdir,
   readdir,
   existsSync,
+  inodeSync: (path) => statSync(path, { throwIfNoEntry: false })?.ino,
 };

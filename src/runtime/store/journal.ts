@@ -29,7 +29,7 @@ export async function openJournal(
   listener: JournalListener,
   { disk = machineDisk, known }: JournalOptions = {},
 ): Promise<Journal> {
-  const { owner, file, kept } = await take(folder, disk, known).catch(cannotWrite(folder));
+  const { owner, file, inode, kept } = await take(folder, disk, known).catch(cannotWrite(folder));
   let opened: JournalContents | undefined = kept; // it need not be read again until something is appended
   let length = kept.wholeBytes;
   let waiting: KeptEvent[] = [];
@@ -48,8 +48,7 @@ export async function openJournal(
         await writeWhole(file, bytes, owner);
         fault("journal.written");
         await file.datasync();
-        if ((await file.stat()).nlink === 0 || !disk.existsSync(path))
-          throw new Error("its folder was deleted or moved while it ran");
+        if (disk.inodeSync(path) !== inode) throw new Error("its folder was deleted or moved while it ran");
         // A new owner claims the run before it reads: if the run is still ours now, a later owner will find these records.
         owner.hold();
         length += bytes.length;
@@ -283,7 +282,13 @@ export async function readForResume(folder: string, disk: Disk = machineDisk): P
   });
 }
 
-type Taken = Readonly<{ owner: Owner; file: DiskFile; kept: JournalContents }>;
+type OpenedFile = Readonly<{
+  file: DiskFile;
+  /** By which the file is told from another one that gets its name. */
+  inode: number;
+  kept: JournalContents;
+}>;
+type Taken = OpenedFile & Readonly<{ owner: Owner }>;
 
 /** Claims the run and repairs the end of its journal. */
 async function take(folder: string, disk: Disk, known: JournalContents | undefined): Promise<Taken> {
@@ -291,18 +296,18 @@ async function take(folder: string, disk: Disk, known: JournalContents | undefin
   await makeFolder(folder, disk);
   let owner = await claim(folder, known?.epoch ?? 0, disk);
   try {
-    let { file, kept } = await openWhole(folder, disk, known);
+    let { file, inode, kept } = await openWhole(folder, disk, known);
     const { problems } = kept; // a torn end is cut off by now, and still has to be reported
     // Claim files may be missing; the new epoch must still be higher than any epoch in the journal.
     if (kept.epoch >= owner.epoch) {
       await owner.release();
       await file.close();
       owner = await claim(folder, kept.epoch, disk);
-      ({ file, kept } = await openWhole(folder, disk, kept));
+      ({ file, inode, kept } = await openWhole(folder, disk, kept));
       kept = { ...kept, problems };
     }
     await removeDrafts(folder, join(folder, "outputs"), disk);
-    return { owner, file, kept };
+    return { owner, file, inode, kept };
   } catch (error) {
     await owner.release();
     throw error;
@@ -310,11 +315,7 @@ async function take(folder: string, disk: Disk, known: JournalContents | undefin
 }
 
 /** Opens the journal after its last complete record. An incomplete record is cut off, so that the next one starts clean. */
-async function openWhole(
-  folder: string,
-  disk: Disk,
-  known: JournalContents | undefined,
-): Promise<{ file: DiskFile; kept: JournalContents }> {
+async function openWhole(folder: string, disk: Disk, known: JournalContents | undefined): Promise<OpenedFile> {
   fault("journal.open");
   const file = await disk.open(join(folder, JOURNAL_FILE), "a", 0o600);
   try {
@@ -325,7 +326,7 @@ async function openWhole(
     // Its writer may have died before it was synced, and from here on it is reported.
     if (kept.wholeBytes + kept.tornBytes > 0) await file.sync();
     if (kept.tornBytes > 0) fault("journal.cut");
-    return { file, kept };
+    return { file, inode: (await file.stat()).ino, kept };
   } catch (error) {
     await file.close();
     throw error;
