@@ -75,3 +75,13 @@ test.each([".gitignore", ".github", "git", "agit", ".git-blame-ignore-revs", "le
     expect(protectedPart(`a/${name}`)).toBeUndefined();
   },
 );
+
+test("what is run from the folder that a program is started in is protected at any depth", () => {
+  const names = [
+    ...[".pdbrc", ".irbrc", ".pryrc", ".Rprofile", ".ghci", ".ocamlinit", ".iex.exs", ".erlang"],
+    ...[".pnpmfile.mjs", ".jj/repo/config.toml", ".sl/config", ".fleet/run.json", ".nova/Tasks/a.json"],
+    ...[".amp/settings.json", ".continue/config.yaml", ".junie/mcp/mcp.json", ".trae/mcp.json"],
+  ];
+  expect(names.filter((name) => protectedPart(`pkg/deep/${name}`) === undefined)).toEqual([]);
+  expect(names.filter((name) => !mayBeProtected(name.split("/")[0]!))).toEqual([]);
+});

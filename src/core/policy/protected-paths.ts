@@ -11,21 +11,23 @@ import { words } from "../text/words.ts";
 /** Folders and files that programs look for in a project. */
 const PROJECT_FOLDERS: readonly string[] = [
   // version control: hooks, filters and aliases of its configuration are programs; git~1 is the short name of .git on NTFS
-  ...words(".git git~1 .hg .husky"),
+  ...words(".git git~1 .hg .sl .jj .husky"),
   // agents, their settings, hooks and servers
   ...words(
     ".subcrew .agents .omp .pi .gen .claude .codex .gemini .opencode .kilo .kilocode .copilot .cursor .qwen .factory",
   ),
-  ...words(".goose .roo .kiro .augment .windsurf .openhands .deepagents"),
+  ...words(".goose .roo .kiro .augment .windsurf .openhands .deepagents .amp .continue .junie .trae"),
   // editors: tasks, launch commands, plugins
-  ...words(".vscode .idea .zed .devcontainer"),
+  ...words(".vscode .idea .zed .fleet .nova .devcontainer"),
 ];
 const PROJECT_FILES: readonly string[] = [
   ...words(
     ".gitmodules .mcp.json .roomodes opencode.json opencode.jsonc kilo.json kilo.jsonc .exrc .nvimrc .nvim.lua .gdbinit",
   ),
   // shells and package managers load these on their own, and some entries are commands
-  ...words(".envrc .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs"),
+  ...words(".envrc .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs"),
+  // programs that the interactive shells and debuggers of languages run from the folder they are started in
+  ...words(".pdbrc .irbrc .pryrc .rprofile .ghci .ocamlinit .iex.exs .erlang"),
 ];
 
 /** Names that only programs in a home folder look for; they count at any depth, too. */
@@ -64,13 +66,13 @@ const ONLY_HOME_PLACES: readonly string[] = words(`
   .xmonad .i3 .fluxbox .kde .kde4 .gnomerc .xbindkeysrc .dmrc .oh-my-zsh .zsh .zsh.d .zfunc .zgen .zplug .bashrc.d .bash.d
   .bash_completion .bash_completion.d .profile.d .inputrc.d .config.fish .nix-profile .nix-defexpr
   .vim .nvim .emacs.d .doom.d .spacemacs .spacemacs.d .nanorc .sublime .vscode-server .vscode-oss .vscode-remote .cursor-server
-  .ideavimrc .gdbinit.d .lldb .irbrc .pryrc .pythonrc .pythonstartup .pystartup .ipython .jupyter .rprofile .juliarc.jl .julia/config .ghci
+  .ideavimrc .gdbinit.d .lldb .pythonrc .pythonstartup .pystartup .ipython .jupyter .juliarc.jl .julia/config
   .psqlrc .sqliterc .mongorc.js .myclirc .curlrc .wgetrc .aria2 .mailcap .ansible.cfg .ansible .terraformrc .tofurc
   .cargo/config .cargo/config.toml .cargo/bin .cargo/env .rustup .gradle/init.gradle .gradle/init.gradle.kts .gradle/init.d
   .gradle/gradle.properties .m2/settings.xml .m2/settings-security.xml .m2/extensions.xml .m2/toolchains.xml .sbt .ivy2
   .ant .mill .lein .clojure .pip .pydistutils.cfg .pypirc .condarc .conda .mambarc .pyenv .asdf .asdfrc .tool-versions .mise .rbenv
   .rvm .rvmrc .gemrc .bundle .nvm .nvmrc .volta .fnm .sdkman .jenv .goenv .deno .bun .bunfig.toml .yarn .pnpmrc .pnpm .composer
-  .go .ghcup .cabal .stack .opam .ocamlinit .elan .hex .mix .nuget .dotnet
+  .go .ghcup .cabal .stack .opam .elan .hex .mix .nuget .dotnet
   .git-template .git_template .githooks .git-hooks .gitattributes .subversion .docker .kube .aws
   library/launchdaemons library/preferences library/services library/startupitems
   .crontab .forward .procmailrc .rhosts .shosts .k5login .hushlogin
