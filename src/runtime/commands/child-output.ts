@@ -3,6 +3,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { endsInKey, withoutOpenKey } from "../../core/secrets/private-key.ts";
 import { REDACTED } from "../../core/secrets/redact.ts";
+import { awaitReadingTurn } from "./reading-turns.ts";
 import { redactedStream } from "./redacted-stream.ts";
 
 /** Output of a program, both streams in order: the tail in memory, the whole in a file. */
@@ -11,6 +12,8 @@ export type Output = Readonly<{
   /** Waits until the streams end, with a timeout: a leftover process can hold them open for ever. */
   drain(ms: number): Promise<void>;
   close(): Promise<void>;
+  /** The program was told to end: what it prints from now on is kept up to a bound, and thrown away after it. */
+  expectEnd(): void;
   /** The tail, starting at a whole character. */
   text(): string;
   /** Output since the last call. */
@@ -27,6 +30,8 @@ const KEPT_BYTES = 262_144;
 const FILE_BYTES = 100_000_000;
 /** Reading pauses while this much is unwritten. */
 const WAITING_BYTES = 1_000_000;
+/** A chunk of this size may be followed by another one at once. */
+const FULL_CHUNK_BYTES = 32_768;
 
 /** Where the output goes: `redact` takes secrets out of what is written to the file. */
 export type OutputOptions = Readonly<{
@@ -46,6 +51,12 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
   let cut = 0;
   let cutInKey = false;
   let allEnded = (): void => {};
+  /** Bytes that are still kept. */
+  let left = Number.POSITIVE_INFINITY;
+  const whenWritten = (go: () => void): void => {
+    if (!file || file.waiting() <= WAITING_BYTES) return go();
+    file.settled().then(go, go);
+  };
 
   const take = (chunk: Buffer): void => {
     kept.push(chunk);
@@ -71,15 +82,14 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
         open.add(stream);
         const own = new TextDecoder();
         stream.on("data", (chunk: Buffer) => {
+          if (chunk.length >= FULL_CHUNK_BYTES) {
+            stream.pause();
+            whenWritten(() => awaitReadingTurn(() => stream.resume()));
+          }
+          if (left <= 0) return;
+          left -= chunk.length;
           take(chunk);
           onText?.(own.decode(chunk, { stream: true }));
-          if (file && file.waiting() > WAITING_BYTES) {
-            stream.pause();
-            file.settled().then(
-              () => stream.resume(),
-              () => stream.resume(),
-            );
-          }
         });
         const end = (): void => {
           open.delete(stream);
@@ -99,6 +109,9 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
         };
       }),
     close: async () => file?.close(),
+    expectEnd: () => {
+      left = Math.min(left, KEPT_BYTES);
+    },
     text: () => {
       const text = wholeCharacters(Buffer.concat(kept), cut > 0);
       return cutInKey ? withoutOpenKey(text, REDACTED) : text;

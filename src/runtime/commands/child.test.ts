@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { bundled } from "../../../test/support/bundled.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { type Child, type ChildSpec, startChild, within } from "./child.ts";
-import { bearersOf } from "./process-tree.ts";
+import { bearersOf, descendantsOf } from "./process-tree.ts";
 
 let count = 0;
 
@@ -205,3 +205,31 @@ test("PROC-02: a stopped program is dead within five seconds, even when this pro
     busy.kill("SIGKILL");
   }
 });
+
+test.runIf(process.platform === "linux")(
+  "what is told to end gives way to the work of ending it",
+  patient,
+  async () => {
+    const child = startChild(
+      line("trap 'until [ $(nice) = 19 ]; do :; done; nice; exit' TERM; echo ready; while :; do :; done"),
+    );
+    await ready(child);
+    await child.kill(60_000);
+    expect(child.output.text()).toBe("ready\n19\n");
+  },
+);
+
+test.runIf(process.platform === "linux")(
+  "the processes below one are found, whatever their session",
+  patient,
+  async () => {
+    const child = startChild(line("setsid sleep 1000 & sleep 1001 & echo ready $$ $!; wait"));
+    await ready(child);
+    const [, shell, last] = /ready (\d+) (\d+)/.exec(child.output.text()) ?? [];
+    const below = descendantsOf(Number(shell)) ?? [];
+    expect(below).toHaveLength(2);
+    expect(below).toContain(Number(last));
+    expect(descendantsOf(2 ** 22 + 1)).toBeUndefined();
+    await child.kill(1);
+  },
+);

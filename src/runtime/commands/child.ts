@@ -8,7 +8,7 @@ import { reasonOf } from "../async/cancel.ts";
 import { onAbort } from "../async/on-abort.ts";
 import { collectOutput, type Output } from "./child-output.ts";
 import { inheritedDescriptors, without } from "./inherited-descriptors.ts";
-import { bearersOf, endBearers, signalAll, signalGroup } from "./process-tree.ts";
+import { bearersOf, deprioritize, descendantsOf, endBearers, signalAll, signalGroup } from "./process-tree.ts";
 import { watchdogFor } from "./watchdog.ts";
 
 /** A program to start: by its absolute path, with exactly this environment. */
@@ -106,6 +106,7 @@ export function startChild(spec: ChildSpec): Child {
     output,
     ended,
     kill: (graceMs = GRACE_MS) => {
+      output.expectEnd();
       if (graceMs <= GRACE_MS) watchdog.hurry();
       if (graceMs === 0) return kill(child, spec, { exited, ended, graceMs });
       return (killing ??= kill(child, spec, { exited, ended, graceMs }));
@@ -208,8 +209,11 @@ async function kill(
   // The sandbox itself gets no SIGTERM: it would kill everything in it at once.
   if (!boxed) signalGroup(pid, "SIGTERM");
   const ask = async (): Promise<void> => {
-    const bearers = await bearersOf(marker);
-    signalAll(boxed ? bearers.filter((each) => each !== pid) : bearers, "SIGTERM");
+    // Nothing in a sandbox can leave it, so that what is below it is all.
+    const below = boxed ? descendantsOf(pid) : undefined;
+    const members = below ?? (await bearersOf(marker));
+    deprioritize(members);
+    signalAll(boxed ? members.filter((each) => each !== pid) : members, "SIGTERM");
   };
   ask().catch(() => {});
   await Promise.race([exited, patience]);

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
-import { closeSync, constants, openSync, readdirSync, readSync } from "node:fs";
+import { closeSync, constants, openSync, readdirSync, readFileSync, readSync, writeFileSync } from "node:fs";
+import { constants as osConstants, setPriority } from "node:os";
 
 /** The processes that have this `NAME=value` in the environment they were started with. */
 export async function bearersOf(marker: string): Promise<readonly number[]> {
@@ -97,9 +98,56 @@ function bearersInList(marker: string): Promise<number[]> {
   });
 }
 
+/**
+ * All processes below one, found from parent to child, so that the cost does not depend on the other processes of the machine.
+ * `undefined`: this system does not tell children.
+ */
+export function descendantsOf(pid: number): readonly number[] | undefined {
+  const found: number[] = [];
+  const open = [pid];
+  for (let parent = open.pop(); parent !== undefined; parent = open.pop()) {
+    const children = childrenOf(parent);
+    if (children === undefined && parent === pid) return undefined;
+    found.push(...(children ?? []));
+    open.push(...(children ?? []));
+  }
+  return found;
+}
+
+/** The children that any thread of a process has started. */
+function childrenOf(pid: number): number[] | undefined {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`);
+    const lists = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, "latin1"));
+    return lists.flatMap((list) =>
+      list
+        .split(" ")
+        .filter((word) => word !== "")
+        .map(Number),
+    );
+  } catch {
+    return undefined; // it has ended meanwhile, or the kernel was built without these files
+  }
+}
+
 /** Signals a group. False: there is none, or none that we may signal. */
 export function signalGroup(leader: number, signal: NodeJS.Signals): boolean {
   return Number.isInteger(leader) && leader > 1 && sent(-leader, signal);
+}
+
+/**
+ * Lets processes that are about to be killed use only processor time that no other process wants: on a busy machine, the
+ * work of ending them would wait for them. Where the kernel shares time between sessions, the share of theirs is lowered.
+ */
+export function deprioritize(pids: readonly number[]): void {
+  for (const pid of pids) {
+    try {
+      setPriority(pid, osConstants.priority.PRIORITY_LOW);
+      writeFileSync(`/proc/${pid}/autogroup`, String(osConstants.priority.PRIORITY_LOW));
+    } catch {
+      // it has ended, it belongs to another user, or the kernel allows this only from time to time
+    }
+  }
 }
 
 /** Signals processes; those that are gone by now do not matter. */

@@ -1,0 +1,64 @@
+import { Readable } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { collectOutput } from "./child-output.ts";
+
+const CHUNK = Buffer.alloc(65_536, "y");
+
+/** A program that has always more to print, up to a bound. */
+function endless(chunks: number): { stream: Readable; given(): number } {
+  let given = 0;
+  const stream = new Readable({
+    read() {
+      this.push(given++ < chunks ? CHUNK : null);
+    },
+  });
+  return { stream, given: () => given };
+}
+
+describe("endless output does not hold up the process", () => {
+  test("thirty endless programs share each turn of the event loop", async () => {
+    let taken = 0;
+    const programs = Array.from({ length: 30 }, () => endless(100));
+    for (const { stream } of programs) collectOutput({ onText: () => taken++ }).read(stream);
+    await nextTurn();
+    expect(taken).toBeLessThanOrEqual(2 * programs.length);
+    for (let turn = 0; turn < 20; turn++) {
+      const before = taken;
+      await nextTurn();
+      expect(taken - before).toBeLessThanOrEqual(2);
+    }
+    expect(taken).toBeGreaterThan(programs.length);
+    for (const { stream } of programs) stream.destroy();
+  });
+
+  test("every program gets its turn, and none all of them", async () => {
+    const programs = Array.from({ length: 5 }, () => endless(100));
+    for (const { stream } of programs) collectOutput({}).read(stream);
+    for (let turn = 0; turn < 60; turn++) await nextTurn();
+    for (const { given } of programs) expect(given()).toBeGreaterThan(5);
+    for (const { given } of programs) expect(given()).toBeLessThan(50);
+    for (const { stream } of programs) stream.destroy();
+  });
+
+  test("after the request to end, a bounded rest is looked at and the others thrown away", async () => {
+    let looked = 0;
+    const output = collectOutput({ onText: (text) => void (looked += text.length) });
+    const { stream } = endless(100);
+    output.read(stream);
+    output.expectEnd();
+    await output.drain(60_000);
+    expect(looked).toBeGreaterThan(0);
+    expect(looked).toBeLessThanOrEqual(262_144 + CHUNK.length);
+  });
+
+  test("a long output arrives complete and in order", async () => {
+    let text = "";
+    const whole = Array.from({ length: 40 }, (_, at) => String(at % 10).repeat(65_536)).join("");
+    const all = collectOutput({ onText: (part) => void (text += part) });
+    const parts = Array.from({ length: 40 }, (_, at) => Buffer.from(whole.slice(at * 65_536, (at + 1) * 65_536)));
+    all.read(Readable.from(parts));
+    await all.drain(60_000);
+    expect(text === whole).toBe(true);
+  });
+});
