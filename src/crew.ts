@@ -13,7 +13,6 @@ import { type BackgroundRun, createLaunch, type BackgroundOptions } from "./crew
 import { type Explanation, explainFor } from "./crew/explain.ts";
 import type { ExplainedCall } from "./crew/explain-agent.ts";
 import { createFinds } from "./crew/finds.ts";
-import { needed } from "./crew/kept-store.ts";
 import { catalogOf } from "./crew/known-agents.ts";
 import type { CrewOptions } from "./crew/options.ts";
 import { detachedHelpers } from "./crew/detached-helpers.ts";
@@ -35,7 +34,8 @@ import type { Run } from "./runtime/run/run.ts";
 import type { LoadedConfig } from "./runtime/settings/load-config.ts";
 import { openTrust, trustEverything } from "./runtime/settings/trust.ts";
 import { foldWhole } from "./runtime/store/fold-journal.ts";
-import { runId } from "./runtime/store/store.ts";
+import { runId } from "./runtime/store/run-id.ts";
+import { runNamed } from "./runtime/store/run-named.ts";
 
 /** The composition root: every surface makes one of these and asks it for runs. */
 export type Crew = Readonly<{
@@ -57,8 +57,8 @@ export type Crew = Readonly<{
   agents(): Promise<Discovery>;
   /** Compiles an input to a plan. */
   plan(what: Input | Plan | AnyInput): Plan;
-  /** The file where the output of a node is or will be kept, which exists from now on; absent: nothing is kept. */
-  outputFile?: (run: string, path: string) => Promise<string>;
+  /** A file of this machine that has, or will have, the output of a node; `undefined`: this crew makes no files. */
+  outputFile(run: string, path: string): Promise<string | undefined>;
   /** The same as a model sees it that may start them, with the agents that were handed in. */
   catalog(): Promise<Catalog>;
   /** Delegation tools for somebody outside of runs, described for the agents there are now; see `openDelegation`. */
@@ -98,7 +98,7 @@ export function createCrew(given: CrewOptions = {}): Crew {
 
   const start = (what: Input | Plan | AnyInput, more: RunOptions = {}): Run => {
     const id = more.id ?? runId(random);
-    return servedRun(id, store?.folder(id), async (it) => {
+    return servedRun(id, store, async (it) => {
       const deck = more.deck?.({ cwd, redactor });
       try {
         const plan = compile(what, { strict: more.strict ?? false });
@@ -115,7 +115,7 @@ export function createCrew(given: CrewOptions = {}): Crew {
     outfit,
     finds,
     remotes: remoteAgents({ ...setup, home: setup.home === false ? undefined : state }),
-    helpers: detachedHelpers(start, store ? { file: store.reserve } : {}),
+    helpers: detachedHelpers(start, { file: (run, path) => store.file(run, path) }),
   });
   const launch = createLaunch({ options, config, setup, outfit });
 
@@ -124,7 +124,7 @@ export function createCrew(given: CrewOptions = {}): Crew {
     settings,
     agents: finds.agents,
     plan: (what) => compile(what),
-    ...(store && { outputFile: store.reserve }),
+    outputFile: (run, path) => store.file(run, path),
     catalog: async () => catalogOf(options.agents ?? [], await finds.agents()),
     delegationTools: async (spellings, caller = {}) =>
       outfit.delegation(spellings, {
@@ -142,14 +142,14 @@ export function createCrew(given: CrewOptions = {}): Crew {
       const { overviewOf, probedOverview } = await import("./models/registry/overview.ts");
       return probe ? probedOverview(models, probe) : overviewOf(models);
     },
-    runs: async () => (await store?.list()) ?? [],
-    findRun: (word) => needed(store).find(word),
-    record: async (id) => foldWhole(needed(store).folder(id), id),
+    runs: () => store.list(),
+    findRun: (word) => runNamed(store, word),
+    record: (id) => foldWhole(store, id),
     run: start,
     resume: (run, { retryFailed = false, task, ...more } = {}) => {
       const id = typeof run === "string" ? run : run.id;
-      return servedRun(id, store?.folder(id), async (it) => {
-        const recorded = typeof run === "string" ? await readRecordedRun(needed(store), id) : run;
+      return servedRun(id, store, async (it) => {
+        const recorded = typeof run === "string" ? await readRecordedRun(store, id) : run;
         await resumeRun(it, recorded, {
           retryFailed,
           ...defined({ task }),
@@ -164,9 +164,7 @@ export function createCrew(given: CrewOptions = {}): Crew {
       return launch({ id, plan, options: more, ...given });
     },
     resumeInBackground: (id, more = {}, given = {}) => launch({ id, options: more, ...given }),
-    continuing: (task) => continueTask(needed(store), { ...config.resume, ...task, now: clock() } as ContinueOptions),
-    get kept() {
-      return keptRuns(needed(store));
-    },
+    continuing: (task) => continueTask(store, { ...config.resume, ...task, now: clock() } as ContinueOptions),
+    kept: keptRuns(store),
   };
 }

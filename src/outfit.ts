@@ -8,6 +8,7 @@ import type { Roster } from "./core/delegation/roster.ts";
 import type { Caller } from "./core/delegation/spawn.ts";
 import type { Model } from "./core/model/model.ts";
 import { type Permissions, withPermissions } from "./core/policy/permissions.ts";
+import type { RunStore } from "./core/run/run-store.ts";
 import { secretsIn, secretValues } from "./core/secrets/spellings.ts";
 import { createRedactor, type Redactor } from "./core/secrets/redact.ts";
 import type { PeerTools } from "./core/task/mcp-tools.ts";
@@ -28,7 +29,8 @@ import { openProjectRuns } from "./runtime/resume/project-runs.ts";
 import { openTrust, trustEverything } from "./runtime/settings/trust.ts";
 import { openMemory } from "./runtime/store/memory.ts";
 import { openProviderHolds, type ProviderHolds } from "./runtime/store/provider-holds.ts";
-import { createStore, type Store } from "./runtime/store/store.ts";
+import { createFolderStore } from "./runtime/store/folder-store.ts";
+import { createMemoryStore } from "./runtime/store/memory-store.ts";
 import { createValidator } from "./runtime/task/compile-schema.ts";
 import type { TaskWorldSettings, World } from "./runtime/task/world.ts";
 import { openLogins } from "./tools/mcp/logins.ts";
@@ -86,7 +88,7 @@ type SkillSource = Readonly<{ skills?: () => Promise<readonly Skill[]> }>;
 export type Outfit = Readonly<{
   models: ModelRegistry;
   redactor: Redactor;
-  store: Store | undefined;
+  store: RunStore;
   clock(): number;
   random(): number;
   /** Makes delegation tools, as somebody spells them. */
@@ -104,7 +106,7 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource = {}
   const { cwd, env } = setup;
   const random = code.random ?? ((): number => randomInt(2 ** 32) / 2 ** 32);
   const clock = code.clock ?? Date.now;
-  const store = setup.home === false ? undefined : createStore(homeOf(setup));
+  const store = openStore(setup, clock);
   const validator = createValidator();
   const holds = openProviderHolds(setup.home === false ? undefined : join(homeOf(setup), "holds"));
   const models = modelsFor(setup, { ...defined({ models: code.models }), random, holds });
@@ -118,7 +120,7 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource = {}
     fetch: createGuardedFetch(setup.network),
     ...(setup.webSearch && { search: searchBackend(setup.webSearch, env) }),
     skills: code.skills ?? ((): Promise<readonly Skill[]> => skillsFor(setup)),
-    ...(store && { history: openProjectRuns(store, cwd) }),
+    history: openProjectRuns(store, cwd),
     ...(setup.home !== false && { memory: openMemory({ home: homeOf(setup), project: cwd, clock }) }),
   };
   const kept = setup.home === false ? undefined : homeOf(setup);
@@ -158,7 +160,10 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource = {}
     worldFor: async (roster, runner, before) => {
       const all = await allTools();
       const clean = oneByOne(redactor.text);
-      const keep: World["keep"] = async (id, path, text) => store?.keep(id, path, await clean(text));
+      const keep: World["keep"] = async (id, path, text) => {
+        await store.keep(id, path, await clean(text));
+        return store.file(id, path);
+      };
       return {
         roster,
         peers: peersOf(),
@@ -200,6 +205,11 @@ export function blockedBy(env: Env): Pick<Caller, "blocked"> {
   return blocked === undefined || blocked === "" ? {} : { blocked };
 }
 
+/** The store of a crew's runs. */
+export function openStore(setup: Pick<CrewSetup, "home" | "env">, clock: () => number = Date.now): RunStore {
+  return setup.home === false ? createMemoryStore(clock) : createFolderStore(homeOf(setup));
+}
+
 /** Where a crew keeps what it keeps. */
 export function homeOf({ home, env }: Pick<CrewSetup, "home" | "env">): string {
   return (home === false ? undefined : home) ?? env["SUBCREW_HOME"] ?? join(env["HOME"] ?? homedir(), ".subcrew");
@@ -222,7 +232,7 @@ async function accessTo(
       kept: setup.home !== false,
       finisher: finisherFile(),
       env: setup.env,
-      ...(store && { outputs: store.outputs }),
+      outputs: (run) => store.local(run, "outputs"),
       redact,
     },
     tools.map(({ name }) => name),

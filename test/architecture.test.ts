@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openers, optionalPackages, roomImports, type Tree, violations } from "./architecture.ts";
+import { openers, optionalPackages, roomImports, storeDoors, type Tree, violations } from "./architecture.ts";
 import { scan } from "./imports.ts";
 import { rooms } from "./rooms.ts";
 
@@ -47,6 +47,15 @@ test("each optional dependency of the package has a row that says who may name i
   expect(Object.keys(optionalPackages).sort()).toEqual(optional.sort());
 });
 
+test("each file that the store lets in exists, and so do its visitors", () => {
+  const tree = realTree();
+  const named = Object.entries(storeDoors).flatMap(([file, from]) => [
+    `src/runtime/store/${file}`,
+    ...(from === "all" ? [] : from),
+  ]);
+  expect(named.filter((file) => !(file in tree))).toEqual([]);
+});
+
 test("each file that may open others by itself does so", () => {
   const tree = realTree();
   const others = Object.keys(openers).filter((file) => !/from "node:fs(?:\/promises)?"/.test(tree[file] ?? ""));
@@ -80,6 +89,36 @@ test("a made-up tree that keeps every rule is fine", () => {
 
 describe("the check fails on", () => {
   test.each<[name: string, tree: Tree, rule: string, file: string]>([
+    [
+      "a command that opens the journal of a run",
+      { "src/cli/runs/a.ts": 'import { readJournal } from "../../runtime/store/journal.ts";' },
+      "layout",
+      "src/cli/runs/a.ts",
+    ],
+    [
+      "a surface that makes a folder store of its own",
+      { "src/mcp/a.ts": 'const s = await import("../runtime/store/folder-store.ts");' },
+      "layout",
+      "src/mcp/a.ts",
+    ],
+    [
+      "a file that spells the journal's name",
+      { "src/web/a.ts": 'const file = join(folder, "journal.jsonl");' },
+      "layout",
+      "src/web/a.ts",
+    ],
+    [
+      "a file that spells the folder of outputs",
+      { "src/runtime/run/a.ts": "const file = `${folder}/outputs`;" },
+      "layout",
+      "src/runtime/run/a.ts",
+    ],
+    [
+      "a file that reads claims",
+      { "src/runtime/background/a.ts": "const file = `owner.${epoch}.json`;" },
+      "layout",
+      "src/runtime/background/a.ts",
+    ],
     [
       "core that imports runtime",
       { "src/core/plan/a.ts": 'import { b } from "../../runtime/run/b.ts";' },

@@ -20,7 +20,8 @@ type Rule =
   | "optional"
   | "outside"
   | "pipe"
-  | "place";
+  | "place"
+  | "layout";
 
 /** Optional packages, and the one file that may name each, or one per direction. Both ends of the row are checked. */
 export const optionalPackages: Readonly<Record<string, string | readonly string[]>> = {
@@ -80,6 +81,7 @@ export function violations(tree: Tree): Violation[] {
     environmentRule(file, source, say);
     optionalRule(file, source, say);
     pipeRule(file, source, say);
+    layoutRule(file, source, say);
   }
   return [...found, ...cycles(sources)];
 }
@@ -250,6 +252,59 @@ function pipeRule(file: string, { imports }: Source, say: Say): void {
     const taken = OPENING.exec(clause) ?? /\*/.exec(clause) ?? (/^\s*\w/.test(clause) ? [clause.trim()] : null);
     if (taken !== null) say("pipe", `opens files with ${taken[0]} of ${specifier}; use runtime/disk/regular-file.ts`);
   }
+}
+
+/** The room of the store: only its files know what is where in the folder of a run. */
+const STORE = "src/runtime/store/";
+
+/** What other rooms may import from the store's room, and the only importers of the two files that touch run folders. */
+export const storeDoors: Readonly<Record<string, readonly string[] | "all">> = {
+  "artifact.ts": "all",
+  "fold-journal.ts": "all",
+  "memory.ts": "all",
+  "memory-store.ts": "all",
+  "provider-holds.ts": "all",
+  "run-id.ts": "all",
+  "run-named.ts": "all",
+  "spending-ledger.ts": "all",
+  "folder-store.ts": ["src/outfit.ts"], // makes the store of a crew
+  "journal.ts": ["src/cli/runs/replay.ts"], // shows a journal that is given as a file
+};
+
+/** Files and folders of a run, as `runtime/store/layout.ts` and the claims name them. */
+const runFiles = [
+  "journal.jsonl",
+  "starting.json",
+  "control",
+  "outputs",
+  "output.md",
+  "results.jsonl",
+  "worktrees",
+  "background.log",
+  "request.json",
+  "a2a-push.json",
+  "owner.",
+  "released.",
+];
+
+/** Places of the interface whose names are also names of folders, with the files that ask for them; git names a folder of its own `worktrees`. */
+const sharedWords: Readonly<Record<string, readonly string[]>> = {
+  worktrees: ["src/runtime/git/worktree.ts", "src/crew/prepare.ts", "src/runtime/background/stored-runs.ts"],
+  outputs: ["src/outfit.ts", "src/runtime/access/access.ts"],
+};
+
+function layoutRule(file: string, { strings, imports }: Source, say: Say): void {
+  if (file.startsWith(STORE) || file === "src/core/run/run-store.ts") return;
+  for (const { specifier } of imports.filter(isRelative)) {
+    const target = resolve(file, specifier);
+    if (!target.startsWith(STORE)) continue;
+    const door = storeDoors[target.slice(STORE.length)];
+    if (door === undefined || (door !== "all" && !door.includes(file)))
+      say("layout", `imports ${target}, which knows the folder of a run; use a RunStore`);
+  }
+  for (const name of runFiles)
+    if (!sharedWords[name]?.includes(file) && strings.some((text) => text === name || text.endsWith(`/${name}`)))
+      say("layout", `names "${name}" in the folder of a run; use a RunStore`);
 }
 
 function outsideRule(text: string, say: Say): void {

@@ -106,9 +106,10 @@ export const rooms: Readonly<Record<string, Room>> = {
     sees: ["core/text", "core/schema", "core/vocabulary", "core/agent", "core/policy", "core/run"],
   },
   "runtime/async": { holds: "waiting: cancellation, slots, deadlines, deferred values, broadcasting", sees: [] },
-  "runtime/disk": { holds: "the disk: atomic writes, locks, claims on runs, fault points", sees: ["runtime/async"] },
+  "runtime/disk": { holds: "the disk: atomic writes, locks, living processes, fault points", sees: ["runtime/async"] },
   "runtime/store": {
-    holds: "what is kept: run folders, the journal, the result index, memory",
+    holds:
+      "the stores of runs: in a folder (journal, claims, commands, outputs) and in memory; memory of agents, spending and provider limits",
     sees: ["runtime/async", "runtime/disk"],
   },
   "runtime/files": {
@@ -127,7 +128,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "runtime/git": {
     holds: "the repository, git context, worktrees, applying changes",
-    sees: ["runtime/async", "runtime/disk", "runtime/store", "runtime/files"],
+    sees: ["runtime/async", "runtime/disk", "runtime/files"],
   },
   "runtime/network": {
     holds: "guarded requests, address classes, the loopback server, sign-in",
@@ -154,7 +155,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   "runtime/resume": {
     holds:
       "resuming and continuing: the recorded run, its settings and agents; a new message to a run; reused results; the runs of a project",
-    sees: ["runtime/disk", "runtime/store", "runtime/loop", "runtime/run", "runtime/background"],
+    sees: ["runtime/store", "runtime/loop", "runtime/run", "runtime/background"],
   },
   "runtime/task": {
     holds: "one call: resolve the agent, assign it its tools, access, model and prompt, perform; compiling schemas",

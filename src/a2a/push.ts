@@ -1,9 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { join } from "node:path";
-import { readRegularText } from "../runtime/disk/regular-file.ts";
 import { z } from "zod";
 import type { RemoteUpdate } from "../core/net/a2a.ts";
-import { writeAtomic } from "../runtime/disk/write-atomic.ts";
+import type { RunStore } from "../core/run/run-store.ts";
 import { createGuardedFetch, type NetworkRules } from "../runtime/network/guarded-fetch.ts";
 import { checkHeaders } from "../runtime/network/web-headers.ts";
 import { judgeUrl, parseAllowedHosts } from "../runtime/network/web-target.ts";
@@ -27,27 +25,29 @@ export type WritePush = (
   version: PushConfig["version"],
 ) => Promise<Readonly<{ body: string; contentType: string }>>;
 
-/** Push configurations of tasks, stored in the run folder, so that they survive a restart. */
+/** Push configurations of tasks, kept with their runs, so that they survive a restart. */
 export type Push = Readonly<{
   /** Throws when the address is one that may not be asked. */
-  set(folder: string, wanted: Omit<PushConfig, "id"> & { id?: string }): Promise<PushConfig>;
-  list(folder: string): Promise<readonly PushConfig[]>;
-  remove(folder: string, id: string): Promise<void>;
+  set(run: string, wanted: Omit<PushConfig, "id"> & { id?: string }): Promise<PushConfig>;
+  list(run: string): Promise<readonly PushConfig[]>;
+  remove(run: string, id: string): Promise<void>;
   /** Sends an update to all push addresses, in order. Failed deliveries are not retried. */
-  tell(folder: string, update: RemoteUpdate): Promise<void>;
+  tell(run: string, update: RemoteUpdate): Promise<void>;
   /** Settles when all deliveries have ended. */
   quiet(): Promise<void>;
 }>;
 
-const FILE = "a2a-push.json";
+const DOCUMENT = "a2a-push";
 const MOST = 10;
 const TIMEOUT_MS = 10_000;
 
 export function createPush({
+  kept,
   network = {},
   write,
   onError,
 }: {
+  kept: Pick<RunStore, "document" | "setDocument">;
   network?: NetworkRules;
   write: WritePush;
   onError(error: unknown): void;
@@ -56,22 +56,22 @@ export function createPush({
   const allowed = parseAllowedHosts(network.allowHosts ?? []);
   const queues = new Map<string, Promise<unknown>>();
   /** Serialised per task, so that changes are not lost and updates arrive in order. */
-  const inTurn = <T>(folder: string, work: () => Promise<T>): Promise<T> => {
-    const next = (queues.get(folder) ?? Promise.resolve()).then(work);
+  const inTurn = <T>(run: string, work: () => Promise<T>): Promise<T> => {
+    const next = (queues.get(run) ?? Promise.resolve()).then(work);
     const quiet = next.catch(() => {});
-    queues.set(folder, quiet);
-    void quiet.then(() => queues.get(folder) === quiet && queues.delete(folder));
+    queues.set(run, quiet);
+    void quiet.then(() => queues.get(run) === quiet && queues.delete(run));
     return next;
   };
-  const list = async (folder: string): Promise<PushConfig[]> => {
+  const list = async (run: string): Promise<PushConfig[]> => {
     try {
-      return z.array(config).parse(JSON.parse(await readRegularText(join(folder, FILE))));
+      return z.array(config).parse(JSON.parse((await kept.document(run, DOCUMENT)) ?? "[]"));
     } catch {
       return []; // no subscription yet
     }
   };
-  const save = (folder: string, all: readonly PushConfig[]): Promise<void> =>
-    writeAtomic(join(folder, FILE), JSON.stringify(all));
+  const save = (run: string, all: readonly PushConfig[]): Promise<void> =>
+    kept.setDocument(run, DOCUMENT, JSON.stringify(all));
   const post = async (to: PushConfig, update: RemoteUpdate): Promise<void> => {
     const { body, contentType } = await write(update, to.version);
     const { status } = await fetch(
@@ -82,8 +82,8 @@ export function createPush({
   };
   return {
     list,
-    set: (folder, wanted) =>
-      inTurn(folder, async () => {
+    set: (run, wanted) =>
+      inTurn(run, async () => {
         const { id = randomUUID(), ...rest } = wanted;
         const made = config.safeParse({ ...rest, id });
         if (!made.success) throw taskError("bad-request", "The push configuration is not valid.");
@@ -93,23 +93,23 @@ export function createPush({
         } catch (refused) {
           throw taskError("bad-address", "This server may not send requests to the push address.", { cause: refused });
         }
-        const others = (await list(folder)).filter((each) => each.id !== id);
+        const others = (await list(run)).filter((each) => each.id !== id);
         if (others.length >= MOST) throw taskError("bad-request", `A task can have at most ${MOST} push addresses.`);
-        await save(folder, [...others, made.data]);
+        await save(run, [...others, made.data]);
         return made.data;
       }),
-    remove: (folder, id) =>
-      inTurn(folder, async () => {
-        const all = await list(folder);
+    remove: (run, id) =>
+      inTurn(run, async () => {
+        const all = await list(run);
         if (!all.some((each) => each.id === id)) throw taskError("not-found", "There is no such push configuration.");
         await save(
-          folder,
+          run,
           all.filter((each) => each.id !== id),
         );
       }),
-    tell: (folder, update) =>
-      inTurn(folder, async () => {
-        for (const to of await list(folder)) await post(to, update).catch(onError);
+    tell: (run, update) =>
+      inTurn(run, async () => {
+        for (const to of await list(run)) await post(to, update).catch(onError);
       }),
     quiet: async () => {
       while (queues.size > 0) await Promise.all(queues.values());

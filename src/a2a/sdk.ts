@@ -107,13 +107,13 @@ function handlerFor(sdk: Sdk, { tasks, push, who, card, version }: Asked): A2ARe
       throw errorOf(sdk, error);
     }
   };
-  const folder = (id: string): Promise<string> => tasks().folder(who, id);
+  const own = (id: string): Promise<string> => tasks().own(who, id);
   const register = async (
     id: string,
     wanted: TaskPushNotificationConfig | undefined,
   ): Promise<PushConfig | undefined> =>
     wanted?.url
-      ? push().set(await folder(id), {
+      ? push().set(await own(id), {
           url: wanted.url,
           version,
           ...(wanted.id && { id: wanted.id }),
@@ -123,7 +123,7 @@ function handlerFor(sdk: Sdk, { tasks, push, who, card, version }: Asked): A2ARe
           }),
         })
       : undefined;
-  const configsOf = async (id: string): Promise<readonly PushConfig[]> => push().list(await folder(id));
+  const configsOf = async (id: string): Promise<readonly PushConfig[]> => push().list(await own(id));
   const stream = async function* (
     updates: AsyncIterable<RemoteUpdate>,
   ): AsyncGenerator<StreamResponse, void, undefined> {
@@ -188,7 +188,7 @@ function handlerFor(sdk: Sdk, { tasks, push, who, card, version }: Asked): A2ARe
         configs: (await configsOf(taskId)).map((each) => pushOf(each, taskId)),
         nextPageToken: "",
       })),
-    deleteTaskPushNotificationConfig: ({ taskId, id }) => guarded(async () => push().remove(await folder(taskId), id)),
+    deleteTaskPushNotificationConfig: ({ taskId, id }) => guarded(async () => push().remove(await own(taskId), id)),
   };
 }
 

@@ -91,19 +91,18 @@ async function parts(
   const made: { tasks?: Tasks; push?: Push } = {};
   const protocol = await loadProtocol({ tasks: () => made.tasks!, push: () => made.push! });
   const rules = network ?? crew.settings.config.network;
-  const push = createPush({ write: protocol.writePush, onError, ...(rules && { network: rules as NetworkRules }) });
-  const folders = new Map<string, Promise<string>>();
+  const push = createPush({
+    kept: crew.kept,
+    write: protocol.writePush,
+    onError,
+    ...(rules && { network: rules as NetworkRules }),
+  });
   /** Push notifications are sent for questions and for the end of a task. */
   const heard = (served: A2aRun, { type }: { type: string }, registered: Promise<void>): void => {
     if (type !== "gate.opened" && type !== "run.ended") return;
     const { id } = served.run;
-    const folder = folders.get(id) ?? crew.kept.look(id).then((kept) => kept.folder);
-    folders.set(id, folder);
     const task = served.view();
-    Promise.all([folder, registered])
-      .then(([where]) => push.tell(where, task))
-      .catch(onError);
-    if (type === "run.ended") folders.delete(id);
+    registered.then(() => push.tell(id, task)).catch(onError);
   };
   const tasks = createTasks(crew, { agents: new Set(names), onError, heard, ...defined({ run }) });
   made.tasks = tasks;

@@ -8,6 +8,7 @@ import type { RunOptions } from "../crew/run-options.ts";
 import type { Crew } from "../crew.ts";
 import { deferred } from "../runtime/async/deferred.ts";
 import type { Run } from "../runtime/run/run.ts";
+import { RUN_ID } from "../runtime/store/run-id.ts";
 import { type A2aRun, serveRun } from "./served-run.ts";
 import { taskError } from "./task-error.ts";
 import { STOPPED, taskView } from "./view.ts";
@@ -27,8 +28,8 @@ export type Tasks = Readonly<{
   cancel(who: TaskOwner, id: string): Promise<RemoteTask>;
   /** What happens in a task that is not over. */
   follow(who: TaskOwner, id: string): Promise<AsyncGenerator<RemoteUpdate, void>>;
-  /** The folder of a task. */
-  folder(who: TaskOwner, id: string): Promise<string>;
+  /** The run of a task that this caller owns; throws for others. */
+  own(who: TaskOwner, id: string): Promise<string>;
   /** Resumes tasks that were interrupted when the server stopped; returns their number. */
   resume(): Promise<number>;
   close(): Promise<void>;
@@ -56,7 +57,6 @@ const TELL_MS = 5_000;
 /** How often one conversation may go on. */
 const MOST_CONTINUED = 45;
 const CONTEXT = /^[\w.:-]{1,128}$/;
-const RUN_ID = /^run_[a-z0-9]{12}$/;
 
 export function createTasks(crew: Crew, { agents, run: given = {}, heard, onError }: TaskOptions): Tasks {
   const common: RunOptions = { parkByDefault: true, ...given };
@@ -205,9 +205,9 @@ export function createTasks(crew: Crew, { agents, run: given = {}, heard, onErro
       if (!served) throw taskError("unsupported", "No process is running the task, so there are no events to stream.");
       return served.updates();
     },
-    folder: async (who, id) => {
+    own: async (who, id) => {
       await originOf(who, id);
-      return (await crew.kept.look(id)).folder;
+      return id;
     },
     resume: async () => {
       const mine = [...(await origins())].filter(([, { by, agent }]) => by === BY && agents.has(agent));

@@ -5,8 +5,6 @@ import { backgroundCommand } from "../defaults.ts";
 import { type CrewSetup, homeOf, type Outfit } from "../outfit.ts";
 import { DEFAULT_BACKGROUND_RUNS } from "../runtime/background/background-slots.ts";
 import { launchRun } from "../runtime/background/launch-run.ts";
-import { isOwned } from "../runtime/disk/run-claim.ts";
-import { needed } from "./kept-store.ts";
 import type { CrewOptions } from "./options.ts";
 import type { ResumeOptions } from "./run-options.ts";
 
@@ -40,14 +38,14 @@ export function createLaunch({
   const { cwd, env } = setup;
   const { store, redactor, clock } = outfit;
   return async ({ crew = {}, ...asked }) => {
-    if (asked.plan === undefined && (await isOwned(needed(store).folder(asked.id)))) throw busy(asked.id);
+    if (asked.plan === undefined && (await store.owner(asked.id)) !== undefined) throw busy(asked.id);
     if ([options.tools, options.agents, Object.keys(options.models ?? {})].some((own) => (own ?? []).length > 0))
       throw new CrewError(
         "BAD_INPUT",
         "A crew with agents, tools or models defined in code cannot run in the background.",
         "Use `toolModules`, agent files and `providers` instead.",
       );
-    return launchRun(needed(store), {
+    return launchRun(store, {
       request: redactor.deep({ ...asked, crew: { cwd, ...(setup.trusted && { trust: true }), ...crew }, at: clock() }),
       process: { command: backgroundCommand(asked.id), cwd, env: { ...env, SUBCREW_HOME: homeOf(setup) } },
       most: config.background?.maxRuns ?? DEFAULT_BACKGROUND_RUNS,

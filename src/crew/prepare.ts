@@ -26,7 +26,6 @@ import { openPreviousRuns, type PreviousRuns } from "../runtime/resume/previous-
 import type { RecordedRun } from "../runtime/resume/recorded-run.ts";
 import { createReuse } from "../runtime/resume/reuse-results.ts";
 import type { Start } from "../runtime/run/drive.ts";
-import { memoryJournal, openJournal } from "../runtime/store/journal.ts";
 import { openSpendingLedger } from "../runtime/store/spending-ledger.ts";
 import { createPerformer } from "../runtime/task/perform.ts";
 import { checkModels } from "./check-models.ts";
@@ -74,7 +73,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
   const { cwd } = setup;
   return async ({ run, plan: asked, options: wishes, recorded, deck }) => {
     const { id: _id, deck: _deck, outliving, parent, continued, ...given } = wishes;
-    const past = recorded?.journal.events ?? [];
+    const past = recorded?.records.events ?? [];
     const { concurrency, unattended } = options;
     const defaults = defined({ concurrency, unattended, name: asked.name });
     const wished = { ...defaults, ...defined(given) };
@@ -118,7 +117,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
       check,
       agents: again,
       spawning: { nameOf: (task) => agentNameOf(task, roster), ...blockedBy(setup.env) },
-      ...(store &&
+      ...(setup.home !== false &&
         spending && {
           spending: {
             caps: spending,
@@ -126,7 +125,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
             clock,
           },
         }),
-      ...(store && { outputFile: (path: string) => store.reserve(run, path) }),
+      outputFile: (path) => store.file(run, path),
       ...defined({ parent }),
       ...(outliving && { background: parts.helpers(outliving, given) }),
       compile: (what) => {
@@ -181,7 +180,15 @@ async function carriers(
     linger: lingering.add,
     remotes,
   });
-  const isolate = createIsolate({ cwd, home: env["HOME"], folder: store?.folder(run), linger: lingering.add });
+  const isolate = createIsolate({
+    cwd,
+    home: env["HOME"],
+    worktrees: store.local(run, "worktrees"),
+    patch: (path) => store.file(run, path, "patch"),
+    keptPatch: async (path) =>
+      (await store.output(run, path, "patch")) === undefined ? undefined : store.file(run, path, "patch"),
+    linger: lingering.add,
+  });
   const world = await worldFor(roster, deck?.runner(runner) ?? runner, allowed);
   const left = await outfit.finishCommands();
   const peers = world.peers && (deck?.peers(world.peers) ?? world.peers);
@@ -194,12 +201,9 @@ async function carriers(
         earlier,
         isolate,
         ...(deck && { acceptance: deck.acceptance }),
-        ...(store && {
-          reuse: createReuse(store, { always: parameters.reuse ?? false, redact: redactor.text, clock }),
-        }),
+        reuse: createReuse(store, { always: parameters.reuse ?? false, redact: redactor.text, clock }),
       }),
-      journal: async (id, listener) =>
-        store ? openJournal(store.folder(id), listener, { known: recorded?.journal }) : memoryJournal(listener),
+      journal: (id, listener) => store.open(id, listener, { known: recorded?.records }),
     }),
     worktrees: {
       isolationOf: (task, depth) => chooseIsolation(task, agentOf(task, roster), depth),

@@ -3,7 +3,6 @@ import type { Event } from "../core/run/event.ts";
 import { emptyScratchpad } from "../core/task/scratchpad.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/task/tool.ts";
 import { inputSchemaOf, parseArguments } from "../core/task/tool-specs.ts";
-import { defined } from "../core/text/defined.ts";
 import type { JsonSchema } from "../core/text/json.ts";
 import type { RunOptions } from "../crew/run-options.ts";
 import type { Crew } from "../crew.ts";
@@ -42,7 +41,7 @@ export function openDelegation(crew: Crew, { as, run: options = {} }: Delegation
   const background = createDetachedHelpers({
     plan: crew.plan,
     run: (plan) => crew.run(plan, options),
-    ...defined({ file: crew.outputFile }),
+    file: crew.outputFile,
   });
   const contextFor = ({ signal, heard }: DelegationCall): ToolContext => ({
     cwd: crew.cwd,

@@ -58,7 +58,7 @@ export class Subagent {
     this.#outputOf(run).catch(() => {}); // the result is in the task's record
     return {
       agentId: `${run.id}/${plan.output}`,
-      outputFile: (await this.#crew.outputFile?.(run.id, plan.output)) ?? "",
+      outputFile: (await this.#crew.outputFile(run.id, plan.output)) ?? "",
     };
   }
 

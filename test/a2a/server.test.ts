@@ -440,7 +440,7 @@ const now = { ...configuration, returnImmediately: true };
 const waiting = { ...configuration, returnImmediately: false };
 
 const eventsOf = async (crew: Crew, id: string): Promise<{ type: string }[]> =>
-  readFileSync(join((await crew.kept.look(id)).folder, "journal.jsonl"), "utf8")
+  readFileSync(join((await crew.kept.look(id)).place, "journal.jsonl"), "utf8")
     .split("\n")
     .flatMap((line) => (line === "" ? [] : [{ type: /"type":"([^"]+)"/.exec(line)?.[1] ?? "" }]));
 

@@ -5,8 +5,9 @@ import type { Agent } from "../../src/core/agent/agent.ts";
 import { type Crew, createCrew } from "../../src/crew.ts";
 import { type ScriptedModel, scripted } from "../../src/models/scripted/scripted.ts";
 import { DEFAULT_BACKGROUND_RUNS, reserveSlot } from "../../src/runtime/background/background-slots.ts";
-import { whoWeAre } from "../../src/runtime/disk/run-claim.ts";
-import { createStore, runId } from "../../src/runtime/store/store.ts";
+import { whoWeAre } from "../../src/runtime/disk/process-claim.ts";
+import { createFolderStore } from "../../src/runtime/store/folder-store.ts";
+import { runId } from "../../src/runtime/store/run-id.ts";
 import { place, script } from "../processes/command.ts";
 import { call, stage } from "../support/stage.ts";
 import { tempFolder } from "../support/temp-folder.ts";
@@ -40,9 +41,9 @@ const stored: Readonly<Record<string, (want: Store) => Promise<void>>> = {
   },
   limits: async ({ error, max_concurrent }) => {
     expect(DEFAULT_BACKGROUND_RUNS).toBe(max_concurrent);
-    const store = createStore(tempFolder());
+    const store = createFolderStore(tempFolder());
     const work = async (): Promise<void> => {
-      const folder = store.folder(runId(Math.random));
+      const folder = store.place(runId(Math.random));
       mkdirSync(folder, { recursive: true });
       writeFileSync(join(folder, "request.json"), "{}");
       writeFileSync(join(folder, "owner.1.json"), JSON.stringify(await whoWeAre()));
@@ -52,7 +53,7 @@ const stored: Readonly<Record<string, (want: Store) => Promise<void>>> = {
     await leave();
     await work();
     await expect(reserveSlot(store, runId(Math.random), DEFAULT_BACKGROUND_RUNS)).rejects.toThrow(error!);
-    expect(await store.list()).toHaveLength(DEFAULT_BACKGROUND_RUNS + 1); // who was refused leaves nothing
+    expect(await store.list()).toHaveLength(DEFAULT_BACKGROUND_RUNS); // a run that never began leaves nothing
   },
   "id format": async ({ id_regex }) => {
     expect(crewAt({ home: tempFolder() }).run(single("x")).id).toMatch(new RegExp(id_regex!));

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Answer } from "../../src/core/plan/gate.ts";
 import type { KeptEvent } from "../../src/core/run/event.ts";
-import type { Call, Engine, Journal, Perform, PerformContext } from "../../src/core/task/engine.ts";
+import type { Journal } from "../../src/core/run/run-store.ts";
+import type { Call, Engine, Perform, PerformContext } from "../../src/core/task/engine.ts";
 
 /** An engine to try, in a place of its own. Every engine that it is asked for works on the same runs, as another process would. */
 export type EngineUnderTest = Readonly<{

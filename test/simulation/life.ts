@@ -3,6 +3,7 @@ import type { Plan } from "../../src/core/plan/plan.ts";
 import type { Permissions } from "../../src/core/policy/permissions.ts";
 import type { BudgetLimits } from "../../src/core/run/budget.ts";
 import type { Event, KeptEvent } from "../../src/core/run/event.ts";
+import { isCrewError } from "../../src/core/schema/error.ts";
 import { createRedactor } from "../../src/core/secrets/redact.ts";
 import type { Engine, Perform } from "../../src/core/task/engine.ts";
 import { localEngine } from "../../src/engines/local.ts";
@@ -14,8 +15,7 @@ import { openPreviousRuns } from "../../src/runtime/resume/previous-runs.ts";
 import { loop } from "../../src/runtime/loop/loop.ts";
 import { drive } from "../../src/runtime/run/drive.ts";
 import { Run } from "../../src/runtime/run/run.ts";
-import { openJournal, readForResume } from "../../src/runtime/store/journal.ts";
-import { createStore } from "../../src/runtime/store/store.ts";
+import { createFolderStore } from "../../src/runtime/store/folder-store.ts";
 import { createPerformer } from "../../src/runtime/task/perform.ts";
 import { createValidator } from "../../src/runtime/task/compile-schema.ts";
 import { agents, allowed, modelOn, SECRET, type Stage, toolsOn } from "./cast.ts";
@@ -48,9 +48,9 @@ export type Life = Readonly<{ run: Run; past: readonly KeptEvent[] }>;
 /** Begins a process as the command does: it reads what is there, and goes on with it; `undefined`: the run has ended. */
 export async function begin(parts: LifeParts): Promise<Life | undefined> {
   const { stage, disk, plan, clock, permissions, published } = parts;
-  const store = createStore(HOME, disk);
-  const { events: past } = await readForResume(store.folder(RUN), disk).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return { events: [] };
+  const store = createFolderStore(HOME, disk);
+  const { events: past } = await store.readWhole(RUN).catch((error: unknown) => {
+    if (isCrewError(error) && error.code === "UNKNOWN_RUN") return { events: [] };
     throw error;
   });
   if (past.at(-1)?.type === "run.ended") return undefined;
@@ -79,11 +79,14 @@ export async function begin(parts: LifeParts): Promise<Life | undefined> {
     earlier: openPreviousRuns(past, { store }),
     redactor,
     clock,
-    keep: (run, path, text) => store.keep(run, path, redactor.text(text)),
+    keep: async (run, path, text) => {
+      await store.keep(run, path, redactor.text(text));
+      return store.place(run);
+    },
   });
   const engine = localEngine({
     perform: counted(perform, parts),
-    journal: (run, listener) => openJournal(store.folder(run), listener, { disk }),
+    journal: store.open,
   });
   const run = new Run(RUN, (it) =>
     drive(

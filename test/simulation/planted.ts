@@ -16,7 +16,7 @@ export const defects: readonly Defect[] = [
   },
   {
     name: "drop the check of the lock",
-    file: "runtime/disk/run-claim.ts",
+    file: "runtime/store/run-claim.ts",
     good: "if (next.some((file) => disk.existsSync(file))) throw busy(folder);",
     bad: "",
   },

@@ -1,9 +1,11 @@
-import { closeSync, openSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { historyOf } from "../../src/core/run/history.ts";
 import { foldJournal } from "../../src/runtime/store/fold-journal.ts";
-import { JOURNAL_FILE, openJournal } from "../../src/runtime/store/journal.ts";
+import { createFolderStore } from "../../src/runtime/store/folder-store.ts";
+import { openJournal } from "../../src/runtime/store/journal.ts";
+import { JOURNAL_FILE } from "../../src/runtime/store/layout.ts";
 import { encodeLine } from "../support/encode-line.ts";
 import { cycles } from "../processes/cycles.ts";
 import { contend } from "../processes/runtime/store/owners.ts";
@@ -43,14 +45,16 @@ test("LOG-09: 10,000 events of 20 MB are taken up within two seconds and 300 MB"
 });
 
 test("LOG-09: 100,000 events of 200 MB are taken up within 15 seconds, and looked at with no more in memory than a piece", async () => {
-  const folder = tempFolder();
+  const store = createFolderStore(tempFolder());
+  const folder = store.place("run_1");
+  mkdirSync(folder, { recursive: true });
   const file = openSync(join(folder, JOURNAL_FILE), "w");
   const text = "x".repeat(1_900);
   for (let at = 0; at < 100_000; at++)
     writeSync(file, encodeLine({ seq: at + 1, run: "run_1", path: `task-${at % 100}`, at, type: "note", text }, 1));
   closeSync(file);
   const before = process.memoryUsage().rss;
-  expect(await foldJournal(folder, "run_1")).toMatchObject({ seq: 100_000 });
+  expect(await foldJournal("run_1", store.read("run_1"))).toMatchObject({ state: { seq: 100_000 } });
   const looked = process.memoryUsage().rss - before;
   const began = performance.now();
   const journal = await openJournal(folder, { kept: () => {}, lost: () => {} });

@@ -4,7 +4,7 @@ import { localEngine } from "../../src/engines/local.ts";
 import { compile } from "../../src/modes/compile.ts";
 import { drive, type Start } from "../../src/runtime/run/drive.ts";
 import { type Drive, Run } from "../../src/runtime/run/run.ts";
-import { memoryJournal } from "../../src/runtime/store/journal.ts";
+import { createMemoryStore } from "../../src/runtime/store/memory-store.ts";
 
 /** A plan of one task. */
 export const onePlan: Plan = { nodes: { scout: { kind: "task", task: { prompt: "look" } } }, output: "scout" };
@@ -31,7 +31,7 @@ export function startRun({ engine = {}, publish, ...more }: RunUnderTest = {}): 
     engine: {
       ...localEngine({
         perform: async () => ({ status: "ok", output: "done" }),
-        journal: async (_, listener) => memoryJournal(listener),
+        journal: createMemoryStore().open,
       }),
       ...engine,
     },

@@ -104,7 +104,7 @@ export const chatCommand: CliCommand = {
     } finally {
       await input.close();
     }
-    const working = (await crew.kept.list()).filter(({ owner }) => owner === process.pid).map(({ id }) => id);
+    const working = (await crew.kept.list()).filter(({ owner }) => owner?.pid === process.pid).map(({ id }) => id);
     if (!place.attended) await Promise.all(working.map((id) => crew.kept.ended(id, new AbortController().signal)));
     else for (const id of working) process.stderr.write(`${id} was still running; resume it: subcrew resume ${id}\n`);
     const last = talk.last();

@@ -1,9 +1,6 @@
-import { join } from "node:path";
 import type { Plan } from "../../core/plan/plan.ts";
 import type { ResumeOptions } from "../../crew/run-options.ts";
-import { OUTPUT_FILE } from "../../runtime/background/launch-run.ts";
 import { readRequest } from "../../runtime/background/run-request.ts";
-import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
 import { outputOfRun } from "../../sinks/output.ts";
 import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
@@ -19,8 +16,8 @@ export const backgroundRun: CliCommand = {
   options: [jsonOption()],
   examples: [],
   act: async ([id = ""]) => {
-    const folder = openOwnStore().folder(id);
-    const asked = await readRequest(folder);
+    const store = openOwnStore();
+    const asked = await readRequest(store, id);
     const crew = await crewFor(asked.crew);
     const options = asked.options as ResumeOptions;
     const run = asked.plan === undefined ? crew.resume(id, options) : crew.run(asked.plan as Plan, { ...options, id });
@@ -29,7 +26,7 @@ export const backgroundRun: CliCommand = {
     const since = Date.now();
     if (asked.yes) await answerGates(run, yes, { ...answering(run, since, () => {}), calls: false });
     await run;
-    await writeAtomic(join(folder, OUTPUT_FILE), outputOfRun(run.state)).catch(() => {});
+    await store.keep(id, "", outputOfRun(run.state)).catch(() => {});
     return exitCodeFor(run.state, signals);
   },
 };

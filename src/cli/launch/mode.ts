@@ -73,14 +73,15 @@ function definition({ input, missing, mode, ...command }: ModeCommand, use: Use)
 
 /** The task that --fork means, as `run/path`, and its agent. */
 async function forkOf(word: string): Promise<Pick<Flags, "fork" | "forkAgent">> {
-  const [{ openOwnStore }, { readRecordedRun }, { taskOfRun }] = await Promise.all([
+  const [{ openOwnStore }, { readRecordedRun }, { taskOfRun }, { runNamed }] = await Promise.all([
     import("./start.ts"),
     import("../../runtime/resume/recorded-run.ts"),
     import("../../runtime/resume/continue-task.ts"),
+    import("../../runtime/store/run-named.ts"),
   ]);
   const store = openOwnStore();
   const [name = "", ...path] = word.split("/");
-  const { id, state } = await readRecordedRun(store, await store.find(name));
+  const { id, state } = await readRecordedRun(store, await runNamed(store, name));
   const { path: task, agent } = taskOfRun(state, path.length > 0 ? path.join("/") : undefined);
   return { fork: `${id}/${task}`, ...defined({ forkAgent: agent }) };
 }

@@ -2,13 +2,13 @@ import { existsSync } from "node:fs";
 import { Option } from "commander";
 import { exitCodeOf } from "../../core/outcome/outcome.ts";
 import { isEnded } from "../../core/run/run-status.ts";
+import type { RunStore } from "../../core/run/run-store.ts";
 import type { State } from "../../core/run/state.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { Crew } from "../../crew.ts";
 import { pause } from "../../runtime/async/cancel.ts";
-import type { Store } from "../../runtime/store/store.ts";
 import type { CliCommand } from "../base/command.ts";
 import { budgetOptions, type Flags, outputOptions, runningOptions } from "../base/flags.ts";
 import { permissionFlagsOf } from "../base/permission-flags.ts";
@@ -52,20 +52,20 @@ export const resumeCommand: CliCommand = {
       { terminal },
       { readPrompt },
       { readRecordedRun },
-      { isOwned },
+      { runNamed },
     ] = await Promise.all([
       import("../terminal/watch-run.ts"),
       import("./start.ts"),
       import("../base/terminal.ts"),
       import("./mode.ts"),
       import("../../runtime/resume/recorded-run.ts"),
-      import("../../runtime/disk/run-claim.ts"),
+      import("../../runtime/store/run-named.ts"),
     ]);
     const place = terminal(flags);
     const [name = "", path] = [word.split("/")[0], word.includes("/") ? word.slice(word.indexOf("/") + 1) : undefined];
     const message = (await readPrompt(words)).trim();
     const store = openOwnStore();
-    const found = await store.find(name);
+    const found = await runNamed(store, name);
     if (message === "" && path === undefined)
       await takeOver(store, found, { quiet: flags.quiet === true || flags.json === true });
     const recorded = await readRecordedRun(store, found);
@@ -83,7 +83,7 @@ export const resumeCommand: CliCommand = {
     const { name: _name, ...wished } = runOptionsOf(flags, place);
     const options = { ...wished, ...(flags.refreshAgent && { refreshAgent: true }) };
     if (message === "") {
-      if (await isOwned(store.folder(id))) return goOn(crew, { id, path, state }, flags);
+      if ((await store.owner(id)) !== undefined) return goOn(crew, { id, path, state }, flags);
       const more = { ...options, retryFailed: flags.retryFailed ?? false, ...defined({ task: path }) };
       const over =
         isEnded(status === "starting" || status === "skipped" ? "interrupted" : status) &&
@@ -142,9 +142,8 @@ const WAIT_MS = 15_000;
 const LEAVE_MS = 15_000;
 
 /** A parked run is resumed here and now, with the keys and limits of this command: its process pauses it and leaves. */
-async function takeOver(store: Store, id: string, { quiet }: { quiet: boolean }): Promise<void> {
-  const { ownerOf } = await import("../../runtime/disk/run-claim.ts");
-  if ((await ownerOf(store.folder(id))) === undefined) return;
+async function takeOver(store: RunStore, id: string, { quiet }: { quiet: boolean }): Promise<void> {
+  if ((await store.owner(id)) === undefined) return;
   const { keptRuns } = await import("../../runtime/background/stored-runs.ts");
   const kept = keptRuns(store);
   if ((await kept.look(id)).life !== "parked") return;
@@ -152,5 +151,5 @@ async function takeOver(store: Store, id: string, { quiet }: { quiet: boolean })
   if (!quiet) process.stderr.write(`${id} is parked in another process, which leaves it to this one.\n`);
   await kept.tell(id, { do: "pause", reason: "resumed by another process" }, { waitMs: 1_000, signal });
   await kept.ended(id, signal);
-  while ((await ownerOf(store.folder(id))) !== undefined && (await pause(20, signal)));
+  while ((await store.owner(id)) !== undefined && (await pause(20, signal)));
 }

@@ -3,13 +3,13 @@ import { resolve } from "node:path";
 import type { AnyInput } from "../../core/plan/input.ts";
 import type { BudgetLimits } from "../../core/run/budget.ts";
 import { runParameters } from "../../core/run/run-parameters.ts";
+import type { RunStore } from "../../core/run/run-store.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import type { RunOptions } from "../../crew/run-options.ts";
 import { type Crew, createCrew } from "../../crew.ts";
-import { homeOf } from "../../outfit.ts";
-import { createStore, type Store } from "../../runtime/store/store.ts";
+import { openStore } from "../../outfit.ts";
 import type { Flags, OptionFlags } from "../base/flags.ts";
 import { type PermissionFlags, permissionsIn } from "../base/permission-flags.ts";
 import { terminal } from "../base/terminal.ts";
@@ -33,8 +33,8 @@ export async function start(input: AnyInput, flags: Flags, { boxes = false } = {
 }
 
 /** Where runs are kept, for a command that has to look at one before it can make the crew for it. */
-export function openOwnStore(): Store {
-  return createStore(homeOf({ env: process.env }));
+export function openOwnStore(): RunStore {
+  return openStore({ env: process.env });
 }
 
 /** The crew that the flags and the settings describe. What is odd about the settings is said. */

@@ -20,7 +20,7 @@ export async function findRun(word: string | undefined, what = "No run given."):
     throw new CrewError(
       "RUN_DAMAGED",
       `The journal of "${id}" cannot be read: ${run.problems.join(" ")}`,
-      `Check the files in ${run.folder}.`,
+      `Look into ${run.place}.`,
     );
   const path = cut < 0 ? undefined : word.slice(cut + 1);
   if (path !== undefined && !hasTask(run.state, path)) throw unknownTask(run.state, path);

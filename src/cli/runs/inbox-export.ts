@@ -1,7 +1,6 @@
 import { ruleText } from "../../core/rules/rule.ts";
 import { decisionsIn } from "../../core/run/past-decisions.ts";
 import { jsonText } from "../../core/text/json-text.ts";
-import { readJournal } from "../../runtime/store/journal.ts";
 import { builtinTools } from "../../tools/table.ts";
 import type { Flags } from "../base/flags.ts";
 import { crewFor } from "../launch/start.ts";
@@ -12,7 +11,7 @@ export async function exportDecisions(words: readonly string[], flags: Flags): P
   const ids = words.length === 0 ? await crew.runs() : await Promise.all(words.map((word) => crew.findRun(word)));
   const tools = new Map(Object.values(builtinTools).map((make) => [make().name, make()]));
   const journals = await Promise.all(
-    ids.map(async (id) => (await readJournal((await crew.kept.look(id)).folder).catch(() => ({ events: [] }))).events),
+    ids.map(async (id) => (await crew.kept.records(id).catch(() => ({ events: [] }))).events),
   );
   const decisions = journals.flatMap((events) =>
     decisionsIn(events, (tool, input) => tools.get(tool)?.subjects?.(input)),

@@ -1,7 +1,6 @@
 import { jsonText } from "../../core/text/json-text.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import { signalAll, signalGroup } from "../../runtime/commands/process-tree.ts";
-import { ownerOf } from "../../runtime/disk/run-claim.ts";
 import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
 
@@ -16,15 +15,15 @@ export const kill: CliCommand = {
   examples: [["subcrew kill run_4k2x", "when `subcrew stop` takes too long"]],
   act: async ([word], flags) => {
     const { whichActive } = await import("./find-run.ts");
-    const { run } = await whichActive(word);
-    const pid = await ownerOf(run.folder); // asked again: a number is used for another process as soon as it is free
+    const { crew, run } = await whichActive(word);
+    const pid = (await crew.kept.owner(run.id))?.pid; // asked again: a number is used for another process as soon as it is free
     if (pid !== undefined) {
       if (run.background) signalGroup(pid, "SIGKILL");
       else signalAll([pid], "SIGKILL");
     }
     const over = AbortSignal.timeout(WAIT_MS);
-    while ((await ownerOf(run.folder)) !== undefined && (await pause(20, over)));
-    const gone = (await ownerOf(run.folder)) === undefined;
+    while ((await crew.kept.owner(run.id)) !== undefined && (await pause(20, over)));
+    const gone = (await crew.kept.owner(run.id)) === undefined;
     const text = gone
       ? `${run.id} was killed.\nnext: subcrew resume ${run.id}`
       : `The process of ${run.id} is still running.`;

@@ -1,4 +1,4 @@
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { Option } from "commander";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { eventsOfPegasusLog, isPegasusRecord } from "../../core/run/pegasus-log.ts";
@@ -6,7 +6,7 @@ import { CrewError } from "../../core/schema/error.ts";
 import { readRegularFile } from "../../runtime/disk/regular-file.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import { Run } from "../../runtime/run/run.ts";
-import { damageText, JOURNAL_FILE, salvageRecords } from "../../runtime/store/journal.ts";
+import { recordsInFile } from "../../runtime/store/journal.ts";
 import type { CliCommand } from "../base/command.ts";
 import { outputOptions } from "../base/flags.ts";
 
@@ -69,9 +69,8 @@ type Record = Readonly<{ id: string; events: readonly KeptEvent[]; problems: rea
 async function recordOf(word: string | undefined): Promise<Record> {
   if (word?.endsWith(".jsonl")) return fileRecord(word);
   const { findRun } = await import("./find-run.ts");
-  const { run } = await findRun(word);
-  const bytes = await readRegularFile(join(run.folder, JOURNAL_FILE));
-  return { id: run.id, events: salvageRecords(bytes).events, problems: run.problems };
+  const { crew, run } = await findRun(word);
+  return { id: run.id, events: (await crew.kept.records(run.id)).events, problems: run.problems };
 }
 
 async function fileRecord(file: string): Promise<Record> {
@@ -85,8 +84,8 @@ async function fileRecord(file: string): Promise<Record> {
   });
   const lines = bytes.toString("utf8").split("\n").flatMap(parsedLine);
   if (!lines.some(isPegasusRecord)) {
-    const { events, problems, damage } = salvageRecords(bytes);
-    if (events[0]) return { id: events[0].run, events, problems: [...damage.map(damageText), ...problems] };
+    const { events, problems } = recordsInFile(bytes);
+    if (events[0]) return { id: events[0].run, events, problems };
     throw new CrewError(
       "BAD_FILE",
       `"${file}" is neither the journal of a run nor the log of a pegasus task.`,

@@ -23,7 +23,7 @@ export const status: CliCommand = {
       import("../../core/view/nodes.ts"),
     ]);
     const { run } = await findRun(word);
-    const { id, life, state, owner, background, folder } = run;
+    const { id, life, state, owner, background, place } = run;
     const { usage, cost, startedAt, endedAt, outcome, continues, warnings } = state;
     const facts = {
       id,
@@ -31,8 +31,8 @@ export const status: CliCommand = {
       name: state.name,
       description: describe(state),
       background,
-      pid: owner,
-      folder,
+      pid: owner?.pid,
+      folder: place,
       startedAt,
       endedAt,
       ...progressOf(state),

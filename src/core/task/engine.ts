@@ -11,6 +11,7 @@ import type { Policy } from "../policy/policy.ts";
 import type { Budget } from "../run/budget.ts";
 import type { Delta, Fact, KeptEvent, Parking, ParkRules } from "../run/event.ts";
 import type { Receipt } from "../run/run-command.ts";
+import type { Journal, JournalListener } from "../run/run-store.ts";
 import type { ForkPoint } from "./fork-point.ts";
 
 /** One unit of work as JSON, with a unique key: it can run in this process or on any worker. */
@@ -165,23 +166,4 @@ export type Engine = Readonly<{
   give(key: string, answer: Answer): Promise<boolean>;
   /** The journal of a run, and its listeners. */
   journal(run: string, listener: JournalListener): Promise<Journal>;
-}>;
-
-/** A listener of a journal. */
-export type JournalListener = Readonly<{
-  /** Events that are durable now, in order. */
-  kept(events: readonly KeptEvent[]): void;
-  /** Nothing can be written any more: the run has to stop. */
-  lost(error: Error): void;
-}>;
-
-/** The events of one run, in order. */
-export type Journal = Readonly<{
-  append(event: KeptEvent): void;
-  /** Resolves once everything appended so far is durable; rejects when writing fails. */
-  durable(): Promise<void>;
-  read(): Promise<readonly KeptEvent[]>;
-  /** Problems that were found when it was opened. */
-  problems: readonly string[];
-  close(): Promise<void>;
 }>;

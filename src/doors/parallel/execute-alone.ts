@@ -13,7 +13,7 @@ import { execute, type RunningPlan } from "../../runtime/execute/execute.ts";
 import { createLeases } from "../../runtime/execute/leases.ts";
 import { createMailbox } from "../../runtime/execute/mailbox.ts";
 import type { PlanOutcome } from "../../runtime/execute/scope.ts";
-import { memoryJournal } from "../../runtime/store/journal.ts";
+import { createMemoryStore } from "../../runtime/store/memory-store.ts";
 
 /** What a plan needs that is executed for a caller of the library, without a run around it. */
 export type StandalonePlan = Readonly<{
@@ -41,7 +41,7 @@ export function executeAlone(
     },
     answer: (path, stop) => answer?.(path, stop) ?? Promise.resolve(undefined),
     give: () => Promise.resolve(false),
-    journal: (_run, listener) => Promise.resolve(memoryJournal(listener)),
+    journal: createMemoryStore().open,
   };
   return execute(
     body,

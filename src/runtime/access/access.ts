@@ -50,7 +50,7 @@ export type AccessParts = Readonly<{
   /** Stores permanent approvals. */
   keep?(rules: readonly Rule[], scope: "project" | "user"): Promise<void>;
   /** Where the outputs of a run are kept. */
-  outputs?(run: string): string;
+  outputs?(run: string): string | undefined;
   /** Removes secrets from stored output. */
   redact?(text: string): string;
 }>;

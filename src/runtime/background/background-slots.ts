@@ -1,21 +1,8 @@
 import { randomInt } from "node:crypto";
-import { mkdir, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { WRITE_FLAGS } from "../disk/regular-file.ts";
+import type { RunStore } from "../../core/run/run-store.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { pause } from "../async/cancel.ts";
-import { fault } from "../disk/fault-points.ts";
-import { livingClaim, ownerOf, whoWeAre } from "../disk/run-claim.ts";
-import { lastEvent, type Store } from "../store/store.ts";
 import { isRequested } from "./run-request.ts";
-
-/** Names the process that is about to start a background run, until the run's own process owns it. */
-const FILE = "starting.json";
-
-/** True while a living process is about to start the run in the background. */
-export async function isStarting(folder: string): Promise<boolean> {
-  return (await livingClaim(join(folder, FILE))) !== undefined;
-}
 
 /** Default maximum of concurrent background runs. */
 export const DEFAULT_BACKGROUND_RUNS = 10;
@@ -25,26 +12,17 @@ const PATIENCE_MS = 30_000;
 
 /**
  * Takes one of the slots for background runs; the returned function gives the reservation up once the process of the run
- * owns it. A starter writes its reservation first and counts afterwards: of two at once, at least one sees the other, so
+ * owns it. A starter announces its run first and counts afterwards: of two at once, at least one sees the other, so
  * there are never too many. Where each sees the other, both withdraw and try again after a random delay.
  */
-export async function reserveSlot(store: Store, run: string, most: number): Promise<() => Promise<void>> {
-  const folder = store.folder(run);
-  const file = join(folder, FILE);
-  const done = async (): Promise<void> => {
-    fault("place.leave");
-    await rm(file, { force: true });
-  };
-  const made = await mkdir(folder, { recursive: true, mode: 0o700 });
+export async function reserveSlot(store: RunStore, run: string, most: number): Promise<() => Promise<void>> {
   const never = new AbortController().signal;
   for (const until = performance.now() + PATIENCE_MS; ; await pause(randomInt(10, 150), never)) {
-    fault("place.take");
-    await writeFile(file, JSON.stringify(await whoWeAre()), { flag: WRITE_FLAGS, mode: 0o600 });
+    const withdraw = await store.announce(run);
     const { working, starting } = await others(store, run);
-    if (working + starting < most) return done;
-    await done();
+    if (working + starting < most) return withdraw;
+    await withdraw();
     if (starting > 0 && performance.now() < until) continue;
-    if (made !== undefined) await rm(folder, { recursive: true, force: true });
     throw new CrewError(
       "TOO_MANY_RUNS",
       `Maximum concurrent tasks (${most}) reached: ${working + starting} runs already run in the background.`,
@@ -54,17 +32,17 @@ export async function reserveSlot(store: Store, run: string, most: number): Prom
 }
 
 /** How many other background runs there are, and how many are about to start. */
-async function others(store: Store, run: string): Promise<{ working: number; starting: number }> {
-  const all = await Promise.all((await store.list()).filter((id) => id !== run).map((id) => placeOf(store.folder(id))));
+async function others(store: RunStore, run: string): Promise<{ working: number; starting: number }> {
+  const all = await Promise.all((await store.list()).filter((id) => id !== run).map((id) => placeOf(store, id)));
   return {
     working: all.filter((place) => place === "working").length,
     starting: all.filter((place) => place === "starting").length,
   };
 }
 
-async function placeOf(folder: string): Promise<"working" | "starting" | undefined> {
-  // Read first, so that a run that changes from starting to running in between is counted once.
-  if (await isStarting(folder)) return "starting";
-  if ((await lastEvent(folder).catch(() => undefined))?.type === "run.ended") return undefined;
-  return (await ownerOf(folder)) !== undefined && (await isRequested(folder)) ? "working" : undefined;
+async function placeOf(store: RunStore, run: string): Promise<"working" | "starting" | undefined> {
+  // Asked first, so that a run that changes from starting to running in between is counted once.
+  if (await store.isAnnounced(run)) return "starting";
+  if ((await store.last(run).catch(() => undefined))?.type === "run.ended") return undefined;
+  return (await store.owner(run)) !== undefined && (await isRequested(store, run)) ? "working" : undefined;
 }

@@ -1,8 +1,8 @@
 import type { KeptEvent } from "../../core/run/event.ts";
 import { hasEnded } from "../../core/run/history.ts";
 import type { Receipt } from "../../core/run/run-command.ts";
+import type { RunStore } from "../../core/run/run-store.ts";
 import { emptyState, reduce } from "../../core/run/state.ts";
-import { openJournal } from "../store/journal.ts";
 import { endingWith } from "./affected-tasks.ts";
 
 /**
@@ -10,10 +10,10 @@ import { endingWith } from "./affected-tasks.ts";
  * resumed. The run is claimed for it, so that nobody takes it up at the same time.
  */
 export async function cancelIdleTask(
-  folder: string,
+  store: RunStore,
   { id, path, reason }: Readonly<{ id: string; path: string; reason: string }>,
 ): Promise<Receipt> {
-  const journal = await openJournal(folder, { kept: () => {}, lost: () => {} });
+  const journal = await store.open(id, { kept: () => {}, lost: () => {} });
   try {
     const events = await journal.read();
     const state = events.reduce(reduce, emptyState(id));

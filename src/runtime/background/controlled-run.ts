@@ -1,9 +1,10 @@
+import type { HandleCommand, RunStore } from "../../core/run/run-store.ts";
 import { type Driver, Run } from "../run/run.ts";
-import { serveCommands, serveRest } from "./command-queue.ts";
 import { handleCommand } from "./handle-command.ts";
 
-/** A run that handles commands from its folder while this process owns it. */
-export function servedRun(id: string, folder: string | undefined, driver: Driver): Run {
+/** A run that handles the commands in its store while this process owns it. */
+export function servedRun(id: string, store: RunStore, driver: Driver): Run {
+  const handle: HandleCommand = (command, signal) => handleCommand(run, command, signal);
   const run: Run = new Run(id, async (it) => {
     const over = new AbortController();
     let serving: Promise<void> | undefined;
@@ -13,19 +14,14 @@ export function servedRun(id: string, folder: string | undefined, driver: Driver
         connect: (connection) => {
           it.connect(connection);
           // The run continues even if commands cannot be received.
-          if (folder !== undefined)
-            serving = serveCommands(
-              folder,
-              (command, signal) => handleCommand(run, command, signal),
-              over.signal,
-            ).catch(() => {});
+          serving = store.serve(id, handle, over.signal).catch(() => {});
         },
       });
     } finally {
       over.abort();
       await serving;
-      if (folder !== undefined && serving && it.state.endedAt !== undefined)
-        await serveRest(folder, (command, signal) => handleCommand(run, command, signal)).catch(() => {});
+      // Commands that arrived after the end get a receipt, too.
+      if (serving && it.state.endedAt !== undefined) await store.serve(id, handle, over.signal).catch(() => {});
     }
   });
   return run;

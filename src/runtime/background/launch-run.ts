@@ -1,18 +1,13 @@
 import { spawn } from "node:child_process";
-import { join } from "node:path";
 import { openAppend, readRegularText } from "../disk/regular-file.ts";
+import type { RunStore } from "../../core/run/run-store.ts";
 import { CrewError, isCode, messageOf } from "../../core/schema/error.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { pause } from "../async/cancel.ts";
 import { inheritedDescriptors, without } from "../commands/inherited-descriptors.ts";
 import { fault } from "../disk/fault-points.ts";
-import { isOwned } from "../disk/run-claim.ts";
-import { firstEvent, lastEvent, reserveFile, type Store } from "../store/store.ts";
 import { reserveSlot } from "./background-slots.ts";
 import { type BackgroundRequest, writeRequest } from "./run-request.ts";
-
-/** Log file of the background process. */
-export const BACKGROUND_LOG = "background.log";
 
 /** Timeout for the start of the run. */
 const START_MS = 30_000;
@@ -24,25 +19,29 @@ export type LaunchSpec = Readonly<{
   most: number;
 }>;
 
-/** The file with the result of a run in the background; until it has ended, it says so. */
-export const OUTPUT_FILE = "output.md";
-
-/** Writes the request to the run's folder and starts a process that carries it out. */
+/** Keeps the request of the run and starts a process that carries it out. */
 export async function launchRun(
-  store: Store,
+  store: RunStore,
   { request, process, most }: LaunchSpec,
 ): Promise<{ id: string; folder: string; outputFile: string }> {
-  const folder = store.folder(request.id);
-  const outputFile = join(folder, OUTPUT_FILE);
-  const started = await reserveSlot(store, request.id, most);
+  const { id } = request;
+  const log = store.local(id, "log");
+  if (log === undefined)
+    throw new CrewError(
+      "BAD_INPUT",
+      "Runs without a home folder cannot go on in the background.",
+      "Create the crew with a `home` folder.",
+    );
+  const started = await reserveSlot(store, id, most);
   try {
-    await writeRequest(folder, { version: 1, ...request, plan: request.plan });
-    await reserveFile(outputFile, `${request.id} has no result yet. See \`subcrew status ${request.id}\`.`);
-    await startProcess(folder, process, request.plan === undefined ? ((await lastEvent(folder))?.seq ?? 0) : 0);
+    await writeRequest(store, { version: 1, ...request, plan: request.plan });
+    const outputFile = (await store.file(id, "")) ?? "";
+    const since = request.plan === undefined ? ((await store.last(id))?.seq ?? 0) : 0;
+    await startProcess(process, { store, id, log, since });
+    return { id, folder: store.place(id), outputFile };
   } finally {
     await started();
   }
-  return { id: request.id, folder, outputFile };
 }
 
 /** A process to start: its command line, working directory and environment. */
@@ -52,12 +51,23 @@ export type BackgroundProcess = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
 }>;
 
+/** The run of a process that is being started: where it prints, and the number of its last record before. */
+export type StartingRun = Readonly<{
+  store: Pick<RunStore, "first" | "last" | "owner">;
+  id: string;
+  log: string;
+  since?: number;
+}>;
+
 /**
  * Starts a process that outlives this one and the terminal, in a session of its own, and waits until its run has
  * started: it is in the journal and has a living owner. An error that the process reports is thrown here.
  */
-export async function startProcess(folder: string, { command, cwd, env }: BackgroundProcess, since = 0): Promise<void> {
-  const log = await openAppend(join(folder, BACKGROUND_LOG));
+export async function startProcess(
+  { command, cwd, env }: BackgroundProcess,
+  { store, id, log: logFile, since = 0 }: StartingRun,
+): Promise<void> {
+  const log = await openAppend(logFile);
   const [file, ...args] = command;
   let over: string | undefined;
   try {
@@ -80,20 +90,19 @@ export async function startProcess(folder: string, { command, cwd, env }: Backgr
   for (const until = performance.now() + START_MS; performance.now() < until; await pause(20, never)) {
     const ended = over; // read before the journal: what a process wrote before it ended is then seen
     // A short run may have ended already; new events in the journal prove that it started.
-    const there = (await firstEvent(folder))?.type === "run.started" && ((await lastEvent(folder))?.seq ?? 0) > since;
-    if (there && (ended !== undefined || (await isOwned(folder)))) return;
+    const there = (await store.first(id))?.type === "run.started" && ((await store.last(id))?.seq ?? 0) > since;
+    if (there && (ended !== undefined || (await store.owner(id)) !== undefined)) return;
     if (ended !== undefined)
       throw (
-        (await saidBy(folder)) ??
-        new CrewError("WORKER_FAILED", `The run did not start: ${ended}.`, `See ${join(folder, BACKGROUND_LOG)}.`)
+        (await saidBy(logFile)) ?? new CrewError("WORKER_FAILED", `The run did not start: ${ended}.`, `See ${logFile}.`)
       );
   }
-  throw new CrewError("WORKER_FAILED", "The run did not start in time.", `See ${join(folder, BACKGROUND_LOG)}.`);
+  throw new CrewError("WORKER_FAILED", "The run did not start in time.", `See ${logFile}.`);
 }
 
 /** The last error that the process reported before it ended. */
-async function saidBy(folder: string): Promise<CrewError | undefined> {
-  const lines = (await readRegularText(join(folder, BACKGROUND_LOG)).catch(() => "")).trimEnd().split("\n");
+async function saidBy(logFile: string): Promise<CrewError | undefined> {
+  const lines = (await readRegularText(logFile).catch(() => "")).trimEnd().split("\n");
   for (const line of lines.toReversed()) {
     const said = parsed(line);
     if (isRecord(said) && said["type"] === "error" && isCode(said["code"]))

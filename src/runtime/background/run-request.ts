@@ -1,11 +1,7 @@
-import { readRegularFile } from "../disk/regular-file.ts";
-import { join } from "node:path";
 import { z } from "zod";
+import type { RunStore } from "../../core/run/run-store.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { parseAs } from "../../core/schema/parse.ts";
-import { writeAtomic } from "../disk/write-atomic.ts";
-
-const FILE = "request.json";
 
 /** What a background run is asked to do. It holds no secret: those are in the environment of its process. */
 const request = z.strictObject({
@@ -23,25 +19,20 @@ const request = z.strictObject({
 });
 export type BackgroundRequest = z.infer<typeof request>;
 
-/** Writes the request beside the journal of the run. */
-export async function writeRequest(folder: string, asked: BackgroundRequest): Promise<void> {
-  await writeAtomic(join(folder, FILE), `${JSON.stringify(asked)}\n`);
+/** Keeps the request beside the records of the run. */
+export async function writeRequest(store: RunStore, asked: BackgroundRequest): Promise<void> {
+  await store.setDocument(asked.id, "request", `${JSON.stringify(asked)}\n`);
 }
 
 /** Reads the request of a run. */
-export async function readRequest(folder: string): Promise<BackgroundRequest> {
-  const text = await readRegularFile(join(folder, FILE))
-    .then(String)
-    .catch(() => {
-      throw new CrewError("UNKNOWN_RUN", `There is no run request in ${folder}.`, "Start it again with --bg.");
-    });
-  return parseAs<BackgroundRequest>(request, JSON.parse(text) as unknown, { code: "BAD_FILE", what: FILE });
+export async function readRequest(store: RunStore, run: string): Promise<BackgroundRequest> {
+  const text = await store.document(run, "request");
+  if (text === undefined)
+    throw new CrewError("UNKNOWN_RUN", `There is no run request in ${store.place(run)}.`, "Start it again with --bg.");
+  return parseAs<BackgroundRequest>(request, JSON.parse(text) as unknown, { code: "BAD_FILE", what: "run request" });
 }
 
 /** True for a run that was started in the background. */
-export async function isRequested(folder: string): Promise<boolean> {
-  return readRegularFile(join(folder, FILE)).then(
-    () => true,
-    () => false,
-  );
+export async function isRequested(store: RunStore, run: string): Promise<boolean> {
+  return (await store.document(run, "request")) !== undefined;
 }

@@ -1,32 +1,26 @@
-import { readdir, rename, rm, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import type { KeptEvent, Origin } from "../../core/run/event.ts";
 import type { RunCommand, Receipt } from "../../core/run/run-command.ts";
+import type { KeptRecords, RunOwner, RunStore } from "../../core/run/run-store.ts";
 import { isEnded, type RunStatus, runStatusOf, openQuestions, type Question } from "../../core/run/run-status.ts";
 import { cutOffAll, emptyState, type State } from "../../core/run/state.ts";
 import { CrewError, isCrewError, messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { pause } from "../async/cancel.ts";
-import { ownerOf } from "../disk/run-claim.ts";
-import { removeWorktrees, WORKTREES } from "../git/worktree.ts";
+import { removeWorktrees } from "../git/worktree.ts";
 import { Run } from "../run/run.ts";
 import { type FoldedJournal, foldJournal } from "../store/fold-journal.ts";
-import { trimIndex } from "../store/result-index.ts";
-import { firstEvent, lastEvent, type Store } from "../store/store.ts";
-import { isStarting } from "./background-slots.ts";
 import { cancelIdleTask } from "./cancel-idle-task.ts";
-import { post, waiting } from "./command-queue.ts";
 import { tooLate } from "./handle-command.ts";
-import { follow } from "./follow-journal.ts";
 import { isRequested } from "./run-request.ts";
 
 /** A stored run, whichever process owns it. */
 export type KeptRun = Readonly<{
   id: string;
-  folder: string;
+  /** Where it is kept, for a person to look. */
+  place: string;
   state: State;
-  /** The owning process, if it is alive. */
-  owner: number | undefined;
+  /** The process that works on it. */
+  owner: RunOwner | undefined;
   life: RunStatus | "damaged";
   /** What of its journal cannot be read, with the offset of each; the rest of it is in the state. */
   problems: readonly string[];
@@ -47,8 +41,15 @@ export type KeptRuns = Readonly<{
   cancelTask(id: string, path: string, reason: string): Promise<Receipt>;
   /** A view of a run of another process. Cancelling the view only detaches. */
   follow(id: string): Run;
-  /** The events of a run, read lazily; continues while the run is owned. */
-  events(id: string, signal: AbortSignal): AsyncIterable<KeptEvent>;
+  /** The events of a run after a number, read lazily; continues while the run is owned. */
+  events(id: string, signal: AbortSignal, after?: number): AsyncIterable<KeptEvent>;
+  /** All records of a run that can be read, and what cannot be read of it. */
+  records(id: string): Promise<KeptRecords>;
+  /** The process that works on a run. */
+  owner(id: string): Promise<RunOwner | undefined>;
+  /** A small text beside the records of a run, such as where to report its progress. */
+  document: RunStore["document"];
+  setDocument: RunStore["setDocument"];
   /** Waits until no process owns the run. */
   ended(id: string, signal: AbortSignal): Promise<KeptRun>;
   /** The remote callers of runs, without local runs. Reads only the first event of each journal. */
@@ -73,11 +74,14 @@ export type CollectedRun = Readonly<{ id: string; bytes: number; why: string }>;
 const LOOK_EVERY_MS = 200;
 
 /** The runs in a store. */
-export function keptRuns(store: Store): KeptRuns {
+export function keptRuns(store: RunStore): KeptRuns {
   const look = async (id: string): Promise<KeptRun> => {
-    const folder = store.folder(id);
-    const [owner, background, starting] = await Promise.all([ownerOf(folder), isRequested(folder), isStarting(folder)]);
-    const { state, damage, tornBytes } = await folded(folder, id);
+    const [owner, background, starting] = await Promise.all([
+      store.owner(id),
+      isRequested(store, id),
+      store.isAnnounced(id),
+    ]);
+    const { state, damage, tornBytes } = await folded(store, id);
     const owned = owner !== undefined || (starting && state.status === "starting");
     if (!owned) cutOffAll(state);
     // Without a process that is writing right now, a last record that is not whole will never be.
@@ -85,7 +89,7 @@ export function keptRuns(store: Store): KeptRuns {
     const life = runStatusOf(state, owned);
     return {
       id,
-      folder,
+      place: store.place(id),
       state,
       owner,
       background,
@@ -93,29 +97,27 @@ export function keptRuns(store: Store): KeptRuns {
       life: damage.length > 0 && !isEnded(life) ? "damaged" : life,
     };
   };
-  const events: KeptRuns["events"] = (id, signal) => {
-    const folder = store.folder(id);
-    return follow(folder, async (last) => isLast(last) || (await ownerOf(folder)) === undefined, signal);
-  };
+  const events: KeptRuns["events"] = (id, signal, after = 0) =>
+    store.follow(id, {
+      after,
+      until: async (last) => isLast(last) || (await store.owner(id)) === undefined,
+      signal,
+    });
   const list = async ({ all = false }: { all?: boolean } = {}): Promise<readonly KeptRun[]> => {
     const ids = await store.list();
     const wanted = all ? ids : await unended(ids);
     return Promise.all(wanted.map(look));
   };
   const unended = async (ids: readonly string[]): Promise<string[]> => {
-    const lasts = await Promise.all(ids.map((id) => lastEvent(store.folder(id)).catch(() => undefined)));
+    const lasts = await Promise.all(ids.map((id) => store.last(id).catch(() => undefined)));
     return ids.filter((_, at) => lasts[at]?.type !== "run.ended");
   };
   const remove = async (id: string): Promise<void> => {
-    const folder = store.folder(id);
-    if ((await ownerOf(folder)) !== undefined || (await isStarting(folder)))
+    if ((await store.owner(id)) !== undefined || (await store.isAnnounced(id)))
       throw new CrewError("RUN_BUSY", `"${id}" is running.`, `Stop it first: \`subcrew stop ${id}\`.`);
-    await removeWorktrees(join(folder, WORKTREES)); // worktrees are registered in their repositories, so they must be removed properly
-    // Renamed first, so that a partly deleted run is never listed.
-    const gone = join(dirname(folder), `.gone-${id}`);
-    await rm(gone, { recursive: true, force: true });
-    await rename(folder, gone);
-    await rm(gone, { recursive: true, force: true });
+    const worktrees = store.local(id, "worktrees");
+    if (worktrees !== undefined) await removeWorktrees(worktrees); // git lists them in their repositories until then
+    await store.remove(id);
   };
   return {
     look,
@@ -124,7 +126,7 @@ export function keptRuns(store: Store): KeptRuns {
     questions: async () => {
       const open = (await list()).filter(({ life }) => life !== "damaged");
       const asked = open.map(async ({ id, state, life }) => {
-        const said = await waiting(store.folder(id));
+        const said = await store.waiting(id);
         const answered = (path: string): boolean =>
           said.some((command) => command.do === "answer" && command.path === path);
         return openQuestions(state).map((question) => ({
@@ -137,9 +139,7 @@ export function keptRuns(store: Store): KeptRuns {
       return (await Promise.all(asked)).flat().toSorted((a, b) => a.askedAt - b.askedAt);
     },
     origins: async () => {
-      const begun = (await store.list()).map(
-        async (id) => [id, await firstEvent(store.folder(id)).catch(() => undefined)] as const,
-      );
+      const begun = (await store.list()).map(async (id) => [id, await store.first(id).catch(() => undefined)] as const);
       return new Map(
         (await Promise.all(begun)).flatMap(([id, event]) =>
           event?.type === "run.started" && event.origin ? [[id, event.origin] as const] : [],
@@ -147,27 +147,36 @@ export function keptRuns(store: Store): KeptRuns {
       );
     },
     tell: (id, command, options) =>
-      post(store.folder(id), command, {
+      store.post(id, command, {
         ...options,
         ended: async () => {
-          const folder = store.folder(id);
           // While it is owned, its owner still writes receipts.
-          if ((await ownerOf(folder)) !== undefined || (await lastEvent(folder))?.type !== "run.ended")
-            return undefined;
+          if ((await store.owner(id)) !== undefined || (await store.last(id))?.type !== "run.ended") return undefined;
           return { done: false, text: tooLate(command, (await look(id)).state) };
         },
       }),
-    cancelTask: (id, path, reason) => cancelIdleTask(store.folder(id), { id, path, reason }),
+    cancelTask: (id, path, reason) => cancelIdleTask(store, { id, path, reason }),
     events,
+    records: async (id) => {
+      const events: KeptEvent[] = [];
+      const problems: string[] = [];
+      for await (const piece of store.read(id)) {
+        for (const event of piece.events) events.push(event);
+        problems.push(...piece.damage);
+      }
+      return { events, problems };
+    },
+    owner: store.owner,
+    document: store.document,
+    setDocument: store.setDocument,
     follow: (id) =>
       new Run(id, async (it) => {
         for await (const event of events(id, it.signal)) it.publish(event);
       }),
     ended: async (id, signal) => {
-      const folder = store.folder(id);
       while (
-        (await ownerOf(folder)) !== undefined &&
-        !isLast(await lastEvent(folder)) &&
+        (await store.owner(id)) !== undefined &&
+        !isLast(await store.last(id)) &&
         (await pause(LOOK_EVERY_MS, signal))
       );
       return look(id);
@@ -176,12 +185,8 @@ export function keptRuns(store: Store): KeptRuns {
       const all = await Promise.all(
         (await store.list()).map(async (id) => {
           const run = await look(id);
-          const { mtimeMs } = await stat(run.folder).catch(() => ({ mtimeMs: now }));
-          return {
-            ...run,
-            bytes: await sizeOf(run.folder),
-            at: run.state.endedAt ?? Math.max(run.state.startedAt, mtimeMs),
-          };
+          const { bytes, changedAt } = await store.measure(id).catch(() => ({ bytes: 0, changedAt: now }));
+          return { ...run, bytes, at: run.state.endedAt ?? Math.max(run.state.startedAt, changedAt) };
         }),
       );
       let total = all.reduce((sum, { bytes }) => sum + bytes, 0);
@@ -202,7 +207,7 @@ export function keptRuns(store: Store): KeptRuns {
         total -= bytes;
         collected.push({ id, bytes, why: old ? "too old" : "too much" });
       }
-      if (!dryRun) await trimIndex(store.index, new Set(await store.list()));
+      if (!dryRun) await store.sweep();
       return collected;
     },
   };
@@ -212,37 +217,23 @@ export function keptRuns(store: Store): KeptRuns {
 const isLast = (event: KeptEvent | undefined): boolean => event?.type === "run.ended" || event?.type === "run.paused";
 
 /** The fold of a journal, and of nothing where there is none that can be read. */
-async function folded(folder: string, id: string): Promise<FoldedJournal> {
+async function folded(store: RunStore, id: string): Promise<FoldedJournal> {
   try {
-    const journal = await foldJournal(folder, id);
+    const journal = await foldJournal(id, store.read(id));
     const empty = journal.state.seq === 0 && journal.tornBytes > 0 && journal.damage.length === 0;
     return empty ? { ...journal, damage: ["The journal holds no whole record."] } : journal;
   } catch (error) {
     const nothing = { state: emptyState(id), damage: [], tornBytes: 0 };
-    const missing = error instanceof Error && "code" in error && error.code === "ENOENT";
-    if (missing && ((await isRequested(folder)) || (await isStarting(folder)))) return nothing;
+    const missing = isCrewError(error) && error.code === "UNKNOWN_RUN";
+    if (missing && ((await isRequested(store, id)) || (await store.isAnnounced(id)))) return nothing;
     // One that cannot be read, a pipe or a folder in its place: that is no reason for the list of all runs to fail.
     return { ...nothing, damage: [`The journal cannot be read: ${messageOf(error)}.`] };
   }
 }
 
-async function sizeOf(folder: string): Promise<number> {
-  const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(() => []);
-  const sizes = await Promise.all(
-    entries
-      .filter((entry) => entry.isFile())
-      .map(
-        async (entry) => (await stat(join(entry.parentPath ?? entry.path, entry.name)).catch(() => ({ size: 0 }))).size,
-      ),
-  );
-  return sizes.reduce((sum, size) => sum + size, 0);
-}
-
 /** Number of runs that continue a task, directly or indirectly. */
-export async function continuationsOf(store: Store, id: string): Promise<number> {
-  const started = await Promise.all(
-    (await store.list()).map(async (run) => [run, await firstEvent(store.folder(run))] as const),
-  );
+export async function continuationsOf(store: RunStore, id: string): Promise<number> {
+  const started = await Promise.all((await store.list()).map(async (run) => [run, await store.first(run)] as const));
   const from = new Map(
     started.flatMap(([run, event]) =>
       event?.type === "run.started" && event.continues !== undefined

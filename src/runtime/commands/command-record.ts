@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { readRegularText } from "../disk/regular-file.ts";
 import type { Rule } from "../../core/rules/rule.ts";
 import { isRecord } from "../../core/text/json.ts";
-import { type RunClaim, whoWeAre } from "../disk/run-claim.ts";
+import { type ProcessClaim, whoWeAre } from "../disk/process-claim.ts";
 import { makeFolder } from "../disk/sync-folder.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 import type { ScannedRoot } from "../files/protected-scan.ts";
@@ -30,7 +30,7 @@ export type CommandNote = Readonly<{
 }>;
 
 /** The record with its process; `done`: files that its watchdog has quarantined, to be reported by the next process. */
-export type CommandRecord = CommandNote & RunClaim & Readonly<{ version: 1; done?: readonly QuarantinedFile[] }>;
+export type CommandRecord = CommandNote & ProcessClaim & Readonly<{ version: 1; done?: readonly QuarantinedFile[] }>;
 
 /** Where the records of commands in flight are, below the state folder. */
 export const recordsIn = (state: string): string => join(state, "commands-in-flight");

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
 import type { Rule } from "../../core/rules/rule.ts";
-import { livingClaim } from "../disk/run-claim.ts";
+import { livingClaim } from "../disk/process-claim.ts";
 import { ProtectedScan } from "../files/protected-scan.ts";
 import type { QuarantinedFile } from "../files/quarantine.ts";
 import { type RawPath, rawOf } from "../files/raw-path.ts";

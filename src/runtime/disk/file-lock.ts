@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { readRegularText } from "./regular-file.ts";
 import { pause, reasonOf } from "../async/cancel.ts";
 import { machineDisk } from "./disk.ts";
-import { claimIn, isLiving, livingClaim, makeWhole, whoWeAre } from "./run-claim.ts";
+import { claimIn, isLiving, livingClaim, makeWhole, whoWeAre } from "./process-claim.ts";
 
 /** Runs a function under an inter-process lock. Breaks a lock held by a dead process. */
 export async function alone<T>(file: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {

@@ -29,8 +29,8 @@ export type RunParts = Readonly<{
   context: string;
   /** Checks the plan of a delegation. */
   compile(what: AnyInput | Plan): Plan;
-  /** The file where the output of a node will be kept, which exists from now on; absent: nothing is kept. */
-  outputFile?(path: string): Promise<string>;
+  /** A file of this machine that will have the output of a node; absent or `undefined`: no files are made. */
+  outputFile?(path: string): Promise<string | undefined>;
   /** Helpers that outlive the run; absent: helpers end with the task that started them. */
   background?: UnawaitedHelpers;
   /** The currently available agents; absent where discovery is not possible. */

@@ -1,14 +1,13 @@
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, realpath, rm, stat } from "node:fs/promises";
+import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { type FailedOutcome, failed, type Outcome } from "../../core/outcome/outcome.ts";
 import { type Isolation, movedInto } from "../../core/plan/isolation.ts";
 import type { Policy } from "../../core/policy/policy.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
 import { pauseReason } from "../async/cancel.ts";
 import { folderContains } from "../files/folder-contains.ts";
-import { filePathOf } from "../store/file-path.ts";
 import { listNames, settleChanges } from "./apply-changes.ts";
 import { topOf } from "./git.ts";
 import {
@@ -21,7 +20,6 @@ import {
   removeWorktree,
   removeWorktrees,
   type SourceTree,
-  WORKTREES,
 } from "./worktree.ts";
 
 /** The outcome of a task, and its final policy. */
@@ -48,20 +46,24 @@ export type IsolateParts = Readonly<{
   cwd: string;
   /** The user's home folder, for git settings. */
   home: string | undefined;
-  /** The folder of the run; absent: nothing is kept, and what cannot be applied stays in a temporary folder. */
-  folder: string | undefined;
+  /** The folder of the run's worktrees; absent: nothing is kept, and what cannot be applied stays in a temporary folder. */
+  worktrees: string | undefined;
+  /** The file for the patch of a task; `undefined`: it goes beside the worktrees. */
+  patch(path: string): Promise<string | undefined>;
+  /** The same file if a patch is kept there already. */
+  keptPatch(path: string): Promise<string | undefined>;
   /** The run does not end before this has. */
   linger(work: Promise<unknown>): void;
 }>;
 
 /** Worktrees of the tasks of one run. Patches are applied one after the other. */
-export function createIsolate({ cwd, home, folder: given, linger }: IsolateParts): Isolate {
+export function createIsolate({ cwd, home, worktrees: given, patch: patchFile, keptPatch, linger }: IsolateParts): Isolate {
   const appliedBy = new Map<string, string>();
   let place: Promise<string> | undefined;
   let paused = false;
   let last: Promise<unknown> = Promise.resolve();
-  const folder = (): Promise<string> =>
-    (place ??= given === undefined ? mkdtemp(join(tmpdir(), "subcrew-changes-")) : Promise.resolve(given));
+  const temporary = (): Promise<string> => (place ??= mkdtemp(join(tmpdir(), "subcrew-changes-")));
+  const trees = async (): Promise<string> => given ?? join(await temporary(), "trees");
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const next = last.then(work, work);
     last = next.catch(() => {});
@@ -71,9 +73,13 @@ export function createIsolate({ cwd, home, folder: given, linger }: IsolateParts
   const run: Isolate["run"] = async (call, isolation, context, work) => {
     const origin = await originOf(call, cwd, home);
     if ("status" in origin) return origin;
-    const kept = await folder();
-    const patch = join(kept, "outputs", `${filePathOf(call.path)}${call.attempt > 1 ? `.${call.attempt}` : ""}.patch`);
-    const tree = await opened(worktreeFolder(kept, call), { call, origin, isolation, context, patch });
+    const tree = await opened(join(await trees(), `${call.run}-${hashOf(call)}`), {
+      call,
+      origin,
+      isolation,
+      context,
+      keptPatch: () => keptPatch(attemptPath(call)),
+    });
     if ("status" in tree) return tree;
     const worktree = { top: tree.folder, of: origin.top, gitDir: tree.gitDir };
     const { outcome, policy } = await work({ ...call, worktree });
@@ -82,11 +88,12 @@ export function createIsolate({ cwd, home, folder: given, linger }: IsolateParts
       return outcome;
     }
     const working = { call, isolation, context, appliedBy, isKept: given !== undefined, inTurn };
-    await mkdir(dirname(patch), { recursive: true, mode: 0o700 });
+    const patch = (await patchFile(attemptPath(call))) ?? join(await temporary(), `${hashOf(call)}.patch`);
     const captured = await capture(tree, patch);
     if ("unable" in captured) {
       const text = `The changes of "${call.path}" could not be saved as a patch: ${captured.unable}. They are in ${tree.folder}.`;
       context.emit({ type: "warning", code: "CHANGES_LEFT", text });
+      await rm(patch, { force: true });
       return outcome;
     }
     const { changes, left } = captured;
@@ -112,17 +119,17 @@ export function createIsolate({ cwd, home, folder: given, linger }: IsolateParts
       return ended;
     },
     sweep: async () => {
-      const kept = given ?? (await place);
-      if (kept !== undefined && !paused) await removeWorktrees(join(kept, WORKTREES));
+      if ((given ?? place) !== undefined && !paused) await removeWorktrees(await trees());
     },
   };
 }
 
-/** One for each attempt of each task; the name is the one that `git worktree list` shows. */
-function worktreeFolder(kept: string, { run, path, attempt }: Call): string {
-  const hash = createHash("sha256").update(`${path}#${attempt}`).digest("hex").slice(0, 10);
-  return join(kept, WORKTREES, `${run}-${hash}`);
-}
+/** Part of the name of a worktree, which `git worktree list` shows: one for each attempt of each task. */
+const hashOf = ({ path, attempt }: Call): string =>
+  createHash("sha256").update(`${path}#${attempt}`).digest("hex").slice(0, 10);
+
+/** Where the patch of an attempt is kept: each attempt has its own. */
+const attemptPath = ({ path, attempt }: Call): string => (attempt > 1 ? `${path}.${attempt}` : path);
 
 /** The repository around the folder that a task is to work in; for what an isolated task starts, its worktree. */
 async function originOf(call: Call, cwd: string, home: string | undefined): Promise<SourceTree | FailedOutcome> {
@@ -143,12 +150,12 @@ type Opening = Readonly<{
   isolation: Isolation;
   context: WorktreeContext;
   /** Where its changes are kept. */
-  patch: string;
+  keptPatch(): Promise<string | undefined>;
 }>;
 
 async function opened(
   folder: string,
-  { call, origin, isolation, context, patch }: Opening,
+  { call, origin, isolation, context, keptPatch }: Opening,
 ): Promise<OpenWorktree | FailedOutcome> {
   const found = context.isBegun ? await foundWorktree(folder, origin) : undefined;
   if (found) return found;
@@ -159,7 +166,7 @@ async function opened(
   await removeWorktree(folder);
   const made = await openWorktree(folder, origin, isolation.dirty);
   if (!("unable" in made)) {
-    if (context.isBegun && call.attempt === GATHERS) await restore(made, patch);
+    if (context.isBegun && call.attempt === GATHERS) await restore(made, await keptPatch());
     return made;
   }
   await removeWorktree(folder);
@@ -171,12 +178,8 @@ async function opened(
 const GATHERS = 0;
 
 /** Brings back what a contender had gathered when it failed. */
-async function restore({ folder, gitDir, origin }: OpenWorktree, patch: string): Promise<void> {
-  const isKept = await stat(patch).then(
-    () => true,
-    () => false,
-  );
-  if (isKept) await applyPatch(patch, { ...origin, tree: { folder, gitDir } }, []);
+async function restore({ folder, gitDir, origin }: OpenWorktree, patch: string | undefined): Promise<void> {
+  if (patch !== undefined) await applyPatch(patch, { ...origin, tree: { folder, gitDir } }, []);
 }
 
 /** The folder from which rules name files: the workspace, or where the task works when that lies elsewhere. */

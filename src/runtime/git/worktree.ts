@@ -218,9 +218,6 @@ export async function removeWorktree(folder: string): Promise<void> {
     await rm(`${folder}${more}`, { recursive: true, force: true });
 }
 
-/** Where the worktrees of a run are, in its folder. */
-export const WORKTREES = "worktrees";
-
 /** Removes all worktrees in a folder. */
 export async function removeWorktrees(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);

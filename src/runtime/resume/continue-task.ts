@@ -1,11 +1,11 @@
 import { nodeAt } from "../../core/plan/graph.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import type { Task } from "../../core/plan/task.ts";
+import type { RunStore } from "../../core/run/run-store.ts";
 import type { NodeView, State } from "../../core/run/state.ts";
 import { CrewError, isCrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { continuationsOf } from "../background/stored-runs.ts";
-import type { Store } from "../store/store.ts";
 import { recordedAgents } from "./recorded-agent.ts";
 import { type RecordedRun, readRecordedRun } from "./recorded-run.ts";
 
@@ -26,11 +26,11 @@ const DAY = 24 * 60 * 60 * 1_000;
 
 /** The plan of a new run that continues a task of an old one: same agent, model, settings and conversation. */
 export async function continueTask(
-  store: Store,
+  store: RunStore,
   { run: given, path, prompt, allowFailed, expiresAfterDays = 7, maxContinuations = 5, now }: ContinueOptions,
 ): Promise<ContinuedTask> {
   const continued = typeof given === "string" ? await readRecordedRun(store, given).catch(notFound(given)) : given;
-  const { id: run, journal, state } = continued;
+  const { id: run, records, state } = continued;
   const view = taskOfRun(state, path);
   checkEnded(state, view, allowFailed);
   if (now - (view.endedAt ?? now) > expiresAfterDays * DAY)
@@ -55,7 +55,7 @@ export async function continueTask(
     ...settings
   }: Partial<Task> = node?.kind === "task" ? node.task : {};
   const continues = `${run}/${view.path}`;
-  const recorded = recordedAgents(journal.events).at(view.path);
+  const recorded = recordedAgents(records.events).at(view.path);
   const model = recorded?.definition.remote ? undefined : recorded?.model; // a remote agent has its own
   const agent = view.agent ?? settings.agent;
   const task: Task = {

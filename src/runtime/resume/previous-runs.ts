@@ -8,13 +8,12 @@ import type { Task } from "../../core/plan/task.ts";
 import { permit, rightTo } from "../../core/policy/permit.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { historyOf } from "../../core/run/history.ts";
+import type { RunStore } from "../../core/run/run-store.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
 import { forkedMessages } from "../../core/task/fork-point.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
 import { rebuildConversation } from "../loop/rebuild-conversation.ts";
-import { readJournal } from "../store/journal.ts";
-import type { Store } from "../store/store.ts";
 import {
   agentHash,
   isChanged,
@@ -55,17 +54,13 @@ const LONGEST_CHAIN = 50;
 /** The history from the journals of a store. */
 export function openPreviousRuns(
   past: readonly KeptEvent[],
-  {
-    store,
-    refresh = false,
-    continued,
-  }: { store: Store | undefined; refresh?: boolean; continued?: RecordedRun | undefined },
+  { store, refresh = false, continued }: { store: RunStore; refresh?: boolean; continued?: RecordedRun | undefined },
 ): PreviousRuns {
   const talkOf = async (task: string, turn?: number, depth = 0): Promise<PreviousConversation | undefined> => {
     const { run, path } = taskIn(task);
-    if (!store || depth > LONGEST_CHAIN) return undefined;
+    if (depth > LONGEST_CHAIN) return undefined;
     const { events } =
-      continued?.id === run ? continued.journal : await readJournal(store.folder(run)).catch(() => ({ events: [] }));
+      continued?.id === run ? continued.records : await store.readWhole(run).catch(() => ({ events: [] }));
     const begun = events[0];
     const history = historyOf(events);
     const started = history.started(path);

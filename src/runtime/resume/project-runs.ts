@@ -1,10 +1,9 @@
 import type { KeptEvent } from "../../core/run/event.ts";
+import type { RunStore } from "../../core/run/run-store.ts";
 import { type RunStatus, runStatusOf } from "../../core/run/run-status.ts";
 import { emptyState, reduce } from "../../core/run/state.ts";
 import { defined } from "../../core/text/defined.ts";
-import { isOwned } from "../disk/run-claim.ts";
-import { readJournal } from "../store/journal.ts";
-import { firstEvent, type Store } from "../store/store.ts";
+import { RUN_ID } from "../store/run-id.ts";
 
 /** The runs of one project, as agents that work in it may look at them. */
 export type ProjectRuns = Readonly<{
@@ -23,19 +22,21 @@ export type PastRun = Readonly<{
 export type PastTask = Readonly<{ path: string; agent?: string; status: string }>;
 
 /** The history in a store; what happened in other projects is not shown. */
-export function openProjectRuns(store: Store, project: string): ProjectRuns {
+export function openProjectRuns(store: RunStore, project: string): ProjectRuns {
   const isOurs = async (run: string): Promise<boolean> => {
-    const first = await firstEvent(store.folder(run));
+    const first = await store.first(run);
     return first?.type === "run.started" && first.cwd === project;
   };
+  const wholeRecords = async (id: string): Promise<readonly KeptEvent[] | undefined> =>
+    (await store.readWhole(id).catch(() => undefined))?.events;
   const look = async (id: string): Promise<PastRun | undefined> => {
-    const { events } = await readJournal(store.folder(id)).catch(() => ({ events: [] }));
-    if (events.length === 0) return undefined;
+    const events = await wholeRecords(id);
+    if (!events || events.length === 0) return undefined;
     const state = events.reduce(reduce, emptyState(id));
     const views = [...state.nodes.values()].filter(({ kind }) => kind === "task");
     return {
       id,
-      life: runStatusOf(state, await isOwned(store.folder(id))),
+      life: runStatusOf(state, (await store.owner(id)) !== undefined),
       startedAt: state.startedAt,
       tasks: views.map(({ path, agent, status }) => ({ path, status, ...defined({ agent }) })),
       ...defined({ name: state.name }),
@@ -52,8 +53,8 @@ export function openProjectRuns(store: Store, project: string): ProjectRuns {
       return found;
     },
     events: async (run) => {
-      if (!/^run_[a-z0-9]{12}$/.test(run) || !(await isOurs(run))) return undefined;
-      return (await readJournal(store.folder(run)).catch(() => undefined))?.events;
+      if (!RUN_ID.test(run) || !(await isOurs(run))) return undefined;
+      return wholeRecords(run);
     },
   };
 }

@@ -1,21 +1,16 @@
 import { suggestion } from "../../core/plan/check.ts";
 import { nodeAt } from "../../core/plan/graph.ts";
+import type { KeptRecords, RunStore } from "../../core/run/run-store.ts";
 import { emptyState, reduce, type State } from "../../core/run/state.ts";
 import { CrewError } from "../../core/schema/error.ts";
-import { type JournalContents, readForResume } from "../store/journal.ts";
-import type { Store } from "../store/store.ts";
 
 /** A recorded run, read once and shared by resume and continue. */
-export type RecordedRun = Readonly<{ id: string; journal: JournalContents; state: State }>;
+export type RecordedRun = Readonly<{ id: string; records: KeptRecords; state: State }>;
 
-/** Reads the journal of a run. */
-export async function readRecordedRun(store: Store, id: string): Promise<RecordedRun> {
-  const journal = await readForResume(store.folder(id)).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === "ENOENT"
-      ? new CrewError("UNKNOWN_RUN", `There is no run "${id}".`, "`subcrew runs` lists the runs.")
-      : error;
-  });
-  return { id, journal, state: journal.events.reduce(reduce, emptyState(id)) };
+/** Reads the records of a run. */
+export async function readRecordedRun(store: RunStore, id: string): Promise<RecordedRun> {
+  const records = await store.readWhole(id);
+  return { id, records, state: records.events.reduce(reduce, emptyState(id)) };
 }
 
 /** True for the path of a task that has begun, or of one that the plan of the run holds. */

@@ -13,7 +13,7 @@ export type ResumeParts = ResumedPart & Readonly<{ prepare(plan: Plan): Promise<
 /** Continues a run where its journal ends. Of a run that has ended, the events are published again and nothing is done. */
 export async function resumeRun(
   it: Drive,
-  { id, journal: { events }, state }: RecordedRun,
+  { id, records: { events }, state }: RecordedRun,
   { prepare, ...wished }: ResumeParts,
 ): Promise<void> {
   const started = events[0];

@@ -4,15 +4,13 @@ import type { Outcome } from "../../core/outcome/outcome.ts";
 import { isFinishTool, permit } from "../../core/policy/permit.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { historyOf } from "../../core/run/history.ts";
+import type { RunStore } from "../../core/run/run-store.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
 import { stableText } from "../../core/text/stable-text.ts";
 import { classOf } from "../../core/vocabulary/tool-class.ts";
 import { callTool } from "../loop/call-tool.ts";
-import { readJournal } from "../store/journal.ts";
-import { addToIndex, type IndexedResult, readIndex } from "../store/result-index.ts";
-import type { Store } from "../store/store.ts";
 import { sha256 } from "./recorded-agent.ts";
 
 /** Reusable results of earlier runs, by a hash of their dependencies. */
@@ -25,21 +23,19 @@ export type Reuse = Readonly<{
 
 /** Reuse in a store. `always`: whatever an agent says about it, as with --reuse. */
 export function createReuse(
-  store: Store,
+  store: RunStore,
   {
     always,
     redact,
     clock,
   }: { always: boolean; readonly redact: (text: string) => string; readonly clock: () => number },
 ): Reuse {
-  let index: Promise<ReadonlyMap<string, readonly IndexedResult[]>> | undefined;
   return {
     find: async (key, assignment, context) => {
       const { cacheMs } = assignment.agent;
       const cached = cacheMs !== undefined && isReadOnly(assignment) ? cacheMs : undefined;
       if (!always && cached === undefined) return undefined;
-      index ??= readIndex(store.index);
-      for (const { run, path, at } of [...((await index).get(key) ?? [])].reverse()) {
+      for (const { run, path, at } of [...(await store.reusable(key))].reverse()) {
         if (run === assignment.call.run) continue;
         if (!always && clock() - at > (cached ?? 0)) return undefined; // those before it are older still
         const found = await resultOf(store, { run, path });
@@ -65,7 +61,7 @@ export function createReuse(
       return undefined;
     },
     add: async (key, { run, path }) => {
-      await addToIndex(store.index, { key, run, path, at: clock() });
+      await store.addReusable({ key, run, path, at: clock() });
     },
   };
 }
@@ -119,8 +115,8 @@ function isReadOnly({ agent, tools, rights }: Assignment): boolean {
 type Found = Pick<Outcome, "usage" | "cost"> &
   Readonly<{ outcome: Outcome; events: readonly KeptEvent[]; endedAt: number }>;
 
-async function resultOf(store: Store, { run, path }: { run: string; path: string }): Promise<Found | undefined> {
-  const { events } = await readJournal(store.folder(run)).catch(() => ({ events: [] }));
+async function resultOf(store: RunStore, { run, path }: { run: string; path: string }): Promise<Found | undefined> {
+  const { events } = await store.readWhole(run).catch(() => ({ events: [] }));
   const history = historyOf(events);
   const outcome = history.ended(path);
   if (outcome?.status !== "ok") return undefined;

@@ -12,7 +12,7 @@ import type { Run } from "./run.ts";
 export type DetachedHelperParts = Readonly<{
   plan(what: AnyInput | Plan): Plan;
   run(plan: Plan, parent: Parent): Run;
-  file?(run: string, path: string): Promise<string>;
+  file?(run: string, path: string): Promise<string | undefined>;
   /** Told once each has ended. */
   ended?(run: Run): void;
 }>;

@@ -9,7 +9,8 @@ import type { Engine, Perform, PerformContext } from "../../core/task/engine.ts"
 import { reasonOf } from "../async/cancel.ts";
 import { onAbort } from "../async/on-abort.ts";
 import { deferred } from "../async/deferred.ts";
-import { memoryJournal, openJournal, readJournal } from "../store/journal.ts";
+import { openJournal, readJournal } from "../store/journal.ts";
+import { createMemoryStore } from "../store/memory-store.ts";
 
 /** A task that works until it is told to stop. */
 const untilAborted: Perform = (_, { signal }) =>
@@ -98,8 +99,8 @@ test("a run that reaches its time limit reports it, lets its tasks return what t
 test("no secret is recorded, and nothing is recorded after the run has ended", async () => {
   const events: unknown[] = [];
   let kept: PerformContext | undefined;
-  const journal: Engine["journal"] = async (_, listener) => {
-    const memory = memoryJournal(listener);
+  const journal: Engine["journal"] = async (run, listener) => {
+    const memory = await createMemoryStore().open(run, listener);
     return {
       ...memory,
       append: (event) => {
@@ -124,9 +125,9 @@ test("no secret is recorded, and nothing is recorded after the run has ended", a
 
 test("a run that cannot be recorded any more stops its tasks and rejects with the reason", async () => {
   let lose = (): void => {};
-  const journal: Engine["journal"] = async (_, listener) => {
+  const journal: Engine["journal"] = async (run, listener) => {
     lose = () => listener.lost(new Error("the disk is full"));
-    return memoryJournal(listener);
+    return createMemoryStore().open(run, listener);
   };
   let stopped = "";
   let closed = false;

@@ -3,9 +3,12 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
+import type { RecordPiece, RunRecords } from "../../core/run/run-store.ts";
 import { emptyState, reduce, type State } from "../../core/run/state.ts";
 import { foldJournal, foldWhole } from "./fold-journal.ts";
-import { JOURNAL_FILE, readJournal } from "./journal.ts";
+import { damageText, readJournal } from "./journal.ts";
+import { journalPieces } from "./journal-pieces.ts";
+import { JOURNAL_FILE } from "./layout.ts";
 import { encodeLine } from "../../../test/support/encode-line.ts";
 
 const plan = { nodes: { a: { kind: "task", needs: [], task: { prompt: "x", refs: {} } } }, output: "a" };
@@ -28,6 +31,14 @@ const note = (chars: number, sign = "x"): object => ({
 const wholeOf = async (folder: string): Promise<State> =>
   (await readJournal(folder)).events.reduce(reduce, emptyState("r"));
 
+/** A store whose only run is the journal in this folder. */
+const piecesIn = (folder: string): Pick<RunRecords, "place"> & { read(): AsyncIterable<RecordPiece> } => ({
+  place: () => folder,
+  read: async function* () {
+    for await (const piece of journalPieces(folder)) yield { ...piece, damage: piece.damage.map(damageText) };
+  },
+});
+
 const inFolder = (text: string): string => tempFolder({ [JOURNAL_FILE]: text });
 
 test.each([
@@ -41,7 +52,7 @@ test.each([
   ["nothing", ""],
 ])("folding a journal piece by piece gives the same state as folding it whole: %s", async (_, text) => {
   const folder = inFolder(text);
-  expect(await foldJournal(folder, "r")).toMatchObject({ state: await wholeOf(folder), damage: [] });
+  expect(await foldJournal("r", piecesIn(folder).read())).toMatchObject({ state: await wholeOf(folder), damage: [] });
 });
 
 test("damage is found wherever it is, with its offset, and the rest is folded", async () => {
@@ -50,10 +61,10 @@ test("damage is found wherever it is, with its offset, and the rest is folded", 
     const folder = tempFolder();
     writeFileSync(join(folder, JOURNAL_FILE), `${text.slice(0, at)}\u0001${text.slice(at + 1)}`);
     const start = text.lastIndexOf("\n", at - 1) + 1;
-    const { state, damage } = await foldJournal(folder, "r");
+    const { state, damage } = await foldJournal("r", piecesIn(folder).read());
     expect(damage).toEqual([expect.stringMatching(new RegExp(`damaged at byte ${start} \\(\\d+ bytes, record`))]);
     expect(state.warnings).toHaveLength(6_000 - 1);
-    await expect(foldWhole(folder, "r")).rejects.toMatchObject({ code: "RUN_DAMAGED" });
+    await expect(foldWhole(piecesIn(folder), "r")).rejects.toMatchObject({ code: "RUN_DAMAGED" });
   }
 });
 

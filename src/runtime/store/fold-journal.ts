@@ -1,12 +1,6 @@
-import { openRegular } from "../disk/regular-file.ts";
-import { join } from "node:path";
+import type { RecordPiece, RunRecords } from "../../core/run/run-store.ts";
 import { emptyState, reduce, type State } from "../../core/run/state.ts";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
-import { damageText, JOURNAL_FILE, type JournalContents, salvageRecords } from "./journal.ts";
-import { LINE_END, MOST_RECORD_BYTES } from "./journal-line.ts";
-
-/** Chunk size of a journal in memory, unless one record is longer. */
-const PIECE_BYTES = 1 << 20;
 
 /** The folded state of a journal, and its unreadable parts. */
 export type FoldedJournal = Readonly<{
@@ -17,13 +11,13 @@ export type FoldedJournal = Readonly<{
   tornBytes: number;
 }>;
 
-/** Folds a journal. However long it is, no more of it is in memory than a piece. */
-export async function foldJournal(folder: string, run: string): Promise<FoldedJournal> {
+/** Folds the records of a run. However many there are, no more of them is in memory than a piece. */
+export async function foldJournal(run: string, pieces: AsyncIterable<RecordPiece>): Promise<FoldedJournal> {
   const state = emptyState(run);
   const damage: string[] = [];
   let tornBytes = 0;
-  for await (const piece of piecesOf(folder)) {
-    damage.push(...piece.damage.map(damageText));
+  for await (const piece of pieces) {
+    damage.push(...piece.damage);
     for (const event of piece.events) {
       try {
         reduce(state, event);
@@ -38,39 +32,10 @@ export async function foldJournal(folder: string, run: string): Promise<FoldedJo
   return { state, damage, tornBytes };
 }
 
-/** The same for a journal that is whole; throws where it is damaged. */
-export async function foldWhole(folder: string, run: string): Promise<State> {
-  const { state, damage } = await foldJournal(folder, run);
+/** The same for a run of which every record can be read; throws where one is damaged. */
+export async function foldWhole(store: Pick<RunRecords, "read" | "place">, run: string): Promise<State> {
+  const { state, damage } = await foldJournal(run, store.read(run));
   if (damage[0] === undefined) return state;
-  throw new CrewError("RUN_DAMAGED", damage[0], `Look into ${folder}; \`subcrew logs ${run}\` shows what can be read.`);
-}
-
-/** The records of a journal as `salvageRecords` reads them, piece by piece. */
-async function* piecesOf(folder: string): AsyncGenerator<JournalContents, void> {
-  const file = await openRegular(join(folder, JOURNAL_FILE));
-  try {
-    let before = { seq: 0, epoch: 0, offset: 0 };
-    let rest: Buffer[] = []; // keep the last record back: only the last one may be incomplete
-    for (;;) {
-      const piece = Buffer.allocUnsafe(PIECE_BYTES);
-      const { bytesRead } = await file.read(piece, 0, piece.length, null);
-      const fresh = piece.subarray(0, bytesRead);
-      const last = bytesRead === 0 ? -1 : fresh.lastIndexOf(LINE_END, -2);
-      if (bytesRead > 0 && last < 0) {
-        rest.push(fresh);
-        if (rest.length * PIECE_BYTES > MOST_RECORD_BYTES)
-          throw new Error(`a record is longer than ${MOST_RECORD_BYTES} bytes`);
-        continue;
-      }
-      const whole = Buffer.concat([...rest, fresh.subarray(0, last + 1)]);
-      const contents = salvageRecords(whole, before);
-      const { events, epoch } = contents;
-      before = { seq: events.at(-1)?.seq ?? before.seq, epoch, offset: before.offset + whole.length };
-      yield contents;
-      if (bytesRead === 0) return;
-      rest = [fresh.subarray(last + 1)];
-    }
-  } finally {
-    await file.close();
-  }
+  const hint = `Look into ${store.place(run)}; \`subcrew logs ${run}\` shows what can be read.`;
+  throw new CrewError("RUN_DAMAGED", damage[0], hint);
 }

@@ -13,16 +13,9 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
-import type { Journal } from "../../core/task/engine.ts";
-import {
-  damageText,
-  JOURNAL_FILE,
-  openJournal,
-  readForResume,
-  readJournal,
-  readRecords,
-  salvageRecords,
-} from "./journal.ts";
+import type { Journal } from "../../core/run/run-store.ts";
+import { damageText, openJournal, readForResume, readJournal, readRecords, salvageRecords } from "./journal.ts";
+import { JOURNAL_FILE } from "./layout.ts";
 import { encodeLine } from "../../../test/support/encode-line.ts";
 
 const note = (seq: number, text = `fact ${seq}`): KeptEvent => ({

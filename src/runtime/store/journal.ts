@@ -2,16 +2,14 @@ import { join } from "node:path";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { isKnown } from "../../core/run/older-events.ts";
 import { CrewError, isCrewError, messageOf } from "../../core/schema/error.ts";
-import type { Journal, JournalListener } from "../../core/task/engine.ts";
+import type { Journal, JournalListener, KeptRecords } from "../../core/run/run-store.ts";
 import { type Disk, type DiskFile, machineDisk } from "../disk/disk.ts";
 import { fault } from "../disk/fault-points.ts";
-import { claim, type Owner } from "../disk/run-claim.ts";
+import { claim, type Owner } from "./run-claim.ts";
 import { makeFolder, syncFolder } from "../disk/sync-folder.ts";
 import { removeDrafts } from "../disk/write-atomic.ts";
+import { JOURNAL_FILE, localPlace } from "./layout.ts";
 import { type DecodedLine, decodeBytes, encodeLines, LINE_END } from "./journal-line.ts";
-
-/** The name of the file in the folder of a run. */
-export const JOURNAL_FILE = "journal.jsonl";
 
 const RECORD_START = '{"crc":"';
 const RECORD_HEAD = /^\{"crc":"[0-9a-f]{8}","epoch":\d/;
@@ -92,21 +90,6 @@ export async function openJournal(
   };
 }
 
-/** A journal in memory, for runs that are not stored. */
-export function memoryJournal({ kept }: JournalListener): Journal {
-  const events: KeptEvent[] = [];
-  return {
-    append: (event) => {
-      events.push(event);
-      kept([event]);
-    },
-    durable: () => Promise.resolve(),
-    problems: [],
-    read: () => Promise.resolve(events),
-    close: () => Promise.resolve(),
-  };
-}
-
 /** What a journal holds, and up to where. */
 export type JournalContents = Readonly<{
   events: readonly KeptEvent[];
@@ -151,6 +134,12 @@ export function readRecords(bytes: Buffer, folder: string, before: ReadBefore = 
   const [first] = contents.damage;
   if (!first) return contents;
   throw damaged(folder, { record: first.records[0], offset: first.offset, size: (before.offset ?? 0) + bytes.length });
+}
+
+/** The records in the file of a journal, wherever it lies, and its problems as sentences. For display only. */
+export function recordsInFile(bytes: Buffer): KeptRecords {
+  const { events, problems, damage } = salvageRecords(bytes);
+  return { events, problems: [...damage.map(damageText), ...problems] };
 }
 
 /** Reads the records around damaged parts, for display only. Nothing may be appended to such a journal. */
@@ -306,7 +295,7 @@ async function take(folder: string, disk: Disk, known: JournalContents | undefin
       ({ file, inode, kept } = await openWhole(folder, disk, kept));
       kept = { ...kept, problems };
     }
-    await removeDrafts(folder, join(folder, "outputs"), disk);
+    await removeDrafts(folder, localPlace(folder, "outputs"), disk);
     return { owner, file, inode, kept };
   } catch (error) {
     await owner.release();

@@ -6,7 +6,7 @@ import { type Hold, parseHold } from "../../core/model/hold.ts";
 import { machineDisk } from "../disk/disk.ts";
 import { removeStale } from "../disk/file-lock.ts";
 import { readRegularText } from "../disk/regular-file.ts";
-import { livingClaim, makeWhole, whoWeAre } from "../disk/run-claim.ts";
+import { livingClaim, makeWhole, whoWeAre } from "../disk/process-claim.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 
 /** The keys that providers refuse right now, for every process of this machine. */

@@ -1,11 +1,29 @@
+import { stat } from "node:fs/promises";
+import type { IndexedResult, ReusableResults } from "../../core/run/run-store.ts";
 import { openAppend, readRegularFile } from "../disk/regular-file.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 
-/** Location of a reusable result. */
-export type IndexedResult = Readonly<{ key: string; run: string; path: string; at: number }>;
+/** The index of reusable results in a file. It only helps to find things: the journals have the results. */
+export function openIndex(file: string): Readonly<{
+  find: ReusableResults["reusable"];
+  add: ReusableResults["addReusable"];
+  trim(runs: ReadonlySet<string>): Promise<void>;
+}> {
+  let known: { of: string; entries: ReturnType<typeof readIndex> } | undefined;
+  return {
+    find: async (key) => {
+      const { mtimeMs, size } = await stat(file).catch(() => ({ mtimeMs: 0, size: 0 }));
+      const of = `${mtimeMs} ${size}`;
+      if (known?.of !== of) known = { of, entries: readIndex(file) };
+      return (await known.entries).get(key) ?? [];
+    },
+    add: (entry) => addToIndex(file, entry),
+    trim: (runs) => trimIndex(file, runs),
+  };
+}
 
-/** Every entry of an index by its key, oldest first. An index only helps to find things: the journals have the results. */
+/** Every entry of an index by its key, oldest first. */
 export async function readIndex(file: string): Promise<ReadonlyMap<string, readonly IndexedResult[]>> {
   const entries = new Map<string, IndexedResult[]>();
   for (const line of await linesOf(file)) {
@@ -33,7 +51,7 @@ export async function addToIndex(file: string, entry: IndexedResult): Promise<vo
 }
 
 /** Removes entries of deleted runs and invalid lines. */
-export async function trimIndex(file: string, runs: ReadonlySet<string>): Promise<void> {
+async function trimIndex(file: string, runs: ReadonlySet<string>): Promise<void> {
   const lines = await linesOf(file);
   const kept = lines.filter((line) => runs.has(entryIn(line)?.run ?? ""));
   if (kept.length < lines.length) await writeAtomic(file, kept.map((line) => `${line}\n`).join(""));

@@ -6,7 +6,7 @@ import type { SharedSpending, SpendingLedger } from "../../core/run/spending-cap
 import { isRecord } from "../../core/text/json.ts";
 import { alone } from "../disk/file-lock.ts";
 import { appendRegularSync, openRegular, readRegularText } from "../disk/regular-file.ts";
-import { isLiving, type RunClaim, whoWeAre } from "../disk/run-claim.ts";
+import { isLiving, type ProcessClaim, whoWeAre } from "../disk/process-claim.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 
 /** Earlier days are merged into one file once they are complete. */
@@ -20,7 +20,7 @@ export function openSpendingLedger(
 ): SpendingLedger {
   const lock = join(folder, "lock");
   const days = new Map<string, DayLedger>();
-  let us: Promise<RunClaim> | undefined;
+  let us: Promise<ProcessClaim> | undefined;
 
   const look = async (): Promise<SharedSpending> => {
     const { until, projects } = await readTotals(folder);
@@ -71,7 +71,7 @@ export function openSpendingLedger(
 }
 
 type Sums = { spent: Required<Amount>; open: Required<Amount> };
-type OpenEntry = Readonly<{ project: string; amount: Required<Amount>; cut: Required<Amount>; claim: RunClaim }>;
+type OpenEntry = Readonly<{ project: string; amount: Required<Amount>; cut: Required<Amount>; claim: ProcessClaim }>;
 type DayLedger = { readonly file: string; read: number; projects: Map<string, Sums>; open: Map<string, OpenEntry> };
 
 const DAY = /^\d{4}-\d\d-\d\d\.jsonl$/;
@@ -117,7 +117,12 @@ function take(ledger: DayLedger, line: string): void {
   const amount = amountIn(entry);
   const id = String(entry["id"]);
   if (typeof entry["project"] === "string" && isRecord(entry["claim"]) && isRecord(entry["cut"])) {
-    const open = { project: entry["project"], amount, cut: amountIn(entry["cut"]), claim: entry["claim"] as RunClaim };
+    const open = {
+      project: entry["project"],
+      amount,
+      cut: amountIn(entry["cut"]),
+      claim: entry["claim"] as ProcessClaim,
+    };
     ledger.open.set(id, open);
     addTo(sumsOf(ledger, open.project), { spent: nothing(), open: amount });
   } else close(ledger, id, amount);

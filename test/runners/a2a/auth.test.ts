@@ -71,7 +71,7 @@ test.each([
 
   expect(run.state.outcome).toMatchObject({ status: "ok", output: "hello" });
   expect(JSON.stringify(events)).not.toContain(SECRET);
-  expect(textIn((await crew.kept.look(run.id)).folder)).not.toContain(SECRET);
+  expect(textIn((await crew.kept.look(run.id)).place)).not.toContain(SECRET);
 });
 
 test("a secret that is refused is not in the message, even when the other side repeats it", async () => {

@@ -351,7 +351,7 @@ describe("a conversation", () => {
     })();
     await vi.waitFor(() => expect(events.some(({ type }) => type === "remote.joined")).toBe(true), 60_000);
 
-    const home = afterCrash((await before.kept.look(run.id)).folder, run.id);
+    const home = afterCrash((await before.kept.look(run.id)).place, run.id);
     const resumed = crewFor([server.host], { agents, home }).resume(run.id);
     go.resolve();
 
@@ -371,7 +371,7 @@ describe("a conversation", () => {
     const run = before.run({ mode: "single", agent: "silent", task: "go" });
     await arrived.promise;
 
-    const home = afterCrash((await before.kept.look(run.id)).folder, run.id);
+    const home = afterCrash((await before.kept.look(run.id)).place, run.id);
     const { nodes } = await crewFor([server.host], { agents, home }).resume(run.id);
 
     expect(nodes["silent"]).toMatchObject({ status: "failed", fault: { code: "REMOTE_LOST" } });

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "vitest";
+import { expect, test } from "vitest";
 import { tokensIn } from "../../../src/cli/a2a/token-file.ts";
 import { readConfigFile } from "../../../src/cli/base/config-file.ts";
 import { readText } from "../../../src/cli/launch/read-input.ts";
@@ -10,11 +11,12 @@ import { readRequest } from "../../../src/runtime/background/run-request.ts";
 import { readCassette } from "../../../src/runtime/cassette/cassette.ts";
 import { readCommandRecord } from "../../../src/runtime/commands/command-record.ts";
 import { alone } from "../../../src/runtime/disk/file-lock.ts";
-import { ownerOf } from "../../../src/runtime/disk/run-claim.ts";
+import { ownerOf } from "../../../src/runtime/store/run-claim.ts";
 import { openTrust } from "../../../src/runtime/settings/trust.ts";
 import { openJournal } from "../../../src/runtime/store/journal.ts";
 import { addToIndex, readIndex } from "../../../src/runtime/store/result-index.ts";
-import { firstEvent, lastEvent } from "../../../src/runtime/store/store.ts";
+import { createFolderStore } from "../../../src/runtime/store/folder-store.ts";
+import { firstEvent, lastEvent } from "../../../src/runtime/store/journal-ends.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
 // That every other reader goes the same way is what test/architecture.test.ts checks.
@@ -36,7 +38,6 @@ test.each<[name: string, file: string, read: (folder: string, file: string) => u
   ["a journal that is opened", "journal.jsonl", (folder) => openJournal(folder, { kept: () => {}, lost: () => {} })],
   ["the first record", "journal.jsonl", (folder) => firstEvent(folder)],
   ["the last record", "journal.jsonl", (folder) => lastEvent(folder)],
-  ["the request of a run", "request.json", (folder) => readRequest(folder)],
   ["input of a command", "plan.json", (_, file) => readText(file)],
   ["the owner of a run", "owner.1.json", (folder) => ownerOf(folder)],
 ])("a pipe in place of %s hangs nobody", async (_, name, read) => {
@@ -46,3 +47,12 @@ test.each<[name: string, file: string, read: (folder: string, file: string) => u
     .then(() => read(folder, join(folder, name)))
     .catch(() => {});
 });
+
+test("a pipe in place of the request of a run hangs nobody", async () => {
+  const store = createFolderStore(tempFolder());
+  mkdirSync(store.place(RUN), { recursive: true });
+  execFileSync("mkfifo", [join(store.place(RUN), "request.json")]);
+  await expect(readRequest(store, RUN)).rejects.toMatchObject({ code: "UNKNOWN_RUN" });
+});
+
+const RUN = "run_aaaaaaaaaaaa";

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { createCrew, defineAgent, defineTool, type Event, type Run } from "../../../src/index.ts";
 import { type Script, scripted } from "../../../src/models/scripted/scripted.ts";
-import { JOURNAL_FILE } from "../../../src/runtime/store/journal.ts";
+import { JOURNAL_FILE } from "../../../src/runtime/store/layout.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
 const call = (name: string, input: object): Script => ({ calls: [{ name, input, id: "c1" }] });

@@ -157,8 +157,8 @@ test("a model cannot read another run by continuing it", async () => {
   const where = home();
   const id = await ended(crewOf(scripted("A secret."), where));
   const { withPreviousRun, openPreviousRuns } = await import("../../../src/runtime/resume/previous-runs.ts");
-  const { createStore } = await import("../../../src/runtime/store/store.ts");
-  const earlier = openPreviousRuns([], { store: createStore(where) });
+  const { createFolderStore } = await import("../../../src/runtime/store/folder-store.ts");
+  const earlier = openPreviousRuns([], { store: createFolderStore(where) });
   const call = {
     run: "run_x",
     path: "lead/spy",

@@ -11,7 +11,8 @@ import { never, type ScriptedModel, type ScriptedTurn, scripted } from "../../..
 import { type Disk, type DiskFile, machineDisk } from "../../../src/runtime/disk/disk.ts";
 import { drive } from "../../../src/runtime/run/drive.ts";
 import { Run } from "../../../src/runtime/run/run.ts";
-import { JOURNAL_FILE, openJournal, readJournal } from "../../../src/runtime/store/journal.ts";
+import { openJournal, readJournal } from "../../../src/runtime/store/journal.ts";
+import { JOURNAL_FILE } from "../../../src/runtime/store/layout.ts";
 import { encodeLine } from "../../support/encode-line.ts";
 import { decodeLine } from "../../support/encode-line.ts";
 import { tempFolder } from "../../support/temp-folder.ts";

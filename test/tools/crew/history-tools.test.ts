@@ -5,7 +5,7 @@ import { afterAll, expect, test } from "vitest";
 import { createCrew } from "../../../src/crew.ts";
 import { type Script, scripted } from "../../../src/models/scripted/scripted.ts";
 import { openProjectRuns } from "../../../src/runtime/resume/project-runs.ts";
-import { createStore } from "../../../src/runtime/store/store.ts";
+import { createFolderStore } from "../../../src/runtime/store/folder-store.ts";
 import { taskList } from "../../../src/tools/crew/task-list.ts";
 import { taskReplay } from "../../../src/tools/crew/task-replay.ts";
 import { callTool } from "../../support/call-tool.ts";
@@ -23,7 +23,7 @@ const crewWith = (cwd: string, ...turns: readonly Script[]) =>
     models: { m: scripted(...turns) },
     env: {},
   });
-const parts = { history: openProjectRuns(createStore(join(root, "home")), root) };
+const parts = { history: openProjectRuns(createFolderStore(join(root, "home")), root) };
 
 test("task_list shows the runs of this project and how they ended; task_replay shows one again", async () => {
   const good = crewWith(root, { text: "", calls: [{ name: "list_files", input: {} }] }, "Found it.").run({

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import type { KeptEvent } from "../../../../src/core/run/event.ts";
 import type { Result } from "../../../../src/core/run/result.ts";
-import { isOwned } from "../../../../src/runtime/disk/run-claim.ts";
+import { ownerOf } from "../../../../src/runtime/store/run-claim.ts";
 import { readJournal } from "../../../../src/runtime/store/journal.ts";
 import { type Ended, type Place, place, script } from "../../command.ts";
 
@@ -189,7 +189,7 @@ async function tellFrozen(at: Place, command: "stop" | "cancel", running: Promis
   if (frozen === undefined) return;
   const id = runIn(at);
   const folder = id === undefined ? undefined : join(at.env["SUBCREW_HOME"]!, "runs", id);
-  if (folder !== undefined && (await isOwned(folder))) {
+  if (folder !== undefined && (await ownerOf(folder)) !== undefined) {
     const told = at.run([command, id!]);
     let left = false;
     void told.then(() => (left = true));
@@ -229,7 +229,8 @@ async function nobodyWorks(at: Place, id: string | undefined): Promise<void> {
   const folder = join(at.env["SUBCREW_HOME"]!, "runs", id ?? "");
   const command = `background-run ${id}`;
   const works = async (): Promise<boolean> =>
-    (await isOwned(folder)) || execFileSync("ps", ["-eo", "stat=,args="], { encoding: "utf8" }).includes(command);
+    (await ownerOf(folder)) !== undefined ||
+    execFileSync("ps", ["-eo", "stat=,args="], { encoding: "utf8" }).includes(command);
   while (id !== undefined && (await works())) await sleep(30);
 }
 

@@ -6,7 +6,7 @@ import type { KeptEvent } from "../../../../src/core/run/event.ts";
 import { defineTool } from "../../../../src/core/task/tool.ts";
 import { type Crew, createCrew } from "../../../../src/crew.ts";
 import { type ScriptedModel, type ScriptedTurn, scripted } from "../../../../src/models/scripted/scripted.ts";
-import { JOURNAL_FILE } from "../../../../src/runtime/store/journal.ts";
+import { JOURNAL_FILE } from "../../../../src/runtime/store/layout.ts";
 import { decodeLine } from "../../../support/encode-line.ts";
 import { place, script } from "../../command.ts";
 import { tempFolder } from "../../../support/temp-folder.ts";

@@ -2,9 +2,10 @@ import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } fr
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import type { KeptEvent } from "../../../../src/core/run/event.ts";
-import { follow } from "../../../../src/runtime/background/follow-journal.ts";
-import { isOwned } from "../../../../src/runtime/disk/run-claim.ts";
-import { JOURNAL_FILE, openJournal, readJournal } from "../../../../src/runtime/store/journal.ts";
+import { follow } from "../../../../src/runtime/store/follow-journal.ts";
+import { ownerOf } from "../../../../src/runtime/store/run-claim.ts";
+import { openJournal, readJournal } from "../../../../src/runtime/store/journal.ts";
+import { JOURNAL_FILE } from "../../../../src/runtime/store/layout.ts";
 import { encodeLine } from "../../../support/encode-line.ts";
 import { type Place, place, script } from "../../command.ts";
 import { type Need, needs, needsTimeout } from "../../../needs.ts";
@@ -85,7 +86,8 @@ test("LOG-13: whoever follows a run waits for the rest of a record, and changes 
       };
       readers.push(
         (async () => {
-          for await (const { seq } of follow(folder, until, new AbortController().signal)) numbers.push(seq);
+          for await (const { seq } of follow(folder, { until, signal: new AbortController().signal }))
+            numbers.push(seq);
         })(),
       );
     });
@@ -129,7 +131,7 @@ test("IO-05: on a disk that takes its time the run goes on, and its owner is not
     through: ["strace", "-f", "-qq", "-o", "/dev/null", ...delay],
   });
   await run.until('"type":"run.started"');
-  expect(await isOwned(join(stateOf(at), "runs", runsOf(at)[0]!))).toBe(true);
+  expect((await ownerOf(join(stateOf(at), "runs", runsOf(at)[0]!))) !== undefined).toBe(true);
   await expect(
     openJournal(join(stateOf(at), "runs", runsOf(at)[0]!), { kept: () => {}, lost: () => {} }),
   ).rejects.toMatchObject({

@@ -4,11 +4,12 @@ import { type FSWatcher, watch } from "node:fs";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type RunCommand, type Receipt, command as schema } from "../../core/run/run-command.ts";
+import type { HandleCommand, PostOptions } from "../../core/run/run-store.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import { pause } from "../async/cancel.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
+import { COMMANDS_FOLDER } from "./layout.ts";
 
-const FOLDER = "control";
 const COMMAND = /^(\d{13}-[0-9a-f]{16})\.json$/;
 /** Polling interval where file watching does not work. */
 const LOOK_EVERY_MS = 500;
@@ -23,9 +24,9 @@ const LOOKS_PER_CHECK = 10;
 export async function post(
   run: string,
   command: RunCommand,
-  { waitMs, signal, ended }: { waitMs: number; signal: AbortSignal; ended(): Promise<Receipt | undefined> },
+  { waitMs, signal, ended }: PostOptions,
 ): Promise<Receipt | undefined> {
-  const folder = join(run, FOLDER);
+  const folder = join(run, COMMANDS_FOLDER);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const name = `${String(Date.now()).padStart(13, "0")}-${randomBytes(8).toString("hex")}`;
   await writeAtomic(join(folder, `${name}.json`), JSON.stringify(command));
@@ -51,18 +52,15 @@ export async function post(
 
 /** The commands that wait for the next owner of a run, oldest first. */
 export async function waiting(run: string): Promise<readonly RunCommand[]> {
-  const folder = join(run, FOLDER);
+  const folder = join(run, COMMANDS_FOLDER);
   const names = (await readdir(folder).catch(() => [])).filter((name) => COMMAND.test(name)).toSorted();
   const read = await Promise.all(names.map(async (name) => schema.safeParse(await readJson(join(folder, name)))));
   return read.flatMap(({ data }) => (data ? [data] : []));
 }
 
-/** The receipt of a command; `undefined` keeps the command for later. */
-export type HandleCommand = (command: RunCommand, signal: AbortSignal) => Promise<Receipt | undefined>;
-
 /** Handles waiting and new commands of a run, oldest first, until the signal aborts. */
 export async function serveCommands(run: string, carryOut: HandleCommand, signal: AbortSignal): Promise<void> {
-  const folder = join(run, FOLDER);
+  const folder = join(run, COMMANDS_FOLDER);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   let looked = new AbortController();
   const watcher = watching(folder, () => looked.abort());
@@ -81,7 +79,7 @@ export async function serveCommands(run: string, carryOut: HandleCommand, signal
 
 /** Writes receipts for commands that arrived after the end of the run. */
 export async function serveRest(run: string, carryOut: HandleCommand): Promise<void> {
-  const folder = join(run, FOLDER);
+  const folder = join(run, COMMANDS_FOLDER);
   const names = await readdir(folder).catch(() => []);
   for (const name of names.filter((each) => COMMAND.test(each)).toSorted())
     await handle(join(folder, name), carryOut, AbortSignal.abort());

@@ -3,23 +3,21 @@ import { type FSWatcher, watch } from "node:fs";
 import { type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import type { KeptEvent } from "../../core/run/event.ts";
+import type { FollowOptions } from "../../core/run/run-store.ts";
 import { pause } from "../async/cancel.ts";
-import { eventsWithin } from "../store/journal.ts";
-import { LINE_END, MOST_RECORD_BYTES } from "../store/journal-line.ts";
+import { eventsWithin } from "./journal.ts";
+import { JOURNAL_FILE } from "./layout.ts";
+import { LINE_END, MOST_RECORD_BYTES } from "./journal-line.ts";
 
 /** Polling interval where file watching does not work. */
 const LOOK_EVERY_MS = 250;
 
-/**
- * The events of a journal that another process writes: those that are there, then each as it is written. Ends when
- * `until` says so, asked whenever everything was read, or when the signal aborts. Reads only what is new.
- */
+/** The events of a journal that another process writes: those that are there, then each as it is written. */
 export async function* follow(
   folder: string,
-  until: (last: KeptEvent | undefined) => Promise<boolean>,
-  signal: AbortSignal,
+  { after = 0, until, signal }: FollowOptions,
 ): AsyncGenerator<KeptEvent, void> {
-  const path = join(folder, "journal.jsonl");
+  const path = join(folder, JOURNAL_FILE);
   const file = await openRegular(path);
   let wake = (): void => {};
   const watcher = watching(path, () => wake());
@@ -42,7 +40,7 @@ export async function* follow(
         lineAt = position - (rest[0]?.length ?? 0);
         for (const event of eventsWithin(whole)) {
           last = event;
-          yield event;
+          if (event.seq > after) yield event;
         }
       }
       if (position - lineAt > MOST_RECORD_BYTES) throw new Error(`a record is longer than ${MOST_RECORD_BYTES} bytes`);

@@ -1,71 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
-import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { type Disk, machineDisk } from "./disk.ts";
 import { fault } from "./fault-points.ts";
-
-/** A claim on a run: only its holder may write. */
-export type Owner = Readonly<{
-  epoch: number;
-  /** Throws when another process has taken over the run: a replaced owner must not write. */
-  hold(): void;
-  release(): Promise<void>;
-}>;
-
-const OWNER = /^owner\.(\d{1,9})\.json$/;
-const RELEASED = /^released\.(\d{1,9})\.json$/;
-
-/**
- * Claims a run, unless a living process owns it. Each claim is a new numbered file, created atomically and exclusively: of two
- * concurrent claims one fails. Files are never deleted and recreated. The number is higher than all earlier ones
- * and than `above`, so that records of a replaced owner can be recognised.
- */
-export async function claim(folder: string, above = 0, disk: Disk = machineDisk): Promise<Owner> {
-  const names = await disk.readdir(folder);
-  const last = highest(names, OWNER);
-  const living = last > 0 ? await livingClaim(join(folder, `owner.${last}.json`), disk) : undefined;
-  if (living) throw busy(folder, living.pid);
-  const epoch = Math.max(last, highest(names, RELEASED), above) + 1;
-  const file = join(folder, `owner.${epoch}.json`);
-  fault("owner.claim");
-  await makeWhole(file, JSON.stringify(await whoWeAre(disk)), disk).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === "EEXIST" ? busy(folder) : error;
-  });
-  fault("owner.claimed");
-  const released = join(folder, `released.${epoch}.json`);
-  // Another owner may have come and gone since the names were read; a number is used for one claim only.
-  if (disk.existsSync(released)) {
-    await disk.rename(file, released);
-    return claim(folder, above, disk);
-  }
-  const next = [join(folder, `owner.${epoch + 1}.json`), join(folder, `released.${epoch + 1}.json`)];
-  // Synchronous, because it runs before every write: a direct call takes microseconds, one through the thread pool a hundred.
-  const hold = (): void => {
-    if (next.some((file) => disk.existsSync(file))) throw busy(folder);
-  };
-  const release = async (): Promise<void> => {
-    fault("owner.release");
-    await disk.rename(file, released).catch(() => {});
-  };
-  return { epoch, hold, release };
-}
-
-/** The process that works on the run, while it lives. */
-export async function ownerOf(folder: string): Promise<number | undefined> {
-  const last = highest(await machineDisk.readdir(folder).catch(() => []), OWNER);
-  return last > 0 ? (await livingClaim(join(folder, `owner.${last}.json`)))?.pid : undefined;
-}
-
-/** True while a living process works on the run. */
-export async function isOwned(folder: string): Promise<boolean> {
-  const last = highest(await machineDisk.readdir(folder).catch(() => []), OWNER);
-  return last > 0 && (await livingClaim(join(folder, `owner.${last}.json`))) !== undefined;
-}
-
-const highest = (names: readonly string[], pattern: RegExp): number =>
-  Math.max(0, ...names.map((name) => Number(pattern.exec(name)?.[1] ?? 0)));
 
 /** Creates a file with its content atomically; fails when it exists. */
 export async function makeWhole(file: string, text: string, disk: Disk): Promise<void> {
@@ -94,10 +31,10 @@ function cannotLink(error: unknown): boolean {
 }
 
 /** Identity of a process: pid, start time and boot id, since pids are reused. */
-export type RunClaim = Readonly<{ pid: number; started: string; boot?: string; nonce?: string }>;
+export type ProcessClaim = Readonly<{ pid: number; started: string; boot?: string; nonce?: string }>;
 
 /** The identity of this process. */
-export async function whoWeAre(disk: Disk = machineDisk): Promise<RunClaim> {
+export async function whoWeAre(disk: Disk = machineDisk): Promise<ProcessClaim> {
   const [started = "", boot] = await Promise.all([startOf(process.pid, disk), bootOf(disk)]);
   return { pid: process.pid, started, ...defined({ boot }), nonce: randomBytes(8).toString("hex") };
 }
@@ -115,13 +52,13 @@ export async function livingClaim(
 }
 
 /** True while the very process lives that made a claim. */
-export async function isLiving(claimed: RunClaim, disk: Disk = machineDisk): Promise<boolean> {
+export async function isLiving(claimed: ProcessClaim, disk: Disk = machineDisk): Promise<boolean> {
   const [started, boot] = await Promise.all([startOf(claimed.pid, disk), bootOf(disk)]);
   return started !== undefined && started === claimed.started && (claimed.boot === undefined || claimed.boot === boot);
 }
 
 /** What a claim says; `undefined` when it is empty, half written, or no claim. */
-export function claimIn(text: string): RunClaim | undefined {
+export function claimIn(text: string): ProcessClaim | undefined {
   try {
     const claimed: unknown = JSON.parse(text);
     if (!isRecord(claimed)) return undefined;
@@ -163,12 +100,3 @@ async function startOf(pid: number, disk: Disk): Promise<string | undefined> {
 
 const textOf = async (file: string, disk: Disk): Promise<string | undefined> =>
   (await disk.readFile(file).catch(() => undefined))?.toString("utf8");
-
-function busy(folder: string, pid?: number): CrewError {
-  const who = pid === undefined ? "Another process" : `Another process (${pid})`;
-  return new CrewError(
-    "RUN_BUSY",
-    `${who} is working on the run in ${folder}.`,
-    "Wait for it to end, or stop it, then try again.",
-  );
-}

@@ -1,0 +1,162 @@
+import type { KeptEvent } from "./event.ts";
+import type { Receipt, RunCommand } from "./run-command.ts";
+
+/**
+ * Where runs are kept, and the only way to look at them: `ps`, `logs`, `resume`, the MCP server and all other readers use
+ * nothing else. A folder of this machine is one implementation, memory another; a database can be a third.
+ */
+export type RunStore = RunRecords &
+  RunOwnership &
+  RunCommands &
+  RunOutputs &
+  RunDocuments &
+  ReusableResults &
+  Readonly<{
+    /** Deletes everything that is kept of a run. The caller has checked that no process owns it. */
+    remove(run: string): Promise<void>;
+    /** Deletes what still refers to deleted runs. */
+    sweep(): Promise<void>;
+  }>;
+
+/** The records of runs, for readers. */
+export type RunRecords = Readonly<{
+  /** The ids of all runs, newest first. */
+  list(): Promise<readonly string[]>;
+  /** The first record; `undefined`: there is none that can be read. */
+  first(run: string): Promise<KeptEvent | undefined>;
+  /** The last whole record. */
+  last(run: string): Promise<KeptEvent | undefined>;
+  /**
+   * The records after the number `after`, piece by piece, around damaged parts: for display, never to append to. Throws
+   * `UNKNOWN_RUN` for a run without records.
+   */
+  read(run: string, after?: number): AsyncIterable<RecordPiece>;
+  /**
+   * All records, to resume the run. Throws `RUN_DAMAGED` when one is missing, `UNKNOWN_RUN` for a run without records.
+   * `open` accepts the result, so that a journal is read once.
+   */
+  readWhole(run: string): Promise<KeptRecords>;
+  /** The records after the number `after`, then each as it is written, until `until` says so or the signal aborts. */
+  follow(run: string, options: FollowOptions): AsyncIterable<KeptEvent>;
+  /** The size of everything that is kept of a run, and when it last changed. */
+  measure(run: string): Promise<Readonly<{ bytes: number; changedAt: number }>>;
+  /** Where a run is kept, in words for a person: a folder, or an address without its password. */
+  place(run: string): string;
+}>;
+
+/** Some records of a run in order, and what of them cannot be read. */
+export type RecordPiece = Readonly<{
+  events: readonly KeptEvent[];
+  /** Unreadable parts and missing records, as sentences. */
+  damage: readonly string[];
+  /** Bytes of a last record that is not whole: it is being written right now, or was torn by a crash. */
+  tornBytes: number;
+}>;
+
+/** All records of a run, and the problems that were repaired while reading, as sentences. */
+export type KeptRecords = Readonly<{ events: readonly KeptEvent[]; problems: readonly string[] }>;
+
+export type FollowOptions = Readonly<{
+  after?: number;
+  /** Asked with the last record whenever everything was read; true ends the iteration. */
+  until(last: KeptEvent | undefined): Promise<boolean>;
+  signal: AbortSignal;
+}>;
+
+/** Who works on a run, and the right to write its records. */
+export type RunOwnership = Readonly<{
+  /** Claims a run and opens its journal. Throws `RUN_BUSY` while another process owns it. */
+  open(run: string, listener: JournalListener, options?: JournalOpening): Promise<Journal>;
+  /** The process that works on a run; `undefined`: none, or it is dead. */
+  owner(run: string): Promise<RunOwner | undefined>;
+  /** Announces that a process is about to start the run; the result withdraws the announcement. */
+  announce(run: string): Promise<() => Promise<void>>;
+  /** True while a living process announces the run. */
+  isAnnounced(run: string): Promise<boolean>;
+}>;
+
+/** `known`: what `readWhole` gave; it is read again only if the run has changed since. */
+export type JournalOpening = Readonly<{ known?: KeptRecords | undefined }>;
+
+/** A process that works on a run; without a number while its claim is being written. */
+export type RunOwner = Readonly<{ pid: number | undefined }>;
+
+/** A listener of a journal. */
+export type JournalListener = Readonly<{
+  /** Events that are durable now, in order. */
+  kept(events: readonly KeptEvent[]): void;
+  /** Writing failed for good: the run has to stop. */
+  lost(error: Error): void;
+}>;
+
+/** The events of one run, in order, for its owner. */
+export type Journal = Readonly<{
+  append(event: KeptEvent): void;
+  /** Resolves once everything appended so far is durable; rejects when writing fails. */
+  durable(): Promise<void>;
+  read(): Promise<readonly KeptEvent[]>;
+  /** Problems that were found when it was opened. */
+  problems: readonly string[];
+  close(): Promise<void>;
+}>;
+
+/** Commands to the owner of a run, from any process. */
+export type RunCommands = Readonly<{
+  /**
+   * Sends a command. It is kept for the next owner when nobody serves it now. Resolves with the receipt, or `undefined`
+   * after the timeout. `ended` returns the receipt for a run that has ended: the command is then withdrawn.
+   */
+  post(run: string, command: RunCommand, options: PostOptions): Promise<Receipt | undefined>;
+  /** The commands that wait for an owner, oldest first. */
+  waiting(run: string): Promise<readonly RunCommand[]>;
+  /** Handles waiting and new commands, oldest first, until the signal aborts. An aborted signal: only those that wait. */
+  serve(run: string, handle: HandleCommand, signal: AbortSignal): Promise<void>;
+}>;
+
+export type PostOptions = Readonly<{ waitMs: number; signal: AbortSignal; ended(): Promise<Receipt | undefined> }>;
+
+/** The receipt of a command; `undefined` keeps the command for later. */
+export type HandleCommand = (command: RunCommand, signal: AbortSignal) => Promise<Receipt | undefined>;
+
+/** Content that a store keeps: it is the same wherever it is read. */
+export type Artifact = Readonly<{ hash: string; bytes: number }>;
+
+/** A kept text of a task: its output, or the patch of its worktree. The path "" is the run itself. */
+export type OutputKind = "output" | "patch";
+
+/** Full outputs of tasks. */
+export type RunOutputs = Readonly<{
+  /** Keeps the output of a task; durable when it resolves. */
+  keep(run: string, path: string, text: string, kind?: OutputKind): Promise<Artifact>;
+  /** The kept output; `undefined`: there is none. */
+  output(run: string, path: string, kind?: OutputKind): Promise<string | undefined>;
+  /**
+   * A file of this machine with the output; made if necessary. Before there is an output the file says so.
+   * `undefined`: this store makes no files.
+   */
+  file(run: string, path: string, kind?: OutputKind): Promise<string | undefined>;
+  /** A folder of this machine for what a run needs only here; `undefined`: there is none. */
+  local(run: string, what: LocalPlace): string | undefined;
+}>;
+
+/** `outputs`: files that `file` makes, and long results of tools; `worktrees`; `log`: what the process of a background run prints. */
+export type LocalPlace = "outputs" | "worktrees" | "log";
+
+/** Small named texts beside the records of a run, such as the request of a background run. */
+export type RunDocuments = Readonly<{
+  document(run: string, name: RunDocument): Promise<string | undefined>;
+  setDocument(run: string, name: RunDocument, text: string): Promise<void>;
+}>;
+
+export type RunDocument = "request" | "a2a-push";
+
+/** The index of results that later runs can reuse. The records of the runs have the results themselves. */
+export type ReusableResults = Readonly<{
+  /** The results for a key, oldest first. */
+  reusable(key: string): Promise<readonly IndexedResult[]>;
+  /** Adds a result; a failure to write is ignored, because the work can be done again. */
+  addReusable(entry: IndexedResult): Promise<void>;
+}>;
+
+/** Location of a reusable result. */
+export type IndexedResult = Readonly<{ key: string; run: string; path: string; at: number }>;

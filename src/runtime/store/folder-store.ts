@@ -1,0 +1,149 @@
+import { mkdir, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { KeptRecords, RunStore } from "../../core/run/run-store.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { type Disk, machineDisk } from "../disk/disk.ts";
+import { fault } from "../disk/fault-points.ts";
+import { livingClaim, whoWeAre } from "../disk/process-claim.ts";
+import { readRegularText, WRITE_FLAGS } from "../disk/regular-file.ts";
+import { writeAtomic } from "../disk/write-atomic.ts";
+import { artifactOf } from "./artifact.ts";
+import { post, serveCommands, serveRest, waiting } from "./command-queue.ts";
+import { follow } from "./follow-journal.ts";
+import { damageText, type JournalContents, openJournal, readForResume } from "./journal.ts";
+import { firstEvent, lastEvent } from "./journal-ends.ts";
+import { journalPieces } from "./journal-pieces.ts";
+import { documentFile, localPlace, outputFileOf, resultsFile, runFolder, runsFolder, STARTING_FILE } from "./layout.ts";
+import { openIndex } from "./result-index.ts";
+import { ownerOf } from "./run-claim.ts";
+import { RUN_ID } from "./run-id.ts";
+
+/** Runs below a home folder: one folder each, never in the workspace. `disk`: where journals and outputs are written. */
+export function createFolderStore(home: string, disk: Disk = machineDisk): RunStore {
+  const folderOf = (run: string): string => {
+    if (/^\.|[/\\\0]/.test(run)) throw unknown(run); // an id of a caller must not lead elsewhere
+    return runFolder(home, run);
+  };
+  const list = async (): Promise<string[]> => {
+    const names = await readdir(runsFolder(home)).catch(() => []);
+    const dated = await Promise.all(
+      names
+        .filter((name) => RUN_ID.test(name))
+        .map(async (name) => ({ name, at: (await stat(folderOf(name)).catch(() => undefined))?.mtimeMs ?? 0 })),
+    );
+    return dated.toSorted((a, b) => b.at - a.at || (a.name < b.name ? -1 : 1)).map(({ name }) => name);
+  };
+  const starting = (run: string): string => join(folderOf(run), STARTING_FILE);
+  const index = openIndex(resultsFile(home));
+  return {
+    list,
+    first: async (run) => firstEvent(folderOf(run)),
+    last: async (run) => lastEvent(folderOf(run)),
+    read: async function* (run, after = 0) {
+      try {
+        for await (const { events, damage, tornBytes } of journalPieces(folderOf(run)))
+          yield {
+            events: after === 0 ? events : events.filter(({ seq }) => seq > after),
+            damage: damage.map(damageText),
+            tornBytes,
+          };
+      } catch (error) {
+        throw missing(run, error);
+      }
+    },
+    readWhole: async (run) =>
+      readForResume(folderOf(run), disk).catch((error: unknown) => {
+        throw missing(run, error);
+      }),
+    follow: async function* (run, options) {
+      try {
+        yield* follow(folderOf(run), options);
+      } catch (error) {
+        throw missing(run, error);
+      }
+    },
+    measure: async (run) => ({
+      bytes: await sizeOf(folderOf(run)),
+      changedAt: (await stat(folderOf(run)).catch(() => undefined))?.mtimeMs ?? 0,
+    }),
+    place: folderOf,
+    open: async (run, listener, { known } = {}) =>
+      openJournal(folderOf(run), listener, { disk, known: known && isOwn(known) ? known : undefined }),
+    owner: async (run) => ownerOf(folderOf(run)),
+    announce: async (run) => {
+      await mkdir(folderOf(run), { recursive: true, mode: 0o700 });
+      fault("place.take");
+      await writeFile(starting(run), JSON.stringify(await whoWeAre()), { flag: WRITE_FLAGS, mode: 0o600 });
+      return async () => {
+        fault("place.leave");
+        await rm(starting(run), { force: true });
+        await rmdir(folderOf(run)).catch(() => {}); // only a folder of a run that never began is empty
+      };
+    },
+    isAnnounced: async (run) => (await livingClaim(starting(run))) !== undefined,
+    post: async (run, command, options) => post(folderOf(run), command, options),
+    waiting: async (run) => waiting(folderOf(run)),
+    serve: async (run, handle, signal) =>
+      signal.aborted ? serveRest(folderOf(run), handle) : serveCommands(folderOf(run), handle, signal),
+    keep: async (run, path, text, kind = "output") => {
+      const file = outputFileOf(folderOf(run), path, kind);
+      const whole = text.endsWith("\n") ? text : `${text}\n`;
+      await disk.mkdir(dirname(file), { recursive: true, mode: 0o700 });
+      await writeAtomic(file, whole, disk);
+      return artifactOf(whole);
+    },
+    output: async (run, path, kind = "output") =>
+      readRegularText(outputFileOf(folderOf(run), path, kind)).catch(() => undefined),
+    file: async (run, path, kind = "output") => {
+      const file = outputFileOf(folderOf(run), path, kind);
+      const what = path === "" ? run : `"${path}" of ${run}`;
+      await reserveFile(file, `${what} has no result yet. See \`subcrew status ${run}\`.`);
+      return file;
+    },
+    local: (run, what) => localPlace(folderOf(run), what),
+    document: async (run, name) => readRegularText(documentFile(folderOf(run), name)).catch(() => undefined),
+    setDocument: async (run, name, text) => writeAtomic(documentFile(folderOf(run), name), text),
+    reusable: index.find,
+    addReusable: index.add,
+    remove: async (run) => {
+      // Renamed first, so that a partly deleted run is never listed.
+      const gone = join(runsFolder(home), `.gone-${run}`);
+      await rm(gone, { recursive: true, force: true });
+      await rename(folderOf(run), gone);
+      await rm(gone, { recursive: true, force: true });
+    },
+    sweep: async () => index.trim(new Set(await list())),
+  };
+}
+
+/** True for what this kind of store has read itself. */
+const isOwn = (known: KeptRecords): known is JournalContents => "wholeBytes" in known;
+
+/** A run without a journal is unknown; other errors stay as they are. */
+function missing(run: string, error: unknown): unknown {
+  const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
+  return isMissing ? unknown(run) : error;
+}
+
+const unknown = (run: string): CrewError =>
+  new CrewError("UNKNOWN_RUN", `There is no run "${run}".`, "`subcrew runs` lists the runs.");
+
+/** Creates a placeholder file, so that a reported path always exists. */
+async function reserveFile(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await writeFile(file, `${text}\n`, { flag: "wx", mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "EEXIST") throw error;
+  });
+}
+
+async function sizeOf(folder: string): Promise<number> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(() => []);
+  const sizes = await Promise.all(
+    entries
+      .filter((entry) => entry.isFile())
+      .map(
+        async (entry) => (await stat(join(entry.parentPath ?? entry.path, entry.name)).catch(() => ({ size: 0 }))).size,
+      ),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}

@@ -1,0 +1,42 @@
+import { join } from "node:path";
+import type { LocalPlace, OutputKind, RunDocument } from "../../core/run/run-store.ts";
+import { filePathOf } from "./file-path.ts";
+
+/** The name of the journal in the folder of a run. */
+export const JOURNAL_FILE = "journal.jsonl";
+
+/** Names the process that is about to start a background run, until the run's own process owns it. */
+export const STARTING_FILE = "starting.json";
+
+/** The folder of commands to a run and their receipts. */
+export const COMMANDS_FOLDER = "control";
+
+const OUTPUTS_FOLDER = "outputs";
+const RESULT_FILE = "output.md";
+
+/** The folder of a run below a home folder. */
+export const runFolder = (home: string, run: string): string => join(home, "runs", run);
+
+/** The folder of all runs. */
+export const runsFolder = (home: string): string => join(home, "runs");
+
+/** The index of reusable results. */
+export const resultsFile = (home: string): string => join(home, "results.jsonl");
+
+const places: Readonly<Record<LocalPlace, string>> = {
+  outputs: OUTPUTS_FOLDER,
+  worktrees: "worktrees",
+  log: "background.log",
+};
+
+/** What a run needs only on this machine. */
+export const localPlace = (folder: string, what: LocalPlace): string => join(folder, places[what]);
+
+const endings: Readonly<Record<OutputKind, string>> = { output: ".md", patch: ".patch" };
+
+/** The file of a kept text; that of the run itself is beside the journal. */
+export function outputFileOf(folder: string, path: string, kind: OutputKind): string {
+  return path === "" ? join(folder, RESULT_FILE) : join(folder, OUTPUTS_FOLDER, `${filePathOf(path)}${endings[kind]}`);
+}
+
+export const documentFile = (folder: string, name: RunDocument): string => join(folder, `${name}.json`);

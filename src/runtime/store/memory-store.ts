@@ -1,0 +1,190 @@
+import type { KeptEvent } from "../../core/run/event.ts";
+import type { Receipt, RunCommand } from "../../core/run/run-command.ts";
+import type { IndexedResult, Journal, JournalListener, RunStore } from "../../core/run/run-store.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { pause } from "../async/cancel.ts";
+import { artifactOf } from "./artifact.ts";
+
+/** How many ended runs are remembered; older ones are forgotten, so that a long-lived process does not grow without end. */
+const MOST_ENDED = 100;
+
+/** How long a reader waits when nothing changes: what ends its wait may lie outside of the store. */
+const LOOK_EVERY_MS = 250;
+const IDLE_MS = 60_000;
+
+type Posted = { readonly command: RunCommand; receipt?: Receipt };
+
+type MemoryRun = {
+  readonly events: KeptEvent[];
+  changedAt: number;
+  owned: boolean;
+  announced: number;
+  posted: Posted[];
+  readonly texts: Map<string, string>;
+  /** Aborted at the next change. */
+  readonly bells: Set<AbortController>;
+};
+
+/** Runs in the memory of this process, for crews without a home folder and for tests. They end with the process. */
+export function createMemoryStore(clock: () => number = Date.now): RunStore {
+  const runs = new Map<string, MemoryRun>();
+  const results: IndexedResult[] = [];
+  const made = (run: string): MemoryRun => {
+    const known = runs.get(run);
+    if (known) return known;
+    const fresh: MemoryRun = {
+      events: [],
+      changedAt: clock(),
+      owned: false,
+      announced: 0,
+      posted: [],
+      texts: new Map(),
+      bells: new Set(),
+    };
+    runs.set(run, fresh);
+    return fresh;
+  };
+  const existing = (run: string): MemoryRun => {
+    const known = runs.get(run);
+    if (known && known.events.length > 0) return known;
+    throw new CrewError(
+      "UNKNOWN_RUN",
+      `There is no run "${run}".`,
+      "A run without a home folder ends with its process.",
+    );
+  };
+  const after = (run: string, seq: number): KeptEvent[] => existing(run).events.filter((event) => event.seq > seq);
+  const forget = (): void => {
+    const ended = [...runs].filter(([, { events, owned }]) => !owned && events.at(-1)?.type === "run.ended");
+    for (const [run] of ended.slice(0, -MOST_ENDED)) runs.delete(run);
+  };
+  const open = async (run: string, { kept }: JournalListener): Promise<Journal> => {
+    const entry = made(run);
+    if (entry.owned)
+      throw new CrewError(
+        "RUN_BUSY",
+        `"${run}" is already running.`,
+        "Wait for it to end, or stop it, then try again.",
+      );
+    entry.owned = true;
+    return {
+      append: (event) => {
+        entry.events.push(event);
+        entry.changedAt = clock();
+        ring(entry);
+        kept([event]);
+      },
+      durable: () => Promise.resolve(),
+      problems: [],
+      read: () => Promise.resolve(entry.events),
+      close: async () => {
+        entry.owned = false;
+        ring(entry);
+        forget();
+      },
+    };
+  };
+  return {
+    list: async () =>
+      [...runs]
+        .reverse()
+        .toSorted(([, a], [, b]) => b.changedAt - a.changedAt)
+        .map(([run]) => run),
+    first: async (run) => runs.get(run)?.events[0],
+    last: async (run) => runs.get(run)?.events.at(-1),
+    read: async function* (run, seq = 0) {
+      yield { events: after(run, seq), damage: [], tornBytes: 0 };
+    },
+    readWhole: async (run) => ({ events: [...existing(run).events], problems: [] }),
+    follow: async function* (run, { after: from = 0, until, signal }) {
+      let seq = from;
+      for (let over = false; !signal.aborted; ) {
+        const fresh = after(run, seq);
+        for (const event of fresh) {
+          seq = event.seq;
+          yield event;
+        }
+        if (fresh.length > 0) continue;
+        if (over) return;
+        over = await until(runs.get(run)?.events.at(-1)); // asked before the last look, so that no event is missed
+        if (!over) await changed(made(run), LOOK_EVERY_MS, signal);
+      }
+    },
+    measure: async (run) => {
+      const { events, texts, changedAt } = existing(run);
+      const bytes = [JSON.stringify(events), ...texts.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+      return { bytes, changedAt };
+    },
+    place: () => "the memory of this process",
+    open,
+    owner: async (run) => (runs.get(run)?.owned ? { pid: process.pid } : undefined),
+    announce: async (run) => {
+      const entry = made(run);
+      entry.announced += 1;
+      return async () => {
+        entry.announced -= 1;
+        if (entry.announced === 0 && entry.events.length === 0 && entry.texts.size === 0) runs.delete(run);
+      };
+    },
+    isAnnounced: async (run) => (runs.get(run)?.announced ?? 0) > 0,
+    post: async (run, command, { waitMs, signal, ended }) => {
+      const entry = made(run);
+      const posted: Posted = { command };
+      entry.posted.push(posted);
+      ring(entry);
+      for (const until = performance.now() + waitMs; ; ) {
+        const over = await ended();
+        if (posted.receipt) return posted.receipt;
+        if (over) {
+          entry.posted = entry.posted.filter((each) => each !== posted);
+          return over;
+        }
+        const left = until - performance.now();
+        if (left <= 0 || signal.aborted) return undefined;
+        await changed(entry, Math.min(left, LOOK_EVERY_MS), signal);
+      }
+    },
+    waiting: async (run) => (runs.get(run)?.posted ?? []).map(({ command }) => command),
+    serve: async (run, handle, signal) => {
+      const entry = made(run);
+      do {
+        for (const posted of [...entry.posted]) {
+          const receipt = await handle(posted.command, signal);
+          if (!receipt) continue;
+          posted.receipt = receipt;
+          entry.posted = entry.posted.filter((each) => each !== posted);
+          ring(entry);
+        }
+        // A command that cannot be handled yet is tried again soon.
+        await changed(entry, entry.posted.length > 0 ? LOOK_EVERY_MS : IDLE_MS, signal);
+      } while (!signal.aborted);
+    },
+    keep: async (run, path, text, kind = "output") => {
+      const whole = text.endsWith("\n") ? text : `${text}\n`;
+      made(run).texts.set(`${kind} ${path}`, whole);
+      return artifactOf(whole);
+    },
+    output: async (run, path, kind = "output") => runs.get(run)?.texts.get(`${kind} ${path}`),
+    file: async () => undefined,
+    local: () => undefined,
+    document: async (run, name) => runs.get(run)?.texts.get(`document ${name}`),
+    setDocument: async (run, name, text) => void made(run).texts.set(`document ${name}`, text),
+    reusable: async (key) => results.filter((entry) => entry.key === key && runs.has(entry.run)),
+    addReusable: async (entry) => void results.push(entry),
+    remove: async (run) => void runs.delete(run),
+    sweep: async () => void results.splice(0, results.length, ...results.filter(({ run }) => runs.has(run))),
+  };
+}
+
+function ring({ bells }: MemoryRun): void {
+  for (const bell of bells) bell.abort();
+  bells.clear();
+}
+
+/** Waits for a change of a run, but no longer than this. */
+async function changed({ bells }: MemoryRun, ms: number, signal: AbortSignal): Promise<void> {
+  const bell = new AbortController();
+  bells.add(bell);
+  await pause(ms, AbortSignal.any([bell.signal, signal]));
+  bells.delete(bell);
+}

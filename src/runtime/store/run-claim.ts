@@ -1,0 +1,70 @@
+import { join } from "node:path";
+import type { RunOwner } from "../../core/run/run-store.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { type Disk, machineDisk } from "../disk/disk.ts";
+import { fault } from "../disk/fault-points.ts";
+import { livingClaim, makeWhole, whoWeAre } from "../disk/process-claim.ts";
+
+/** A claim on a run: only its holder may write. */
+export type Owner = Readonly<{
+  epoch: number;
+  /** Throws when another process has taken over the run: a replaced owner must not write. */
+  hold(): void;
+  release(): Promise<void>;
+}>;
+
+const OWNER = /^owner\.(\d{1,9})\.json$/;
+const RELEASED = /^released\.(\d{1,9})\.json$/;
+
+/**
+ * Claims a run, unless a living process owns it. Each claim is a new numbered file, created atomically and exclusively: of two
+ * concurrent claims one fails. Files are never deleted and recreated. The number is higher than all earlier ones
+ * and than `above`, so that records of a replaced owner can be recognised.
+ */
+export async function claim(folder: string, above = 0, disk: Disk = machineDisk): Promise<Owner> {
+  const names = await disk.readdir(folder);
+  const last = highest(names, OWNER);
+  const living = last > 0 ? await livingClaim(join(folder, `owner.${last}.json`), disk) : undefined;
+  if (living) throw busy(folder, living.pid);
+  const epoch = Math.max(last, highest(names, RELEASED), above) + 1;
+  const file = join(folder, `owner.${epoch}.json`);
+  fault("owner.claim");
+  await makeWhole(file, JSON.stringify(await whoWeAre(disk)), disk).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === "EEXIST" ? busy(folder) : error;
+  });
+  fault("owner.claimed");
+  const released = join(folder, `released.${epoch}.json`);
+  // Another owner may have come and gone since the names were read; a number is used for one claim only.
+  if (disk.existsSync(released)) {
+    await disk.rename(file, released);
+    return claim(folder, above, disk);
+  }
+  const next = [join(folder, `owner.${epoch + 1}.json`), join(folder, `released.${epoch + 1}.json`)];
+  // Synchronous, because it runs before every write: a direct call takes microseconds, one through the thread pool a hundred.
+  const hold = (): void => {
+    if (next.some((file) => disk.existsSync(file))) throw busy(folder);
+  };
+  const release = async (): Promise<void> => {
+    fault("owner.release");
+    await disk.rename(file, released).catch(() => {});
+  };
+  return { epoch, hold, release };
+}
+
+/** The process that works on the run, while it lives. */
+export async function ownerOf(folder: string): Promise<RunOwner | undefined> {
+  const last = highest(await machineDisk.readdir(folder).catch(() => []), OWNER);
+  return last > 0 ? livingClaim(join(folder, `owner.${last}.json`)) : undefined;
+}
+
+const highest = (names: readonly string[], pattern: RegExp): number =>
+  Math.max(0, ...names.map((name) => Number(pattern.exec(name)?.[1] ?? 0)));
+
+function busy(folder: string, pid?: number): CrewError {
+  const who = pid === undefined ? "Another process" : `Another process (${pid})`;
+  return new CrewError(
+    "RUN_BUSY",
+    `${who} is working on the run in ${folder}.`,
+    "Wait for it to end, or stop it, then try again.",
+  );
+}
