@@ -57,7 +57,14 @@ export type IsolateParts = Readonly<{
 }>;
 
 /** Worktrees of the tasks of one run. Patches are applied one after the other. */
-export function createIsolate({ cwd, home, worktrees: given, patch: patchFile, keptPatch, linger }: IsolateParts): Isolate {
+export function createIsolate({
+  cwd,
+  home,
+  worktrees: given,
+  patch: patchFile,
+  keptPatch,
+  linger,
+}: IsolateParts): Isolate {
   const appliedBy = new Map<string, string>();
   let place: Promise<string> | undefined;
   let paused = false;
