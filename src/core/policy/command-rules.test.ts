@@ -121,6 +121,9 @@ test.each([
   ["tree *", "tree -o out"],
   ["less *", "less '+!rm' a"],
   ["man *", "man -P rm ls"],
+  ["bat *", "bat --pager 'rm a' b"],
+  ["batcat *", "batcat --pager=rm a"],
+  ["delta *", "delta --pager rm a b"],
   ["xxd *", "xxd -r a b"],
   ["shuf *", "shuf -o a b"],
 ])("command rules: %s does not cover %s", (rule, command) => {
