@@ -13,7 +13,7 @@ const count = z.number().int().positive();
 
 const tierModels = models.optional().describe("the models of this tier, in order of preference");
 
-/** What settings may say about one agent, wherever its file lies. */
+/** Settings of one agent, independent of where its file is. */
 const agent = z.strictObject({
   enabled: z.boolean().optional().describe("false: the agent is listed but cannot be started"),
   model: models.optional().describe("the model, or several in order of preference"),

@@ -81,9 +81,9 @@ export function holdAfter(before: Hold | undefined, { fault, kind, model, now, p
 export type HoldRules = Readonly<{
   /** Its tasks wait elsewhere; otherwise they fail, or wait for a minute at most. */
   parks: boolean;
-  /** Refusals before this time are not believed without asking once. */
+  /** Holds set before this time are verified with one request. */
   since: number;
-  /** Nor are those for which the provider gave a time: somebody asks for it now. */
+  /** Holds with an end given by the provider are verified, too, because a person asked to try now. */
   insists: boolean;
 }>;
 

@@ -1,6 +1,6 @@
 import type { Fault } from "../outcome/outcome.ts";
 
-/** What a task waits for whose provider does not serve it: a key, credit, the end of a quota, or the provider itself. */
+/** Why a provider does not serve a task: a key, credit, an exhausted quota, or an outage. The task waits for it. */
 export type ProviderFault = "key" | "credit" | "quota" | "provider";
 
 /** Which fault of a provider this is; `undefined`: asking later would not help, or it is not about the provider. */

@@ -147,7 +147,7 @@ export function hasEnded(events: readonly KeptEvent[], { retryFailed }: { retryF
   return last?.type === "run.ended" && !(retryFailed && last.outcome.status === "failed");
 }
 
-/** A history of which the part at and below a path can be told anew, for a task that goes on in the same life of its run. */
+/** A history in which the part at and below a path can be replaced, for a task that continues while its run is alive. */
 export function renewable(first: History): History & Readonly<{ renew(path: string, history: History): void }> {
   const renewed: { readonly path: string; readonly history: History }[] = [];
   const at = (path: string): History => {

@@ -37,7 +37,7 @@ const types: Readonly<Record<string, JsonSchema>> = {
   uint32: { type: "integer", ...unsigned(32) },
 };
 
-/** The forms of a schema, by the word that makes it one, with the words that may stand beside it. */
+/** The forms of a JTD schema by their keyword, with the keywords allowed next to it. */
 const forms: Readonly<Record<string, readonly string[]>> = {
   ref: [],
   type: [],
@@ -106,7 +106,7 @@ function formOf(schema: Readonly<Record<string, unknown>>): JsonSchema {
   return schema["properties"] === undefined && schema["optionalProperties"] === undefined ? {} : objectOf(schema);
 }
 
-/** Everything that is not optional has to be there, and nothing else unless it is said. */
+/** All properties that are not optional are required, and additional ones are refused unless allowed. */
 function objectOf(schema: Readonly<Record<string, unknown>>): JsonSchema {
   const { properties = {}, optionalProperties = {}, additionalProperties } = schema;
   const needed = isRecord(properties) ? properties : {};

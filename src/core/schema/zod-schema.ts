@@ -27,7 +27,7 @@ export function withoutZod<T>(value: T): T {
   return plain(value, 0) as T;
 }
 
-/** No input is nested deeper; what is gets refused later, by those who check it. */
+/** The nesting limit; deeper input is refused later by validation. */
 const DEEPEST = 100;
 
 function plain(value: unknown, depth: number): unknown {

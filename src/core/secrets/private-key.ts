@@ -24,7 +24,7 @@ const SHORTEST_KEY = 16;
 /** A private key in a text: where its lines begin and end, where its end marker ends, and whether the text ended first. */
 export type FoundKey = Readonly<{ from: number; to: number; end: number; open: boolean }>;
 
-/** The private key whose begin marker stands at this place. */
+/** The private key whose begin marker is at this offset. */
 export function privateKeyAt(text: string, at: number): FoundKey | undefined {
   const from = matched(BEGIN, text, at);
   if (from === undefined) return undefined;

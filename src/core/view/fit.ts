@@ -27,6 +27,6 @@ export function widthOf(text: string): number {
 }
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
-/** More code units than this in one place of the screen are noise that nobody needs to see. */
+/** More code units than this in one cell of the screen are dropped as noise. */
 const LONGEST_CLUSTER = 16;
 const isPlain = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);

@@ -16,7 +16,7 @@ type Signs = Readonly<{
   spinner: readonly string[];
 }>;
 
-/** A look from two yes-or-no questions; who asks them knows the terminal. */
+/** Creates a look from two flags of the terminal. */
 export function createLook({ color, unicode }: { color: boolean; unicode: boolean }): Look {
   return { colors: picocolors.createColors(color), signs: unicode ? real : ascii };
 }

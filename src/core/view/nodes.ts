@@ -61,7 +61,7 @@ export function unapprovedNodes(state: State): NodeView[] {
   return [...state.nodes.values()].filter(({ kind, outcome }) => kind === "loop" && outcome?.approved === false);
 }
 
-/** What a node is called in front of people: its name, whose work it is, and in which round. */
+/** The display name of a node: its name, its agent and its round. */
 export function nodeTitle({ label, path, agent }: NodeView): string {
   const round = /\.(\d+)\/[^/]*$/.exec(path)?.[1];
   const who = agent !== undefined && !label.includes(agent) ? ` (${agent})` : "";
@@ -80,7 +80,7 @@ function faultOf({ outcome }: NodeView): string | undefined {
   return outcome?.status === "failed" ? outcome.fault.message : undefined;
 }
 
-/** The sign of how a node ended, in its colour. A person's no is no failure. */
+/** The symbol for the outcome of a node, in its colour. A rejection by a person is not shown as a failure. */
 export function signFor({ status, kind }: NodeView, { colors, signs }: Look): string {
   if (status === "ok") return colors.green(signs.ok);
   return status === "failed" && kind !== "gate" ? colors.red(signs.failed) : colors.yellow(signs.none);

@@ -4,7 +4,7 @@ import type { Cost, Usage } from "../outcome/usage.ts";
 import type { Answer } from "../plan/gate.ts";
 import type { KeptEvent } from "../run/event.ts";
 
-/** One call of a tool: what was asked, and what came back as far as it is known. */
+/** One tool call: its input, and its result if it is known. */
 export type CallEntry = Readonly<{
   kind: "call";
   at: number;

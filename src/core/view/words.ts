@@ -10,7 +10,7 @@ export function terminalLine(text: string): string {
   return text.length > LINE_CHARS ? `${line} ... (${text.length - LINE_CHARS} more characters)` : line;
 }
 
-/** Nobody reads more in one line; a record of megabytes must not fill the terminal. */
+/** The maximum length of one displayed line; a record of megabytes must not fill the terminal. */
 const LINE_CHARS = 4_000;
 
 /** `read_file×5, grep_files×3`, the most used first. */

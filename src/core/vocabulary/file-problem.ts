@@ -44,7 +44,7 @@ export type Problem = Readonly<{
   severity: Severity;
   message: string;
   file?: string;
-  /** The key it is about, as written in the file; its line is looked up only when somebody asks. */
+  /** The key that the problem is about, as written in the file; its line is looked up lazily. */
   field?: string;
   line?: number;
   /** What to do about it, in one sentence. */

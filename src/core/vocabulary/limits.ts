@@ -4,10 +4,10 @@ import type { ResourceLimits } from "./limits-schema.ts";
 
 export type { ResourceLimits } from "./limits-schema.ts";
 
-/** How long an agent may work when nothing else is said. */
+/** The default time limit of an agent. */
 export const DEFAULT_MAX_TURNS = 100;
 export const DEFAULT_MAX_TIME_MS = 30 * 60_000;
-/** The part of a limit after which a task is said to be near it, and how small a limit may be to be worth that. */
+/** The fraction of a limit at which a warning is given, and the smallest limit that gets one. */
 export const NEAR_SHARE = 0.9;
 export const NEAR_MIN_TURNS = 10;
 export const NEAR_MIN_MS = 60_000;

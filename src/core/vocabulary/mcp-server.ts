@@ -18,7 +18,7 @@ const oauth = z.strictObject({
     .describe("port of the login callback, http://localhost:PORT/callback; default: a free port of 127.0.0.1"),
 });
 
-/** A server whose tools agents may use: a program, or an address. What a project's file says about one can only narrow it. */
+/** An MCP server for agents: a program or a URL. A project file can only narrow it. */
 export const mcpServer = z.strictObject({
   command: text.optional().describe("program that runs the server"),
   args: z.array(z.string()).optional().describe("arguments of the program"),
@@ -49,13 +49,13 @@ export const mcpServers = z.record(
 );
 export type McpServers = Readonly<Record<string, McpServer>>;
 
-/** The servers of an agent: those that it brings along, and `true` for those that it names. */
+/** The servers of an agent: those it defines, and `true` for those it refers to. */
 export type AgentServers = Readonly<Record<string, McpServer | true>>;
 
 /** Providers take no longer names, and no other signs. */
 const LONGEST_NAME = 64;
 
-/** What a tool of a server is called here. Two that would be called the same are told apart by `hash`. */
+/** The name of a server's tool here. Equal names are made distinct by `hash`. */
 export function mcpToolName(server: string, tool: string, hash: (text: string) => string): string {
   const plain = `${MCP_PREFIX}${server}__${tool}`;
   const name = plain.replace(/[^A-Za-z0-9_-]/g, "_");

@@ -4,7 +4,7 @@ import { onAbort } from "./on-abort.ts";
 /** The abort reason of stopped work. `pause`: it can be resumed from the journal. */
 export type Stop = Readonly<{ stop: string; pause?: true }>;
 
-/** What can be told to stop: a controller, or a task that still waits for its slot. */
+/** Anything that can be stopped: a controller, or a task that still waits for its slot. */
 export type Stoppable = Readonly<{ abort(reason: Stop): void }>;
 
 /** The reason to hand to `abort()`. */
@@ -31,7 +31,7 @@ export function reasonOf(signal: AbortSignal): string {
   return reason instanceof Error ? reason.message : "cancelled";
 }
 
-/** An abort as it is passed on to the work below. */
+/** An abort signal derived for the work below. */
 export function stopOf(signal: AbortSignal): Stop {
   const reason = pauseReason(signal);
   return reason === undefined ? stopped(reasonOf(signal)) : pausedFor(reason);

@@ -1,8 +1,8 @@
 import { setMaxListeners } from "node:events";
 
 /**
- * Calls the listener once, when the signal aborts; what it gives back stops listening. The one way to listen: the signal of a
- * task is followed by each of its calls and by whoever waits below it, and Node would take so many for a leak.
+ * Calls the listener once when the signal aborts; returns a function that removes the listener. Use only this: the signal of a
+ * task has a listener for each of its calls and helpers, and Node would report so many as a leak.
  */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   setMaxListeners(0, signal);

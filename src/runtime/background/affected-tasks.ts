@@ -2,14 +2,14 @@ import { topNodeOf } from "../../core/plan/graph.ts";
 import type { State } from "../../core/run/state.ts";
 import { endWith, type KnownOutcomes, waitFor } from "../../core/schedule/consequences.ts";
 
-/** What a person is told of a task that is cancelled: the tasks that end with it. Empty when there are none. */
+/** The message about a cancelled task: the tasks that end with it. Empty when there are none. */
 export function endingWith(state: State, path: string): string {
   if (path.includes("/")) return ` ${hearsOfIt(state, path)}`;
   const ending = knownIn(state, (known) => endWith(known, path));
   return ending.length === 0 ? "" : ` Skipped with it: ${taskNames(ending)}.`;
 }
 
-/** What a person is told of a task that is paused: the tasks that wait for it. */
+/** The message about a paused task: the tasks that wait for it. */
 export function waitingFor(state: State, path: string): string {
   const top = path.includes("/") ? ` ${hearsOfIt(state, path)}` : "";
   const waiting = knownIn(state, (known) => waitFor(known, topNodeOf(known.body, path)));
@@ -24,7 +24,7 @@ export function taskNames(names: readonly string[]): string {
 
 const MOST = 10;
 
-/** Whoever asked for a helper hears of its end, and waits for it until then. */
+/** The caller of a helper waits until the helper ends. */
 function hearsOfIt({ plan }: State, path: string): string {
   return plan ? `"${topNodeOf(plan, path)}", which it belongs to, hears of it.` : "";
 }

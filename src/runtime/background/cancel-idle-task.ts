@@ -6,8 +6,8 @@ import { emptyState, reduce } from "../../core/run/state.ts";
 import { endingWith } from "./affected-tasks.ts";
 
 /**
- * Cancels a task of a run that nobody works on: its end is recorded, and what depends on it is skipped when the run is
- * resumed. The run is claimed for it, so that nobody takes it up at the same time.
+ * Cancels a task of a run that no process works on: its end is recorded, and its dependants are skipped when the run is
+ * resumed. Claims the run meanwhile, so that no other process resumes it at the same time.
  */
 export async function cancelIdleTask(
   store: RunStore,

@@ -10,7 +10,7 @@ const request = z.strictObject({
   at: z.number(),
   /** Absent: the run exists and is resumed. */
   plan: z.unknown().optional(),
-  /** What holds for the run as a whole. */
+  /** Options of the run as a whole. */
   options: z.record(z.string(), z.unknown()),
   /** The flags from which the process makes its crew. */
   crew: z.record(z.string(), z.unknown()),

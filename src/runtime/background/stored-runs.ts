@@ -37,7 +37,7 @@ export type KeptRuns = Readonly<{
   questions(): Promise<readonly (Question & { life: RunStatus; name?: string; answered: boolean })[]>;
   /** Sends a command to the owner of a run. It is kept for the next owner, unless the run has ended. */
   tell(id: string, command: RunCommand, options: { waitMs: number; signal: AbortSignal }): Promise<Receipt | undefined>;
-  /** Cancels a task of the plan of a run that nobody works on. */
+  /** Cancels a task of a run that no process works on. */
   cancelTask(id: string, path: string, reason: string): Promise<Receipt>;
   /** A view of a run of another process. Cancelling the view only detaches. */
   follow(id: string): Run;

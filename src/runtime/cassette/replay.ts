@@ -108,7 +108,7 @@ export const replaying =
     };
   };
 
-/** A tool of a server as it was offered. The server is started when somebody calls it after the end of the recording. */
+/** A tool of an MCP server as it was recorded. The server starts only when the tool is called after the end of the recording. */
 function shown(
   offered: Cassette["peers"][number]["tools"][number],
   real: (signal: AbortSignal) => Promise<readonly Tool[]>,

@@ -44,7 +44,7 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
   const kept: Buffer[] = [];
   const fresh: Buffer[] = [];
   const open = new Set<Readable>();
-  const decoder = new TextDecoder(); // holds back a character whose end has not come yet
+  const decoder = new TextDecoder(); // holds back an incomplete UTF-8 character
   const file = path === undefined ? undefined : redact ? redactedSpill(path, redact) : spillFile(path);
   let keptBytes = 0;
   let freshBytes = 0;
@@ -127,7 +127,7 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
   };
 }
 
-/** Bytes as text; of a cut beginning, a character whose first part is missing is left out. */
+/** Decodes bytes as UTF-8; if the beginning was cut, an incomplete first character is dropped. */
 function wholeCharacters(bytes: Buffer, cut: boolean): string {
   let start = 0;
   while (cut && start < 4 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start++;

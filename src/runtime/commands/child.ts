@@ -23,7 +23,7 @@ export type ChildSpec = Readonly<{
   boxed?: true;
   /** A program to run after this process was killed, once all started processes have ended. */
   ifKilled?: readonly string[];
-  /** What it reads; its standard input is empty by default. */
+  /** The text for its standard input; empty by default. */
   input?: string;
   /** Where its whole output goes once it is long, and what takes secrets out of it. */
   outputFile?: string;
@@ -33,7 +33,7 @@ export type ChildSpec = Readonly<{
   onOutput?(text: string): void;
   /** Two more pipes, for programs of ours: descriptor 3 is read by it, 4 is written by it. */
   piped?: boolean;
-  /** What it reads from descriptor 3 ({@link HANDED}) and those after it when it begins, and others must not see. */
+  /** Secret inputs that the program reads from descriptor 3 ({@link HANDED}) and the following ones. */
   handed?: readonly (string | Uint8Array)[];
   /** It is interactive: stdin and stdout are pipes, and only stderr is kept as output. */
   talks?: boolean;
@@ -51,7 +51,7 @@ export type Child = Readonly<{
   ended: Promise<Exit>;
   /** Sends SIGTERM to all its processes, then SIGKILL after the given time; settles when they have ended. */
   kill(graceMs?: number): Promise<void>;
-  /** Its two more pipes, or those that somebody talks with it through, seen from here. */
+  /** Our ends of its additional pipes. */
   pipes?: Readonly<{ input: Writable; output: Readable }>;
 }>;
 

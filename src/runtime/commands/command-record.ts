@@ -50,7 +50,7 @@ export async function finishCommandRecord(
   await writeAtomic(file, JSON.stringify({ ...record, done }));
 }
 
-/** A record as it was written; `undefined` when it is gone or is none. */
+/** Reads a record; `undefined` when it is missing or invalid. */
 export async function readCommandRecord(file: string): Promise<CommandRecord | undefined> {
   try {
     const value: unknown = JSON.parse(await readRegularText(file));

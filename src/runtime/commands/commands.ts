@@ -134,7 +134,7 @@ export function createShellCommands(setting: ShellSetting): ShellHost {
   };
 }
 
-/** A program, and its end once what it left was looked at. */
+/** A program, and its end including the check of its files. */
 type Running = Child & Readonly<{ over: Promise<End> }>;
 type End = Readonly<{ exit: Exit; aside: readonly QuarantinedFile[] }>;
 

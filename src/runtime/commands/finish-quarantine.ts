@@ -66,7 +66,7 @@ export function isLifted(before: Before, path: RawPath): boolean {
   return lifts({ allow: before.allow(), homes: root.homes }, root.named === "" ? inner : `${root.named}/${inner}`);
 }
 
-/** The root that a path lies below. */
+/** The root that contains a path. */
 export function rootOfPath({ roots }: Pick<Before, "roots">, path: RawPath): GuardedRoot | undefined {
   return roots.find(({ root }) => path.startsWith(root === "/" ? "/" : `${rawOf(root)}/`));
 }

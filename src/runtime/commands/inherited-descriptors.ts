@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** The descriptors beyond the three streams that a program would inherit from us: those that somebody left open for us. */
+/** The file descriptors above 2 that a child would inherit: those that our own parent left open. */
 export function inheritedDescriptors(): number[] {
   if (process.platform !== "linux") return [];
   try {
@@ -19,7 +19,7 @@ function isPassedOn(fd: number): boolean {
     const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "utf8"))?.[1];
     return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
   } catch {
-    return false; // it was the one we looked with
+    return false; // the descriptor of this directory listing
   }
 }
 

@@ -1,7 +1,7 @@
 import { forbiddenCalls } from "./seccomp.ts";
 
 /**
- * A program that makes the forbidden calls and prints what came of each as 64-bit numbers. No shell can make them, so it is
+ * A program that makes the forbidden system calls and prints each result as a 64-bit number. A shell cannot make them, so it is
  * written here as machine code: a loop over a table behind it. `undefined` where none is known.
  */
 export function kernelProbe(arch: string): Uint8Array | undefined {

@@ -171,7 +171,7 @@ const valueOf = (lines: readonly string[], name: string): string =>
     .trim() ?? "?";
 
 /**
- * Kills the one who started a sandbox, and waits for what is in it to let go of its output. How long it may take to die is
+ * Kills the process that started a sandbox, and waits until the processes inside release their output. The time limit is
  * measured by how long it took to start: a busy machine is slow in everything.
  */
 function diesWithParent(bwrap: string, folder: string): Promise<boolean> {
@@ -223,7 +223,7 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // it is gone already
+    // it has exited already
   }
 }
 
@@ -243,7 +243,7 @@ function boxFor(folder: string): SandboxMounts {
 
 type Ran = Readonly<{ code: number; text: string; errors: string }>;
 
-/** `filter`: what it reads from descriptor 3. */
+/** `filter`: the seccomp filter that it reads from descriptor 3. */
 type Given = Readonly<{ env: Record<string, string>; filter?: Uint8Array }>;
 
 function run(file: string, args: readonly string[], { env, filter }: Given): Promise<Ran> {

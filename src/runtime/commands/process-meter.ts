@@ -53,7 +53,7 @@ type Process = Readonly<{
   memoryMB?: number;
 }>;
 
-/** The kernel tells processor time to programs in this unit, whatever its own is. */
+/** The kernel reports processor time to programs in this unit. */
 const TICKS_PER_SECOND = 100;
 
 async function processes(): Promise<Process[]> {

@@ -13,7 +13,7 @@ let nextLook: Look | undefined;
 let lastLookMs = 0;
 
 /**
- * Looks into every environment once for all who ask in the same moment: thirty commands that end together kept the machine
+ * Scans all environments once for concurrent callers: thirty commands that end together kept the machine
  * busy for seconds when each looked for itself. The slower the machine, the longer others may join.
  */
 async function bearersInProc(marker: string): Promise<readonly number[]> {
@@ -56,7 +56,7 @@ function bearersOfAll(markers: readonly string[]): Map<string, number[]> {
   return found;
 }
 
-/** More than most environments have; longer ones are read in pieces that overlap. */
+/** Larger than most environments; longer ones are read in overlapping pieces. */
 const ENVIRONMENT_BYTES = 1 << 17;
 /** No marker is longer. */
 const OVERLAP_BYTES = 1 << 10;

@@ -13,7 +13,7 @@ export type SandboxMounts = Readonly<{
   /** Hidden paths. */
   hiddenFolders: readonly string[];
   hiddenFiles: readonly string[];
-  /** What it still sees of the folders that are emptied for it. */
+  /** Paths that stay visible inside the emptied folders. */
   kept: readonly string[];
   env: Readonly<Record<string, string>>;
   network: boolean;
@@ -53,7 +53,7 @@ function sandboxOptions(box: SandboxMounts): string[] {
     { path: "/proc", args: ["--proc", "/proc"] },
     // For root these are writable in a process space of its own, too, and some of them run programs outside of it.
     ...KERNEL.map((path): Mount => ({ path, args: ["--ro-bind-try", path, path] })),
-    // What is in the keyring of the person who started this is nobody's business, not even its names.
+    // Hides the session keyring of the person who started this, including the names of keys.
     ...KEYS.filter((path) => existsSync(path)).map((path): Mount => ({ path, args: ["--ro-bind", "/dev/null", path] })),
     ...EMPTIED.map((path): Mount => ({ path, args: ["--tmpfs", path] })),
     ...box.kept.map((path): Mount => ({ path, args: ["--ro-bind-try", path, path] })),

@@ -75,7 +75,7 @@ const ARM64: Calls = {
 /** What runs on a processor; other kinds of programs do not run in the sandbox there. */
 const architectures: Readonly<Record<string, readonly Calls[]>> = { x64: [X64, X86], arm64: [ARM64] };
 
-/** The filter for an architecture as Node names it; `undefined` where none is known. `namespaces`: new ones are allowed. */
+/** The filter for an architecture by its Node name; `undefined` if unsupported. `namespaces`: creating namespaces is allowed. */
 export function seccompFilter(arch: string, { namespaces = false } = {}): Uint8Array | undefined {
   const calls = architectures[arch];
   if (calls === undefined) return undefined;
@@ -101,13 +101,13 @@ function sectionOf(calls: Calls, namespaces: boolean): Instruction[] {
   const noUsers = [jumpUnlessSet(NEW_USER, 1), fail(EPERM), ALLOW];
   return [
     LOAD_NUMBER,
-    // Numbers of the x32 kind are further names for the same calls.
+    // x32 system call numbers are aliases of the same calls.
     ...(calls === X64 ? [{ code: JUMP_GREATER, jt: 0, jf: 1, k: 0x40000000 }, fail(ENOSYS)] : []),
     ...closed.flatMap((number) => [jumpUnlessEqual(number, 1), fail(EPERM)]),
     ...(namespaces
       ? []
       : [
-          // Its flags lie in memory, where a filter cannot look; C libraries use clone when there is no clone3.
+          // The flags of clone3 are in memory, which a filter cannot read; C libraries fall back to clone.
           jumpUnlessEqual(calls.clone3, 1),
           fail(ENOSYS),
           ...onArgument(calls.clone, 0, noUsers),
@@ -168,7 +168,7 @@ export function forbiddenCalls(arch: string): readonly Attempt[] {
     [bpf],
     [userfault],
     [425],
-    [calls.clone, NEW_USER | 0x10000], // with CLONE_THREAD it starts nothing, whatever the filter says
+    [calls.clone, NEW_USER | 0x10000], // CLONE_THREAD makes the flags invalid, so nothing starts even if the filter fails
     [calls.clone3],
     [calls.unshare, NEW_USER],
     [calls.socket, 40, 1], // AF_VSOCK

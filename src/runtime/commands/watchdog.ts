@@ -36,7 +36,7 @@ export function watchdogFor(marker: string, afterwards: readonly string[] = []):
   };
 }
 
-/** How long after {@link Watchdog.hurry} everything is killed, whatever this process does meanwhile. */
+/** How long after {@link Watchdog.hurry} everything is killed, even if this process hangs. */
 const HURRY_S = 3;
 
 const SCRIPT = `

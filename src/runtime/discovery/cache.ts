@@ -12,7 +12,7 @@ export type DiscoveryCache = {
 
 export const createDiscoveryCache = (): DiscoveryCache => ({ files: new Map(), names: undefined });
 
-/** Names of agents that are new, gone, or defined otherwise than before. */
+/** Names of agents that were added, removed or changed. */
 export type DiscoveryChanges = Readonly<{
   added: readonly string[];
   removed: readonly string[];

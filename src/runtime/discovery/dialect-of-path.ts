@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { agentFamilies, type Row } from "./sources.ts";
 
-/** How a file is written, as its path says, and its path below the place it lies in. */
+/** The dialect of a file and its path relative to its place. */
 export type DialectPlace = Readonly<{ dialect: string; relative: string; family: string }>;
 
-/** The dialect of a file by where it lies; nothing when the path says nothing. */
+/** Finds the dialect of a file by its path; nothing when the path does not tell. */
 export function dialectPlaceOf(file: string): DialectPlace | undefined {
   const path = file.split(sep).join("/");
   const places = agentFamilies
@@ -32,7 +32,7 @@ function byName(path: string): DialectPlace | undefined {
   return undefined;
 }
 
-/** The `agents` folder of a plugin is known by what lies beside it. */
+/** Recognises the `agents` folder of a plugin by its neighbouring files. */
 function inPlugin(file: string): DialectPlace | undefined {
   for (let dir = dirname(file); dirname(dir) !== dir; dir = dirname(dir)) {
     if (basename(dir) === "agents" && existsSync(join(dirname(dir), ".claude-plugin")))

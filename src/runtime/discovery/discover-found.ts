@@ -13,7 +13,7 @@ export type FoundAgent = Readonly<{
   /** False for files of an untrusted project, which are only listed. */
   trusted: boolean;
   file?: string;
-  /** Where the file really lies, when that is somewhere else. */
+  /** The real path of the file, if it differs. */
   real?: string;
   problems: readonly Problem[];
   /** The agent it extends. */

@@ -19,7 +19,7 @@ export type DiscoverOptions = AgentAdjustments &
   Readonly<{
     cwd: string;
     home: string;
-    /** How files are read; the composition root hands in the table. */
+    /** The parsers by dialect, supplied by the composition root. */
     dialects: Dialects;
     bundled?: readonly ReadAgent[];
     preset?: PresetName;
@@ -49,9 +49,9 @@ export type Discovery = Readonly<{
   /** Files without a usable agent, and why. */
   skipped: readonly SkippedFile[];
   problems: readonly Problem[];
-  /** Each place that was looked at and what it held, in order. */
+  /** Every place that was searched and its files, in order. */
   sources: readonly PlaceReport[];
-  /** What came, went and changed since the last time with the same cache. */
+  /** Agents that were added, removed and changed since the last discovery with the same cache. */
   changes: DiscoveryChanges;
 }>;
 

@@ -36,13 +36,13 @@ export function originsOf(
   };
 }
 
-/** What was decided for the file and not written in it. */
+/** Values that were decided for the file without being written in it. */
 const RULES: ReadonlySet<string> = new Set(["(dialect)", "(repair)", "(file name)"]);
 
 function readIfThere(file: string): string | undefined {
   try {
     return readRegularTextSync(file);
   } catch {
-    return undefined; // gone since it was found: the key is known, the line is not
+    return undefined; // the file was deleted meanwhile: the key is known, its line is not
   }
 }

@@ -20,7 +20,7 @@ export type CandidateFile = Readonly<{ path: string; relative: string; real?: st
 /** What a place lists: the files in the order they are read, or why it could not be listed. */
 export type Listing = Readonly<{ files: readonly CandidateFile[]; problem?: Problem }>;
 
-/** The files of a place that its dialect reads, by path. A directory that cannot be read is empty, and that is said. */
+/** The files of a place that its dialect reads, sorted by path. An unreadable directory counts as empty, with a warning. */
 export function listAgentFiles(place: SourceFolder, dialect: Dialect): Listing {
   const state: Walk = { place, dialect, files: [], seen: new Set() };
   try {
@@ -85,7 +85,7 @@ function isDirectory(entry: Dirent, dir: string): boolean {
   return statSync(join(dir, entry.name), { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** Where a file really lies: a project must not make us read what is not its own. */
+/** The real path of a file: a project must not make us read files outside of it. */
 function linked(path: string, relative: string, place: SourceFolder): CandidateFile {
   let real: string;
   try {
@@ -154,7 +154,7 @@ export type ReadOptions = Readonly<{
 }> &
   OpenOptions;
 
-/** The hash by which a person's trust knows a file again, with everything it names: of what was read, not of what is there now. */
+/** The hash that trust is bound to: over the file and all files it names, of the content that was read rather than the current one. */
 export function hashTexts(texts: readonly string[]): string {
   const hash = createHash("sha256");
   for (const text of texts) hash.update(text).update("\0");
@@ -167,7 +167,7 @@ function isAsBefore(path: string, { stamp, includes }: FileReading): boolean {
   return true;
 }
 
-/** A named file is read when it really lies inside `within`. */
+/** Reads a named file if its real path is inside `within`. */
 function includedText(path: string, within: string, includes: Map<string, Stamp>): string | undefined {
   if (!existsSync(path) || !folderContains(realpathSync.native(within), realpathSync.native(path))) return undefined;
   const opened = openText(path);

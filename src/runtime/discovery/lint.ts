@@ -38,7 +38,7 @@ export function lintFile(file: LintFile): readonly Problem[] {
   return placed([...problems, ...empty], { [dialect.id]: dialect }, dialect.id);
 }
 
-/** Reads one file that somebody named. */
+/** Reads one file that was named explicitly. */
 export function readLintFile({ path, relative, dialect }: LintFile): FileReading {
   const source = { kind: "inline", file: path, dialect: dialect.id } as const;
   return readAgentFile({ path, relative }, dialect, { within: dirname(path), source });
@@ -52,7 +52,7 @@ const withoutPrompt = (agent: Parameters<typeof hasPrompt>[0], file: string): Pr
 const hasPrompt = ({ instructions, remote }: { readonly instructions: string; readonly remote?: unknown }): boolean =>
   instructions.trim() !== "" || remote !== undefined;
 
-/** The files of a path: itself, or what lies below it. Files that no dialect reads are passed over in folders. */
+/** The files of a path: the file itself, or the files below the folder. In folders, files that no dialect reads are skipped. */
 function filesAt(path: string, dialects: Dialects, wanted: string | undefined): LintFile[] {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats === undefined) throw new CrewError("BAD_FILE", `There is no "${path}".`, "Check the path.");
@@ -66,7 +66,7 @@ function filesAt(path: string, dialects: Dialects, wanted: string | undefined): 
     .map((file) => ({ path: file, relative: relativeIn(path, file), dialect }));
 }
 
-/** A single file that somebody names is looked at in any case. */
+/** A file that was named explicitly is always checked. */
 export function lintFileAt(path: string, dialects: Dialects, wanted: string | undefined): LintFile {
   const place = dialectPlaceOf(path);
   const id = wanted ?? place?.dialect ?? (path.endsWith(".toml") ? "codex" : "own");

@@ -100,7 +100,7 @@ export async function loadPlace(
 
 const BATCH = 200;
 
-/** Bundled code stands above the user's own files and plugins, and these above a project's. */
+/** Precedence of code: bundled, then the user's files and plugins, then a project's. */
 const RANKS = { user: 2, plugin: 2, project: 1 } as const;
 
 function add(
@@ -108,7 +108,7 @@ function add(
   { agents, problems }: FileReading,
   { place, file, trusted }: { place: SourceFolder; file: CandidateFile; trusted: boolean },
 ): void {
-  let untold = problems; // problems of a file with several agents are told once
+  let untold = problems; // report problems of a file with several agents once
   for (const each of agents) {
     const read: ReadAgent = place.plugin?.disabled ? { ...each, disabled: true } : each;
     const finding = { read, agent: read.agent, rank: RANKS[place.scope], trusted, problems: untold, file: file.path };

@@ -15,7 +15,7 @@ export type Stamp = Readonly<Pick<Stats, "ino" | "size" | "mtimeMs" | "ctimeMs">
 
 const stampOf = ({ ino, size, mtimeMs, ctimeMs }: Stats): Stamp => ({ ino, size, mtimeMs, ctimeMs });
 
-/** True when the file is the one that the stamp was taken of, and nothing has changed it. */
+/** True when the file is the one the stamp was taken from, unchanged. */
 export function isUnchanged(path: string, { ino, size, mtimeMs, ctimeMs }: Stamp): boolean {
   const now = statSync(path, { throwIfNoEntry: false });
   return (
@@ -69,7 +69,7 @@ function decoded(buffer: Buffer, length: number): OpenedText {
   return { text, ascii: text.length === length };
 }
 
-/** What decoding puts in the place of bytes that are no UTF-8. */
+/** The replacement character for invalid UTF-8. */
 const REPLACED = "\ufffd";
 
 /** A read may be short. */

@@ -11,7 +11,7 @@ export type SourceFolder = Readonly<{
   path: string;
   deep?: true;
   folders?: string;
-  /** The project whose trust decides; plugins and user places have none. */
+  /** The project whose trust applies; plugins and user places have none. */
   root?: string;
   plugin?: PluginRoot;
 }>;
@@ -37,7 +37,7 @@ export function nearestPlace(cwd: string, relative: string, home?: string): stri
   return undefined;
 }
 
-/** The nearest file of that name in the project that `cwd` is in, and whose trust decides about it. */
+/** The nearest file of that name in the project around `cwd`, and the project whose trust applies to it. */
 export function nearestInProject(
   cwd: string,
   relative: string,
@@ -56,7 +56,7 @@ type Ancestor = { readonly dir: string; readonly root: string; readonly has: (re
 
 /**
  * From `cwd` up to the repository it is in, or to the top when it is in none. The home directory and what is above it
- * are nobody's project.
+ * do not belong to a project.
  */
 function ancestorsOf(cwd: string, home: string | undefined): readonly Ancestor[] {
   const dirs: string[] = [];

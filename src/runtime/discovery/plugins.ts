@@ -34,7 +34,7 @@ export function pluginRoots(home: string, cwd: string, folder = "agents"): reado
   return [...roots.filter(({ scope }) => scope === "project"), ...roots.filter(({ scope }) => scope === "user")];
 }
 
-/** What is wrong with the registry of plugins: broken JSON, entries without a path, ids that are no `name@marketplace`. */
+/** Problems of the plugin registry: broken JSON, entries without a path, ids that are not `name@marketplace`. */
 export function pluginProblems(home: string): readonly Problem[] {
   const file = join(home, REGISTRY);
   if (!existsSync(file)) return [];
@@ -106,7 +106,7 @@ export function parsePluginRegistry(content: unknown): readonly PluginEntry[] | 
   );
 }
 
-/** One entry; nobody is asked for its scope, so it is the user's when it does not say. */
+/** Parses one entry; without a scope it is the user's. */
 export function pluginEntry(id: string, entry: unknown): PluginEntry | undefined {
   if (!isRecord(entry) || typeof entry["installPath"] !== "string" || !isAbsolute(entry["installPath"]))
     return undefined;
@@ -119,7 +119,7 @@ export function pluginEntry(id: string, entry: unknown): PluginEntry | undefined
   };
 }
 
-/** The folder, `agents/` say, and what the manifest names besides; nothing outside of the plugin. */
+/** The default folder, such as `agents/`, and the paths that the manifest names; nothing outside of the plugin. */
 function placesIn(root: string, folder: string): string[] {
   const manifest = readJson(join(root, ".claude-plugin", "plugin.json"));
   const named = isRecord(manifest) ? [manifest[folder]].flat().filter((path) => typeof path === "string") : [];

@@ -105,7 +105,7 @@ export const agentFamilies: readonly (readonly Row[])[] = [
 export type SourceScope = "user" | "project" | "both";
 export type Order = "family-first" | "scope-first";
 
-/** What one of the five systems does by itself, restored as a whole. */
+/** Presets that reproduce the discovery of one of the five systems. */
 export type Preset = Readonly<{
   families: readonly (readonly Row[])[];
   order: Order;
@@ -128,7 +128,7 @@ const unified: Preset = {
   toolsWhenOmitted: "all",
 };
 
-/** The rows of some families, read in one dialect when that is how the system reads them. */
+/** The rows of some families, optionally all read in one dialect. */
 function only(names: readonly string[], dialect?: string): readonly (readonly Row[])[] {
   const rows = agentFamilies.flat();
   return names.map((name) => {

@@ -2,7 +2,7 @@ import type { Row } from "./sources.ts";
 
 type Places = Readonly<{ project?: readonly string[]; user?: readonly string[] }>;
 
-/** Where skills lie, in the order of the families that agents are found in. */
+/** The places of skills, in the same order of families as agents. */
 const skills: Readonly<Record<string, Places>> = {
   subcrew: both(".subcrew/skills"),
   agents: both(".agents/skills"),

@@ -32,7 +32,7 @@ async function takes(file: string, claim: string): Promise<boolean> {
   }
 }
 
-/** Removes a claim that does not count any more, and only that one: a claim that another process made in between is put back. */
+/** Removes a stale claim, and only that one: a claim that another process made meanwhile is restored. */
 export async function removeStale(
   file: string,
   counts: (file: string, claim: string) => Promise<boolean>,

@@ -2,11 +2,11 @@ import { closeSync, constants, createReadStream, fstatSync, openSync, readFileSy
 import { type FileHandle, open } from "node:fs/promises";
 
 const NEVER_WAIT = (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
-/** Flags to read a file that never wait for the writer of a pipe. */
+/** Flags for opening a file to read without waiting for the writer of a pipe. */
 export const READ_FLAGS = constants.O_RDONLY | NEVER_WAIT;
 const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | NEVER_WAIT;
 
-/** Flags to write a file anew that never wait for the reader of a pipe. */
+/** Flags for opening a file to overwrite without waiting for the reader of a pipe. */
 export const WRITE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | NEVER_WAIT;
 
 /** Longer files are not read whole. */

@@ -39,7 +39,7 @@ type Contest = {
   working: number;
   idle?: () => void;
   opened?: Promise<Worktree | Outcome>;
-  /** Lets go of the worktree; gives the outcome of the contender with its changes. */
+  /** Releases the worktree; returns the outcome of the contender with its changes. */
   finish?: (outcome: Outcome) => Promise<Outcome>;
 };
 

@@ -58,10 +58,10 @@ async function baseOf({ task }: TaskNode, { run, worktree, gather, depth }: Plan
 
 type BaseTree = Worktree | Outcome | undefined;
 
-/** What one attempt needs besides its call; `isResumed`: an earlier process recorded the beginning of this attempt. */
+/** Context of one attempt; `isResumed`: an earlier process recorded the beginning of this attempt. */
 type Attempt = Readonly<{ context: NodeContext; delegation: DelegationSlot; isResumed: boolean }>;
 
-/** Hands one attempt to the engine, as soon as the task has its slot. */
+/** Passes one attempt to the engine as soon as the task has its slot. */
 async function attemptTask(call: Call, { context, delegation, isResumed }: Attempt): Promise<Outcome> {
   const { path, scope, signal } = context;
   const { run } = scope;
@@ -138,7 +138,7 @@ function callFor(node: TaskNode, context: NodeContext): Call {
     task: {
       ...task,
       prompt: promptFor(node, scope, context),
-      ...(scope.round && { isolationDirty: true }), // it revises what the rounds before changed, which nobody committed
+      ...(scope.round && { isolationDirty: true }), // it revises uncommitted changes of the earlier rounds
     },
     attachments,
     context: scope.run.context,

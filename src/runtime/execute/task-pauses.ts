@@ -9,7 +9,7 @@ import { pausedFor, type Stoppable } from "../async/cancel.ts";
 export type TaskPauses = Readonly<{
   /** Why a task may not work now; `undefined`: it may. */
   reason(path: string): string | undefined;
-  /** True while a task or one above it is paused, so that whatever it still does is on its way out. */
+  /** True while a task or one of its ancestors is paused: whatever it still does is being stopped. */
   covers(path: string): boolean;
   /** Pauses a task: one that is under way stops, one that has not begun does not begin. */
   pause(path: string, reason: string): void;
@@ -50,7 +50,7 @@ export const noPauses: TaskPauses = {
 
 type Pause = {
   readonly reason: string;
-  /** Lets it go on; absent while it is still stopping, or has not come to its beginning. */
+  /** Resumes it; absent while it is still stopping or has not started. */
   go: (() => void) | undefined;
   /** A resume was requested while the task was still stopping. */
   wanted: boolean;

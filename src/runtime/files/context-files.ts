@@ -39,7 +39,7 @@ async function section(cwd: string | Root, path: string, most: number): Promise<
   }
 }
 
-/** The words of the operating system, with the path as it was given: no folder of this machine is told to a model. */
+/** The error of the operating system with the path as given: absolute paths of this machine are not revealed to a model. */
 const missing = (path: string): string => `ENOENT: no such file or directory, open '${printableName(path)}'`;
 
 function unread(reason: string): Section {
@@ -48,7 +48,7 @@ function unread(reason: string): Section {
 
 function shown(bytes: Uint8Array, size: number): Section {
   if (bytes.includes(0)) return note(`not shown: a binary file of ${size} bytes`);
-  // While streaming, a code point whose end was cut off is held back instead of being replaced.
+  // While streaming, an incomplete UTF-8 character is held back instead of being replaced.
   const text = new TextDecoder().decode(bytes, { stream: bytes.length < size }).replace(/\r?\n$/, "");
   const notice = bytes.length < size ? `\n\n(cut: the first ${bytes.length} of ${size} bytes)` : "";
   return { text: fence(text) + notice, bytes: bytes.length };

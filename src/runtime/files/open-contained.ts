@@ -24,7 +24,7 @@ export async function openInside(root: string | Root, path: string): Promise<Ope
   return openTarget(top, { path, target });
 }
 
-/** The absolute path that a text names from the root on, if it can be one and does not lead out of it as it is written. */
+/** Resolves a path from the root; fails if it is invalid or lexically leads outside. */
 export function wantedPath(top: Root, path: string): string {
   if (path.includes("\0"))
     throw refusal("BAD_PATH", `${quoted(path)} contains a NUL character, which no file name can have`);
@@ -64,7 +64,7 @@ export type OpenedFile = Readonly<{
   stats: Stats;
   /** Where it really is. */
   real: string;
-  /** The same from the root on, with forward slashes; empty for the root itself. */
+  /** The path relative to the root, with forward slashes; empty for the root itself. */
   path: string;
 }>;
 
@@ -90,7 +90,7 @@ export async function rootOf(root: string, isClosed?: Root["isClosed"]): Promise
   return { given, real, ...defined({ isClosed }) };
 }
 
-/** A path in quotes and on one line, whatever is in it. */
+/** A path in quotes on one line, with special characters escaped. */
 export function quoted(path: string): string {
   const { text, cut } = cutHead(path, 200);
   return `"${printableName(text)}${cut ? "..." : ""}"`;
@@ -106,7 +106,7 @@ const MOST_CHARS = 4_096;
 
 type Target = Readonly<{ path: string; target: string }>;
 
-/** No link is followed any more (the target is resolved), and opening never waits for the other end of a pipe. */
+/** Follows no further link (the target is resolved), and never waits for the other end of a pipe. */
 const FLAGS =
   constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 

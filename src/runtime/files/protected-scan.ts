@@ -26,7 +26,7 @@ export type ScannedRoot = Readonly<{
 export type ProtectedThing = Readonly<{
   path: RawPath;
   kind: "file" | "folder" | "link";
-  /** Where a link leads, as it is written. */
+  /** The target of a link, unresolved. */
   target?: RawPath;
 }>;
 
@@ -50,7 +50,7 @@ export class ProtectedScan {
     this.#skipped = new Set([...NEVER, ...given.skipped].map(rawOf));
   }
 
-  /** What is there now. Whoever asks while a scan is under way shares the one that follows it. */
+  /** The current state. Callers during a scan share the next scan. */
   scan(): Promise<readonly ProtectedThing[]> {
     if (this.#running === undefined) return this.#begin();
     this.#next ??= this.#running.then(
@@ -103,7 +103,7 @@ export class ProtectedScan {
     return found;
   }
 
-  /** What a folder holds; `undefined`: it is gone, or it is none. */
+  /** The entries of a folder; `undefined`: it is missing or not a folder. */
   #list(near: Folder): Listing | undefined {
     const { path } = near;
     const at = reached(path, near);
@@ -146,7 +146,7 @@ export class ProtectedScan {
     try {
       local = LOCAL.has(statfsSync(opened(at)).type);
     } catch {
-      // it is gone
+      // it was deleted
     }
     this.#remembers.set(device, local);
     return local;
@@ -190,14 +190,14 @@ const NONE: ReadonlySet<string> = new Set();
 
 const childOf = (path: RawPath, name: string): RawPath => (path === "/" ? `/${name}` : `${path}/${name}`);
 
-/** A folder that is to be read; `base`: the open folder from which its path is short enough for the kernel. */
+/** A folder to read; `base`: an open ancestor, from which the path is short enough for the kernel. */
 type Folder = Readonly<{ path: RawPath; place: string; base?: Base }>;
 type Base = { readonly fd: number; readonly from: number; users: number };
 
 /** No call takes longer paths, but a tree can be deeper. */
 const LONGEST = 3_000;
 
-/** The same folder, from a nearer base when the path from the one before has become too long. */
+/** The same folder relative to a nearer base, when the path has become too long. */
 function within(folder: Folder): Folder {
   const from = folder.base?.from ?? 0;
   if (folder.path.length - from <= LONGEST) return folder;
@@ -222,7 +222,7 @@ const reached = (path: RawPath, { base }: Folder): RawPath =>
 /** Opens a folder itself, also one that may not be listed, and never through a link. */
 export const FOLDER_FLAGS = 0o10000000 | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
-/** The entries of a folder. One that a command closed to everybody is opened for the moment. */
+/** The entries of a folder. A folder without read permission is made readable temporarily. */
 function entriesIn(at: RawPath, mode: number): Dirent[] {
   try {
     return list(at);

@@ -29,7 +29,7 @@ export function setAside(root: string, path: RawPath): QuarantinedFile | undefin
   });
 }
 
-/** Puts a link back that led elsewhere, or was gone. What was put in its place gets a harmless name. */
+/** Restores a link that was changed or deleted. A file put in its place gets a harmless name. */
 export function restoreLink(root: string, path: RawPath, target: RawPath): QuarantinedFile | undefined {
   const moved = setAside(root, path);
   const made = inFolderOf(root, path, (folder, name) => {
@@ -47,7 +47,7 @@ function harmlessName(name: RawPath): RawPath {
 
 const LONGEST_NAME = 255;
 
-/** Works in the folder that holds a path. A folder that a program closed is opened for the moment. */
+/** Works in the folder that contains a path. A folder without permission is opened temporarily. */
 function inFolderOf(
   root: string,
   path: RawPath,

@@ -14,7 +14,7 @@ export const textOfRaw = (path: RawPath): string =>
 /** The path as `node:fs` takes it. */
 export const opened = (path: RawPath): string | Buffer => (ASCII.test(path) ? path : Buffer.from(path, "latin1"));
 
-/** False for a path with a name that is no text: it can be given to no program as one. */
+/** False for a path that is not valid UTF-8: it cannot be passed to programs as text. */
 export const isText = (path: RawPath): boolean => rawOf(textOfRaw(path)) === path;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a name may hold any of them

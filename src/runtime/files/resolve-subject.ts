@@ -7,7 +7,7 @@ import { folderContains } from "./folder-contains.ts";
 import { outside, type Root, strayLink, wantedPath } from "./open-contained.ts";
 import type { ClosedPlaces } from "./secret-places.ts";
 
-/** Where a task may look and write, and how rules call what is there. */
+/** The folders that a task may read and write, and the names of files in rules. */
 export type SubjectRoots = Readonly<{
   /** The folder it works in, then others that may be written. */
   roots: readonly Root[];
@@ -38,7 +38,7 @@ export async function resolveSubject(
   return { kind: "path", places: [...new Set([placeOf(named), placeOf(real)])], change, ...defined({ closed: shut }) };
 }
 
-/** The root that a path is meant from: the working folder, unless it is absolute and lies in another one. */
+/** The root for a path: the working folder, unless the path is absolute and inside another root. */
 export function rootFor(roots: readonly Root[], path: string): Root {
   const other = isAbsolute(path)
     ? roots.find(({ given, real }) => folderContains(given, path) || folderContains(real, path))
@@ -48,7 +48,7 @@ export function rootFor(roots: readonly Root[], path: string): Root {
   return root;
 }
 
-/** Where a path leads, as far as it exists; what does not exist yet will be where its name says. */
+/** Resolves the existing part of a path; the rest is appended as written. */
 async function existing(wanted: string, path: string): Promise<string> {
   const real = await realpath(wanted).catch(() => undefined);
   if (real !== undefined) return real;

@@ -16,7 +16,7 @@ import { folderContains } from "./folder-contains.ts";
 export type ClosedPlaces = Readonly<{
   /** What is closed at a real path. */
   at(real: string): ClosedPlace | undefined;
-  /** The closed place that a file with several names also lies in. */
+  /** The secret place that contains another hard link of the file. */
   linked(file: FileIdentity): Promise<ClosedPlace | undefined>;
   /** Whether a real folder contains or is inside a forbidden path. */
   touches(folder: string): boolean;
@@ -169,7 +169,7 @@ async function collect({ folders, files }: HiddenPlaces): Promise<ReadonlyMap<st
   return found;
 }
 
-/** Where a path leads, as far as it exists. */
+/** Resolves the existing part of a path. */
 function realOf(path: string): string {
   const wanted = resolve(path);
   try {

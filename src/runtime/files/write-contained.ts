@@ -19,8 +19,8 @@ import {
 } from "./open-contained.ts";
 
 /**
- * A name in a folder that is open and really lies inside the root: where something is made, replaced, moved or removed.
- * On Linux everything goes through the open folder itself, so nothing that is swapped on the way to it matters any more.
+ * A name in an open folder that was verified to be inside the root: for creating, replacing, moving and removing files.
+ * On Linux every operation goes through the open folder, so a folder that is swapped on the way has no effect.
  */
 export type ContainedPath = Readonly<{
   name: string;
@@ -29,15 +29,15 @@ export type ContainedPath = Readonly<{
   path: string;
   /** The path to use for this name, or for another one in the same folder. */
   at(name?: string): string;
-  /** What is there now; `undefined` when nothing is. */
+  /** The existing entry; `undefined` when there is none. */
   stats(): Promise<Stats | undefined>;
   close(): Promise<void>;
 }>;
 
-/** `make`: folders on the way are made. `itself`: a link there is meant itself, otherwise what it leads to. */
+/** `make`: creates missing folders. `itself`: operates on a link itself instead of its target. */
 export type ContainedPathOptions = Readonly<{ make?: boolean; itself?: boolean }>;
 
-/** Opens the folder that a path is in. Throws a refusal for whatever would lead out of the root; the caller closes the spot. */
+/** Opens the folder that contains a path. Refuses everything that leads out of the root; the caller closes it. */
 export async function openContainedPath(
   root: Root,
   path: string,

@@ -26,7 +26,7 @@ type Working = Readonly<{
   outcome: Outcome;
   policy: Policy | undefined;
   context: Pick<PerformContext, "ask" | "attended" | "claim" | "emit" | "signal">;
-  /** Whose changes of a file were applied in this run. */
+  /** The task whose changes of a file were applied in this run. */
   appliedBy: Map<string, string>;
   /** The run is kept, so that a command can find its patch. */
   isKept: boolean;
@@ -37,7 +37,7 @@ type Working = Readonly<{
 /** What became of changes; a conflict is a failure of the task. */
 export type SettledChanges = Readonly<{ changes: Changes; conflict?: FailedOutcome }>;
 
-/** Applies changes, or keeps them and says why, where they are and how to apply them. */
+/** Applies changes, or keeps them and reports why, where they are and how to apply them. */
 export async function settleChanges(proposal: Proposal, working: Working): Promise<SettledChanges> {
   const { changes, patch, origin } = proposal;
   const { call, context, appliedBy, inTurn } = working;
@@ -168,7 +168,7 @@ function placeOf(absolute: string, base: string): string {
 
 const SHOWN = 10;
 
-/** Some names, and how many more there are. */
+/** The first few names, and the number of others. */
 export function listNames(names: readonly string[]): string {
   const shown = names
     .slice(0, SHOWN)

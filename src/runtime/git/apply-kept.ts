@@ -14,7 +14,7 @@ export type AppliedFiles = Readonly<{
   conflicts: Readonly<Record<string, string>>;
 }>;
 
-/** Applies some files of a kept patch to the repository around a folder, each for itself: one that does not fit keeps no other from being applied. */
+/** Applies files of a kept patch to the repository around a folder, one by one: a file that conflicts does not prevent the others. */
 export async function applyKept(
   { patch }: Pick<Changes, "patch">,
   files: readonly string[],

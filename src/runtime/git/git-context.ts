@@ -32,7 +32,7 @@ export type GitContextOptions = Exclude<ContextOptions["gitContext"], boolean | 
 type Ask = Repository["ask"];
 type Section = (ask: Ask) => Promise<string>;
 
-/** Everything in the repository except these, as git is told it. */
+/** Pathspecs for everything in the repository except these. */
 function pathsWithout(top: string | undefined, hidden: readonly string[] = []): string[] {
   const inside = top === undefined ? [] : hidden.filter((path) => path !== top && folderContains(top, path));
   if (inside.length === 0) return [];
@@ -128,7 +128,7 @@ function block(title: string, question: (ask: Ask) => Promise<GitAnswer>, langua
   };
 }
 
-/** A usual name stands as it is; anything that could be read as markup is put in a code span. */
+/** Plain names are kept; a name that could be read as markup is put in a code span. */
 function nameOf(text: string): string {
   const name = oneLine(text);
   return /^[\w./@+#-]+$/.test(name) ? name : codeSpan(name);

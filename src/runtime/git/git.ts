@@ -54,7 +54,7 @@ export type Repository = Readonly<{
 }>;
 /** The work tree that a command is about: the repository's own by default. Named here, never looked up in the tree itself. */
 export type GitTree = Readonly<{ folder?: string; gitDir?: string; env?: Readonly<Record<string, string>> }>;
-/** Where git may look besides the repository: the home folder with the user's own configuration, none by default. */
+/** Folders that git may read besides the repository: the home folder with the user's configuration; none by default. */
 export type GitPlace = Readonly<{
   home?: string;
   signal?: AbortSignal;
@@ -106,7 +106,7 @@ const OUTPUT_BYTES = 51_200;
 const WORK_LIMIT_MS = 120_000;
 const WORK_BYTES = 64_000_000; // the names of some half a million files
 const MOST_FILTERS = 200;
-/** What the repository itself says, not the person who works with it. */
+/** Only the configuration of the repository, not of the user. */
 const OWN: ReadonlySet<string> = new Set(["local", "worktree"]);
 /** What is read only in a worktree or on a branch is not in the list that we make here: a filter could hide there. */
 const CONDITION = /^includeif\./i;
@@ -168,7 +168,7 @@ function environment(top: string, settings: readonly Setting[], home: string | u
   return env;
 }
 
-/** Where a key stands and the key, one after the other. */
+/** Pairs of the origin of a key and the key. */
 function keysIn(text: string): { scope: string; key: string }[] {
   const fields = text.split("\0");
   return fields.flatMap((scope, at) => (at % 2 === 0 && scope !== "" ? [{ scope, key: fields[at + 1] ?? "" }] : []));
@@ -197,7 +197,7 @@ function complaint(stderr: string): string | undefined {
     .trim();
 }
 
-/** Of a cut output, a code point whose end is missing is held back. */
+/** If output was cut, an incomplete UTF-8 character at the end is dropped. */
 function decode(bytes: Uint8Array, cut = false): string {
   return new TextDecoder().decode(bytes, { stream: cut });
 }

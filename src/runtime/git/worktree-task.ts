@@ -41,7 +41,7 @@ export type Isolate = Readonly<{
   sweep(): Promise<void>;
 }>;
 
-/** Where worktrees and patches go, and who waits for their end. */
+/** The folder of worktrees and patches, and the registry of pending cleanups. */
 export type IsolateParts = Readonly<{
   cwd: string;
   /** The user's home folder, for git settings. */
@@ -189,7 +189,7 @@ async function restore({ folder, gitDir, origin }: OpenWorktree, patch: string |
   if (patch !== undefined) await applyPatch(patch, { ...origin, tree: { folder, gitDir } }, []);
 }
 
-/** The folder from which rules name files: the workspace, or where the task works when that lies elsewhere. */
+/** The folder to which file names in rules are relative: the workspace, or the task's folder if that is elsewhere. */
 async function baseOf({ task, worktree }: Call, cwd: string): Promise<string> {
   const real = (path: string): Promise<string> => realpath(path).catch(() => path);
   const [workspace, own] = await Promise.all([real(cwd), real(resolve(cwd, task.cwd ?? "."))]);

@@ -38,7 +38,7 @@ export async function openOrigin(
   return { repository, top, tree: { ...tree, folder: tree?.folder ?? top } };
 }
 
-/** Makes a worktree at the last commit; `dirty`: with what is not committed yet, which then counts as given. */
+/** Creates a worktree at the last commit; `dirty`: including uncommitted changes, which become its baseline. */
 export async function openWorktree(
   folder: string,
   origin: SourceTree,
@@ -71,7 +71,7 @@ export async function foundWorktree(folder: string, origin: SourceTree): Promise
   return there && base !== undefined ? { folder, gitDir, base, origin } : undefined;
 }
 
-/** Brings over what is not committed, and gives back the tree that the worktree starts with. */
+/** Copies uncommitted changes, and returns the tree that the worktree starts with. */
 async function withDirty({ folder, gitDir, base, origin }: OpenWorktree, patch: string): Promise<string | GitRefusal> {
   const { repository, tree } = origin;
   const index = await repository.work(["rev-parse", "--git-path", "index"], tree);
@@ -88,7 +88,7 @@ async function withDirty({ folder, gitDir, base, origin }: OpenWorktree, patch: 
   return applied.ok ? snapshot.text.trim() : { unable: applied.reason };
 }
 
-/** Writes what was changed in a worktree to a file, as a patch against what it started with. */
+/** Writes the changes in a worktree to a patch file, relative to its baseline. */
 export async function capture(
   { folder, gitDir, base, origin }: OpenWorktree,
   patch: string,
@@ -169,7 +169,7 @@ async function patchOf({ git }: Staged, base: string, file: string): Promise<Cap
   const all = readChanges(raw.text);
   const inner = all.filter(({ isRepository }) => isRepository).map(({ path }) => path);
   if (inner.length > 0) {
-    // A commit of another repository is no content: it stays as it was.
+    // A submodule commit is not content: it stays unchanged.
     const back = await git("reset", "--quiet", base, "--", ...inner);
     if (!back.ok) return { unable: back.reason };
   }
@@ -186,7 +186,7 @@ export type ApplyResult =
   | "already"
   | Readonly<{ conflicts: Readonly<Record<string, string>>; reason: string }>;
 
-/** Applies a patch, or its part for one file, to a work tree, all of it or nothing. The index is not touched. */
+/** Applies a patch, or its part for one file, atomically to a work tree. The index is unchanged. */
 export async function applyPatch(
   patch: string,
   { repository, tree }: SourceTree,
@@ -205,7 +205,7 @@ export async function applyPatch(
   return { conflicts: conflictsIn(check.said ?? "", files), reason: check.reason };
 }
 
-/** Takes a worktree away: its folder, what lies beside it, and what the repository knows about it. Nothing else. */
+/** Deletes a worktree: its folder, its marker files and its registration in the repository. */
 export async function removeWorktree(folder: string): Promise<void> {
   const { top, gitDir } = await noted(folder);
   await rm(folder, { recursive: true, force: true });

@@ -4,7 +4,7 @@ import type { Assignment } from "../../core/task/runner.ts";
 import { toolSpecs } from "../../core/task/tool-specs.ts";
 import { finishSpec } from "./finish-tool.ts";
 
-/** What precedes the messages in every request of a conversation, and what it has in common with those of other tasks. */
+/** The part before the messages of every request in a conversation, and the prefix shared with other tasks. */
 export type ConversationHead = Readonly<{
   tools: readonly ToolSpec[];
   /** The tools of the last turn, in which only handing in is possible. */

@@ -130,7 +130,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
     return turn;
   };
 
-  /** The conversation as it is now, for helpers that start from it. */
+  /** The current conversation, for helpers that fork from it. */
   const forkPoint = (): ForkPoint => ({
     task: `${assignment.call.run}/${assignment.call.path}`,
     turn: turns,
@@ -242,7 +242,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
   };
 }
 
-/** The same context, in which whatever the task starts can begin with its conversation. */
+/** The same context, with the conversation as fork point for helpers. */
 function withConversation(context: PerformContext, conversation: ForkPoint): PerformContext {
   const { background } = context;
   return {

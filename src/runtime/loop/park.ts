@@ -60,7 +60,7 @@ export async function parkForBudget(
   return goesOn ? "goes on" : "stopped";
 }
 
-/** Why a task goes on whose provider is asked again. */
+/** Why a parked task continues. */
 export const ASKS_AGAIN = "asking again";
 
 const aborted = (signal: AbortSignal): Promise<void> =>

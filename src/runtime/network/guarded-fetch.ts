@@ -11,7 +11,7 @@ import {
 
 export type { NetworkParts, NetworkRules, WebRequest } from "./guarded-request.ts";
 
-/** What came back, unpacked. */
+/** The decompressed response. */
 export type WebAnswer = Readonly<{
   /** Where it came from in the end. */
   url: string;
@@ -49,7 +49,7 @@ export function createGuardedFetch(rules: NetworkRules = {}, parts: NetworkParts
   };
 }
 
-/** The answer with its body, as much of it as is kept: what is packed counts by what it becomes. */
+/** The response with its body up to the limit, which counts decompressed bytes. */
 async function whole({ url, status, headers, body, close }: OpenAnswer): Promise<WebAnswer> {
   const chunks: Buffer[] = [];
   let left = MAX_ANSWER_BYTES;

@@ -192,7 +192,7 @@ function checkedConnector(build: Build, target: Target, parts: NetworkParts): bu
   const connect = build({
     ...parts.tls,
     timeout: CONNECT_MS,
-    autoSelectFamily: true, // so that all addresses are asked for, and one that does not answer is no obstacle
+    autoSelectFamily: true, // ask for all addresses, so that an unreachable one does not fail the request
     // Runs for names only; an address in the URL was judged with its text.
     lookup: callbackify(async (_host: string, _options: object) => [...(await addressesOf(target, parts))]),
   });

@@ -6,7 +6,7 @@ import { type CallbackOptions, waitForCode } from "./sign-in-callback.ts";
 
 /** Metadata of an authorization server, with the field names of its document. */
 export type OAuthEndpoints = Readonly<{
-  /** Absent where nothing names it; then it cannot be compared with what the browser brings back. */
+  /** Absent if not configured; then the issuer of the callback cannot be compared. */
   issuer?: string | undefined;
   token_endpoint: string;
   authorization_endpoint?: string | undefined;
@@ -34,7 +34,7 @@ export type OAuthTokens = Readonly<{
 export type OAuthContext = Readonly<{
   server: OAuthEndpoints;
   client: OAuthClient;
-  /** Does every request; the caller hands in a guarded one. */
+  /** Sends every request; the caller supplies a guarded fetch. */
   fetch: typeof fetch;
   signal: AbortSignal;
   /** The address that the tokens are for (RFC 8707). */
@@ -65,7 +65,7 @@ export type BrowserSignIn = Omit<OAuthContext, "client"> &
     client(redirect: string): OAuthClient | Promise<OAuthClient>;
     /** Shows the address to a person. */
     show(url: string): void | Promise<void>;
-    /** Told the verifier and the code before they are used. */
+    /** Receives the verifier and the code before they are used, for redaction. */
     learn(secret: string): void;
   }>;
 
@@ -166,7 +166,7 @@ async function tokensFrom(
   return readTokens(context, response!);
 }
 
-/** Reads the answer of a token endpoint. An ID token is dropped unread: who the person is does not matter here. */
+/** Parses the response of a token endpoint. An ID token is dropped unread, since the identity of the person is not needed. */
 async function readTokens(context: OAuthContext, response: Response): Promise<OAuthTokens> {
   const text = await response.text();
   const body = parsed(text);

@@ -31,7 +31,7 @@ export async function openBrowser(url: string, place: BrowserPlace): Promise<boo
   });
 }
 
-/** What opens an address here: what `BROWSER` says, or what the system has. Somebody at another machine sees no window of this one. */
+/** The command that opens a URL: `BROWSER`, or that of the system. Over SSH there is none, since the window would open on another machine. */
 export function browserCommand(
   url: string,
   { env, platform }: Pick<BrowserPlace, "env" | "platform">,

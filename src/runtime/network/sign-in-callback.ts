@@ -14,16 +14,16 @@ export type CallbackOptions = Readonly<{
   state: string;
   signal: AbortSignal;
   patienceMs?: number;
-  /** Told the address that the browser comes back to, once somebody listens there. */
+  /** Receives the redirect URL once the server listens. */
   ready(redirect: string): void | Promise<void>;
   /**
-   * Lets a person hand over the address that their browser ended at, where that runs on another machine. Called with the
+   * Lets a person paste the URL at which the browser ended, if the browser runs on another machine. Called with the
    * taker of such texts, gives back how to stop.
    */
   pasted?(take: (text: string) => void): () => void;
 }>;
 
-/** What the browser brought; `issuer` where the provider says who it is. */
+/** The parameters of the callback; `issuer` if the provider sends it. */
 export type SignInAnswer = Readonly<{ code: string; redirect: string; issuer?: string }>;
 
 /** Why there is no code. */
@@ -50,7 +50,7 @@ export async function waitForCode({
   pasted,
 }: CallbackOptions): Promise<SignInAnswer> {
   const answer = deferred<Omit<SignInAnswer, "redirect">>();
-  answer.promise.catch(() => {}); // it may come while nobody waits for it yet
+  answer.promise.catch(() => {}); // the callback may arrive before it is awaited
   const expected: Expected = { state, answer, isOver: false };
   const server = createServer((request, response) => receive(request, response, expected));
   const give = (why: string): void => answer.reject(signInError("UNFINISHED", `the sign-in was not finished: ${why}`));
@@ -83,7 +83,7 @@ function receive(request: IncomingMessage, response: ServerResponse, expected: E
   const { url = "/", method } = request;
   const settle = method === "GET" && isForUs(request) ? settlement(url, expected) : undefined;
   if (!settle) return void response.writeHead(404, PLAIN).end("Not found.\n");
-  response.once("close", settle); // a browser that has gone already brought the code nevertheless
+  response.once("close", settle); // the code counts even if the browser has disconnected
   response.writeHead(200, PLAIN).end("You can close this window and go back to the terminal.\n", settle);
 }
 

@@ -5,7 +5,7 @@ import { writeAtomic } from "../disk/write-atomic.ts";
 
 /** Where tokens are kept between runs; those that a person signed in for, above all. */
 export type TokenFiles = Readonly<{
-  /** Nothing where there is none, or none that can be read: then somebody signs in again. */
+  /** Nothing when the file is missing or unreadable: then the person signs in again. */
   read(key: string): Promise<unknown>;
   /** `undefined` takes it away. */
   write(key: string, value: object | undefined): Promise<void>;

@@ -3,7 +3,7 @@ import { CrewError } from "../../core/schema/error.ts";
 import { quoted } from "../files/open-contained.ts";
 import { isMetadataAddress, specialAddress } from "./address-class.ts";
 
-/** An address on the web that may be asked, as far as its text tells; a name's addresses are judged when it is resolved. */
+/** A URL that is allowed judging by its text; the addresses of a host name are checked when it is resolved. */
 export type Target = Readonly<{
   url: URL;
   /** A name without its last dot, or an address without brackets. */

@@ -29,7 +29,7 @@ import type { RecordedRun } from "./recorded-run.ts";
 export type PreviousRuns = Readonly<{
   /** Recorded agents of this run. */
   agents: RecordedAgents;
-  /** The conversation of a task of any run, up to a turn or all of it, and who had it; `undefined` when it is gone. */
+  /** The conversation of a task of any run, up to a turn or all of it, and its agent; `undefined` when it was deleted. */
   talkOf(task: string, turn?: number): Promise<PreviousConversation | undefined>;
   /** Use current agent definitions, without new permissions. */
   refresh: boolean;
@@ -43,7 +43,7 @@ export type PreviousConversation = Readonly<{
   open: readonly Message[];
   turns: number;
   agent: RecordedAgent | undefined;
-  /** The task as far as it is recorded, and whether an agent started it. */
+  /** The recorded part of the task, and whether an agent started it. */
   task: Task;
   delegated: boolean;
 }>;

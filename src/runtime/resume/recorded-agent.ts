@@ -3,7 +3,7 @@ import type { Agent } from "../../core/agent/agent.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { stableText } from "../../core/text/stable-text.ts";
 
-/** An agent as a run recorded it: what it was, what it could use, and which model it had. */
+/** An agent as recorded by a run: its definition, its tools and its model. */
 export type RecordedAgent = Readonly<{ hash: string; definition: Agent; rights: readonly string[]; model: string }>;
 
 /** The agents in a journal. */

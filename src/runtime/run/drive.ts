@@ -51,9 +51,9 @@ export type Start = RunParts &
     warnings?: readonly Readonly<{ code: string; text: string }>[];
     /** Resolves when everything that its tasks started has ended. */
     gone?(): Promise<void>;
-    /** What its agents may do, for the record: a resumed run may do no more. */
+    /** The permissions of its agents, recorded so that a resumed run gets no more. */
     permissions?: Permissions;
-    /** What decided how it runs, for the record. */
+    /** The settings that determined how it runs, for the record. */
     settings?: RecordedSettings;
     /** The caps of all runs together. */
     spending?: CappedSpending;

@@ -24,7 +24,7 @@ export type RunClockOptions = Readonly<{
   worked: number;
   /** Called when the time is up: tasks return what they have, or park. */
   close(limit: ReachedLimit): void;
-  /** Tasks park when the time is up: what is under way may come to its end. */
+  /** When the time is up, tasks park; a turn under way may finish. */
   parks: boolean;
 }>;
 

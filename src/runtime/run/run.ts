@@ -114,7 +114,7 @@ export class Run implements PromiseLike<Result>, AsyncIterable<Event> {
 
   /** Answers a gate or a question about a call. False: it is not open, or was already answered. */
   async answer(path: string, answer: Answer, call?: string): Promise<boolean> {
-    if (pauseReason(this.#controller.signal) !== undefined) return false; // it is saved for the next resume, or asked again
+    if (pauseReason(this.#controller.signal) !== undefined) return false; // it is kept for the next resume, or asked again
     return (await this.#connection?.engine.give(questionKey(this.id, path, call), answer)) ?? false;
   }
 

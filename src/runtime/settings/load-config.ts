@@ -16,7 +16,7 @@ export const CONFIG_FILE = "config.yaml";
 /** The file of a project. */
 export const PROJECT_CONFIG = ".subcrew/config.yaml";
 
-/** What a file says and in which line, or what is wrong with it; the composition root hands in the reader. */
+/** Parses a settings file to values with their lines, or to a problem; the composition root supplies it. */
 export type ConfigReader = (
   text: string,
 ) =>

@@ -32,7 +32,7 @@ export type TrustReview = Readonly<{
 
 type Asked = Parameters<NonNullable<Trust["file"]>>[0];
 
-/** Looks for something with a trust that agrees to everything and remembers what it was asked. */
+/** Runs a search with everything trusted, and records the files for which trust was needed. */
 export type TrustSearch = Readonly<{ kind: ProjectSource["kind"]; find(trust: Trust): Promise<Discovery> }>;
 
 export type ReviewOptions = Readonly<{

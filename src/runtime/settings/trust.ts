@@ -70,7 +70,7 @@ export function openTrust(file: string): TrustStore {
   };
 }
 
-/** There, and no JSON: what somebody agreed to may still be in it. */
+/** The file exists and is not JSON: it may still hold decisions of the person, so it is not overwritten. */
 function isDamaged(file: string): boolean {
   try {
     JSON.parse(readRegularTextSync(file));

@@ -22,7 +22,7 @@ export async function* follow(
   let wake = (): void => {};
   const watcher = watching(path, () => wake());
   try {
-    let rest: Buffer[] = []; // of a line whose end was not read yet
+    let rest: Buffer[] = []; // the beginning of a line that is not complete yet
     let lineAt = 0;
     let position = 0;
     let last: KeptEvent | undefined;
@@ -34,7 +34,7 @@ export async function* follow(
       rest.push(chunk);
       const end = chunk.lastIndexOf(LINE_END);
       if (end >= 0 || (over && chunk.length === 0)) {
-        // The last record may lack its line end, which is known once nothing is added any more.
+        // The last record may lack its newline, which is certain only once the file stops growing.
         const whole = Buffer.concat(rest).subarray(0, end < 0 ? undefined : end + 1 - chunk.length || undefined);
         rest = end < 0 ? [] : [chunk.subarray(end + 1)];
         lineAt = position - (rest[0]?.length ?? 0);

@@ -35,7 +35,7 @@ const BODY_AT = '{"crc":"00000000",'.length;
 const HEX = Buffer.from("0123456789abcdef");
 /** What ends a record. */
 export const LINE_END = 0x0a;
-/** No record is longer; a file that goes on for longer without a line end is no journal. */
+/** The maximum length of a record; a longer line means that the file is not a journal. */
 export const MOST_RECORD_BYTES = 2 ** 28;
 const CLOSE = 0x7d;
 const RETURN = 0x0d;

@@ -98,7 +98,7 @@ export type JournalContents = Readonly<{
   wholeBytes: number;
   /** Bytes behind that, of a record that was torn by a crash. */
   tornBytes: number;
-  /** The last record is whole, but for the line end behind it. */
+  /** The last record is complete except for its newline. */
   endMissing: boolean;
   /** The highest epoch that wrote to it. */
   epoch: number;
@@ -128,7 +128,7 @@ export async function readJournal(folder: string, disk: Disk = machineDisk): Pro
   return readRecords(await disk.readFile(join(folder, JOURNAL_FILE)), folder);
 }
 
-/** The same for the bytes of a journal, or for those that follow on what was read `before`. */
+/** The same for the bytes of a journal, or for the bytes appended after `before`. */
 export function readRecords(bytes: Buffer, folder: string, before: ReadBefore = { seq: 0, epoch: 0 }): JournalContents {
   const contents = salvageRecords(bytes, before);
   const [first] = contents.damage;
@@ -189,7 +189,7 @@ export function salvageRecords(bytes: Buffer, before: ReadBefore = { seq: 0, epo
         const inner = decodeBytes(bytes.subarray(at, to));
         if (inner) take(inner, at, to);
         else spoilt(at, to);
-        // Nothing is lost here but a line end; whoever wrote over it may have written elsewhere, too.
+        // Only a newline is lost here, but the file may be damaged elsewhere, too.
         if (inner && to < end)
           damage.push({ offset: from + to, bytes: 0, records: [inner.event.seq + 1, inner.event.seq] });
       }
@@ -239,7 +239,7 @@ export function* eventsWithin(lines: Buffer): Generator<KeptEvent, void> {
   }
 }
 
-/** The beginnings and ends of what may be records in a line that is none: the line end between two of them may be lost. */
+/** Offsets of possible records inside a damaged line: the newline between two records may be lost. */
 function recordsWithin(bytes: Buffer, start: number, end: number): [number, number][] {
   const starts = [start];
   for (let at = bytes.indexOf(RECORD_START, start + 1); at >= 0 && at < end; at = bytes.indexOf(RECORD_START, at + 1)) {
