@@ -27,9 +27,16 @@ const execution = [
 ];
 const turns = ["loop", "results", "events", "schemas", "limits"].map((name) => `test/runtime/loop/${name}.test.ts`);
 const rights = ["modes", "bounds", "calls", "delegation-rights"].map((name) => `test/runtime/access/${name}.test.ts`);
-const assigned = ["test/runtime/task/prompts.test.ts", ...rights, ...turns, "test/models/registry/crew.test.ts"];
+const assigned = [
+  "test/runtime/task/prompts.test.ts",
+  "test/runtime/task/fork.test.ts",
+  ...rights,
+  ...turns,
+  "test/models/registry/crew.test.ts",
+];
 const resuming = [
   "test/runtime/resume",
+  "test/runtime/run/one-task.test.ts",
   "test/runtime/execute/approval.test.ts",
   "test/facades/subagent-task.test.ts",
   "test/crew/runs.test.ts",
@@ -49,7 +56,10 @@ const suites = {
   "src/runtime/task/assign.ts": [["src/runtime/task/assign.test.ts"], assigned],
   "src/runtime/task/assign-agent.ts": [["src/runtime/task/assign.test.ts"], assigned],
   "src/runtime/task/assign-tools.ts": [["src/runtime/task/assign.test.ts"], [...assigned, "test/facades"]],
-  "src/runtime/task/assign-access.ts": [["src/runtime/task/assign.test.ts", ...rights], assigned],
+  "src/runtime/task/assign-access.ts": [
+    ["src/runtime/task/assign.test.ts", ...rights],
+    ["test/tools/tools-in-a-run.test.ts", ...assigned],
+  ],
   "src/runtime/task/assign-model.ts": [
     ["src/runtime/task/assign.test.ts", "test/models/registry/crew.test.ts"],
     assigned,
@@ -74,9 +84,9 @@ const suites = {
     ["src/runtime/store/journal-line.test.ts"],
     ["src/runtime/store/journal.test.ts"],
   ],
-  "src/runtime/resume/resume-run.ts": [resuming.slice(0, 1), ["test/processes/runtime/resume"]],
-  "src/runtime/resume/continue-task.ts": [resuming.slice(0, 2), resuming.slice(2)],
-  "src/runtime/resume/previous-runs.ts": [resuming.slice(0, 2), resuming.slice(2)],
+  "src/runtime/resume/resume-run.ts": [resuming.slice(0, 2), ["test/processes/runtime/resume"]],
+  "src/runtime/resume/continue-task.ts": [resuming.slice(0, 3), resuming.slice(3)],
+  "src/runtime/resume/previous-runs.ts": [resuming.slice(0, 3), resuming.slice(3)],
   "src/runtime/resume/recorded-agent.ts": [resuming.slice(0, 1), resuming.slice(1)],
   "src/runtime/resume/reuse-results.ts": [["test/runtime/resume/reuse.test.ts"], resuming],
 };

@@ -1,4 +1,4 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -104,6 +104,15 @@ describe("access", () => {
     expect(await refusal(opened, { cwd: outside }, helper)).toBe("it was not refused");
     expect(await refusal({ settings, permissions: {} }, { cwd: "inside" }, helper)).toBe("it was not refused");
   });
+
+  test("a task in a worktree works in the folder of the worktree that stands for its own, also behind a link", async () => {
+    const [cwd, top] = [tempFolder({ "part/a.txt": "" }), tempFolder({ "part/a.txt": "" })];
+    symlinkSync("part", join(cwd, "link"));
+    const worktree = { top, of: cwd, gitDir: join(cwd, ".git") };
+    const settings = { cwd, env: {} };
+    const { toolContext } = await assignmentOf({ settings }, { cwd: "link" }, { worktree });
+    expect(toolContext.cwd).toBe(join(top, "part"));
+  });
 });
 
 describe("model", () => {
@@ -132,6 +141,12 @@ describe("model", () => {
     expect(facts).toMatchObject([{ type: "warning", code: "MODEL_FALLBACK" }]);
   });
 
+  test("a person's task for another program keeps the model it names, and otherwise leaves the choice to the program", async () => {
+    const named = await assignmentOf({ models }, { runner: "codex", model: "gpt-5.2" });
+    expect(named.model).toMatchObject({ name: "gpt-5.2", id: "gpt-5.2" });
+    expect((await assignmentOf({ models }, { runner: "codex" })).model).toMatchObject({ name: "codex", id: "" });
+  });
+
   test("an agent cannot hand the task of a helper to another program", async () => {
     expect(await refusal({}, { runner: "codex" }, { depth: 1 })).toBe(
       'DENIED: "worker" cannot be handed to codex: no agent may hand a task to another program by itself.',
@@ -152,6 +167,49 @@ describe("prompt", () => {
     expect(sharedChars).toBe("About the run.".length);
     expect(system).toContain("Work.");
     expect(completion).toBe("text");
+  });
+
+  test("a reviewer is told to end with a verdict, unless its prompt says so, or to use the fields of its schema", async () => {
+    const told = async (task: Partial<Task>, agent: WorldParts["agent"] = {}): Promise<string> =>
+      (await assignmentOf({ agent }, task, { review: true })).prompt;
+    const marker = "exactly one word: APPROVED";
+    expect(await told({ prompt: "Is it good?" })).toContain(marker);
+    expect(await told({ prompt: "Say APPROVED or REVISION_NEEDED." })).toBe("Say APPROVED or REVISION_NEEDED.");
+    const output = { type: "object", properties: { approved: { type: "boolean" } } };
+    const fields = await told({ prompt: "Is it good?" }, { output });
+    expect([fields.includes(marker), fields.includes("in the fields of your result")]).toEqual([false, true]);
+    expect((await assignmentOf({}, { prompt: "Is it good?" })).prompt).toBe("Is it good?");
+  });
+
+  test("a helper that starts from a conversation is told its name, its own tools, instructions and schema, then its task", async () => {
+    const spec = (name: string) => ({ name, description: name, input: { type: "object" } });
+    const fork: NonNullable<Call["fork"]> = {
+      task: "run_test/lead",
+      turn: 1,
+      agent: "lead",
+      model: "m",
+      system: "You lead.",
+      tools: [spec("look"), spec("change"), spec("complete_task")],
+      messages: [{ role: "user", text: "Begin." }],
+      prefix: { key: "k", shared: 0 },
+    };
+    const tools = [tool("look"), tool("change", "write")];
+    const output = { type: "object", properties: { n: { type: "number" } } };
+    const started = { depth: 1, parentModel: "m", fork };
+    const narrow = await assignmentOf({ tools, agent: { tools: ["look"], output } }, { prompt: "Count." }, started);
+    expect(narrow.prompt.split("\n\n")).toEqual([
+      expect.stringContaining('You are now the helper "worker"'),
+      expect.stringMatching(/refused: look\.$/),
+      expect.stringContaining("Work."),
+      expect.stringContaining(JSON.stringify(output)),
+      expect.stringContaining("Count."),
+    ]);
+    const wide = await assignmentOf(
+      { tools },
+      { prompt: "Count." },
+      { ...started, fork: { ...fork, system: "Work." } },
+    );
+    expect(wide.prompt.split("\n\n")).toHaveLength(2);
   });
 
   test("an output schema is validated and used for the finish tool; an invalid JSON Schema is refused", async () => {
