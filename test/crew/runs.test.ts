@@ -142,9 +142,13 @@ describe("modes", () => {
   test.each([1, 3, 8])("tasks in parallel share %d places, and all of them are done", async (places) => {
     let active = 0;
     let most = 0;
+    let fill: () => void = () => {};
+    const filled = new Promise<void>((resolve) => (fill = resolve));
     const model = speaker(async (prompt) => {
       active += 1;
       most = Math.max(most, active);
+      if (active === places) fill();
+      await filled; // the first tasks wait until every place is taken
       for (let n = 0; n < 50; n += 1) await new Promise(setImmediate);
       active -= 1;
       return `did ${prompt}`;

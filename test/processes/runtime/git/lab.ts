@@ -24,12 +24,17 @@ export const project = (...more: readonly string[]): string =>
 /** The turns of a task by the word in its prompt. */
 export type Turns = Readonly<Record<string, readonly Script[]>>;
 
-type Setting = CrewOptions & Readonly<{ agent?: object; answer?(question: string): Answer }>;
+type Setting = CrewOptions &
+  Readonly<{ agent?: object; answer?(question: string): Answer; heard?(event: Event): unknown }>;
 
 export type Ran = Readonly<{ result: Result; events: readonly Event[]; home: string; questions: readonly string[] }>;
 
 /** A crew of agents named after the turns they play. */
-export function crewFor(cwd: string, turns: Turns, { agent = {}, answer: _, ...options }: Setting = {}): Crew {
+export function crewFor(
+  cwd: string,
+  turns: Turns,
+  { agent = {}, answer: _, heard: __, ...options }: Setting = {},
+): Crew {
   return createCrew({
     cwd,
     home: tempFolder(),
@@ -54,6 +59,7 @@ export async function runs(cwd: string, turns: Turns, input: object, setting: Se
   const events: Event[] = [];
   for await (const event of run) {
     events.push(event);
+    setting.heard?.(event);
     if (event.type === "gate.opened" && setting.answer)
       await run.answer(event.path, setting.answer(event.question), event.call);
   }

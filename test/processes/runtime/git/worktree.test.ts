@@ -2,9 +2,11 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Outcome } from "../../../../src/core/outcome/outcome.ts";
+import type { Event } from "../../../../src/index.ts";
 import type { Script } from "../../../../src/models/scripted/scripted.ts";
 import { shell } from "../../../support/repository.ts";
 import { tempFolder } from "../../../support/temp-folder.ts";
+import { until } from "../../../support/until.ts";
 import { command } from "../../command.ts";
 import { alone, project, runs, state, text, warnings, write } from "./lab.ts";
 
@@ -331,6 +333,8 @@ describe("several tasks in worktrees", () => {
 
   test("in a race whose changes conflict lose, and the next one wins", async () => {
     const cwd = project();
+    let lose: () => void = () => {};
+    const lost = new Promise<void>((resolve) => (lose = resolve));
     const meddle = {
       name: "meddle",
       description: "",
@@ -340,10 +344,11 @@ describe("several tasks in worktrees", () => {
     };
     const turns = {
       left: [write("mine.txt", "left\n"), { calls: [{ name: "meddle", input: {} }] }, "left is done"],
-      right: [write("right.txt", "right\n"), { text: "right is done", delayMs: 300 }],
+      right: [write("right.txt", "right\n"), () => lost.then(() => "right is done")],
     };
     const race = { task: "Go.", agents: ["left", "right"], isolation: "worktree" };
-    const { result } = await runs(cwd, turns, { mode: "race", race }, { tools: [meddle] });
+    const heard = ({ type, path }: Event): unknown => type === "node.ended" && path === "left" && lose();
+    const { result } = await runs(cwd, turns, { mode: "race", race }, { tools: [meddle], heard });
     expect(result).toMatchObject({ status: "ok", from: ["right"] });
     expect(result.nodes["left"]).toMatchObject({ status: "failed", fault: { code: "CONFLICT" } });
     expect([text(cwd, "mine.txt"), text(cwd, "right.txt")]).toEqual(["person\n", "right\n"]);
@@ -353,7 +358,7 @@ describe("several tasks in worktrees", () => {
     const cwd = project();
     const turns = {
       first: [write("a.txt", "first\n"), "done"],
-      second: [write("a.txt", "second\n"), { text: "done", delayMs: 300 }],
+      second: [write("a.txt", "second\n"), () => until(() => text(cwd, "a.txt") === "first\n").then(() => "done")],
       third: ["never"],
     };
     const tasks = [
