@@ -2,8 +2,9 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
-/** Tests that count what their whole process holds open need one of their own. */
+/** Tests that count what their whole process holds open, or replace its clock, need one of their own. */
 const alone = [
+  "test/simulation/seeds.test.ts",
   "test/processes/cycles.test.ts",
   "test/processes/runners/process.test.ts",
   "src/runtime/commands/child.test.ts",

@@ -191,7 +191,7 @@ describe("prompt", () => {
       system: "You lead.",
       tools: [spec("look"), spec("change"), spec("complete_task")],
       messages: [{ role: "user", text: "Begin." }],
-      prefix: { key: "k", shared: 0 },
+      prefix: { key: "k", chars: 0 },
     };
     const tools = [tool("look"), tool("change", "write")];
     const output = { type: "object", properties: { n: { type: "number" } } };
