@@ -13,6 +13,7 @@ import { type BackgroundRun, createLaunch, type BackgroundOptions } from "./crew
 import { type Explanation, explainFor } from "./crew/explain.ts";
 import type { ExplainedCall } from "./crew/explain-agent.ts";
 import { createFinds } from "./crew/finds.ts";
+import type { ChangeReport, ChangeSelection } from "./crew/run-changes.ts";
 import { catalogOf } from "./crew/known-agents.ts";
 import type { CrewOptions } from "./crew/options.ts";
 import { detachedHelpers } from "./crew/detached-helpers.ts";
@@ -24,6 +25,7 @@ import type { ModelOverview } from "./models/registry/overview.ts";
 import { compile, type Input } from "./modes/compile.ts";
 import { createOutfit, homeOf } from "./outfit.ts";
 import { servedRun } from "./runtime/background/controlled-run.ts";
+import type { UndoneFile } from "./runtime/changes/undo-changes.ts";
 import { type KeptRuns, keptRuns } from "./runtime/background/stored-runs.ts";
 import type { Discovery, FoundAgent, Trust } from "./runtime/discovery/discover.ts";
 import { type ContinuedTask, type ContinueOptions, continueTask } from "./runtime/resume/continue-task.ts";
@@ -76,6 +78,13 @@ export type Crew = Readonly<{
   runs(): Promise<readonly string[]>;
   /** The id of the run that an id, the beginning of one, or a name means. */
   findRun(word: string): Promise<string>;
+  /** What a run, or one task of it, changed: each file with its diff. */
+  changes(id: string, selection?: ChangeSelection): Promise<ChangeReport>;
+  /** Restores the files that a run changed, except those that were changed since; with `dryRun` only says what it would do. */
+  undo(
+    id: string,
+    options?: ChangeSelection & Readonly<{ dryRun?: boolean }>,
+  ): Promise<readonly (UndoneFile & Readonly<{ name: string }>)[]>;
   /** What is recorded about a run. */
   record(id: string): Promise<State>;
   cwd: string;
@@ -144,6 +153,8 @@ export function createCrew(given: CrewOptions = {}): Crew {
     },
     runs: () => store.list(),
     findRun: (word) => runNamed(store, word),
+    changes: async (id, selection) => (await import("./crew/run-changes.ts")).reportChanges(store, id, selection),
+    undo: async (id, more) => (await import("./crew/run-changes.ts")).undoRun(store, id, more),
     record: (id) => foldWhole(store, id),
     run: start,
     resume: (run, { retryFailed = false, task, ...more } = {}) => {

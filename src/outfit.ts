@@ -22,6 +22,7 @@ import { builtinModels } from "./models/registry/builtin.ts";
 import { createModelRegistry, type ModelRegistry, type ModelRegistryConfig } from "./models/registry/registry.ts";
 import { type AccessParts, accessParts, createRunAccess, demandSandbox, restrictTo } from "./runtime/access/access.ts";
 import { openKeptRules } from "./runtime/access/approved-rules.ts";
+import { recorderFor } from "./runtime/changes/recorder.ts";
 import { asideText } from "./runtime/files/quarantine.ts";
 import { createGuardedFetch, type NetworkRules } from "./runtime/network/guarded-fetch.ts";
 import { createGuardedOpen } from "./runtime/network/guarded-request.ts";
@@ -233,6 +234,7 @@ async function accessTo(
       finisher: finisherFile(),
       env: setup.env,
       outputs: (run) => store.local(run, "outputs"),
+      changes: (run) => recorderFor(store, run, setup.env["HOME"]),
       redact,
     },
     tools.map(({ name }) => name),

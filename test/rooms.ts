@@ -130,6 +130,10 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: "the repository, git context, worktrees, applying changes",
     sees: ["runtime/async", "runtime/disk", "runtime/files"],
   },
+  "runtime/changes": {
+    holds: "the files that a run changed: recording their versions, comparing them, undoing the changes",
+    sees: ["runtime/disk", "runtime/store", "runtime/files", "runtime/git"],
+  },
   "runtime/network": {
     holds: "guarded requests, address classes, the loopback server, sign-in",
     sees: ["runtime/async", "runtime/disk", "runtime/files", "runtime/commands"],
@@ -234,6 +238,10 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: "commands about agents, skills, models and trust",
     sees: ["cli/base", "cli/terminal", "cli/launch"],
   },
+  "cli/changes": {
+    holds: "commands about the files that runs changed",
+    sees: ["cli/base", "cli/runs"],
+  },
   "cli/setup": {
     holds: "setting up: settings, checks of this machine, hosts",
     sees: ["cli/base", "cli/launch"],
@@ -246,7 +254,17 @@ export const rooms: Readonly<Record<string, Room>> = {
   "cli/chat": { holds: "chat", sees: ["cli/base", "cli/terminal", "cli/launch", "cli/runs", "cli/agents"] },
   cli: {
     holds: "the table of commands",
-    sees: ["cli/base", "cli/launch", "cli/runs", "cli/agents", "cli/setup", "cli/a2a", "cli/mcp", "cli/chat"],
+    sees: [
+      "cli/base",
+      "cli/launch",
+      "cli/runs",
+      "cli/changes",
+      "cli/agents",
+      "cli/setup",
+      "cli/a2a",
+      "cli/mcp",
+      "cli/chat",
+    ],
   },
   modes: { holds: "one file per mode: its input becomes a plan; references between tasks", sees: [] },
   engines: { holds: "where calls and waits live: in this process", sees: [] },

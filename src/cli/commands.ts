@@ -116,10 +116,20 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     group: RUNS,
     load: async () => (await import("./runs/result.ts")).result,
   },
+  diff: {
+    summary: "show which files a run changed, and how",
+    group: RUNS,
+    load: async () => (await import("./changes/diff.ts")).diffCommand,
+  },
+  undo: {
+    summary: "restore the files that a run changed",
+    group: RUNS,
+    load: async () => (await import("./changes/undo.ts")).undoCommand,
+  },
   apply: {
     summary: "apply changes that a task in a worktree could not",
     group: RUNS,
-    load: async () => (await import("./runs/apply.ts")).apply,
+    load: async () => (await import("./changes/apply.ts")).apply,
   },
   attach: {
     summary: "watch a run of another process, and answer it",

@@ -21,6 +21,7 @@ import { createPendingCleanup } from "../runtime/async/pending-cleanup.ts";
 import type { Deck } from "../runtime/cassette/cassette.ts";
 import { shadowNotes, withNotes } from "../runtime/discovery/shadow-notes.ts";
 import { buildContext } from "../runtime/git/context.ts";
+import { recorderFor } from "../runtime/changes/recorder.ts";
 import { createIsolate } from "../runtime/git/worktree-task.ts";
 import { openPreviousRuns, type PreviousRuns } from "../runtime/resume/previous-runs.ts";
 import type { RecordedRun } from "../runtime/resume/recorded-run.ts";
@@ -187,6 +188,7 @@ async function carriers(
     patch: (path) => store.file(run, path, "patch"),
     keptPatch: async (path) =>
       (await store.output(run, path, "patch")) === undefined ? undefined : store.file(run, path, "patch"),
+    ...defined({ recorder: recorderFor(store, run, env["HOME"]) }),
     linger: lingering.add,
   });
   const world = await worldFor(roster, deck?.runner(runner) ?? runner, allowed);

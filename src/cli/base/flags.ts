@@ -91,6 +91,8 @@ export type Flags = PermissionFlags &
     markdown?: boolean;
     html?: boolean;
     pager?: boolean;
+    /** Of `diff`. */
+    stat?: boolean;
     follow?: boolean;
     timeout?: number;
     /** Of `wait`. */

@@ -9,6 +9,7 @@ import type { Permissions } from "../policy/permissions.ts";
 import type { Change } from "../schedule/change.ts";
 import type { ToolStatus } from "../vocabulary/tool-status.ts";
 import type { BudgetLimits } from "./budget.ts";
+import type { ChangedFile } from "./file-version.ts";
 import type { RunParameters } from "./run-parameters.ts";
 
 /** Where and when something happened. `path` is empty for the run itself. */
@@ -167,6 +168,15 @@ export type Fact =
       details?: unknown;
       /** Output files of the run that the task may read from now on. */
       files?: readonly string[];
+    }
+  | {
+      type: "files.changed";
+      call?: string;
+      files: readonly ChangedFile[];
+      /** Recorded before the change is made, so that a crash in between loses nothing. */
+      ahead?: true;
+      /** Why changes of the call could not be recorded. */
+      unseen?: string;
     }
   | { type: "tool.denied"; call: string; tool: string; rule: string; text: string }
   /** A call with invalid arguments, which was not run. */

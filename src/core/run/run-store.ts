@@ -139,8 +139,8 @@ export type RunOutputs = Readonly<{
   local(run: string, what: LocalPlace): string | undefined;
 }>;
 
-/** `outputs`: files that `file` makes, and long results of tools; `worktrees`; `log`: what the process of a background run prints. */
-export type LocalPlace = "outputs" | "worktrees" | "log";
+/** `outputs`: files that `file` makes, and long results of tools; `worktrees`; `versions`: contents of files that it changed; `log`: what the process of a background run prints. */
+export type LocalPlace = "outputs" | "worktrees" | "versions" | "log";
 
 /** Small named texts beside the records of a run, such as the request of a background run. */
 export type RunDocuments = Readonly<{

@@ -2,6 +2,7 @@ import type { Policy } from "../policy/policy.ts";
 import type { ClosedInFolder, LocatedSubject, Subject } from "../rules/call-subject.ts";
 import type { ReadableOutputs } from "../rules/readable-outputs.ts";
 import type { Rule } from "../rules/rule.ts";
+import type { ChangeRecorder } from "./change-recorder.ts";
 import type { ShellCommands } from "./shell-commands.ts";
 
 /** The policy of one task, and its access to this machine. */
@@ -30,6 +31,8 @@ export type TaskAccess = Readonly<{
   seen: Map<string, string>;
   /** Called before a tool writes at this real path, so that the file is not quarantined as created by a command. */
   noteWrite(real: string): Promise<void>;
+  /** Stores the files that it changes; absent where no runs are stored, and in a worktree. */
+  changes?: ChangeRecorder;
   /** Its commands; the sandbox is probed on first use. */
   commands?(): Promise<ShellCommands>;
   /** Stops everything the task still runs. */

@@ -8,10 +8,12 @@ import type { Plan } from "../plan/plan.ts";
 import type { Verdict } from "../policy/verdict.ts";
 import type { ClosedInFolder, LocatedSubject, Subject } from "../rules/call-subject.ts";
 import type { ReadableOutputs } from "../rules/readable-outputs.ts";
+import type { ChangedFile } from "../run/file-version.ts";
 import type { Receipt } from "../run/run-command.ts";
 import type { JsonSchema } from "../text/json.ts";
 import type { ToolClass } from "../vocabulary/tool-class.ts";
 import type { ToolStatus } from "../vocabulary/tool-status.ts";
+import type { ChangeRecorder } from "./change-recorder.ts";
 import type { UnawaitedHelpers, DelegationOutcome, StartedNode, HelperNotice } from "./engine.ts";
 import type { Scratchpad } from "./scratchpad.ts";
 import type { ShellCommands } from "./shell-commands.ts";
@@ -97,6 +99,9 @@ export type CallAccess = Readonly<{
   seen: Map<string, string>;
   /** Called before something is written at this real path. */
   noteWrite?(real: string): Promise<void>;
+  /** Stores and records the files that the call changes; absent where no runs are stored, and in a worktree. */
+  changes?: Pick<ChangeRecorder, "keep" | "version"> &
+    Readonly<{ record(files: readonly ChangedFile[]): Promise<void> }>;
   /** Shell commands, if the task may run any. */
   commands?(): Promise<ShellCommands>;
 }>;

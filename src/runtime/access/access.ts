@@ -19,6 +19,7 @@ import type { ClosedInFolder } from "../../core/rules/call-subject.ts";
 import { wholeFolders } from "../../core/rules/lease.ts";
 import type { Rule } from "../../core/rules/rule.ts";
 import { CrewError } from "../../core/schema/error.ts";
+import type { ChangeRecorder } from "../../core/task/change-recorder.ts";
 import type { ShellCommands } from "../../core/task/shell-commands.ts";
 import type { TaskAccess } from "../../core/task/task-access.ts";
 import { defined } from "../../core/text/defined.ts";
@@ -51,6 +52,8 @@ export type AccessParts = Readonly<{
   keep?(rules: readonly Rule[], scope: "project" | "user"): Promise<void>;
   /** Where the outputs of a run are kept. */
   outputs?(run: string): string | undefined;
+  /** Stores the files that a run changes. */
+  changes?(run: string): ChangeRecorder | undefined;
   /** Removes secrets from stored output. */
   redact?(text: string): string;
 }>;
@@ -85,6 +88,11 @@ export type RunAccess = Readonly<{
 export function createRunAccess(parts: AccessParts): RunAccess {
   const agreed: Rule[] = [];
   let told = false;
+  const recorders = new Map<string, ChangeRecorder | undefined>();
+  const recorder = (run: string): ChangeRecorder | undefined => {
+    if (!recorders.has(run)) recorders.set(run, parts.changes?.(run));
+    return recorders.get(run);
+  };
   const policyFor: RunAccess["policyFor"] = (agent, parent) => narrow(parent ?? parts.policy, agent);
   return {
     policyFor,
@@ -131,6 +139,7 @@ export function createRunAccess(parts: AccessParts): RunAccess {
         noteWrite: async (real) => {
           if (protectedPart(placeOf(real), parts.policy.homes) !== undefined) await parts.inFlight.permit(real);
         },
+        ...(!task.worktree && defined({ changes: recorder(task.run) })),
         ...(task.commands && { commands }),
         end: async () => (await host)?.end(),
       };
@@ -301,6 +310,7 @@ export type AccessFolders = Readonly<{
   kept?: boolean;
   finisher?: string | undefined;
   outputs?: AccessParts["outputs"];
+  changes?: AccessParts["changes"];
   redact?: AccessParts["redact"];
 }>;
 
@@ -322,7 +332,7 @@ export function restrictTo(parts: AccessParts, before: Permissions, own: readonl
 /** Access as these settings describe it; `own` are the tools that only this crew has. Throws for a rule that cannot be read. */
 export function accessParts(
   settings: Permissions,
-  { cwd, home, state, env, kept = true, finisher, outputs, redact }: AccessFolders,
+  { cwd, home, state, env, kept = true, finisher, outputs, changes, redact }: AccessFolders,
   own: readonly string[],
 ): AccessParts {
   const homes = [...new Set([...(home === undefined ? [] : [home]), homedir()].map(realOf))];
@@ -335,7 +345,7 @@ export function accessParts(
     inFlight: new InFlight({ ...(kept && { state }), skipped: [realOf(state)] }),
     homes,
     closed: createClosedPlaces({ homes, state, workspace: cwd, env }),
-    ...defined({ finisher, outputs, redact }),
+    ...defined({ finisher, outputs, changes, redact }),
   };
 }
 

@@ -20,7 +20,11 @@ export type DiskFile = Readonly<{
 export type Disk = Readonly<{
   open(path: string, flags: "a" | "r", mode?: number): Promise<DiskFile>;
   readFile(path: string): Promise<Buffer>;
-  writeFile(path: string, text: string, how: Readonly<{ flag: "wx"; mode: number; flush?: boolean }>): Promise<void>;
+  writeFile(
+    path: string,
+    text: string | Uint8Array,
+    how: Readonly<{ flag: "wx"; mode: number; flush?: boolean }>,
+  ): Promise<void>;
   copyFile(from: string, to: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;
   link(from: string, to: string): Promise<void>;

@@ -5,7 +5,7 @@ import { fault } from "./fault-points.ts";
 import { syncFolder } from "./sync-folder.ts";
 
 /** Writes a file atomically and durably: readers see the old or the new text, also after a power cut. */
-export async function writeAtomic(file: string, text: string, disk: Disk = machineDisk): Promise<void> {
+export async function writeAtomic(file: string, text: string | Uint8Array, disk: Disk = machineDisk): Promise<void> {
   const draft = join(dirname(file), `.${randomBytes(8).toString("hex")}.tmp`);
   try {
     fault("file.write");

@@ -27,6 +27,8 @@ export type ContainedPath = Readonly<{
   /** Where it really is, and the same from the root on, with forward slashes. */
   real: string;
   path: string;
+  /** The folders that were made on the way to it; real paths. */
+  made: readonly string[];
   /** The path to use for this name, or for another one in the same folder. */
   at(name?: string): string;
   /** The existing entry; `undefined` when there is none. */
@@ -47,7 +49,8 @@ export async function openContainedPath(
   const target = itself ? wanted : await behindLink(root, wanted, path);
   if (target === root.given || target === root.real)
     throw refusal("BAD_PATH", `${quoted(path)} is the working folder itself`);
-  const folder = await openFolder(root, dirname(target), { path, make });
+  const made: string[] = [];
+  const folder = await openFolder(root, dirname(target), { path, make, made });
   const name = basename(target);
   const real = join(folder.real, name);
   const at = (other = name): string => join(folder.place, other);
@@ -55,6 +58,7 @@ export async function openContainedPath(
     name,
     real,
     path: relative(root.real, real).split(sep).join("/"),
+    made,
     at,
     stats: () => lstat(at()).catch(() => undefined),
     close: () => folder.handle.close(),
@@ -62,7 +66,7 @@ export async function openContainedPath(
 }
 
 /** Puts these bytes there, whole or not at all. What was there keeps its permissions; a hard link elsewhere keeps the old text. */
-export async function replace(spot: ContainedPath, text: string): Promise<void> {
+export async function replace(spot: ContainedPath, text: string | Uint8Array): Promise<void> {
   const before = await spot.stats();
   if (before !== undefined && !before.isFile())
     throw before.isDirectory() ? refusal("UNREADABLE", `${quoted(spot.path)} is a folder`) : special(spot.path);
@@ -112,7 +116,7 @@ const FLAGS =
 async function openFolder(
   root: Root,
   wanted: string,
-  { path, make }: { path: string; make: boolean },
+  { path, make, made }: { path: string; make: boolean; made: string[] },
 ): Promise<Folder> {
   const real = await realpath(wanted).catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return undefined;
@@ -125,13 +129,17 @@ async function openFolder(
   );
   if (isLink || wanted === dirname(wanted)) throw strayLink(path);
   if (!make) throw refusal("MISSING", `${quoted(path)} cannot be created: its folder does not exist`);
-  const above = await openFolder(root, dirname(wanted), { path, make });
+  const above = await openFolder(root, dirname(wanted), { path, make, made });
   try {
     const step = join(above.place, basename(wanted));
-    await mkdir(step).catch((error: unknown) => {
-      if (codeOf(error) !== "EEXIST") throw error;
-    });
-    return await opened(root, step, { path, expected: join(above.real, basename(wanted)) });
+    const real = join(above.real, basename(wanted));
+    await mkdir(step).then(
+      () => made.push(real),
+      (error: unknown) => {
+        if (codeOf(error) !== "EEXIST") throw error;
+      },
+    );
+    return await opened(root, step, { path, expected: real });
   } catch (error) {
     throw isOpenRefusal(error) ? error : unwritable(path, error);
   } finally {

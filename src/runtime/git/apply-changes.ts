@@ -3,8 +3,10 @@ import { dirname, join, relative, sep } from "node:path";
 import { type FailedOutcome, failed, type Outcome } from "../../core/outcome/outcome.ts";
 import { type Changes, type FileChange, judgeChanges } from "../../core/outcome/worktree-changes.ts";
 import type { Isolation } from "../../core/plan/isolation.ts";
+import type { FileVersion } from "../../core/run/file-version.ts";
 import { createPolicy, type Policy } from "../../core/policy/policy.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
+import type { ChangeRecorder } from "../../core/task/change-recorder.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import { shellWord } from "../../core/text/shell-word.ts";
 import { folderContains } from "../files/folder-contains.ts";
@@ -30,6 +32,8 @@ type Working = Readonly<{
   appliedBy: Map<string, string>;
   /** The run is kept, so that a command can find its patch. */
   isKept: boolean;
+  /** Stores the files of the workspace that are changed. */
+  recorder?: ChangeRecorder;
   /** One after the other. */
   inTurn<T>(work: () => Promise<T>): Promise<T>;
 }>;
@@ -57,6 +61,10 @@ export async function settleChanges(proposal: Proposal, working: Working): Promi
   const key = (file: string): string => join(origin.tree.folder, file);
   return inTurn(async () => {
     if (context.signal.aborted) return kept("the task was stopped");
+    const recorder = call.worktree ? undefined : working.recorder;
+    const versionsOf = (): Promise<readonly FileVersion[]> =>
+      Promise.all(recorder ? files.map((file) => recorder.version(key(file))) : []);
+    const before = await versionsOf();
     const done = await applyPatch(patch, origin, files);
     if (typeof done === "object") {
       const conflicts = Object.keys(done.conflicts);
@@ -75,6 +83,9 @@ export async function settleChanges(proposal: Proposal, working: Working): Promi
       };
     }
     for (const file of files) appliedBy.set(key(file), call.path);
+    const after = await versionsOf();
+    const changed = files.map((file, at) => ({ file: key(file), before: before[at]!, after: after[at]! }));
+    if (recorder) context.emit({ type: "files.changed", files: changed });
     context.emit({
       type: "note",
       text: `The changes of "${call.path}" to ${what} were applied. The patch is ${patch}`,

@@ -64,7 +64,7 @@ export type GitPlace = Readonly<{
 /** Why git gave no answer, and all that it said. */
 export type GitFailure = Readonly<{ ok: false; reason: string; said?: string }>;
 /** What git printed, possibly cut at the limit, or why it did not. */
-export type GitAnswer = Readonly<{ ok: true; text: string; cut: boolean }> | GitFailure;
+export type GitAnswer = Readonly<{ ok: true; text: string; bytes: Uint8Array; cut: boolean }> | GitFailure;
 
 type Setting = readonly [key: string, value: string];
 
@@ -96,7 +96,11 @@ function git(
   } as const;
   return new Promise((answer) => {
     execFile("git", command, options, (error, stdout, stderr) => {
-      answer(error ? failure(error, { stdout, stderr, timeout }) : { ok: true, text: decode(stdout), cut: false });
+      answer(
+        error
+          ? failure(error, { stdout, stderr, timeout })
+          : { ok: true, text: decode(stdout), bytes: stdout, cut: false },
+      );
     });
   });
 }
@@ -180,7 +184,7 @@ type Said = Readonly<{ stdout: Buffer; stderr: Buffer; timeout: number }>;
 
 function failure(error: ExecError, { stdout, stderr, timeout }: Said): GitAnswer {
   if (error.code === "ERR_CHILD_PROCESS_STDIO_MAXBUFFER" && stdout.length > 0)
-    return { ok: true, text: decode(stdout, true), cut: true };
+    return { ok: true, text: decode(stdout, true), bytes: stdout, cut: true };
   if (error.code === "ENOENT") return { ok: false, reason: "git was not found" };
   if (error.name === "AbortError") return { ok: false, reason: "cancelled" };
   if (error.killed === true) return { ok: false, reason: `git took longer than ${timeout / 1000} s` };

@@ -5,7 +5,9 @@ import { join, resolve } from "node:path";
 import { type FailedOutcome, failed, type Outcome } from "../../core/outcome/outcome.ts";
 import { type Isolation, movedInto } from "../../core/plan/isolation.ts";
 import type { Policy } from "../../core/policy/policy.ts";
+import type { ChangeRecorder } from "../../core/task/change-recorder.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
+import { defined } from "../../core/text/defined.ts";
 import { pauseReason } from "../async/cancel.ts";
 import { folderContains } from "../files/folder-contains.ts";
 import { listNames, settleChanges } from "./apply-changes.ts";
@@ -52,6 +54,8 @@ export type IsolateParts = Readonly<{
   patch(path: string): Promise<string | undefined>;
   /** The same file if a patch is kept there already. */
   keptPatch(path: string): Promise<string | undefined>;
+  /** Stores the files of the workspace that are changed. */
+  recorder?: ChangeRecorder;
   /** The run does not end before this has. */
   linger(work: Promise<unknown>): void;
 }>;
@@ -63,6 +67,7 @@ export function createIsolate({
   worktrees: given,
   patch: patchFile,
   keptPatch,
+  recorder,
   linger,
 }: IsolateParts): Isolate {
   const appliedBy = new Map<string, string>();
@@ -94,7 +99,15 @@ export function createIsolate({
       paused = true; // it goes on there later
       return outcome;
     }
-    const working = { call, isolation, context, appliedBy, isKept: given !== undefined, inTurn };
+    const working = {
+      call,
+      isolation,
+      context,
+      appliedBy,
+      isKept: given !== undefined,
+      inTurn,
+      ...defined({ recorder }),
+    };
     const patch = (await patchFile(attemptPath(call))) ?? join(await temporary(), `${hashOf(call)}.patch`);
     const captured = await capture(tree, patch);
     if ("unable" in captured) {

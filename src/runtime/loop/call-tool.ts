@@ -2,7 +2,9 @@ import { startTimer } from "../async/long-timer.ts";
 import type { ToolAnswer, ToolCall } from "../../core/model/model.ts";
 import { permit, rightTo } from "../../core/policy/permit.ts";
 import type { LocatedSubject } from "../../core/rules/call-subject.ts";
+import type { ChangedFile } from "../../core/run/file-version.ts";
 import { messageOf } from "../../core/schema/error.ts";
+import type { SeenChanges } from "../../core/task/change-recorder.ts";
 import type { Parent, PerformContext } from "../../core/task/engine.ts";
 import { extractToolArgsPreview } from "../../core/task/preview.ts";
 import type { Assignment } from "../../core/task/runner.ts";
@@ -13,10 +15,12 @@ import { cutOutsideKey } from "../../core/secrets/private-key.ts";
 import { REDACTED } from "../../core/secrets/redact.ts";
 import { cutTail, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../core/text/cut.ts";
 import { withDenied } from "../../core/policy/policy.ts";
+import { onlyReads } from "../../core/shell/only-reads.ts";
 import { defined } from "../../core/text/defined.ts";
 import { ALL_TOOLS } from "../../core/vocabulary/tool-names.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { nearest } from "../../core/text/nearest.ts";
+import { classOf } from "../../core/vocabulary/tool-class.ts";
 import { canonicalName } from "../../core/vocabulary/tool-names.ts";
 import type { ToolStatus } from "../../core/vocabulary/tool-status.ts";
 import { approve, verdictOn } from "../access/approve-call.ts";
@@ -149,6 +153,11 @@ async function runTool(
     assignment.access?.allowReading([...files]);
   };
   const helpers: Promise<unknown>[] = [];
+  const record = async (changed: readonly ChangedFile[]): Promise<void> => {
+    context.emit({ type: "files.changed", call: id, files: changed, ahead: true });
+    await context.durable();
+  };
+  const watched = await watchCommand(tool, input, assignment);
   const limit = tool.timeoutMs ?? DEFAULT_TOOL_MS;
   const clear = startTimer(() => {
     late = true;
@@ -180,7 +189,7 @@ async function runTool(
           },
         }),
         ...defined({ agents: context.agents, send: context.send }),
-        ...(assignment.access && { access: accessFor(assignment.access, tool, judged, assignment) }),
+        ...(assignment.access && { access: accessFor(assignment.access, tool, judged, assignment, record) }),
       }),
     );
     const result = await unlessAborted(work, controller.signal);
@@ -211,9 +220,24 @@ async function runTool(
   } finally {
     clear();
     release();
+    const { files: changed = [], unseen } = (await watched?.()) ?? {};
+    if (changed.length > 0 || unseen !== undefined)
+      context.emit({ type: "files.changed", call: id, files: changed, ...defined({ unseen }) });
     // Its helpers stop with it, and the task gets its slot back before it continues.
     if (controller.signal.aborted) await Promise.allSettled(helpers);
   }
+}
+
+/** Looks at files before a call that may change any of them; file tools record what they change themselves. */
+async function watchCommand(
+  tool: Tool,
+  input: unknown,
+  { access, toolContext: { cwd } }: Assignment,
+): Promise<(() => Promise<SeenChanges>) | undefined> {
+  if (!access?.changes || classOf(tool) !== "exec") return undefined;
+  const commands = tool.subjects?.(input).flatMap((each) => (each.kind === "command" ? [each.command] : [])) ?? [];
+  if (commands.length > 0 && commands.every(onlyReads)) return undefined;
+  return access.changes.watch([cwd, ...access.roots]);
 }
 
 /** What a task passes on to its helpers. Its denials always apply, its tools only where a rule says so. */
@@ -236,10 +260,11 @@ function ceilingFor({ agent, call, tools, rights }: Assignment): readonly string
 }
 
 function accessFor(
-  { placeOf, closedIn, roots, handed, seen, noteWrite, commands }: TaskAccess,
+  { placeOf, closedIn, roots, handed, seen, noteWrite, changes, commands }: TaskAccess,
   tool: Tool,
   judged: readonly LocatedSubject[],
   assignment: Assignment,
+  record: (files: readonly ChangedFile[]) => Promise<void>,
 ): CallAccess {
   return {
     judged,
@@ -249,6 +274,7 @@ function accessFor(
     ...defined({ handed }),
     seen,
     noteWrite,
+    ...(changes && { changes: { keep: changes.keep, version: changes.version, record } }),
     check: (subject) => verdictOn(tool, assignment, { subjects: [subject] }),
     ...defined({ commands }),
   };

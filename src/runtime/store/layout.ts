@@ -26,6 +26,7 @@ export const resultsFile = (home: string): string => join(home, "results.jsonl")
 const places: Readonly<Record<LocalPlace, string>> = {
   outputs: OUTPUTS_FOLDER,
   worktrees: "worktrees",
+  versions: "versions",
   log: "background.log",
 };
 

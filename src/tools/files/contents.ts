@@ -60,6 +60,12 @@ export async function contentsOf(
   return found;
 }
 
+/** Where an entry of a folder is; read-only looks need no open folder. */
+export function pathsOf({ real }: Root, { path }: FileEntry): Readonly<{ real: string; at(): string }> {
+  const absolute = `${real}/${path}`;
+  return { real: absolute, at: () => absolute };
+}
+
 function checkChange({ real, path }: Pick<ContainedPath, "real" | "path">, access: CallAccess | undefined): void {
   const verdict = access?.check(placed(access.placeOf(real), true));
   const refused = verdict === undefined ? protectedPart(path) !== undefined : verdict.decision === "deny";

@@ -4,8 +4,9 @@ import { defineTool, type ToolContext } from "../../core/task/tool.ts";
 import { defined } from "../../core/text/defined.ts";
 import { quoted, rootOf } from "../../runtime/files/open-contained.ts";
 import { type ContainedPath, unwritable } from "../../runtime/files/write-contained.ts";
+import { recordRemoval } from "../workspace/record-change.ts";
 import { writablePath } from "../workspace/writable-path.ts";
-import { contentsOf } from "./contents.ts";
+import { contentsOf, pathsOf } from "./contents.ts";
 
 const input = z.strictObject({
   path: z.string().min(1).describe("the file, link or folder, relative to the working folder"),
@@ -29,10 +30,12 @@ export const deleteFile = defineTool({
       if (stats === undefined) throw new Error(`${quoted(path)} does not exist`);
       context.access?.seen.delete(spot.real);
       if (!stats.isDirectory()) {
+        await recordRemoval(context, [spot]);
         await unlink(spot.at()).catch(worded(spot));
         return `Deleted ${quoted(spot.path)}.`;
       }
       const count = recursive ? await clear(context, spot) : 0;
+      if (!recursive) await recordRemoval(context, [spot]);
       await rmdir(spot.at()).catch(worded(spot));
       return recursive
         ? `Deleted the folder ${quoted(spot.path)} with ${count} ${count === 1 ? "entry" : "entries"} in it.`
@@ -44,9 +47,11 @@ export const deleteFile = defineTool({
 });
 
 /** Empties a folder bottom-up. Each step reopens the folder and checks what it opened. */
-async function clear({ cwd, signal, access }: ToolContext, { path, real }: ContainedPath): Promise<number> {
+async function clear(context: ToolContext, { path, real, at }: ContainedPath): Promise<number> {
+  const { cwd, signal, access } = context;
   const root = await rootOf(real.slice(0, real.length - path.length) || cwd);
   const entries = await contentsOf(root, path, { signal, ...defined({ access }) });
+  await recordRemoval(context, [...entries.toReversed().map((entry) => pathsOf(root, entry)), { real, at }]);
   for (const { spot, folder } of entries.toReversed()) {
     signal.throwIfAborted();
     const opened = await spot();

@@ -5,6 +5,7 @@ import { openInside, quoted } from "../../runtime/files/open-contained.ts";
 import { replace } from "../../runtime/files/write-contained.ts";
 import { isBinary } from "../workspace/lines.ts";
 import { withNearNames } from "../workspace/near-names.ts";
+import { recordWrite } from "../workspace/record-change.ts";
 import { checkUnchanged, lookOf, remember, rootOfCall, writablePath } from "../workspace/writable-path.ts";
 import { missingText, placesOf, type TextPosition } from "./near-text.ts";
 
@@ -52,6 +53,7 @@ export const editFile = defineTool({
         throw new Error(
           `${quoted(path)} was changed by another process just now: read it again, then repeat the change`,
         );
+      await recordWrite(context, spot, after);
       await replace(spot, after);
       await remember(context, spot);
       return `Changed ${quoted(spot.path)}.\n${unifiedDiff(before, after, spot.path)}`;

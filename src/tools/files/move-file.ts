@@ -3,8 +3,9 @@ import { z } from "zod";
 import { defineTool } from "../../core/task/tool.ts";
 import { quoted, rootOf } from "../../runtime/files/open-contained.ts";
 import { type ContainedPath, unwritable } from "../../runtime/files/write-contained.ts";
+import { recordMove } from "../workspace/record-change.ts";
 import { remember, writablePath } from "../workspace/writable-path.ts";
-import { contentsOf } from "./contents.ts";
+import { contentsOf, pathsOf } from "./contents.ts";
 
 const input = z.strictObject({
   from: z.string().min(1).describe("the file, link or folder, relative to the working folder"),
@@ -38,8 +39,10 @@ export const moveFile = defineTool({
         if (there?.isDirectory()) throw new Error(`${quoted(to)} is a folder: give the whole new path`);
         if (there !== undefined && !overwrite)
           throw new Error(`${quoted(to)} already exists: set overwrite to replace it`);
-        if (stats.isDirectory())
-          await contentsOf(await rootOf(rootPath(source)), source.path, { ...context, movedTo: target });
+        const root = await rootOf(rootPath(source));
+        const entries = stats.isDirectory() ? await contentsOf(root, source.path, { ...context, movedTo: target }) : [];
+        const inside = entries.map((entry) => pathsOf(root, entry));
+        await recordMove(context, { from: source, to: target, inside });
         await rename(source.at(), target.at()).catch((error: unknown) => {
           throw unwritable(from, error);
         });

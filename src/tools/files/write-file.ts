@@ -3,6 +3,7 @@ import { defineTool } from "../../core/task/tool.ts";
 import { unifiedDiff } from "../../core/text/diff.ts";
 import { openInside, quoted } from "../../runtime/files/open-contained.ts";
 import { replace, type ContainedPath } from "../../runtime/files/write-contained.ts";
+import { recordWrite } from "../workspace/record-change.ts";
 import { checkUnchanged, remember, rootOfCall, writablePath } from "../workspace/writable-path.ts";
 
 const MOST_CHARS = 10_000_000;
@@ -30,6 +31,7 @@ export const writeFile = defineTool({
       const stats = await spot.stats();
       if (stats?.isFile()) checkUnchanged(context, spot, stats);
       const before = stats?.isFile() ? await textOf(spot, await rootOfCall(context, path)) : undefined;
+      await recordWrite(context, spot, content);
       await replace(spot, content);
       await remember(context, spot);
       return told(spot.path, before, content, stats !== undefined);

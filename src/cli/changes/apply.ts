@@ -27,7 +27,7 @@ export const apply: CliCommand = {
   ],
   act: async ([word, ...names], flags) => {
     const [{ findRun }, { applyKept }] = await Promise.all([
-      import("./find-run.ts"),
+      import("../runs/find-run.ts"),
       import("../../runtime/git/apply-kept.ts"),
     ]);
     const { run, path: named } = await findRun(word);

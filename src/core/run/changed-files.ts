@@ -1,0 +1,70 @@
+import type { KeptEvent } from "./event.ts";
+import { type FileVersion, isSameVersion } from "./file-version.ts";
+
+/** What a run made of one path. */
+export type FileHistory = Readonly<{
+  file: string;
+  /** The version before its first change, and after its last one. */
+  before: FileVersion;
+  after: FileVersion;
+  /** Every version that the run left there, one after the other. */
+  versions: readonly FileVersion[];
+  /** The tasks that changed it. */
+  tasks: readonly string[];
+  /** The last change failed or was interrupted, so its version may not be there. */
+  isUncertain: boolean;
+}>;
+
+/** The changes of a run, and what is not known about them. */
+export type RunChanges = Readonly<{
+  files: readonly FileHistory[];
+  /** Why changes of commands could not be recorded, and how many commands that concerns. */
+  unseen: readonly Readonly<{ reason: string; calls: number }>[];
+}>;
+
+/** Folds the recorded changes of a run, or of one task with everything below it. */
+export function changedFiles(events: Iterable<KeptEvent>, task?: string): RunChanges {
+  const files = new Map<string, FileHistory>();
+  const unseen = new Map<string, number>();
+  const open = new Map<string, readonly string[]>();
+  for (const event of events) {
+    if (task !== undefined && event.path !== task && !event.path.startsWith(`${task}/`)) continue;
+    if (event.type === "tool.ended") settle(files, open, `${event.path}#${event.call}`, event.error);
+    if (event.type !== "files.changed") continue;
+    if (event.unseen !== undefined) unseen.set(event.unseen, (unseen.get(event.unseen) ?? 0) + 1);
+    for (const { file, before, after } of event.files) {
+      const known = files.get(file);
+      files.set(file, {
+        file,
+        before: known?.before ?? before,
+        after,
+        versions: [...(known?.versions ?? [before]), after],
+        tasks: [...new Set([...(known?.tasks ?? []), event.path])],
+        isUncertain: event.ahead === true,
+      });
+    }
+    if (event.ahead === true && event.call !== undefined)
+      open.set(
+        `${event.path}#${event.call}`,
+        event.files.map(({ file }) => file),
+      );
+  }
+  return {
+    files: [...files.values()].filter((each) => each.isUncertain || !isSameVersion(each.before, each.after)),
+    unseen: Array.from(unseen, ([reason, calls]) => ({ reason, calls })),
+  };
+}
+
+/** A change that was recorded before it was made is certain once its call has succeeded. */
+function settle(
+  files: Map<string, FileHistory>,
+  open: Map<string, readonly string[]>,
+  call: string,
+  error: boolean,
+): void {
+  for (const file of open.get(call) ?? []) {
+    const known = files.get(file);
+    if (known && !error) files.set(file, { ...known, isUncertain: false });
+  }
+  open.delete(call);
+}

@@ -1,0 +1,22 @@
+/** What is at a path at one moment. A file whose content was too large to store is not `kept`. */
+export type FileVersion =
+  | Readonly<{ kind: "absent" | "folder" | "other" }>
+  | Readonly<{ kind: "link"; target: string }>
+  | Readonly<{ kind: "file"; hash: string; bytes: number; mode?: number; kept: boolean }>;
+
+/** One path before and after a change. */
+export type ChangedFile = Readonly<{
+  /** The absolute path. */
+  file: string;
+  before: FileVersion;
+  after: FileVersion;
+}>;
+
+export const ABSENT: FileVersion = { kind: "absent" };
+
+/** True when both hold the same content. Files without a hash are never the same. */
+export function isSameVersion(a: FileVersion, b: FileVersion): boolean {
+  if (a.kind === "file") return b.kind === "file" && a.hash !== "" && a.hash === b.hash;
+  if (a.kind === "link") return b.kind === "link" && a.target === b.target;
+  return a.kind === b.kind && a.kind !== "other";
+}

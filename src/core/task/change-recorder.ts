@@ -1,0 +1,18 @@
+import type { ChangedFile, FileVersion } from "../run/file-version.ts";
+
+/** What was seen of the changes of a command. */
+export type SeenChanges = Readonly<{
+  files: readonly ChangedFile[];
+  /** Why some changes cannot be seen. */
+  unseen?: string;
+}>;
+
+/** Stores the content of files before and after a run changes them, so that the changes can be shown and undone. */
+export type ChangeRecorder = Readonly<{
+  /** The version that a file with this content will be. */
+  keep(content: string, mode?: number): Promise<FileVersion>;
+  /** What is at this path now; its content is stored. */
+  version(path: string): Promise<FileVersion>;
+  /** Inspects the git repositories around these folders. The returned function inspects them again and lists the changes. */
+  watch(folders: readonly string[]): Promise<() => Promise<SeenChanges>>;
+}>;

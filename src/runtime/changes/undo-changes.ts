@@ -1,0 +1,108 @@
+import { chmod, mkdir, rm, rmdir, symlink } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { FileHistory } from "../../core/run/changed-files.ts";
+import { type FileVersion, isSameVersion } from "../../core/run/file-version.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import { folderContains } from "../files/folder-contains.ts";
+import { rootOf } from "../files/open-contained.ts";
+import { type ContainedPath, openContainedPath, replace } from "../files/write-contained.ts";
+import type { FileVersions } from "../store/file-versions.ts";
+import { presentVersion } from "./recorder.ts";
+
+/** What undoing does, or would do, with one path. */
+export type UndoneFile = Readonly<{
+  file: string;
+  /** `restored`: its former content is back; `removed`: the run had made it; `same`: nothing to do; `refused`: left as it is. */
+  result: "restored" | "removed" | "same" | "refused";
+  /** Why it was refused. */
+  why?: string;
+}>;
+
+type UndoOptions = Readonly<{
+  versions: FileVersions;
+  /** The folder that the run worked in. */
+  cwd: string;
+  dryRun: boolean;
+}>;
+
+/**
+ * Gives every path the content that it had before the run. A path that was changed since the run is refused; the others are
+ * restored.
+ */
+export async function undoChanges(files: readonly FileHistory[], options: UndoOptions): Promise<UndoneFile[]> {
+  const done: UndoneFile[] = [];
+  for (const each of inOrder(files)) {
+    const step = await stepFor(each, options);
+    if (options.dryRun || step.result === "same" || step.result === "refused") done.push(step);
+    else
+      done.push(
+        await restore(each, options).then(
+          () => step,
+          (error: unknown) => ({ file: each.file, result: "refused", why: messageOf(error) }),
+        ),
+      );
+  }
+  return done.toSorted((a, b) => (a.file < b.file ? -1 : 1));
+}
+
+/** Folders that come back before what is in them; folders that the run made go after what was in them. */
+function inOrder(files: readonly FileHistory[]): FileHistory[] {
+  const comesBack = ({ before }: FileHistory): boolean => before.kind === "folder";
+  const made = ({ before, after }: FileHistory): boolean => before.kind === "absent" && after.kind === "folder";
+  const byDepth = (a: FileHistory, b: FileHistory): number => a.file.split("/").length - b.file.split("/").length;
+  return [
+    ...files.filter((each) => comesBack(each)).toSorted(byDepth),
+    ...files.filter((each) => !comesBack(each) && !made(each)),
+    ...files.filter((each) => made(each)).toSorted((a, b) => byDepth(b, a)),
+  ];
+}
+
+async function stepFor(
+  { file, before, after, versions, isUncertain }: FileHistory,
+  options: UndoOptions,
+): Promise<UndoneFile> {
+  const refused = (why: string): UndoneFile => ({ file, result: "refused", why });
+  const now = await presentVersion(file);
+  if (isSameVersion(now, before)) return { file, result: "same" };
+  const isOurs = isSameVersion(now, after) || (isUncertain && versions.some((version) => isSameVersion(now, version)));
+  if (!isOurs) return refused(now.kind === "absent" ? "it was deleted since the run" : "it was changed since the run");
+  if (before.kind === "other") return refused("what was there before is not known");
+  if (before.kind === "file" && (!before.kept || (await options.versions.read(before.hash)) === undefined))
+    return refused(before.kept ? "its stored content is missing" : "its former content was too large to be stored");
+  return { file, result: before.kind === "absent" ? "removed" : "restored" };
+}
+
+/** Puts one path back. Opening its folder first keeps a link that was put on the way from leading elsewhere. */
+async function restore({ file, before }: FileHistory, { versions, cwd }: UndoOptions): Promise<void> {
+  const root = await rootOf(folderContains(cwd, file) ? cwd : dirname(file));
+  const spot = await openContainedPath(root, file, { itself: true, make: before.kind !== "absent" });
+  try {
+    if (spot.real !== file) throw new Error("its folder is a link now");
+    await bringBack(spot, before, versions);
+  } finally {
+    await spot.close();
+  }
+}
+
+async function bringBack(spot: ContainedPath, before: FileVersion, versions: FileVersions): Promise<void> {
+  const now = await spot.stats();
+  if (before.kind === "folder") return void (await mkdir(spot.at()));
+  if (before.kind === "absent") return now?.isDirectory() ? removeFolder(spot) : await rm(spot.at(), { force: true });
+  if (before.kind === "link") {
+    await rm(spot.at(), { force: true });
+    return symlink(before.target, spot.at());
+  }
+  if (before.kind !== "file") throw new Error("what was there before is not known");
+  const content = await versions.read(before.hash);
+  if (content === undefined) throw new Error("its stored content is missing");
+  if (now !== undefined && !now.isFile()) await rm(spot.at(), { force: true });
+  await replace(spot, content);
+  if (before.mode !== undefined) await chmod(spot.at(), before.mode);
+}
+
+/** A folder that the run made goes unless it holds something else. */
+async function removeFolder(spot: ContainedPath): Promise<void> {
+  await rmdir(spot.at()).catch(() => {
+    throw new Error("the folder holds files that are not of this run");
+  });
+}
