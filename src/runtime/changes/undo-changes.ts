@@ -86,7 +86,10 @@ async function restore({ file, before }: FileHistory, { versions, cwd }: UndoOpt
 
 async function bringBack(spot: ContainedPath, before: FileVersion, versions: FileVersions): Promise<void> {
   const now = await spot.stats();
-  if (before.kind === "folder") return void (await mkdir(spot.at()));
+  if (before.kind === "folder") {
+    await mkdir(spot.at());
+    return;
+  }
   if (before.kind === "absent") return now?.isDirectory() ? removeFolder(spot) : await rm(spot.at(), { force: true });
   if (before.kind === "link") {
     await rm(spot.at(), { force: true });

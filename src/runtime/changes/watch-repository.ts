@@ -36,7 +36,9 @@ export function createRepositoryWatch(parts: WatchParts): ChangeRecorder["watch"
       ),
     );
     return async () => {
-      const seen = await Promise.all(looks.map((look) => look?.() ?? { files: [], unseen: "git cannot be asked" }));
+      const seen = await Promise.all(
+        looks.map((look) => look?.() ?? Promise.resolve({ files: [], unseen: "git cannot be asked" })),
+      );
       return Object.assign({ ...unseen }, ...seen, { files: seen.flatMap(({ files }) => files) }) as SeenChanges;
     };
   };
