@@ -132,7 +132,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "runtime/changes": {
     holds: "the files that a run changed: recording their versions, comparing them, undoing the changes",
-    sees: ["runtime/disk", "runtime/store", "runtime/files", "runtime/git"],
+    sees: ["runtime/disk", "runtime/files", "runtime/git"],
   },
   "runtime/network": {
     holds: "guarded requests, address classes, the loopback server, sign-in",

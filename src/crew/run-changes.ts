@@ -8,7 +8,7 @@ import { keptRuns } from "../runtime/background/stored-runs.ts";
 import { type ComparedFile, compareVersions } from "../runtime/changes/compare-versions.ts";
 import { type UndoneFile, undoChanges } from "../runtime/changes/undo-changes.ts";
 import { folderContains } from "../runtime/files/folder-contains.ts";
-import { type FileVersions, openFileVersions } from "../runtime/store/file-versions.ts";
+import { type FileVersions, openFileVersions } from "../runtime/changes/file-versions.ts";
 
 /** Which changes of a run are meant: those of one task, those of some files. */
 export type ChangeSelection = Readonly<{ task?: string; files?: readonly string[] }>;

@@ -2,7 +2,7 @@ import type { FileHistory } from "../../core/run/changed-files.ts";
 import type { FileVersion } from "../../core/run/file-version.ts";
 import { isSameVersion } from "../../core/run/file-version.ts";
 import { unifiedDiff } from "../../core/text/diff.ts";
-import type { FileVersions } from "../store/file-versions.ts";
+import type { FileVersions } from "./file-versions.ts";
 import { presentVersion } from "./recorder.ts";
 
 /** The change of one path, for people: what happened, counted lines, and the diff of texts. */

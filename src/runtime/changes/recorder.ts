@@ -3,7 +3,7 @@ import { ABSENT, type FileVersion } from "../../core/run/file-version.ts";
 import type { RunStore } from "../../core/run/run-store.ts";
 import type { ChangeRecorder } from "../../core/task/change-recorder.ts";
 import { readRegularFile } from "../disk/regular-file.ts";
-import { type FileVersions, hashOf, openFileVersions } from "../store/file-versions.ts";
+import { type FileVersions, hashOf, openFileVersions } from "./file-versions.ts";
 import { createRepositoryWatch } from "./watch-repository.ts";
 
 /** Larger files are recorded without their content. */

@@ -6,7 +6,7 @@ import { messageOf } from "../../core/schema/error.ts";
 import { folderContains } from "../files/folder-contains.ts";
 import { rootOf } from "../files/open-contained.ts";
 import { type ContainedPath, openContainedPath, replace } from "../files/write-contained.ts";
-import type { FileVersions } from "../store/file-versions.ts";
+import type { FileVersions } from "./file-versions.ts";
 import { presentVersion } from "./recorder.ts";
 
 /** What undoing does, or would do, with one path. */
