@@ -645,7 +645,7 @@ test("SH-13: relative paths are judged where the command is at that point", () =
   ]);
 });
 
-test("SH-14: interpreters and build tools are full shells: never taken for reading, refused where nobody is asked", () => {
+test("SH-14: interpreters and build tools are full shells: never judged read-only, refused in an unattended run", () => {
   const full = [
     "python -c 'print(1)'",
     "python3 x.py",

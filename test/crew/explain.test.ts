@@ -135,7 +135,7 @@ test("without a call: what comes from the base names its line there, tool by too
   expect(model.candidates[0]?.name).toBe("offline");
 });
 
-test("a tool that the file names and nobody has is said to be missing", async () => {
+test("a tool of the file that does not exist is listed as missing", async () => {
   const root = tempFolder({
     "home/.agents/agents/x.md": "---\nname: x\ndescription: d\ntools: [read_file, task_replay, brew_tea]\n---\nX\n",
   });
@@ -203,7 +203,7 @@ describe("tools of MCP servers", () => {
     ]);
   });
 
-  test("what the list names, what it does not, and what is of a server that nobody knows", async () => {
+  test("named tools, other tools, and tools of an unknown server", async () => {
     const listed = "in the list of tools, /home/.claude/agents/kid.md:4 (tools)";
     expect(await explained(["tools: Read, mcp__github__create_issue, mcp__sentry__*"])).toEqual([
       { "github__*": "no, not in the list of tools, /home/.claude/agents/kid.md:4 (tools)", of: "github" },

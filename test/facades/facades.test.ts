@@ -183,7 +183,7 @@ test("parallel starts only agents that its caller may start, also for tasks with
   expect(read("lead")).toEqual(["Cannot spawn 'general'. Allowed: scout", "Cannot spawn 'sage'. Allowed: scout"]);
 });
 
-test("delegate_to_agent checks inputs, fills them in, and says how the agent came to its end", async () => {
+test("delegate_to_agent checks inputs, fills them in, and reports how the agent ended", async () => {
   const inputs = {
     target: { type: "string", description: "what", required: true },
     depth: { type: "number", description: "how deep" },

@@ -28,7 +28,7 @@ describe("FUZZ-02: paths", () => {
 describe("FUZZ-04: commands", () => {
   const commands = readOnlyCommands({ numRuns: 4_000, seed });
 
-  test("that are judged read-only change nothing, reach nobody and start nothing else", (ctx) => {
+  test("that are judged read-only change nothing, connect to nothing and start nothing else", (ctx) => {
     if (bwrap.missing !== undefined) return ctx.skip(bwrap.missing);
     if (strace.missing !== undefined) return ctx.skip(strace.missing);
     expect(commands.length).toBeGreaterThan(50);

@@ -141,7 +141,7 @@ test("SRV-06: an odd id means no run, and no file", async () => {
   await client.close();
 });
 
-test("SRV-13: a port that is taken is said", async () => {
+test("SRV-13: a port that is in use is reported", async () => {
   const { port } = await serving(crewOf({}));
   await expect(serveHttp(crewOf({}), { token: TOKEN, port: Number(port), onError: () => {} })).rejects.toMatchObject({
     code: "BAD_INPUT",

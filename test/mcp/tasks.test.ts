@@ -82,7 +82,7 @@ test.for(eras)("a task that is cancelled cancels its run, with the %s protocol",
   await connected.client.close();
 });
 
-test("the tasks of the earlier protocol are listed, and nobody else's can be asked for", async () => {
+test("tasks of the earlier protocol are listed, and those of other clients are hidden", async () => {
   const crew = crewOf({ a: ["one"] });
   const { client, raw } = await session(crew, "legacy");
   const params = { name: "run", arguments: { agent: "a", task: "x" }, task: { ttl: 60_000 } };

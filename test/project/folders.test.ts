@@ -30,6 +30,6 @@ test("every folder of suites is named after the room of src/ it is about", () =>
   expect(strays(foldersWithTests(join(root, "test/processes")))).toEqual([]);
 });
 
-test("a folder that is no room is found", () => {
+test("a folder that is not in the table of rooms is found", () => {
   expect(strays(["runtime/loop", "runtime/lop", "soak/rounds", "helpers"])).toEqual(["runtime/lop", "helpers"]);
 });

@@ -9,13 +9,13 @@ import { poolHolds } from "./pool.ts";
 import { brokenRules } from "./rules.ts";
 import { simulate } from "./simulate.ts";
 
-test("SIM-04: 2,000 orders of a pool of workers: never too many at once, results in order, and nobody left after an abort", () =>
+test("SIM-04: 2,000 orders of a pool of workers: never too many at once, results in order, and none left after an abort", () =>
   poolHolds({ numRuns: 2_000, seed: 4 }));
 
 describe("SIM-05: graphs of up to 30 nodes", () => {
   test("start in order, skip what hangs on a failure, and leave nothing waiting", () =>
     graphsHold({ numRuns: 500, seed: 5 }));
-  test("with a cycle, themselves, somebody unknown or a name twice are refused before anything starts", () =>
+  test("with a cycle, a self-reference, an unknown or a duplicate name are refused before anything starts", () =>
     nonsenseIsRefused({ numRuns: 300, seed: 5 }));
 });
 

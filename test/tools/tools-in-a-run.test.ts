@@ -61,7 +61,7 @@ test("what an agent tells reaches the one that started it", async () => {
   expect(JSON.stringify(models["lead"]!.requests[1]!.messages)).toContain("half way there");
 });
 
-test("what an agent tells that a person started is said to the person", async () => {
+test("messages of a person's own agent are shown to the person", async () => {
   const { said } = await play(
     { solo: [call("notify", { message: "still here" }), "done"] },
     { mode: "single", agent: "solo", task: "Go." },
@@ -143,7 +143,7 @@ test("a question goes to the person, and the answer comes back", async () => {
   expect(result.status).toEqual("ok");
 });
 
-test("nobody there to answer is said, and the work goes on", async () => {
+test("an unattended ask is reported, and the work continues", async () => {
   const { events, result } = await play(
     { a: [call("ask", { question: "Which?" }), "done"] },
     { mode: "single", agent: "a", task: "x" },

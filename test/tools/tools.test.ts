@@ -83,7 +83,7 @@ test("TOOL-12: the table in docs/tools.md is that of the tools (vitest -u writes
   await expect(fresh).toMatchFileSnapshot(file);
 });
 
-describe("TOOL-06: who only looks cannot change anything", () => {
+describe("TOOL-06: read-only tools cannot change anything", () => {
   /** Reads, touches nothing, or gets something from the web. */
   const looks = ({ does, effect }: Tool): boolean =>
     does === "read" || does === "none" || (does === "net" && effect === "read");

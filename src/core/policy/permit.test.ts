@@ -45,7 +45,7 @@ test("all delegation tools are one permission, whatever their name", () => {
   });
 });
 
-test("whoever may run commands may read their output and end them, and nobody else", () => {
+test("only an agent that may run commands may read their output and end them", () => {
   const companions = ["bash_output", "kill_shell"];
   expect(allowed({ name: "a", tools: ["bash"] }, ...companions)).toEqual([true, true]);
   expect(allowed({ name: "a", tools: ["read_file"] }, ...companions)).toEqual([false, false]);

@@ -120,7 +120,7 @@ describe("cleanupWorkspace", () => {
     expect(existsSync(join(root, "kept/file"))).toBe(true);
   });
 
-  test("refuses a folder that is no workspace", () => {
+  test("refuses a folder that is not a workspace", () => {
     const root = tempFolder({ "home/file": "" });
     expect(() => cleanupWorkspace({ root: join(root, "home"), tasksDir: "", artifactsDir: "" })).toThrow(
       "not a workspace",

@@ -120,7 +120,7 @@ test.each([
   expect((await drive(offline, { prompt, cwd: shop(), with: tools })).text).toContain(place);
 });
 
-test("asked for something it cannot do, it says so and gives what it has", async () => {
+test("asked for something it cannot do, it says so and returns its findings", async () => {
   const { text } = await drive(offline, {
     prompt: "Please rewrite the login so that the password is salted.",
     cwd: shop(),
@@ -285,7 +285,7 @@ test("it fills the schema of the result with what it found", async () => {
   });
 });
 
-test("when only the finish tool is offered, it returns what it has", async () => {
+test("when only the finish tool is offered, it returns its findings", async () => {
   const given = [finish("complete_task", resultOf({ type: "string" }))];
   const first = await drive(offline, { prompt: "Where is the login?", cwd: shop(), with: tools });
   const messages = [

@@ -45,7 +45,7 @@ test("a program returns its exit code and its output", async () => {
   expect(text.split("\n").toSorted()).toEqual(["", "err", "out"]);
 });
 
-test("its standard input is empty, or what it is given", async () => {
+test("its standard input is empty, or the given text", async () => {
   expect((await run(line("cat; echo end"))).text).toBe("end\n");
   expect((await run(line("cat"), {})).text).toBe("");
   expect((await run(line("cat", { input: "given" }))).text).toBe("given");

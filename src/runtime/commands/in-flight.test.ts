@@ -160,7 +160,7 @@ describe("no command leaves a protected name that was not there before", () => {
 });
 
 describe("protected files that existed before", () => {
-  test("a link is put back, and what it leads to in the workspace cannot be written", async () => {
+  test("a changed link is restored, and its target in the workspace cannot be written", async () => {
     const place = room({ "ws/conf/claude/settings.json": "old" });
     symlinkSync("conf/claude", join(place.ws, ".claude"));
     const commands = host(place);

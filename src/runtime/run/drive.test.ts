@@ -123,7 +123,7 @@ test("no secret is recorded, and nothing is recorded after the run has ended", a
   expect(events).toHaveLength(before);
 });
 
-test("a run that cannot be recorded any more stops its tasks and rejects with the reason", async () => {
+test("a run whose journal cannot be written stops its tasks and rejects with the reason", async () => {
   let lose = (): void => {};
   const journal: Engine["journal"] = async (run, listener) => {
     lose = () => listener.lost(new Error("the disk is full"));

@@ -23,7 +23,7 @@ test("a page is readable: headings, lists, tables, links", async () => {
   );
 });
 
-test("JSON is indented, and what only claims to be JSON is shown as it is", async () => {
+test("JSON is indented, and invalid JSON is shown unchanged", async () => {
   expect(await shown("application/json", '{"a":[1]}')).toContain('{\n  "a": [\n    1\n  ]\n}');
   expect(await shown("application/problem+json", '{"a":1}')).toContain('{\n  "a": 1\n}');
   expect(await shown("application/json", "{oops")).toContain("\n{oops");

@@ -303,7 +303,7 @@ const rows: readonly Row[] = [
   ],
 ];
 
-describe("every dialect means here what it means at home", () => {
+describe("every dialect means the same here as in its own program", () => {
   test.each(rows)("%s: %s", (dialect, name, agent, codes) => {
     const one = agentOf(name);
     expect(one.agent.source?.dialect).toBe(dialect);
@@ -329,7 +329,7 @@ test("a key that Codex does not know makes the role malformed, and the nearest o
   ]);
 });
 
-test("a file of Codex that only config.toml could give a name is no agent, and no mistake", () => {
+test("a Codex file whose name is only in config.toml is skipped without an error", () => {
   const place = { file: "/p/.codex/agents/x.toml", relative: "x.toml" };
   const { agents, problems } = dialects["codex"]!.read('model = "m"\ndeveloper_instructions = "Look."\n', place);
   expect([agents, problems.map(({ severity }) => severity)]).toEqual([[], ["info"]]);

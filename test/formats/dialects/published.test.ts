@@ -21,7 +21,7 @@ async function load(): Promise<ReadonlyMap<string, readonly Agent[]>> {
 const ALL = toolNames.filter((tool) => tool !== "complete_task");
 const usable = (agent: Agent): string[] => ALL.filter((tool) => permit(agent, tool).allowed);
 
-test("of files as people publish them at least 97 in 100 load, and what is no agent does not", async () => {
+test("at least 97 % of published agent files load, and other files do not", async () => {
   const agents = await load();
   const meant = shapes.filter(({ none }) => !none).flatMap((shape) => variants(shape).map(([path]) => path));
   const lost = meant.filter((path) => agents.get(path)!.length === 0);

@@ -257,7 +257,7 @@ describe("the words of each dialect", () => {
     expect(convert({ ...read, agent: { ...read.agent, model } }, to).text).toContain(wanted);
   });
 
-  test("a model of another provider is left out and reported, never written where nobody knows it", () => {
+  test("a model of another provider is left out and reported instead of written for a program that does not know it", () => {
     const read = plainAgent([]);
     const { text: written, losses } = convert(
       { ...read, agent: { ...read.agent, model: "openai/gpt-6-sol" } },

@@ -113,7 +113,7 @@ test("a refusal in one run holds another one, and when the provider serves one t
   expect(readdirSync(join(home, "holds"))).toEqual([]);
 });
 
-test("after a 429 with Retry-After one task asks, and the others wait for what it is answered", async () => {
+test("after a 429 with Retry-After one task probes, and the others wait for its result", async () => {
   const times: number[] = [];
   let until = 0;
   let limited = 0;

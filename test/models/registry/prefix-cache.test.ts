@@ -84,7 +84,7 @@ test("siblings wait for the first byte of the first one, and then start together
   await Promise.all(all);
 });
 
-test("a small prefix, another prefix and no prefix wait for nobody", async () => {
+test("requests with a small prefix, another prefix or no prefix do not wait", async () => {
   const { model, begun, answer } = gated();
   const warming = warmingPrefix(model);
   const all = [
@@ -100,7 +100,7 @@ test("a small prefix, another prefix and no prefix wait for nobody", async () =>
   await Promise.all(all);
 });
 
-test("the wait is bounded: a first one that says nothing holds nobody for ever", async () => {
+test("the wait is bounded: a first request without an answer does not block the others", async () => {
   const { model, begun, answer } = gated();
   const warming = warmingPrefix(model, { waitMs: 20 });
   const all = ["a", "b"].map((name) => ask(warming, name, large));

@@ -93,7 +93,7 @@ test("the next of a list is asked when the first has too much to do, and from th
   expect(server.requests.map(({ model }) => model)).toEqual(["claude-busy", "gemini-2.5-flash", "gemini-2.5-flash"]);
 });
 
-test("a model that does not exist gives way to the default, which nobody asked for", async () => {
+test("a model that does not exist falls back to the default, with a warning", async () => {
   const { found } = await choose([{ by: "agent", names: "anthropic/claude-gone" }], { retry: false });
   const events = await turn(found.model);
   expect(textOf(events)).toBe("I am spare");
@@ -118,7 +118,7 @@ test.each(["anthropic/claude-busy", "anthropic/claude-locked"])(
   },
 );
 
-test("a key that is not accepted gives way to the next model that is named, and that is said", async () => {
+test("a refused key falls back to the next named model, with a warning", async () => {
   const { found } = await choose([{ by: "agent", names: "anthropic/claude-locked, ollama/other" }], { retry: false });
   const [said, ...events] = await turn(found.model);
   expect(said).toMatchObject({ type: "notice", code: "MODEL_FALLBACK", text: expect.stringContaining("401") });

@@ -77,7 +77,7 @@ describe.each(kinds)("%s", (_, name) => {
     expect(JSON.stringify(fault)).not.toContain("canary");
   });
 
-  test("nobody at the address", async () => {
+  test("no server at the address", async () => {
     const server = await provider([]);
     await server.close();
     const own = name.split("/")[0]!;
@@ -88,7 +88,7 @@ describe.each(kinds)("%s", (_, name) => {
   });
 });
 
-test("a quota that is used up is not waited for, unless it comes back by itself", async () => {
+test("an exhausted quota is not waited for, unless it resets", async () => {
   const server = await provider(() => ({
     fault: "no-quota",
     message: "You exceeded your current quota: see billing.",

@@ -115,7 +115,7 @@ describe.each(kinds)("%s", (_, name) => {
     expect((await asked).at(-1)).toMatchObject({ type: "error", fault: { message: "the turn was aborted" } });
   });
 
-  test("whoever stops listening closes the connection, too", async () => {
+  test("a consumer that stops reading closes the connection", async () => {
     const server = await provider([{ fault: "endless" }]);
     const model = await modelAt(server, name);
     const nobody = new AbortController().signal;

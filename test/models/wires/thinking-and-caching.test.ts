@@ -67,7 +67,7 @@ test.each(rows)("%s told to think %s", async (name, thinking, sent) => {
     if (value === undefined) expect(server.requests[0]!.body).not.toHaveProperty(field);
 });
 
-test("without a wish nothing is said about thinking", async () => {
+test("without a thinking level the request has no thinking field", async () => {
   const server = await provider(() => "x");
   for (const name of ["anthropic/claude-sonnet-5", "openai-chat/gpt-5", "openai/gpt-5", "google/gemini-3.8-flash"]) {
     await turn(await modelAt(server, name));
@@ -125,7 +125,7 @@ describe("what a provider wants to see again", () => {
     expect(await again("deepseek/deepseek-v4-pro")).toContain('"reasoning_content":"Hm."');
   });
 
-  test("nobody is shown what another provider signed", async () => {
+  test("signed blocks of one provider are not sent to another", async () => {
     const server = await provider(() => "x");
     const messages: Message[] = [
       { role: "user", text: "hi" },

@@ -89,7 +89,7 @@ describe.runIf(linux)("a task in a process of its own", () => {
     });
   });
 
-  test("PROC-11: that throws where nobody catches it fails alone, and the seven beside it finish", async () => {
+  test("PROC-11: with an uncaught exception fails alone, and the seven beside it finish", async () => {
     const agents = { lead: [calls("throw_later"), "Never."], other: ["Done."] };
     const { crew } = lab({ agents, runner: "process", more: { other: { runner: "local" } } });
     const others = Array.from({ length: 7 }, (_, at) => ({ agent: "other", task: "Go.", name: `b${at}` }));
@@ -255,7 +255,7 @@ describe.runIf(linux).each<RunnerName>(["process", "thread"])("time in the %s", 
   });
 });
 
-test.runIf(linux)("what a thread throws where nobody catches it ends its task and nothing else", async () => {
+test.runIf(linux)("an uncaught exception in a thread ends its task and nothing else", async () => {
   const agents = { lead: [calls("throw_later"), "Never."], other: [calls("sleep", { seconds: 1 }), "Done."] };
   const { crew } = lab({ agents, runner: "thread" });
   const tasks = [

@@ -259,7 +259,7 @@ test("OAuth as a person: a browser brings the code back, PKCE proves who asked, 
   expect(statSync(join(home, "a2a", file!)).mode & 0o777).toBe(0o600);
 });
 
-test("OAuth as a person fails where nobody is there, and a code with a wrong state is not taken", async () => {
+test("OAuth as a person fails in an unattended run, and a code with a wrong state is refused", async () => {
   const { oauth, ask } = await behindOauth(byPerson);
   const { nodes } = await ask("hello", { unattended: true });
   expect(nodes["it"]).toMatchObject({ fault: { code: "NEEDS_ANSWER" } });

@@ -93,7 +93,7 @@ test("a card that sends us to another server is asked about again, and a redirec
   expect(other.connections()).toBe(0);
 });
 
-test("a ban on a part of a server holds, whoever agreed to the rest of it", async () => {
+test("a deny rule for a part of a server holds after the server was approved", async () => {
   const server = await rpcServer([], () => ({ url: server.url("/admin/rpc") }));
   const agents = [remoteAgent("old", { cardUrl: server.cardUrl })];
   const permissions = { allow: ["a2a"], deny: [`a2a(${server.url("/admin/*")})`] };

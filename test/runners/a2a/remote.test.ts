@@ -115,7 +115,7 @@ describe("what it asks", () => {
     expect(server.sent[1]!.taskId).not.toBe("");
   });
 
-  test("fails where nobody is there to answer, and the other side is told", async () => {
+  test("fails in an unattended run, and the remote agent is told", async () => {
     const server = await asking();
     const crew = crewFor([server.host], {
       agents: [remoteAgent("painter", { cardUrl: server.cardUrl })],
@@ -239,7 +239,7 @@ test("a stream that breaks off is not the end: the task is asked about", async (
   });
 });
 
-test("an answer that does not meet the schema is asked for again, and a value is taken as it is", async () => {
+test("an answer that does not match the schema is requested again, and a structured value is kept unchanged", async () => {
   const server = await sdkServer(({ turn, text }, say) => {
     say.task();
     if (turn === 1) {
@@ -258,7 +258,7 @@ test("an answer that does not meet the schema is asked for again, and a value is
   expect(server.sent[1]!.contextId).toBe(server.sent[0]!.contextId || server.sent[1]!.contextId);
 });
 
-test("what it used is unknown unless it says so, and then it is counted", async () => {
+test("its usage is unknown unless it reports it, and a reported one is counted", async () => {
   const server = await sdkServer(({ turn }, say) => {
     say.task();
     const usage = { input: 7, output: 5, cacheRead: 0, cacheWrite: 0, reasoning: 0, contextTokens: 7, turns: 2 };
@@ -277,7 +277,7 @@ test("what it used is unknown unless it says so, and then it is counted", async 
   expect(told).toMatchObject({ cost: { usd: 0.5, unpriced: 0 }, usage: { input: 7, output: 5, turns: 2 } });
 });
 
-test("what it says it used counts against the budget of the run", async () => {
+test("its reported usage counts against the budget of the run", async () => {
   const server = await sdkServer((_, say) => {
     say.task();
     const usage = { input: 7, output: 5, cacheRead: 0, cacheWrite: 0, reasoning: 0, contextTokens: 7, turns: 1 };
@@ -333,7 +333,7 @@ describe("a conversation", () => {
     expect(second).toMatchObject({ status: "ok", output: first.output });
   });
 
-  test("is taken up where it was after a crash: nothing is sent twice", async () => {
+  test("continues after a crash without sending anything twice", async () => {
     const go = deferred<void>();
     const server = await sdkServer(async (_, say) => {
       say.task();
@@ -360,7 +360,7 @@ describe("a conversation", () => {
     await run;
   });
 
-  test("a message that was on its way at a crash is not sent again by itself", async () => {
+  test("a message that was being sent at a crash is not sent again automatically", async () => {
     const arrived = deferred<void>();
     const server = await webServer({
       "/card.json": (_, response) => response.writeHead(200).end(JSON.stringify(oldCard(server.url("/rpc")))),
@@ -443,7 +443,7 @@ describe("what goes wrong", () => {
     expect(server.requests.filter(({ url }) => url === "/rpc")).toHaveLength(1);
   });
 
-  test("what is no card is said to be none", async () => {
+  test("an invalid agent card is reported", async () => {
     const server = await webServer({ "/card.json": "<html>hello</html>" });
     const crew = crewFor([server.host], { agents: [remoteAgent("it", { cardUrl: server.url("/card.json") })] });
     const { nodes } = await crew.run({ mode: "single", agent: "it", task: "go" });
@@ -452,7 +452,7 @@ describe("what goes wrong", () => {
     });
   });
 
-  test("nobody there is a failure that may be tried again", async () => {
+  test("an unreachable agent is a retryable failure", async () => {
     const crew = crewFor(["127.0.0.1:1"], { agents: [remoteAgent("it", { cardUrl: "http://127.0.0.1:1/card.json" })] });
     const { nodes } = await crew.run({ mode: "single", agent: "it", task: "go" });
     expect(nodes["it"]).toMatchObject({ fault: { code: "REMOTE_NETWORK", retryable: true } });

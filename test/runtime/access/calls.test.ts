@@ -264,7 +264,7 @@ test("two layers: forbidden, unknown, forbidden under an alias, and what the par
   expect(existsSync(join(cwd, "a.txt"))).toBe(false);
 });
 
-test("what an agent's own rules ask is asked whatever the user allows, and refused where nobody is", async () => {
+test("an agent's own ask rules apply despite the user's allow rules, and deny in an unattended run", async () => {
   const rules = [
     [
       { tool: "write_file", says: "ask" },

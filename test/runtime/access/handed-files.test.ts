@@ -26,7 +26,7 @@ const read = (path: (told: string) => string): Script => {
 };
 const asTold = (told: string): string => told;
 
-test("the file that a cut result names can be read by whoever was told of it", async () => {
+test("the file that a truncated result names can be read by the task that got the result", async () => {
   const played = await stage({
     lead: { ...lead, says: [batch("A"), read(asTold), "done"] },
     scout: { says: [LONG] },
@@ -111,7 +111,7 @@ test.each([
   expect(events.find(({ type }) => type === "tool.denied")).toMatchObject({ tool: name });
 });
 
-test("who was told of it is who may read it: those below are not", async () => {
+test("helpers of the task that got the result may not read the file", async () => {
   let told = "";
   const { read: answers } = await stage({
     lead: {
@@ -151,7 +151,7 @@ test("a link that was put in its place leads nowhere", async () => {
   expect(answers("lead")[1]).toMatch(/^DENIED: .* is a symbolic link that is broken or points outside/);
 });
 
-test("a run that is taken up again may still read what it was told of", async () => {
+test("a resumed run may still read the files of its truncated results", async () => {
   const home = tempFolder();
   const crewOf = (...says: readonly Script[]) => {
     const model = scripted(...says);

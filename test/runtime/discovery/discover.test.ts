@@ -150,7 +150,7 @@ describe("where a project ends", () => {
     expect(namesIn(found)).toEqual(["o", "inner"]);
   });
 
-  test("the home directory is nobody's project", async () => {
+  test("the home directory is never a project", async () => {
     const home = tempFolder({ ".claude/agents/a.md": agentFile("a"), "work/notes.txt": "" });
     for (const cwd of [home, join(home, "work")]) {
       const found = await discover({ cwd, home, dialects });

@@ -271,7 +271,7 @@ test("TRUST-09 a plugin's manifest leads nowhere but into the plugin", async () 
   expect(findAgent(found, "p:in")?.agent.source).toMatchObject({ kind: "plugin", plugin: "p" });
 });
 
-describe("TRUST-10 characters that nobody sees", () => {
+describe("TRUST-10 invisible characters", () => {
   test.each([
     ["bidirectional", "\u202e"],
     ["zero width", "\u200b"],
@@ -330,7 +330,7 @@ test("files that begin with _ are drafts in our own directories and in Gemini's,
   expect(namesIn(await discover({ cwd: "/nowhere/p", home, dialects }))).toEqual(["c"]);
 });
 
-test("a directory that cannot be read is empty, and that is said", () => {
+test("an unreadable directory counts as empty, with a warning", () => {
   const path = `/${"x".repeat(5000)}`;
   const { files, problem } = listAgentFiles(
     { family: "claude", dialect: "claude", scope: "user", path, deep: true },

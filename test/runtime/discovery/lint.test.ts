@@ -69,7 +69,7 @@ test("a folder holds files of many dialects, each read as its path says", () => 
   ]);
 });
 
-test("files that lie nowhere in particular are our own, or what is said", () => {
+test("files outside of known folders are read in our own dialect, or in the one that is named", () => {
   const root = tempFolder({ "mine/x.md": "---\ndescription: d\n---\n", "mine/notes.txt": "" });
   expect(lintPaths([join(root, "mine")], dialects).problems).toMatchObject([{ code: "missing-prompt" }]);
   expect(lintPaths([join(root, "mine")], dialects, "claude").problems.map(({ code }) => code)).toContain(

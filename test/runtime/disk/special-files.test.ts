@@ -48,7 +48,7 @@ test.each<[name: string, file: string, read: (folder: string, file: string) => u
     .catch(() => {});
 });
 
-test("a pipe in place of the request of a run hangs nobody", async () => {
+test("a pipe in place of the request of a run does not hang a command", async () => {
   const store = createFolderStore(tempFolder());
   mkdirSync(store.place(RUN), { recursive: true });
   execFileSync("mkfifo", [join(store.place(RUN), "request.json")]);

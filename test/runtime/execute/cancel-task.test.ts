@@ -32,7 +32,7 @@ const crewOf = (lead: ReturnType<typeof scripted>) =>
     models: { lead, helper: scripted({ calls: [{ name: "wait", input: {} }] }, "never said") },
   });
 
-test("one task below another can be stopped, and who asked for it goes on", async () => {
+test("a helper can be stopped, and its parent continues", async () => {
   const lead = scripted({ calls: [{ name: "hand_on", input: { to: "helper" } }] }, "I go on without it.");
   const run = crewOf(lead).run({ mode: "single", agent: "lead", task: "Go." });
   for await (const event of run)

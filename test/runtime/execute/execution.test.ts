@@ -364,7 +364,7 @@ describe("gates", () => {
     });
   });
 
-  test("a question that could not be asked is no approval either", async () => {
+  test("a question that could not be asked is not an approval either", async () => {
     const seen = await observe({
       plan: gated,
       act,
@@ -378,7 +378,7 @@ describe("gates", () => {
     });
   });
 
-  test("an approval that hangs on something else that failed is no approval", async () => {
+  test("an approval that depends on something that failed is not an approval", async () => {
     const body: Body = {
       nodes: {
         work: task("work"),
@@ -592,7 +592,7 @@ describe("delegation and a crash", () => {
     expect(turned.performed).toEqual(["lead#1", "lead.3/scout#1"]);
   });
 
-  test("a helper that was at work and is not asked again is ended before the one who asked for it", async () => {
+  test("a helper that is not requested again after a resume ends before its parent", async () => {
     const whole = await observe({ plan: lead, act: byPath({ lead: ok("led", { delegates: [ask("a?")] }) }) });
     const cut = whole.journal.findIndex(({ type, path }) => type === "node.started" && path === "lead/scout") + 1;
     const rest = await observe({ plan: lead, past: whole.journal.slice(0, cut), act: () => ok("alone") });

@@ -248,7 +248,7 @@ describe("teams", () => {
     expect(order).toEqual(["slow", "fast", "next"]);
   });
 
-  test("003 fault: work that requires approval is approved by nobody at all", async () => {
+  test("003 fault: work that requires approval is approved without a person", async () => {
     const tasks: TeamTask[] = [
       { id: "plan", task: "plan", requiresApproval: true },
       { id: "impl", task: "impl", depends: ["plan"] },

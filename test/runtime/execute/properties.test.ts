@@ -81,7 +81,7 @@ describe("over random plans", () => {
     );
   });
 
-  test("nobody is seen to begin while as many as there are slots are seen to be at work", async () => {
+  test("no task begins while all slots are in use", async () => {
     await fc.assert(
       fc.asyncProperty(worlds(), async (world) => {
         const atWork = new Set<string>();
@@ -152,7 +152,7 @@ describe("over random plans", () => {
     );
   });
 
-  test("a race keeps one winner, and only those who are still needed go on", async () => {
+  test("a race keeps one winner, and only tasks that are still needed continue", async () => {
     const races = fc.record({
       seed: fc.nat(),
       size: fc.integer({ min: 1, max: 6 }),
@@ -339,7 +339,7 @@ describe("taken up again after any prefix of its events", () => {
     );
   });
 
-  test("a run that has ended has nothing left to do, and only says again who never began", async () => {
+  test("resuming an ended run only publishes again which tasks never began", async () => {
     await fc.assert(
       fc.asyncProperty(worlds(), async (world) => {
         const whole = await observe(experiment(world));

@@ -170,7 +170,7 @@ describe("a tool of a library user that delegates", () => {
     else expect(result.asked).toBe(1);
   });
 
-  test("starts nobody in the background either, and none of it costs a spawn", async () => {
+  test("starts no agent in the background either, and a refusal costs no spawn", async () => {
     const refused = await play(["scout"], single("root"), { background: "result" });
     expect(refused).toEqual({ told: REFUSED("root", "scout"), started: [], asked: 0 });
     expect((await play(["scout"], single("scout"), { background: "result" })).told).toBe("started");
@@ -182,7 +182,7 @@ describe("a tool of a library user that delegates", () => {
     expect(asked).toBe(0);
   });
 
-  test("starts nobody else among helpers that outlive the run", async () => {
+  test("starts no other agent as a helper that outlives the run", async () => {
     const { crew, model } = crewOf(["scout"], single("root"), { background: "ending" });
     const { told } = await seen(crew.run({ mode: "single", agent: "lead", task: "Go." }, { outliving: {} }));
     expect(told).toBe(REFUSED("root", "scout"));

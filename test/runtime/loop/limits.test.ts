@@ -217,7 +217,7 @@ describe("LIM-06: agents that start agents", () => {
     expect(events.some(({ type }) => type === "tool.denied")).toBe(true);
   });
 
-  test("a hundred children are no more than the run may have", async () => {
+  test("a hundred helpers stay within the limit of the run", async () => {
     const lead = scripted(start(...Array.from({ length: 100 }, () => "b")), "done");
     const { result } = await play(
       {

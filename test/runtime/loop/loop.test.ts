@@ -156,7 +156,7 @@ test("the same call with the same result is told, then stopped", async () => {
   expect(requests).toHaveLength(5);
 });
 
-test("an agent that keeps asking for what it may not have is stopped", async () => {
+test("an agent that repeats denied calls is stopped", async () => {
   const { result, events } = await play(
     Array.from({ length: 20 }, (_, n): Script => ({ calls: [{ name: "look", input: { at: `${n}` } }] })),
     { more: { tools: [] } },
@@ -264,7 +264,7 @@ test("inputs that an agent declares are filled in, everything else with a dollar
   });
 });
 
-test("what is said to a running task is kept, and read before its next turn", async () => {
+test("a message to a running task is stored, and read before its next turn", async () => {
   const model = scripted(calls("a"), (request) => `heard: ${JSON.stringify(request.messages.at(-1))}`);
   const crew = createCrew({
     home: false,

@@ -3,8 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { Agent } from "../../../src/core/agent/agent.ts";
+import type { KeptRecords, RunStore } from "../../../src/core/run/run-store.ts";
 import { type Crew, createCrew } from "../../../src/crew.ts";
 import { type ScriptedModel, scripted } from "../../../src/models/scripted/scripted.ts";
+import { openPreviousRuns } from "../../../src/runtime/resume/previous-runs.ts";
 import { collect } from "../../support/collect.ts";
 
 const root = mkdtempSync(join(tmpdir(), "subcrew-continue-"));
@@ -124,10 +126,48 @@ test("a task that is too old, or was continued too often, is refused", async () 
   await expect(crew.continuing({ run: from, prompt: "More.", allowFailed: false })).rejects.toMatchObject({
     code: "NOT_RESUMABLE",
   });
-  now += 8 * 24 * 60 * 60 * 1_000;
+  now += 7 * 24 * 60 * 60 * 1_000;
+  await expect(crew.continuing({ run: id, prompt: "More.", allowFailed: false })).rejects.toMatchObject({
+    message: "Resume quota exceeded (max 5).",
+  });
+  now += 1;
   await expect(crew.continuing({ run: id, prompt: "More.", allowFailed: false })).rejects.toMatchObject({
     message: "Session expired (>7 days old).",
   });
+});
+
+test("a run that does not exist cannot be continued, and the error names it", async () => {
+  const crew = crewOf(scripted(), home());
+  await expect(crew.continuing({ run: "run_nope", prompt: "More.", allowFailed: false })).rejects.toMatchObject({
+    code: "UNKNOWN_RUN",
+    message: 'Session not found: there is no run "run_nope".',
+  });
+});
+
+test("a conversation of 49 continued tasks is whole, and two tasks that continue each other do not read forever", async () => {
+  const reads: string[] = [];
+  const before = (run: string): string | undefined =>
+    run === "run_left" ? "run_right/a" : run === "run_right" ? "run_left/a" : chain(run);
+  const chain = (run: string): string | undefined =>
+    run === "run_0" ? undefined : `run_${Number(run.slice(4)) - 1}/a`;
+  const readWhole = async (run: string): Promise<KeptRecords> => {
+    reads.push(run);
+    const continues = before(run);
+    const task = { prompt: run, ...(continues !== undefined && { continues }) };
+    const at = { run, at: 0 };
+    const events = [
+      { ...at, seq: 1, path: "", type: "run.started", plan: { nodes: { a: { kind: "task", task } }, output: "a" } },
+      { ...at, seq: 2, path: "a", type: "node.started", kind: "task", attempt: 1, prompt: run },
+    ] as unknown as KeptRecords["events"];
+    return { events, problems: [] };
+  };
+  const runs = openPreviousRuns([], { store: { readWhole } as RunStore });
+  const talk = await runs.talkOf("run_49/a");
+  expect(talk?.messages).toHaveLength(50);
+  expect(talk?.messages[0]).toMatchObject({ text: "run_0" });
+  reads.length = 0;
+  await runs.talkOf("run_left/a");
+  expect(reads.length).toBeLessThan(60);
 });
 
 test("a run with several tasks needs a path", async () => {

@@ -57,7 +57,7 @@ function fresh() {
   return { cwd, home, crew, run, pass: (ms: number) => (now += ms) };
 }
 
-test("a finished task of an earlier run is used again when nothing has changed, and that is said", async () => {
+test("the result of an earlier run is reused and reported when nothing has changed", async () => {
   const { run } = fresh();
   const first = await run();
   expect(first).toMatchObject({ status: "ok", asked: 2 });

@@ -107,7 +107,7 @@ test("a task that has begun resumes on its own model, whatever its agent would g
   expect(good.requests).toHaveLength(0);
 });
 
-test("a model that somebody names and its server does not have is an error, never the offline model", async () => {
+test("a named model that its server does not have is an error, never the offline model", async () => {
   const server = await provider([{ fault: "no-such-model" }, { fault: "no-such-model" }]);
   const home = tempFolder();
   const crew = createCrew({ cwd: home, home, discover: false, env: server.env });
@@ -117,7 +117,7 @@ test("a model that somebody names and its server does not have is an error, neve
   expect(server.requests.length).toBe(1);
 });
 
-test("prices in the settings let a limit in dollars hold for a model that nobody knows the price of", async () => {
+test("prices in the settings enforce a dollar limit for a model without a known price", async () => {
   const home = tempFolder();
   const server = await provider(() => ({ text: "done", usage: { input: 1_000, output: 1_000 } }));
   const providers = { "openai-chat": { prices: { "*": { input: 1, output: 2 } } } };

@@ -109,7 +109,7 @@ test("after the turn that follows on a limit there is no other one, and nothing 
   expect(done).toEqual([]);
 });
 
-test("a run that came to its end while somebody made ready to go on with it is only told again", async () => {
+test("a run that ends while it is being resumed only publishes its events again", async () => {
   const home = tempFolder();
   const run = crewAt(home, scripted("finished")).crew.run(single);
   await run;
@@ -218,7 +218,7 @@ test("what is found in a journal is on the disk before anybody is told of it", a
   await journal.close();
 });
 
-test("the rest of a short write is not written when somebody else has taken over meanwhile", async () => {
+test("the rest of a short write is not written after another process has taken over", async () => {
   const folder = tempFolder();
   let writes = 0;
   const journal = await openJournal(
@@ -238,7 +238,7 @@ test("the rest of a short write is not written when somebody else has taken over
   await journal.close();
 });
 
-test("what an owner could not sync it leaves there when somebody else has read it meanwhile", async () => {
+test("an owner does not remove unsynced records that a new owner has already read", async () => {
   const folder = tempFolder();
   const journal = await openJournal(
     folder,

@@ -154,7 +154,7 @@ test("a task that has not begun can be paused and cancelled: the first does not 
   for (const task of ["a", "c", "d"]) expect(second.models[task]?.requests).toHaveLength(0);
 });
 
-test("a paused helper is waited for by whoever asked for it, and both go on when the run is resumed", async () => {
+test("a parent waits for its paused helper, and both continue when the run is resumed", async () => {
   const home = tempFolder();
   const first = stage(home, {
     lead: [{ text: "asking", calls: [{ name: "hand_on", input: { to: "helper" } }] }],
@@ -226,7 +226,7 @@ test("a task whose need is not done cannot be resumed alone, and the error names
   await expect(async () => crew.resume(run.id, { task: "c" })).rejects.toThrow('"c" needs "a", which is not done.');
 });
 
-test("a task of a run that nobody works on is cancelled for good, and what needs it is skipped", async () => {
+test("a task of an idle run is cancelled for good, and its dependants are skipped", async () => {
   const home = tempFolder();
   const first = stage(home, { a: [hang], b: [hang], c: ["never"] });
   const run = first.crew.run(team(["a"], ["b"], ["c", "a"]));
@@ -247,7 +247,7 @@ test("a task of a run that nobody works on is cancelled for good, and what needs
   expect(nodes["b"]).toMatchObject({ status: "ok" });
 });
 
-test("a command from outside says who waits for a paused task, who is skipped with a cancelled one, and who goes on", async () => {
+test("the answer to a command lists the tasks that wait for a paused task, are skipped with a cancelled one, or continue", async () => {
   const { crew } = stage(tempFolder(), { a: [hang, "a is done"], b: [hang], c: ["c is done"], d: ["never"] });
   const run = crew.run(team(["a"], ["b"], ["c", "a"], ["d", "b"]));
   const signal = new AbortController().signal;

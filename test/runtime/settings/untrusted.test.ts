@@ -87,7 +87,7 @@ async function eventsOf(run: AsyncIterable<Event>): Promise<Event[]> {
   return events;
 }
 
-test("TRUST-01, TRUST-02, TRUST-14: of a project that nobody trusts nothing runs, counts or is called, and no consent is stored", async () => {
+test("TRUST-01, TRUST-02, TRUST-14: nothing of an untrusted project runs, applies or is called, and no consent is stored", async () => {
   const { url, seen } = await sink();
   const place = trap(url);
   const { crew } = crewIn(place, call("write_file", { path: "a", content: "a" }), "done");

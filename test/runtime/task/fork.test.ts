@@ -255,7 +255,7 @@ describe("from a task of an earlier run", () => {
       : { text: "", calls: [{ name: "read_file", input: { path: "notes.txt" } }] };
   };
 
-  test("any number of tasks can start, and the earlier run stays as it is", async () => {
+  test("any number of tasks can start from an earlier run, which stays unchanged", async () => {
     const server = await provider(first, { cache: true });
     const crew = crewAt(server, model);
     const { id } = await crew.run(single);

@@ -63,7 +63,7 @@ test("every turn is asked with the tools and the prompt of its own task", async 
   for (const { tools } of later) expect(tools[0]).toBe(first?.tools[0]); // made once, for all turns
 });
 
-test("a helper knows nothing of the talk of whoever started it, and the other way round", async () => {
+test("a helper does not see its parent's conversation, nor the parent the helper's", async () => {
   const lead = scripted(
     callOf("task", { agent: "helper", tasks: [{ id: "A", assignment: "Count the birds." }] }),
     "done",

@@ -92,7 +92,7 @@ const textIn = (folder: string, without: string): string =>
     .join("\n");
 
 describe("a run", () => {
-  test("uses the login that a person made, and nobody gets to see a token", async () => {
+  test("uses a person's login, and no token is shown", async () => {
     const { oauth, server, home, logins, definition, login, play } = await lab();
     expect(await login()).toBe(true);
     const [asked] = oauth.authorized;

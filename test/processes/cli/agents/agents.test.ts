@@ -28,7 +28,7 @@ function project(): Place {
 const rowsOf = (text: string): Record<string, unknown>[] => JSON.parse(text) as Record<string, unknown>[];
 
 describe("subcrew agents", () => {
-  test("lists what can run, in columns, without colours, whole lines where nobody looks; apart what is not trusted, with what to do", async () => {
+  test("lists agents in columns, in a pipe without colours or truncation, and untrusted ones apart with the next step", async () => {
     const { code, stdout, stderr } = await project().run(["agents"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^helper +user omp +haiku +all +About helper\.$/m);
@@ -81,7 +81,7 @@ describe("subcrew agents", () => {
     expect(wrong).toMatchObject({ code: 2, stdout: "" });
   });
 
-  test("a word that is no command is refused with the nearest one", async () => {
+  test("an unknown subcommand is refused with the nearest one", async () => {
     expect(await project().run(["agents", "explian"])).toMatchObject({
       code: 2,
       stderr: 'subcrew: There is no command "explian".\n  Did you mean `subcrew agents explain`?\n',
@@ -288,7 +288,7 @@ describe("files and settings of one's own", () => {
 });
 
 describe("subcrew trust", () => {
-  test("shows, refuses where nobody is, agrees with --yes, and takes it back", async () => {
+  test("trust lists files, refuses without a terminal, agrees with --yes, and can be revoked", async () => {
     const there = place({
       ".git/HEAD": "",
       ".claude/agents/critic.md": agentFile("critic"),

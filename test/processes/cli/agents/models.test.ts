@@ -8,7 +8,7 @@ const json = async (env: Record<string, string>): Promise<ModelOverview> => {
   return JSON.parse(stdout) as ModelOverview;
 };
 
-test("without a key the default is the offline model, and what is missing is said", async () => {
+test("without a key the default is the offline model, and the missing key is named", async () => {
   const { default: usual, tiers, providers } = await json({});
   expect(usual).toMatchObject({ model: "offline" });
   expect(tiers).toContainEqual({

@@ -72,7 +72,7 @@ describe("flags for every task", () => {
     });
   });
 
-  test("beat what a file says for all, and not what it says for one task", async () => {
+  test("override the file's settings for all tasks, but not for a single task", async () => {
     const there = place({
       "work.yaml": "model: file\ntasks:\n  - { name: a, task: x }\n  - { name: b, task: y, model: own }\n",
     });

@@ -38,7 +38,7 @@ test.each(["local", "process", "thread"])(
   },
 );
 
-test("a run that was killed leaves its worktree to whoever resumes it, who goes on in it and takes it away", async () => {
+test("a resumed run continues in the worktree of the killed one and removes it", async () => {
   const slow = { calls: [{ name: "write_file", input: { path: "b.txt", content: "b\n" } }], delayMs: 600_000 };
   const there = repo(edits("a.txt", slow, "done"));
   const { child, until, ended } = there.start([...args, "--json"]);
@@ -55,7 +55,7 @@ test("a run that was killed leaves its worktree to whoever resumes it, who goes 
   expect(worktrees(there.workspace)).toBe(1);
 });
 
-test("what nobody resumes is swept with its run", async () => {
+test("the worktree of a run that is never resumed is deleted with the run", async () => {
   const there = repo(edits("a.txt", { text: "late", delayMs: 600_000 }));
   const { child, until, ended } = there.start([...args, "--json"]);
   await until(/"tool\.ended"/);

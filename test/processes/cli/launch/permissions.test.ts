@@ -90,7 +90,7 @@ describe("commands", () => {
     });
   });
 
-  test("--sandbox off is said in every run that uses commands, and they run only by rule", async () => {
+  test("--sandbox off is reported in every run with commands, which then run only by rule", async () => {
     const { ended, denied, events } = await play(
       [bash("echo a"), bash("ls")],
       ["--sandbox", "off", "--allow", "bash(echo *)"],
@@ -110,7 +110,7 @@ describe("commands", () => {
   });
 });
 
-test("RES-10: what was refused stays refused when the run is taken up with more rights", async () => {
+test("RES-10: a refused call stays refused when the run is resumed with more rights", async () => {
   const there = place({ "turns.json": script({ delayMs: 600_000, text: "never" }) });
   const started = there.start([
     "run",

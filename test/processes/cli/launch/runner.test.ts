@@ -20,7 +20,7 @@ test("the command runs a task in a process or thread of its own", async () => {
   }
 });
 
-test("a runner that is none is a mistake", async () => {
+test("an unknown runner is refused", async () => {
   const { code, stderr } = await place().run(["run", "general", "Go.", "--runner", "moon"]);
   expect({ code, names: /local.*thread.*process/s.test(stderr) }).toEqual({ code: 2, names: true });
 });

@@ -68,7 +68,7 @@ describe.concurrent("subcrew mcp", () => {
     expect((await there.run(["ps"])).stdout).toContain((structuredContent as { run: string }).run);
   });
 
-  test("SRV-09: lines that are no messages are no reason to stop, and stdout holds nothing but the protocol", async () => {
+  test("SRV-09: invalid lines do not stop the server, and stdout holds only protocol messages", async () => {
     const input = `${HELLO}not json\n[]\n{"jsonrpc":"1.0"}\n${message(7, "no/such/method")}${message(8, "tools/list")}`;
     const { stdout, code, signal } = await place().run(["mcp"], { input });
     expect([code, signal]).toEqual([0, null]);

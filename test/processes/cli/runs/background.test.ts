@@ -522,7 +522,7 @@ describe.concurrent("tidying up", () => {
     expect(readdirSync(runsOf(there))).toEqual([running]);
   });
 
-  test("ps without any run, and of a name that is none", async () => {
+  test("ps without any run, and status of an unknown name", async () => {
     const there = fresh({});
     expect((await there.run(["ps"])).stderr).toBe("There are no runs yet.\n");
     expect((await there.run(["status", "nothing"])).code).toBe(2);

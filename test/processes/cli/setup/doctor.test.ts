@@ -68,7 +68,7 @@ describe("doctor", () => {
     });
   });
 
-  test("a local server that answers is listed, one that nobody runs is not", async () => {
+  test("a local model server that answers is listed, others are not", async () => {
     const url = await modelServer();
     const { all } = await findings({ LMSTUDIO_BASE_URL: url, VLLM_BASE_URL: "http://127.0.0.1:9/v1" });
     expect(all.filter(({ about }) => about === "provider").map(({ text }) => text.split(" ")[0])).toEqual(["lmstudio"]);

@@ -13,7 +13,7 @@ const team = JSON.stringify({
 const files = { "team.json": team, "turns.json": script("the page") };
 const args = ["team", "--input", "team.json", "--model", "scripted:turns.json"];
 
-test("nobody is there to answer: the run fails with exit code 3 and says how to go on", async () => {
+test("in an unattended run a question fails with exit code 3 and says how to continue", async () => {
   const there = place(files);
   const { code, stdout, stderr } = await there.run(args);
   expect(code).toBe(3);

@@ -28,7 +28,7 @@ const own: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe.each(foreignTools)("a task that is handed to %s", (tool) => {
-  test("ends with its answer, is told like one of ours, and sees the keys of nobody else", async () => {
+  test("returns its answer, emits events like our own runner, and sees only its own keys", async () => {
     const { bin, called } = fake(tool, transcripts[tool]!);
     const { result, events } = await handTo(tool, bin, { agent: fits(tool), env: { ...keys, LANG: "C" } });
     expect(result, JSON.stringify(result.fault)).toMatchObject({ status: "ok", output: "It is 42." });

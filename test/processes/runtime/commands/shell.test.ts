@@ -137,7 +137,7 @@ describe("where bubblewrap works", () => {
     expect(ended[0]!.text).toContain("a");
   });
 
-  test("PATH-04, SBX-05: what is hidden does not come to light by a new name, nor by saying that it is written", async () => {
+  test("PATH-04, SBX-05: a hidden file cannot be read by renaming it, nor by declaring it as written", async () => {
     const cwd = tempFolder({ "secrets/deep/key": CANARY, "sub/open/x": "x" });
     const setting = { cwd, permissions: { mode: "bypass" as const, deny: ["read_file(secrets/deep/**)"] } };
     const moved = await play([bash("mv se* other; mv su* sub2"), bash("grep -r canary .; ls")], setting);
@@ -336,7 +336,7 @@ describe("race with an acceptance command", () => {
     });
   });
 
-  test("no answer that is accepted is no winner, and why is said", async () => {
+  test("without an accepted answer there is no winner, and the reason is reported", async () => {
     const { status, events } = await race("echo too dull; exit 1", {
       permissions: { allow: ["bash(=echo too dull; exit 1)"] },
     });

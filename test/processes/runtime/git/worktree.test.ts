@@ -127,7 +127,7 @@ describe("a task in a worktree of its own", () => {
     expect([text(cwd, "a.txt"), existsSync(patch)]).toEqual(["two\n", true]);
   });
 
-  test("keeps them when it fails, or when nobody allows edits, and asks where somebody is there", async () => {
+  test("keeps its changes when it fails or edits are not allowed, and asks if a person is available", async () => {
     const edit = (then: string | object) => ({ worker: [write("a.txt", "two\n"), then] }) as Parameters<typeof runs>[1];
     const fails = await runs(project(), edit(""), alone("worker"));
     expect(fails.result.status).toBe("failed");

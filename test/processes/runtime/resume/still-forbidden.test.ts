@@ -96,7 +96,7 @@ describe("a forbidden tool stays forbidden in a node whose result is reused", ()
     expect(await refusals(at, idOf(now), now)).toBe(1);
   });
 
-  test("what it read may not be read any more: it is not read to compare, and the result is not used", async () => {
+  test("a file that may no longer be read is not read for the comparison, and the result is not reused", async () => {
     const at = start("[read_file]");
     expect((await at.run(asked)).code).toBe(0);
     const now = await at.run([...asked, "--deny", "read_file(notes.txt)"]);

@@ -83,7 +83,7 @@ describe("by the kernel", () => {
     },
   );
 
-  test("a process that the kernel kills in its n-th fdatasync is taken up again", async (context) => {
+  test("a run whose process is killed in its n-th fdatasync is resumed", async (context) => {
     if (strace.missing !== undefined) context.skip(strace.missing);
     for (const when of [1, 3]) {
       const at = place(words);

@@ -72,7 +72,7 @@ test.each(["000", "077"])("LOG-12: with umask %s, what is kept is for the user o
   );
 });
 
-test("LOG-13: whoever follows a run waits for the rest of a record, and changes nothing", async () => {
+test("LOG-13: a reader that follows a run waits for the rest of a record, and changes nothing", async () => {
   const folder = tempFolder();
   const file = join(folder, JOURNAL_FILE);
   writeFileSync(file, encodeLine(fact(1), 1));

@@ -187,7 +187,7 @@ describe.concurrent("MCP servers", () => {
     expect(warnings(later)).toEqual([expect.stringMatching(/did not offer before: backdoor.*subcrew mcp trust fix/s)]);
   });
 
-  test("what was agreed to and cannot be read any more is agreed to no longer", async () => {
+  test("an unreadable record of trusted tools trusts nothing", async () => {
     const { server, starts } = fixture();
     const home = tempFolder();
     await play(["done"], { home, mcpServers: { fix: server } });
@@ -226,7 +226,7 @@ describe.concurrent("MCP servers", () => {
     });
   });
 
-  test("a server that cannot be started is said, and its tools are missing", async () => {
+  test("a server that cannot be started is reported, and its tools are missing", async () => {
     const mcpServers = {
       fix: { command: "no-such-program-at-all" },
       odd: { command: process.execPath, args: ["-e", "console.error('no licence'); process.exit(3)"] },
@@ -281,7 +281,7 @@ describe.concurrent("MCP servers", () => {
     expect(warnings(await play(["done"], { agent }))).toEqual([expect.stringMatching(/127\.0\.0\.1/)]);
   });
 
-  test("MCPC-04: where a server sends us to log in, nobody goes", async () => {
+  test("MCPC-04: a run never follows the login address of a server", async () => {
     const asked: string[] = [];
     const listening = async (answer: RequestListener): Promise<string> => {
       const http = createServer(answer).listen(0, "127.0.0.1");
