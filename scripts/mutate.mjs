@@ -87,7 +87,10 @@ const suites = {
   "src/runtime/resume/resume-run.ts": [resuming.slice(0, 2), ["test/processes/runtime/resume"]],
   "src/runtime/resume/continue-task.ts": [resuming.slice(0, 3), resuming.slice(3)],
   "src/runtime/resume/previous-runs.ts": [resuming.slice(0, 3), resuming.slice(3)],
-  "src/runtime/resume/recorded-agent.ts": [resuming.slice(0, 1), resuming.slice(1)],
+  "src/runtime/resume/recorded-agent.ts": [
+    ["src/runtime/resume/recorded-agent.test.ts", ...resuming.slice(0, 1)],
+    resuming.slice(1),
+  ],
   "src/runtime/resume/reuse-results.ts": [["test/runtime/resume/reuse.test.ts"], resuming],
 };
 
