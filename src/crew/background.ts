@@ -19,7 +19,7 @@ export type BackgroundRun = Readonly<{
 /** What the process of a background run needs to make the same crew: JSON without secrets. */
 export type BackgroundOptions = Readonly<{
   crew?: Readonly<Record<string, unknown>>;
-  /** Approve whatever asks. */
+  /** Approves every question. */
   yes?: boolean;
 }>;
 

@@ -27,7 +27,7 @@ export type ExplainOptions = Readonly<{
   call: ExplainedCall;
   /** The tools that exist here. */
   tools: readonly string[];
-  /** The MCP servers that there are for the agent; none is started. */
+  /** The MCP servers available to the agent; none is started. */
   servers: readonly KnownServer[];
   /** The user's rule that forbids a tool, if any. */
   barredBy(tool: string): string | undefined;

@@ -6,9 +6,9 @@ import { DELEGATION_TOOL } from "../core/vocabulary/tool-names.ts";
 /** An agent that another one can start, itself or through others, and the tools it adds. */
 export type ReachedAgent = Readonly<{
   name: string;
-  /** Who starts it. */
+  /** The agent that starts it. */
   through: string;
-  /** What it may use and the first agent may not. */
+  /** Its tools that the first agent may not use. */
   adds: readonly string[];
 }>;
 

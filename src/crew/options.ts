@@ -11,12 +11,12 @@ export type CrewOptions = Partial<CrewSetup> &
   CrewCode &
   Pick<RunParameters, "concurrency" | "unattended"> &
   Readonly<{
-    /** Agents besides those that are found; they come first. */
+    /** Agents in addition to the discovered ones; they take precedence. */
     agents?: readonly Agent[];
     /** False: only `agents` and the bundled ones exist. */
     discover?: boolean;
     /**
-     * Settings for what is not said here. `true`: those of the user's file, of a trusted project's and of the variables.
+     * Settings for options that are not given here. `true`: those of the user's file, a trusted project's file and the variables.
      * By default there are none.
      */
     config?: Config | true;

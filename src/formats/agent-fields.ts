@@ -48,7 +48,7 @@ export function parseAgentFields(frontmatter: Readonly<Record<string, unknown>>)
   return fields;
 }
 
-/** A list that already has the completion tool, under any of its names, stays as it is. */
+/** A list that already contains the finish tool, under any of its names, is unchanged. */
 export function withCompletion(tools: readonly string[]): string[] {
   return tools.some((name) => toolsNamed(name).includes(FINISH_TOOL)) ? [...tools] : [...tools, SUBMIT];
 }

@@ -138,7 +138,7 @@ const scopesIn = (raw: Raw): string[] => [
   ...(textIn(raw, "scopes", "scope") ?? "").split(/\s+/).filter((word) => word !== ""),
 ];
 
-/** The port of an address that the browser comes back to, where it is the one that we would use, too. */
+/** The port of a redirect URL, if we would use the same one. */
 function portIn(url: string | undefined): number | undefined {
   const port = /^http:\/\/localhost:(\d{1,5})\/callback$/.exec(url ?? "")?.[1];
   return port === undefined ? undefined : Number(port);

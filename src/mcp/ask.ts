@@ -36,7 +36,7 @@ const needed: Readonly<Record<AnswerKind, readonly string[]>> = {
   call: ["approve"],
 };
 
-/** The questions as forms for the client. Nothing in their text can hide. */
+/** Converts the questions to forms for the client. Invisible characters are shown. */
 export function formsFor(questions: readonly Question[], kind: (question: Question) => AnswerKind): Questions {
   return Object.fromEntries(
     questions.map((question) => [

@@ -6,11 +6,11 @@ import type { Run } from "../runtime/run/run.ts";
 import { keyOf } from "./ask.ts";
 import type { McpRun, OnEvent, ServedRuns, WaitedRun } from "./runs.ts";
 
-/** What a delegation tool is told and may be stopped by. */
+/** The listener and the signal of a delegation call. */
 export type DelegationCallContext = Readonly<{ signal: AbortSignal; heard(event: Event, run: Run): void }>;
 export type DelegationResult = Readonly<{ text: string; error?: boolean }>;
 
-/** Delegation tools for somebody outside of runs: what `openDelegation` opens on a crew. */
+/** Delegation tools for a client outside of runs: what `openDelegation` returns for a crew. */
 export type DelegationTools = Readonly<{
   tools(): Promise<readonly Readonly<{ name: string; description: string; input: JsonSchema }>[]>;
   call(name: string, input: unknown, call: DelegationCallContext): Promise<DelegationResult>;
@@ -38,7 +38,7 @@ export function delegated(
     });
   };
   const over = call({ signal: stop.signal, heard });
-  over.catch(() => {}); // whoever waits for it is told
+  over.catch(() => {}); // the rejection reaches the caller that awaits it
   return {
     id: `call_${randomBytes(9).toString("base64url")}`,
     questions: () => [...own.values()].flatMap((served) => served.questions()),

@@ -9,13 +9,13 @@ import { createServer } from "./server.ts";
 
 export type HttpOptions = ServerContextOptions &
   Readonly<{
-    /** Whoever has it may do everything that this server offers. */
+    /** The access token: it grants everything that this server offers. */
     token: string;
     /** Loopback by default. */
     host?: string;
     /** A free one by default. */
     port?: number;
-    /** Delegation tools to offer besides our own. */
+    /** Delegation tools to offer in addition to our own. */
     delegation?: DelegationTools;
     onError(error: unknown): void;
   }>;

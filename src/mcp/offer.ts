@@ -23,7 +23,7 @@ export type StartingTool = Readonly<{
   plan(args: ToolArguments): Plan | Promise<Plan>;
   /** False: the caller only wants to know that it began. */
   waits(args: ToolArguments): boolean;
-  /** What the model is told at the end, where that is not the output. */
+  /** The final text for the model, if it differs from the output. */
   told?(view: RunView): string;
 }>;
 
@@ -32,7 +32,7 @@ export type ImmediateTool = Readonly<{
   answer(args: ToolArguments, office: ServerContext, signal: AbortSignal): Promise<CallResult>;
 }>;
 
-/** One that starts runs by itself, as the delegation tools of other systems do. */
+/** A tool that starts runs by itself, as the delegation tools of other systems do. */
 export type DelegatingTool = Readonly<{
   delegate(args: ToolArguments, call: DelegationCallContext): Promise<DelegationResult>;
 }>;

@@ -4,10 +4,10 @@ import { nodeTitle } from "../core/view/nodes.ts";
 import type { WaitedRun } from "./runs.ts";
 import type { CallContext } from "./sdk.ts";
 
-/** More often than this nobody reads it. */
+/** The shortest interval between two progress messages. */
 const EVERY_MS = 100;
 
-/** Tells a client how a run goes on, if it asked for that; gives back how to stop. */
+/** Sends the progress of a run to a client that asked for it; returns a function that stops. */
 export function reportProgress({ listen, told }: WaitedRun, { mcpReq }: CallContext): () => void {
   const { _meta: { progressToken } = {} } = mcpReq;
   if (progressToken === undefined) return () => {};
@@ -20,7 +20,7 @@ export function reportProgress({ listen, told }: WaitedRun, { mcpReq }: CallCont
     last = now;
     told.times += 1;
     const params = { progressToken, progress: told.times, message };
-    mcpReq.notify({ method: "notifications/progress", params }).catch(() => {}); // nobody is there any more
+    mcpReq.notify({ method: "notifications/progress", params }).catch(() => {}); // the client has disconnected
   });
 }
 

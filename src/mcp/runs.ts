@@ -17,7 +17,7 @@ export type WaitedRun = Readonly<{
   toolOf(question: Question): string | undefined;
   /** Questions that a client answered or left to the inbox: it is not asked them again. */
   putOff: Set<string>;
-  /** How often a client was told of it: what it is told must count up, also over the rounds of a call. */
+  /** The progress counter of a client: it must increase, also over the rounds of a call. */
   told: { times: number };
   /** Calls back with each event; gives back how to stop listening. */
   listen(heard: OnEvent): () => void;
@@ -31,7 +31,7 @@ export type WaitedRun = Readonly<{
 
 export type OnEvent = (event: Event, state: State) => void;
 
-/** A run that came in here, with what its events told so far. */
+/** A run started by a client, with the state folded from its events. */
 export type McpRun = WaitedRun &
   Readonly<{
     run: Run;
@@ -45,7 +45,7 @@ export type McpRun = WaitedRun &
 /** The runs of one server. A client sees these, and others only where the owner shares them. */
 export type ServedRuns = Readonly<{
   start(plan: Plan): McpRun;
-  /** A run that somebody else started for a client. */
+  /** A run that another part of the server started for a client. */
   adopt(run: Run): McpRun;
   /** The run that an id, the beginning of one or a name means. */
   find(word: string): McpRun | undefined;
@@ -54,7 +54,7 @@ export type ServedRuns = Readonly<{
   close(reason: string): Promise<void>;
 }>;
 
-/** A client that starts runs without end is told to stop. */
+/** The maximum number of unfinished runs per client. */
 const MOST_ACTIVE = 200;
 /** How many that have ended are remembered; all of them are kept on disk. */
 const MOST_REMEMBERED = 1_000;
@@ -127,7 +127,7 @@ function serve(run: Run): McpRun {
     }
     return run.state;
   })();
-  over.catch(() => {}); // whoever waits for it is told
+  over.catch(() => {}); // the rejection reaches the caller that awaits it
   return {
     id: run.id,
     run,

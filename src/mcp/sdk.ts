@@ -9,7 +9,7 @@ import type {
 } from "@modelcontextprotocol/server";
 import { CrewError } from "../core/schema/error.ts";
 
-/** The protocol library, which only this file names and which is loaded when somebody serves. */
+/** The MCP library; only this file names it, and it is loaded when a server starts. */
 export type Sdk = typeof import("@modelcontextprotocol/server") &
   Pick<typeof import("@modelcontextprotocol/server/stdio"), "serveStdio" | "StdioServerTransport">;
 

@@ -18,7 +18,7 @@ export type ServerContextOptions = Readonly<{
   allRuns?: boolean;
   /** The `answer` tool may also allow calls of agents; otherwise only a person can, in a form or in the inbox. */
   answersCalls?: boolean;
-  /** False: nobody is there to be asked, so what needs an answer fails. */
+  /** False: no person can be asked, so tasks that need an answer fail. */
   attended?: boolean;
 }>;
 
@@ -32,7 +32,7 @@ export type ServerContext = Readonly<{
   start(plan: Plan): McpRun;
   look(word: string): Promise<RunView>;
   list(): Promise<readonly RunView[]>;
-  /** Waits for the end of a run, but no longer than this. */
+  /** Waits for the end of a run, at most this long. */
   wait(word: string, ms: number, signal: AbortSignal): Promise<RunView>;
   answer(word: string, said: GivenAnswer): Promise<Readonly<{ path: string; done: boolean; text: string }>>;
   cancel(word: string, reason: string): Promise<RunView>;
@@ -45,7 +45,7 @@ export function createServerContext(
   { allRuns = false, answersCalls = false, attended = true }: ServerContextOptions = {},
 ): ServerContext {
   const runs = createServedRuns(crew, { attended });
-  /** A run of this server, or the id of one of somebody else's that the owner shares. */
+  /** A run of this server, or the id of another run that the owner shares. */
   const find = async (word: string): Promise<McpRun | string> => {
     const own = runs.find(word);
     if (own) return own;
@@ -170,7 +170,7 @@ function theQuestion(state: State, path: string | undefined): Question {
   );
 }
 
-/** Whoever calls from outside does not choose where on this machine agents work. */
+/** A client cannot choose the folder in which agents work. */
 function checkWorkspace({ nodes }: Body, workspace: string): void {
   for (const node of Object.values(nodes)) {
     if (node.kind === "loop") checkWorkspace(node.body, workspace);

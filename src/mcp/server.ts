@@ -19,7 +19,7 @@ export type SharedServer = Readonly<{
   office: ServerContext;
   /** What is offered right now. */
   offers(): Promise<readonly Offer[]>;
-  /** Told what went wrong inside; a client only hears that something did. */
+  /** Receives internal errors; a client only learns that there was one. */
   onError(error: unknown): void;
 }>;
 
@@ -58,7 +58,7 @@ export function createServer(serving: SharedServer, era: Era): ProtocolServer {
   return server;
 }
 
-/** A person who answers forms may take hours for one, and a run may have many. */
+/** A person may take hours for one form, and a run may have many. */
 const MOST_ROUNDS = 10_000;
 const ROUND_MS = 86_400_000;
 
@@ -86,7 +86,7 @@ type Call = SharedServer &
     task: boolean;
   }>;
 
-/** Starts a run, or takes up one that waits for what its client was asked. */
+/** Starts a run, or continues one that waits for an answer of its client. */
 async function startOrGoOn(call: Call): Promise<CallResult | NeedsInput | Record<string, unknown>> {
   const { office, offer, args, context, client, era, sdk, server } = call;
   const { requestState, inputResponses = {} } = context.mcpReq;
@@ -111,7 +111,7 @@ async function startOrGoOn(call: Call): Promise<CallResult | NeedsInput | Record
 
 type DelegatedCall = Pick<Call, "sdk" | "office" | "args" | "context" | "client"> & Readonly<{ offer: DelegatingTool }>;
 
-/** The same for a tool that starts runs by itself. Who cannot be asked waits for the inbox. */
+/** The same for a tool that starts runs by itself. Questions to a client that cannot be asked wait in the inbox. */
 async function delegateOrGoOn({
   sdk,
   office,
@@ -142,7 +142,7 @@ async function waitFor(served: McpRun, { offer, context, client, sdk }: Call): P
   const stayed = await stay(served, context);
   if (stayed.over) return ending(served, offer);
   if (stayed.parked) return shown(served);
-  // Who cannot be asked is told, and the question waits in the inbox and for `answer`.
+  // A client that cannot be asked is told so, and the question waits in the inbox and for `answer`.
   if (client.elicitation === undefined) return shown(served);
   return sdk.inputRequired({ inputRequests: questionForms(served, stayed.asked), requestState: served.id });
 }
@@ -200,7 +200,7 @@ function serveTasks(server: ProtocolServer, { office, sdk }: SharedServer, era: 
 
 type Form = Parameters<ProtocolServer["elicitInput"]>[0];
 
-/** Asks a client of the earlier protocol what its task asks, while it polls; what it puts off waits in the inbox. */
+/** Asks a client of the earlier protocol the questions of its task while it polls; postponed questions wait in the inbox. */
 async function askOnTheWay(served: McpRun, server: ProtocolServer): Promise<void> {
   if (server.getClientCapabilities()?.elicitation === undefined) return;
   for (let stayed = await next(served); !stayed.over; stayed = await next(served)) {

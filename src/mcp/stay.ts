@@ -5,7 +5,7 @@ import { reportProgress } from "./progress.ts";
 import type { McpRun, WaitedRun } from "./runs.ts";
 import type { CallContext, Questions } from "./sdk.ts";
 
-/** What made somebody who waits for a run stop waiting: its end, or questions that it asks. */
+/** Why waiting for a run ended: the run ended, or it has questions. */
 export type WaitResult =
   | Readonly<{ over: true }>
   | Readonly<{ over: false; asked: readonly Question[]; parked?: undefined }>;
@@ -48,12 +48,12 @@ function parked(served: WaitedRun): Readonly<{ parked: Promise<StayResult>; stop
   return { parked: waiting, stop: () => stop() };
 }
 
-/** Waits for the end of a run, or for something that it asks. */
+/** Waits for the end of a run, or for a question. */
 export function next(served: WaitedRun): Promise<WaitResult> {
   return Promise.race([served.over.then((): WaitResult => ({ over: true })), asking(served)]);
 }
 
-/** Resolves with what a run asks as soon as there is something that was not put off. */
+/** Resolves with the questions of a run as soon as there is one that was not postponed. */
 function asking(served: WaitedRun): Promise<WaitResult> {
   const open = (): readonly Question[] => served.questions().filter((question) => !served.putOff.has(keyOf(question)));
   return new Promise((resolve) => {
@@ -70,7 +70,7 @@ function asking(served: WaitedRun): Promise<WaitResult> {
   });
 }
 
-/** Resolves when a run has really begun, so that whatever is wrong with it is told to whoever started it. */
+/** Resolves when a run has begun, so that an error at its start reaches the caller. */
 export function untilStarted(served: McpRun): Promise<void> {
   return new Promise((resolve, reject) => {
     if (served.run.state.status !== "starting") return resolve();
@@ -88,7 +88,7 @@ export function questionForms(served: WaitedRun, asked: readonly Question[]): Qu
   return formsFor(asked, (question) => answerKindOf(served.toolOf(question)));
 }
 
-/** Hands the replies of a client to a run; those that it put off are remembered. Replies to nothing that is open do not count. */
+/** Passes the replies of a client to a run, and remembers postponed ones. Replies without an open question are ignored. */
 export async function takeReplies(served: WaitedRun, replies: Readonly<Record<string, unknown>>): Promise<void> {
   for (const question of served.questions()) {
     const key = keyOf(question);

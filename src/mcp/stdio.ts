@@ -10,9 +10,9 @@ export type StdioOptions = ServerContextOptions &
   Readonly<{
     input: Readable;
     output: Writable;
-    /** Delegation tools to offer besides our own. */
+    /** Delegation tools to offer in addition to our own. */
     delegation?: DelegationTools;
-    /** Ends the server as if its client had gone. */
+    /** Ends the server as if its client had disconnected. */
     signal: AbortSignal;
     onError(error: unknown): void;
   }>;

@@ -1,7 +1,7 @@
 import type { RunStatus } from "../core/run/run-status.ts";
 import type { CallResult, Questions } from "./sdk.ts";
 
-/** How a client that does not wait follows a run: the protocol's own tasks, whose id is that of the run. */
+/** Lets a client follow a run without waiting: tasks of the protocol, with the run's id. */
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 
 /** Where a client of the earlier protocol finds the task that a result is of. */
@@ -15,7 +15,7 @@ export type TaskFacts = Readonly<{
   life: RunStatus;
   startedAt: number;
   changedAt: number;
-  /** What it does right now. */
+  /** The current activity. */
   doing: string;
 }>;
 
@@ -52,7 +52,7 @@ function common({ id, life, startedAt, changedAt, doing }: TaskFacts): Common {
   };
 }
 
-/** A task as revision 2026-07-28 has it, with what it came to or what it wants to know. */
+/** A task in the format of revision 2026-07-28, with its result or its questions. */
 export function modernTask(
   facts: TaskFacts,
   { result, questions }: Readonly<{ result?: CallResult; questions?: Questions }> = {},

@@ -68,7 +68,7 @@ export const runView = z.object({
 });
 export type RunView = z.infer<typeof runView>;
 
-/** The run as far as it is; outputs of single tasks only where there is more than one. */
+/** The current state of the run; outputs of single tasks only if there is more than one. */
 export function viewOf(state: State, life: RunStatus | "damaged", now: number): RunView {
   const nodes = inPlanOrder(state);
   const questions = openQuestions(state);
@@ -124,7 +124,7 @@ function inPlanOrder(state: State): NodeView[] {
   return shownNodes(state).toSorted((a, b) => place(a) - place(b));
 }
 
-/** The view as a tool's result: the output as text for the model, everything as data for the program. */
+/** The view as a tool result: the output as text for the model, everything as structured data. */
 export function callResultOf(view: RunView): CallResult {
   return {
     content: [{ type: "text", text: textOf(view) }],

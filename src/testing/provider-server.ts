@@ -25,7 +25,7 @@ export type ProviderRequest = Readonly<{
   headers: IncomingHttpHeaders;
   body: Readonly<Record<string, unknown>>;
   model: string;
-  /** How it ended: it got its whole answer, or whoever asked closed the connection first. */
+  /** How it ended: the answer was complete, or the client closed the connection first. */
   ended: Promise<"answered" | "hung up">;
 }>;
 
@@ -49,7 +49,7 @@ export type ProviderServer = Readonly<{
   url: string;
   /** What reached it so far, in order. */
   requests: readonly ProviderRequest[];
-  /** Variables that send every provider here, with keys that are no keys. */
+  /** Variables that direct every provider to this server, with fake keys. */
   env: Readonly<Record<string, string>>;
   /** How many connections are open. */
   connections(): Promise<number>;
@@ -196,7 +196,7 @@ const wireFaults: Readonly<Record<WireFault, (turn: FaultyTurn, answer: Answer) 
   },
 };
 
-/** The first words of an answer; what comes then is up to the fault. */
+/** The beginning of an answer; the fault decides the rest. */
 async function beginning(
   { text = "" }: FaultyTurn,
   answer: Answer,

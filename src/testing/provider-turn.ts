@@ -16,7 +16,7 @@ export type SpokenTurn = Readonly<{
   paceMs?: number;
 }>;
 
-/** A tool call; `arguments` is sent as it stands, so that it can be garbage. */
+/** A tool call; `arguments` is sent unchanged, so that it can be invalid JSON. */
 export type ProviderCall = Readonly<
   { name: string; id?: string } & ({ input: unknown; arguments?: never } | { arguments: string; input?: never })
 >;
@@ -89,9 +89,9 @@ export type WireFault =
   | "empty"
   | "html"
   | "no-content"
-  /** JSON of another kind, where a stream belongs. */
+  /** A JSON body where an event stream is expected. */
   | "wrong-shape"
-  /** A stream of events that are no JSON. */
+  /** An event stream whose data is not JSON. */
   | "not-json"
   /** An error inside of a stream that began well. */
   | "error-event"

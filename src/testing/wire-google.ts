@@ -55,7 +55,7 @@ function partsOf(turn: SpokenTurn, { n }: AnswerFacts): object[] {
   ];
 }
 
-/** Arguments are JSON inside of JSON here, so garbage is a value that is no object. */
+/** Google sends arguments as a value, so invalid arguments are a value that is not an object. */
 function argumentsFrom(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -51,7 +51,7 @@ export const claudeFields: Fields = defineFields({
 /** Claude Code's Markdown files; plugins and Augment use them too. */
 export const claudeDialect: Dialect = markdown({ id: "claude", fields: claudeFields, freeName: true, settle });
 
-/** A file that has only one of name and description is meant as an agent all the same; where the other is from is said. */
+/** A file with only one of name and description still counts as an agent; the source of the other is reported. */
 function settle(draft: Draft, { metadata }: Data, place: FilePlace): void {
   const { agent, from } = draft;
   if (agent.name === undefined && agent.description !== undefined) {

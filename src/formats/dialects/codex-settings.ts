@@ -21,7 +21,7 @@ export function readCodexSettings(settings: Data, place: FilePlace, reader: Role
 
 const KEYS: ReadonlySet<string> = new Set(["description", "config_file", "nickname_candidates"]);
 
-/** A role is its table and the file that the table names; where both say something, the table counts. */
+/** Merges the table of a role with the file that it names; the table takes precedence. */
 function readRole(role: string, table: Data, { place, reader }: { place: FilePlace; reader: RoleReader }): ParsedFile {
   const unknown = Object.keys(table).find((key) => !KEYS.has(key));
   if (unknown !== undefined)
@@ -39,7 +39,7 @@ function readRole(role: string, table: Data, { place, reader }: { place: FilePla
   return readRecord(reader.fields, { ...named.data, ...own }, { place, freeName: true, defaultName: role, settle });
 }
 
-/** The file that a role names, when it lies beside the settings or below. */
+/** The file that a role names, if it is in the folder of the settings or below. */
 function roleFile(path: unknown, { include }: FilePlace): TomlResult {
   const way = typeof path === "string" ? normalize(path) : "..";
   const outside = isAbsolute(way) || way === ".." || way.startsWith(`..${sep}`);

@@ -71,13 +71,13 @@ export const codexDialect: Dialect = {
   lineOf: tomlLineOf,
 };
 
-/** Settings for a role of `config.toml`, which has the name and the description; whoever lists that role reads this file. */
+/** Settings of a role whose name and description are in `config.toml`; they are read together with that role. */
 const ONLY_NAMED = problem(
   "no-effect",
   "The file has neither name nor description; `[agents.ROLE]` of config.toml may name it.",
 );
 
-/** A role that is called `config` lies in a folder for roles. */
+/** A role called `config` is in a folder for roles. */
 const isSettings = (file: string): boolean => /[\\/]\.codex[\\/]config\.toml$/.test(file);
 
 /** Unknown keys are errors here, */

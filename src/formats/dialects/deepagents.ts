@@ -5,7 +5,7 @@ import { model, text } from "../fields/rules.ts";
 import { tools } from "../fields/tools.ts";
 import { narrowing } from "../fields/narrowing.ts";
 
-/** The folder that an agent's `AGENTS.md` lies in. */
+/** The folder of an agent's `AGENTS.md`. */
 const folderOf = ({ relative }: FilePlace): string => relative.split("/").at(-2) ?? "";
 
 /** `provider:model` */

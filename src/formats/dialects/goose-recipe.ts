@@ -61,7 +61,7 @@ const settings: KeyReader = (draft, value, key) => {
 const response: KeyReader = (draft, value, key) =>
   isRecord(value) ? output(draft, value["json_schema"] ?? null, key) : bad(draft, key, "{ json_schema }");
 
-/** Beside instructions it is the first message; alone it is all there is. */
+/** With instructions it is the first message; otherwise it is the whole prompt. */
 const prompt: KeyReader = (draft, value, key) => {
   if (typeof value !== "string") bad(draft, key, "a text");
 };

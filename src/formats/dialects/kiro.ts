@@ -33,7 +33,7 @@ const record: KeyReader = (draft, value, key) => {
   if (!isRecord(value)) bad(draft, key, "an object with settings for each tool");
 };
 
-/** `{ rules: [...] }`, whose form is not settled yet: what it may restrict is asked. */
+/** `{ rules: [...] }` has no settled form yet, so every tool it may restrict needs approval. */
 const ruleset: KeyReader = (draft, _value, key) => {
   narrowBy(draft, ASK_ALL, key);
   addProblem(draft, "tool-rule", `"${key}" is not understood; every call needs approval instead.`, { field: key });

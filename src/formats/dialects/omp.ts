@@ -6,7 +6,7 @@ import { bad, flagOf, kept, model, output, readSkills, readThinking, text } from
 import { disallowedTools, spawns, tools } from "../fields/tools.ts";
 import { narrowing } from "../fields/narrowing.ts";
 
-/** `true`: whoever starts it waits for it. `false` is what happens anyway. */
+/** `true`: the caller waits for it. `false` is the default. */
 const blocking: KeyReader = (draft, value, key) => {
   const read = flagOf(value);
   if (read === undefined) bad(draft, key, "true or false");
@@ -34,7 +34,7 @@ export const ompFields: Fields = defineFields({
   color: kept(),
 });
 
-/** oh-my-pi. Comments in HTML are no part of the prompt, and a plain last message also counts as a result. */
+/** oh-my-pi. HTML comments are not part of the prompt, and a plain last message is accepted as result. */
 export const ompDialect: Dialect = markdown({
   id: "omp",
   fields: ompFields,
@@ -43,7 +43,7 @@ export const ompDialect: Dialect = markdown({
   settle: ({ agent, from }) => {
     agent.completion = "tool-or-text";
     from["completion"] = "(dialect)";
-    // There, whoever may start agents has the tool for it, listed or not.
+    // In oh-my-pi every agent that may start agents has the tool for it, listed or not.
     if (agent.tools !== undefined && agent.spawns !== undefined && agent.spawns.length > 0)
       agent.tools = [...new Set([...agent.tools, DELEGATION_TOOL])];
   },
@@ -55,7 +55,7 @@ export function withoutComments(body: string): string {
   let at = 0;
   for (let start = body.indexOf("<!--"); start !== -1; start = body.indexOf("<!--", at)) {
     const end = body.indexOf("-->", start + 4);
-    if (end === -1) break; // a comment that never ends is none; to look for its end again and again would take hours
+    if (end === -1) break; // an unclosed comment is text; searching for its end repeatedly would be quadratic
     text += body.slice(at, start);
     at = end + 3;
   }

@@ -11,7 +11,7 @@ import { narrowing } from "../fields/narrowing.ts";
 import { asData, jsonLineOf, readJson } from "../yaml/json.ts";
 import { OPENCODE_TOOLS, opencodePermission } from "../fields/permission-map.ts";
 
-/** Who may use it. One that is made to talk with people is not offered to models. */
+/** Who may use it. A primary agent, made for conversations with people, is not offered to models. */
 const mode: KeyReader = (draft, value, key) => {
   if (value === "primary") flag("hidden")(draft, true, key);
   else if (value !== "subagent" && value !== "all") bad(draft, key, "subagent, primary or all");

@@ -25,7 +25,7 @@ const GROUPS = {
   tasktoolset: ["task"],
 };
 
-/** When people are asked. That nobody is gives no rights here. */
+/** When to ask people. "never" grants no permissions here. */
 const permissionMode: KeyReader = (draft, value, key) => {
   if (value === "never_confirm")
     return addProblem(draft, "no-effect", `"${key}: never_confirm" grants no permissions here.`, { field: key });
@@ -34,11 +34,11 @@ const permissionMode: KeyReader = (draft, value, key) => {
     draft.from["permission"] = key;
     return;
   }
-  draft.agent.permission = "plan"; // what it may do cannot be read, so it may look
+  draft.agent.permission = "plan"; // its permissions are unreadable, so it gets read-only tools
   bad(draft, key, "one of always_confirm, never_confirm, confirm_risky; the agent may only read");
 };
 
-/** OpenHands' Markdown files. Their text goes behind the prompt of the one who asks. */
+/** OpenHands' Markdown files. Their text is appended to the prompt of the caller. */
 export const openhandsDialect: Dialect = markdown({
   id: "openhands",
   freeName: true,

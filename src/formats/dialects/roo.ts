@@ -86,7 +86,7 @@ export const rooDialect: Dialect = {
 function readMode(mode: unknown, place: FilePlace): ParsedFile {
   const data = asData(mode);
   if (data === undefined) return failedReading(problem("bad-definition", "A mode is not an object."));
-  // the role comes first in the prompt, wherever it stands in the file
+  // the role comes first in the prompt, wherever it is in the file
   const { customInstructions: last, ...rest } = data;
   const ordered = last === undefined ? data : { ...rest, customInstructions: last };
   return readRecord(fields, ordered, {

@@ -5,7 +5,7 @@ import { kept, model, text } from "../fields/rules.ts";
 import { tools } from "../fields/tools.ts";
 import { narrowing } from "../fields/narrowing.ts";
 
-/** The folder that an agent's `SUBAGENT.md` lies in. */
+/** The folder of an agent's `SUBAGENT.md`. */
 const folderOf = ({ relative }: FilePlace): string => relative.split("/").at(-2) ?? "";
 
 /** `SUBAGENT.md` folders. A file without frontmatter is all prompt; the folder gives the name. */

@@ -50,7 +50,7 @@ export function defineFields(
   };
 }
 
-/** In a short word two other letters make another word: `type` is not meant as `topP`. */
+/** In short words two different letters are not a typo: `type` does not mean `topP`. */
 function resembling(key: string, close: string | undefined): string | undefined {
   if (close === undefined || key.length > 4) return close;
   const [one, other] = [foldName(key), foldName(close)];

@@ -79,7 +79,7 @@ function settleName(draft: Draft, { defaultName, nameRule = AGENT_NAME, freeName
   if (fault === "reserved-name") addProblem(draft, fault, `"${agent.name}" is a reserved name.`, { field: "name" });
 }
 
-/** A name of letters that cannot be typed here keeps what can, with a mark that tells it from others. */
+/** Keeps the allowed characters of a name, and adds a hash so that it stays unique. */
 function rename(draft: Draft, written: string): void {
   const folded = written.normalize("NFKD").replace(/\p{M}+/gu, "");
   const slug = folded.replace(/[^\w.-]+/g, "-").replace(/^[^A-Za-z0-9]+|-+$/g, "");

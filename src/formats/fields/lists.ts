@@ -1,4 +1,4 @@
-/** A list, or words with commas between them; `undefined` for anything else. Entries that are no text are dropped. */
+/** Parses a list or comma-separated words; `undefined` for anything else. Entries that are not text are dropped. */
 export function listOf(value: unknown): string[] | undefined {
   if (typeof value === "string") return wordsOf(value);
   return Array.isArray(value) ? textsIn(value, DEEPEST) : undefined;
@@ -18,7 +18,7 @@ function textsIn(list: readonly unknown[], deeper: number): string[] {
 
 const DEEPEST = 3;
 
-/** 000's reader of such lists: an empty one counts as none given. */
+/** 000's parser of such lists: an empty list counts as absent. */
 export function parseArrayOrCSV(value: unknown): string[] | undefined {
   const list = listOf(value);
   return list === undefined || list.length === 0 ? undefined : list;

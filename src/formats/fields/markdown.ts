@@ -62,7 +62,7 @@ function readMarkdown(dialect: MarkdownDialect, text: string, place: FilePlace):
   });
 }
 
-/** Keys that a repair found in running text, as in "Note: do this", are no keys unless the dialect knows them or nearly so. */
+/** A repair can mistake running text for keys, as in "Note: do this"; unless the dialect knows a similar key it stays text. */
 function withoutInvented(fields: Fields, data: Data): Data {
   const kept = Object.entries(data).filter(
     ([key]) => fields.ruleOf(key) !== undefined || fields.nearest(key) !== undefined,

@@ -73,11 +73,11 @@ function each(name: string, pattern: string | undefined, says: AgentRule["says"]
   }));
 }
 
-/** `git diff*` is meant for the command with whatever follows; here a star ends a word, and `git difftool` is another one. */
+/** `git diff*` means the command with any arguments; here a star would also match `git difftool`. */
 const commandPattern = (pattern: string, says: AgentRule["says"]): string =>
   says === "allow" ? pattern.replace(/(?<=\S)\*$/, " *") : pattern;
 
-/** Takes away what is denied whatever it is about, and keeps the rest as rules. */
+/** Removes tools that are denied entirely, and keeps the other entries as rules. */
 function settle(draft: Draft, rules: AgentRules, key: string): void {
   const closed = rules.findLast(({ tool, pattern }) => tool === ALL_TOOLS && pattern === undefined)?.says === "deny";
   const named = [...new Set(rules.map(({ tool }) => tool))].filter((tool) => tool !== ALL_TOOLS);
@@ -115,7 +115,7 @@ function spawnsBy(draft: Draft, rule: unknown, key: string): void {
       ? ["*"]
       : [];
   const denied = isRecord(rule) && Object.values(rule).includes("deny");
-  // "all but some" cannot be said here, so it is none
+  // "all but some" cannot be expressed here, so none is allowed
   draft.agent.spawns = allowed.includes("*") ? (denied ? [] : "*") : allowed;
   draft.from["spawns"] = key;
   if (allowed.length === 0) deny(draft, [DELEGATION_TOOL], key);

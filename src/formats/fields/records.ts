@@ -8,7 +8,7 @@ import { type DialectDefaults, finish } from "./finish.ts";
 export type RecordOptions = Partial<Omit<DialectDefaults, "place" | "raw" | "recovered">> &
   Readonly<{ place: FilePlace; settle?: (draft: Draft) => void }>;
 
-/** One agent from its keys, for dialects whose files are data and no prose. */
+/** One agent from its keys, for dialects whose files are data instead of prose. */
 export function readRecord(fields: Fields, data: Data, { settle, ...options }: RecordOptions): ParsedFile {
   const draft = emptyDraft();
   readFields(fields, data, draft);

@@ -1,6 +1,6 @@
 /**
  * The globs that mean the same as a regular expression on paths, for the plain ones that people write: `\.md$`,
- * `\.(ts|tsx)$`, `^docs/.*\.md$`, `^src/`. Nothing for any other, which nobody should guess at.
+ * `\.(ts|tsx)$`, `^docs/.*\.md$`, `^src/`. Nothing for any other expression, since a guess could widen it.
  */
 export function globsOf(regex: string): readonly string[] | undefined {
   const globs = alternativesOf(regex).map(globOf);

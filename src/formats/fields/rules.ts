@@ -65,7 +65,7 @@ export const switchedOff =
     if (read === when) draft.disabled = true;
   };
 
-/** One of a few words; `words` maps what is written to what it means. */
+/** One of a few words; `words` maps the written word to its meaning. */
 export const choice =
   <K extends keyof Agent>(field: K, words: Readonly<Record<string, NonNullable<Agent[K]> | undefined>>): KeyReader =>
   (draft, value, key) => {
@@ -75,7 +75,7 @@ export const choice =
     if (meant !== undefined) put(draft, field, meant, key);
   };
 
-/** Who carries its tasks out. */
+/** The program that runs its tasks. */
 export const runner: KeyReader = (draft, value, key) => {
   const name = typeof value === "string" ? parseRunnerName(value) : undefined;
   if (name === undefined) bad(draft, key, `one of ${runnerWords}`);
@@ -205,7 +205,7 @@ function lowerPermission({ agent, from }: Draft, mode: PermissionMode, key: stri
 const isCommandSandbox = (key: string, written: string): boolean =>
   foldName(key).startsWith("sandbox") && foldName(written) === "readonly";
 
-/** Commands run where nothing can be changed and without a network; files are read, and there are no web tools. */
+/** Commands run read-only and without a network; files can be read, and there are no web tools. */
 function readOnlySandbox(draft: Draft, key: string): void {
   const { agent, from } = draft;
   agent.sandbox = "read-only";

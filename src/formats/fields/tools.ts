@@ -115,7 +115,7 @@ export function canonical(draft: Draft, written: readonly string[], { key, group
       const limited = limitedTool(draft, entry, { key, groups });
       if (limited !== undefined) limited.forEach(add);
       else if (!names.includes(entry)) {
-        names.push(entry); // it may be a tool that the caller brings; a list of which nothing is there refuses to start
+        names.push(entry); // it may be a tool of the caller; a list without any existing tool refuses to start
         if (++unknown <= MAX_TOLD) unknownTool(draft, entry, key);
       }
     }
@@ -142,7 +142,7 @@ const MAX_TOLD = 20;
 /** Maximum length of a tool list. */
 const MAX_TOOLS = 1000;
 
-/** The names of `Tool` and of `Tool(rule)`; nothing when there is no such tool. */
+/** Parses `Tool` and `Tool(rule)`; nothing when there is no such tool. */
 function limitedTool(draft: Draft, entry: string, { key, groups }: Written): readonly string[] | undefined {
   const bare = withoutRule(entry);
   const found = toolsNamed(bare, groups);

@@ -7,7 +7,7 @@ import { type Loss, lossesBetween } from "./losses.ts";
 import { writers } from "./table.ts";
 import type { Writer } from "./writer.ts";
 
-/** An agent in another dialect, where its file belongs, and what did not come through. */
+/** An agent converted to another dialect, the path of its file, and the fields that were lost. */
 export type ConvertedAgent = Readonly<{ text: string; path: string; losses: readonly Loss[] }>;
 
 /**

@@ -8,7 +8,7 @@ export type Loss = Readonly<{
   field: string;
   kind: "dropped" | "approximated";
   was: unknown;
-  /** What is there now. */
+  /** The current value. */
   now?: unknown;
   note: string;
 }>;

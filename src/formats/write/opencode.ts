@@ -48,7 +48,7 @@ function permissionOf({ agent, tools = [], denied }: Form): Record<string, unkno
 function addRules(rows: Record<string, unknown>, { rules = [] }: Agent): void {
   const [list = [], ...others] = rules;
   if (others.length > 0) return;
-  const closed = rows["*"] === "deny"; // what is not listed stays shut, whatever a rule says about every tool
+  const closed = rows["*"] === "deny"; // unlisted tools stay denied, despite a rule for all tools
   const all = closed ? Object.keys(rows).filter((word) => word !== "*") : ["*"];
   const shut = new Set(Object.keys(rows).filter((word) => rows[word] === "deny"));
   for (const { tool, pattern, says } of list) {

@@ -2,9 +2,9 @@ import { ALL_MCP_TOOLS, ALL_TOOLS, toolNames } from "../../core/vocabulary/tool-
 
 /** How a dialect writes the names of tools. */
 export type Spelling = Readonly<{
-  /** Canonical name to word. What is not there has no counterpart. */
+  /** Canonical name to word. A missing name has no counterpart. */
   names: Readonly<Record<string, string>>;
-  /** Every tool; absent: it is said by leaving the list out. */
+  /** The word for every tool; absent: the list is omitted instead. */
   all?: string;
   /** One tool of an MCP server, or all of them (`*`), or every tool of every server. */
   mcp?(server: string, tool: string): string;

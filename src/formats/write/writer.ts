@@ -13,7 +13,7 @@ export type Writer = Readonly<{
   write(read: ReadAgent, extra: Readonly<Record<string, unknown>>): string;
   /** Keys without effect here that such files can carry along. */
   carries: readonly string[];
-  /** Why a field does not come through, where more can be said than that there is no place for it. */
+  /** Why a field is lost, where there is a more specific reason than a missing counterpart. */
   notes?: Readonly<Partial<Record<keyof Agent, string>>>;
 }>;
 

@@ -109,7 +109,7 @@ const nothing = (body: string, why: Problem): Frontmatter => ({ body, problems: 
 
 const NONE: readonly Problem[] = [];
 
-/** Nothing between the dashes, or something that is no list of keys. */
+/** The frontmatter is empty, or not a mapping. */
 function withoutKeys(value: unknown, body: string): Frontmatter {
   const rest = { body, problems: NONE };
   if (value === null || value === undefined) return { data: Object.create(null) as Data, ...rest };

@@ -72,7 +72,7 @@ function entriesOf(yaml: string): Entry[] {
 
 const untabbed = (line: string): string => line.replace(/^[ \t]+/, (indent) => indent.replaceAll("\t", "  "));
 
-/** The lines of one entry, its value quoted when it would not survive as it is. */
+/** The lines of one entry, with its value quoted where it would not be parsed unchanged. */
 function mended(key: string, value: string, more: readonly string[]): string[] {
   const whole = [`${key}: ${value}`.trimEnd(), ...more];
   if (value === "" || /^[|>][-+\d]*(?:\s+#.*)?$/.test(value)) return whole;
@@ -100,7 +100,7 @@ function isSafe(value: string): boolean {
   return !/:(?:\s|$)/.test(value.replace(/\s#.*$/, ""));
 }
 
-/** A value whose quotes are closed is what is between them. */
+/** A value with closed quotes is the text between them. */
 const unquoted = (value: string): string => (isSafe(value) ? (/^(["'])(.*)\1$/.exec(value)?.[2] ?? value) : value);
 
 const quoted = (value: string): string => `'${value.replaceAll("'", "''")}'`;

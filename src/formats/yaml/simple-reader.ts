@@ -1,4 +1,4 @@
-/** A text and where in it the simple reader stands. */
+/** A text and the position of the simple reader in it. */
 export type Reader = { readonly text: string; at: number; keysLeft: number; broken?: string | undefined };
 
 /** Keys that YAML does not read as text. */

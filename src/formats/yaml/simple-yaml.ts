@@ -25,13 +25,13 @@ export function readSimpleYaml(text: string, maxKeys: number): SimpleYaml {
 
 const DEEPEST = 16;
 
-/** Tabs, controls, odd spaces and what is no text: their rules are left to the parser. */
+/** Tabs, control characters, unusual spaces and invalid text are left to the full parser. */
 const UNUSUAL =
   /[\0-\x09\x0b-\x1f\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ud800-\udfff\ufeff\ufffe\uffff]/u;
 const KEY = /^[A-Za-z_][\w-]{0,63}$/;
 const BLOCK = /^[|>]-?$/;
 
-/** Keys at one depth; the reader stands at the beginning of the first line, or `start` spaces into it. */
+/** Parses keys at one depth; the reader is at the beginning of the first line, or `start` spaces into it. */
 function mapping(reader: Reader, indent: number, level: number, start = 0): Record<string, unknown> | typeof MORE {
   if (level > DEEPEST) return MORE;
   const { text } = reader;
@@ -82,7 +82,7 @@ Object.setPrototypeOf(Keys.prototype, null);
 Reflect.deleteProperty(Keys.prototype, "constructor");
 Object.freeze(Keys.prototype);
 
-/** What stands on the lines below a key: items, further keys, or nothing, which is null. */
+/** Parses the lines below a key: items, further keys, or nothing, which is null. */
 function below(reader: Reader, indent: number, level: number): unknown {
   skipEmpty(reader);
   const { text, at } = reader;

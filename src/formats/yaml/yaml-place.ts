@@ -14,7 +14,7 @@ export function yamlLineAt(text: string, path: readonly string[]): number | unde
 
 type Reader = { readonly text: string; readonly events: readonly Event[]; at: number };
 
-/** Where the value begins; the reader stands at the node that holds it. */
+/** The position of the value; the reader is at the node that contains it. */
 function placeOf(reader: Reader, [step, ...rest]: readonly string[]): number | undefined {
   const { text, events } = reader;
   const node = events[reader.at];
@@ -35,7 +35,7 @@ function placeOf(reader: Reader, [step, ...rest]: readonly string[]): number | u
 const scalarOf = (text: string, event: Event): string | undefined =>
   event.type === EVENT_ID.SCALAR ? getScalarValue(text, event) : undefined;
 
-/** Where the first scalar at or in the node stands. */
+/** The position of the first scalar at or in the node. */
 function startOf({ events, at }: Reader): number | undefined {
   for (let next = at; next < events.length; next++) {
     const event = events[next]!;
@@ -45,7 +45,7 @@ function startOf({ events, at }: Reader): number | undefined {
   return undefined;
 }
 
-/** Goes past the node that the reader stands at. */
+/** Skips the node at the reader's position. */
 function skip(reader: Reader): void {
   let depth = 0;
   do {
