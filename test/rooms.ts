@@ -244,7 +244,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "cli/setup": {
     holds: "setting up: settings, checks of this machine, hosts",
-    sees: ["cli/base", "cli/launch"],
+    sees: ["cli/base", "cli/terminal", "cli/launch", "cli/agents"],
   },
   "cli/a2a": { holds: "serving A2A", sees: ["cli/base", "cli/terminal", "cli/launch"] },
   "cli/mcp": {

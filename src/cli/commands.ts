@@ -189,6 +189,11 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     group: SERVE,
     load: async () => (await import("./a2a/a2a.ts")).a2a,
   },
+  init: {
+    summary: "set up subcrew: settings, a first agent, hosts",
+    group: SETUP,
+    load: async () => (await import("./setup/init.ts")).init,
+  },
   doctor: {
     summary: "check whether everything works here, with fixes",
     group: SETUP,

@@ -16,16 +16,22 @@ import { rawText } from "./show.ts";
 
 /** `subcrew agents new NAME` */
 export async function newAgent([name = ""]: readonly string[], flags: Flags): Promise<number> {
-  const fault = nameFault(name);
-  if (fault !== undefined) {
-    const message =
-      fault === "bad-name" ? `"${name}" cannot be the name of an agent.` : `"${name}" is a reserved name.`;
-    throw new CrewError("BAD_INPUT", message, "Use letters, digits, dashes and underscores, at most 64.");
-  }
+  checkAgentName(name);
   const crew = await crewFor(flags);
   const text = flags.from === undefined ? template(name) : await variantOf(crew, flags.from, name);
   return write(crew, { name, text, flags });
 }
+
+/** Throws for a name that no agent can have. */
+export function checkAgentName(name: string): void {
+  const fault = nameFault(name);
+  if (fault === undefined) return;
+  const message = fault === "bad-name" ? `"${name}" cannot be the name of an agent.` : `"${name}" is a reserved name.`;
+  throw new CrewError("BAD_INPUT", message, "Use letters, digits, dashes and underscores, at most 64.");
+}
+
+/** The file of an agent below a home folder or the root of a project. */
+export const fileOfAgent = (root: string, name: string): string => join(root, ownWriter.folder, ownWriter.file(name));
 
 /** `subcrew agents eject AGENT` */
 export async function eject([name = ""]: readonly string[], flags: Flags): Promise<number> {
@@ -50,7 +56,7 @@ type Made = Readonly<{ name: string; text: string; flags: Flags }>;
 function write(crew: Crew, { name, text, flags }: Made): number {
   const home = process.env["HOME"] ?? homedir();
   const root = flags.user ? home : projectRoot(crew.cwd, home);
-  const file = join(root, ownWriter.folder, ownWriter.file(name));
+  const file = fileOfAgent(root, name);
   if (existsSync(file))
     throw new CrewError("BAD_FILE", `"${file}" already exists.`, "Edit it, or choose another name.");
   mkdirSync(dirname(file), { recursive: true });
@@ -61,7 +67,8 @@ function write(crew: Crew, { name, text, flags }: Made): number {
   return 0;
 }
 
-const template = (name: string): string => `---
+/** A new agent file with comments that explain its fields. */
+export const template = (name: string): string => `---
 name: ${name}
 # When others should choose it: what it does, and what for.
 description: Says in one or two sentences what ${name} is for.

@@ -1,4 +1,4 @@
-import { Command, Option } from "commander";
+import { Command, Help, Option } from "commander";
 import type { Flags } from "./flags.ts";
 import { noneChosen, usageError } from "./usage.ts";
 
@@ -28,6 +28,11 @@ export function buildCommand(name: string, definition: CliCommand, done: (code: 
   if (alias !== undefined) command.alias(alias);
   if (words !== undefined) command.arguments(words);
   for (const option of options) command.addOption(option);
+  const rest = options.filter((option) => isFurther(option, options)).length;
+  if (rest > 0) {
+    command.configureHelp({ ...helpSettings, visibleOptions: commonOptions });
+    command.addHelpText("after", () => (showsAll() ? "" : `\n${rest} more flags: \`subcrew ${name} --help --all\`.`));
+  }
   if (act && Object.keys(commands).length > 0) command.enablePositionalOptions(); // what follows a name belongs to that command
   for (const [inner, more] of Object.entries(commands)) command.addCommand(buildCommand(inner, more, done));
   if (examples.length > 0)
@@ -57,7 +62,37 @@ export function bare(name: string): Command {
     .helpCommand(false)
     .showSuggestionAfterError(true)
     .configureOutput({ writeErr: () => {} })
-    .configureHelp({ helpWidth: Math.min(process.stdout.columns || 100, 110), styleTitle: bold, subcommandTerm });
+    .configureHelp(helpSettings);
+}
+
+/** With more flags than this, help shows only the common ones. */
+const MOST_FLAGS = 20;
+
+/** The flags that people use most; every flag of a command's own work counts as common, too. */
+const COMMON: ReadonlySet<string> = new Set([
+  "--model",
+  "--tools",
+  "--context-file",
+  "--cwd",
+  "--yes",
+  "--bg",
+  "--max-usd",
+  "--output",
+  "--help",
+]);
+
+const isFurther = (option: Option, all: readonly Option[]): boolean =>
+  all.length > MOST_FLAGS &&
+  !option.hidden &&
+  option.helpGroupHeading !== "Work:" &&
+  !COMMON.has(option.long ?? option.short ?? "");
+
+/** `--help --all` was asked for. */
+const showsAll = (): boolean => process.argv.includes("--all");
+
+function commonOptions(this: Help, command: Command): Option[] {
+  const all = Help.prototype.visibleOptions.call(this, command);
+  return showsAll() ? all : all.filter((option) => !isFurther(option, command.options));
 }
 
 /** Not mistakes: the person asked, and has been answered. */
@@ -65,5 +100,13 @@ export const helped: ReadonlySet<string> = new Set(["commander.help", "commander
 
 const bold = (title: string): string => `\u001b[1m${title}\u001b[22m`; // commander takes it away where there are no colours
 
+const WIDEST = 100;
+
 /** Only names: the words and flags of a command are on its own page. */
 const subcommandTerm = (command: Command): string => command.name();
+
+const helpSettings = {
+  helpWidth: Math.min(process.stdout.columns || 80, WIDEST),
+  styleTitle: bold,
+  subcommandTerm,
+};

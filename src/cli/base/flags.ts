@@ -91,12 +91,23 @@ export type Flags = PermissionFlags &
     markdown?: boolean;
     html?: boolean;
     pager?: boolean;
+    /** Of `ps`. */
+    here?: boolean;
+    status?: readonly string[];
+    /** Of `logs`. */
+    verbose?: boolean;
+    /** Of `plan`. */
+    mermaid?: boolean;
+    /** How the result is printed. */
+    output?: OutputFormat;
+    outputFile?: string;
+    outputSchema?: string;
     /** Of `diff`. */
     stat?: boolean;
     follow?: boolean;
     timeout?: number;
     /** Of `wait`. */
-    until?: "ended" | "parked";
+    until?: "ended" | "parked" | "question";
     interrupt?: boolean;
     olderThan?: number;
     maxSize?: number;
@@ -105,6 +116,9 @@ export type Flags = PermissionFlags &
     always?: boolean;
     scope?: "run" | "project" | "user";
     speed?: number;
+
+    /** Of `init`. */
+    hosts?: readonly string[];
 
     /** Of `mcp`. */
     setup?: string;
@@ -125,6 +139,10 @@ export type Flags = PermissionFlags &
     replay?: string;
     replayUntil?: number;
   }>;
+
+/** The forms in which a result can be printed. */
+export const outputFormats = ["text", "markdown", "json", "stream-json", "junit"] as const;
+export type OutputFormat = (typeof outputFormats)[number];
 
 /** Where the work comes from when it is not on the command line. */
 export const inputOption = (): Option =>
@@ -152,11 +170,16 @@ export const schemaOption = (whose: string): Option =>
     "Each task, unless it says otherwise:",
   );
 
+/** The name that other tools use for --schema. */
+const outputSchemaOption = (): Option =>
+  new Option("--output-schema <file>", "the same as --schema").helpGroup("Each task, unless it says otherwise:");
+
 export const jsonOption = (): Option => new Option("--json", "JSON on stdout and for errors").helpGroup("Output:");
 
 /** The flags of every command that runs something. */
 export function runOptions(): Option[] {
   return [
+    outputSchemaOption(),
     ...taskOptions(),
     ...contextOptions(),
     ...runningOptions(),
@@ -269,8 +292,12 @@ const PARKS = "park at a terminal and with --bg";
 /** Also of `resume`. */
 export function outputOptions(): Option[] {
   return group("Output:", [
-    new Option("--json", "events as JSON lines, the result as the last one"),
-    new Option("--deltas", "with --json: also the text while it is written"),
+    new Option("-o, --output <format>", "the form of the result; stream-json: events, then the result").choices(
+      outputFormats,
+    ),
+    new Option("--output-file <file>", "write the result to a file instead of standard output"),
+    new Option("--json", "the same as -o stream-json"),
+    new Option("--deltas", "with stream-json: also the text while it is written"),
     new Option("--quiet", "no progress and no summary"),
     new Option("--no-color", "no colours"),
   ]);

@@ -1,4 +1,4 @@
-import type { Option } from "commander";
+import { Option } from "commander";
 import type { AnyInput } from "../../core/plan/input.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
@@ -40,12 +40,16 @@ export function printing(command: ModeCommand): CliCommand {
   );
   return {
     ...rest,
-    options: options.map((option) => (onlyForRuns.has(option.long ?? "") ? option.hideHelp() : option)),
+    options: [
+      ...options.map((option) => (onlyForRuns.has(option.long ?? "") ? option.hideHelp() : option)),
+      new Option("--mermaid", "print a Mermaid flowchart").helpGroup("Work:"),
+    ],
   };
 }
 
 const onlyForRuns: ReadonlySet<string> = new Set([
-  "--json",
+  "--output",
+  "--output-file",
   "--deltas",
   "--yes",
   "--trust",
@@ -60,7 +64,12 @@ function definition({ input, missing, mode, ...command }: ModeCommand, use: Use)
     ...command,
     options: [inputOption(), ...command.options, ...runOptions()],
     act: async (words, typed) => {
-      const flags = typed.fork === undefined ? typed : { ...typed, ...(await forkOf(typed.fork)) };
+      const schema = typed.schema ?? typed.outputSchema;
+      const flags = {
+        ...typed,
+        ...defined({ schema }),
+        ...(typed.fork === undefined ? {} : await forkOf(typed.fork)),
+      };
       if (flags.input !== undefined && (words.length > 0 || flags.plan !== undefined)) throw twice;
       const { readInput } = await import("./read-input.ts");
       const { withFlags } = await import("./with-flags.ts");

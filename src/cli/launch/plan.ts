@@ -9,11 +9,12 @@ import { group } from "./team.ts";
 /** `subcrew plan MODE ...` */
 export const planCommand: CliCommand = {
   description:
-    "Prints the plan that a command line compiles to, as JSON, and runs nothing. Each mode takes its usual words and flags.",
+    "Prints the plan that a command line compiles to, and runs nothing: as a tree on a terminal, as JSON where it is piped or with --json. Each mode takes its usual words and flags.",
   usage: "MODE ...",
   options: [],
   examples: [
     ['subcrew plan parallel explore="a" explore="b"', "see the graph"],
+    ['subcrew plan chain explore="a" explore="b" --mermaid', "a flowchart for a document"],
     ["subcrew plan team --input team.yaml > plan.json && subcrew run --plan plan.json", "change it before it runs"],
   ],
   commands: {

@@ -57,7 +57,7 @@ type CrewFlags = Pick<Flags, "cwd" | "trust" | "preset" | "agentScope" | "quiet"
 /** What the flags say about a run as a whole. A flag with the name of an option of a run is that option. */
 export function runOptionsOf(flags: Flags, { attended }: { attended: boolean }): RunOptions {
   const { unattended, yes, bg = false, answerTimeout, maxRunTime } = flags;
-  if (flags.deltas && !flags.json)
+  if (flags.deltas && !flags.json && flags.output !== "stream-json")
     throw new CrewError("BAD_INPUT", "--deltas requires --json.", "Add --json, or leave it out.");
   return {
     ...runFlagsIn(flags),

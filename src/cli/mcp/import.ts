@@ -9,7 +9,7 @@ import { describeServer, type McpServer } from "../../core/vocabulary/mcp-server
 import { type McpFile, mcpFiles, readMcpFile } from "../../formats/mcp-files.ts";
 import { readConfigFile, userConfigFile, writeSettings } from "../base/config-file.ts";
 import type { Flags } from "../base/flags.ts";
-import { confirm } from "./confirm.ts";
+import { confirm } from "../terminal/confirm.ts";
 import { homes } from "../base/home.ts";
 
 type Found = Readonly<{ name: string; server: McpServer; file: string }>;

@@ -12,7 +12,7 @@ import { openPins, type PinnedTool, toolHash } from "../../tools/mcp/pins.ts";
 import { startServer } from "../../tools/mcp/start.ts";
 import type { Flags } from "../base/flags.ts";
 import { crewFor } from "../launch/start.ts";
-import { confirm } from "./confirm.ts";
+import { confirm } from "../terminal/confirm.ts";
 import { homes } from "../base/home.ts";
 import { serverNamed } from "./named.ts";
 

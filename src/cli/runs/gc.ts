@@ -19,6 +19,7 @@ export const gc: CliCommand = {
     new Option("--max-size <size>", "how much all runs together may take, as in 500MB or 1GB").argParser(sizeOf),
     new Option("--unfinished", "also delete runs that were interrupted, paused or parked"),
     new Option("--dry-run", "only say what would go"),
+    new Option("--yes", "with --unfinished: do not ask"),
     jsonOption(),
   ],
   examples: [
@@ -27,9 +28,16 @@ export const gc: CliCommand = {
   ],
   notes: "A run that did not end can still be resumed, so it is kept unless --unfinished is given.",
   act: async (_, flags) => {
-    const { crewFor } = await import("../launch/start.ts");
+    const [{ crewFor }, { terminal }] = await Promise.all([
+      import("../launch/start.ts"),
+      import("../base/terminal.ts"),
+    ]);
     const { kept } = await crewFor({});
     const { olderThan: olderThanMs = DEFAULT_AGE, maxSize, dryRun = false, unfinished = false } = flags;
+    if (unfinished && !dryRun && !flags.yes && !flags.json && terminal(flags).attended) {
+      const { confirm } = await import("../terminal/confirm.ts");
+      if (!(await confirm("Also delete old runs that could still be resumed?", flags))) return 2;
+    }
     const gone = await kept.collect({
       olderThanMs,
       now: Date.now(),

@@ -1,30 +1,38 @@
+import { basename } from "node:path";
 import { Option } from "commander";
 import { formatCost } from "../../core/outcome/usage.ts";
 import { isEnded } from "../../core/run/run-status.ts";
+import type { State } from "../../core/run/state.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { KeptRun } from "../../runtime/background/stored-runs.ts";
 import { type Progress, progressOf, settledWords } from "../../core/view/nodes.ts";
 import { describe, doingOf } from "../../sinks/status-text.ts";
 import type { CliCommand } from "../base/command.ts";
-import { jsonOption, outputOptions } from "../base/flags.ts";
+import { commaList, type Flags, jsonOption, outputOptions } from "../base/flags.ts";
 
 /** How many runs that have ended are listed without --all. */
 const MOST_ENDED = 5;
 
 /** `subcrew ps` */
 export const ps: CliCommand = {
+  words: "[text]",
+  usage: "[TEXT]",
   description: "Lists the runs that work right now, wait, are parked, paused or interrupted, and the last that ended.",
   options: [
     new Option("--all", "every run that was kept"),
+    new Option("--here", "only runs of this folder"),
+    new Option("--status <states>", "only runs in these states, as in running,waiting").argParser(commaList),
     jsonOption(),
     ...outputOptions().filter(({ long }) => long === "--no-color"),
   ],
   examples: [
     ["subcrew ps", "what goes on"],
+    ["subcrew ps --here --status waiting,parked", "what needs you, in this folder"],
+    ["subcrew ps login --all", "every run whose name or prompt has this text"],
     ["subcrew ps --all --json", "everything, for a program"],
   ],
-  act: async (_, flags) => {
+  act: async ([text], flags) => {
     const [{ crewFor }, { table }, { terminal }] = await Promise.all([
       import("../launch/start.ts"),
       import("../base/table.ts"),
@@ -33,12 +41,15 @@ export const ps: CliCommand = {
     const { kept, runs } = await crewFor({});
     const unended = await kept.list();
     const known = new Set(unended.map(({ id }) => id));
-    const ended = (await runs()).filter((id) => !known.has(id)).slice(0, flags.all ? undefined : MOST_ENDED);
+    const isFiltered = text !== undefined || flags.here === true || flags.status !== undefined;
+    const ended = (await runs())
+      .filter((id) => !known.has(id))
+      .slice(0, flags.all || isFiltered ? undefined : MOST_ENDED);
     const all = [...unended, ...(await Promise.all(ended.map((id) => kept.look(id))))];
-    const rows = all.map((run) => rowFor(run, Date.now()));
+    const rows = all.map((run) => rowFor(run, Date.now())).filter((row) => isWanted(row, text, flags));
     if (flags.json) process.stdout.write(`${jsonText(rows, 2)}\n`);
-    else if (rows.length === 0) process.stderr.write("There are no runs yet.\n");
-    else process.stdout.write(table(rows.map(shown), terminal(flags).look));
+    else if (rows.length === 0) process.stderr.write(isFiltered ? "No run matches.\n" : "There are no runs yet.\n");
+    else process.stdout.write(table([HEADINGS, ...rows.map(shown)], terminal(flags).look, { project: 12 }));
     return 0;
   },
 };
@@ -48,6 +59,9 @@ type Row = Progress &
     id: string;
     status: string;
     name: string;
+    prompt: string;
+    /** The folder that it works in. */
+    cwd: string;
     background: boolean;
     ageMs: number;
     doing: string;
@@ -68,6 +82,8 @@ function rowFor({ id, life, state, background, problems }: KeptRun, now: number)
     id,
     status: life,
     name: describe(state),
+    prompt: promptOf(state),
+    cwd: state.cwd,
     background,
     ageMs: state.startedAt === 0 ? 0 : now - state.startedAt,
     ...progressOf(state),
@@ -77,15 +93,41 @@ function rowFor({ id, life, state, background, problems }: KeptRun, now: number)
   };
 }
 
-function shown(row: Row): Record<string, string> {
-  const { id, status, ageMs, cost, name, doing, background } = row;
+const HEADINGS = {
+  id: "RUN",
+  status: "STATE",
+  age: "AGE",
+  tasks: "TASKS",
+  cost: "COST",
+  project: "PROJECT",
+  what: "WHAT",
+} as const satisfies Readonly<Record<string, string>>;
+
+function shown(row: Row): Record<keyof typeof HEADINGS, string> {
+  const { id, status, ageMs, cost, name, doing, background, cwd, done, total } = row;
+  const more = settledWords(row).slice(1);
   return {
     id,
-    status,
-    where: background ? "background" : "",
+    status: background ? `${status} (bg)` : status,
     age: formatDuration(ageMs, "spaced"),
-    tasks: settledWords(row).join(", "),
+    tasks: [`${done}/${total}`, ...more].join(", "),
     cost: cost === "$0.0000" ? "free" : cost,
+    project: basename(cwd),
     what: [name, doing].filter((part) => part !== "").join(": "),
   };
+}
+
+/** What its first task was asked. */
+function promptOf({ plan }: State): string {
+  const first = Object.values(plan?.nodes ?? {}).find((node) => node.kind === "task");
+  return first?.kind === "task" ? first.task.prompt : "";
+}
+
+function isWanted(row: Row, text: string | undefined, { here, status }: Pick<Flags, "here" | "status">): boolean {
+  if (here && row.cwd !== process.cwd()) return false;
+  if (status && !status.includes(row.status)) return false;
+  const wanted = text?.toLowerCase();
+  return (
+    wanted === undefined || [row.id, row.name, row.prompt, row.cwd].some((part) => part.toLowerCase().includes(wanted))
+  );
 }

@@ -1,3 +1,5 @@
+import { Option } from "commander";
+import { isEnded } from "../../core/run/run-status.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { CliCommand } from "../base/command.ts";
@@ -8,7 +10,7 @@ export const rm: CliCommand = {
   description: "Takes runs away with everything that was kept of them. One that is running is refused.",
   words: "[runs...]",
   usage: "RUN...",
-  options: [jsonOption()],
+  options: [new Option("--yes", "also delete runs that could be resumed, without asking"), jsonOption()],
   examples: [["subcrew rm run_4k2x nightly", "two of them"]],
   act: async (words, flags) => {
     if (words.length === 0)
@@ -16,6 +18,13 @@ export const rm: CliCommand = {
     const { crewFor } = await import("../launch/start.ts");
     const crew = await crewFor({});
     const ids = await Promise.all(words.map((word) => crew.findRun(word)));
+    const looked = await Promise.all(ids.map((id) => crew.kept.look(id)));
+    const unfinished = looked.filter(({ life, owner }) => !isEnded(life) && life !== "damaged" && owner === undefined);
+    if (unfinished.length > 0 && !flags.yes) {
+      const { confirm } = await import("../terminal/confirm.ts");
+      const names = unfinished.map(({ id, life }) => `${id} (${life})`).join(", ");
+      if (!(await confirm(`These runs can still be resumed: ${names}. Delete them?`, flags))) return 2;
+    }
     for (const id of ids) await crew.kept.remove(id);
     process.stdout.write(
       flags.json ? `${jsonText({ removed: ids })}\n` : ids.map((id) => `${id} was deleted.\n`).join(""),

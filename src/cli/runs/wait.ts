@@ -4,20 +4,23 @@ import { exitCodeOf } from "../../core/outcome/outcome.ts";
 import { resultOf } from "../../core/run/result.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { type ParkedRun, parkedRun, parkedUntil } from "../../core/run/parked-run.ts";
-import { isEnded } from "../../core/run/run-status.ts";
+import { isEnded, openQuestions } from "../../core/run/run-status.ts";
 import { emptyState, reduce } from "../../core/run/state.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { jsonText } from "../../core/text/json-text.ts";
+import { doingOf } from "../../sinks/status-text.ts";
+import { progressOf, progressWords } from "../../core/view/nodes.ts";
 import { terminalLine } from "../../core/view/words.ts";
 import { following } from "../../runtime/async/cancel.ts";
 import type { KeptRun } from "../../runtime/background/stored-runs.ts";
 import type { CliCommand } from "../base/command.ts";
-import { jsonOption, spanOf } from "../base/flags.ts";
+import { type Flags, jsonOption, spanOf } from "../base/flags.ts";
 
 const TIMED_OUT = 4;
 const INTERRUPTED = 1;
 const PARKED = 1;
+const ASKED = 3;
 
 /** `subcrew wait RUN...` */
 export const wait: CliCommand = {
@@ -25,13 +28,19 @@ export const wait: CliCommand = {
   words: "[runs...]",
   usage: "RUN...",
   options: [
-    new Option("--until <state>", "ended: wait for the end; parked: also stop when nothing goes on, exit code 1")
-      .choices(["ended", "parked"])
+    new Option(
+      "--until <state>",
+      "ended: wait for the end; parked: also stop when nothing goes on, exit code 1; question: also stop when a person has to answer, exit code 3",
+    )
+      .choices(["ended", "parked", "question"])
       .default("ended"),
     new Option("--timeout <span>", "wait no longer than this; exit code 4").argParser(spanOf("--timeout", "10m")),
     jsonOption(),
   ],
-  examples: [["subcrew wait nightly --timeout 30m && subcrew result nightly", "wait for one, then show its result"]],
+  examples: [
+    ["subcrew wait nightly --timeout 30m && subcrew result nightly", "wait for one, then show its result"],
+    ["subcrew wait nightly --until question || subcrew inbox", "until it needs you"],
+  ],
   notes:
     "A run that is paused or interrupted does not go on by itself, so it is not waited for: exit code 1. A parked run is waited for, and why it waits is said.",
   act: async (words, flags) => {
@@ -52,9 +61,15 @@ export const wait: CliCommand = {
     const runs = await Promise.all(
       all.map(async ({ crew, run }) => {
         const stop = following(over.signal);
-        const parked = watchParking(crew.kept.events(run.id, stop.controller.signal), run.id, (why) => {
-          if (flags.until === "parked") stop.controller.abort();
-          else say(why, run.id);
+        if (!flags.json && run.owner !== undefined) process.stderr.write(`${run.id}  waiting: ${waitsFor(run)}\n`);
+        const parked = watchWaiting(crew.kept.events(run.id, stop.controller.signal), run.id, {
+          parked: (why) => {
+            if (flags.until === "parked") stop.controller.abort();
+            else say(why, run.id);
+          },
+          asked: () => {
+            if (flags.until === "question") stop.controller.abort();
+          },
         });
         const ended = await crew.kept.ended(run.id, stop.controller.signal);
         stop.controller.abort();
@@ -72,9 +87,21 @@ export const wait: CliCommand = {
       else if (parked) say(parked, run.id);
       else process.stderr.write(`${run.id}  ${run.life}${isIdle(run) ? `: subcrew resume ${run.id}` : ""}\n`);
     }
-    return Math.max(...runs.map((run) => (run.life === "parked" && flags.until === "parked" ? PARKED : codeOf(run))));
+    return Math.max(...runs.map((run) => codeUntil(run, flags.until)));
   },
 };
+
+function codeUntil(run: KeptRun, until: Flags["until"]): number {
+  if (until === "parked" && run.life === "parked") return PARKED;
+  return until === "question" && openQuestions(run.state).length > 0 && !isEnded(run.life) ? ASKED : codeOf(run);
+}
+
+/** What a run is busy with, in a few words. */
+function waitsFor({ state, life }: KeptRun): string {
+  const [question] = openQuestions(state);
+  if (question) return `it asks a question, see \`subcrew inbox\``;
+  return [life, ...progressWords(progressOf(state)), doingOf(state)].filter((part) => part !== "").join(", ");
+}
 
 function parkedText({ why, helps, command, ...when }: ParkedRun, id: string): string {
   const until = parkedUntil({ why, helps, ...when });
@@ -86,15 +113,18 @@ function parkedText({ why, helps, command, ...when }: ParkedRun, id: string): st
 }
 
 /** Calls back whenever a run has been parked for a moment: what is read of its past comes and goes faster. */
-async function watchParking(
+async function watchWaiting(
   events: AsyncIterable<KeptEvent>,
   id: string,
-  parked: (why: ParkedRun) => void,
+  { parked, asked }: Readonly<{ parked(why: ParkedRun): void; asked(): void }>,
 ): Promise<void> {
   const state = emptyState(id);
   let told = "";
   let since = 0;
+  let open = 0;
   const timer = setInterval(() => {
+    open = openQuestions(state).length > 0 ? open + 1 : 0;
+    if (open === MOMENTS) asked();
     const why = parkedRun(state);
     if (!why) since = 0;
     else since += 1;

@@ -24,6 +24,12 @@ export function hostsHere(home: string, path: string | undefined): readonly Host
     .map(([name, { file }]) => ({ name, file, registered: namesSubcrew(join(home, file)) }));
 }
 
+/** How a host starts our MCP server: by name where that is in PATH, else with this very program. */
+export function serverCommand(): Readonly<{ command: string; args: readonly string[] }> {
+  if (findProgram("subcrew", process.env["PATH"], []) !== undefined) return { command: "subcrew", args: ["mcp"] };
+  return { command: process.execPath, args: [process.argv[1] ?? "subcrew", "mcp"] };
+}
+
 function namesSubcrew(file: string): boolean {
   try {
     return /["[.]subcrew["\]]/.test(readRegularTextSync(file));

@@ -8,11 +8,14 @@ export function showRun(
   { look, live }: Pick<Terminal, "look" | "live">,
   {
     clock = Date.now,
+    out = process.stdout,
     interrupt,
     ...rest
-  }: Pick<TextOptions, "quiet" | "since" | "tell"> & Readonly<{ clock?: () => number; interrupt?: string }>,
+  }: Pick<TextOptions, "quiet" | "since" | "tell"> &
+    Partial<Pick<TextOptions, "out">> &
+    Readonly<{ clock?: () => number; interrupt?: string }>,
 ): TextSink {
-  const { stdout: out, stderr: err } = process;
+  const { stderr: err } = process;
   return createTextSink({
     out,
     err,

@@ -11,6 +11,7 @@ import type { Flags } from "../base/flags.ts";
 import type { Terminal } from "../base/terminal.ts";
 import { type AskPerson, answerGates, answering, askPerson, yes } from "./gates.ts";
 import { type Keyboard, keyboard } from "./keyboard.ts";
+import { openResult } from "./print-result.ts";
 import { showRun } from "./show-run.ts";
 import { onSignals, type Signals } from "./signals.ts";
 
@@ -22,9 +23,12 @@ export async function watchRun(
   tell?: TextOptions["tell"],
 ): Promise<number> {
   const since = Date.now();
+  const printer = await openResult(flags);
+  const isStreamed = printer.format === "stream-json";
   const text = showRun(
     { look, live },
     {
+      out: printer.out,
       quiet: flags.quiet ?? false,
       since,
       interrupt: "Ctrl-C pauses",
@@ -40,7 +44,7 @@ export async function watchRun(
   process.once("exit", text.close); // however we leave, the terminal is as it was
   process.stdout.once("error", () => run.pause("the output was closed"));
   const { keys, person } = openTerminal(text, { attended, interrupt: signals.interrupt });
-  const show = flags.json ? writeJsonLines(run, process.stdout, { deltas: flags.deltas ?? false }) : text.follow(run);
+  const show = isStreamed ? writeJsonLines(run, printer.out, { deltas: flags.deltas ?? false }) : text.follow(run);
   try {
     // Without a terminal the run fails instead of asking.
     await Promise.all([
@@ -59,7 +63,8 @@ export async function watchRun(
     text.close();
     signals.stop();
   }
-  if (!flags.json) text.end(run);
+  if (!isStreamed) text.end(run);
+  await printer.end(run.state);
   return exitCodeFor(run.state, signals);
 }
 

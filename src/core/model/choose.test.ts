@@ -111,3 +111,14 @@ test("the default model is the fallback for a model that does not exist", () => 
   const { candidates } = chooseModel([{ by: "agent", names: "anthropic/claude-x" }], catalogue);
   expect(candidates).toMatchObject([{ name: "anthropic/claude-x" }, { name: "offline", spare: true }]);
 });
+
+test("an agent file alone does not choose a local server that was not confirmed; a person does", () => {
+  const where: Catalogue = {
+    ...catalogue,
+    provider: (name) =>
+      name === "ollama" ? { usable: true, because: "it needs no key", isUnconfirmed: true } : catalogue.provider(name),
+  };
+  expect(chosen("ollama/x", [], where)).toEqual(["offline"]);
+  expect(chooseModel([{ by: "agent", names: "ollama/x" }], where).warnings.join()).toContain("was not confirmed");
+  expect(chooseModel([{ by: "call", names: "ollama/x" }], where, "call").candidates[0]?.name).toBe("ollama/x");
+});

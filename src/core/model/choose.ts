@@ -27,7 +27,13 @@ export type Catalogue = Readonly<{
 }>;
 
 /** Whether a provider can be used, and the reason; `hint` says how to make it usable. */
-export type ProviderStatus = Readonly<{ usable: boolean; because: string; hint?: string }>;
+export type ProviderStatus = Readonly<{
+  usable: boolean;
+  because: string;
+  hint?: string;
+  /** A local server at its usual port that no setting, variable or default model names. Any program may listen there. */
+  isUnconfirmed?: boolean;
+}>;
 
 /** A model that exists here. */
 export type ModelCandidate = Readonly<{
@@ -68,7 +74,7 @@ export function chooseModel(asked: readonly ModelWish[], catalogue: Catalogue, b
   const expanded = (names: ModelWish["names"], by: WishSource): Found =>
     merged(modelNames(names).map((name) => expand(name, { catalogue, inherited: fallback(by), depth: 0 })));
   const look = ({ by, names }: ModelWish): Found => {
-    const found = expanded(names, by);
+    const found = by === "agent" ? withoutUnconfirmed(expanded(names, by), catalogue) : expanded(names, by);
     const resort = by === "default" ? catalogue.lastResort : undefined;
     return found.candidates.length > 0 || resort === undefined ? found : expanded(resort, by);
   };
@@ -96,6 +102,24 @@ export function chooseModel(asked: readonly ModelWish[], catalogue: Catalogue, b
   }
   return { candidates: [], misses, warnings };
 }
+
+/** An agent file alone must not send a prompt to a port that the person never named. */
+function withoutUnconfirmed({ candidates, missed }: Found, catalogue: Catalogue): Found {
+  const isOpen = ({ provider }: ModelCandidate): boolean =>
+    provider === undefined || catalogue.provider(provider)?.isUnconfirmed !== true;
+  const closed = candidates.filter((one) => !isOpen(one));
+  return {
+    candidates: candidates.filter(isOpen),
+    missed: [...missed, ...closed.map(({ name, provider = "" }) => unconfirmed(name, provider))],
+  };
+}
+
+const unconfirmed = (name: string, provider: string): Miss => ({
+  name,
+  code: "MISSING_KEY",
+  because: `the local server "${provider}" was not confirmed`,
+  hint: `Confirm it: run \`subcrew init\`, or \`subcrew config set model ${name}\`.`,
+});
 
 /** Whether the next model may be tried after this fault: a spare one only when the model before it does not exist. */
 export function mayFallBack({ code }: Pick<Fault, "code">, { spare }: Pick<ModelCandidate, "spare">): boolean {

@@ -152,7 +152,7 @@ export function explain(outcome: Outcome): string {
     case "failed":
       return outcome.fault.message;
     case "cancelled":
-      return `cancelled: ${outcome.reason}`;
+      return outcome.reason === "cancelled" ? "cancelled" : `cancelled: ${outcome.reason}`;
     case "skipped":
       return `skipped because ${outcome.because} did not succeed`;
   }

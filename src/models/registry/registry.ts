@@ -87,7 +87,16 @@ export function createModelRegistry(config: ModelRegistryConfig): ModelRegistry 
 
   const catalogue: Catalogue = {
     named: (name) => Object.hasOwn(models, name) || rowOf(name, builtin) !== undefined,
-    provider: (name) => provider(name)?.status,
+    provider: (name) => {
+      const found = provider(name);
+      if (!found) return undefined;
+      const { endpoint, baseURLFrom, status } = found;
+      const isNamed =
+        own(config.providers, name) !== undefined ||
+        [config.default ?? []].flat().some((model) => model.startsWith(`${name}/`));
+      const isUnconfirmed = endpoint.local && endpoint.key === undefined && baseURLFrom === undefined && !isNamed;
+      return isUnconfirmed ? { ...status, isUnconfirmed } : status;
+    },
     names: [
       ...Object.keys(models),
       ...Object.keys(builtin),

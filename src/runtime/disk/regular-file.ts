@@ -73,6 +73,11 @@ export function openAppend(path: string, mode = 0o600): Promise<FileHandle> {
   return checked(path, open(path, APPEND, mode));
 }
 
+/** Opens a regular file to write it anew, and makes it when it is missing. */
+export function openAnew(path: string, mode = 0o666): Promise<FileHandle> {
+  return checked(path, open(path, WRITE_FLAGS, mode));
+}
+
 /** Adds a short text to the end of a regular file at once: when this returns, the death of the process cannot undo it. */
 export function appendRegularSync(path: string, text: string, mode = 0o600): void {
   const descriptor = openSync(path, APPEND, mode);

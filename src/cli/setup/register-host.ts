@@ -1,0 +1,76 @@
+import { mkdir } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { messageOf } from "../../core/schema/error.ts";
+import { isRecord } from "../../core/text/json.ts";
+import type { SetupName } from "../../mcp/setup.ts";
+import { readRegularText } from "../../runtime/disk/regular-file.ts";
+import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
+import type { Host, serverCommand } from "./hosts.ts";
+
+type HostCommand = ReturnType<typeof serverCommand>;
+
+/** What became of a registration: done, or why not. */
+export type Registration = Readonly<{ file: string; backup?: string }> | Readonly<{ problem: string }>;
+
+/** The entry of each host that keeps its servers in JSON: the key of the table, and what stands below our name. */
+const ENTRIES: Readonly<
+  Record<Exclude<SetupName, "codex">, Readonly<{ key: string; entry(how: HostCommand): unknown }>>
+> = {
+  "claude-code": { key: "mcpServers", entry: (how) => ({ type: "stdio", ...how }) },
+  cursor: { key: "mcpServers", entry: (how) => how },
+  vscode: { key: "servers", entry: (how) => ({ type: "stdio", ...how }) },
+  gemini: { key: "mcpServers", entry: (how) => ({ ...how, timeout: 3_600_000 }) },
+  opencode: {
+    key: "mcp",
+    entry: ({ command, args }) => ({ type: "local", command: [command, ...args], enabled: true }),
+  },
+};
+
+/**
+ * Adds subcrew to the MCP servers in the user settings of a host. What stands in the file stays, and a copy of the file
+ * from before is kept beside it. A file that cannot be read as it is expected is not changed.
+ */
+export async function registerHost(host: Host, home: string, how: HostCommand): Promise<Registration> {
+  const file = join(home, host.file);
+  try {
+    const text = existsSync(file) ? await readRegularText(file) : "";
+    const after = host.name === "codex" ? withToml(text, how) : withJson(text, host.name, how);
+    if (after === undefined) return { problem: `${file} cannot be changed without losing comments or other content` };
+    await mkdir(dirname(file), { recursive: true });
+    const backup = `${file}.before-subcrew`;
+    if (text !== "") await writeAtomic(backup, text);
+    await writeAtomic(file, after);
+    return { file, ...(text !== "" && { backup }) };
+  } catch (error) {
+    return { problem: messageOf(error) };
+  }
+}
+
+function withToml(text: string, { command, args }: HostCommand): string {
+  const lines = [
+    "[mcp_servers.subcrew]",
+    `command = ${JSON.stringify(command)}`,
+    `args = ${JSON.stringify(args)}`,
+    "tool_timeout_sec = 3600",
+  ];
+  return `${text === "" ? "" : `${text.trimEnd()}\n\n`}${lines.join("\n")}\n`;
+}
+
+/** `undefined`: the file is not plain JSON, for example because it has comments. */
+function withJson(text: string, name: Exclude<SetupName, "codex">, how: HostCommand): string | undefined {
+  const { key, entry } = ENTRIES[name];
+  const value = text.trim() === "" ? {} : parsed(text);
+  if (!isRecord(value)) return undefined;
+  const servers = value[key] ?? {};
+  if (!isRecord(servers)) return undefined;
+  return `${JSON.stringify({ ...value, [key]: { ...servers, subcrew: entry(how) } }, null, 2)}\n`;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

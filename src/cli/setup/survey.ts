@@ -1,0 +1,55 @@
+import type { Crew } from "../../crew.ts";
+import type { ModelOverview } from "../../models/registry/overview.ts";
+import { homes } from "../base/home.ts";
+import { type Host, hostsHere } from "./hosts.ts";
+
+/** A provider that has a key, and what it said to it. */
+export type AnsweredKey = Readonly<{ provider: string; because: string; accepted: boolean; why: string }>;
+/** A local model server that answers. */
+export type FoundServer = Readonly<{ provider: string; address: string; models: readonly string[] }>;
+
+/** What `init` found on this machine. */
+export type Survey = Readonly<{
+  /** The number of agents by where they come from. */
+  agents: Readonly<Record<string, number>>;
+  keys: readonly AnsweredKey[];
+  servers: readonly FoundServer[];
+  hosts: readonly Host[];
+  /** The model that runs use now. */
+  model: string | undefined;
+  /** The default model of the settings, when they name one. */
+  configured: string | undefined;
+}>;
+
+/** Looks at agents, keys, local model servers and MCP hosts. Asks servers for their lists of models; sends no prompt. */
+export async function survey(crew: Crew, signal: AbortSignal): Promise<Survey> {
+  const [{ agents }, overview] = await Promise.all([crew.agents(), crew.models({ probe: signal })]);
+  const counts: Record<string, number> = {};
+  for (const { agent } of agents) {
+    const origin = agent.source?.kind ?? "own";
+    counts[origin] = (counts[origin] ?? 0) + 1;
+  }
+  const { model } = crew.settings.config;
+  return {
+    agents: counts,
+    keys: keysIn(overview),
+    servers: serversIn(overview),
+    hosts: hostsHere(homes().home, process.env["PATH"]),
+    model: overview.default.model,
+    configured: typeof model === "string" ? model : model?.[0],
+  };
+}
+
+function keysIn({ providers }: ModelOverview): AnsweredKey[] {
+  return providers.flatMap(({ name, local, usable, because, probe }) =>
+    !local && usable && probe ? [{ provider: name, because, accepted: probe.state === "answers", why: probe.why }] : [],
+  );
+}
+
+function serversIn({ providers }: ModelOverview): FoundServer[] {
+  return providers.flatMap(({ name, local, baseURL, probe }) =>
+    local && probe?.state === "answers" && probe.models.length > 0
+      ? [{ provider: name, address: baseURL, models: probe.models }]
+      : [],
+  );
+}

@@ -1,0 +1,69 @@
+import { once } from "node:events";
+import { Writable } from "node:stream";
+import { resultOf } from "../../core/run/result.ts";
+import type { State } from "../../core/run/state.ts";
+import { CrewError, messageOf } from "../../core/schema/error.ts";
+import { appendRegularSync, openAnew } from "../../runtime/disk/regular-file.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import { githubAnnotations, resultJunit, resultMarkdown } from "../../sinks/result-formats.ts";
+import type { Flags, OutputFormat } from "../base/flags.ts";
+
+/** The forms that are made of the end of a run; text and JSON lines are written while it runs. */
+const AT_END: Readonly<Partial<Record<OutputFormat, (state: State) => string>>> = {
+  markdown: resultMarkdown,
+  junit: resultJunit,
+  json: (state) => `${jsonText(resultOf(state), 2)}\n`,
+};
+
+/** Where the result of a run goes, and in which form. */
+export type ResultPrinter = Readonly<{
+  format: OutputFormat;
+  /** Gets what is written while the run goes on: the text, or JSON lines. */
+  out: Writable;
+  /** Writes what is left, and closes the file. */
+  end(state: State): Promise<void>;
+}>;
+
+/** Opens the output before anything runs, so that a file which cannot be written is an error at once. */
+export async function openResult({ output, json, outputFile }: Flags): Promise<ResultPrinter> {
+  if (json && output !== undefined && output !== "stream-json")
+    throw new CrewError("BAD_INPUT", `--json and -o ${output} cannot be combined.`, "Give one of them.");
+  const format = output ?? (json ? "stream-json" : "text");
+  const target: Writable = outputFile === undefined ? process.stdout : await openFile(outputFile);
+  const late = AT_END[format];
+  return {
+    format,
+    out: late ? nowhere() : target,
+    end: async (state) => {
+      if (late) target.write(late(state));
+      if (outputFile !== undefined) {
+        target.end();
+        await once(target, "close");
+      }
+      tellGitHub(state);
+    },
+  };
+}
+
+const nowhere = (): Writable => new Writable({ write: (_, __, done) => done() });
+
+async function openFile(file: string): Promise<Writable> {
+  try {
+    return (await openAnew(file)).createWriteStream();
+  } catch (error) {
+    throw new CrewError("BAD_FILE", `"${file}" cannot be written: ${messageOf(error)}.`, "Give another --output-file.");
+  }
+}
+
+/** In a job of GitHub Actions: a summary of the step, and an annotation for each task that failed. */
+function tellGitHub(state: State): void {
+  if (process.env["GITHUB_ACTIONS"] !== "true") return;
+  process.stderr.write(githubAnnotations(state));
+  const file = process.env["GITHUB_STEP_SUMMARY"];
+  if (file === undefined || file === "") return;
+  try {
+    appendRegularSync(file, `${resultMarkdown(state)}\n`);
+  } catch (error) {
+    process.stderr.write(`warning: the step summary cannot be written: ${messageOf(error)}\n`);
+  }
+}

@@ -1,0 +1,55 @@
+import { expect, test } from "vitest";
+import { createCrew } from "../index.ts";
+import { scripted } from "../models/scripted/scripted.ts";
+import { tempFolder } from "../../test/support/temp-folder.ts";
+import { githubAnnotations, resultJunit, resultMarkdown } from "./result-formats.ts";
+
+const refused = { error: { code: "MODEL_AUTH", message: "no <key> & no\nluck", retryable: false } } as const;
+
+async function stateOfBoth() {
+  const home = tempFolder();
+  const agents = ["good", "bad"].map((name) => ({
+    name,
+    description: name,
+    instructions: "Work.",
+    tools: [],
+    model: name,
+  }));
+  const crew = createCrew({
+    cwd: home,
+    home,
+    discover: false,
+    env: {},
+    models: { good: scripted("a < b & \u0001c"), bad: scripted(refused) },
+    agents,
+  });
+  const run = crew.run({
+    mode: "parallel",
+    tasks: [
+      { agent: "good", task: "Go." },
+      { agent: "bad", task: "Go." },
+    ],
+  });
+  await run;
+  return run.state;
+}
+
+test("JUnit counts failures, escapes text and leaves out what XML cannot hold", async () => {
+  const xml = resultJunit(await stateOfBoth());
+  expect(xml).toMatch(/tests="2" failures="1" skipped="0"/);
+  expect(xml).toContain("<system-out>a &lt; b &amp; ");
+  expect(xml).not.toContain("\u0001");
+  expect(xml).toMatch(/<failure type="MODEL_AUTH" message="no &lt;key&gt; &amp; no/);
+});
+
+test("Markdown has a row for each task, and says why the run failed", async () => {
+  const text = resultMarkdown(await stateOfBoth());
+  expect(text).toMatch(/\| good \| ok \|/);
+  expect(text).toMatch(/\| bad \| failed \|/);
+  expect(text).toContain("**failed**");
+});
+
+test("GitHub gets one line for each task that failed", async () => {
+  const lines = githubAnnotations(await stateOfBoth());
+  expect(lines).toMatch(/^::error title=bad::no <key> & no(?:%0A| )luck[^\n]*\n$/);
+});
