@@ -1,7 +1,7 @@
 import { finishCommandRecord, readCommandRecord, removeCommandRecord } from "./runtime/commands/command-record.ts";
 import { finishQuarantine } from "./runtime/commands/finish-quarantine.ts";
 
-/** What the watchdog of a command runs when the process that ran the command was killed: sets aside what it made. */
+/** Started by the watchdog of a command when the process that ran it was killed: quarantines the protected files it made. */
 const file = process.argv[2] ?? "";
 const record = await readCommandRecord(file);
 if (record && !record.done) {

@@ -20,7 +20,7 @@ export type Protocol = Readonly<{
     body: string,
     request: Readonly<{ who: TaskOwner; version: string | undefined; card: Card }>,
   ): Promise<RpcReply>;
-  /** The card as that version has it. */
+  /** The agent card in the format of that protocol version. */
   card(card: Card, version: string | undefined): unknown;
   writePush: WritePush;
 }>;

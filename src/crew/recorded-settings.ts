@@ -41,7 +41,7 @@ export function withRecordedLimits(limits: RunLimits, wished: RunParameters): Ru
   return { ...defined({ maxTimeMs }), ...wished, budget: { ...budget, ...wished.budget } };
 }
 
-/** Whether tasks of a run wait instead of failing: as this call says, as it began, or as where it was started suggests. */
+/** Whether tasks of a run park instead of failing: by this call, else as recorded at its start, else by where it was started. */
 export function parkRulesOf(
   { onLimit, onProviderFault, parkByDefault = false }: RunParameters,
   recorded: ParkRules | undefined,

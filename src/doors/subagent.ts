@@ -78,7 +78,7 @@ export class Subagent {
     }
   }
 
-  /** How the last task is; one that has done nothing yet has nothing open. */
+  /** The status of the last task. */
   getStatus(): "running" | "completed" | "error" {
     return this.#status;
   }

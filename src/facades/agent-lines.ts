@@ -8,7 +8,7 @@ export const DESCRIPTION_BYTES = 8_000;
 const STEPS = [Number.POSITIVE_INFINITY, 400, 200, 100, 0];
 
 export type AgentListLines = Readonly<{
-  /** How to write an agent that is not a list item; empty text when there is no room. */
+  /** Formats one agent in another way than as a list item; returns an empty text to leave it out when space is short. */
   line?(name: string, text: string): string;
   /** The text around the list. */
   before: string;

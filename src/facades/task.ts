@@ -117,7 +117,7 @@ export function refusalText(
   return texts[why]();
 }
 
-/** What is wrong with the names of a batch. */
+/** Checks the task names of a batch; returns the problem, if any. */
 export function idProblem(ids: readonly string[]): string | undefined {
   const missing = ids.flatMap((id, at) => (id.trim() === "" ? [at] : []));
   const places = new Map<string, { id: string; at: number[] }>();

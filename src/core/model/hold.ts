@@ -9,7 +9,7 @@ export type Hold = Readonly<{
   fault: Fault;
   /** When the provider last refused. */
   seen: number;
-  /** How often it refused in a row that it was asked on purpose. */
+  /** How many probes in a row were refused. */
   tries: number;
   probeAt: number;
   /** The time that the provider gave. */
@@ -108,7 +108,7 @@ export function judgeHold(
   return parks || !passes || hold.tries > TRIES || hold.probeAt - now > LONGEST_WAIT_MS ? "refuse" : "wait";
 }
 
-/** Providers count requests and have room for each model apart, so another model of the same key may still answer. */
+/** Providers count rate limits and overload per model, so another model with the same key may still answer. */
 function isAboutModel({ fault }: Hold): boolean {
   return fault.code === "MODEL_OVERLOADED" || (fault.code === "MODEL_RATE_LIMIT" && fault.retryable);
 }

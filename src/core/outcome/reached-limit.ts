@@ -47,7 +47,7 @@ const amounts: Readonly<Record<ReachedLimit["kind"], (value: number) => string>>
   spawns: (value) => `${value} started ${value === 1 ? "agent" : "agents"}`,
 };
 
-/** The flag that raises this limit; of a cap of all runs, the setting. */
+/** The flag that raises this limit, or the setting if it is a cap over all runs. */
 export function limitFlag({ kind, run, cap }: ReachedLimit): string {
   if (cap !== undefined) return `the setting ${CAPS[cap].setting}.${kind === "usd" ? "maxUsd" : "maxTokens"}`;
   return flags[kind][run ? 1 : 0];

@@ -38,7 +38,7 @@ const HOME_FILES: readonly string[] = words(`
   .pam_environment .environment .xinitrc .xsession .xsessionrc .xprofile .xserverrc .xresources .mavenrc
 `);
 
-/** Places that count at any depth: in a project, and in a home folder. */
+/** Names that are protected at any depth: in a project, and in a home folder. */
 const PROJECT_PLACES: readonly string[] = words(".github/agents .github/hooks");
 const HOME_PLACES: readonly string[] = words(`
   .config/git .config/fish .config/systemd .config/autostart .config/environment.d .config/opencode .config/kilo .config/goose

@@ -41,7 +41,7 @@ export type ClosedInFolder = Readonly<{
   isClosedFile?(file: FileIdentity): Promise<boolean>;
 }>;
 
-/** A located path under one name, for what needs no looking up. */
+/** A path subject with a single name, for paths that need no resolving. */
 export function placed(path: string, change: boolean): LocatedSubject {
   return { kind: "path", places: [path], change };
 }

@@ -44,7 +44,7 @@ export type RunRecords = Readonly<{
   place(run: string): string;
 }>;
 
-/** Some records of a run in order, and what of them cannot be read. */
+/** Consecutive records of a run, and the damage found between them. */
 export type RecordPiece = Readonly<{
   events: readonly KeptEvent[];
   /** Unreadable parts and missing records, as sentences. */

@@ -204,7 +204,7 @@ function pause(state: State, reason: string): State {
   return state;
 }
 
-/** 0.1 ended a run that was stopped as cancelled; its journals do not say what the run may use. */
+/** Version 0.1 recorded a stopped run as cancelled, and did not record its permissions. */
 function isOldStop(
   state: State,
   event: Extract<Event, { type: "run.ended" }>,

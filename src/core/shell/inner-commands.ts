@@ -98,7 +98,7 @@ function inAwk(args: readonly ShellWord[]): InnerLines | undefined {
   return undefined;
 }
 
-/** Substitutions with the flag e, and the command e, run what they find. */
+/** In sed, substitutions with the flag `e` and the command `e` run shell commands. */
 function inSed(args: readonly ShellWord[]): InnerLines | undefined {
   const scripts = args.flatMap(({ text }, at) =>
     text === undefined

@@ -12,7 +12,7 @@ export function sedReads(script: string): boolean {
     at = sticky.lastIndex;
     return true;
   };
-  /** The end of a part between delimiters, with backslashes and, in a pattern, brackets. */
+  /** The end of a delimited part of a sed command, honouring backslashes and, in a pattern, brackets. */
   const part = (delimiter: string): boolean => {
     for (; at < text.length; at++) {
       const char = text.charAt(at);

@@ -10,7 +10,7 @@ export type ForkPoint = Readonly<{
   turn: number;
   /** The agent of that task. */
   agent: string;
-  /** The name that finds its model again. */
+  /** The name that resolves to its model again. */
   model: string;
   tools: readonly ToolSpec[];
   messages: readonly Message[];

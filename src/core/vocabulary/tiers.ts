@@ -78,7 +78,7 @@ export const shortcuts: Readonly<Record<string, string | readonly string[]>> = {
   heavy: "powerful",
 };
 
-/** Whose a bare id is, by how it begins. */
+/** The provider of a bare model id, by its prefix. */
 export const modelFamilies: readonly Readonly<{ begins: RegExp; provider: string }>[] = [
   { begins: /^claude-/, provider: "anthropic" },
   { begins: /^(gpt-|chatgpt-|codex-|o\d)/, provider: "openai" },

@@ -38,7 +38,7 @@ export type DagExecutionOptions = Readonly<{
   onProgress?(nodes: Map<string, DagNode>, progress: readonly TaskProgress[]): void;
   /** Decides on work that requires approval; without it nothing is approved. A no with feedback asks for another draft. */
   onApprovalNeeded?(taskId: string, plan: string): Promise<{ approved: boolean; feedback?: string }>;
-  /** Handed the graph once it runs. */
+  /** Called with the graph once it runs. */
   onStart?(dag: RunningDag): void;
 }>;
 

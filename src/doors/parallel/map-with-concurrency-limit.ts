@@ -1,6 +1,6 @@
 import { mapLimited } from "../../runtime/async/map-limited.ts";
 
-/** What was mapped, in order; what an abort kept from running is `undefined`. */
+/** The results in order; `undefined` for items that an abort prevented. */
 export type ParallelResult<R> = { results: R[]; aborted: boolean };
 
 /**

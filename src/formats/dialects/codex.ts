@@ -87,7 +87,7 @@ function strict({ problems }: Draft): void {
   }
 }
 
-/** and in a file of its own a role has instructions. */
+/** In a separate file a role must have instructions. */
 function complete(draft: Draft): void {
   strict(draft);
   if (draft.agent.instructions === undefined) {

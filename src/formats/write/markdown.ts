@@ -23,5 +23,5 @@ function isShortList(value: unknown): value is readonly unknown[] {
 const flow = (value: unknown): string => dump(value, { ...OPTIONS, flowLevel: 0 }).trimEnd();
 const wordOf = (key: string): string => dump(key, OPTIONS).trimEnd();
 
-/** True when a text comes back from the body of a file as it went in. */
+/** True when a text survives writing to the body of a file and parsing it again. */
 export const fitsBody = (text: string): boolean => text === text.trim() && !text.includes("\r");

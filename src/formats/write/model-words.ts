@@ -25,7 +25,7 @@ export function modelWord(written: string, words: ModelWords): string | undefine
   return undefined;
 }
 
-/** The first model of an agent that has a name there. */
+/** The first model of an agent that the target dialect can name. */
 export function modelFor({ model }: Agent, words: ModelWords): string | undefined {
   return modelsFor({ model }, words)?.[0];
 }

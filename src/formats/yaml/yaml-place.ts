@@ -1,7 +1,7 @@
 import { EVENT_ID, type Event, getScalarValue, parseEvents } from "js-yaml";
 import { YAML_LIMITS } from "./yaml.ts";
 
-/** The line, counted from 1, of the value at the end of a path; of the last step that is there, when it goes too far. */
+/** The line, counted from 1, of the value at a path; if the path goes too deep, of its last existing step. */
 export function yamlLineAt(text: string, path: readonly string[]): number | undefined {
   try {
     const events = parseEvents(text, { maxDepth: YAML_LIMITS.depth });

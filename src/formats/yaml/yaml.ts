@@ -51,7 +51,7 @@ const TOO_MANY = `more than ${YAML_LIMITS.keys} keys`;
 /** At the margin there is nothing but keys, so these can be counted without a parser. */
 const KEY_LINE = /^[^\s#][^\n]*?:(?=\s)/gm;
 
-/** The line of a key of the outermost mapping, counted from 1; for the explanations that ask for it. */
+/** The line of a top-level key, counted from 1. */
 export function yamlLineOf(text: string, key: string): number | undefined {
   try {
     let depth = 0;

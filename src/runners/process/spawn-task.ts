@@ -30,7 +30,7 @@ export type SpawnParts = Readonly<{
 
 /** Where one task is carried out. */
 export type ChildHost = Readonly<{
-  /** What people read: `process`, `thread`. */
+  /** The word for people: `process` or `thread`. */
   called: string;
   channel: HostChannel;
   /** How it ended. Settles when it and all processes it started are gone. */

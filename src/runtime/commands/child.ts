@@ -161,7 +161,7 @@ function launch({
       windowsHide: true,
     });
   } catch (error) {
-    return { problem: messageOf(error) }; // a program that is not there, an argument that none can have
+    return { problem: messageOf(error) }; // the program does not exist, or an argument is invalid
   }
 }
 

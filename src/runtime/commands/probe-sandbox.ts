@@ -158,7 +158,7 @@ echo "links=$links"
 echo end
 `;
 
-/** This process by its number and the time of its start: in a box of its own another one may have the same number. */
+/** Identifies this process by pid and start time: inside a pid namespace another process may have the same pid. */
 function ourselves(): string {
   const line = readFileSync("/proc/self/stat", "utf8");
   return `${process.pid}:${line.slice(line.lastIndexOf(")") + 2).split(" ")[19]}`;

@@ -1,4 +1,4 @@
-/** Streams that wait for their turn. The only state: the event loop that they share is one of the process, too. */
+/** Streams that wait for their turn. Module state on purpose: the event loop that they share is one per process, too. */
 const waiting: (() => void)[] = [];
 
 /**

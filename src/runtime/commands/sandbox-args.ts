@@ -70,7 +70,7 @@ function sandboxOptions(box: SandboxMounts): string[] {
     ...Object.entries(box.env).flatMap(([name, value]) => ["--setenv", name, value]),
     // Deeper paths are mounted later, so that they are not covered by their parents.
     ...mounts.toSorted((one, other) => depthOf(one.path) - depthOf(other.path)).flatMap(({ args }) => args),
-    // Only now: something that may be written can lie inside of what is hidden.
+    // After the hidden paths: a writable path may be inside a hidden one.
     ...box.hiddenFolders.flatMap((path) => ["--remount-ro", path]),
     "--chdir",
     box.cwd,

@@ -34,7 +34,7 @@ export type Disk = Readonly<{
   readdir(path: string): Promise<string[]>;
   readdir(path: string, how: Readonly<{ withFileTypes: true; recursive: true }>): Promise<Entry[]>;
   existsSync(path: string): boolean;
-  /** The number of the file that has this name now. */
+  /** The inode number of the file that has this name now. */
   inodeSync(path: string): number | undefined;
 }>;
 

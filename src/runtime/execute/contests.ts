@@ -136,7 +136,7 @@ export function createContests(all: Schedule, scope: PlanScope, claims: Claims):
     contests.delete(contest.contender); // a contender that is tried again begins a new one
     const opened = await open(contest, outer);
     if ("status" in opened) return outcome.status === "ok" ? opened : outcome;
-    if (contest.working > 0) await new Promise<void>((resolve) => (contest.idle = resolve)); // they are being stopped
+    if (contest.working > 0) await new Promise<void>((resolve) => (contest.idle = resolve)); // the other contenders are being stopped
     return contest.finish!(outcome);
   };
   const closed = (contest: Contest, outer: readonly Contest[], outcome: Outcome): Promise<Outcome> => {

@@ -237,7 +237,7 @@ function entriesIn(at: RawPath, mode: number): Dirent[] {
       chmodSync(opened(at), mode & 0o7777);
     }
   } catch {
-    return []; // of another owner: what we may not list, a command may not change
+    return []; // owned by another user: a command cannot change a folder that we cannot list
   }
 }
 

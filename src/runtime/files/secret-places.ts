@@ -14,7 +14,7 @@ import { folderContains } from "./folder-contains.ts";
 
 /** Forbidden paths of this machine: secret paths, which a rule can allow, and the state folder, which is never accessible. */
 export type ClosedPlaces = Readonly<{
-  /** What is closed at a real path. */
+  /** The secret place at a real path. */
   at(real: string): ClosedPlace | undefined;
   /** The secret place that contains another hard link of the file. */
   linked(file: FileIdentity): Promise<ClosedPlace | undefined>;
@@ -22,18 +22,18 @@ export type ClosedPlaces = Readonly<{
   touches(folder: string): boolean;
   /** Real paths of the existing forbidden paths, which are hidden from commands. */
   existing(): HiddenPlaces;
-  /** The same for a task in a worktree, which is a part of the state folder that is open to it. */
+  /** The same for a task in a worktree: the worktree is inside the state folder, and accessible to the task. */
   inWorktree(worktree: Worktree): ClosedPlaces;
 }>;
 
 export type HiddenPlaces = Readonly<{ folders: readonly string[]; files: readonly string[] }>;
 
-/** Where closed places are looked for. */
+/** The folders in which secret places are searched. */
 export type ClosedPlaceSpec = Readonly<{
   homes: readonly string[];
   /** The state folder of the crew. */
   state: string;
-  /** The workspace: what holds it is open, since a person chose to work there. */
+  /** The workspace: the folders that contain it are readable, since a person chose to work there. */
   workspace: string;
   env: Readonly<Record<string, string | undefined>>;
 }>;

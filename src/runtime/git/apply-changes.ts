@@ -12,7 +12,7 @@ import { shellWord } from "../../core/text/shell-word.ts";
 import { folderContains } from "../files/folder-contains.ts";
 import { applyPatch, type SourceTree } from "./worktree.ts";
 
-/** What a task changed, and where that may go. */
+/** The changes of a task, and the folders where they may be applied. */
 type Proposal = Readonly<{
   changes: readonly FileChange[];
   patch: string;

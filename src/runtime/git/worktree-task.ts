@@ -56,7 +56,7 @@ export type IsolateParts = Readonly<{
   keptPatch(path: string): Promise<string | undefined>;
   /** Stores the files of the workspace that are changed. */
   recorder?: ChangeRecorder;
-  /** The run does not end before this has. */
+  /** The run waits for this before it ends. */
   linger(work: Promise<unknown>): void;
 }>;
 

@@ -24,7 +24,7 @@ export type CapturedChanges = Readonly<{
   left: readonly string[];
 }>;
 
-/** What git was asked and could not do. */
+/** The git command that failed, and its error. */
 export type GitRefusal = Readonly<{ unable: string }>;
 
 /** Opens the repository around a folder. */
@@ -134,7 +134,7 @@ async function stage(
   await mkdir(env.GIT_OBJECT_DIRECTORY, { recursive: true, mode: 0o700 });
   await rm(env.GIT_INDEX_FILE, { force: true });
   // With the index comes what git knows about files, so that it need not read them all again.
-  // Its time is kept: what was written in the same moment as an index is what git looks at again.
+  // Keeps the timestamp of the index: git compares files again that are as new as the index.
   await copyWithTime(index, env.GIT_INDEX_FILE).catch(() => {});
   const git: Staged["git"] = (...args) => origin.repository.work(args, { ...tree, folder, env });
   const modules = await passOver(git);

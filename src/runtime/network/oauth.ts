@@ -217,7 +217,7 @@ function validated(context: OAuthContext, answer: URLSearchParams, state: string
   }
 }
 
-/** The two parties as the library wants them. */
+/** Server and client in the format of the OAuth library. */
 function parties({ server, client }: OAuthContext): [oauth.AuthorizationServer, oauth.Client] {
   const { issuer = new URL(server.token_endpoint).origin, token_endpoint, revocation_endpoint } = server;
   const { authorization_response_iss_parameter_supported: saysIssuer } = server;

@@ -4,7 +4,7 @@ import type { KeptEvent } from "../../core/run/event.ts";
 import { defineTool, type Tool } from "../../core/task/tool.ts";
 import type { ToolParts } from "../parts/tool-parts.ts";
 
-/** What one line of a tool's answer shows at the most. */
+/** The maximum length of a line of a tool result. */
 const MOST_CHARS = 400;
 
 /** What happened in an earlier task, step by step. */

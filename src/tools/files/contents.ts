@@ -15,7 +15,7 @@ export type FileEntry = Readonly<{
 
 const MOST = 10_000;
 
-/** `movedTo`: where the folder will be, so that what is in it has to be allowed there, too. */
+/** `movedTo`: the new path of the folder; its content must be allowed there, too. */
 type Handling = Readonly<{ signal: AbortSignal; access?: CallAccess; movedTo?: Pick<ContainedPath, "real" | "path"> }>;
 
 /**

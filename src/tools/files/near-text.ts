@@ -1,7 +1,7 @@
 import { cutHead } from "../../core/text/cut.ts";
 import { printableName } from "../../runtime/files/open-contained.ts";
 
-/** Where a text is found: lines count from 1. */
+/** A match of a text; lines are counted from 1. */
 export type TextPosition = Readonly<{ index: number; line: number }>;
 
 /** Every place at which a text is, one after the other; they do not overlap. */

@@ -48,7 +48,7 @@ export const readFile = defineTool({
   },
 });
 
-/** Room for the final note: a longer result would lose its beginning. */
+/** Bytes reserved for the final note, so that the whole result stays below the size at which it would be cut. */
 const NOTE_BYTES = 100;
 
 async function numbered(

@@ -5,7 +5,7 @@ import { entriesOf } from "./walk.ts";
 
 const MOST = 5;
 
-/** Completes the error about something missing with the names that are there, and throws it. */
+/** Throws the error about a missing path, extended by similar names that exist. */
 export function withNearNames(root: string | Root, path: string): (error: unknown) => Promise<never> {
   return async (error) => {
     if (!isOpenRefusal(error) || error.code !== "MISSING") throw error;

@@ -2,8 +2,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { z } from "zod";
 import type { Agent } from "../../../src/core/agent/agent.ts";
 import type { Event } from "../../../src/core/run/event.ts";
+import { defineTool } from "../../../src/core/task/tool.ts";
 import type { CrewOptions } from "../../../src/crew/options.ts";
 import { type Crew, createCrew } from "../../../src/crew.ts";
 import { type ScriptedTurn, scripted } from "../../../src/models/scripted/scripted.ts";
@@ -131,6 +133,34 @@ test("an agent with a cache uses its own results for so long, and no longer", as
   expect((await run({ agent: cached, reuse: false, turns: ["asked"] })).asked).toBe(1);
 });
 
+test("an answer from the network is reused only by an agent with a cache, whose files still have to be the same", async () => {
+  const { crew, cwd } = fresh();
+  const weather = defineTool({
+    name: "weather",
+    description: "Tells the weather.",
+    input: z.object({}),
+    effect: "read",
+    does: "net",
+    run: () => "sun",
+  });
+  const asks = async (more: Partial<Agent>): Promise<number> => {
+    const turn = { text: "", calls: ["weather", "read_file"].map((name) => ({ name, input: { path: "a.txt" } })) };
+    const model = scripted(turn, "Sun.");
+    const agents = [{ ...scout, tools: ["weather", "read_file"], ...more }];
+    const options = { tools: [weather], permissions: { allow: ["weather"] }, clock: () => 0 };
+    await crew({ agents, models: { m: model }, ...options }).run(
+      { mode: "single", agent: "scout", task: "Weather?" },
+      { reuse: true },
+    );
+    return model.requests.length;
+  };
+  expect([await asks({}), await asks({})]).toEqual([2, 2]);
+  const cached = { cacheMs: 600_000 };
+  expect(await asks(cached)).toBe(0);
+  writeFileSync(join(cwd, "a.txt"), "two\n");
+  expect(await asks(cached)).toBe(2);
+});
+
 test("a cache of an agent that can change something is not used", async () => {
   const { run } = fresh();
   const writer: Agent = { ...scout, tools: ["read_file", "write_file"], cacheMs: 600_000 };
@@ -191,6 +221,18 @@ test("a reused result says what it saved", async () => {
   await run();
   const { reused } = await run({ turns: ["never"] });
   expect(reused).toMatchObject({ saved: { usage: { turns: 2 } } });
+});
+
+test("a reused result keeps its data and its model", async () => {
+  const { run } = fresh();
+  const agent = { ...scout, output: { type: "object", properties: { n: { type: "number" } } } };
+  const turns = [{ text: "", calls: [{ name: "complete_task", input: { n: 1 } }] }];
+  const first = await run({ agent, turns });
+  expect(first.nodes["scout"]).toMatchObject({ status: "ok", data: { n: 1 }, model: expect.stringContaining("m") });
+  const { data, model } = first.nodes["scout"] as { data: unknown; model: string };
+  const second = await run({ agent, turns: [] });
+  expect(second.asked).toBe(0);
+  expect(second.nodes["scout"]).toMatchObject({ data, model });
 });
 
 test("a task that failed is not used again", async () => {
