@@ -25,7 +25,7 @@ type Rule =
 
 /** Optional packages, and the one file that may name each, or one per direction. Both ends of the row are checked. */
 export const optionalPackages: Readonly<Record<string, string | readonly string[]>> = {
-  "@agentclientprotocol/sdk": "src/runners/foreign/acp-sdk.ts",
+  "@agentclientprotocol/sdk": ["src/runners/foreign/acp-sdk.ts", "src/acp/sdk.ts"],
   "@a2a-js/sdk": ["src/runners/a2a/a2a-sdk.ts", "src/a2a/sdk.ts"],
   "@modelcontextprotocol/client": "src/tools/mcp/client.ts",
   "@modelcontextprotocol/node": "src/mcp/http.ts",
@@ -47,7 +47,7 @@ const rows: ReadonlyArray<{ readonly places: readonly string[]; readonly togethe
     places: ["crew.ts", "crew", "outfit.ts", "task-child.ts", "quarantine-child.ts", "defaults.ts", "testing"],
     together: true,
   },
-  { places: ["tui", "web", "mcp", "a2a"] },
+  { places: ["tui", "web", "mcp", "a2a", "acp"] },
   { places: ["index.ts", "doors"], together: true }, // some doors open on a surface
   { places: ["cli"] }, // the command starts the other surfaces
 ];

@@ -251,7 +251,10 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: "serving MCP; MCP servers",
     sees: ["cli/base", "cli/terminal", "cli/launch", "cli/a2a"],
   },
-  "cli/chat": { holds: "chat", sees: ["cli/base", "cli/terminal", "cli/launch", "cli/runs", "cli/agents"] },
+  "cli/chat": {
+    holds: "chat, in a terminal or in an editor",
+    sees: ["cli/base", "cli/terminal", "cli/launch", "cli/runs", "cli/agents"],
+  },
   cli: {
     holds: "the table of commands",
     sees: [
@@ -275,7 +278,12 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   tui: { holds: "drawing in a terminal: the live lines at the bottom, boxes of helpers, the screen", sees: [] },
   mcp: { holds: "the MCP server: its tools, progress, forms and tasks", sees: [] },
+  acp: { holds: "the ACP agent for editors: sessions, updates, permission requests", sees: [] },
   a2a: { holds: "the A2A server: cards, tasks, push notifications", sees: [] },
-  crew: { holds: "parts of createCrew: its options, preparing a run, explaining an agent, kept runs", sees: [] },
+  crew: {
+    holds:
+      "parts of createCrew: its options, preparing a run, explaining an agent, kept runs; a conversation as a chain of runs",
+    sees: [],
+  },
   testing: { holds: "a provider for tests that speaks the wire formats of real ones", sees: [] },
 };

@@ -184,6 +184,11 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     group: SERVE,
     load: async () => (await import("./mcp/mcp.ts")).mcp,
   },
+  acp: {
+    summary: "be an agent for editors that speak the Agent Client Protocol",
+    group: SERVE,
+    load: async () => (await import("./chat/acp.ts")).acpCommand,
+  },
   a2a: {
     summary: "offer agents to other programs over the A2A protocol",
     group: SERVE,

@@ -3,6 +3,7 @@ import type { Config } from "../core/config/config.ts";
 import { withRunSettings } from "../core/config/use.ts";
 import { agentNameOf, agentOf, type Roster } from "../core/delegation/roster.ts";
 import { checkAgents, checkForks } from "../core/plan/check.ts";
+import type { ModelWish } from "../core/model/choose.ts";
 import type { HoldRules } from "../core/model/hold.ts";
 import type { Body, Plan } from "../core/plan/plan.ts";
 import { skillNotes } from "../core/plan/preload-skills.ts";
@@ -12,6 +13,7 @@ import type { RunParameters } from "../core/run/run-parameters.ts";
 import { capsMoney } from "../core/run/spending-caps.ts";
 import { defined } from "../core/text/defined.ts";
 import { version } from "../core/text/version.ts";
+import { isForeign } from "../core/vocabulary/runner-name.ts";
 import { builtinRunner, type Remotes } from "../defaults.ts";
 import { localEngine } from "../engines/local.ts";
 import { compile } from "../modes/compile.ts";
@@ -115,6 +117,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
       ...defined({ permissions: options.permissions }),
       settings,
       parks,
+      ...(usesLastResort(plan, roster, outfit.models) && { offline: true as const }),
       check,
       agents: again,
       spawning: { nameOf: (task) => agentNameOf(task, roster), ...blockedBy(setup.env) },
@@ -137,6 +140,21 @@ export function createPrepare(parts: PrepareParts): Prepare {
       parameters,
     };
   };
+}
+
+/** True if a task gets the offline model because no provider of the default models can be used. */
+function usesLastResort(body: Body, roster: Roster, models: Outfit["models"]): boolean {
+  return Object.values(body.nodes).some((node) => {
+    if (node.kind === "loop") return usesLastResort(node.body, roster, models);
+    if (node.kind !== "task") return false;
+    const agent = agentOf(node.task, roster);
+    if (agent?.remote || isForeign(node.task.runner ?? agent?.runner)) return false; // these choose their models themselves
+    const wishes: ModelWish[] = [
+      ...(node.task.model === undefined ? [] : [{ by: "call" as const, names: node.task.model }]),
+      ...(agent?.model === undefined ? [] : [{ by: "agent" as const, names: agent.model }]),
+    ];
+    return models.look(wishes, "call").lastResort === true;
+  });
 }
 
 /** The context of a run, without paths that are forbidden to its agents. */

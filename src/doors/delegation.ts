@@ -25,7 +25,13 @@ export type DelegationCall = Readonly<{
 }>;
 
 /** One tool as its caller sees it. */
-export type DelegationTool = Readonly<{ name: string; description: string; input: JsonSchema }>;
+export type DelegationTool = Readonly<{
+  name: string;
+  description: string;
+  input: JsonSchema;
+  /** It changes nothing: it only shows something, or its agent is read-only. */
+  readOnly: boolean;
+}>;
 
 /** Delegation tools for a surface: each call starts runs of the crew. */
 export type OpenedDelegation = Readonly<{
@@ -72,8 +78,18 @@ export function openDelegation(crew: Crew, { as, run: options = {} }: Delegation
     },
   });
   return {
-    tools: async () =>
-      (await tools()).map((tool) => ({ name: tool.name, description: tool.description, input: inputSchemaOf(tool) })),
+    tools: async () => {
+      const { agents } = await crew.catalog();
+      const looking = new Set(
+        as.includes("agents") ? agents.filter((card) => card.readOnly).map(({ name }) => name) : [],
+      );
+      return (await tools()).map((tool) => ({
+        name: tool.name,
+        description: tool.description,
+        input: inputSchemaOf(tool),
+        readOnly: tool.does === "spawn" ? looking.has(tool.name) : tool.effect === "read",
+      }));
+    },
     call: async (name, input, call) => {
       const tool = (await tools()).find((one) => one.name === name);
       if (!tool) return { text: `There is no tool "${name}" here.`, error: true };

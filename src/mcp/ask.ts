@@ -3,7 +3,11 @@ import type { Question } from "../core/run/run-status.ts";
 import { isRecord } from "../core/text/json.ts";
 import { reveal } from "../core/text/sanitize.ts";
 import { canonicalName } from "../core/vocabulary/tool-names.ts";
-import type { Questions } from "./sdk.ts";
+import type { Capabilities, Questions } from "./sdk.ts";
+
+/** Whether a client shows forms. One that says nothing about kinds of elicitation means forms. */
+export const hasForms = ({ elicitation }: Capabilities): boolean =>
+  elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 
 /** What kind of answer a question wants: words, a yes or no, or a yes that may hold for longer. */
 export type AnswerKind = "words" | "gate" | "call";

@@ -12,12 +12,12 @@ export type DelegationResult = Readonly<{ text: string; error?: boolean }>;
 
 /** Delegation tools for a client outside of runs: what `openDelegation` returns for a crew. */
 export type DelegationTools = Readonly<{
-  tools(): Promise<readonly Readonly<{ name: string; description: string; input: JsonSchema }>[]>;
+  tools(): Promise<readonly Readonly<{ name: string; description: string; input: JsonSchema; readOnly: boolean }>[]>;
   call(name: string, input: unknown, call: DelegationCallContext): Promise<DelegationResult>;
 }>;
 
 /** A call of such a tool, and all the runs it started. */
-export type DelegatedCall = WaitedRun & Readonly<{ over: Promise<DelegationResult> }>;
+export type DelegatedCall = WaitedRun & Readonly<{ over: Promise<DelegationResult>; runs(): readonly McpRun[] }>;
 
 /** Makes a call; the runs that it starts are runs of this server from their first event on. */
 export function delegated(
@@ -56,6 +56,7 @@ export function delegated(
     },
     answer: async (question, answer) => own.get(question.run)?.answer(question, answer) ?? false,
     cancel: () => stop.abort(),
+    runs: () => [...own.values()].filter((served) => isActive(served.life())),
     over,
   };
 }

@@ -2,6 +2,7 @@ import { CrewError } from "../core/schema/error.ts";
 import type { Crew } from "../crew.ts";
 import { MAX_REQUEST_BYTES, openServer } from "../runtime/network/loopback-server.ts";
 import type { DelegationTools } from "./delegated.ts";
+import { createHttpSessions } from "./http-sessions.ts";
 import { offersWith } from "./offers.ts";
 import { createServerContext, type ServerContextOptions } from "./server-context.ts";
 import { loadSdk } from "./sdk.ts";
@@ -17,6 +18,10 @@ export type HttpOptions = ServerContextOptions &
     port?: number;
     /** Delegation tools to offer in addition to our own. */
     delegation?: DelegationTools;
+    /** Tools are listed with every field of their arguments and results. */
+    full?: boolean;
+    /** The crew lets agents change nothing, so every tool is announced as read-only. */
+    readOnly?: boolean;
     onError(error: unknown): void;
   }>;
 
@@ -28,16 +33,24 @@ const PATH = "/mcp";
 /** Serves clients over HTTP. Every request needs the token, and has to come under a name of this server. */
 export async function serveHttp(
   crew: Crew,
-  { token, host = "127.0.0.1", port = 0, delegation, onError, ...rules }: HttpOptions,
+  { token, host = "127.0.0.1", port = 0, delegation, full = false, readOnly = false, onError, ...rules }: HttpOptions,
 ): Promise<HttpServing> {
   const [sdk, { toNodeHandler }] = await Promise.all([loadSdk(), loadNode()]);
   const office = createServerContext(crew, rules);
-  const serving = { sdk, office, offers: () => offersWith(delegation), onError };
+  const serving = { sdk, office, offers: () => offersWith({ delegation, full, readOnly }), onError };
   const handler = sdk.createMcpHandler(({ era }) => createServer(serving, era), {
     onerror: onError,
     maxRequestBodySize: MAX_REQUEST_BYTES,
   });
-  const speak = toNodeHandler(handler, { onerror: onError, maxRequestBodySize: MAX_REQUEST_BYTES });
+  const sessions = createHttpSessions({
+    sdk,
+    serve: () => createServer(serving, "legacy"),
+    maxRequestBodySize: MAX_REQUEST_BYTES,
+    onError,
+  });
+  const fetch: typeof handler.fetch = async (request, options) =>
+    (await sessions.answer(request)) ?? handler.fetch(request, options);
+  const speak = toNodeHandler({ fetch }, { onerror: onError, maxRequestBodySize: MAX_REQUEST_BYTES });
   const http = await openServer({
     tokens: { client: token },
     host,
@@ -52,7 +65,7 @@ export async function serveHttp(
     url: `${http.url}${PATH}`,
     close: async () => {
       await office.runs.close("the MCP server was stopped");
-      await handler.close();
+      await Promise.all([handler.close(), sessions.close()]);
       await http.close();
     },
   };

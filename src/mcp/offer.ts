@@ -14,6 +14,8 @@ export type Offer = Readonly<{
   output?: JsonSchema;
   /** It changes nothing. */
   readOnly: boolean;
+  /** Agents work in it, so it reaches a model and whatever tools they have. */
+  openWorld: boolean;
 }> &
   (StartingTool | ImmediateTool | DelegatingTool);
 

@@ -3,6 +3,7 @@ import { parseAs } from "../core/schema/parse.ts";
 import { defined } from "../core/text/defined.ts";
 import { isRecord } from "../core/text/json.ts";
 import { compile, inputOf, type Mode } from "../modes/compile.ts";
+import { briefSchema } from "./brief-schema.ts";
 import type { DelegationTools } from "./delegated.ts";
 import { type Offer, schemaOf, type ToolArguments } from "./offer.ts";
 import type { CallResult } from "./sdk.ts";
@@ -10,17 +11,42 @@ import { callResultOf, runView } from "./view.ts";
 
 const MAX_WAIT_S = 50;
 
-/** Every tool of the server, and the delegation tools that its owner chose; a name of ours stays ours. */
-export async function offersWith(delegation: DelegationTools | undefined): Promise<readonly Offer[]> {
-  if (!delegation) return offers;
+/** How the tools of a server are listed. */
+export type OfferOptions = Readonly<{
+  /** Delegation tools that its owner chose. */
+  delegation: DelegationTools | undefined;
+  /** Every field of arguments and results is listed. */
+  full: boolean;
+  /** The permission mode of the server lets agents change nothing. */
+  readOnly: boolean;
+}>;
+
+/** Every tool of the server. Where a delegation tool has the name of one of ours, ours is `subcrew_NAME`. */
+export async function offersWith({ delegation, full, readOnly }: OfferOptions): Promise<readonly Offer[]> {
+  const own = offers.map((offer) => ({ ...(full ? offer : brief(offer)), readOnly: readOnly || offer.readOnly }));
+  if (!delegation) return own;
   const more = (await delegation.tools()).map(
     (tool): Offer => ({
       ...tool,
-      readOnly: false,
+      readOnly: readOnly || tool.readOnly,
+      openWorld: true,
       delegate: (args, call) => delegation.call(tool.name, args, call),
     }),
   );
-  return [...offers, ...more.filter(({ name }) => !offers.some((offer) => offer.name === name))];
+  const taken = new Set(more.map(({ name }) => name));
+  return [...own.map((offer) => (taken.has(offer.name) ? { ...offer, name: qualified(offer.name) } : offer)), ...more];
+}
+
+/** The offer that a name means. Our own tools can always be called as `subcrew_NAME`. */
+export function offerNamed(name: string, all: readonly Offer[]): Offer | undefined {
+  return all.find((offer) => offer.name === name) ?? all.find((offer) => qualified(offer.name) === name);
+}
+
+const qualified = (name: string): string => `subcrew_${name}`;
+
+/** What a result holds is left to the text of the result, and rare arguments to the documentation. */
+function brief({ output: _output, ...offer }: Offer): Offer {
+  return { ...offer, input: briefSchema(offer.input) };
 }
 
 /** In the order in which they are listed. */
@@ -34,6 +60,7 @@ const offers: readonly Offer[] = [
     name: "agents",
     description: "Lists the agents there are, with what each is for. `query` narrows the list.",
     readOnly: true,
+    openWorld: false,
     input: z.strictObject({ query: z.string().optional().describe("a word of the name or of the description") }),
     output: z.object({
       agents: z.array(
@@ -62,7 +89,8 @@ const offers: readonly Offer[] = [
     name: "status",
     description: "Shows the progress and the open questions of the named run, or of all runs that were started here.",
     readOnly: true,
-    input: z.strictObject({ run: z.string().optional().describe("run id, the beginning of it, or the run's name") }),
+    openWorld: false,
+    input: z.strictObject({ run: z.string().optional().describe("id or name of the run") }),
     output: z.object({ runs: z.array(runView) }),
     answer: async ({ run }, office) => {
       const runs = run === undefined ? await office.list() : [await office.look(run)];
@@ -79,8 +107,9 @@ const offers: readonly Offer[] = [
     name: "result",
     description: "Returns the result of a run, or its progress. `waitSeconds` waits for its end first.",
     readOnly: true,
+    openWorld: false,
     input: z.strictObject({
-      run: z.string().describe("run id, the beginning of it, or the run's name"),
+      run: z.string().describe("id or name of the run"),
       waitSeconds: z.number().min(0).max(MAX_WAIT_S).optional(),
     }),
     output: runView,
@@ -92,8 +121,9 @@ const offers: readonly Offer[] = [
     description:
       "Answers an open question of a run: approves or rejects a gate, or replies to an agent. Only the user can permit tool calls.",
     readOnly: false,
+    openWorld: false,
     input: z.strictObject({
-      run: z.string().describe("run id, the beginning of it, or the run's name"),
+      run: z.string().describe("id or name of the run"),
       path: z.string().optional().describe("path of the task that asks, if the run has several open questions"),
       approve: z.boolean().optional().describe("false: no; true by default"),
       text: z.string().optional().describe("the reply, or what has to change"),
@@ -109,8 +139,9 @@ const offers: readonly Offer[] = [
     name: "cancel",
     description: "Stops a run; finished work is kept, and it can be resumed later.",
     readOnly: false,
+    openWorld: false,
     input: z.strictObject({
-      run: z.string().describe("run id, the beginning of it, or the run's name"),
+      run: z.string().describe("id or name of the run"),
       reason: z.string().optional(),
     }),
     output: runView,
@@ -131,6 +162,7 @@ function starting(name: string, mode: Exclude<Mode, "plan">, description: string
     input: schemaOf(input, "input"),
     output: schemaOf(runView, "output"),
     readOnly: false,
+    openWorld: true,
     plan: ({ wait: _wait, ...args }) => compile({ ...args, mode }),
     waits: ({ wait }) => wait !== false,
   };

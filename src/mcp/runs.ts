@@ -65,6 +65,9 @@ export function createServedRuns(crew: Crew, { attended = true }: { attended?: b
   const adopt = (run: Run): McpRun => {
     const served = runs.get(run.id) ?? serve(run);
     runs.set(served.id, served);
+    served.over.catch(() => {
+      if (run.state.status === "starting") runs.delete(run.id); // it never began, so there is nothing to look at
+    });
     for (const [id, each] of runs) {
       if (runs.size <= MOST_REMEMBERED) break;
       if (!isActive(each.life())) runs.delete(id);

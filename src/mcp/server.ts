@@ -4,12 +4,16 @@ import { isRecord } from "../core/text/json.ts";
 import { version } from "../core/text/version.ts";
 import { prompts } from "../embedded.ts";
 import { doingOf } from "../sinks/status-text.ts";
+import type { State } from "../core/run/state.ts";
+import { hasForms } from "./ask.ts";
+import { askOverConnection } from "./connection-forms.ts";
 import { delegated } from "./delegated.ts";
+import { offerNamed } from "./offers.ts";
 import type { DelegatingTool, Offer, StartingTool } from "./offer.ts";
 import type { ServerContext } from "./server-context.ts";
-import type { McpRun } from "./runs.ts";
+import type { McpRun, WaitedRun } from "./runs.ts";
 import type { CallContext, CallResult, Capabilities, Era, NeedsInput, ProtocolServer, Sdk } from "./sdk.ts";
-import { untilStarted, next, questionForms, stay, takeReplies } from "./stay.ts";
+import { untilStarted, next, questionForms, stay, takeReplies, whileCalled } from "./stay.ts";
 import { legacyTask, modernTask, RELATED_TASK, TASKS_EXTENSION, type TaskFacts } from "./tasks.ts";
 import { callResultOf, viewOf } from "./view.ts";
 
@@ -35,19 +39,18 @@ export function createServer(serving: SharedServer, era: Era): ProtocolServer {
         tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } },
       },
       instructions: prompts.mcpInstructions,
-      inputRequired: { maxRounds: MOST_ROUNDS, roundTimeoutMs: ROUND_MS },
     },
   );
   Object.assign(server, { onerror: serving.onError });
   server.setRequestHandler("tools/list", async () => ({ tools: (await serving.offers()).map(listed) }));
   server.setRequestHandler("tools/call", async ({ params }, context) => {
-    const offer = (await serving.offers()).find(({ name }) => name === params.name);
+    const offer = offerNamed(params.name, await serving.offers());
     if (!offer) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `There is no tool "${params.name}".`);
     const args = params.arguments ?? {};
     try {
       if ("answer" in offer) return await offer.answer(args, serving.office, context.mcpReq.signal);
       const client = capabilitiesOf(server, context);
-      if ("delegate" in offer) return await delegateOrGoOn({ ...serving, offer, args, context, client });
+      if ("delegate" in offer) return await delegateOrGoOn({ ...serving, server, offer, args, context, client, era });
       const task = isRecord(params["task"]);
       return (await startOrGoOn({ ...serving, server, offer, args, context, client, era, task })) as CallResult;
     } catch (thrown) {
@@ -58,10 +61,6 @@ export function createServer(serving: SharedServer, era: Era): ProtocolServer {
   return server;
 }
 
-/** A person may take hours for one form, and a run may have many. */
-const MOST_ROUNDS = 10_000;
-const ROUND_MS = 86_400_000;
-
 const listed = (offer: Offer) => ({
   name: offer.name,
   description: offer.description,
@@ -69,7 +68,8 @@ const listed = (offer: Offer) => ({
   ...(offer.output && { outputSchema: { ...offer.output, type: "object" as const } }),
   annotations: {
     readOnlyHint: offer.readOnly,
-    ...(!offer.readOnly && { destructiveHint: false, openWorldHint: true }),
+    ...(!offer.readOnly && { destructiveHint: offer.openWorld }),
+    openWorldHint: offer.openWorld,
   },
   ...("plan" in offer && { execution: { taskSupport: "optional" as const } }),
 });
@@ -94,8 +94,7 @@ async function startOrGoOn(call: Call): Promise<CallResult | NeedsInput | Record
   if (known !== undefined) {
     const served = office.runs.find(known);
     if (!served) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, "The run no longer exists.");
-    await takeReplies(served, inputResponses);
-    return waitFor(served, call);
+    return (await takeReplies(served, inputResponses)) ? waitFor(served, call) : shown(served);
   }
   const served = office.start(await offer.plan(args));
   const wantsTask = era === "legacy" ? call.task : client.extensions?.[TASKS_EXTENSION] !== undefined;
@@ -109,42 +108,60 @@ async function startOrGoOn(call: Call): Promise<CallResult | NeedsInput | Record
   return waitFor(served, call);
 }
 
-type DelegatedCall = Pick<Call, "sdk" | "office" | "args" | "context" | "client"> & Readonly<{ offer: DelegatingTool }>;
+type DelegatedCall = Omit<Call, "offer" | "task"> & Readonly<{ offer: DelegatingTool }>;
 
-/** The same for a tool that starts runs by itself. Questions to a client that cannot be asked wait in the inbox. */
-async function delegateOrGoOn({
-  sdk,
-  office,
-  offer,
-  args,
-  context,
-  client,
-}: DelegatedCall): Promise<CallResult | NeedsInput> {
+/** The same for a tool that starts runs by itself. Its runs go on when the call returns with questions that are left. */
+async function delegateOrGoOn(asked: DelegatedCall): Promise<CallResult | NeedsInput> {
+  const { sdk, office, offer, args, context } = asked;
   const { requestState, inputResponses = {} } = context.mcpReq;
   const known = requestState<string>();
   const call =
     known === undefined ? delegated(office.runs, (told) => offer.delegate(args, told)) : office.delegations.get(known);
   if (!call) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, "The call is no longer active.");
-  await takeReplies(call, inputResponses);
-  const stayed = client.elicitation === undefined ? await stay(call, context, "over") : await stay(call, context);
-  if (!stayed.over && stayed.parked)
-    return { content: callResultOf(viewOf(stayed.parked, "parked", Date.now())).content };
-  if (!stayed.over) {
+  const answered = await takeReplies(call, inputResponses);
+  const stayed = answered ? await stayOrAsk(call, asked) : LEFT;
+  if ("forms" in stayed) {
     office.delegations.set(call.id, call);
-    return sdk.inputRequired({ inputRequests: questionForms(call, stayed.asked), requestState: call.id });
+    return stayed.forms;
   }
   office.delegations.delete(call.id);
+  if ("parked" in stayed) return { content: callResultOf(viewOf(stayed.parked, "parked", Date.now())).content };
+  if ("left" in stayed) return { content: call.runs().flatMap((served) => shown(served).content) };
   const { text, error = false } = await call.over;
   return { content: [{ type: "text", text }], ...(error && { isError: true }) };
 }
 
-async function waitFor(served: McpRun, { offer, context, client, sdk }: Call): Promise<CallResult | NeedsInput> {
-  const stayed = await stay(served, context);
-  if (stayed.over) return ending(served, offer);
-  if (stayed.parked) return shown(served);
-  // A client that cannot be asked is told so, and the question waits in the inbox and for `answer`.
-  if (client.elicitation === undefined) return shown(served);
-  return sdk.inputRequired({ inputRequests: questionForms(served, stayed.asked), requestState: served.id });
+async function waitFor(served: McpRun, call: Call): Promise<CallResult | NeedsInput> {
+  const stayed = await stayOrAsk(served, call);
+  if ("forms" in stayed) return stayed.forms;
+  return "over" in stayed ? ending(served, call.offer) : shown(served);
+}
+
+/** Why a call returns: the end, a wait that no client can shorten, questions left to the inbox, or forms for the client. */
+type Stayed = Readonly<{ over: true } | { parked: State } | { left: true } | { forms: NeedsInput }>;
+const LEFT: Stayed = { left: true };
+
+/**
+ * Stays with a run until its end, and asks its client what it asks. Clients of 2025 are asked meanwhile, over the open connection;
+ * newer ones are handed the forms and call again with the answers. Who has no forms is told at once what is asked.
+ */
+function stayOrAsk(
+  served: WaitedRun,
+  { context, client, era, sdk, server }: Omit<Call, "offer" | "task">,
+): Promise<Stayed> {
+  return whileCalled(served, context, async () => {
+    for (;;) {
+      const stayed = await stay(served, context);
+      if (stayed.over) return { over: true };
+      if (stayed.parked) return { parked: stayed.parked };
+      if (!hasForms(client)) return LEFT;
+      if (era !== "legacy") {
+        const inputRequests = questionForms(served, stayed.asked);
+        return { forms: sdk.inputRequired({ inputRequests, requestState: served.id }) };
+      }
+      if (!(await askOverConnection(served, stayed.asked, server, { call: context }))) return LEFT;
+    }
+  });
 }
 
 function shown(served: McpRun): CallResult {
@@ -198,17 +215,11 @@ function serveTasks(server: ProtocolServer, { office, sdk }: SharedServer, era: 
   });
 }
 
-type Form = Parameters<ProtocolServer["elicitInput"]>[0];
-
-/** Asks a client of the earlier protocol the questions of its task while it polls; postponed questions wait in the inbox. */
+/** Asks a client of 2025 what its task asks, while it polls. */
 async function askOnTheWay(served: McpRun, server: ProtocolServer): Promise<void> {
-  if (server.getClientCapabilities()?.elicitation === undefined) return;
-  for (let stayed = await next(served); !stayed.over; stayed = await next(served)) {
-    for (const [key, { params }] of Object.entries(questionForms(served, stayed.asked))) {
-      const form = { ...params, _meta: { [RELATED_TASK]: { taskId: served.id } } } as Form;
-      await takeReplies(served, { [key]: await server.elicitInput(form, { timeout: ROUND_MS }) });
-    }
-  }
+  if (!hasForms(server.getClientCapabilities() ?? {})) return;
+  for (let stayed = await next(served); !stayed.over; stayed = await next(served))
+    await askOverConnection(served, stayed.asked, server, { task: served.id });
 }
 
 const CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";

@@ -7,50 +7,80 @@ const ARGS = ["mcp"];
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
 const server = { command: "subcrew", args: ARGS };
 
-/** Every tool for which there are lines to copy. A new one is one row. */
-export const setups = {
-  "claude-code": [
+/** Each tool for which there are lines to copy. `variables`: what subcrew needs of the user's environment. */
+type Setup = (variables: readonly string[]) => readonly SetupStep[];
+
+/** A new tool is one row. */
+const setups = {
+  "claude-code": () => [
     { title: "In a terminal", text: "claude mcp add --scope user subcrew -- subcrew mcp" },
     { title: "Or in .mcp.json of a project", text: json({ mcpServers: { subcrew: { type: "stdio", ...server } } }) },
-  ],
-  codex: [
-    { title: "In a terminal", text: "codex mcp add subcrew -- subcrew mcp" },
     {
-      title: "Or in ~/.codex/config.toml",
-      text: '[mcp_servers.subcrew]\ncommand = "subcrew"\nargs = ["mcp"]\ntool_timeout_sec = 3600',
+      title: "So that it does not ask about each call, in ~/.claude/settings.json",
+      text: json({ permissions: { allow: ["mcp__subcrew"] } }),
     },
   ],
-  cursor: [
+  codex: (variables) => [
+    {
+      title:
+        "In ~/.codex/config.toml (Codex passes on the variables of `env_vars` only, and asks about calls unless they are approved here)",
+      text: [
+        "[mcp_servers.subcrew]",
+        'command = "subcrew"',
+        'args = ["mcp"]',
+        `env_vars = [${variables.map((name) => `"${name}"`).join(", ")}]`,
+        "required = true",
+        "startup_timeout_sec = 30",
+        "tool_timeout_sec = 3600",
+        'default_tools_approval_mode = "approve"',
+      ].join("\n"),
+    },
+  ],
+  cursor: () => [
     {
       title: "In ~/.cursor/mcp.json, or .cursor/mcp.json of a project",
       text: json({ mcpServers: { subcrew: server } }),
     },
   ],
-  vscode: [
+  vscode: () => [
     { title: "In a terminal", text: `code --add-mcp '${JSON.stringify({ name: "subcrew", ...server })}'` },
     {
       title: "Or in .vscode/mcp.json of a project",
       text: json({ servers: { subcrew: { type: "stdio", ...server } } }),
     },
   ],
-  gemini: [
-    { title: "In a terminal", text: "gemini mcp add --scope user subcrew subcrew mcp" },
+  gemini: (variables) => [
     {
-      title: "Or in ~/.gemini/settings.json, or .gemini/settings.json of a project",
-      text: json({ mcpServers: { subcrew: { ...server, timeout: 3_600_000 } } }),
+      title:
+        "In ~/.gemini/settings.json, or .gemini/settings.json of a project (Gemini CLI passes on no keys but those of `env`)",
+      text: json({
+        mcpServers: {
+          subcrew: {
+            ...server,
+            env: Object.fromEntries(variables.map((name) => [name, `$${name}`])),
+            timeout: 3_600_000,
+            trust: true,
+          },
+        },
+      }),
     },
   ],
-  opencode: [
+  opencode: () => [
     {
       title: "In ~/.config/opencode/opencode.json, or opencode.json of a project",
-      text: json({ mcp: { subcrew: { type: "local", command: ["subcrew", ...ARGS], enabled: true } } }),
+      text: json({
+        mcp: { subcrew: { type: "local", command: ["subcrew", ...ARGS], enabled: true, timeout: 3_600_000 } },
+      }),
     },
   ],
-} as const satisfies Readonly<Record<string, readonly SetupStep[]>>;
+} as const satisfies Readonly<Record<string, Setup>>;
 
 export type SetupName = keyof typeof setups;
+export const setupNames = Object.keys(setups) as readonly SetupName[];
 
 /** The lines for one tool, ready to copy. */
-export function setupText(name: SetupName): string {
-  return setups[name].map(({ title, text }) => `${title}:\n\n${text.replace(/^/gm, "  ")}\n`).join("\n");
+export function setupText(name: SetupName, variables: readonly string[]): string {
+  return setups[name](variables)
+    .map(({ title, text }) => `${title}:\n\n${text.replace(/^/gm, "  ")}\n`)
+    .join("\n");
 }

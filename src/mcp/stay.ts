@@ -1,5 +1,6 @@
 import type { State } from "../core/run/state.ts";
 import type { Question } from "../core/run/run-status.ts";
+import { onAbort } from "../runtime/async/on-abort.ts";
 import { answerIn, answerKindOf, formsFor, keyOf } from "./ask.ts";
 import { reportProgress } from "./progress.ts";
 import type { McpRun, WaitedRun } from "./runs.ts";
@@ -13,24 +14,31 @@ export type WaitResult =
 /** The same, or a run that waits for something that the client cannot give. */
 export type StayResult = WaitResult | Readonly<{ over: false; parked: State }>;
 
-/** Stays with a run as long as the client does: a client that cancels its call cancels the run. */
-export async function stay(
-  served: WaitedRun,
-  context: CallContext,
-  until: "over" | "asked" = "asked",
-): Promise<StayResult> {
-  const { signal } = context.mcpReq;
-  const cancel = (): void => served.cancel("the client cancelled the call");
+/** Stays with a run until it ends, asks something or is parked. */
+export async function stay(served: WaitedRun, context: CallContext): Promise<StayResult> {
   const quiet = reportProgress(served, context);
-  if (signal.aborted) cancel();
-  signal.addEventListener("abort", cancel, { once: true });
+  const parking = parked(served);
   try {
-    const parking = parked(served);
-    const ended = until === "over" ? served.over.then((): WaitResult => ({ over: true })) : next(served);
-    return await Promise.race([ended, parking.parked]).finally(parking.stop);
+    return await Promise.race([next(served), parking.parked]);
   } finally {
+    parking.stop();
     quiet();
-    signal.removeEventListener("abort", cancel);
+  }
+}
+
+/** Does something for a call. A client that cancels its call meanwhile cancels the run. */
+export async function whileCalled<T>(
+  served: WaitedRun,
+  { mcpReq: { signal } }: CallContext,
+  work: () => Promise<T>,
+): Promise<T> {
+  const cancel = (): void => served.cancel("the client cancelled the call");
+  const release = onAbort(signal, cancel);
+  if (signal.aborted) cancel();
+  try {
+    return await work();
+  } finally {
+    release();
   }
 }
 
@@ -88,13 +96,19 @@ export function questionForms(served: WaitedRun, asked: readonly Question[]): Qu
   return formsFor(asked, (question) => answerKindOf(served.toolOf(question)));
 }
 
-/** Passes the replies of a client to a run, and remembers postponed ones. Replies without an open question are ignored. */
-export async function takeReplies(served: WaitedRun, replies: Readonly<Record<string, unknown>>): Promise<void> {
+/**
+ * Hands the replies of a client to a run. Returns whether all of them were answers: a form that was cancelled leaves its
+ * question in the inbox. Replies to questions that are no longer open do not count.
+ */
+export async function takeReplies(served: WaitedRun, replies: Readonly<Record<string, unknown>>): Promise<boolean> {
+  let answered = true;
   for (const question of served.questions()) {
     const key = keyOf(question);
     if (!Object.hasOwn(replies, key)) continue;
     served.putOff.add(key);
     const answer = answerIn(replies[key], answerKindOf(served.toolOf(question)));
     if (answer) await served.answer(question, answer);
+    else answered = false;
   }
+  return answered;
 }

@@ -12,7 +12,11 @@ export type StdioOptions = ServerContextOptions &
     output: Writable;
     /** Delegation tools to offer in addition to our own. */
     delegation?: DelegationTools;
-    /** Ends the server as if its client had disconnected. */
+    /** Tools are listed with every field of their arguments and results. */
+    full?: boolean;
+    /** The crew lets agents change nothing, so every tool is announced as read-only. */
+    readOnly?: boolean;
+    /** Ends the server as if its client had gone. */
     signal: AbortSignal;
     onError(error: unknown): void;
   }>;
@@ -23,11 +27,11 @@ export type StdioOptions = ServerContextOptions &
  */
 export async function serveStdio(
   crew: Crew,
-  { input, output, delegation, signal, onError, ...rules }: StdioOptions,
+  { input, output, delegation, full = false, readOnly = false, signal, onError, ...rules }: StdioOptions,
 ): Promise<void> {
   const sdk = await loadSdk();
   const office = createServerContext(crew, rules);
-  const serving = { sdk, office, offers: () => offersWith(delegation), onError };
+  const serving = { sdk, office, offers: () => offersWith({ delegation, full, readOnly }), onError };
   const transport = new sdk.StdioServerTransport(input, output);
   const handle = sdk.serveStdio(({ era }) => createServer(serving, era), { transport, onerror: onError });
   const gone = new Promise<void>((resolve) => {

@@ -5,6 +5,7 @@ import { parkedRun } from "../core/run/parked-run.ts";
 import { isEnded, type RunStatus, openQuestions } from "../core/run/run-status.ts";
 import type { NodeView, State } from "../core/run/state.ts";
 import { defined } from "../core/text/defined.ts";
+import { offlineNote } from "../core/view/offline-note.ts";
 import { shownNodes } from "../core/view/nodes.ts";
 import type { CallResult } from "./sdk.ts";
 
@@ -53,6 +54,10 @@ export const runView = z.object({
     .object({ kind: z.string(), value: z.number(), run: z.boolean().optional() })
     .optional()
     .describe("the limit that stopped it: the output may be incomplete"),
+  offline: z
+    .literal(true)
+    .optional()
+    .describe("no key of a model provider was found: the offline model answered, which does not reason"),
   tasks: z.array(
     z.object({
       path: z.string(),
@@ -90,6 +95,7 @@ export function viewOf(state: State, life: RunStatus | "damaged", now: number): 
     }),
     ...(outcome?.limit && { limit: outcome.limit }),
     ...(life === "parked" && parkedIn(state)),
+    ...defined({ offline: state.offline }),
     tasks: nodes.map(({ path, agent, status, doing, outcome: own }) => ({
       path,
       ...defined({ agent }),
@@ -133,7 +139,14 @@ export function callResultOf(view: RunView): CallResult {
   };
 }
 
-function textOf({ run, status, output = "", error, questions = [], parked, limit }: RunView): string {
+const WHO_ANSWERS =
+  "The user answers with `subcrew inbox`; a gate or a question of an agent can be answered with `answer`. Call `result` later.";
+
+function textOf(view: RunView): string {
+  return view.offline && isEnded(view.status) ? `${lifeText(view)}\n\n[${offlineNote}]` : lifeText(view);
+}
+
+function lifeText({ run, status, output = "", error, questions = [], parked, limit }: RunView): string {
   const asked = questions.map(({ path, question }) => `${run}/${path} asks: ${question}`);
   switch (status) {
     case "ok":
@@ -152,6 +165,8 @@ function textOf({ run, status, output = "", error, questions = [], parked, limit
     case "interrupted":
     case "damaged":
       return `${run} is ${status}; it can be looked at with \`subcrew status ${run}\`.`;
+    case "waiting":
+      return [`${run} is waiting for an answer. ${WHO_ANSWERS}`, ...asked].join("\n");
     default:
       return [`${run} is ${status}. Call \`result\` later.`, ...asked].join("\n");
   }

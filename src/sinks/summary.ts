@@ -73,6 +73,7 @@ function endLines(state: State, look: Look): string[] {
     return [
       `${colors.green("done")} in ${took(ms)}${look.signs.dot}${facts}`,
       ...(outcome.limit ? [`  ${colors.yellow(limitNote(outcome))}`] : []),
+      ...(state.offline ? [`  ${colors.yellow(OFFLINE)}`] : []),
     ];
   const word = outcome.status === "cancelled" ? colors.yellow("cancelled") : colors.red("failed");
   const why = alreadySaid(state, outcome)
@@ -83,6 +84,8 @@ function endLines(state: State, look: Look): string[] {
   const hint = alreadySaid(state, outcome) || hintOf(outcome) === "" ? [] : [`  ${hintOf(outcome)}`];
   return [`${word} after ${took(ms)}${look.signs.dot}${facts}`, ...why, ...hint];
 }
+
+const OFFLINE = "No key of a model provider was found, so the offline model answered.";
 
 /** What was taken over from earlier runs, and what that saved. */
 function reuseLines(state: State, look: Look): string[] {

@@ -3,7 +3,9 @@ import { Client, type ClientOptions, StreamableHTTPClientTransport } from "@mode
 import { afterEach, expect, test } from "vitest";
 import type { Crew } from "../../src/index.ts";
 import { type HttpServing, serveHttp } from "../../src/mcp/http.ts";
-import { crewOf, type EraMode, eras } from "./session.ts";
+import { never } from "../../src/models/scripted/scripted.ts";
+import { deferred } from "../../src/runtime/async/deferred.ts";
+import { agentOn, crewOf, type EraMode, eras } from "./session.ts";
 
 const TOKEN = "a-token-that-is-long-enough-for-anybody";
 const open: HttpServing[] = [];
@@ -54,14 +56,47 @@ test.for(eras)("a client of the %s protocol runs an agent over HTTP, with progre
   await client.close();
 });
 
-test("what a run asks becomes a form over HTTP, too: the answer comes with another request", async () => {
+test.for(eras)("what a run asks becomes a form over HTTP, too, over the %s protocol", async (era) => {
   const turns = [{ calls: [{ name: "ask", input: { question: "Which one?" } }] }, "the red one"];
   const url = await serving(crewOf({ asker: turns }));
-  const client = await clientOf(url, "auto", { capabilities: { elicitation: { form: {} } } });
+  const client = await clientOf(url, era, { capabilities: { elicitation: { form: {} } } });
   client.setRequestHandler("elicitation/create", () => ({ action: "accept", content: { text: "red" } }));
   const { structuredContent } = await client.callTool({ name: "run", arguments: { agent: "asker", task: "x" } });
   expect(structuredContent).toMatchObject({ status: "ok", output: "the red one" });
   await client.close();
+});
+
+test.for(eras)("a client that cancels its call over HTTP cancels the run, over the %s protocol", async (era) => {
+  const crew = crewOf({}, { agents: [agentOn("stuck")], models: { stuck: never } });
+  const client = await clientOf(await serving(crew), era);
+  const stop = new AbortController();
+  const begun = deferred<void>();
+  const called = client.callTool(
+    { name: "run", arguments: { agent: "stuck", task: "x" } },
+    { signal: stop.signal, onprogress: () => begun.resolve() },
+  );
+  await begun.promise;
+  stop.abort("enough");
+  await expect(called).rejects.toThrow();
+  const status = async (): Promise<unknown> =>
+    (await client.callTool({ name: "status", arguments: {} })).structuredContent;
+  await expect.poll(status, { timeout: 60_000 }).toMatchObject({ runs: [{ status: "cancelled" }] });
+  await client.close();
+});
+
+test("a session of a protocol of 2025 ends when its client says so, and an unknown one is answered with 404", async () => {
+  const url = await serving(crewOf({}));
+  const start = JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } },
+  });
+  const { headers } = await raw(url, { headers: { authorization }, body: start });
+  const session = { authorization, "mcp-session-id": String(headers["mcp-session-id"]) };
+  expect((await raw(url, { headers: session, body: LIST })).status).toBe(200);
+  expect((await raw(url, { headers: session, method: "DELETE" })).status).toBe(200);
+  expect((await raw(url, { headers: session, body: LIST })).status).toBe(404);
 });
 
 test("SRV-08: two clients with the same request ids each get their own answers", async () => {

@@ -3,7 +3,7 @@ import { openDelegation } from "../../src/doors/delegation.ts";
 import { never, type Script } from "../../src/models/scripted/scripted.ts";
 import { deferred } from "../../src/runtime/async/deferred.ts";
 import { tempFolder } from "../support/temp-folder.ts";
-import { crewOf, eras, session } from "./session.ts";
+import { agentOn, crewOf, eras, session } from "./session.ts";
 
 const call = (name: string, input: object): Script => ({ calls: [{ name, input }] });
 
@@ -15,7 +15,8 @@ test.for(eras)("a client of the %s protocol lists the tools and runs an agent wi
   expect(tools.map(({ name }) => name)).toEqual(
     "run parallel chain race team agents status result answer cancel".split(" "),
   );
-  expect(tools.every(({ inputSchema, outputSchema }) => inputSchema.type === "object" && outputSchema)).toBe(true);
+  expect(JSON.stringify(tools).length).toBeLessThan(8_000);
+  expect(tools.every(({ inputSchema }) => inputSchema.type === "object")).toBe(true);
   const told: string[] = [];
   const result = await client.callTool(
     { name: "run", arguments: { agent: "scout", task: "Where is it?" } },
@@ -107,6 +108,110 @@ test("a mistake in the arguments is told with what to do, and nothing has run", 
   }
   await expect(client.callTool({ name: "delete_everything", arguments: {} })).rejects.toThrow("no tool");
   expect(await crew.runs()).toEqual([]);
+  expect((await client.callTool({ name: "status", arguments: {} })).structuredContent).toEqual({ runs: [] });
+  await client.close();
+});
+
+test("the long list describes every argument and result, and both lists accept the same arguments", async () => {
+  const args = { agent: "a", task: "x", resourceLimits: { maxTurns: 3 }, thinking: "off" };
+  for (const full of [false, true]) {
+    const { client } = await session(crewOf({ a: ["one"] }), "legacy", { full });
+    const { tools } = await client.listTools();
+    const run = tools.find(({ name }) => name === "run");
+    expect([run?.inputSchema.properties?.["resourceLimits"], run?.outputSchema].map(Boolean)).toEqual([full, full]);
+    const { structuredContent } = await client.callTool({ name: "run", arguments: args });
+    expect(structuredContent).toMatchObject({ status: "ok", output: "one" });
+    await client.close();
+  }
+});
+
+test("hints say which tools only read and which reach a model", async () => {
+  const hintsOf = async (more: Parameters<typeof session>[2], crew = crewOf({})): Promise<Record<string, unknown>> => {
+    const { client } = await session(crew, "auto", more);
+    const { tools } = await client.listTools();
+    await client.close();
+    return Object.fromEntries(tools.map(({ name, annotations }) => [name, annotations]));
+  };
+  const looks = { readOnlyHint: true, openWorldHint: false };
+  const works = { readOnlyHint: false, destructiveHint: true, openWorldHint: true };
+  const acts = { readOnlyHint: false, destructiveHint: false, openWorldHint: false };
+  expect(await hintsOf({})).toEqual({
+    ...Object.fromEntries(["run", "parallel", "chain", "race", "team"].map((name) => [name, works])),
+    ...Object.fromEntries(["agents", "status", "result"].map((name) => [name, looks])),
+    ...Object.fromEntries(["answer", "cancel"].map((name) => [name, acts])),
+  });
+  expect((await hintsOf({ readOnly: true }))["run"]).toEqual({ readOnlyHint: true, openWorldHint: true });
+  const crew = crewOf({ writer: [] });
+  const each = await hintsOf({ delegation: openDelegation(crew, { as: ["agents"] }) }, crew);
+  expect(each).toMatchObject({ explore: { readOnlyHint: true }, writer: works });
+});
+
+test("a delegation tool with a name of ours takes it, and ours is subcrew_parallel", async () => {
+  const crew = crewOf({ a: ["one", "two"] });
+  const { client } = await session(crew, "auto", { delegation: openDelegation(crew, { as: ["parallel"] }) });
+  const names = (await client.listTools()).tools.map(({ name }) => name);
+  expect(names).toEqual("run subcrew_parallel chain race team agents status result answer cancel parallel".split(" "));
+  const tasks = [{ agent: "a", task: "x" }];
+  const theirs = await client.callTool({ name: "parallel", arguments: { agent: "a", task: "x" } });
+  expect(JSON.stringify(theirs.content)).toContain("one"); // one task alone is a mode of system 003 only
+  const ours = await client.callTool({ name: "subcrew_parallel", arguments: { tasks } });
+  expect(ours.structuredContent).toMatchObject({ status: "ok", tasks: [{ path: "a" }] });
+  await client.close();
+});
+
+test.for(eras)("a delegation tool returns at once with what waits in the inbox, over the %s protocol", async (era) => {
+  const crew = crewOf({ asker: [call("ask", { question: "Which one?" }), "the red one"] });
+  const { client } = await session(crew, era, { delegation: openDelegation(crew, { as: ["Task"] }) });
+  const { content } = await client.callTool({
+    name: "Task",
+    arguments: { subagent_type: "asker", description: "ask", prompt: "Ask." },
+  });
+  expect(JSON.stringify(content)).toMatch(/is waiting for an answer.*Which one\?/);
+  const { structuredContent: status } = await client.callTool({ name: "status", arguments: {} });
+  const [{ run }] = (status as { runs: [{ run: string }] }).runs;
+  await client.callTool({ name: "answer", arguments: { run, text: "red" } });
+  const ended = await client.callTool({ name: "result", arguments: { run, waitSeconds: 50 } });
+  expect(ended.structuredContent).toMatchObject({ status: "ok", output: "the red one" });
+  await client.close();
+});
+
+test("a client of 2025 that cancels its call while a form is open cancels the run", async () => {
+  const crew = crewOf({ asker: [call("ask", { question: "Which one?" })] });
+  const { client } = await session(crew, "legacy", forms);
+  const stop = new AbortController();
+  client.setRequestHandler("elicitation/create", () => {
+    stop.abort("enough");
+    return new Promise(() => {});
+  });
+  const called = client.callTool({ name: "run", arguments: { agent: "asker", task: "x" } }, { signal: stop.signal });
+  await expect(called).rejects.toThrow();
+  const status = async (): Promise<unknown> =>
+    (await client.callTool({ name: "status", arguments: {} })).structuredContent;
+  await expect.poll(status, { timeout: 60_000 }).toMatchObject({ runs: [{ status: "cancelled" }] });
+  await client.close();
+});
+
+test("a form is withdrawn when its question is answered in the inbox", async () => {
+  const crew = crewOf({ asker: [call("ask", { question: "Which one?" }), "the red one"] });
+  const { client } = await session(crew, "legacy", forms);
+  const open = deferred<AbortSignal>();
+  client.setRequestHandler("elicitation/create", (_, { mcpReq: { signal } }) => {
+    open.resolve(signal);
+    return new Promise(() => {});
+  });
+  const called = client.callTool({ name: "run", arguments: { agent: "asker", task: "x" } });
+  const signal = await open.promise;
+  await expect.poll(() => crew.kept.questions()).toHaveLength(1);
+  const [question] = await crew.kept.questions();
+  const answer = {
+    do: "answer",
+    path: "asker",
+    call: question!.call!,
+    answer: { approve: true, text: "red" },
+  } as const;
+  await crew.kept.tell(question!.run, answer, { waitMs: 60_000, signal: new AbortController().signal });
+  expect((await called).structuredContent).toMatchObject({ status: "ok", output: "the red one" });
+  expect(signal.aborted).toBe(true);
   await client.close();
 });
 
@@ -142,18 +247,22 @@ test.for(eras)("what a run asks becomes a form where the client has forms, over 
   await client.close();
 });
 
-test.for(eras)("what a client puts off waits in the inbox, over the %s protocol", async (era) => {
+test.for([
+  ["auto", "is cancelled"],
+  ["legacy", "is cancelled"],
+  ["legacy", "fails"],
+] as const)("over the %s protocol, the question of a form that %s waits in the inbox", async ([era, how]) => {
   const crew = crewOf({ asker: [call("ask", { question: "Which one?" }), "the red one"] });
   const { client } = await session(crew, era, forms);
   let asked = 0;
-  const put = deferred<void>();
   client.setRequestHandler("elicitation/create", () => {
     asked += 1;
-    put.resolve();
+    if (how === "fails") throw new Error("This host shows no forms.");
     return { action: "cancel" };
   });
-  const called = client.callTool({ name: "run", arguments: { agent: "asker", task: "Ask." } });
-  await put.promise;
+  const called = await client.callTool({ name: "run", arguments: { agent: "asker", task: "Ask." } });
+  expect(called.structuredContent).toMatchObject({ status: "waiting", questions: [{ path: "asker" }] });
+  expect(JSON.stringify(called.content)).toContain("subcrew inbox");
   await expect
     .poll(() => crew.kept.questions())
     .toMatchObject([{ path: "asker", question: expect.stringContaining("Which one?") }]);
@@ -163,7 +272,9 @@ test.for(eras)("what a client puts off waits in the inbox, over the %s protocol"
     { do: "answer", path: "asker", call: question!.call!, answer: { approve: true, text: "red" } },
     { waitMs: 60_000, signal: new AbortController().signal },
   );
-  expect((await called).structuredContent).toMatchObject({ status: "ok", output: "the red one" });
+  const { run } = called.structuredContent as { run: string };
+  const ended = await client.callTool({ name: "result", arguments: { run, waitSeconds: 50 } });
+  expect(ended.structuredContent).toMatchObject({ status: "ok", output: "the red one" });
   expect(asked).toBe(1);
   await client.close();
 });
@@ -288,6 +399,15 @@ test.for(eras)(
   },
 );
 
-function agentOn(model: string) {
-  return { name: model, description: model, instructions: "Work.", model };
-}
+test("a run that had to use the offline model says so, and one that was told to does not", async () => {
+  const { client } = await session(crewOf({}), "auto");
+  const found = await client.callTool({ name: "run", arguments: { agent: "explore", task: "Where?" } });
+  expect(found.structuredContent).toMatchObject({ status: "ok", offline: true });
+  expect(JSON.stringify(found.content)).toContain("No key of a model provider was found");
+  const told = await client.callTool({
+    name: "run",
+    arguments: { agent: "explore", task: "Where?", model: "offline" },
+  });
+  expect(told.structuredContent).not.toHaveProperty("offline");
+  await client.close();
+});

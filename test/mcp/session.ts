@@ -68,3 +68,7 @@ export async function session(
   };
   return { client, lines, errors, served, raw, hangUp: () => void toServer.end() };
 }
+
+export function agentOn(model: string) {
+  return { name: model, description: model, instructions: "Work.", model };
+}

@@ -86,7 +86,7 @@ export type Flags = PermissionFlags &
     resume?: string;
 
     all?: boolean;
-    /** Of `show`. */
+    /** Of `show` and `mcp`. */
     full?: boolean;
     markdown?: boolean;
     html?: boolean;

@@ -56,7 +56,7 @@ export const chatCommand: CliCommand = {
       import("../launch/start.ts"),
       import("../base/terminal.ts"),
       import("../launch/with-flags.ts"),
-      import("./conversation.ts"),
+      import("../../crew/conversation.ts"),
       import("./lines.ts"),
       import("./watch.ts"),
       import("../base/report.ts"),

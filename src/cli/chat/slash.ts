@@ -4,7 +4,7 @@ import { nearest } from "../../core/text/nearest.ts";
 import type { Crew } from "../../crew.ts";
 import type { CliCommand } from "../base/command.ts";
 import type { Flags } from "../base/flags.ts";
-import type { ChatConversation } from "./conversation.ts";
+import type { ChatConversation } from "../../crew/conversation.ts";
 
 /** What a command of a conversation works with. */
 export type Slash = Readonly<{ crew: Crew; talk: ChatConversation; flags: Flags }>;

@@ -7,6 +7,7 @@ import type { RunStore } from "../../core/run/run-store.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
+import type { CrewOptions } from "../../crew/options.ts";
 import type { RunOptions } from "../../crew/run-options.ts";
 import { type Crew, createCrew } from "../../crew.ts";
 import { openStore } from "../../outfit.ts";
@@ -38,7 +39,10 @@ export function openOwnStore(): RunStore {
 }
 
 /** The crew that the flags and the settings describe. What is odd about the settings is said. */
-export async function crewFor({ cwd, trust, preset, agentScope, quiet, ...flags }: CrewFlags): Promise<Crew> {
+export async function crewFor(
+  { cwd, trust, preset, agentScope, quiet, ...flags }: CrewFlags,
+  more: Pick<CrewOptions, "mcpServers"> = {},
+): Promise<Crew> {
   if (cwd !== undefined) await checkFolder(cwd);
   const words = { ...(preset && { SUBCREW_PRESET: preset }), ...(agentScope && { SUBCREW_SCOPE: agentScope }) };
   const crew = createCrew({
@@ -47,6 +51,7 @@ export async function crewFor({ cwd, trust, preset, agentScope, quiet, ...flags 
     ...(cwd !== undefined && { cwd: resolve(cwd) }),
     ...(trust && { trusted: true }),
     permissions: permissionsIn(flags),
+    ...more,
   });
   for (const warning of quiet ? [] : crew.settings.warnings) process.stderr.write(`warn    ${sanitize(warning)}\n`);
   return crew;

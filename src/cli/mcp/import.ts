@@ -25,6 +25,7 @@ export async function importServers([from]: readonly string[], flags: Flags): Pr
     for (const read of serversAt(place)) {
       const what = `${read.name}  (${place.file})`;
       if ("problem" in read) say(`skip    ${what}: ${read.problem}`);
+      else if (isOurselves(read.server)) say(`skip    ${what}: it is subcrew itself, whose agents are here already`);
       else if (known.has(read.name) || fresh.has(read.name))
         say(`skip    ${what}: a server of this name already exists`);
       else fresh.set(read.name, { ...read, file: place.file });
@@ -48,6 +49,19 @@ export async function importServers([from]: readonly string[], flags: Flags): Pr
   process.stdout.write(flags.json ? `${jsonText({ file, added: names })}\n` : `${names.join(", ")} in ${file}\n`);
   return 0;
 }
+
+/** Whether a server is the one that we are: started by name, by path, through npx or with node. */
+function isOurselves({ command = "", args = [] }: McpServer): boolean {
+  const words = [command, ...args].map((word) => word.replaceAll("\\", "/"));
+  const at = words.findIndex(
+    (word) => /^subcrew(@[^/]*)?$/.test(basename(word).replace(/\.(cmd|exe|ps1|js)$/, "")) || isOurCommand(word),
+  );
+  return at !== -1 && words.slice(at + 1).includes("mcp");
+}
+
+/** The file of the command in an installed or built package. */
+const isOurCommand = (word: string): boolean =>
+  /(^|\/)subcrew\/dist\/cli\/main\.js$/.test(word) || resolve(word) === resolve(process.argv[1] ?? "");
 
 const say = (text: string): void => void process.stderr.write(`${text.split("\n").map(reveal).join("\n")}\n`);
 

@@ -25,6 +25,7 @@ export const mcp: CliCommand = {
         "--as <tools>",
         "offer these delegation tools, too, as other systems spell them: Task, parallel, ...",
       ).argParser(commaList),
+      new Option("--full", "list tools with all their arguments and results: 60 KB instead of 8 KB"),
       new Option("--all-runs", "clients may also look at runs that were started elsewhere"),
       new Option(
         "--answer-calls",

@@ -13,11 +13,14 @@ import { onSignals } from "../terminal/signals.ts";
 export async function serveMcpCommand(flags: Flags): Promise<number> {
   if (!flags.http && (flags.host ?? flags.port ?? flags.tokenFile) !== undefined)
     throw new CrewError("BAD_INPUT", "--host, --port and --token-file require --http.", "Add --http.");
+  dropPlaceholders(process.env);
   const crew = await crewFor(flags);
   const rules = {
     allRuns: flags.allRuns ?? false,
     answersCalls: flags.answerCalls ?? false,
     attended: flags.unattended !== true,
+    full: flags.full ?? false,
+    readOnly: (flags.permissionMode ?? crew.settings.config.permissions?.mode) === "plan",
     ...(flags.as && {
       delegation: openDelegation(crew, {
         as: flags.as,
@@ -40,10 +43,18 @@ export async function serveMcpCommand(flags: Flags): Promise<number> {
   return signals.code() ?? 0;
 }
 
+/** A host may pass on `$NAME` itself for a variable that is not set. Such a key would be sent and refused. */
+function dropPlaceholders(env: NodeJS.ProcessEnv): void {
+  for (const [name, value] of Object.entries(env))
+    if (value === `$${name}` || value === `\${${name}}`) delete env[name];
+}
+
 type Rules = Readonly<{
   allRuns: boolean;
   answersCalls: boolean;
   attended: boolean;
+  full: boolean;
+  readOnly: boolean;
   delegation?: DelegationTools;
   onError(error: unknown): void;
   signal: AbortSignal;

@@ -57,6 +57,8 @@ export type Choice = Readonly<{
   misses: readonly Miss[];
   /** Warnings about requests that could not be fulfilled. */
   warnings: readonly string[];
+  /** The model is the last resort: no provider of the default models can be used. */
+  lastResort?: true;
 }>;
 
 /**
@@ -76,11 +78,12 @@ export function chooseModel(asked: readonly ModelWish[], catalogue: Catalogue, b
   const look = ({ by, names }: ModelWish): Found => {
     const found = by === "agent" ? withoutUnconfirmed(expanded(names, by), catalogue) : expanded(names, by);
     const resort = by === "default" ? catalogue.lastResort : undefined;
-    return found.candidates.length > 0 || resort === undefined ? found : expanded(resort, by);
+    if (found.candidates.length > 0 || resort === undefined) return found;
+    return { ...expanded(resort, by), lastResort: true };
   };
 
   for (const [at, wish] of wishes.entries()) {
-    const { candidates, missed } = look(wish);
+    const { candidates, missed, lastResort } = look(wish);
     if (candidates.length === 0) {
       const names = modelNames(wish.names).join(", ");
       const short = inShort(names, missed);
@@ -98,6 +101,7 @@ export function chooseModel(asked: readonly ModelWish[], catalogue: Catalogue, b
       candidates: [...chosen, ...more.slice(0, 1).map((one) => ({ ...one, spare: true as const }))],
       misses,
       warnings,
+      ...(lastResort && { lastResort }),
     };
   }
   return { candidates: [], misses, warnings };
@@ -141,7 +145,7 @@ const asks: Readonly<Record<WishSource, string>> = {
   default: "the default is",
 };
 
-type Found = Readonly<{ candidates: readonly ModelCandidate[]; missed: readonly Miss[] }>;
+type Found = Readonly<{ candidates: readonly ModelCandidate[]; missed: readonly Miss[]; lastResort?: true }>;
 type Looking = Readonly<{ catalogue: Catalogue; inherited: string | readonly string[]; depth: number }>;
 
 /** Maximum number of alias steps. */

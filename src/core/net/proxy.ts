@@ -1,6 +1,13 @@
 /** The environment, as far as it matters here. */
 type Env = Readonly<Record<string, string | undefined>>;
 
+/** The variables with which users set a proxy, and certificate authorities of their own. */
+export const proxyVariables: readonly string[] = [
+  ...["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"].flatMap((name) => [name, name.toLowerCase()]),
+  "NODE_EXTRA_CA_CERTS",
+  "SSL_CERT_FILE",
+];
+
 /**
  * The proxy for an address, by the variables that programs agree on: `HTTPS_PROXY` or `HTTP_PROXY`, else `ALL_PROXY`, in
  * upper or lower case, unless `NO_PROXY` names the host. This machine is never contacted through a proxy.

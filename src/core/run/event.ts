@@ -68,6 +68,8 @@ export type Fact =
       settings?: RecordedSettings;
       /** Whether its tasks wait instead of failing; absent in older journals. */
       parks?: ParkRules;
+      /** No key of a provider was found, so tasks that name no other model run on the offline one. */
+      offline?: true;
     }
   | { type: "run.ended"; outcome: Outcome }
   /** The run was paused and can be resumed. */

@@ -18,6 +18,8 @@ export type Result = Readonly<{
   fault?: Fault;
   /** The limit that cut it short. */
   limit?: ReachedLimit;
+  /** True: no key of a provider was found, so the offline model answered, which searches and quotes and does not reason. */
+  offline?: true;
   usage: Usage;
   cost: Cost;
   ms: number;
@@ -56,6 +58,7 @@ export function resultOf(state: State): Result {
     ...defined({ approved: outcome.approved }),
     ...(outcome.status === "failed" && { fault: outcome.fault }),
     ...(outcome.limit && { limit: outcome.limit }),
+    ...defined({ offline: state.offline }),
     usage: state.usage,
     cost: state.cost,
     ms: Math.max(0, (state.endedAt ?? state.startedAt) - state.startedAt),

@@ -74,6 +74,8 @@ export type State = {
   settings: RecordedSettings | undefined;
   /** Whether its tasks wait instead of failing; absent in older journals. */
   parks: ParkRules | undefined;
+  /** True: no key of a provider was found when it began, so it used the offline model. */
+  offline: true | undefined;
   readonly nodes: Map<string, NodeView>;
   usage: Usage;
   cost: Cost;
@@ -100,6 +102,7 @@ export function emptyState(run: string): State {
     limits: undefined,
     settings: undefined,
     parks: undefined,
+    offline: undefined,
     nodes: new Map(),
     usage: noUsage(),
     cost: noCost(),
@@ -123,6 +126,7 @@ export function reduce(state: State, event: Event): State {
       state.origin = event.origin;
       state.limits = event.limits;
       state.settings = event.settings;
+      state.offline = event.offline;
       state.parks = event.parks;
       state.startedAt = event.at;
       state.status = "running";

@@ -149,3 +149,8 @@ function ollamaAddress(given: string): string {
   const tail = path.join("/");
   return `${scheme}${withPort}/${tail === "" ? "v1" : tail}`;
 }
+
+/** Every variable that can hold the key of a provider, or its address. */
+export const providerKeys: readonly string[] = [
+  ...new Set(Object.values(providers).flatMap(({ keys, baseURLFrom = [] }) => [...keys, ...baseURLFrom])),
+];

@@ -53,7 +53,11 @@ export function acpHost({ assignment, context }: Task): Omit<AcpHost, "heard"> {
     const tool = tools.get("read_file");
     if (!tool || !(await judged(call, tool, [{ kind: "path", path, change: false }], { path })))
       throw new Error(`${path} may not be read`);
-    const text = await contentsOf(path, assignment);
+    const text = await contentsOf(path, assignment).catch((thrown: unknown) => {
+      if (isOpenRefusal(thrown) && thrown.code === "MISSING") return undefined;
+      throw thrown;
+    });
+    if (text === undefined) return undefined;
     return limit === undefined && line <= 1
       ? text
       : text

@@ -7,7 +7,8 @@ import { version } from "../../core/text/version.ts";
 export type AcpHost = Readonly<{
   /** Yes or no to one call. */
   allows(call: ToolCallUpdate): Promise<boolean>;
-  read(file: Readonly<{ path: string; line?: number; limit?: number }>): Promise<string>;
+  /** The text of a file; `undefined`: there is no such file. */
+  read(file: Readonly<{ path: string; line?: number; limit?: number }>): Promise<string | undefined>;
   write(file: Readonly<{ path: string; content: string }>): Promise<void>;
   /** File operations to offer; forbidden ones are not offered. */
   may: Readonly<{ read: boolean; write: boolean }>;
@@ -40,13 +41,12 @@ export async function openAcp(
       const chosen = kinds.map((kind) => options.find((option) => option.kind === kind)).find((option) => option);
       return { outcome: chosen ? { outcome: "selected", optionId: chosen.optionId } : { outcome: "cancelled" } };
     })
-    .onRequest("fs/read_text_file", async ({ params: { path, line, limit } }) => ({
-      content: await host.read({
-        path,
-        ...(typeof line === "number" && { line }),
-        ...(typeof limit === "number" && { limit }),
-      }),
-    }))
+    .onRequest("fs/read_text_file", async ({ params: { path, line, limit } }) => {
+      const part = { ...(typeof line === "number" && { line }), ...(typeof limit === "number" && { limit }) };
+      const content = await host.read({ path, ...part });
+      if (content === undefined) throw acp.RequestError.resourceNotFound(path); // agents create a file after this answer
+      return { content };
+    })
     .onRequest("fs/write_text_file", async ({ params: { path, content } }) => {
       await host.write({ path, content });
       return {};

@@ -55,6 +55,8 @@ export type Start = RunParts &
     permissions?: Permissions;
     /** The settings that determined how it runs, for the record. */
     settings?: RecordedSettings;
+    /** No key of a provider was found, so tasks that name no other model run on the offline one. */
+    offline?: true;
     /** The caps of all runs together. */
     spending?: CappedSpending;
     /** Set when an earlier process began this run. */
@@ -233,7 +235,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
           origin: parameters.origin,
         }),
         limits,
-        ...defined({ settings: start.settings, parks: start.parks }),
+        ...defined({ settings: start.settings, parks: start.parks, offline: start.offline }),
       });
     for (const { code, text } of start.warnings ?? []) emit("", { type: "warning", code, text });
     for (const text of journal.problems) emit("", { type: "warning", code: "JOURNAL", text });

@@ -45,15 +45,16 @@ function withServers({ env }: Place, servers: object): void {
 describe.concurrent("subcrew mcp", () => {
   test.for([
     ["claude-code", "claude mcp add --scope user subcrew -- subcrew mcp"],
-    ["codex", "[mcp_servers.subcrew]"],
+    ["codex", 'env_vars = ["GROQ_API_KEY", "HTTPS_PROXY", "SUBCREW_HOME"]'],
     ["cursor", "~/.cursor/mcp.json"],
     ["vscode", 'code --add-mcp \'{"name":"subcrew","command":"subcrew","args":["mcp"]}\''],
-    ["gemini", "gemini mcp add --scope user subcrew subcrew mcp"],
+    ["gemini", '"GROQ_API_KEY": "$GROQ_API_KEY"'],
     ["opencode", '"type": "local"'],
-  ] as const)("--setup %s prints what to write, and the page says the same", async ([tool, line]) => {
-    const { stdout, code } = await place().run(["mcp", "--setup", tool]);
-    expect([stdout.includes(line), code]).toEqual([true, 0]);
-    expect(readFileSync(new URL("../../../../docs/mcp.md", import.meta.url), "utf8")).toContain(line);
+  ] as const)("--setup %s prints what to write, with the keys that are set", async ([tool, line]) => {
+    const env = { GROQ_API_KEY: "a-key", HTTPS_PROXY: "http://proxy.example:3128" };
+    const { stdout, code } = await place().run(["mcp", "--setup", tool], { env });
+    expect([stdout.includes(line), stdout.includes("a-key"), code], stdout).toEqual([true, false, 0]);
+    expect(readFileSync(new URL("../../../../docs/mcp.md", import.meta.url), "utf8")).toContain(`\`${tool}\``);
   });
 
   test("the official client starts the command and runs an agent; the run is one like any other", async () => {
@@ -127,6 +128,9 @@ describe.concurrent("servers of others", () => {
         mcpServers: {
           one: { command: "sh", args: ["-c", marker], env: { KEY: "${HOME}" } },
           old: { type: "sse", url: "http://x" },
+          crew: { command: "subcrew", args: ["mcp"] },
+          npx: { command: "npx", args: ["-y", "subcrew@latest", "mcp", "--as", "Task"] },
+          built: { command: "node", args: [command, "mcp"] },
         },
       }),
       ".codex/config.toml": `[mcp_servers.two]\nurl = "https://two.example/mcp"\nbearer_token_env_var = "TWO"\n`,
@@ -142,7 +146,9 @@ describe.concurrent("servers of others", () => {
     const file = join(there.env["SUBCREW_HOME"]!, "config.yaml");
     const refused = await there.run(["mcp", "import"]);
     expect([refused.code, existsSync(file)]).toEqual([3, false]);
-    expect(refused.stderr).toMatch(/skip {4}old .*old SSE transport[\s\S]*skip {4}four .*"tok"[\s\S]*new {5}one /);
+    expect(refused.stderr).toMatch(
+      /skip {4}old .*old SSE transport[\s\S]*skip {4}crew .*subcrew itself[\s\S]*skip {4}npx .*itself[\s\S]*skip {4}built .*itself[\s\S]*skip {4}four .*"tok"[\s\S]*new {5}one /,
+    );
     const { code, stdout } = await there.run(["mcp", "import", "--yes", "--json"]);
     expect([code, JSON.parse(stdout)]).toEqual([0, { file, added: ["one", "two", "three", "five", "six"] }]);
     const { stdout: listed } = await there.run(["mcp", "list", "--json"]);

@@ -34,6 +34,11 @@ describe("a task that is handed to an ACP agent", () => {
     expect(result.cost.usd).toBeCloseTo(0.03);
   });
 
+  test("is told that a file does not exist, so that it can create it", async () => {
+    const { result } = await does((folder) => [`read ${folder}/new.txt`, `read ${folder}/.env`]);
+    expect(result.output).toMatch(/\[no: Resource not found[^\]]*\]\[no: Internal error/);
+  });
+
   test("reads and writes files through our own checks: never outside, never what is closed", async () => {
     const { result, cwd, events } = await does(
       (folder) => [

@@ -1,14 +1,17 @@
-import { addCost, addUsage, type Cost, noCost, noUsage, type Usage } from "../../core/outcome/usage.ts";
-import type { AnyInput } from "../../core/plan/input.ts";
-import type { Plan } from "../../core/plan/plan.ts";
-import type { RunOptions } from "../../crew/run-options.ts";
-import type { Crew } from "../../crew.ts";
-import type { Run } from "../../runtime/run/run.ts";
+import { addCost, addUsage, type Cost, noCost, noUsage, type Usage } from "../core/outcome/usage.ts";
+import type { AnyInput } from "../core/plan/input.ts";
+import type { Plan } from "../core/plan/plan.ts";
+import { defined } from "../core/text/defined.ts";
+import type { RunOptions } from "./run-options.ts";
+import type { Crew } from "../crew.ts";
+import type { Run } from "../runtime/run/run.ts";
 
 /** The agent of a conversation, and options of its runs. */
 export type ConversationOptions = Readonly<{
   crew: Crew;
   options: RunOptions;
+  /** The id of the first run, where it has to be known before. */
+  id?: string;
   /** The first task, with what the flags say about it. */
   opening(text: string): Promise<AnyInput>;
 }>;
@@ -29,14 +32,15 @@ export type ChatConversation = Readonly<{
   spent(): Readonly<{ usage: Usage; cost: Cost; messages: number }>;
 }>;
 
-export function createConversation({ crew, options, opening }: ConversationOptions): ChatConversation {
+export function createConversation({ crew, options, id, opening }: ConversationOptions): ChatConversation {
   let last: string | undefined;
   let model: string | undefined;
   let spent = { usage: noUsage(), cost: noCost(), messages: 0 };
   const withModel = <T extends object>(task: T): T => (model === undefined ? task : { ...task, model });
   return {
     say: async (text) => {
-      if (last === undefined) return { run: crew.run(withModel(await opening(text)), options) };
+      if (last === undefined)
+        return { run: crew.run(withModel(await opening(text)), { ...options, ...defined({ id }) }) };
       const { plan, continues } = await crew.continuing({ run: last, prompt: text, allowFailed: true, ...NO_END });
       return { run: crew.run(tasksWith(plan, withModel), { ...options, continues }) };
     },

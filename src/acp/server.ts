@@ -1,0 +1,138 @@
+import { Readable, Writable } from "node:stream";
+import type { PolicyMode } from "../core/policy/policy.ts";
+import { isCrewError, messageOf } from "../core/schema/error.ts";
+import { version } from "../core/text/version.ts";
+import type { McpServers } from "../core/vocabulary/mcp-server.ts";
+import type { ChatConversation } from "../crew/conversation.ts";
+import type { Crew } from "../crew.ts";
+import { onAbort } from "../runtime/async/on-abort.ts";
+import { runId } from "../runtime/store/store.ts";
+import { editorServers } from "./editor-servers.ts";
+import { type PastMessage, pastMessages } from "./past-messages.ts";
+import { promptText } from "./prompt-text.ts";
+import { type Editor, type EditorServer, loadSdk } from "./sdk.ts";
+import { createEditorSession, type EditorSession } from "./session.ts";
+import { modesFrom } from "./session-modes.ts";
+
+/** What a conversation in an editor begins with. */
+export type OpenedEditor = Readonly<{
+  cwd: string;
+  mode: PolicyMode;
+  /** The MCP servers that the editor knows. */
+  servers: McpServers;
+  /** The id of its first run, and of the session. */
+  id: string;
+}>;
+
+export type AcpOptions = Readonly<{
+  input: Readable;
+  output: Writable;
+  /** The mode of a new session. */
+  mode: PolicyMode;
+  open(what: OpenedEditor): Promise<Readonly<{ crew: Crew; talk: ChatConversation }>>;
+  /** Ends the server as if the editor had gone. */
+  signal: AbortSignal;
+  onError(error: unknown): void;
+}>;
+
+/** Serves one editor over a pair of streams until either ends. Messages under way are paused then, and can be resumed. */
+export async function serveAcp({ input, output, mode, open, signal, onError }: AcpOptions): Promise<void> {
+  const acp = await loadSdk();
+  const sessions = new Map<string, EditorSession>();
+  const available = modesFrom(mode);
+  const named = (id: string): EditorSession => {
+    const session = sessions.get(id);
+    if (!session) throw acp.RequestError.resourceNotFound(id);
+    return session;
+  };
+  /** What is wrong with a request is told with what to do; an error of ours only as such. */
+  const told = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof acp.RequestError) throw error;
+      if (!isCrewError(error)) onError(error);
+      const text = isCrewError(error) ? `${error.message} ${error.hint}`.trimEnd() : messageOf(error);
+      throw new acp.RequestError(-32603, text);
+    }
+  };
+  const begin = async (
+    editor: Editor,
+    { id, cwd, servers, last }: Readonly<{ id: string; cwd: string; servers: readonly EditorServer[]; last?: string }>,
+  ): Promise<EditorSession> => {
+    let current: Readonly<{ mode: PolicyMode; talk: ChatConversation }> | undefined;
+    const talk = async (wanted: PolicyMode): Promise<ChatConversation> => {
+      if (current?.mode === wanted) return current.talk;
+      const before = current?.talk.last() ?? last;
+      const opened = await open({ cwd, mode: wanted, servers: editorServers(servers), id });
+      if (before !== undefined) opened.talk.moveTo(before);
+      current = { mode: wanted, talk: opened.talk };
+      return opened.talk;
+    };
+    await talk(mode); // what is wrong with the folder or the settings is said now
+    const session = createEditorSession({ id, editor, mode, talk, onError });
+    sessions.set(id, session);
+    return session;
+  };
+  const modesOf = (session: EditorSession) => ({
+    modes: { currentModeId: session.mode(), availableModes: available.map((each) => ({ ...each })) },
+  });
+
+  const connection = acp
+    .agent({ name: "subcrew" })
+    .onRequest("initialize", () => ({
+      protocolVersion: acp.PROTOCOL_VERSION,
+      agentInfo: { name: "subcrew", version },
+      agentCapabilities: {
+        loadSession: true,
+        promptCapabilities: { embeddedContext: true },
+        mcpCapabilities: { http: true },
+      },
+      authMethods: [],
+    }))
+    .onRequest("authenticate", () => ({}))
+    .onRequest("session/new", ({ params, client }) =>
+      told(async () => {
+        const id = runId(Math.random);
+        const session = await begin(client, { id, cwd: params.cwd, servers: params.mcpServers });
+        return { sessionId: id, ...modesOf(session) };
+      }),
+    )
+    .onRequest("session/load", ({ params: { sessionId, cwd, mcpServers }, client }) =>
+      told(async () => {
+        const { crew } = await open({ cwd, mode, servers: {}, id: sessionId });
+        const past = await pastMessages(crew, sessionId);
+        if (past.length === 0) throw acp.RequestError.resourceNotFound(sessionId);
+        await replay(client, sessionId, past);
+        const session = await begin(client, { id: sessionId, cwd, servers: mcpServers, last: past.at(-1)!.run });
+        return modesOf(session);
+      }),
+    )
+    .onRequest("session/set_mode", ({ params: { sessionId, modeId } }) => {
+      const chosen = available.find(({ id }) => id === modeId);
+      if (!chosen) throw acp.RequestError.invalidParams({ modeId });
+      named(sessionId).setMode(chosen.id);
+      return {};
+    })
+    .onRequest("session/prompt", ({ params: { sessionId, prompt } }) =>
+      told(async () => ({ stopReason: await named(sessionId).prompt(promptText(prompt)) })),
+    )
+    .onNotification("session/cancel", ({ params: { sessionId } }) => sessions.get(sessionId)?.cancel())
+    .connect(acp.ndJsonStream(Writable.toWeb(output), Readable.toWeb(input) as ReadableStream<Uint8Array>));
+  const release = onAbort(signal, () => connection.close());
+  if (signal.aborted) connection.close();
+  await connection.closed;
+  release();
+  await Promise.all([...sessions.values()].map((session) => session.close("the editor disconnected")));
+}
+
+async function replay(editor: Editor, sessionId: string, past: readonly PastMessage[]): Promise<void> {
+  for (const { prompt, answer } of past) {
+    const chunks = [
+      { sessionUpdate: "user_message_chunk" as const, text: prompt },
+      { sessionUpdate: "agent_message_chunk" as const, text: answer },
+    ].filter(({ text }) => text !== "");
+    for (const { sessionUpdate, text } of chunks)
+      await editor.notify("session/update", { sessionId, update: { sessionUpdate, content: { type: "text", text } } });
+  }
+}

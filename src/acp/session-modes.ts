@@ -1,0 +1,19 @@
+import type { PolicyMode } from "../core/policy/policy.ts";
+
+/** A permission mode, as an editor lists it. */
+export type ListedMode = Readonly<{ id: PolicyMode; name: string; description: string }>;
+
+const plan: ListedMode = { id: "plan", name: "Plan", description: "Agents only read." };
+
+const modes: readonly ListedMode[] = [
+  { id: "dontAsk", name: "Read only", description: "Whatever needs your permission is refused." },
+  { id: "default", name: "Ask", description: "You are asked before files change and commands run." },
+  { id: "acceptEdits", name: "Accept edits", description: "Files in the folder change without asking." },
+  { id: "bypass", name: "Bypass", description: "Nothing is asked." },
+];
+
+/**
+ * The modes that a session may change to. In plan mode agents have no tools that change anything, and a conversation keeps
+ * its tools, so a server that was started in plan mode stays in it.
+ */
+export const modesFrom = (first: PolicyMode): readonly ListedMode[] => (first === "plan" ? [plan] : modes);

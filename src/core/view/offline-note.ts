@@ -1,0 +1,4 @@
+/** What a result says when no key was found. A host may have started us without the variables of the user. */
+export const offlineNote =
+  "No key of a model provider was found, so the offline model answered: it searches and quotes, and does not reason. " +
+  "Set a key such as ANTHROPIC_API_KEY. Where another tool started subcrew, let it pass the key on (`subcrew mcp --setup TOOL`).";

@@ -1,0 +1,46 @@
+import type { Question } from "../core/run/run-status.ts";
+import { keyOf } from "./ask.ts";
+import type { WaitedRun } from "./runs.ts";
+import type { CallContext, ProtocolServer } from "./sdk.ts";
+import { questionForms, takeReplies } from "./stay.ts";
+import { RELATED_TASK } from "./tasks.ts";
+
+type Form = Parameters<ProtocolServer["elicitInput"]>[0];
+
+/** What a form belongs to: the call that waits for it, or a task of the protocol. */
+export type FormOf = Readonly<{ call: CallContext } | { task: string }>;
+
+/** A person may take hours for a form. */
+const FORM_MS = 86_400_000;
+
+/**
+ * Asks a client of a protocol of 2025 what a run asks: as requests over the connection that is open. Returns whether all
+ * forms were answered; a form that is cancelled, or that the client cannot show, leaves its question in the inbox. A form
+ * whose question is answered elsewhere is withdrawn.
+ */
+export async function askOverConnection(
+  served: WaitedRun,
+  asked: readonly Question[],
+  server: ProtocolServer,
+  of: FormOf,
+): Promise<boolean> {
+  const answers = Object.entries(questionForms(served, asked)).map(async ([key, { params }]) => {
+    const closed = new AbortController();
+    const stop = served.listen((event) => {
+      if (event.type === "gate.answered" && keyOf(event) === key) closed.abort();
+    });
+    const form = { ...params, ...("task" in of && { _meta: { [RELATED_TASK]: { taskId: of.task } } }) } as Form;
+    const signals = [closed.signal, ...("call" in of ? [of.call.mcpReq.signal] : [])];
+    const options = {
+      timeout: FORM_MS,
+      signal: AbortSignal.any(signals),
+      ...("call" in of && { relatedRequestId: of.call.mcpReq.id }),
+    };
+    const reply = await server
+      .elicitInput(form, options)
+      .catch(() => ({ action: "cancel" as const }))
+      .finally(stop);
+    return closed.signal.aborted || takeReplies(served, { [key]: reply });
+  });
+  return (await Promise.all(answers)).every(Boolean);
+}
