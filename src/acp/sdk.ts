@@ -9,13 +9,13 @@ import type {
 import { CrewError } from "../core/schema/error.ts";
 
 /** The protocol's library, which only this file names and which is loaded when an editor is served. */
-export type Sdk = typeof import("@agentclientprotocol/sdk");
+export type AcpSdk = typeof import("@agentclientprotocol/sdk");
 /** The editor, to which updates and requests for permission go. */
 export type Editor = AgentConnection["client"];
 export type StopReason = PromptResponse["stopReason"];
 export type { ContentBlock, EditorServer, SessionUpdate, ToolKind };
 
-export async function loadSdk(): Promise<Sdk> {
+export async function loadAcpSdk(): Promise<AcpSdk> {
   return import("@agentclientprotocol/sdk").catch((cause: unknown) => {
     const hint = "Install it: npm install @agentclientprotocol/sdk.";
     throw new CrewError("MISSING_PEER", "Serving editors over ACP needs its library.", hint, { cause });

@@ -6,11 +6,11 @@ import type { McpServers } from "../core/vocabulary/mcp-server.ts";
 import type { ChatConversation } from "../crew/conversation.ts";
 import type { Crew } from "../crew.ts";
 import { onAbort } from "../runtime/async/on-abort.ts";
-import { runId } from "../runtime/store/store.ts";
+import { runId } from "../runtime/store/run-id.ts";
 import { editorServers } from "./editor-servers.ts";
 import { type PastMessage, pastMessages } from "./past-messages.ts";
 import { promptText } from "./prompt-text.ts";
-import { type Editor, type EditorServer, loadSdk } from "./sdk.ts";
+import { type Editor, type EditorServer, loadAcpSdk } from "./sdk.ts";
 import { createEditorSession, type EditorSession } from "./session.ts";
 import { modesFrom } from "./session-modes.ts";
 
@@ -37,7 +37,7 @@ export type AcpOptions = Readonly<{
 
 /** Serves one editor over a pair of streams until either ends. Messages under way are paused then, and can be resumed. */
 export async function serveAcp({ input, output, mode, open, signal, onError }: AcpOptions): Promise<void> {
-  const acp = await loadSdk();
+  const acp = await loadAcpSdk();
   const sessions = new Map<string, EditorSession>();
   const available = modesFrom(mode);
   const named = (id: string): EditorSession => {

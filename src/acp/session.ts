@@ -71,7 +71,7 @@ export function createEditorSession({ id, editor, mode: first, talk, onError }: 
       by: "the person in the editor",
       ...(chosen === "always" && { always: true }),
     };
-    if (!now.cancelled) now.run.answer(path, answer, call);
+    if (!now.cancelled) await now.run.answer(path, answer, call);
   };
 
   const opened = async (now: Turn, event: Opened, writer: UpdateWriter): Promise<void> => {
@@ -118,7 +118,7 @@ export function createEditorSession({ id, editor, mode: first, talk, onError }: 
         const { path, call } = waiting.ask;
         waiting.ask = undefined;
         waiting.stop = deferred<StopReason>();
-        waiting.run.answer(path, { approve: true, text, by: "the person in the editor" }, call);
+        await waiting.run.answer(path, { approve: true, text, by: "the person in the editor" }, call);
         return waiting.stop.promise;
       }
       if (waiting) throw new Error("A message is being worked on; cancel it, or wait for its end.");

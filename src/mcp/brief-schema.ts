@@ -89,4 +89,4 @@ function briefValue(value: unknown, above: Fields): unknown {
 }
 
 const descriptionOf = (field: unknown): unknown => (isRecord(field) ? field["description"] : undefined);
-const isAlias = (field: unknown): boolean => `${descriptionOf(field)}`.startsWith("same as ");
+const isAlias = (field: unknown): boolean => String(descriptionOf(field)).startsWith("same as ");

@@ -41,7 +41,7 @@ export function createHttpSessions({ sdk, serve, maxRequestBodySize, onError }: 
       onsessionclosed: (id) => void sessions.delete(id),
       maxRequestBodySize,
     });
-    transport.onerror = onError;
+    Object.assign(transport, { onerror: onError });
     await serve().connect(transport);
     return transport;
   };

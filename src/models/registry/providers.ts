@@ -152,5 +152,5 @@ function ollamaAddress(given: string): string {
 
 /** Every variable that can hold the key of a provider, or its address. */
 export const providerKeys: readonly string[] = [
-  ...new Set(Object.values(providers).flatMap(({ keys, baseURLFrom = [] }) => [...keys, ...baseURLFrom])),
+  ...new Set(Object.values(providers).flatMap(({ keys, baseURLFrom }) => [...keys, ...baseURLFrom])),
 ];
