@@ -78,9 +78,14 @@ const setups = {
 export type SetupName = keyof typeof setups;
 export const setupNames = Object.keys(setups) as readonly SetupName[];
 
+/** What to write for one tool, and where. */
+export function setupSteps(name: SetupName, variables: readonly string[]): readonly SetupStep[] {
+  return setups[name](variables);
+}
+
 /** The lines for one tool, ready to copy. */
 export function setupText(name: SetupName, variables: readonly string[]): string {
-  return setups[name](variables)
+  return setupSteps(name, variables)
     .map(({ title, text }) => `${title}:\n\n${text.replace(/^/gm, "  ")}\n`)
     .join("\n");
 }
