@@ -1,5 +1,6 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { withCanonicalTools } from "./core/agent/canonical-tools.ts";
 import type { Skill, WorkflowCommand } from "./core/agent/skill.ts";
 import type { Catalog } from "./core/delegation/catalog.ts";
 import type { Caller } from "./core/delegation/spawn.ts";
@@ -14,7 +15,7 @@ import { type Explanation, explainFor } from "./crew/explain.ts";
 import type { ExplainedCall } from "./crew/explain-agent.ts";
 import { createFinds } from "./crew/finds.ts";
 import type { ChangeReport, ChangeSelection } from "./crew/run-changes.ts";
-import { catalogOf } from "./crew/known-agents.ts";
+import { catalogOf, isOwnTool } from "./crew/known-agents.ts";
 import type { CrewOptions } from "./crew/options.ts";
 import { detachedHelpers } from "./crew/detached-helpers.ts";
 import { createPrepare } from "./crew/prepare.ts";
@@ -99,7 +100,11 @@ export function createCrew(given: CrewOptions = {}): Crew {
   const trust = (): Trust => (given.trusted === true ? trustEverything : openTrust(join(state, "trust.json")).trust);
   const settings = settingsFor(given.config, { ...where, state, env, trust: trust() });
   const { config } = settings;
-  const options = withSettings(given, settings);
+  const isOwn = isOwnTool(given.tools);
+  const options = withSettings(
+    { ...given, ...(given.agents && { agents: given.agents.map((agent) => withCanonicalTools(agent, isOwn)) }) },
+    settings,
+  );
   const setup = setupOf(options, { cwd, env });
   const finds = createFinds({ ...where, anywhere: options.discover !== false, settings, trust });
   const outfit = createOutfit(setup, { ...options, skills: async () => (await finds.skills()).all });
@@ -110,7 +115,7 @@ export function createCrew(given: CrewOptions = {}): Crew {
     return servedRun(id, store, async (it) => {
       const deck = more.deck?.({ cwd, redactor });
       try {
-        const plan = compile(what, { strict: more.strict ?? false });
+        const plan = compile(what, { strict: more.strict ?? false, ...defined({ references: config.references }) });
         await drive(await prepare({ run: id, plan, options: more, deck }), it);
       } finally {
         await deck?.end();
@@ -132,7 +137,7 @@ export function createCrew(given: CrewOptions = {}): Crew {
     cwd,
     settings,
     agents: finds.agents,
-    plan: (what) => compile(what),
+    plan: (what) => compile(what, defined({ references: config.references })),
     outputFile: (run, path) => store.file(run, path),
     catalog: async () => catalogOf(options.agents ?? [], await finds.agents()),
     delegationTools: async (spellings, caller = {}) =>
@@ -170,7 +175,7 @@ export function createCrew(given: CrewOptions = {}): Crew {
     },
     background: async (what, more = {}, given = {}) => {
       const id = runId(random);
-      const plan = compile(what, { strict: more.strict ?? false });
+      const plan = compile(what, { strict: more.strict ?? false, ...defined({ references: config.references }) });
       await prepare({ run: id, plan, options: more }); // whatever is wrong with it is said here and now
       return launch({ id, plan, options: more, ...given });
     },

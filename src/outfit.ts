@@ -21,6 +21,8 @@ import type { LanguageModel } from "./models/ai-sdk/is-language-model.ts";
 import { builtinModels } from "./models/registry/builtin.ts";
 import { createModelRegistry, type ModelRegistry, type ModelRegistryConfig } from "./models/registry/registry.ts";
 import { type AccessParts, accessParts, createRunAccess, demandSandbox, restrictTo } from "./runtime/access/access.ts";
+import { instructionFilesOf } from "./core/agent/instruction-files.ts";
+import { type InstructionPlace, readInstructions } from "./runtime/discovery/project-instructions.ts";
 import { openKeptRules } from "./runtime/access/approved-rules.ts";
 import { recorderFor } from "./runtime/changes/recorder.ts";
 import { asideText } from "./runtime/files/quarantine.ts";
@@ -186,12 +188,41 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource = {}
         redactor,
         clock,
         keep,
+        instructions: instructionsFor(setup),
       };
     },
   };
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
+
+/** What the project tells agents. What is left out is said once. */
+function instructionsFor(setup: CrewSetup): NonNullable<World["instructions"]> {
+  const said = new Set<string>();
+  return (agent, folder) => {
+    const files = instructionFilesOf(agent.source, agent.projectInstructions);
+    if (setup.projectInstructions === false || "why" in files) return { text: "", notes: [] };
+    const { text, files: told, left } = readInstructions(files, instructionPlace(setup, folder));
+    const all = [
+      ...left.map(({ file, why }) => `The instructions in ${file} are left out: ${why}. \`subcrew trust\` shows them.`),
+      ...told.flatMap(({ file, cut }) =>
+        cut ? [`The instructions in ${file} are too long; a part is left out.`] : [],
+      ),
+    ];
+    const notes = all.filter((line) => !said.has(line));
+    for (const line of notes) said.add(line);
+    return { text, notes };
+  };
+}
+
+/** Where instructions for a folder are looked for, and whom this crew trusts. */
+export function instructionPlace(
+  { env, userHome, trusted, ...setup }: Pick<CrewSetup, "env" | "userHome" | "trusted" | "home">,
+  cwd: string,
+): InstructionPlace {
+  const trust = trusted === true ? trustEverything : openTrust(join(homeOf({ ...setup, env }), "trust.json")).trust;
+  return { cwd, home: userHome ?? env["HOME"] ?? homedir(), trust };
+}
 
 /** The skills of a task that is carried out elsewhere: where the crew looks that says nothing special. */
 async function skillsFor({ cwd, env, userHome, trusted, ...setup }: CrewSetup): Promise<readonly Skill[]> {

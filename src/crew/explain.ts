@@ -1,3 +1,4 @@
+import { instructionFilesOf } from "../core/agent/instruction-files.ts";
 import type { Choice, ModelWish } from "../core/model/choose.ts";
 import { barred } from "../core/policy/judge-call.ts";
 import type { Policy } from "../core/policy/policy.ts";
@@ -5,8 +6,9 @@ import { defined } from "../core/text/defined.ts";
 import { describeServer } from "../core/vocabulary/mcp-server.ts";
 import { isOfServer, type KnownServer } from "../core/vocabulary/server-patterns.ts";
 import { DELEGATION_TOOL, MCP_PREFIX } from "../core/vocabulary/tool-names.ts";
-import type { CrewSetup, Outfit } from "../outfit.ts";
+import { type CrewSetup, instructionPlace, type Outfit } from "../outfit.ts";
 import type { FoundAgent } from "../runtime/discovery/discover.ts";
+import { type ProjectInstructions, readInstructions } from "../runtime/discovery/project-instructions.ts";
 import { loop } from "../runtime/loop/loop.ts";
 import type { LoadedConfig } from "../runtime/settings/load-config.ts";
 import { barredBy } from "../runtime/task/assign-tools.ts";
@@ -14,7 +16,10 @@ import { serversOf } from "../tools/mcp/servers.ts";
 import { type AgentExplanation, type ExplainedCall, explainAgent } from "./explain-agent.ts";
 
 /** An agent as it would run, the model that it would get included. */
-export type Explanation = AgentExplanation & Readonly<{ model: Choice }>;
+export type Explanation = AgentExplanation & Readonly<{ model: Choice; projectInstructions: ExplainedInstructions }>;
+
+/** What the project tells the agent here: the files, those that were left out, or why it is told nothing. */
+export type ExplainedInstructions = Omit<ProjectInstructions, "text"> & Readonly<{ why?: string }>;
 
 export type ExplainParts = Readonly<{ outfit: Outfit; setup: CrewSetup; settings: LoadedConfig }>;
 
@@ -36,7 +41,19 @@ export async function explainFor(
     barredBy: (tool) => (isOfServer(tool) ? policy && barredServer(tool, policy) : ours[tool]),
     placeOf: settings.placeOf,
   });
-  return { ...explained, model: outfit.models.look(wishesOf(found, call), "call") };
+  return {
+    ...explained,
+    model: outfit.models.look(wishesOf(found, call), "call"),
+    projectInstructions: instructionsOf(found, setup),
+  };
+}
+
+function instructionsOf({ agent }: FoundAgent, setup: CrewSetup): ExplainedInstructions {
+  const files = instructionFilesOf(agent.source, agent.projectInstructions);
+  if (agent.remote || "why" in files)
+    return { files: [], left: [], why: "why" in files ? files.why : "not for remote agents" };
+  const { files: told, left } = readInstructions(files, instructionPlace(setup, setup.cwd));
+  return { files: told, left };
 }
 
 /** A tool of a server counts as one that runs programs, whatever it says about itself. */

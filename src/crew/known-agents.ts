@@ -1,4 +1,6 @@
 import type { Agent } from "../core/agent/agent.ts";
+import { unknownToolsOf } from "../core/agent/canonical-tools.ts";
+import type { Plan } from "../core/plan/plan.ts";
 import type { Skill } from "../core/agent/skill.ts";
 import { type Catalog, cardOf } from "../core/delegation/catalog.ts";
 import type { Roster } from "../core/delegation/roster.ts";
@@ -33,6 +35,26 @@ export async function knowAgents(given: readonly Agent[], finds: Finds): Promise
       return catalogOf(given, seen.discovery);
     },
   };
+}
+
+/** True for the name of a tool that the caller brings along. */
+export function isOwnTool(tools: readonly Readonly<{ name: string }>[] = []): (tool: string) => boolean {
+  const names = new Set(tools.map(({ name }) => name));
+  return (tool) => names.has(tool);
+}
+
+/** Says which tools of the agents of a plan that were written in code do not exist. */
+export function toolNotes(
+  { nodes }: Pick<Plan, "nodes">,
+  agents: readonly Agent[],
+  isOwn: (tool: string) => boolean,
+): string[] {
+  const used = new Set(Object.values(nodes).flatMap((node) => (node.kind === "task" ? [node.task.agent] : [])));
+  return agents.flatMap((agent) =>
+    used.has(agent.name)
+      ? unknownToolsOf(agent, isOwn).map((tool) => `There is no tool "${tool}"; "${agent.name}" works without it.`)
+      : [],
+  );
 }
 
 type Seen = Pick<KnownAgents, "discovery" | "skills">;

@@ -33,7 +33,7 @@ import { openSpendingLedger } from "../runtime/store/spending-ledger.ts";
 import { createPerformer } from "../runtime/task/perform.ts";
 import { checkModels } from "./check-models.ts";
 import type { Finds } from "./finds.ts";
-import { knowAgents } from "./known-agents.ts";
+import { isOwnTool, knowAgents, toolNotes } from "./known-agents.ts";
 import type { CrewOptions } from "./options.ts";
 import type { DetachedHelpers } from "./detached-helpers.ts";
 import {
@@ -84,14 +84,18 @@ export function createPrepare(parts: PrepareParts): Prepare {
     const parameters: RunParameters = limits ? withRecordedLimits(limits, wished) : withRunSettings(config, wished);
     const parks = parkRulesOf(parameters, recorded?.state.parks, setup.env);
     const { roster, discovery, skills, again } = await knowAgents(options.agents ?? [], parts.finds);
-    const plan = withNotes(asked, [...shadowNotes(asked, discovery), ...skillNotes(asked, roster, skills)]);
+    const plan = withNotes(asked, [
+      ...shadowNotes(asked, discovery),
+      ...skillNotes(asked, roster, skills),
+      ...toolNotes(asked, options.agents ?? [], isOwnTool(options.tools)),
+    ]);
     const earlier = openPreviousRuns(past, { store, refresh: parameters.refreshAgent ?? false, continued });
     const exists = (name: string): boolean => (roster.find(name) ?? earlier.agents.named(name)) !== undefined;
     const check = (wanted: Body): void => checkAgents(wanted, exists, roster.names);
     check(plan);
     if (!parent && !recorded) checkForks(plan);
     const known = outfit.models;
-    const settings = settingsNow(known, options);
+    const settings = settingsNow(known, options, parameters);
     const holds = holdRulesOf(parks, recorded !== undefined, Date.now());
     const served = known.forRun(holds);
     const models = onRecordedModel(deck?.models(served) ?? served, recorded?.state.settings?.model);
@@ -133,7 +137,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
       ...defined({ parent }),
       ...(outliving && { background: parts.helpers(outliving, given) }),
       compile: (what) => {
-        const inner = compile(what);
+        const inner = compile(what, defined({ references: config.references }));
         check(inner);
         return inner;
       },
@@ -187,9 +191,10 @@ async function carriers(
 ): Promise<Required<Pick<Start, "engine" | "gone" | "warnings" | "worktrees">>> {
   const { store, redactor, clock, worldFor } = outfit;
   const { cwd, env } = setup;
+  const silent = [parameters, recorded?.state.settings].some((said) => said?.projectInstructions === false);
   const lingering = createPendingCleanup();
   const runner = builtinRunner({
-    setup,
+    setup: silent ? { ...setup, projectInstructions: false } : setup,
     code: {
       tools: new Set((options.tools ?? []).map(({ name }) => name)),
       models: new Set(Object.keys(options.models ?? {})),
@@ -216,6 +221,7 @@ async function carriers(
     engine: localEngine({
       perform: createPerformer({
         ...world,
+        ...(silent && { instructions: () => ({ text: "", notes: [] }) }),
         ...defined({ peers }),
         models,
         earlier,

@@ -8,14 +8,19 @@ import type { ModelRegistry } from "../models/registry/registry.ts";
 import { withoutLogin } from "../models/wires/endpoint.ts";
 import type { CrewOptions } from "./options.ts";
 
-/** What decides how a run begins, for its record: the model of tasks that name none, its address, and the sandbox. */
-export function settingsNow(models: ModelRegistry, { permissions }: CrewOptions): RecordedSettings {
+/** What decides how a run begins, for its record: the model of tasks that name none, its address, the sandbox, and whether the project is heard. */
+export function settingsNow(
+  models: ModelRegistry,
+  { permissions }: CrewOptions,
+  { projectInstructions }: RunParameters,
+): RecordedSettings {
   const [first] = models.look([]).candidates;
   const provider = first?.provider === undefined ? undefined : models.provider(first.provider);
   return defined({
     model: first?.name,
     address: provider && withoutLogin(provider.endpoint.baseURL),
     sandbox: permissions?.sandbox,
+    ...(projectInstructions === false && { projectInstructions }),
   });
 }
 

@@ -19,7 +19,7 @@ export type AgentConfig = {
   thinking?: Thinking;
   thinkingLevel?: Thinking;
   spawns?: "*" | readonly string[];
-  output?: JsonSchema;
+  output?: JsonSchema | string | null;
   extends?: string;
   resolvedTools?: readonly string[];
   resolvedModel?: string | readonly string[];

@@ -1,7 +1,10 @@
+import type { RemoteCard } from "../core/agent/agent.ts";
+import { messageOf } from "../core/schema/error.ts";
 import { isRecord } from "../core/text/json.ts";
 import { readBundledAgents } from "../formats/bundled.ts";
 import {
   type AgentDefinition,
+  agentFromDefinition,
   dtoOf,
   type GeminiModelConfig,
   markdownToAgentDefinition,
@@ -32,6 +35,16 @@ export type GeminiRegistryConfig = Readonly<{
   onRefresh?(event: "agentsRefreshed"): void;
   /** Clears cached remote agents. */
   clearRemoteCache?(): void;
+  /** Reads the cards of remote agents; an `A2AClientManager` by default, `false`: none is read. */
+  remotes?: RemoteCards | false;
+}>;
+
+/** What the registry needs to read the card of a remote agent. */
+export type RemoteCards = Readonly<{
+  loadAgent(
+    name: string,
+    place: RemoteCard,
+  ): Promise<Readonly<{ description?: string; skills?: readonly Readonly<{ name: string; description?: string }>[] }>>;
 }>;
 
 /** 004's registry: the agents of `.gemini/agents` and `~/.gemini/agents`, found by the common discovery. */
@@ -39,6 +52,7 @@ export class AgentRegistry {
   readonly #config: GeminiRegistryConfig;
   readonly #known = new Map<string, AgentDefinition>();
   readonly #active = new Map<string, AgentDefinition>();
+  readonly #modelConfigs = new Map<string, GeminiModelConfig>();
 
   constructor(config: GeminiRegistryConfig) {
     this.#config = config;
@@ -49,7 +63,7 @@ export class AgentRegistry {
     const { enableAgents = true, extensions = [], builtIn = bundledDefinitions() } = this.#config;
     const files = enableAgents ? await this.#fromFiles() : [];
     const active = extensions.filter((extension) => extension.active).flatMap(({ agents }) => agents);
-    for (const definition of [...files, ...active, ...builtIn]) this.registerAgent(definition);
+    for (const definition of [...files, ...active, ...builtIn]) await this.#register(definition);
   }
 
   /** Forgets everything and looks again. */
@@ -57,6 +71,7 @@ export class AgentRegistry {
     this.#config.clearRemoteCache?.();
     this.#known.clear();
     this.#active.clear();
+    this.#modelConfigs.clear();
     await this.initialize();
     this.#config.onRefresh?.("agentsRefreshed");
   }
@@ -72,7 +87,31 @@ export class AgentRegistry {
     this.#known.set(definition.name, definition);
     const override = this.#config.overrides?.[definition.name];
     if (!(override?.enabled ?? !definition.experimental)) return;
-    this.#active.set(definition.name, override === undefined ? definition : overridden(definition, override));
+    const active = override === undefined ? definition : overridden(definition, override);
+    this.#active.set(definition.name, active);
+    if (active.kind === "local") this.#modelConfigs.set(getModelConfigAlias(active), active.modelConfig);
+  }
+
+  /** The model settings that are registered under an alias; `inherit` is the main model. */
+  getModelConfig(alias: string): GeminiModelConfig | undefined {
+    const registered = this.#modelConfigs.get(alias);
+    if (registered?.model !== "inherit") return registered;
+    return { ...registered, model: this.#config.mainModel?.() ?? registered.model };
+  }
+
+  /** A remote agent is described by its card; one whose card cannot be read stays inactive. */
+  async #register(definition: AgentDefinition): Promise<void> {
+    const { remotes } = this.#config;
+    if (definition.kind === "local" || remotes === false) return this.registerAgent(definition);
+    try {
+      const cards = remotes ?? new (await import("./a2a-client-manager.ts")).A2AClientManager();
+      const { remote } = agentFromDefinition(definition);
+      const card = await cards.loadAgent(definition.name, remote ?? {});
+      this.registerAgent({ ...definition, description: describedBy(definition.description, card) });
+    } catch (error) {
+      this.#known.set(definition.name, definition);
+      this.#warn(`Error loading A2A agent "${definition.name}": ${messageOf(error)}`);
+    }
   }
 
   getDefinition(name: string): AgentDefinition | undefined {
@@ -120,6 +159,10 @@ export class AgentRegistry {
   async #fromFiles(): Promise<AgentDefinition[]> {
     const { cwd, home, trusted = false } = this.#config;
     const found = await discover({ cwd, home, preset: "gemini", dialects, trust: { project: () => trusted } });
+    if (found.untrusted.length > 0)
+      this.#warn(
+        "Skipping project agents due to untrusted folder. To enable, ensure that the project root is trusted.",
+      );
     for (const { file, problems } of found.skipped)
       this.#warn(`Failed to load agent from ${file}: ${problems[0]?.message}`);
     return found.agents.map(({ read }) => markdownToAgentDefinition(dtoOf(read)));
@@ -128,6 +171,15 @@ export class AgentRegistry {
   #warn(message: string): void {
     this.#config.onWarning?.(`[AgentRegistry] ${message}`);
   }
+}
+
+/** What an agent is for: its own words, or those of its card, and the skills of the card. */
+function describedBy(
+  own: string,
+  { description = "", skills = [] }: Awaited<ReturnType<RemoteCards["loadAgent"]>>,
+): string {
+  const lines = skills.map(({ name, description: what = "" }) => `${name}: ${what}`.trim());
+  return [own || description, lines.length === 0 ? "" : `Skills:\n${lines.join("\n")}`].filter(Boolean).join("\n");
 }
 
 /** The name under which the model settings of an agent are kept. */

@@ -114,8 +114,7 @@ export class Subagent {
       const agentId = `${run.id}/${plan()}`;
       const file = outcome?.file === undefined ? {} : { outputFile: outcome.file };
       this.#status = result.status === "ok" ? "completed" : "error";
-      if (outcome && result.status === "ok")
-        return { success: true, result: shortened(outcome, this.type), agentId, ...file };
+      if (outcome && result.status === "ok") return { success: true, result: shortened(outcome), agentId, ...file };
       return {
         success: false,
         agentId,

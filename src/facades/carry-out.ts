@@ -56,7 +56,7 @@ export const begunTask = ({ run: other, under }: StartedNode, id: string, run: s
 /** The excerpt of an outcome that the caller reads: its beginning, and the file with the rest. */
 export function outputExcerpt(outcome: Outcome, chars: number = INLINE_CHARS): string {
   const said = "output" in outcome ? (outcome.output ?? "") : "";
-  const { text, cut } = cutHead(said, chars);
+  const { text, cut } = cutHead(said, outcome.summaryChars ?? chars);
   const rest =
     cut && outcome.file !== undefined
       ? `\n\n... [truncated, full output: ${outcome.file}]`

@@ -14,13 +14,10 @@ import { type AgentLookup, createAgentLookup } from "./look.ts";
 import { agentNameSchema } from "./names-in-schema.ts";
 import { createStartedTasks, type StartedTasks } from "./started-tasks.ts";
 import { taskOutput } from "./task-output.ts";
-import { backgroundStarted } from "./task-texts.ts";
+import { backgroundStarted, resultBox } from "./task-texts.ts";
 
 /** The models that a caller may name, by the words of the document. */
 export const TASK_MODELS = ["haiku", "sonnet", "opus"] as const;
-
-/** How much of a result the caller reads, where that is not the usual. */
-const SUMMARY_CHARS: Readonly<Record<string, number>> = { Explore: 1_000 };
 
 /** 002's `Task`, with `TaskOutput` for what runs in the background. */
 export const subagentTask: Facade = {
@@ -79,7 +76,7 @@ function taskTool({ caller, name, parts, desk }: Made): Tool {
       for (const [at, { task: id }] of done.entries()) desk.did(id, assignments[at]!.agent ?? "");
       const texts = done.map((each, at) => resultText(each, assignments[at]!, resume));
       const good = done.some((each) => each.outcome.status === "ok");
-      const details = done.map((each, at) => taskOutputOf(each, assignments[at]!));
+      const details = done.map(taskOutputOf);
       return {
         text:
           (done.length === 1
@@ -183,14 +180,14 @@ async function inBackground(
 }
 
 /** The answer of `Task` as the document has it. */
-function taskOutputOf({ outcome, task: agentId }: FinishedNode, { agent = "" }: FacadeTask): Record<string, unknown> {
+function taskOutputOf({ outcome, task: agentId }: FinishedNode): Record<string, unknown> {
   const { usage } = outcome;
   const rest = {
     agentId,
-    ...defined({ outputFile: outcome.file, turns: usage?.turns }),
+    ...defined({ outputFile: outcome.file, turns: usage?.turns, durationMs: outcome.ms }),
     ...(usage && { tokenUsage: { input: usage.input, output: usage.output } }),
   };
-  if (outcome.status === "ok") return { success: true, result: shortened(outcome, agent), ...rest };
+  if (outcome.status === "ok") return { success: true, result: shortened(outcome), ...rest };
   return { success: false, error: outputExcerpt(outcome), ...rest };
 }
 
@@ -200,13 +197,13 @@ function resultText(
   resume: string | undefined,
 ): string {
   if (outcome.status !== "ok") return failureText(outcome, resume);
-  return `${outputExcerpt(outcome, SUMMARY_CHARS[agent])}\n\n[agentId: ${agentId}]`;
+  return `${outputExcerpt(outcome)}\n\n[agentId: ${agentId}]\n\n${resultBox(outcome, agent)}`;
 }
 
 /** What of a result becomes part of the caller's conversation. */
-export function shortened(outcome: Outcome, agent: string): string {
+export function shortened(outcome: Outcome): string {
   const note = outcome.limit === undefined ? "" : `\n\n[${limitNote(outcome)}]`;
-  return "output" in outcome ? `${cutHead(outcome.output ?? "", SUMMARY_CHARS[agent]).text}${note}` : "";
+  return "output" in outcome ? `${cutHead(outcome.output ?? "", outcome.summaryChars).text}${note}` : "";
 }
 
 function failureText(outcome: Outcome, resume: string | undefined): string {

@@ -1,3 +1,4 @@
+import type { Outcome } from "../core/outcome/outcome.ts";
 import { formatDuration } from "../core/text/duration.ts";
 import type { TaskRecord, TaskStatus } from "./task-records.ts";
 
@@ -42,6 +43,15 @@ export function backgroundStarted({
     "To cancel:",
     asks(`action: 'cancel', taskId: '${id}'`),
   ].join("\n");
+}
+
+/** What a finished task took, below its result. */
+export function resultBox({ ms, usage }: Outcome, type: string): string {
+  return box("Subagent Result", [
+    `Type: ${type}`,
+    ...(ms === undefined ? [] : [`Duration: ${formatDuration(ms, "spaced")}`]),
+    ...(usage ? [`Turns: ${usage.turns}`, `Tokens: ${usage.input} in / ${usage.output} out`] : []),
+  ]);
 }
 
 /** Everything about one task. */

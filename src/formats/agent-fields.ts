@@ -39,9 +39,7 @@ export function parseAgentFields(frontmatter: Readonly<Record<string, unknown>>)
   const model = parseArrayOrCSV(agent.model);
   if (model !== undefined) fields.model = model;
   if (agent.thinking !== undefined) fields.thinkingLevel = agent.thinking;
-  const outputWritten = frontmatter["output"];
   if (agent.output !== undefined) fields.output = agent.output;
-  else if (outputWritten === null || typeof outputWritten === "string") fields.output = outputWritten;
   const blocking = flagOf(frontmatter["blocking"]);
   if (blocking !== undefined) fields.blocking = blocking;
   if (agent.skills !== undefined) fields.autoloadSkills = [...agent.skills];

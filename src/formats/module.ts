@@ -1,5 +1,6 @@
 import { pathToFileURL } from "node:url";
 import type { Agent } from "../core/agent/agent.ts";
+import { withCanonicalTools } from "../core/agent/canonical-tools.ts";
 import type { ReadAgent } from "../core/agent/dialect.ts";
 import { CrewError, messageOf } from "../core/schema/error.ts";
 import { isRecord } from "../core/text/json.ts";
@@ -19,7 +20,7 @@ export async function loadAgentModule(file: string): Promise<readonly ReadAgent[
       "Export the result of defineAgent({ name, description, instructions }).",
     );
   }
-  return agents.map((agent) => ({ agent: Object.freeze({ ...agent }), from: fromModule(agent), raw: {}, kept: [] }));
+  return agents.map((agent) => ({ agent: withCanonicalTools(agent), from: fromModule(agent), raw: {}, kept: [] }));
 }
 
 async function importModule(file: string): Promise<unknown> {

@@ -33,9 +33,16 @@ export function inputOf(mode: Exclude<Mode, "plan">): z.ZodObject {
   return modes[mode].input;
 }
 
-/** Compiles any input to a checked plan. `strict` turns notes into errors. */
-export function compile(value: unknown, { strict = false }: { strict?: boolean } = {}): Plan {
-  const plan = toPlan(withoutZod(value));
+/**
+ * Compiles any input to a checked plan. `strict` turns notes into errors; with
+ * `references: serial`, tasks that refer to each other run one at a time, as system 003 does it.
+ */
+export function compile(
+  value: unknown,
+  { strict = false, references = "parallel" }: { strict?: boolean; references?: "parallel" | "serial" } = {},
+): Plan {
+  const compiled = toPlan(withoutZod(value));
+  const plan = references === "serial" && hasReferences(compiled) ? { ...compiled, concurrency: 1 } : compiled;
   const note = plan.notes?.[0];
   if (strict && note !== undefined)
     throw new CrewError(
@@ -46,6 +53,9 @@ export function compile(value: unknown, { strict = false }: { strict?: boolean }
   checkPlan(plan);
   return plan;
 }
+
+const hasReferences = ({ nodes }: Plan): boolean =>
+  Object.values(nodes).some((node) => node.kind === "task" && Object.keys(node.task.refs ?? {}).length > 0);
 
 function toPlan(value: unknown): Plan {
   if (isBarePlan(value)) return readPlan(value);

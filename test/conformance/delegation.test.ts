@@ -22,11 +22,13 @@ import type { DelegationOutcome } from "../../src/core/task/engine.ts";
 import type { Tool, ToolResult } from "../../src/core/task/tool.ts";
 import { parseArguments } from "../../src/core/task/tool-specs.ts";
 import { INLINE_CHARS, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../src/core/text/cut.ts";
+import { defined } from "../../src/core/text/defined.ts";
 import { DEFAULT_MAX_DEPTH } from "../../src/core/vocabulary/limits.ts";
 import { toolsNamed } from "../../src/core/vocabulary/tool-names.ts";
 import { prompts } from "../../src/embedded.ts";
 import { reservedInputOf } from "../../src/facades/agent-inputs.ts";
 import { unionDescription, unionSchema } from "../../src/facades/delegate-to-agent.ts";
+import { readBundledAgents } from "../../src/formats/bundled.ts";
 import { ompDialect } from "../../src/formats/dialects/omp.ts";
 import { invocationResult, invocationText } from "../../src/facades/invocation.ts";
 import { TASK_MODELS } from "../../src/facades/subagent-task.ts";
@@ -544,7 +546,7 @@ area<{ type: string; history: History }, Summary | { fault: string }>(
         delegation: ["Task"],
         says: [call("Task", { description: "d", prompt: "go", subagent_type: input.type }), "done"],
       },
-      [input.type]: { says: says.length === 0 ? ["", ""] : says },
+      [input.type]: { ...summaryOf(input.type), says: says.length === 0 ? ["", ""] : says },
     });
     if ("fault" in want) {
       const ended = events.find((event) => event.type === "node.ended" && event.path.startsWith("lead/"));
@@ -563,6 +565,12 @@ area<{ type: string; history: History }, Summary | { fault: string }>(
     }).toEqual(want);
   },
 );
+
+/** How the bundled agent of this name sums up. */
+function summaryOf(type: string): Pick<Agent, "summary" | "summaryChars"> {
+  const { summary, summaryChars } = readBundledAgents().find(({ agent }) => agent.name === type)!.agent;
+  return defined({ summary, summaryChars });
+}
 
 /** `x×1500` in the data stands for so many of them. */
 const grown = (text: string): string =>

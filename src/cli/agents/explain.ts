@@ -94,6 +94,7 @@ export async function explainAgentCommand([name = ""]: readonly string[], flags:
           ? [{ model: "its own", when: "always", why: "remote agent" }]
           : modelRows(explained.model),
       ),
+      part("Project instructions", instructionRows(explained.projectInstructions)),
       part("Limits", explained.limits.map(fieldRow)),
       part("Other definitions of this name", same.map(otherRow)),
       part(
@@ -179,6 +180,21 @@ function modelRows({
   const missing =
     candidates.length === 0 ? misses.map(({ name, because }) => ({ model: name, when: "missing", why: because })) : [];
   return [...models, ...missing, ...warnings.map((text) => ({ model: "", when: "note", why: text }))];
+}
+
+function instructionRows({
+  files,
+  left,
+  why,
+}: Awaited<ReturnType<Crew["explain"]>>["projectInstructions"]): Record<string, string>[] {
+  if (why !== undefined) return [{ file: "none", told: why }];
+  const rows = [
+    ...files.map(({ file, chars, cut }) => ({ file, told: `${chars} characters${cut ? ", the rest is cut" : ""}` })),
+    ...left.map(({ file, why: because }) => ({ file, told: `left out: ${because}` })),
+  ];
+  return rows.length > 0
+    ? rows.map(({ file, told }) => ({ file: terminalLine(file), told }))
+    : [{ file: "none", told: "there is no such file here" }];
 }
 
 function otherRow(found: FoundAgent): Record<string, string> {

@@ -7,8 +7,8 @@ export type Definition = Readonly<{ found: FoundAgent; state: "ready" | "shadowe
 
 /** Finds a definition to look at. Qualified names reach each of them. */
 export function findDefinition(discovery: Discovery, name: string): Definition {
-  const { agents, shadowed, untrusted, disabled } = discovery;
-  const found = findAgent({ agents: [...agents, ...disabled, ...untrusted], shadowed }, name);
+  const { agents, shadowed, untrusted, disabled, unlisted } = discovery;
+  const found = findAgent({ agents: [...agents, ...disabled, ...untrusted], shadowed, unlisted }, name);
   if (found !== undefined) return { found, state: stateOf(discovery, found) };
   const known = [...agents, ...disabled, ...untrusted, ...shadowed.map((one) => one.found)];
   const close = nearestName(name, known);
@@ -16,8 +16,8 @@ export function findDefinition(discovery: Discovery, name: string): Definition {
   throw new CrewError("UNKNOWN_AGENT", `There is no agent "${name}".`, hint);
 }
 
-function stateOf({ agents, untrusted, disabled }: Discovery, found: FoundAgent): Definition["state"] {
-  if (agents.includes(found)) return "ready";
+function stateOf({ agents, unlisted, untrusted, disabled }: Discovery, found: FoundAgent): Definition["state"] {
+  if (agents.includes(found) || unlisted.includes(found)) return "ready";
   if (untrusted.includes(found)) return "untrusted";
   return disabled.includes(found) ? "disabled" : "shadowed";
 }

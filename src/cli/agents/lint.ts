@@ -2,7 +2,7 @@ import { relative } from "node:path";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { Problem, Severity } from "../../core/vocabulary/file-problem.ts";
 import { dialects } from "../../formats/table.ts";
-import { type LintReport, lintDiscovery, lintPaths } from "../../runtime/discovery/lint.ts";
+import { type LintFile, type LintReport, lintDiscovery, lintFileAt, lintPaths } from "../../runtime/discovery/lint.ts";
 import { terminalLine } from "../../core/view/words.ts";
 import type { Flags } from "../base/flags.ts";
 import { terminal } from "../base/terminal.ts";
@@ -11,7 +11,12 @@ import { sarif } from "./sarif.ts";
 
 /** `subcrew agents lint [PATHS]` */
 export async function lint(paths: readonly string[], flags: Flags): Promise<number> {
-  const linted = paths.length > 0 ? lintPaths(paths, dialects, flags.dialect) : await lintAll(flags);
+  const look = async (): Promise<LintReport> =>
+    paths.length > 0 ? lintPaths(paths, dialects, flags.dialect) : lintAll(flags);
+  const before = await look();
+  const fixed =
+    flags.fix === true && (await (await import("./lint-fix.ts")).fixFiles(filesOf(before, paths, flags), flags));
+  const linted = fixed ? await look() : before;
   const problems = linted.problems.map((each) => withSeverity(each, flags.strict ?? false)).toSorted(byPlace);
   const counts = countsOf(problems);
   const cwd = process.cwd();
@@ -26,6 +31,10 @@ export async function lint(paths: readonly string[], flags: Flags): Promise<numb
   }
   return counts.errors > 0 ? 1 : 0;
 }
+
+/** The files that were looked at, each with its dialect. */
+const filesOf = ({ files }: LintReport, paths: readonly string[], { dialect }: Flags): readonly LintFile[] =>
+  files.map((file) => lintFileAt(file, dialects, paths.length > 0 ? dialect : undefined));
 
 async function lintAll(flags: Flags): Promise<LintReport> {
   return lintDiscovery(await (await crewFor(flags)).agents(), dialects);

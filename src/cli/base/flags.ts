@@ -67,6 +67,7 @@ export type Flags = PermissionFlags &
     to?: string;
     out?: string;
     check?: boolean;
+    fix?: boolean;
     user?: boolean;
     project?: boolean;
     from?: string;
@@ -237,6 +238,7 @@ function contextOptions(): Option[] {
     new Option("--context <text>", "a text"),
     new Option("--context-file <file>", "the text of a file; may be given several times").argParser(collect),
     new Option("--git-context", "branch and status of the repository"),
+    new Option("--no-project-instructions", "tell agents nothing from AGENTS.md, CLAUDE.md and GEMINI.md"),
   ]);
 }
 

@@ -27,9 +27,16 @@ export type Agent = Readonly<{
   modelRequired?: true;
   thinking?: Thinking;
   limits?: ResourceLimits;
-  /** The schema of the result, in JSON Schema or JTD; `defineAgent` also takes one of zod. */
-  output?: JsonSchema;
+  /**
+   * The schema of the result, in JSON Schema or JTD; `defineAgent` also takes one of zod. A text and null are kept as a file
+   * has them and check nothing.
+   */
+  output?: JsonSchema | string | null;
   completion?: Completion;
+  /** How many characters of its result the agent that started it reads; the rest is in a file. */
+  summaryChars?: number;
+  /** What its result is when it ends with text: its last message (default), or all of them. */
+  summary?: "last" | "all";
   /** Name of the result parameter of the finish tool; `result` by default. */
   outputName?: string;
   /** Which agents it may start; none by default. */
@@ -47,6 +54,8 @@ export type Agent = Readonly<{
   displayName?: string;
   /** When to choose it, if the file has a separate field for that. */
   whenToUse?: string;
+  /** Whether it is told what the project says (AGENTS.md and the like); by default that depends on where its file lies. */
+  projectInstructions?: "on" | "off";
   /** Notes about the agent in its file that are not part of the prompt. */
   documentation?: string;
   temperature?: number;
@@ -103,7 +112,7 @@ export type AgentSource = Readonly<{
 }>;
 
 /** An agent as it may be written in code: the schema of its result may be one of zod. */
-type Draft = Omit<Agent, "output"> & Readonly<{ output?: JsonSchema | z.ZodType }>;
+type Draft = Omit<Agent, "output"> & Readonly<{ output?: JsonSchema | z.ZodType | string | null }>;
 
 /** Checks and completes the literal at compile time. At run time it is the same agent, frozen, with a schema that is data. */
 export function defineAgent<const A extends Draft>(

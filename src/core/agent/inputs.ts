@@ -1,4 +1,5 @@
 import type { JsonSchema } from "../text/json.ts";
+import { CrewError } from "../schema/error.ts";
 import type { AgentInput } from "./agent.ts";
 
 /** The inputs of an agent as the JSON Schema of the tool that starts it. */
@@ -11,8 +12,20 @@ export function convertInputConfigToJsonSchema({
 }
 
 const LISTS: Readonly<Record<string, string>> = { "string[]": "string", "number[]": "number" };
+/** The types that an input may have. */
+export const INPUT_TYPES: ReadonlySet<string> = new Set([
+  "string",
+  "number",
+  "integer",
+  "boolean",
+  "object",
+  "array",
+  ...Object.keys(LISTS),
+]);
 
 function propertyOf({ type, description }: AgentInput): JsonSchema {
+  if (!INPUT_TYPES.has(type))
+    throw new CrewError("BAD_AGENT", `Unsupported input type "${type}".`, `Use one of ${[...INPUT_TYPES].join(", ")}.`);
   const items = LISTS[type];
   return items === undefined ? { description, type } : { description, type: "array", items: { type: items } };
 }

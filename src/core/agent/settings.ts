@@ -6,7 +6,18 @@ import type { Agent } from "./agent.ts";
 /** The user's settings for one agent. */
 export type AgentSettings = Readonly<
   Partial<
-    Pick<Agent, "model" | "thinking" | "limits" | "tools" | "disallowedTools" | "temperature" | "topP" | "cacheMs">
+    Pick<
+      Agent,
+      | "model"
+      | "thinking"
+      | "limits"
+      | "tools"
+      | "disallowedTools"
+      | "temperature"
+      | "topP"
+      | "cacheMs"
+      | "projectInstructions"
+    >
   > & {
     enabled?: boolean;
   }
@@ -25,7 +36,7 @@ export type AgentAdjustments = Readonly<{
   ceilings?: readonly Readonly<{ key: string; agent?: string; ceiling: AgentCeiling }>[];
 }>;
 
-const REPLACED = ["model", "thinking", "tools", "temperature", "topP", "cacheMs"] as const;
+const REPLACED = ["model", "thinking", "tools", "temperature", "topP", "cacheMs", "projectInstructions"] as const;
 
 /** Applies the settings to an agent, and returns the fields they decided. Limits are listed one by one: `limits.maxTurns`. */
 export function applySettings(

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { permissions } from "../policy/permissions.ts";
 import { runLimits } from "../run/run-parameters.ts";
 import { spendingCaps } from "../run/spending-caps.ts";
+import { facadeNames } from "../vocabulary/delegation-names.ts";
 import { resourceLimits } from "../vocabulary/limits-schema.ts";
 import { mcpServers } from "../vocabulary/mcp-server.ts";
 import { thinking } from "../vocabulary/thinking.ts";
@@ -24,6 +25,10 @@ const agent = z.strictObject({
   cacheMs: count
     .optional()
     .describe("how long its results may be reused, in milliseconds; only for agents that cannot change anything"),
+  projectInstructions: z
+    .enum(["on", "off"])
+    .optional()
+    .describe("whether it is told what the project says (AGENTS.md, CLAUDE.md, GEMINI.md)"),
   temperature: z.number().min(0).max(2).optional().describe("sampling temperature"),
   topP: z.number().min(0).max(1).optional().describe("nucleus sampling (top_p), from 0 to 1"),
 });
@@ -73,6 +78,27 @@ export const config = z.strictObject({
     .enum(["own", "ceiling"])
     .optional()
     .describe("tools of a helper: those of its own file (own, default) or at most those of its parent (ceiling)"),
+  delegationTools: z
+    .array(z.enum(facadeNames))
+    .min(1)
+    .optional()
+    .describe("delegation tools of agents whose file spells none (default: task)"),
+  references: z
+    .enum(["parallel", "serial"])
+    .optional()
+    .describe(
+      "tasks that refer to each other: only those that refer wait (parallel, default), or one task runs at a time",
+    ),
+  output: z
+    .strictObject({
+      summaryChars: count
+        .optional()
+        .describe("how many characters of a result the agent that asked for it reads (default 2000)"),
+      maxBytes: count.optional().describe("how many bytes of a tool's result a model reads (default 51200)"),
+      maxLines: count.optional().describe("how many lines of a tool's result a model reads (default 2000)"),
+    })
+    .optional()
+    .describe("sizes of outputs; the whole is always in a file"),
   models: z
     .strictObject({
       callersMayChoose: z
@@ -108,7 +134,7 @@ export const config = z.strictObject({
   preset: z
     .enum(["unified", "omp", "pegasus", "mycode", "pi-parallel", "gemini"])
     .optional()
-    .describe("find agents only where this system looks for them"),
+    .describe("behave like this system: its places of agents, limits, delegation tools and output sizes"),
   scope: z
     .enum(["user", "project", "both"])
     .optional()

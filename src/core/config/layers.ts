@@ -3,12 +3,13 @@ import { isRecord } from "../text/json.ts";
 import { toolsNamed } from "../vocabulary/tool-names.ts";
 import { type Config, type ConfigPath, isProjects } from "./config.ts";
 import { narrowConfig } from "./narrow.ts";
+import { presetSettings } from "./presets.ts";
 
-/** Source of a setting: a variable, a trusted project's file or the user's file. */
-export type ConfigLayer = "environment" | "project" | "user";
+/** Source of a setting: a variable, a trusted project's file, the user's file, or a preset. */
+export type ConfigLayer = "environment" | "project" | "user" | "preset";
 
-/** Settings of one source. */
-export type ConfigLayers = Readonly<Partial<Record<ConfigLayer, Config>>>;
+/** Settings of one source; a preset is named by one of them. */
+export type ConfigLayers = Readonly<Partial<Record<Exclude<ConfigLayer, "preset">, Config>>>;
 
 /** The effective settings, and the source of each. */
 export type SettledConfig = Readonly<{
@@ -21,8 +22,10 @@ export type SettledConfig = Readonly<{
   ignored: readonly ConfigPath[];
 }>;
 
-/** Precedence: variables, then the project (which can only narrow), then the user. */
-export function settleConfig({ user = {}, project = {}, environment = {} }: ConfigLayers): SettledConfig {
+/** Precedence: variables, then the project (which can only narrow), then the user, then the preset. */
+export function settleConfig({ user: own = {}, project = {}, environment = {} }: ConfigLayers): SettledConfig {
+  const preset = presetSettings[environment.preset ?? own.preset ?? "unified"];
+  const user = over(preset, own) as Config;
   const said = leavesOf(project);
   const rights = fromLeaves(said.filter(([path]) => isProjects(path)));
   const narrowed = narrowConfig(user, rights);
@@ -35,7 +38,8 @@ export function settleConfig({ user = {}, project = {}, environment = {} }: Conf
       if (earlier.get(key) !== JSON.stringify(value)) origins.set(key, layer);
     }
   };
-  note("user", user, {});
+  note("preset", preset, {});
+  note("user", own, {});
   note("project", narrowed, user);
   note("environment", environment, {});
   for (const [path] of leavesOf(rights)) if (path[0] === "agents") origins.set(path.join("."), "project");

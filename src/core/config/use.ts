@@ -13,6 +13,8 @@ const CREW_WORDS = [
   "mcpServers",
   "schemaPrecedence",
   "delegation",
+  "delegationTools",
+  "output",
 ] as const satisfies readonly (keyof Config)[];
 
 /** The settings of a crew as a whole. */

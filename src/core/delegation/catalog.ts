@@ -1,6 +1,7 @@
 import type { Agent, AgentInput, AgentSource } from "../agent/agent.ts";
 import { isFinishTool } from "../policy/permit.ts";
 import { defined } from "../text/defined.ts";
+import { isRecord } from "../text/json.ts";
 import { READ_ONLY_TOOLS } from "../vocabulary/tool-names.ts";
 
 /** An agent as shown to agents that may start it: JSON, so that it can be sent to another process. */
@@ -48,7 +49,7 @@ export function cardOf(agent: Agent): AgentCard {
       tools?.every((tool) => READ_ONLY_TOOLS.includes(tool) || HARMLESS.has(tool) || isFinishTool(tool)) ?? false,
     ...(agent.source && { source: agent.source.kind }),
     ...(hidden && { hidden }),
-    ...(output && { structured: true }),
+    ...(isRecord(output) && { structured: true }),
     ...(background && { background }),
     ...(remote && { remote: true }),
     ...defined({ inputs }),

@@ -66,6 +66,8 @@ export type Spending = Readonly<{
   ms?: number;
   /** The file with the full output. */
   file?: string;
+  /** How many characters of its output the agent that started it reads. */
+  summaryChars?: number;
   /** The limit that cut it short. */
   limit?: ReachedLimit;
   /** Its changes in a worktree, and whether they were applied. */

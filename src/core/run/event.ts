@@ -18,8 +18,13 @@ export type Envelope = Readonly<{ run: string; path: string; at: number }>;
 /** Origin of a run that a remote caller started: protocol, caller and context id. */
 export type Origin = NonNullable<RunParameters["origin"]>;
 
-/** Settings at the start of a run: default model, its address, and the sandbox. */
-export type RecordedSettings = Readonly<{ model?: string; address?: string; sandbox?: string }>;
+/** Settings at the start of a run: default model, its address, the sandbox, and whether the project is heard. */
+export type RecordedSettings = Readonly<{
+  model?: string;
+  address?: string;
+  sandbox?: string;
+  projectInstructions?: false;
+}>;
 
 /** What a run as a whole may use. */
 export type RunLimits = BudgetLimits & Readonly<{ maxTimeMs?: number }>;

@@ -42,6 +42,10 @@ export const runParameters = z.strictObject({
     .boolean()
     .optional()
     .describe("true: use results of earlier runs whose agent, input, model, tools and files are still the same"),
+  projectInstructions: z
+    .boolean()
+    .optional()
+    .describe("false: agents are not told what the project says (AGENTS.md, CLAUDE.md, GEMINI.md)"),
   refreshAgent: z
     .boolean()
     .optional()

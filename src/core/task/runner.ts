@@ -4,6 +4,7 @@ import type { Miss, ModelWish, WishSource } from "../model/choose.ts";
 import type { Model } from "../model/model.ts";
 import type { Outcome } from "../outcome/outcome.ts";
 import type { Rights } from "../policy/permit.ts";
+import type { CutLimits } from "../text/cut.ts";
 import type { JsonSchema } from "../text/json.ts";
 import type { Limits } from "../vocabulary/limits.ts";
 import type { TaskRunner } from "../vocabulary/runner-name.ts";
@@ -78,6 +79,10 @@ export type Assignment = Readonly<{
   /** Policy and access of its calls; absent: a strict policy without any access. */
   access?: TaskAccess;
   system: string;
+  /** How much of a tool's result the model reads, where that is not the usual. */
+  cut?: CutLimits;
+  /** What the project tells its agents; it is part of `system`. */
+  projectInstructions?: string;
   /** The agent's own part of the prompt, with inputs filled in. */
   instructions: string;
   prompt: string;

@@ -93,6 +93,7 @@ export function toolsNamed(written: string, groups?: ToolGroups): readonly strin
   if (exact !== undefined && groups === undefined) return exact;
   const folded = foldName(written);
   if (groups !== undefined && Object.hasOwn(groups, folded)) return groups[folded]!;
+  if (written === ALL_TOOLS) return [ALL_TOOLS];
   return byFoldedName.get(folded) ?? ownPattern(written) ?? mcpPattern(written) ?? NONE;
 }
 

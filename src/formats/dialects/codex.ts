@@ -1,8 +1,10 @@
 import type { Dialect, ParsedFile } from "../../core/agent/dialect.ts";
+import { isRecord } from "../../core/text/json.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
 import { addProblem, type Draft, defineFields } from "../fields/draft.ts";
 import { stemOf } from "../fields/finish.ts";
 import { failedReading, readRecord } from "../fields/records.ts";
+import { tools } from "../fields/tools.ts";
 import { kept, model, readPermission, readThinking, text } from "../fields/rules.ts";
 import { readToml, tomlLineOf } from "../yaml/toml.ts";
 import { readCodexSettings } from "./codex-settings.ts";
@@ -48,6 +50,8 @@ const fields = defineFields(
     model,
     model_reasoning_effort: readThinking,
     sandbox_mode: readPermission,
+    // a table of switches in Codex; a list is meant as a list of tools
+    tools: (draft, value, key) => (isRecord(value) ? kept() : tools())(draft, value, key),
   },
   { exact: true },
 );

@@ -57,9 +57,12 @@ const GROUPS = {
 /** `search/codebase` is a tool of VS Code's own set; other words before a slash are MCP servers. */
 const OWN_SET = /^(?:read|edit|search|execute|web|agent|todo|vscode)\//;
 
+/** `publisher/server/tool` is a tool of an MCP server of the marketplace. */
+const PUBLISHER = /^[\w.-]+\/([\w.-]+\/[\w.*-]+)$/;
+
 const copilotTools: KeyReader = (draft, value, key) => {
   const written = listOf(value);
-  const rewritten = written?.map((name) => (OWN_SET.test(name) ? bareOf(name) : name));
+  const rewritten = written?.map((name) => (OWN_SET.test(name) ? bareOf(name) : name.replace(PUBLISHER, "$1")));
   tools(GROUPS)(draft, rewritten ?? value, key);
 };
 

@@ -1,3 +1,4 @@
+import { CrewError } from "../../core/schema/error.ts";
 import { z } from "zod";
 import type { Agent } from "../../core/agent/agent.ts";
 import type { ReadAgent } from "../../core/agent/dialect.ts";
@@ -124,7 +125,7 @@ export function agentFromDefinition(definition: AgentDefinition): Agent {
   const { temperature = modelConfig.temp, topP = modelConfig.top_p } = modelConfig.generateContentConfig ?? {};
   return {
     ...base,
-    instructions: [promptConfig.systemPrompt ?? "", ownQuery(promptConfig.query)]
+    instructions: [prompted(definition), conversationOf(promptConfig.initialMessages), ownQuery(promptConfig.query)]
       .filter((part) => part !== "")
       .join("\n\n"),
     completion: "tool",
@@ -137,6 +138,25 @@ export function agentFromDefinition(definition: AgentDefinition): Agent {
       : { output: schemaOf(outputConfig.schema), outputName: outputConfig.outputName }),
     limits: limitsOf(runConfig),
   };
+}
+
+/** The system prompt, which may be missing only where a conversation is given. */
+function prompted({ name, promptConfig: { systemPrompt = "", initialMessages = [] } }: LocalAgentDefinition): string {
+  if (systemPrompt.trim() !== "" || initialMessages.length > 0) return systemPrompt;
+  throw new CrewError(
+    "BAD_AGENT",
+    `The agent "${name}" has no system prompt.`,
+    "Set promptConfig.systemPrompt or promptConfig.initialMessages.",
+  );
+}
+
+/** The conversation that a definition begins with; inputs in it are filled in like those of the prompt. */
+function conversationOf(messages: readonly unknown[] = []): string {
+  const lines = messages.filter(isRecord).map(({ role, parts }) => {
+    const texts = Array.isArray(parts) ? parts.filter(isRecord).map(({ text }) => textOf(text)) : [];
+    return `${role === "model" ? "You" : "User"}: ${texts.join("\n")}`;
+  });
+  return lines.length === 0 ? "" : `The conversation so far:\n\n${lines.join("\n\n")}`;
 }
 
 /** The query of a definition, filled with its inputs like the rest; one that only passes the caller's words on adds nothing. */

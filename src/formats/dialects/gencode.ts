@@ -15,6 +15,21 @@ const type: KeyReader = (draft, value, key) => {
   if (value !== "custom") addProblem(draft, "bad-definition", `"${key}" has to be "custom" in a file.`, { field: key });
 };
 
+const MODES: ReadonlySet<unknown> = new Set("default acceptEdits dontAsk plan bypassPermissions auto".split(" "));
+
+/** A mode that does not exist there makes the file invalid, as GenCode says. */
+const permissionMode: KeyReader = (draft, value, key) => {
+  if (MODES.has(value)) return readPermission(draft, value, key);
+  const message = `"${key}" has to be one of ${[...MODES].join(", ")}.`;
+  addProblem(draft, "bad-definition", message, { field: key });
+};
+
+/** So does a number of turns that is not above zero. */
+const maxTurns: KeyReader = (draft, value, key) => {
+  if (Number(value) > 0) return limit("maxTurns")(draft, value, key);
+  addProblem(draft, "bad-definition", `"${key}" has to be a number above zero.`, { field: key });
+};
+
 const fields = defineFields({
   ...narrowing(),
   name: text("name"),
@@ -27,8 +42,8 @@ const fields = defineFields({
   disallowedTools: disallowedTools(),
   defaultModel: model,
   model,
-  maxTurns: limit("maxTurns"),
-  permissionMode: readPermission,
+  maxTurns,
+  permissionMode,
   effort: readThinking,
   skills: readSkills,
   background: flag("background"),

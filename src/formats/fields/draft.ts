@@ -52,7 +52,7 @@ export function defineFields(
 
 /** In short words two different letters are not a typo: `type` does not mean `topP`. */
 function resembling(key: string, close: string | undefined): string | undefined {
-  if (close === undefined || key.length > 4) return close;
+  if (close === undefined || key.length > 4 || close === "tools") return close;
   const [one, other] = [foldName(key), foldName(close)];
   return one.startsWith(other) || other.startsWith(one) ? close : undefined;
 }

@@ -60,7 +60,8 @@ function settleName(draft: Draft, { defaultName, nameRule = AGENT_NAME, freeName
   if (agent.name === undefined)
     return addProblem(draft, "missing-name", 'The agent has no "name".', { hint: "Add one." });
   agent.name = agent.name.normalize("NFC");
-  if (freeName && nameFault(agent.name, nameRule) === "bad-name") rename(draft, agent.name);
+  const isRefused = agent.name.includes(",") || agent.name === "__proto__"; // lists of names, and no name at all
+  if (freeName && !isRefused && nameFault(agent.name, nameRule) === "bad-name") rename(draft, agent.name);
   const fault = nameFault(agent.name, nameRule);
   // Many tools write such a name with dashes when they refer to it.
   if (agent.name.includes(" ")) draft.aliases = [...(draft.aliases ?? []), agent.name.replaceAll(" ", "-")];

@@ -1,4 +1,5 @@
 import type { AgentInput } from "../../core/agent/agent.ts";
+import { INPUT_TYPES } from "../../core/agent/inputs.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { RESERVED_INPUT } from "../../core/vocabulary/agent-name.ts";
 import { addProblem, type KeyReader, put } from "./draft.ts";
@@ -14,8 +15,10 @@ export const inputs: KeyReader = (draft, value, key) => {
       continue;
     }
     const given = isRecord(input) ? input : {};
+    const type = typeof given["type"] === "string" ? given["type"] : "string";
+    if (!INPUT_TYPES.has(type)) bad(draft, key, `of known types; "${type}" of "${name}" is read as string`);
     read[name] = {
-      type: typeof given["type"] === "string" ? given["type"] : "string",
+      type: INPUT_TYPES.has(type) ? type : "string",
       description: typeof given["description"] === "string" ? given["description"] : "",
       required: given["required"] === true,
     };

@@ -18,7 +18,6 @@ describe("names", () => {
     ["name: Backend Architect", "Backend Architect"],
     ["name: 'SE: UX Designer'", "SE: UX Designer"],
     ["name: Développeur", "Développeur"],
-    ["name: a, b", "a-b"],
     ["name: a/b", "a-b"],
     ["name: 7", "7"],
     ["x: 1", "file-name"],
@@ -27,6 +26,11 @@ describe("names", () => {
   test.each(["创意组组长", "XX-创意组组长", "XX-创意", "研究", "カタカナ漢字"])("%s stays as written", (name) => {
     const { agent, aliases } = read(`name: ${name}`);
     expect([agent.name, aliases]).toEqual([name, undefined]);
+  });
+
+  test.each(["a,b", "a, b", "__proto__"])("%s is refused", (name) => {
+    const { agents, problems } = ownDialect.read(`---\nname: ${name}\ndescription: d\n---\n`, place);
+    expect([agents, problems.map(({ code }) => code)]).toEqual([[], ["bad-name"]]);
   });
 
   test("a word of several scripts that resemble each other gets a warning", () => {

@@ -1,8 +1,8 @@
 import { isRecord } from "../../core/text/json.ts";
-import type { ToolGroups } from "../../core/vocabulary/tool-names.ts";
+import { foldName, type ToolGroups } from "../../core/vocabulary/tool-names.ts";
 import { addProblem, type KeyReader } from "./draft.ts";
 import { opencodePermission } from "./permission-map.ts";
-import { readPermission } from "./rules.ts";
+import { choice, flag, projectInstructions, readPermission, summaryChars } from "./rules.ts";
 import { disallowedTools, readonlyFlag, spawns, tools } from "./tools.ts";
 
 /**
@@ -20,8 +20,17 @@ export function narrowing(groups?: ToolGroups): Readonly<Record<string, KeyReade
     [permission, "permission", ["permission", "permissions"]],
   ];
   for (const [reader, as, keys] of kinds) for (const key of keys) rows[key] = mistaken(reader, as);
-  return rows;
+  return { ...rows, ...everywhere };
 }
+
+/** Keys of our own that count in the files of every dialect that tolerates keys it does not know. */
+const everywhere: Readonly<Record<string, KeyReader>> = {
+  modelLock: flag("modelLock"),
+  delegation: choice("delegationRule", { own: "own", ceiling: "ceiling" }),
+  projectInstructions: projectInstructions(),
+  summaryChars,
+  summary: choice("summary", { last: "last", all: "all" }),
+};
 
 const ALLOWING = [
   ..."tools allowedTools allowTools allowedTool toolsAllowed enabledTools enableTools availableTools includeTools".split(
@@ -51,8 +60,12 @@ const permission: KeyReader = (draft, value, key) =>
 /** Reads a key that this kind of file does not have, and reports it. */
 function mistaken(reader: KeyReader, as: string): KeyReader {
   return (draft, value, key) => {
+    reader(draft, value, key);
+    if (foldName(key) === foldName(as)) {
+      const known = `"${key}" is not a key of this kind of file; it counts here all the same.`;
+      return addProblem(draft, "unknown-field", known, { field: key, severity: "info" });
+    }
     const message = `"${key}" is not a key of this kind of file; it was read as "${as}", so that the agent gets no extra tools.`;
     addProblem(draft, "unknown-field", message, { field: key, hint: `Did you mean "${as}"?` });
-    reader(draft, value, key);
   };
 }

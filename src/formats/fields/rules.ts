@@ -56,6 +56,15 @@ export const flag =
     else put(draft, field, read !== not, key);
   };
 
+/** Whether it is told what the project says: `on` and `off`, or true and false. `not`: the key says the opposite. */
+export const projectInstructions =
+  ({ not = false }: { readonly not?: boolean } = {}): KeyReader =>
+  (draft, value, key) => {
+    const read = flagOf(value);
+    if (read === undefined) bad(draft, key, "on or off");
+    else put(draft, "projectInstructions", read === not ? "off" : "on", key);
+  };
+
 /** Switches the agent off when it reads `when`. */
 export const switchedOff =
   (when: boolean): KeyReader =>
@@ -137,12 +146,21 @@ export const readThinking: KeyReader = (draft, value, key) => {
   else put(draft, "thinking", read, key);
 };
 
-/** The schema of the result; what is in it is checked when it is used. Null and a text stay in the file's own data. */
+/** The schema of the result, as it is written; what is in it is checked when it is used. Null and a text check nothing. */
 export const output: KeyReader = (draft, value, key) => {
-  if (isRecord(value)) put(draft, "output", value, key);
-  else if (typeof value === "string")
-    kept("is text, not a schema, so the result has no fixed structure")(draft, value, key);
-  else if (value !== null) bad(draft, key, "a schema");
+  if (isRecord(value) || value === null || typeof value === "string") put(draft, "output", value, key);
+  else bad(draft, key, "a schema");
+  if (typeof value === "string")
+    addProblem(draft, "no-effect", `"${key}" is text, not a schema, so the result has no fixed structure.`, {
+      field: key,
+    });
+};
+
+/** How many characters of its result the caller reads. */
+export const summaryChars: KeyReader = (draft, value, key) => {
+  const read = numberOf(value);
+  if (read === undefined || !Number.isInteger(read) || read < 1) bad(draft, key, "a number of characters above zero");
+  else put(draft, "summaryChars", read, key);
 };
 
 export const readSkills: KeyReader = (draft, value, key) => {

@@ -32,8 +32,11 @@ export const claudePermissions: Readonly<Record<PermissionMode, string>> = {
 export const claudeWriter: Writer = {
   folder: ".claude/agents",
   file: (name) => `${fileName(name)}.md`,
-  carries: "mcpServers hooks color initialPrompt omitClaudeMd metadata version author license tags".split(" "),
-  notes: { spawns: "Claude Code reads it from Agent(...) in a list of tools" },
+  carries: "mcpServers hooks color initialPrompt metadata version author license tags".split(" "),
+  notes: {
+    spawns: "Claude Code reads it from Agent(...) in a list of tools",
+    model: "Claude Code knows only its own models",
+  },
   write: (read, extra) => {
     const { agent, tools, denied } = formOf(read, claudeTools, { denies: true });
     const keys = {
@@ -42,6 +45,7 @@ export const claudeWriter: Writer = {
       tools: agent.tools?.includes("*") ? undefined : csv(withSpawns(tools, agent, "Agent")),
       disallowedTools: csv(some(denied)),
       model: modelFor(agent, claudeModels),
+      omitClaudeMd: agent.projectInstructions === "off" ? true : undefined,
       permissionMode: agent.permission && claudePermissions[agent.permission],
       maxTurns: agent.limits?.maxTurns,
       skills: agent.skills,

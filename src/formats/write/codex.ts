@@ -20,6 +20,7 @@ export const codexWriter: Writer = {
     tools: "Codex has no tool list, only a sandbox",
     disallowedTools: "Codex has no tool list, only a sandbox",
     permission: "the closest sandbox mode of Codex",
+    model: "Codex knows the models of OpenAI, by their ids",
   },
   write: ({ agent }, extra) => {
     const looks = agent.permission === undefined && onlyLooks(agent, READ_ONLY_TOOLS);

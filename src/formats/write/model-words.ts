@@ -1,7 +1,7 @@
 import type { Agent } from "../../core/agent/agent.ts";
-import { modelNames, parseModelName, splitModelName } from "../../core/vocabulary/model-name.ts";
+import { idOfDisplayName, modelNames, parseModelName, splitModelName } from "../../core/vocabulary/model-name.ts";
 import { type ThinkingLevel, thinkingLevel } from "../../core/vocabulary/thinking.ts";
-import { shortcuts, tierNames, tiers } from "../../core/vocabulary/tiers.ts";
+import { modelFamilies, shortcuts, tierNames, tiers } from "../../core/vocabulary/tiers.ts";
 
 /** How a dialect names models. */
 export type ModelWords = Readonly<{
@@ -9,6 +9,8 @@ export type ModelWords = Readonly<{
   words?: Readonly<Record<string, string>>;
   /** Providers whose models go by their id alone; `any`: all of them. Absent: `provider/model`. */
   bare?: readonly string[] | "any";
+  /** Only `provider/model` is understood: an id alone gets its provider, and one of which that is unknown has no name there. */
+  qualified?: true;
   /** Which ids without a provider are understood; absent: all. */
   knows?: RegExp;
 }>;
@@ -62,13 +64,21 @@ function meaningOf(name: string): readonly string[] {
     .flatMap((one) => (one === word ? [] : tierNames.some((each) => each === one) ? meaningOf(one) : [one]));
 }
 
+/** `provider/model` of an id, or of a name made for people, whose beginning says whose it is. */
+function withProvider(name: string): string | undefined {
+  const id = idOfDisplayName(name);
+  const family = modelFamilies.find(({ begins }) => begins.test(id));
+  return family && `${family.provider}/${id}`;
+}
+
 const OURS: ReadonlySet<string> = new Set([...tierNames, ...Object.keys(shortcuts), "inherit", "auto", "default"]);
 
-function wordOf(name: string, { words = {}, bare, knows = /./ }: ModelWords): string | undefined {
+function wordOf(name: string, { words = {}, bare, qualified, knows = /./ }: ModelWords): string | undefined {
   const word = name.toLowerCase();
   if (Object.hasOwn(words, word)) return words[word];
   if (OURS.has(word)) return undefined;
   const parts = splitModelName(name);
+  if (parts === undefined && qualified) return withProvider(name);
   if (parts === undefined) return knows.test(name) ? name : undefined;
   if (bare === undefined) return name;
   return bare === "any" || bare.includes(parts.provider) ? parts.id : undefined;

@@ -11,14 +11,17 @@ export const opencodeWriter: Writer = {
   folder: ".opencode/agent",
   file: (name) => `${name.replaceAll(":", "/")}.md`,
   carries: "color variant options".split(" "),
-  notes: { tools: "opencode has one permission for everything that changes files" },
+  notes: {
+    tools: "opencode has one permission for everything that changes files",
+    model: "opencode names models as provider/model",
+  },
   write: (read, extra) => {
     const form = formOf(read, opencodeTools, { denies: true, rules: true });
     const { agent } = form;
     const keys = {
       description: agent.description === "" ? undefined : agent.description,
       mode: "subagent",
-      model: modelFor(agent, {}),
+      model: modelFor(agent, { qualified: true }),
       temperature: agent.temperature,
       top_p: agent.topP,
       steps: agent.limits?.maxTurns,

@@ -11,9 +11,10 @@ export function repaired(yaml: string): Repaired {
   const out: string[] = [];
   let lossy = false;
   for (const { key, value, more } of entriesOf(yaml)) {
-    const lines = key === undefined ? more : mended(key, value, more);
-    if (key !== undefined && lines.length === 1) lossy ||= more.some((line) => NAMES_RIGHTS.test(line));
-    out.push(...lines);
+    const lines = key === undefined ? undefined : mended(key, value, more);
+    if (lines?.length === 1) lossy ||= more.some((line) => NAMES_RIGHTS.test(line));
+    out.push(...(lines ?? more));
+    if (lines?.length === 1) out.push(...more.filter((line) => /^\s*#(?:\s|$)/.test(line))); // comments are kept
   }
   return { yaml: out.join("\n"), lossy };
 }

@@ -41,6 +41,8 @@ export type DiscoverOptions = AgentAdjustments &
 export type Discovery = Readonly<{
   /** The usable agents, in order of precedence. */
   agents: readonly FoundAgent[];
+  /** Bundled agents that a preset does not have and the command needs: they can be started and are not listed. */
+  unlisted: readonly FoundAgent[];
   /** Agents that are shadowed by another one of the same name. */
   shadowed: readonly Readonly<{ found: FoundAgent; by: FoundAgent }>[];
   /** Agents of projects that are not trusted: they are listed, and neither run nor shadow anything. */
@@ -82,9 +84,19 @@ export async function discover(options: DiscoverOptions): Promise<Discovery> {
   const ofPreset = options.preset === undefined ? [] : bundled.filter(isPresets);
   const ours = [...new Set([...ofPreset, ...bundled])].map((read) => given(read, "bundled"));
   const ordered = protectBundled ? [...ours, ...findings] : [...findings, ...ours];
-  const found = resolveAll(ordered, { ...options, toolsWhenOmitted: preset.toolsWhenOmitted }, skipped);
-  return answer(found, { skipped, sources, options });
+  const resolving = { ...options, toolsWhenOmitted: preset.toolsWhenOmitted };
+  const found = resolveAll(ordered, resolving, skipped);
+  const needed = (options.bundled ?? []).filter(({ agent }) => NEEDED.has(agent.name));
+  const unlisted = resolveAll(
+    needed.map((read) => given(read, "bundled")),
+    resolving,
+    [],
+  ).filter(({ name }) => !found.some((one) => one.name === name));
+  return { ...answer(found, { skipped, sources, options }), unlisted };
 }
+
+/** The agent of tasks that name none, and the one that chat talks to: they exist under every preset. */
+const NEEDED: ReadonlySet<string> = new Set(["general", "lead"]);
 
 /** A row about a registry of plugins that cannot be read as a whole. */
 const registryReport = (wrong: Problem): PlaceReport => ({
@@ -212,7 +224,7 @@ type Rest = {
 };
 
 /** The first agent of each name wins; the others are listed with the reason. */
-function answer(found: readonly FoundAgent[], { skipped, sources, options }: Rest): Discovery {
+function answer(found: readonly FoundAgent[], { skipped, sources, options }: Rest): Omit<Discovery, "unlisted"> {
   const winners = new Map<string, FoundAgent>();
   const shadowed: { found: FoundAgent; by: FoundAgent }[] = [];
   const untrusted: FoundAgent[] = [];

@@ -7,7 +7,13 @@ export type Findable = Readonly<{
   read?: Readonly<{ aliases?: readonly string[] }>;
 }>;
 
-type Where<F> = { readonly agents: readonly F[]; readonly shadowed: readonly { readonly found: F }[] } | readonly F[];
+type Where<F> =
+  | {
+      readonly agents: readonly F[];
+      readonly shadowed: readonly { readonly found: F }[];
+      readonly unlisted?: readonly F[];
+    }
+  | readonly F[];
 
 /**
  * The agent of that name, exactly. A qualified name (`bundled:explore`, `user:x`, `project:x`, `claude:x`,
@@ -23,7 +29,8 @@ export function findAgent<F extends Findable>(where: Where<F>, name: string): F 
     colon <= 0
       ? undefined
       : all.find((found) => goesBy(found, name.slice(colon + 1)) && isFrom(found, name.slice(0, colon)));
-  return qualified ?? agents.find(({ read }) => read?.aliases?.includes(name));
+  const unlisted = "agents" in where ? where.unlisted?.find((found) => found.name === name) : undefined;
+  return qualified ?? agents.find(({ read }) => read?.aliases?.includes(name)) ?? unlisted;
 }
 
 /**

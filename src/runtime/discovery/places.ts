@@ -58,7 +58,7 @@ type Ancestor = { readonly dir: string; readonly root: string; readonly has: (re
  * From `cwd` up to the repository it is in, or to the top when it is in none. The home directory and what is above it
  * do not belong to a project.
  */
-function ancestorsOf(cwd: string, home: string | undefined): readonly Ancestor[] {
+export function ancestorsOf(cwd: string, home: string | undefined): readonly Ancestor[] {
   const dirs: string[] = [];
   let repository: string | undefined;
   for (let dir = cwd; dir !== home; dir = dirname(dir)) {

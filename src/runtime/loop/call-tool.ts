@@ -107,13 +107,15 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
 async function fitting(
   tool: string,
   { text: whole, file: kept }: Readonly<{ text: string; file?: string }>,
-  { keepLong, redact = (text) => text }: Assignment,
+  { keepLong, redact = (text) => text, cut: most = {} }: Assignment,
   tell: (file: string) => void,
 ): Promise<string> {
   // Only the shown part and some text before it are searched for secrets, so that long results stay cheap.
-  const looked = redact(cutOutsideKey(whole, whole.length - LOOKED_AT, REDACTED));
-  const { text: end, cut } = cutTail(looked, { bytes: MAX_OUTPUT_BYTES, lines: MAX_OUTPUT_LINES });
-  if (!cut && whole.length <= LOOKED_AT) return end;
+  const { bytes = MAX_OUTPUT_BYTES, lines = MAX_OUTPUT_LINES } = most;
+  const searched = LOOKED_AT * Math.max(1, bytes / MAX_OUTPUT_BYTES);
+  const looked = redact(cutOutsideKey(whole, whole.length - searched, REDACTED));
+  const { text: end, cut } = cutTail(looked, { bytes, lines });
+  if (!cut && whole.length <= searched) return end;
   const text = cutOutsideKey(looked, looked.length - end.length, REDACTED);
   const file = kept ?? (await keepLong?.(tool, whole));
   if (file !== undefined) tell(file);

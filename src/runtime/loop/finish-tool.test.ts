@@ -15,10 +15,10 @@ const agent = { name: "a", description: "d", instructions: "" };
 describe("a result without a schema", () => {
   test.each<[string, unknown, FinishAttempt]>([
     ["a text", { result: "done" }, { output: "done" }],
-    ["under another name", { report: "done" }, { output: "done" }],
+    ["under another name", { report: "done" }, { problem: 'the argument "result" is missing', empty: false }],
     ["in data", { result: { data: "done" } }, { output: "done" }],
     ["an object", { result: { a: 1 } }, { output: '{\n  "a": 1\n}' }],
-    ["several values", { a: 1, b: 2 }, { output: '{\n  "a": 1,\n  "b": 2\n}' }],
+    ["several values", { a: 1, b: 2 }, { problem: 'the argument "result" is missing', empty: false }],
     ["an error", { result: { error: "cannot" } }, { gaveUp: "cannot" }],
     ["nothing at all", {}, { problem: "the result is empty", empty: true }],
     ["undefined", undefined, { problem: "the result is empty", empty: true }],
@@ -36,15 +36,24 @@ describe("a result with a schema", () => {
   test.each<[string, unknown, FinishAttempt]>([
     ["in result", { result: { n: 1 } }, data],
     ["in result and data", { result: { data: { n: 1 } } }, data],
-    ["under the output's own name", { answer: { n: 1 } }, data],
-    ["as the arguments themselves", { n: 1 }, data],
+    ["under another name", { answer: { n: 1 } }, { problem: 'the argument "result" is missing', empty: false }],
+    ["as the arguments themselves", { n: 1 }, { problem: 'the argument "result" is missing', empty: false }],
     ["the wrong shape", { result: { n: "1" } }, { problem: "n must be a number", empty: false, value: { n: "1" } }],
-    ["nothing", { result: null }, { problem: "n must be a number", empty: false, value: { result: null } }],
+    ["nothing", { result: null }, { problem: "there is no result", empty: true }],
     ["an empty text", { result: " " }, { problem: "there is no result", empty: true }],
     ["an error", { result: { error: "cannot" } }, { gaveUp: "cannot" }],
   ])("%s", (_what, input, wanted) => {
     expect(finishWith(input, checked)).toEqual(wanted);
   });
+});
+
+test.each<[string, unknown, FinishAttempt]>([
+  ["its own name", { finalResult: "done" }, { output: "done" }],
+  ["the usual name", { result: "done" }, { output: "done" }],
+  ["an error under its own name", { finalResult: { error: "cannot" } }, { gaveUp: "cannot" }],
+  ["any other name", { wrongArg: "done" }, { problem: 'the argument "finalResult" is missing', empty: false }],
+])("an agent whose result has a name of its own: %s", (_what, input, wanted) => {
+  expect(finishWith(input, { agent: { outputName: "finalResult" } })).toEqual(wanted);
 });
 
 describe("the last message as result", () => {

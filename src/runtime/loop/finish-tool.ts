@@ -28,15 +28,24 @@ export function finishSpec({ schema, agent }: Pick<Assignment, "schema" | "agent
   };
 }
 
-/** Extracts the result from the arguments of a finish call, in any form that models use: `{result: {data}}`, `{result}`, or the value itself. */
-export function finishWith(input: unknown, assignment: Pick<Assignment, "schema" | "validate">): FinishAttempt {
+type Finishing = Pick<Assignment, "schema" | "validate"> &
+  Readonly<{ agent?: Pick<Assignment["agent"], "outputName"> }>;
+
+/**
+ * Extracts the result from the arguments of a finish call. These forms are accepted and no others: `{result: {data}}`,
+ * `{result: {error}}`, `{result}`, and the same under the name that the agent gives its result.
+ */
+export function finishWith(input: unknown, assignment: Finishing): FinishAttempt {
   const given = isRecord(input) ? input : {};
-  const result =
-    "result" in given ? given["result"] : Object.keys(given).length === 1 ? Object.values(given)[0] : input;
+  const names = [...new Set([assignment.agent?.outputName ?? "result", "result"])];
+  const name = names.find((one) => Object.hasOwn(given, one));
+  if (name === undefined && Object.keys(given).length > 0)
+    return { problem: `the argument "${names[0]}" is missing`, empty: false };
+  const result = name === undefined ? undefined : given[name];
   const error = isRecord(result) && typeof result["error"] === "string" ? result["error"] : undefined;
   if (error !== undefined && !assignment.schema) return { gaveUp: error };
-  const candidates = [result, ...(isRecord(result) && "data" in result ? [result["data"]] : []), input];
-  if (!assignment.validate) return asText(candidates.at(-2) ?? result);
+  const candidates = [result, ...(isRecord(result) && "data" in result ? [result["data"]] : [])];
+  if (!assignment.validate) return asText(candidates.at(-1) ?? result);
   let problem = "";
   let value: unknown;
   for (const candidate of candidates) {
@@ -59,7 +68,7 @@ export function finishWith(input: unknown, assignment: Pick<Assignment, "schema"
 const isBlank = (value: unknown): boolean => typeof value === "string" && value.trim() === "";
 
 /** The result in the last message of a model that did not call the finish tool. */
-export function finishText(text: string, assignment: Pick<Assignment, "schema" | "validate">): FinishAttempt {
+export function finishText(text: string, assignment: Finishing): FinishAttempt {
   if (!assignment.validate) return asText(text);
   if (text.trim() === "") return { problem: "the answer is empty", empty: true };
   const parsed = jsonIn(text);

@@ -128,7 +128,8 @@ async function converse(
     // Messages that arrived meanwhile, and results of its helpers, still get a turn.
     if (await talk.readMail(clock.signal)) continue;
     const { finish } = reply;
-    if ("output" in finish) return { status: "ok", ...finish };
+    if ("output" in finish)
+      return { status: "ok", ...finish, ...(turn.calls.length === 0 && allTexts(assignment, talk)) };
     if ("gaveUp" in finish) return partly(failed("AGENT_REPORTED", finish.gaveUp));
     if (assignment.call.review && statedVerdict(turn.text)) return { status: "ok", output: turn.text };
     if (repairs >= assignment.limits.reminders) return unusable(finish, last);
@@ -137,6 +138,14 @@ async function converse(
     narrow = assignment.completion === "tool";
     talk.tell(reminder(assignment, finish));
   }
+}
+
+/** Everything that the agent said, where that is its result. */
+function allTexts({ agent, validate, call }: Assignment, talk: Conversation): { output?: string } {
+  if (agent.summary !== "all" || validate) return {};
+  const own = talk.messages().slice(call.before?.length ?? 0);
+  const texts = own.flatMap((message) => (message.role === "assistant" && message.text.trim() ? [message.text] : []));
+  return texts.length > 1 ? { output: texts.join("\n\n") } : {};
 }
 
 function reminder({ completion }: Assignment, { problem, empty }: { problem: string; empty: boolean }): string {

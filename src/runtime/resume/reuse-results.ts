@@ -66,7 +66,7 @@ export function createReuse(
   };
 }
 
-/** Key of a result: definition, input, model, tools and folder, without the files it read. */
+/** Key of a result: definition, input, instructions of the project, model, tools and folder, without the files it read. */
 export function reuseKey({
   call,
   agent,
@@ -76,6 +76,7 @@ export function reuseKey({
   completion,
   schema,
   prompt,
+  projectInstructions,
   limits,
   toolContext,
   access,
@@ -91,6 +92,7 @@ export function reuseKey({
       completion,
       schema,
       prompt,
+      projectInstructions,
       inputs,
       acceptSchema,
       acceptCommand,

@@ -1,16 +1,18 @@
 import { realpathSync } from "node:fs";
 import { relative } from "node:path";
 import { hiddenCharacters } from "../../core/agent/hidden-characters.ts";
+import { instructedFamilies, instructionFilesOf } from "../../core/agent/instruction-files.ts";
 import type { Discovery, FoundAgent, Trust } from "../discovery/discover.ts";
 import { hashTexts } from "../discovery/files.ts";
 import { openText } from "../discovery/open.ts";
+import { readInstructions } from "../discovery/project-instructions.ts";
 import { nearestInProject } from "../discovery/places.ts";
 import { PROJECT_CONFIG } from "./load-config.ts";
 import type { Grant } from "./trust.ts";
 
 /** A file that a project would bring in. */
 export type ProjectSource = Readonly<{
-  kind: "agent" | "skill" | "command" | "settings";
+  kind: "agent" | "skill" | "command" | "settings" | "instructions";
   /** What is in it: the names of agents, say. */
   names: readonly string[];
   /** From the root of the project. */
@@ -54,6 +56,7 @@ export async function reviewTrust({ cwd, home, looking, granted }: ReviewOptions
   }
   const settings = projectSettings(cwd, home);
   if (settings !== undefined) seen.push({ asked: settings, kind: "settings", found: [] });
+  for (const asked of instructionsIn(cwd, home)) seen.push({ asked, kind: "instructions", found: [] });
   const roots = [...new Set(seen.map(({ asked }) => asked.root))].sort();
   return roots.map((root) => {
     const files = granted(root)?.files ?? {};
@@ -74,6 +77,17 @@ export async function reviewTrust({ cwd, home, looking, granted }: ReviewOptions
 /** The grant that agrees to everything in a review. */
 export function grantOf({ brought }: TrustReview, at: Date): Grant {
   return { at: at.toISOString(), files: Object.fromEntries(brought.map(({ file, hash }) => [file, hash])) };
+}
+
+/** The files that tell agents of any family what the project says, with what they import. */
+function instructionsIn(cwd: string, home: string): Asked[] {
+  const asked = new Map<string, Asked>();
+  const trust: Trust = { project: () => true, file: (file) => (asked.set(file.path, file), true) };
+  for (const family of instructedFamilies) {
+    const files = instructionFilesOf({ kind: "project", family }, undefined);
+    if ("project" in files) readInstructions(files, { cwd, home, trust });
+  }
+  return [...asked.values()];
 }
 
 /** The project's settings are hashed and not read. */

@@ -5,6 +5,7 @@ import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
 import { isFinishTool, permit } from "../../core/policy/permit.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
+import { isRecord } from "../../core/text/json.ts";
 import { facadeOf } from "../../core/vocabulary/delegation-names.ts";
 import { combineLimits, type Limits } from "../../core/vocabulary/limits.ts";
 import { ALL_TOOLS, READ_ONLY_TOOLS, toolsNamed } from "../../core/vocabulary/tool-names.ts";
@@ -56,7 +57,8 @@ export function effectiveAgent(
   precedence: SchemaPrecedence = "agent",
 ): Agent {
   const { thinking, systemPrompt, schema } = task;
-  const output = precedence === "agent" ? (agent.output ?? schema) : (schema ?? agent.output);
+  const own = isRecord(agent.output) ? agent.output : undefined; // a text or null checks nothing
+  const output = (precedence === "agent" ? (own ?? schema) : (schema ?? own)) ?? agent.output;
   const named = task.tools?.flatMap((tool) => (toolsNamed(tool).length > 0 ? toolsNamed(tool) : [tool]));
   const tools = named && depth > 0 ? named.filter((tool) => permit(agent, tool).allowed) : named;
   const spelled = task.tools?.filter((tool) => facadeOf(tool) !== undefined) ?? [];

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import type { Agent, Completion } from "../../core/agent/agent.ts";
 import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
 import type { Task } from "../../core/plan/task.ts";
@@ -8,7 +9,7 @@ import type { ForkPoint } from "../../core/task/fork-point.ts";
 import type { ChosenModel } from "../../core/task/runner.ts";
 import { fill } from "../../core/text/template.ts";
 import { fillInputs } from "../../core/text/input-template.ts";
-import type { JsonSchema } from "../../core/text/json.ts";
+import { isRecord, type JsonSchema } from "../../core/text/json.ts";
 import { version } from "../../core/text/version.ts";
 import { prompts } from "../../embedded.ts";
 import type { AssignedAgent, AssignRequest } from "./assign-agent.ts";
@@ -21,6 +22,7 @@ import { type Check, checkFor } from "./compile-schema.ts";
 export type AssignedPrompt = Readonly<{
   system: string;
   instructions: string;
+  projectInstructions?: string;
   prompt: string;
   /** Length of the prefix that all tasks of the run share. */
   sharedChars?: number;
@@ -42,8 +44,8 @@ export async function assignPrompt(
   }: Omit<AssignedAgent, "limits"> & Readonly<{ model: ChosenModel }> & Pick<AssignedTools, "rights">,
 ): Promise<AssignedPrompt | FailedOutcome> {
   const { task } = call;
-  const schema = agent.output && jsonSchemaOf(agent.output);
-  if (task.schema && definition.output)
+  const schema = isRecord(agent.output) ? jsonSchemaOf(agent.output) : undefined;
+  if (task.schema && isRecord(definition.output))
     emit({
       type: "warning",
       code: "SCHEMA_UNUSED",
@@ -62,14 +64,27 @@ export async function assignPrompt(
     today: new Date(world.clock()).toDateString(),
   });
   const asked = userPrompt(call, schema !== undefined);
+  const project = fork ? "" : projectText({ call, world, emit }, definition);
   return {
-    system: fork?.system ?? buildSystemPrompt(basePersona, { instructions, completion, planMode }),
+    system: fork?.system ?? buildSystemPrompt(basePersona, { instructions, project, completion, planMode }),
     instructions,
+    ...(project !== "" && { projectInstructions: project }),
     prompt: fork && !call.resumes ? forkedPrompt(fork, asked, { agent, instructions, rights, schema }) : asked,
     ...(call.context !== "" && !fork && { sharedChars: call.context.length }),
     completion,
     ...(schema && validate && { schema, validate }),
   };
+}
+
+/** What the project of the task's folder tells the agent, without secrets. A worktree is told what its project says. */
+function projectText(
+  { call: { task }, world: { instructions, redactor, settings }, emit }: AssignRequest,
+  agent: Agent,
+): string {
+  if (!instructions) return "";
+  const { text, notes } = instructions(agent, resolve(settings.cwd, task.cwd ?? ""));
+  for (const note of notes) emit({ type: "note", text: note });
+  return redactor.text(text);
 }
 
 /** The agent's instructions with its inputs filled in. Only declared inputs and the known values are placeholders. */

@@ -9,6 +9,7 @@ import type { Policy } from "../../core/policy/policy.ts";
 import type { Call } from "../../core/task/engine.ts";
 import type { Tool } from "../../core/task/tool.ts";
 import { defined } from "../../core/text/defined.ts";
+import { isRecord } from "../../core/text/json.ts";
 import { facadeOf } from "../../core/vocabulary/delegation-names.ts";
 import { classOf } from "../../core/vocabulary/tool-class.ts";
 import { DELEGATION_TOOL, toolMatches } from "../../core/vocabulary/tool-names.ts";
@@ -102,10 +103,10 @@ type DelegationTools = Readonly<{
  * no model is shown them and there is no agent that they could start.
  */
 async function delegationOf(
-  { call: { depth, maxDepth = -1, fork }, world: { roster, delegation } }: AssignRequest,
+  { call: { depth, maxDepth = -1, fork }, world: { roster, delegation, settings } }: AssignRequest,
   agent: Agent,
 ): Promise<DelegationTools> {
-  const spellings = spellingsOf(agent, fork);
+  const spellings = spellingsOf(agent, fork, settings.delegationTools);
   if (!delegation || spellings.length === 0) return { agent, spawns: [], tools: [], barred: {}, catalog: emptyCatalog };
   const catalog = roster.catalog?.() ?? emptyCatalog;
   const deepest = atMaxDepth({ depth, maxDepth });
@@ -116,7 +117,7 @@ async function delegationOf(
     depth,
     maxDepth,
     catalog,
-    ...defined({ schema: agent.output }),
+    ...(isRecord(agent.output) && { schema: agent.output }),
   });
   const rule = `the maximum delegation depth of ${maxDepth} is reached`;
   return {
@@ -129,8 +130,12 @@ async function delegationOf(
 }
 
 /** How the delegation tools of an agent are spelled: in a conversation that another agent began, as they are spelled there. */
-function spellingsOf(agent: Agent, fork: Call["fork"]): readonly string[] {
-  const own = delegationToolsOf(agent);
+function spellingsOf(
+  agent: Agent,
+  fork: Call["fork"],
+  usual: readonly string[] = [DELEGATION_TOOL],
+): readonly string[] {
+  const own = [...new Set(delegationToolsOf(agent).flatMap((tool) => (tool === DELEGATION_TOOL ? usual : [tool])))];
   if (!fork || own.length === 0) return own;
   const there = fork.tools.map(({ name }) => name).filter(isDelegation);
   return there.length > 0 ? there : own;

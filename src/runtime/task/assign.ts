@@ -44,6 +44,7 @@ export async function assign(
     limits,
     runner,
     ...told,
+    ...cutFor(world),
     ...diagnosticsFor(agent, world),
     redact: world.redactor.known,
     keepLong: longResults(call, world),
@@ -56,6 +57,12 @@ function sampledAs(agent: Agent, { call: { fork }, model }: Pick<Assignment, "ca
   if (!fork) return model.thinking === undefined ? agent : { ...agent, thinking: model.thinking };
   const { thinking: _thinking, temperature: _temperature, topP: _topP, ...rest } = agent;
   return { ...rest, ...defined({ thinking: fork.thinking, temperature: fork.temperature, topP: fork.topP }) };
+}
+
+/** How much of a tool's result a model reads, where the settings say so. */
+function cutFor({ settings: { output } }: World): Pick<Assignment, "cut"> {
+  const { maxBytes: bytes, maxLines: lines } = output ?? {};
+  return bytes === undefined && lines === undefined ? {} : { cut: defined({ bytes, lines }) };
 }
 
 /** The project's checker, for the agents that read its report: the specialist for changes, or those that the settings name. */

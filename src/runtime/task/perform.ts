@@ -6,6 +6,7 @@ import { permit } from "../../core/policy/permit.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import type { Call, Perform, PerformContext } from "../../core/task/engine.ts";
 import type { Acceptance, Assignment } from "../../core/task/runner.ts";
+import { defined } from "../../core/text/defined.ts";
 import { settleOnAbort } from "../async/settle-on-abort.ts";
 import type { WorktreeOutcome } from "../git/worktree-task.ts";
 import { recordAgent, withPreviousRun } from "../resume/previous-runs.ts";
@@ -30,8 +31,13 @@ export function createPerformer(world: World): Perform {
     );
     const ms = Math.max(0, world.clock() - began); // the clock of the machine may be set back
     // After the end: a cancelled task must not wait for files.
-    return { ...(await kept(outcome, call, world, context)), ms };
+    return { ...(await kept(outcome, call, world, context)), ms, ...summaryOf(call, world) };
   };
+}
+
+/** How much of its result the caller reads, where its agent or the settings say so. */
+function summaryOf({ task }: Call, { roster, settings }: World): Pick<Outcome, "summaryChars"> {
+  return defined({ summaryChars: agentOf(task, roster)?.summaryChars ?? settings.output?.summaryChars });
 }
 
 /** A context that remembers partial results, for when the task is stopped. */

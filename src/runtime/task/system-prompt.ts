@@ -5,6 +5,8 @@ import { prompts } from "../../embedded.ts";
 export type SystemPromptParts = Readonly<{
   /** The agent's own words; they follow the persona. */
   instructions?: string;
+  /** What the project tells every agent. */
+  project?: string;
   completion?: Completion;
   /** Nothing may be changed. */
   planMode?: boolean;
@@ -13,15 +15,16 @@ export type SystemPromptParts = Readonly<{
 /** The persona that all agents share. */
 export const basePersona: string = prompts.base;
 
-/** The system prompt of a task: the persona, the agent's instructions, and how to return the result. */
+/** The system prompt of a task: the persona, the agent's instructions, those of the project, and how to return the result. */
 export function buildSystemPrompt(
   persona: string,
-  { instructions = "", completion = "text", planMode = false }: SystemPromptParts = {},
+  { instructions = "", project = "", completion = "text", planMode = false }: SystemPromptParts = {},
 ): string {
   const parts = [
     persona,
     planMode ? prompts.planMode : "",
     instructions,
+    project === "" ? "" : `${prompts.projectInstructions}\n\n${project}`,
     completion === "text" ? prompts.finishText : prompts.finishTool,
   ];
   return parts

@@ -1,4 +1,5 @@
-import type { DelegationRule } from "../../core/agent/agent.ts";
+import type { Agent, DelegationRule } from "../../core/agent/agent.ts";
+import type { FacadeName } from "../../core/vocabulary/delegation-names.ts";
 import type { Roster } from "../../core/delegation/roster.ts";
 import type { Caller } from "../../core/delegation/spawn.ts";
 import type { Redactor } from "../../core/secrets/redact.ts";
@@ -27,9 +28,18 @@ export type TaskWorldSettings = Readonly<{
   delegation?: DelegationRule;
   /** Whether an agent that starts another may choose its model; true by default. */
   callersMayChoose?: boolean;
+  /** How much of outputs is kept and shown. */
+  output?: Readonly<{ summaryChars?: number; maxBytes?: number; maxLines?: number }>;
+  /** The delegation tools of agents whose files do not spell one; `task` by default. */
+  delegationTools?: readonly FacadeName[];
+  /** False: no agent is told what the project says. */
+  projectInstructions?: boolean;
   /** A checker of the project, and the agents that read its report after changing files: `code` by default. */
   diagnostics?: Diagnostics & Readonly<{ agents?: readonly string[] }>;
 }>;
+
+/** What a project tells an agent, and what has to be said about it to the user. */
+export type TaskInstructions = Readonly<{ text: string; notes: readonly string[] }>;
 
 /** All dependencies of running a task, created once by the crew. */
 export type World = Readonly<{
@@ -53,6 +63,8 @@ export type World = Readonly<{
   reuse?: Reuse;
   /** Worktrees of tasks; absent where nothing is run, and in child processes. */
   isolate?: Isolate;
+  /** What the project tells an agent that works in a folder; absent where nothing is run. */
+  instructions?(agent: Agent, folder: string): TaskInstructions;
   /** Removes secrets from all output. */
   redactor: Redactor;
   clock(): number;

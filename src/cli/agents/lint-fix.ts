@@ -1,0 +1,43 @@
+import { readFile } from "node:fs/promises";
+import { relative } from "node:path";
+import { unifiedDiff } from "../../core/text/diff.ts";
+import { terminalLine } from "../../core/view/words.ts";
+import { fixedText } from "../../formats/write/fix-file.ts";
+import type { LintFile } from "../../runtime/discovery/lint.ts";
+import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
+import type { Flags } from "../base/flags.ts";
+import { terminal } from "../base/terminal.ts";
+import { askPerson } from "../terminal/gates.ts";
+
+/** Shows what can be corrected in these files as a diff, and writes it when a person or `--yes` agrees. True: it was written. */
+export async function fixFiles(files: readonly LintFile[], flags: Flags): Promise<boolean> {
+  const changes: { path: string; text: string }[] = [];
+  for (const { path, relative: name, dialect } of files) {
+    if (!path.endsWith(".md")) continue;
+    const source = await readFile(path, "utf8");
+    const text = fixedText(source, dialect, { file: path, relative: name });
+    if (text === undefined) continue;
+    changes.push({ path, text });
+    const shown = unifiedDiff(source, text, relative(process.cwd(), path)).split("\n").map(terminalLine).join("\n");
+    process.stdout.write(`${shown}\n`);
+  }
+  const many = `${changes.length} ${changes.length === 1 ? "file" : "files"}`;
+  if (changes.length === 0) {
+    process.stderr.write("There is nothing that can be corrected without guessing.\n");
+    return false;
+  }
+  if (!(await isAgreed(many, flags))) {
+    process.stderr.write(`Nothing was written. Add --yes to change ${many}.\n`);
+    return false;
+  }
+  for (const { path, text } of changes) await writeAtomic(path, text);
+  process.stderr.write(`${many} changed\n`);
+  return true;
+}
+
+async function isAgreed(many: string, flags: Flags): Promise<boolean> {
+  if (flags.yes) return true;
+  if (!terminal(flags).attended) return false;
+  const ask = askPerson({ pause: () => {}, resume: async () => {}, interrupt: () => process.exit(130) });
+  return (await ask(`Change ${many}?`, new AbortController().signal))?.approve === true;
+}

@@ -1,0 +1,39 @@
+import { facadeOf } from "../vocabulary/delegation-names.ts";
+import { DELEGATION_TOOL, isKnownTool, toolsNamed } from "../vocabulary/tool-names.ts";
+import type { Agent } from "./agent.ts";
+
+/**
+ * An agent that was written in code, with the tool names of other programs made canonical, as in files. `isOwn`: tools that
+ * the caller brings along keep their names.
+ */
+export function withCanonicalTools(agent: Agent, isOwn: (tool: string) => boolean = () => false): Agent {
+  const { tools, disallowedTools, spawns, delegation } = agent;
+  if (tools === undefined && disallowedTools === undefined) return agent;
+  const names = (list: readonly string[]): readonly string[] => [
+    ...new Set(list.flatMap((entry) => (isOwn(entry) ? [entry] : canonical(entry)))),
+  ];
+  const listed = tools && names(tools);
+  const spelled = (tools ?? []).filter(
+    (tool) => tool !== DELEGATION_TOOL && !isOwn(tool) && facadeOf(tool) !== undefined,
+  );
+  return Object.freeze({
+    ...agent,
+    ...(listed && { tools: listed }),
+    ...(disallowedTools && { disallowedTools: names(disallowedTools) }),
+    ...(spelled.length > 0 && delegation === undefined && { delegation: spelled }),
+    ...(listed?.includes(DELEGATION_TOOL) && spawns === undefined && { spawns: "*" as const }),
+  });
+}
+
+/** The tools of an agent that neither this program nor the caller has. */
+export function unknownToolsOf({ tools = [] }: Agent, isOwn: (tool: string) => boolean): readonly string[] {
+  return tools.filter((tool) => !isOwn(tool) && !isKnownTool(nameOf(tool)));
+}
+
+const nameOf = (entry: string): string => entry.replace(/\(.*\)$/s, "");
+
+function canonical(entry: string): readonly string[] {
+  const name = nameOf(entry);
+  const found = toolsNamed(name);
+  return found.length === 0 ? [entry] : found.map((tool) => tool + entry.slice(name.length));
+}

@@ -1,0 +1,43 @@
+import type { Config } from "./config.ts";
+
+/**
+ * What each of the five systems sets besides the places of its agents (those are in `runtime/discovery/sources.ts`). The
+ * user's settings, variables and flags come before a preset.
+ */
+export const presetSettings: Readonly<Record<NonNullable<Config["preset"]>, Config>> = {
+  unified: {},
+  omp: {
+    defaults: { limits: { reminders: 3 } },
+    concurrency: 32,
+    maxDepth: 2,
+    schemaPrecedence: "agent",
+    delegationTools: ["task"],
+    output: { summaryChars: 5_000, maxBytes: 512_000, maxLines: 5_000 },
+  },
+  pegasus: {
+    defaults: { limits: { maxTurns: 10 } },
+    maxDepth: 1,
+    delegationTools: ["spawn_subagent"],
+    output: { summaryChars: 2_000, maxBytes: 50_000 },
+  },
+  mycode: {
+    defaults: { limits: { maxTurns: 20 } },
+    maxDepth: 3,
+    delegationTools: ["Task"],
+    background: { maxRuns: 10 },
+    resume: { expiresAfterDays: 7, maxContinuations: 5 },
+    output: { summaryChars: 2_000 },
+  },
+  "pi-parallel": {
+    defaults: { limits: { maxDurationMs: 300_000 } },
+    concurrency: 8,
+    delegationTools: ["parallel"],
+    references: "serial",
+    output: { summaryChars: 2_000, maxBytes: 51_200, maxLines: 2_000 },
+  },
+  gemini: {
+    defaults: { limits: { maxDurationMs: 300_000, graceMs: 60_000, reminders: 1 } },
+    maxDepth: 1,
+    delegationTools: ["delegate_to_agent"],
+  },
+};

@@ -1,0 +1,149 @@
+import { existsSync, realpathSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { hiddenCharacters } from "../../core/agent/hidden-characters.ts";
+import { importsIn, type InstructionFiles } from "../../core/agent/instruction-files.ts";
+import { secretNamed } from "../../core/policy/secret-paths.ts";
+import { folderContains } from "../files/folder-contains.ts";
+import { hashTexts } from "./files.ts";
+import type { Trust } from "./load.ts";
+import { openText } from "./open.ts";
+import { ancestorsOf } from "./places.ts";
+
+/** What a project and its user tell every agent, and where it stands. */
+export type ProjectInstructions = Readonly<{
+  /** Empty when there is nothing to tell. */
+  text: string;
+  files: readonly Readonly<{ file: string; chars: number; cut?: true }>[];
+  /** Files that are there and were left out. */
+  left: readonly Readonly<{ file: string; why: string }>[];
+}>;
+
+export type InstructionPlace = Readonly<{ cwd: string; home: string; trust: Trust | undefined }>;
+
+/** How many characters of one file are told, and of all of them; the nearest file is kept first. */
+const MAX_OF_FILE = 24 * 1024;
+const MAX_INSTRUCTIONS = 32 * 1024;
+/** How deep imports may import. */
+const MAX_DEPTH = 5;
+
+/**
+ * Reads the instructions for work in a folder: the user's file, then those from the root of the project down to the folder,
+ * each followed by what it imports. Files of a project count only when it is trusted, each as it was agreed to.
+ */
+export function readInstructions(
+  { project, user }: InstructionFiles,
+  { cwd, home, trust }: InstructionPlace,
+): ProjectInstructions {
+  const reader: Reader = { seen: new Set(), read: [], left: [] };
+  const own = user.map((file) => join(home, file)).find(existsSync);
+  if (own !== undefined)
+    add(reader, own, { within: realOf(dirname(own)), shown: (path) => `~/${relative(realOf(home), path)}` });
+  for (const { dir, root } of [...ancestorsOf(cwd, home)].reverse()) {
+    const whole = realOf(root);
+    for (const names of project) {
+      const path = names.map((name) => join(dir, name)).find(existsSync);
+      if (path !== undefined)
+        add(reader, path, {
+          within: whole,
+          shown: (file) => relative(whole, file),
+          refusal: (file) => refusalOf(file, { root: whole, trust }),
+        });
+    }
+  }
+  return { ...capped(reader.read), left: reader.left };
+}
+
+type Part = Readonly<{ file: string; text: string }>;
+type Reader = {
+  readonly seen: Set<string>;
+  readonly read: Part[];
+  readonly left: { file: string; why: string }[];
+};
+type Opened = Readonly<{ path: string; text: string }>;
+type Group = Readonly<{
+  /** Imports stay inside of it. */
+  within: string;
+  shown(path: string): string;
+  /** Why the file does not count. */
+  refusal?(file: Opened): string | undefined;
+}>;
+
+/** Adds a file and what it imports, each once. */
+function add(reader: Reader, path: string, group: Group, depth = 0): void {
+  const real = realOf(path);
+  if (reader.seen.has(real)) return;
+  reader.seen.add(real);
+  const file = group.shown(real);
+  const leave = (why: string): void => void reader.left.push({ file, why });
+  const isOwn = depth === 0 && group.refusal === undefined; // the user's own file may be a link to anywhere
+  if (!isOwn && !folderContains(group.within, real)) return leave("it is outside of the project");
+  if (depth > 0 && mayHoldSecrets(relative(group.within, real))) return leave("it may hold secrets");
+  const opened = textOf(real);
+  if ("why" in opened) return leave(opened.why);
+  const why = group.refusal?.({ path: real, text: opened.text });
+  if (why !== undefined) return leave(why);
+  const text = opened.text.replace(/^\ufeff/, "").replaceAll("\r\n", "\n");
+  if (text.trim() !== "") reader.read.push({ file, text: text.trim() });
+  if (depth >= MAX_DEPTH) return;
+  for (const named of importsIn(text)) {
+    const target = named.startsWith("~") ? undefined : resolve(dirname(real), named);
+    if (target !== undefined && isFile(target)) add(reader, target, group, depth + 1);
+  }
+}
+
+/** A mention such as `@types/node` that is no file here is no import. */
+function isFile(path: string): boolean {
+  return existsSync(path) && /\.[\w-]+$/.test(path);
+}
+
+/** Folders of tools lie in home folders among their keys; in a project they hold instructions. */
+const TOOL_FOLDERS = /(?:^|\/)\.(?:subcrew|agents|omp|claude|codex|gemini|opencode|github|cursor)(?=\/)/g;
+
+const mayHoldSecrets = (path: string): boolean =>
+  /(?:^|\/)\.(?:env|git\/)/.test(path) || secretNamed(path.replace(TOOL_FOLDERS, "")) !== undefined;
+
+/** Files of a project that nobody has agreed to, or that changed since, are not told. */
+function refusalOf(
+  { path, text }: Opened,
+  { root, trust }: { root: string; trust: Trust | undefined },
+): string | undefined {
+  if (trust?.project(root) !== true) return "the project is not trusted";
+  const hidden = hiddenCharacters(text) !== undefined;
+  if (trust.file === undefined) return hidden ? "it contains hidden characters" : undefined;
+  const agreed = trust.file({ root, path, hash: hashTexts([text]), hidden });
+  return agreed ? undefined : "it is new or has changed since the project was trusted";
+}
+
+function textOf(path: string): { readonly text: string } | { readonly why: string } {
+  try {
+    const opened = openText(path);
+    return "text" in opened ? opened : { why: opened.problem.message };
+  } catch {
+    return { why: "it cannot be read" };
+  }
+}
+
+/** The texts with their names, the last ones first to be kept whole. */
+function capped(parts: readonly Part[]): Omit<ProjectInstructions, "left"> {
+  let room = MAX_INSTRUCTIONS;
+  const kept = [...parts].reverse().map(({ file, text }) => {
+    const told = text.slice(0, Math.min(room, MAX_OF_FILE));
+    room -= told.length;
+    return { file, text: told, cut: told.length < text.length };
+  });
+  const shown = kept.reverse().filter(({ text }) => text !== "");
+  const heading = ({ file, text, cut }: (typeof kept)[number]): string =>
+    `## ${file}\n\n${text}${cut ? "\n\n[the rest was cut]" : ""}`;
+  return {
+    text: shown.map(heading).join("\n\n"),
+    files: kept.map(({ file, text, cut }) => ({ file, chars: text.length, ...(cut && { cut: true as const }) })),
+  };
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return path;
+  }
+}

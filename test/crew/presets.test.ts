@@ -1,0 +1,72 @@
+import { expect, test } from "vitest";
+import { settleConfig } from "../../src/core/config/layers.ts";
+import { createCrew } from "../../src/crew.ts";
+import type { ModelRequest } from "../../src/core/model/model.ts";
+import { scripted } from "../../src/models/scripted/scripted.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+
+const crewWith = (config: Parameters<typeof createCrew>[0]) =>
+  createCrew({ cwd: tempFolder(), env: { HOME: tempFolder(), PATH: "" }, ...config });
+
+test("with pi-parallel, tasks that refer to each other run one at a time; others, and other presets, side by side", async () => {
+  const plan = (preset: "pi-parallel" | "unified", second: string) =>
+    crewWith({ config: { preset } }).plan({ mode: "parallel", tasks: [{ task: "a" }, { task: second }] }).concurrency;
+  expect([
+    plan("pi-parallel", "after {task_0}"),
+    plan("pi-parallel", "alone"),
+    plan("unified", "after {task_0}"),
+  ]).toEqual([1, undefined, undefined]);
+});
+
+test("a preset stands below the user's settings and the variables", () => {
+  const { config, origins } = settleConfig({ user: { preset: "omp", maxDepth: 4 }, environment: { concurrency: 2 } });
+  expect(config).toMatchObject({
+    maxDepth: 4,
+    concurrency: 2,
+    defaults: { limits: { reminders: 3 } },
+    output: { summaryChars: 5000, maxBytes: 512_000, maxLines: 5000 },
+  });
+  expect([origins.get("maxDepth"), origins.get("concurrency"), origins.get("output.maxBytes")]).toEqual([
+    "user",
+    "environment",
+    "preset",
+  ]);
+});
+
+test.each([
+  ["omp", "task"],
+  ["pegasus", "spawn_subagent"],
+  ["mycode", "Task"],
+  ["pi-parallel", "parallel"],
+  ["gemini", "delegate_to_agent"],
+] as const)("with %s, an agent that may start others does so with %s", async (preset, tool) => {
+  let offered: string[] = [];
+  const model = scripted((request: ModelRequest) => {
+    offered = request.tools.map(({ name }) => name);
+    return "done";
+  });
+  const agents = [{ name: "boss", description: "d", instructions: "i", tools: ["read_file"], spawns: "*" as const }];
+  const boss = { ...agents[0]!, tools: ["read_file", "task"] };
+  await crewWith({ config: { preset }, agents: [boss], models: { m: model } }).run({
+    mode: "single",
+    agent: "boss",
+    task: "Go.",
+  });
+  expect(offered).toContain(tool);
+});
+
+test("with omp, an agent is reminded three times of the result that its schema asks for", async () => {
+  const model = scripted("a", "b", "c", "d", "e");
+  const boss = { name: "boss", description: "d", instructions: "i", output: { type: "object", required: ["ok"] } };
+  const home = tempFolder({
+    ".omp/agent/agents/boss.md":
+      "---\nname: boss\ndescription: d\noutput: { type: object, required: [ok] }\n---\nWork.\n",
+  });
+  const result = await createCrew({
+    cwd: tempFolder(),
+    env: { HOME: home, PATH: "" },
+    config: { preset: "omp" },
+    models: { m: model },
+  }).run({ mode: "single", agent: boss.name, task: "Go." });
+  expect([result.status, model.requests.length]).toEqual(["failed", 4]);
+});

@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+import { convertInputConfigToJsonSchema } from "../../src/core/agent/inputs.ts";
+import { AgentRegistry, type GeminiRegistryConfig } from "../../src/doors/gemini-registry.ts";
+import { agentFromDefinition, type LocalAgentDefinition } from "../../src/formats/dialects/gemini-definition.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+
+const local = (name: string, more: Partial<LocalAgentDefinition> = {}): LocalAgentDefinition => ({
+  kind: "local",
+  name,
+  description: "d",
+  inputConfig: { inputs: {} },
+  promptConfig: { systemPrompt: "Work." },
+  modelConfig: { model: "inherit", temp: 0.2 },
+  runConfig: {},
+  ...more,
+});
+const remote = (name: string) => ({
+  kind: "remote" as const,
+  name,
+  description: "",
+  agentCardUrl: `https://example.com/${name}.json`,
+  inputConfig: { inputs: {} },
+});
+
+/** A registry without files, and what it warns of. */
+async function registryOf(config: Partial<GeminiRegistryConfig>): Promise<[AgentRegistry, string[]]> {
+  const warnings: string[] = [];
+  const onWarning = (text: string): void => void warnings.push(text);
+  const registry = new AgentRegistry({ cwd: tempFolder(), home: tempFolder(), builtIn: [], onWarning, ...config });
+  await registry.initialize();
+  return [registry, warnings];
+}
+
+test("model settings are registered under their alias, with overrides, and inherit follows the main model", async () => {
+  let main = "gemini-a";
+  const [registry] = await registryOf({
+    builtIn: [local("one"), local("two", { modelConfig: { model: "gemini-x" } })],
+    overrides: { two: { modelConfig: { temp: 0.9 } } },
+    mainModel: () => main,
+  });
+  expect(registry.getModelConfig("one-config")).toEqual({ model: "gemini-a", temp: 0.2 });
+  main = "gemini-b";
+  expect(registry.getModelConfig("one-config")).toMatchObject({ model: "gemini-b" });
+  expect(registry.getModelConfig("two-config")).toEqual({ model: "gemini-x", temp: 0.9 });
+  expect(registry.getModelConfig("three-config")).toBe(undefined);
+});
+
+test("a remote agent is described by the skills of its card, and inactive with a warning when there is none", async () => {
+  const [registry, warnings] = await registryOf({
+    builtIn: [remote("far"), remote("gone")],
+    remotes: {
+      loadAgent: async (name) => {
+        if (name === "gone") throw new Error("404");
+        return { description: "Helps.", skills: [{ name: "water", description: "waters plants" }] };
+      },
+    },
+  });
+  expect(registry.getDefinition("far")?.description).toBe("Helps.\nSkills:\nwater: waters plants");
+  expect([registry.getDefinition("gone"), registry.getDiscoveredDefinition("gone")?.name]).toEqual([undefined, "gone"]);
+  expect(warnings).toEqual(['[AgentRegistry] Error loading A2A agent "gone": 404']);
+});
+
+test("agents of an untrusted project are announced and not registered", async () => {
+  const cwd = tempFolder({ ".gemini/agents/a.md": "---\nname: a\ndescription: d\n---\nWork.\n", ".git/HEAD": "" });
+  const [registry, warnings] = await registryOf({ cwd });
+  expect(registry.getAllAgentNames()).toEqual([]);
+  expect(warnings.join()).toContain("Skipping project agents due to untrusted folder");
+});
+
+test("a definition without a system prompt is refused; messages that it begins with are part of the prompt", () => {
+  expect(() => agentFromDefinition(local("bare", { promptConfig: {} }))).toThrow(
+    'The agent "bare" has no system prompt.',
+  );
+  const initialMessages = [
+    { role: "user", parts: [{ text: "Water ${plant}." }] },
+    { role: "model", parts: [{ text: "Yes." }] },
+  ];
+  expect(agentFromDefinition(local("talks", { promptConfig: { initialMessages } })).instructions).toBe(
+    "The conversation so far:\n\nUser: Water ${plant}.\n\nYou: Yes.",
+  );
+});
+
+test("an input of a type that does not exist throws", () => {
+  const inputs = { when: { type: "date", description: "d" } };
+  expect(() => convertInputConfigToJsonSchema({ inputs })).toThrow('Unsupported input type "date".');
+});

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { dialects } from "../../../src/formats/table.ts";
+import { fixedText } from "../../../src/formats/write/fix-file.ts";
+
+const fix = (keys: string, dialect = "claude", body = "Work: as told.\n"): string | undefined => {
+  const text = `---\n${keys}\n---\n${body}`;
+  return fixedText(text, dialects[dialect]!, { file: "/w/a.md", relative: "a.md" });
+};
+
+test.each<[what: string, before: string, after: string]>([
+  [
+    "a value with a colon is quoted, and comments stay",
+    "# mine\nname: a\ndescription: Use it so: water # not part of it\n# the tools\ntools: Read",
+    "# mine\nname: a\ndescription: 'Use it so: water # not part of it'\n# the tools\ntools: Read",
+  ],
+  ["a star is quoted", "name: a\ndescription: d\ntools: *", "name: a\ndescription: d\ntools: '*'"],
+  [
+    "a list at the margin is indented",
+    "name: a\ndescription: d\ntools: [\n'Read',\n]",
+    "name: a\ndescription: d\ntools: [\n  'Read',\n  ]",
+  ],
+  [
+    "a key is called what it was read as",
+    "name: a\ndescription: d\nallowed-tools: Read # only this",
+    "name: a\ndescription: d\ntools: Read # only this",
+  ],
+  ["a misspelled key is corrected", "name: a\ndescription: d\nmodle: haiku", "name: a\ndescription: d\nmodel: haiku"],
+])("%s", (_what, before, after) => {
+  expect(fix(before)).toBe(`---\n${after}\n---\nWork: as told.\n`);
+});
+
+test("line ends stay as they are, and a deprecated key gets its new name", () => {
+  const text = "---\r\ndescription: d\r\nmaxSteps: 3\r\n---\r\nWork.\r\n";
+  expect(fixedText(text, dialects["opencode"]!, { file: "/w/a.md", relative: "a.md" })).toBe(
+    text.replace("maxSteps", "steps"),
+  );
+});
+
+test.each([
+  ["nothing is wrong", "name: a\ndescription: d"],
+  ["what was meant cannot be known", "name: a\ndescription: d\nmetadata:\n  - a\n  b: ["],
+  ["the better name is taken", "name: a\ndescription: d\ntools: Read\nallowedTools: Grep"],
+])("a file stays as it is when %s", (_why, keys) => {
+  expect(fix(keys)).toBe(undefined);
+});
