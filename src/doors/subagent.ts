@@ -2,7 +2,9 @@ import type { AnyInput } from "../core/plan/input.ts";
 import type { Plan } from "../core/plan/plan.ts";
 import type { Result } from "../core/run/result.ts";
 import { messageOf } from "../core/schema/error.ts";
+import { progressLabel } from "../core/task/preview.ts";
 import { defined } from "../core/text/defined.ts";
+import { isRecord } from "../core/text/json.ts";
 import type { RunOptions } from "../crew/run-options.ts";
 import { type Crew, createCrew } from "../crew.ts";
 import { outputExcerpt } from "../facades/carry-out.ts";
@@ -39,6 +41,7 @@ export class Subagent {
   readonly #config: SubagentConfig;
   #status: "running" | "completed" | "error" = "completed";
   #running: Run | undefined;
+  #progress: string[] = [];
 
   constructor(type: string, { crew, ...config }: SubagentConfig = {}) {
     this.type = type;
@@ -83,6 +86,11 @@ export class Subagent {
     return this.#status;
   }
 
+  /** The calls that the last task has made so far, one line for each. */
+  getProgress(): readonly string[] {
+    return this.#progress;
+  }
+
   /** Stops the current task. */
   cancel(): void {
     this.#running?.cancel();
@@ -102,8 +110,17 @@ export class Subagent {
 
   #start(what: AnyInput | Plan, options: RunOptions = {}): Run {
     this.#status = "running";
-    this.#running = this.#crew.run(what, options);
-    return this.#running;
+    const run = this.#crew.run(what, options);
+    this.#running = run;
+    this.#progress = [];
+    this.#follow(run, this.#progress).catch(() => {}); // whoever waits for the result is told what went wrong
+    return run;
+  }
+
+  async #follow(run: Run, lines: string[]): Promise<void> {
+    for await (const event of run)
+      if (event.type === "turn.ended")
+        lines.push(...event.calls.map(({ name, input }) => progressLabel(name, isRecord(input) ? input : {})));
   }
 
   async #outputOf(run: Run): Promise<TaskOutput> {

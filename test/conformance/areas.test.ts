@@ -87,7 +87,7 @@ const areas: Readonly<Record<string, Runs>> = {
     "tool-list-yaml": agents2,
     "permission-check": permissions,
     "model-fallback": models,
-    "progress-label": surfaces,
+    "progress-label": pure2,
     "agent-file-defaults": agents2,
     "continue-agent": delegation,
     fork: delegation,

@@ -33,6 +33,14 @@ test("a Subagent runs, tells its status and resumes with its history", async () 
   expect(model.requests[1]!.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
 });
 
+test("a Subagent tells which calls it has made", async () => {
+  const { crew } = crewWith({ calls: [{ id: "c", name: "read_file", input: { path: "a.txt" } }] }, "found it");
+  const finder = new Subagent("Finder", { crew });
+  await finder.run("Find it.");
+  await until(() => finder.getProgress().length > 0);
+  expect(finder.getProgress()).toEqual(["read_file(a.txt)"]);
+});
+
 test("a Subagent in the background names its file at once and is completed later", async () => {
   const slowly = deferred<string>();
   const { crew } = crewWith(() => slowly.promise);

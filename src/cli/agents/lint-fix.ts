@@ -1,9 +1,9 @@
-import { readFile } from "node:fs/promises";
 import { relative } from "node:path";
 import { unifiedDiff } from "../../core/text/diff.ts";
-import { terminalLine } from "../../core/view/words.ts";
-import { fixedText } from "../../formats/write/fix-file.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
+import { fixedText } from "../../formats/fix-file.ts";
 import type { LintFile } from "../../runtime/discovery/lint.ts";
+import { readRegularTextSync } from "../../runtime/disk/regular-file.ts";
 import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
 import type { Flags } from "../base/flags.ts";
 import { terminal } from "../base/terminal.ts";
@@ -14,11 +14,11 @@ export async function fixFiles(files: readonly LintFile[], flags: Flags): Promis
   const changes: { path: string; text: string }[] = [];
   for (const { path, relative: name, dialect } of files) {
     if (!path.endsWith(".md")) continue;
-    const source = await readFile(path, "utf8");
+    const source = readRegularTextSync(path);
     const text = fixedText(source, dialect, { file: path, relative: name });
     if (text === undefined) continue;
     changes.push({ path, text });
-    const shown = unifiedDiff(source, text, relative(process.cwd(), path)).split("\n").map(terminalLine).join("\n");
+    const shown = unifiedDiff(source, text, relative(process.cwd(), path)).split("\n").map(sanitize).join("\n");
     process.stdout.write(`${shown}\n`);
   }
   const many = `${changes.length} ${changes.length === 1 ? "file" : "files"}`;

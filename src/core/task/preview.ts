@@ -10,6 +10,14 @@ export function extractToolArgsPreview(toolName: string, args: Record<string, un
   return preview || usualKey(args) || firstText(args);
 }
 
+/** A call as a line of progress, as system 002 writes it: `TaskOutput(task-123)`, `Agent: Explore find the parser`. */
+export function progressLabel(toolName: string, args: Record<string, unknown>): string {
+  const who = text(args, "subagent_type");
+  if (who !== "") return `${toolName}: ${start(`${who} ${text(args, "description", "prompt")}`.trim(), TEXT_CHARS)}`;
+  const preview = extractToolArgsPreview(toolName, args);
+  return preview === "" ? toolName : `${toolName}(${preview})`;
+}
+
 type Args = Readonly<Record<string, unknown>>;
 type Preview = (args: Args) => string;
 
@@ -41,6 +49,7 @@ const previews: ReadonlyMap<string, Preview> = new Map([
   ["spawn_subagent", spawned],
   ["invoke_agent", spawned],
   ["delegate_to_agent", spawned],
+  ["TaskOutput", started],
 ]);
 
 /** Argument names that usually describe a call, most specific first. */
@@ -121,6 +130,11 @@ function spawned(args: Args): string {
   const who = text(args, "subagent_type", "type", "agent_name");
   const what = text(args, "description", "prompt", "input", "query");
   return start(who !== "" && what !== "" ? `${who}: ${what}` : who || what, TEXT_CHARS);
+}
+
+/** The task that is asked about, and what is asked. */
+function started(args: Args): string {
+  return start([text(args, "action"), text(args, "task_id", "taskId")].filter(Boolean).join(" "), TEXT_CHARS);
 }
 
 function todo(args: Args): string {

@@ -1,9 +1,9 @@
-import type { Dialect, FilePlace } from "../../core/agent/dialect.ts";
-import type { Problem } from "../../core/vocabulary/file-problem.ts";
-import { foldName } from "../../core/vocabulary/tool-names.ts";
-import { readFrontmatter, split } from "../yaml/frontmatter.ts";
-import { indentedFlows } from "../yaml/indented-flows.ts";
-import { repaired } from "../yaml/repair.ts";
+import type { Dialect, FilePlace } from "../core/agent/dialect.ts";
+import type { Problem } from "../core/vocabulary/file-problem.ts";
+import { foldName } from "../core/vocabulary/tool-names.ts";
+import { readFrontmatter, split } from "./yaml/frontmatter.ts";
+import { indentedFlows } from "./yaml/indented-flows.ts";
+import { repaired } from "./yaml/repair.ts";
 
 /**
  * The text of an agent file with its mistakes corrected: values quoted that YAML cannot hold, lists indented, keys renamed

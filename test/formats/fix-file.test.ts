@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { dialects } from "../../../src/formats/table.ts";
-import { fixedText } from "../../../src/formats/write/fix-file.ts";
+import { dialects } from "../../src/formats/table.ts";
+import { fixedText } from "../../src/formats/fix-file.ts";
 
 const fix = (keys: string, dialect = "claude", body = "Work: as told.\n"): string | undefined => {
   const text = `---\n${keys}\n---\n${body}`;
