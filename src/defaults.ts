@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { childEntry } from "./crew/child-entry.ts";
 import { fileURLToPath } from "node:url";
+import type { ReadAgent } from "./core/agent/dialect.ts";
 import type { Skill, WorkflowCommand } from "./core/agent/skill.ts";
 import { CrewError } from "./core/schema/error.ts";
 import type { Runner } from "./core/task/runner.ts";
@@ -73,8 +74,12 @@ export async function findAgents(where: Omit<DiscoverOptions, "dialects" | "bund
   const { readBundledAgents } = await import("./formats/bundled.ts");
   const isNowhere = where.sources?.length === 0; // then nothing is read, and nobody has to know how
   const dialects = isNowhere ? {} : (await import("./formats/table.ts")).dialects;
-  return discover({ ...where, dialects, bundled: readBundledAgents() });
+  bundled ??= readBundledAgents();
+  return discover({ ...where, dialects, bundled });
 }
+
+/** Read once: they are a part of the program and never change. */
+let bundled: readonly ReadAgent[] | undefined;
 
 /** Skills, or workflow commands: those that there are, and everything that was found on the way. */
 export type Workflows<T> = Readonly<{ all: readonly T[]; discovery: Discovery }>;

@@ -141,9 +141,11 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource = {}
       open: createGuardedOpen(setup.network),
     });
   let access: Promise<AccessParts> | undefined;
+  let tools: readonly Tool[] | undefined;
   const allTools = async (): Promise<readonly Tool[]> => {
+    if (tools) return tools;
     const [{ builtinTools }, own] = await Promise.all([import("./tools/table.ts"), ownTools(setup)]);
-    return [...Object.values(builtinTools).map((make) => make(parts)), ...own, ...(code.tools ?? [])];
+    return (tools ??= [...Object.values(builtinTools).map((make) => make(parts)), ...own, ...(code.tools ?? [])]);
   };
   const delegation: Outfit["delegation"] = async (spellings, caller) => {
     const { delegationTools } = await import("./facades/table.ts");

@@ -217,6 +217,7 @@ async function carriers(
   const world = await worldFor(roster, deck?.runner(runner) ?? runner, allowed);
   const left = await outfit.finishCommands();
   const peers = world.peers && (deck?.peers(world.peers) ?? world.peers);
+  const reuse = createReuse(store, { always: parameters.reuse ?? false, redact: redactor.text, clock });
   return {
     engine: localEngine({
       perform: createPerformer({
@@ -227,7 +228,7 @@ async function carriers(
         earlier,
         isolate,
         ...(deck && { acceptance: deck.acceptance }),
-        reuse: createReuse(store, { always: parameters.reuse ?? false, redact: redactor.text, clock }),
+        reuse,
       }),
       journal: (id, listener) => store.open(id, listener, { known: recorded?.records }),
     }),
@@ -244,7 +245,7 @@ async function carriers(
       text: `A command was interrupted and left a file behind: ${text}.`,
     })),
     gone: async () => {
-      await Promise.all([lingering.gone(), world.peers?.end()]);
+      await Promise.all([lingering.gone(), world.peers?.end(), reuse.settled()]);
       await Promise.all([isolate.sweep(), outfit.finishCommands()]);
     },
   };

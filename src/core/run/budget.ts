@@ -102,6 +102,13 @@ export function createBudget(limits: BudgetLimits, used: BudgetSpent = NOTHING_S
     reserved.tokens -= entry.tokens;
     reserved.usd -= entry.usd;
   };
+  const revokeYoungest = (): void => {
+    for (const young of [...open].toReversed()) {
+      if (!over("tokens", 0) && !over("usd", 0)) return;
+      drop(young);
+      young.revoke();
+    }
+  };
   return {
     reserve: async ({ tokens, usd, finish = false }, revoke, signal) => {
       const share = finish ? 1 : 1 - KEPT_BACK;
@@ -137,11 +144,8 @@ export function createBudget(limits: BudgetLimits, used: BudgetSpent = NOTHING_S
           drop(entry);
           spent.tokens += actual.tokens;
           spent.usd += actual.usd ?? 0;
-          for (const young of [...open].toReversed()) {
-            if (!over("tokens", 0) && !over("usd", 0)) break;
-            drop(young);
-            young.revoke();
-          }
+          // Open calls are copied only when one has to go: a copy for each of a thousand would be quadratic.
+          if (over("tokens", 0) || over("usd", 0)) revokeYoungest();
           wake();
         },
       };

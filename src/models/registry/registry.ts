@@ -65,6 +65,9 @@ export type ModelRegistry = ModelSource &
     loadPrices(): Promise<void>;
   }>;
 
+/** As many different wishes are remembered. */
+const MOST_CHOICES = 1_000;
+
 /** The models of one crew. */
 export function createModelRegistry(config: ModelRegistryConfig): ModelRegistry {
   const { models = {}, builtin = {}, env = {}, random = Math.random, holds = openProviderHolds(undefined) } = config;
@@ -106,6 +109,15 @@ export function createModelRegistry(config: ModelRegistryConfig): ModelRegistry 
     default: config.default ?? [...Object.keys(models).slice(0, 1), ...tiers.balanced],
     ...(config.default === undefined && { lastResort: "offline" }),
     ...defined({ tiers: config.tiers }),
+  };
+
+  const choices = new Map<string, Choice>();
+  /** Tasks of one kind ask for the same models, and what there is does not change in a crew. */
+  const chosen = (wishes: readonly ModelWish[], binding?: WishSource): Choice => {
+    const key = JSON.stringify([wishes, binding]);
+    const choice = choices.get(key) ?? chooseModel(wishes, catalogue, binding);
+    if (choices.size < MOST_CHOICES) choices.set(key, choice);
+    return choice;
   };
 
   const prefixes = new Map<string, Prefixes>();
@@ -162,7 +174,7 @@ export function createModelRegistry(config: ModelRegistryConfig): ModelRegistry 
   const choose =
     (rules?: HoldRules): ModelSource["choose"] =>
     async (wishes, { binding, retry = true, thinking } = {}) => {
-      const { candidates: found, misses, warnings } = chooseModel(wishes, catalogue, binding);
+      const { candidates: found, misses, warnings } = chosen(wishes, binding);
       const candidates = thinking === undefined ? found : found.map((one) => ({ ...one, thinking }));
       const [first] = candidates;
       if (first === undefined) return { misses };
@@ -187,7 +199,7 @@ export function createModelRegistry(config: ModelRegistryConfig): ModelRegistry 
     };
 
   return {
-    look: (wishes, binding) => chooseModel(wishes, catalogue, binding),
+    look: chosen,
     choose: choose(),
     forRun: (rules) => ({ choose: choose(rules) }),
     resolve: (nameOrTier) => {

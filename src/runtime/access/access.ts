@@ -93,11 +93,12 @@ export function createRunAccess(parts: AccessParts): RunAccess {
     if (!recorders.has(run)) recorders.set(run, parts.changes?.(run));
     return recorders.get(run);
   };
+  const rootsOfRun = createRoots();
   const policyFor: RunAccess["policyFor"] = (agent, parent) => narrow(parent ?? parts.policy, agent);
   return {
     policyFor,
     accessFor: async (task) => {
-      const place = await placesFor(parts, task);
+      const place = await placesFor(parts, task, rootsOfRun);
       if (!place) return undefined;
       const writes = task.task?.writes;
       const own = withLease(policyFor(task.agent, task.policy), writes && { of: task.path, globs: writes });
@@ -177,7 +178,11 @@ export async function contextRoot({ cwd, policy, closed }: AccessParts): Promise
 type Places = Awaited<ReturnType<typeof placesFor>> & object;
 
 /** The access of a task. Folders are fixed at the start of the run: no agent can widen them. */
-async function placesFor({ cwd: workspace, settings, homes }: AccessParts, { cwd, depth, worktree }: AccessRequest) {
+async function placesFor(
+  { cwd: workspace, settings, homes }: AccessParts,
+  { cwd, depth, worktree }: AccessRequest,
+  rootOf: RootsOfRun,
+) {
   const openRoot = async (folder: string): Promise<Root> => {
     const root = await rootOf(folder);
     const moved = worktree ? movedInto(worktree, root.real) : root.real;
@@ -197,6 +202,21 @@ async function placesFor({ cwd: workspace, settings, homes }: AccessParts, { cwd
       ? { root: folder, place: placeOf(folder), named: placeOf(folder), homes: homeAnchors(base, homes) }
       : { root: folder, place: "", named: folder, homes: homeAnchors(folder, homes) };
   return { roots: [own, ...others.filter(({ real }) => !folderContains(own.real, real))], placeOf, rootAt };
+}
+
+/** Where folders lead, looked up once in a run: its folders are those of its start, and many tasks have the same. */
+type RootsOfRun = (folder: string) => Promise<Root>;
+
+function createRoots(): RootsOfRun {
+  const known = new Map<string, Promise<Root>>();
+  return (folder) => {
+    const before = known.get(folder);
+    if (before) return before;
+    const root = rootOf(folder);
+    known.set(folder, root);
+    root.catch(() => known.delete(folder)); // it may be made later
+    return root;
+  };
 }
 
 /** Positions of home folders relative to a folder. */

@@ -1,9 +1,34 @@
 import { dirname } from "node:path";
 import { type Disk, machineDisk } from "./disk.ts";
 
-/** Makes what was created, renamed or removed in a folder survive a power cut. */
-export async function syncFolder(folder: string, disk: Disk = machineDisk): Promise<void> {
-  if (process.platform === "win32") return; // folders cannot be opened there, and need not be
+/**
+ * Makes what was created, renamed or removed in a folder survive a power cut. What is asked for while a sync of the folder runs
+ * shares the next one: a sync covers everything that came before it.
+ */
+export function syncFolder(folder: string, disk: Disk = machineDisk): Promise<void> {
+  if (process.platform === "win32") return Promise.resolve(); // folders cannot be opened there, and need not be
+  const all = syncs.get(disk) ?? new Map<string, FolderSyncs>();
+  syncs.set(disk, all);
+  const own = all.get(folder) ?? { running: undefined, next: undefined };
+  all.set(folder, own);
+  const begin = (): Promise<void> => {
+    own.next = undefined;
+    const sync = syncOnce(folder, disk).finally(() => {
+      if (own.running !== sync) return;
+      own.running = undefined;
+      if (!own.next) all.delete(folder);
+    });
+    own.running = sync;
+    return sync;
+  };
+  if (!own.running) return begin();
+  return (own.next ??= own.running.then(begin, begin));
+}
+
+type FolderSyncs = { running: Promise<void> | undefined; next: Promise<void> | undefined };
+const syncs = new WeakMap<Disk, Map<string, FolderSyncs>>();
+
+async function syncOnce(folder: string, disk: Disk): Promise<void> {
   const handle = await disk.open(folder, "r");
   try {
     await handle.sync();

@@ -49,22 +49,33 @@ export function createClosedPlaces({
   const homes = [...new Set([...given, ...given.map(realOf)])];
   const named = secretPathsIn(env).flatMap((path) => [path, realOf(path)]);
   const secretIn = secretFinder(homes, [...new Set(named)]);
-  // A link among the secret places (~/.aws -> ~/dotfiles/aws) closes what it leads to, too.
-  const targets = secretPlaces(homes, named);
-  const linkTargets = [...targets.folders, ...targets.files].filter((path) => secretIn(path) === undefined);
+  // A link among the secret places (~/.aws -> ~/dotfiles/aws) closes what it leads to, too. They are looked up before the first file
+  // is opened or the first command begins: a task that does neither needs none of these calls.
+  const linkTargets = once(() => {
+    const { folders, files } = secretPlaces(homes, named);
+    return [...folders, ...files].filter((path) => secretIn(path) === undefined);
+  });
   const secretAt = (path: string): string | undefined =>
-    secretIn(path) ?? linkTargets.find((place) => folderContains(place, path));
-  const chosen = secretAt(real); // the person works inside of this one
+    secretIn(path) ?? linkTargets().find((place) => folderContains(place, path));
+  const chosen = once(() => secretAt(real)); // the person works inside of this one
   const at = (path: string): ClosedPlace | undefined => {
     if (folderContains(state, path)) return { kind: "state", name: state };
     const name = secretAt(path);
-    return name === undefined || name === chosen ? undefined : { kind: "secret", name };
+    return name === undefined || name === chosen() ? undefined : { kind: "secret", name };
   };
   const places = (): HiddenPlaces => {
     const { folders, files } = secretPlaces([...homes, ...otherHomes()], [...named, state]);
     return { folders: folders.filter((path) => at(path) !== undefined), files };
   };
-  const everywhere = [...homes, ...OTHER_HOMES, ...secretSystemPlaces, "/proc", ...named, ...linkTargets, state];
+  const everywhere = once(() => [
+    ...homes,
+    ...OTHER_HOMES,
+    ...secretSystemPlaces,
+    "/proc",
+    ...named,
+    ...linkTargets(),
+    state,
+  ]);
   const identities = linkedIdentities(places);
   const own: Omit<ClosedPlaces, "inWorktree"> = {
     at,
@@ -73,10 +84,16 @@ export function createClosedPlaces({
       const path = (await identities()).get(`${dev}:${ino}`);
       return path === undefined ? undefined : at(path);
     },
-    touches: (folder) => at(folder) !== undefined || everywhere.some((place) => folderContains(folder, place)),
+    touches: (folder) => at(folder) !== undefined || everywhere().some((place) => folderContains(folder, place)),
     existing: places,
   };
   return { ...own, inWorktree: (worktree) => inWorktree(own, worktree) };
+}
+
+/** A value that is made when it is first needed. */
+function once<T>(make: () => T): () => T {
+  let made: Readonly<{ value: T }> | undefined;
+  return () => (made ??= { value: make() }).value;
 }
 
 /** A worktree contains copies of forbidden files of the repository: the copies are forbidden, too. */

@@ -33,12 +33,21 @@ export function recordedAgents(events: readonly KeptEvent[]): RecordedAgents {
 
 /** Hash of an agent with its permissions, without its file path. */
 export function agentHash(definition: Agent, rights: readonly string[]): string {
-  return sha256(stableText({ definition: essence(definition), rights: [...rights].toSorted() }));
+  return sha256(`{"definition":${essenceText(definition)},"rights":${stableText([...rights].toSorted())}}`);
 }
 
 /** True when the agent has changed since it was recorded. */
 export function isChanged(before: Agent, now: Agent): boolean {
-  return stableText(essence(before)) !== stableText(essence(now));
+  return essenceText(before) !== essenceText(now);
+}
+
+/** Agents are never changed, and all tasks of one agent have the same object. */
+const texts = new WeakMap<Agent, string>();
+
+function essenceText(agent: Agent): string {
+  const text = texts.get(agent) ?? stableText(essence(agent));
+  texts.set(agent, text);
+  return text;
 }
 
 /** A content hash in hex. */

@@ -18,7 +18,9 @@ export type Reuse = Readonly<{
   /** The result of an earlier task with the same input and unchanged files; `undefined` when there is none. */
   find(key: string, assignment: Assignment, context: PerformContext): Promise<Outcome | undefined>;
   /** Registers a reusable result. */
-  add(key: string, task: Readonly<{ run: string; path: string }>): Promise<void>;
+  add(key: string, task: Readonly<{ run: string; path: string }>): void;
+  /** Resolves once what was registered can be found by other processes. */
+  settled(): Promise<void>;
 }>;
 
 /** Reuse in a store. `always`: whatever an agent says about it, as with --reuse. */
@@ -30,6 +32,7 @@ export function createReuse(
     clock,
   }: { always: boolean; readonly redact: (text: string) => string; readonly clock: () => number },
 ): Reuse {
+  let last: Promise<void> = Promise.resolve();
   return {
     find: async (key, assignment, context) => {
       const { cacheMs } = assignment.agent;
@@ -60,9 +63,10 @@ export function createReuse(
       }
       return undefined;
     },
-    add: async (key, { run, path }) => {
-      await store.addReusable({ key, run, path, at: clock() });
+    add: (key, { run, path }) => {
+      last = store.addReusable({ key, run, path, at: clock() });
     },
+    settled: () => last, // entries are written in their order
   };
 }
 

@@ -18,7 +18,7 @@ export function openIndex(file: string): Readonly<{
       if (known?.of !== of) known = { of, entries: readIndex(file) };
       return (await known.entries).get(key) ?? [];
     },
-    add: (entry) => addToIndex(file, entry),
+    add: createIndexWriter(file),
     trim: (runs) => trimIndex(file, runs),
   };
 }
@@ -36,17 +36,30 @@ export async function readIndex(file: string): Promise<ReadonlyMap<string, reado
   return entries;
 }
 
-/** Adds an entry; where that cannot be done, the next one does the work again. */
-export async function addToIndex(file: string, entry: IndexedResult): Promise<void> {
-  try {
-    const handle = await openAppend(file);
-    try {
-      await handle.writeFile(`${JSON.stringify(entry)}\n`);
-    } finally {
-      await handle.close();
+/** Adds entries to an index: those that come while others are written are written together. */
+function createIndexWriter(file: string): ReusableResults["addReusable"] {
+  let waiting: string[] = [];
+  let writing: Promise<void> | undefined;
+  const write = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const lines = waiting.join("");
+      waiting = [];
+      await appendText(file, lines).catch(() => {}); // the journals have the results; the next task does the work again
     }
-  } catch {
-    // the journals have the results
+    writing = undefined;
+  };
+  return (entry) => {
+    waiting.push(`${JSON.stringify(entry)}\n`);
+    return (writing ??= write());
+  };
+}
+
+async function appendText(file: string, text: string): Promise<void> {
+  const handle = await openAppend(file);
+  try {
+    await handle.writeFile(text);
+  } finally {
+    await handle.close();
   }
 }
 

@@ -110,7 +110,7 @@ async function runAgent(assignment: Assignment, world: World, context: NotingCon
     const handedIn = await accepted(await world.runner(assignment, context), call, world);
     context.note(handedIn);
     const outcome = await acceptance(handedIn, assignment, context);
-    if (key !== undefined && outcome.status === "ok") await world.reuse?.add(key, call);
+    if (key !== undefined && outcome.status === "ok") world.reuse?.add(key, call);
     return ended(outcome);
   } finally {
     await access?.end();

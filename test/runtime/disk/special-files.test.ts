@@ -14,7 +14,7 @@ import { alone } from "../../../src/runtime/disk/file-lock.ts";
 import { ownerOf } from "../../../src/runtime/store/run-claim.ts";
 import { openTrust } from "../../../src/runtime/settings/trust.ts";
 import { openJournal } from "../../../src/runtime/store/journal.ts";
-import { addToIndex, readIndex } from "../../../src/runtime/store/result-index.ts";
+import { openIndex, readIndex } from "../../../src/runtime/store/result-index.ts";
 import { createFolderStore } from "../../../src/runtime/store/folder-store.ts";
 import { firstEvent, lastEvent } from "../../../src/runtime/store/journal-ends.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
@@ -33,7 +33,7 @@ test.each<[name: string, file: string, read: (folder: string, file: string) => u
   [
     "the index of results that grows",
     "r.jsonl",
-    (_, file) => addToIndex(file, { key: "k", run: "r", path: "p", at: 0 }),
+    (_, file) => openIndex(file).add({ key: "k", run: "r", path: "p", at: 0 }),
   ],
   ["a journal that is opened", "journal.jsonl", (folder) => openJournal(folder, { kept: () => {}, lost: () => {} })],
   ["the first record", "journal.jsonl", (folder) => firstEvent(folder)],
