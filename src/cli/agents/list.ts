@@ -93,9 +93,26 @@ function print(rows: readonly Row[], found: Discovery, flags: Flags): void {
   const ready = rows.filter(({ state }) => state === "ready");
   const narrow = process.stdout.isTTY && process.stdout.columns < 100;
   const most = narrow ? { name: 22, source: 13, model: 8 } : { name: 32, source: 20, model: 24 };
-  process.stdout.write(table(ready.map(cells), place.look, most));
+  const shown = flags.all || flags.preset !== undefined ? ready : withoutTwins(ready);
+  const origins = [...new Set(shown.map(({ source }) => source))];
+  for (const [at, origin] of origins.entries()) {
+    const some = shown.filter(({ source }) => source === origin);
+    if (origins.length > 1) process.stdout.write(`${at > 0 ? "\n" : ""}${place.look.colors.bold(titled(origin))}\n`);
+    process.stdout.write(table(some.map(cells), place.look, most));
+  }
   for (const state of ["shadowed", "untrusted", "disabled", "skipped"] as const) section(rows, state, place);
   if (!flags.all) hint(found);
+}
+
+const titled = (word: string): string => `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
+
+/** Bundled agents whose names differ from another one only by case belong to a preset; they can always be named. */
+function withoutTwins(rows: readonly Row[]): readonly Row[] {
+  const bundled = new Set(rows.filter(({ source }) => source === "bundled").map(({ name }) => name));
+  return rows.filter(({ name, source }) => {
+    const lower = name.toLowerCase();
+    return source !== "bundled" || name === lower || !bundled.has(lower);
+  });
 }
 
 const cells = ({ name, source, family, plugin, model, tools, remote, description }: Row): Record<string, string> => ({
@@ -120,7 +137,7 @@ function section(rows: readonly Row[], state: State, { look }: Terminal): void {
     file: file ?? [source, family].filter(Boolean).join(" "),
     reason,
   }));
-  const title = `${state.charAt(0).toUpperCase()}${state.slice(1)}`;
+  const title = titled(state);
   process.stdout.write(`\n${look.colors.bold(title)}\n${table(lines, look, { name: 24, file: 40 })}`);
 }
 

@@ -1,4 +1,7 @@
 import { Option } from "commander";
+import type { KeptEvent } from "../../core/run/event.ts";
+import { cutTail } from "../../core/text/cut.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
 import type { CliCommand } from "../base/command.ts";
 import { jsonOption, outputOptions } from "../base/flags.ts";
 
@@ -9,11 +12,13 @@ export const logs: CliCommand = {
   usage: "RUN",
   options: [
     new Option("-f, --follow", "go on while the run does"),
+    new Option("-v, --verbose", "also print prompts, thinking, answers and results of tools"),
     jsonOption(),
     ...outputOptions().filter(({ long }) => long === "--no-color"),
   ],
   examples: [
     ["subcrew logs -f nightly", "until it ends"],
+    ["subcrew logs run_4k2x/build -v", "one task, with everything it said and read"],
     ["subcrew logs run_4k2x --json", "every event as it was recorded"],
   ],
   act: async ([word], flags) => {
@@ -42,6 +47,7 @@ export const logs: CliCommand = {
         else {
           const line = event.type === "run.ended" ? `end     ${event.outcome.status}` : lineFor(event, state, look);
           if (line !== undefined) process.stdout.write(`${new Date(event.at).toISOString()}  ${line}\n`);
+          if (flags.verbose) process.stdout.write(detailsOf(event));
         }
       }
       if (event.seq === last) break;
@@ -50,3 +56,37 @@ export const logs: CliCommand = {
     return 0;
   },
 };
+
+/** The texts of an event, indented; very long ones are cut. */
+function detailsOf(event: KeptEvent): string {
+  const texts = textsOf(event).filter(([, text]) => text.trim() !== "");
+  return texts
+    .map(([title, text]) => {
+      const { text: shown, cut } = cutTail(text.trim(), { bytes: MOST_BYTES, lines: MOST_LINES });
+      const more = cut ? "[the beginning was cut; see `subcrew show --full`]\n" : "";
+      return `${`${title}:\n${sanitize(`${more}${shown}`).replace(/^/gm, "  ")}`.replace(/^/gm, "    ")}\n`;
+    })
+    .join("");
+}
+
+const MOST_BYTES = 8_000;
+const MOST_LINES = 100;
+
+function textsOf(event: KeptEvent): readonly (readonly [title: string, text: string])[] {
+  switch (event.type) {
+    case "node.started":
+      return [["prompt", event.prompt ?? ""]];
+    case "turn.ended":
+      return [
+        ["thinking", event.thinking ?? ""],
+        ["answer", event.text],
+        ...event.calls.map(({ name, input }) => [`call of ${name}`, JSON.stringify(input)] as const),
+      ];
+    case "tool.ended":
+    case "tool.denied":
+    case "tool.rejected":
+      return [[`result of ${event.tool}`, event.text]];
+    default:
+      return [];
+  }
+}

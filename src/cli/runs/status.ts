@@ -1,5 +1,9 @@
 import { lastParking } from "../../core/run/parked-run.ts";
 import { openQuestions } from "../../core/run/run-status.ts";
+import { formatCost } from "../../core/outcome/usage.ts";
+import type { State } from "../../core/run/state.ts";
+import { nodeTitle, shownNodes } from "../../core/view/nodes.ts";
+import { terminalLine } from "../../core/view/words.ts";
 import { defined } from "../../core/text/defined.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { CliCommand } from "../base/command.ts";
@@ -58,7 +62,32 @@ export const status: CliCommand = {
         }),
       ),
     };
-    process.stdout.write(flags.json ? `${jsonText(facts, 2)}\n` : statusText(state, life, Date.now(), run.problems));
+    if (flags.json) process.stdout.write(`${jsonText(facts, 2)}\n`);
+    else {
+      process.stdout.write(statusText(state, life, Date.now(), run.problems));
+      process.stdout.write(taskLines(state));
+      for (const warning of new Set(warnings)) process.stdout.write(`\nwarning: ${terminalLine(warning)}\n`);
+    }
     return 0;
   },
 };
+
+/** One line for each task of a run with several: its state, what it waits for or does, and its cost. */
+function taskLines(state: State): string {
+  const tasks = shownNodes(state);
+  if (tasks.length < 2) return "";
+  const width = Math.max(...tasks.map((view) => nodeTitle(view).length));
+  const lines = tasks.map((view) => {
+    const { status: how, parked, question, doing, cost, usage, outcome } = view;
+    const busy = how === "running" ? doing : "";
+    const waits = question !== undefined ? "asks a question" : parked ? `parked: ${parked.why}` : busy;
+    const marks = [
+      ...(outcome?.approved === false ? ["not approved"] : []),
+      ...(outcome?.limit ? ["cut short"] : []),
+      ...(usage.turns === 0 ? [] : [formatCost(cost)]),
+    ];
+    const rest = [terminalLine(waits), ...marks].filter((part) => part !== "").join(", ");
+    return `  ${how.padEnd(9)}  ${nodeTitle(view).padEnd(width)}  ${rest}`.trimEnd();
+  });
+  return `\nTasks:\n${lines.join("\n")}\n`;
+}

@@ -292,5 +292,7 @@ test("agents lists names, where they come from and what they are for", async () 
   const there = place();
   const [text, json] = await Promise.all([there.run(["agents"]), there.run(["agents", "--json"])]);
   expect(text.stdout).toMatch(/^explore +bundled .* Finds things out/m);
+  expect(text.stdout).not.toMatch(/^Explore /m);
   expect(JSON.parse(json.stdout)).toContainEqual(expect.objectContaining({ name: "general", source: "bundled" }));
+  expect((await there.run(["agents", "--all"])).stdout).toMatch(/^Explore /m);
 });
