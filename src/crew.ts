@@ -162,14 +162,14 @@ export function createCrew(given: CrewOptions = {}): Crew {
     undo: async (id, more) => (await import("./crew/run-changes.ts")).undoRun(store, id, more),
     record: (id) => foldWhole(store, id),
     run: start,
-    resume: (run, { retryFailed = false, task, ...more } = {}) => {
+    resume: (run, { retryFailed = false, task, force = false, ...more } = {}) => {
       const id = typeof run === "string" ? run : run.id;
       return servedRun(id, store, async (it) => {
         const recorded = typeof run === "string" ? await readRecordedRun(store, id) : run;
         await resumeRun(it, recorded, {
           retryFailed,
           ...defined({ task }),
-          prepare: (plan) => prepare({ run: id, plan, options: more, recorded }),
+          prepare: (plan) => prepare({ run: id, plan, options: more, recorded, force }),
         });
       });
     },

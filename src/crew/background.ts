@@ -38,7 +38,8 @@ export function createLaunch({
   const { cwd, env } = setup;
   const { store, redactor, clock } = outfit;
   return async ({ crew = {}, ...asked }) => {
-    if (asked.plan === undefined && (await store.owner(asked.id)) !== undefined) throw busy(asked.id);
+    const owner = asked.plan === undefined ? await store.owner(asked.id) : undefined;
+    if (owner !== undefined && !(owner.host !== undefined && asked.options.force)) throw busy(asked.id);
     if ([options.tools, options.agents, Object.keys(options.models ?? {})].some((own) => (own ?? []).length > 0))
       throw new CrewError(
         "BAD_INPUT",

@@ -10,6 +10,7 @@ import { skillNotes } from "../core/plan/preload-skills.ts";
 import { chooseIsolation } from "../core/plan/isolation.ts";
 import type { Permissions } from "../core/policy/permissions.ts";
 import type { RunParameters } from "../core/run/run-parameters.ts";
+import type { JournalOpening } from "../core/run/run-store.ts";
 import { capsMoney } from "../core/run/spending-caps.ts";
 import { defined } from "../core/text/defined.ts";
 import { version } from "../core/text/version.ts";
@@ -49,6 +50,7 @@ import type { RunOptions } from "./run-options.ts";
 
 /** A run that is asked for; `recorded`: its journal, when it is resumed. */
 export type AskedRun = Readonly<{
+  force?: boolean;
   run: string;
   plan: Plan;
   options: RunOptions;
@@ -74,8 +76,8 @@ export function createPrepare(parts: PrepareParts): Prepare {
   const { options, config, outfit, setup } = parts;
   const { store, redactor, clock, random } = outfit;
   const { cwd } = setup;
-  return async ({ run, plan: asked, options: wishes, recorded, deck }) => {
-    const { id: _id, deck: _deck, outliving, parent, continued, ...given } = wishes;
+  return async ({ run, plan: asked, options: wishes, recorded, deck, force }) => {
+    const { id: _id, deck: _deck, ownProcess, outliving, parent, continued, ...given } = wishes;
     const past = recorded?.records.events ?? [];
     const { concurrency, unattended } = options;
     const defaults = defined({ concurrency, unattended, name: asked.name });
@@ -103,7 +105,18 @@ export function createPrepare(parts: PrepareParts): Prepare {
     const { spending } = config;
     if (parameters.budget?.maxUsd !== undefined || (spending && capsMoney(spending))) await outfit.models.loadPrices();
     const allowed = recorded && (recorded.state.permissions ?? {}); // a journal without this field used the default
-    const carried = await carriers(parts, { run, models, roster, earlier, deck, parameters, recorded, allowed, holds });
+    const carried = await carriers(parts, {
+      run,
+      models,
+      roster,
+      earlier,
+      deck,
+      parameters,
+      recorded,
+      allowed,
+      holds,
+      claiming: defined({ sole: ownProcess, force }),
+    });
     return {
       plan,
       ...carried,
@@ -179,6 +192,7 @@ type Carried = Readonly<{
   deck: Deck | undefined;
   parameters: RunParameters;
   holds: HoldRules;
+  claiming: Pick<JournalOpening, "force" | "sole">;
   recorded: RecordedRun | undefined;
   /** The recorded permissions of the run. */
   allowed: Permissions | undefined;
@@ -187,7 +201,7 @@ type Carried = Readonly<{
 /** The engine for one run, and the cleanup of everything its tasks start. */
 async function carriers(
   { options, config, setup, outfit, remotes }: PrepareParts,
-  { run, models, roster, earlier, deck, parameters, recorded, allowed, holds }: Carried,
+  { run, models, roster, earlier, deck, parameters, recorded, allowed, holds, claiming }: Carried,
 ): Promise<Required<Pick<Start, "engine" | "gone" | "warnings" | "worktrees">>> {
   const { store, redactor, clock, worldFor } = outfit;
   const { cwd, env } = setup;
@@ -230,7 +244,7 @@ async function carriers(
         ...(deck && { acceptance: deck.acceptance }),
         reuse,
       }),
-      journal: (id, listener) => store.open(id, listener, { known: recorded?.records }),
+      journal: (id, listener) => store.open(id, listener, { ...claiming, known: recorded?.records }),
     }),
     worktrees: {
       isolationOf: (task, depth) => chooseIsolation(task, agentOf(task, roster), depth),

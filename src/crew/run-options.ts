@@ -9,6 +9,8 @@ export type RunOptions = RunParameters &
   Readonly<{
     /** The run that `continues` names, where it has been read already. */
     continued?: RecordedRun;
+    /** This process exists for the run alone, so `subcrew kill` may end the process. By default it ends the work only. */
+    ownProcess?: boolean;
     /** The id, where it has to be known before the run starts; a new one by default. */
     id?: string;
     /**
@@ -25,6 +27,8 @@ export type RunOptions = RunParameters &
 /** The same for a run that is resumed. */
 export type ResumeOptions = RunOptions &
   Readonly<{
+    /** Takes the run over from another machine that claims it. */
+    force?: boolean;
     /** Also retry what failed. */
     retryFailed?: boolean;
     /** The path of the task that alone goes on, with everything that depends on it; the rest stays paused. */

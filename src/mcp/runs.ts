@@ -39,6 +39,8 @@ export type McpRun = WaitedRun &
     /** When something last happened in it. */
     changedAt(): number;
     life(): RunStatus;
+    /** True when this process no longer works on it: what happens to it since then is in the store. */
+    isOver(): boolean;
     over: Promise<State>;
   }>;
 
@@ -137,6 +139,7 @@ function serve(run: Run): McpRun {
     startedAt,
     changedAt: () => changedAt,
     life: () => runStatusOf(run.state, !ended),
+    isOver: () => ended,
     questions: () => openQuestions(run.state),
     toolOf: ({ path, call }) => (call === undefined ? undefined : (tools.get(`${path}#${call}`) ?? "unknown")),
     parked: () => (!ended && waitsLong(run.state) ? run.state : undefined),

@@ -3,6 +3,7 @@ import { relative, resolve } from "node:path";
 import type { Answer } from "../core/plan/gate.ts";
 import type { Body, Plan } from "../core/plan/plan.ts";
 import { isEnded, type RunStatus, openQuestions, type Question } from "../core/run/run-status.ts";
+import { askedTool } from "../core/run/asked-tool.ts";
 import type { State } from "../core/run/state.ts";
 import { CrewError } from "../core/schema/error.ts";
 import { defined } from "../core/text/defined.ts";
@@ -45,10 +46,13 @@ export function createServerContext(
   { allRuns = false, answersCalls = false, attended = true }: ServerContextOptions = {},
 ): ServerContext {
   const runs = createServedRuns(crew, { attended });
+  /** True for a run that this process has left: another one may have resumed it since. */
+  const isElsewhere = async (own: McpRun): Promise<boolean> =>
+    own.isOver() && own.run.state.seq > 0 && (await crew.kept.look(own.id)).state.seq > 0;
   /** A run of this server, or the id of another run that the owner shares. */
   const find = async (word: string): Promise<McpRun | string> => {
     const own = runs.find(word);
-    if (own) return own;
+    if (own) return (await isElsewhere(own)) ? own.id : own;
     if (allRuns) return crew.findRun(word);
     throw new CrewError(
       "UNKNOWN_RUN",
@@ -73,7 +77,7 @@ export function createServerContext(
       const own = runs.all();
       const others = allRuns ? await crew.kept.list({ all: true }) : [];
       return [
-        ...own.map((each) => viewOf(each.run.state, each.life(), Date.now())),
+        ...(await Promise.all(own.map((each) => look(each.id)))),
         ...others
           .filter(({ id }) => !own.some((each) => each.id === id))
           .map(({ state, life }) => viewOf(state, life, Date.now())),
@@ -88,7 +92,7 @@ export function createServerContext(
       const found = await find(word);
       const { state } = await stateOf(crew, found);
       const question = theQuestion(state, path);
-      const tool = typeof found === "string" ? question.call && "unknown" : found.toolOf(question);
+      const tool = typeof found === "string" ? await askedToolOf(crew, found, question) : found.toolOf(question);
       if (answerKindOf(tool) === "call" && !answersCalls)
         throw new CrewError(
           "UNKNOWN_GATE",
@@ -140,6 +144,11 @@ async function stateOf(
   found: McpRun | string,
 ): Promise<Readonly<{ state: State; life: RunStatus | "damaged" }>> {
   return typeof found === "string" ? crew.kept.look(found) : { state: found.run.state, life: found.life() };
+}
+
+/** The tool that a question of a run of another process is about; absent for a gate. */
+async function askedToolOf({ kept }: Crew, id: string, { path, call }: Question): Promise<string | undefined> {
+  return call === undefined ? undefined : (askedTool((await kept.records(id)).events, { path, call }) ?? "unknown");
 }
 
 async function ended(crew: Crew, found: McpRun | string, signal: AbortSignal): Promise<void> {

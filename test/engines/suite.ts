@@ -42,7 +42,7 @@ function context(signal: AbortSignal = alive()): PerformContext {
     ask: () => Promise.resolve(undefined),
     mail: () => Promise.resolve([]),
     tell: () => {},
-    past: [],
+    past: () => Promise.resolve([]),
   };
 }
 

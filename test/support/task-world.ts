@@ -88,7 +88,7 @@ export function contextOf(more: Partial<PerformContext> = {}): { context: Perfor
     ask: async () => undefined,
     mail: async () => [],
     tell: () => {},
-    past: [],
+    past: () => Promise.resolve([]),
     ...more,
   };
   return { context, facts };

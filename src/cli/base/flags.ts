@@ -78,6 +78,7 @@ export type Flags = PermissionFlags &
     agent?: string;
 
     retryFailed?: boolean;
+    force?: boolean;
     limit?: number;
 
     bg?: boolean;

@@ -19,7 +19,7 @@ export const backgroundRun: CliCommand = {
     const store = openOwnStore();
     const asked = await readRequest(store, id);
     const crew = await crewFor(asked.crew);
-    const options = asked.options as ResumeOptions;
+    const options = { ...(asked.options as ResumeOptions), ownProcess: true };
     const run = asked.plan === undefined ? crew.resume(id, options) : crew.run(asked.plan as Plan, { ...options, id });
     const signals = onSignals({ pause: (reason) => run.pause(reason) }, ["SIGINT", "SIGTERM"]);
     process.on("SIGHUP", () => {}); // a terminal that closes is none of its business

@@ -26,6 +26,7 @@ export const resumeCommand: CliCommand = {
     ...[
       new Option("--retry-failed", "try again what failed, too; of one task, only that task and what depends on it"),
       new Option("--allow-failed", "with a message: also go on with a task that failed"),
+      new Option("--force", "take over a run that another machine claims; make sure that it no longer works on it"),
       new Option("--refresh-agent", "take agents as they are now; they may use no more than before"),
     ].map((option) => option.helpGroup("The run:")),
     ...runningOptions().filter(({ long }) => !settled.has(long ?? "")),
@@ -83,8 +84,16 @@ export const resumeCommand: CliCommand = {
     const { name: _name, ...wished } = runOptionsOf(flags, place);
     const options = { ...wished, ...(flags.refreshAgent && { refreshAgent: true }) };
     if (message === "") {
-      if ((await store.owner(id)) !== undefined) return goOn(crew, { id, path, state }, flags);
-      const more = { ...options, retryFailed: flags.retryFailed ?? false, ...defined({ task: path }) };
+      const owner = await store.owner(id);
+      if (owner?.host !== undefined && !flags.force) throw claimedElsewhere(id, owner.host);
+      if (owner !== undefined && owner.host === undefined) return goOn(crew, { id, path, state }, flags);
+      const more = {
+        ...options,
+        ownProcess: true,
+        force: flags.force ?? false,
+        retryFailed: flags.retryFailed ?? false,
+        ...defined({ task: path }),
+      };
       const over =
         isEnded(status === "starting" || status === "skipped" ? "interrupted" : status) &&
         !(status === "failed" && flags.retryFailed);
@@ -104,9 +113,16 @@ export const resumeCommand: CliCommand = {
     const { plan, continues, continued } = await crew.continuing(asked);
     const more = { ...options, continues, ...defined({ name: flags.name }) };
     if (flags.bg) return (await import("./background.ts")).runInBackground(crew, plan, more, all);
-    return watchRun(crew.run(plan, { ...more, continued }), flags, place);
+    return watchRun(crew.run(plan, { ...more, ownProcess: true, continued }), flags, place);
   },
 };
+
+const claimedElsewhere = (id: string, host: string): CrewError =>
+  new CrewError(
+    "RUN_BUSY",
+    `The machine "${host}" works on "${id}", as far as its claim says.`,
+    `Stop the run there. If that machine no longer works on it: \`subcrew resume ${id} --force\`.`,
+  );
 
 /** Of a running run only paused tasks can be resumed. */
 async function goOn(
@@ -143,7 +159,8 @@ const LEAVE_MS = 15_000;
 
 /** A parked run is resumed here and now, with the keys and limits of this command: its process pauses it and leaves. */
 async function takeOver(store: RunStore, id: string, { quiet }: { quiet: boolean }): Promise<void> {
-  if ((await store.owner(id)) === undefined) return;
+  const owner = await store.owner(id);
+  if (owner === undefined || owner.host !== undefined) return;
   const { keptRuns } = await import("../../runtime/background/stored-runs.ts");
   const kept = keptRuns(store);
   if ((await kept.look(id)).life !== "parked") return;

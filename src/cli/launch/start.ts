@@ -28,7 +28,7 @@ export async function start(input: AnyInput, flags: Flags, { boxes = false } = {
       runOptionsOf(flags, { attended: true }),
       flags,
     );
-  const run = crew.run(input, { ...runOptionsOf(flags, place), ...defined({ deck: taping.deck }) });
+  const run = crew.run(input, { ...runOptionsOf(flags, place), ownProcess: true, ...defined({ deck: taping.deck }) });
   const tell = boxes ? boxesOn(place.look) : undefined;
   return taping.end(await watchRun(run, flags, place, tell));
 }

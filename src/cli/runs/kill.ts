@@ -1,4 +1,6 @@
+import { CrewError } from "../../core/schema/error.ts";
 import { jsonText } from "../../core/text/json-text.ts";
+import type { Crew } from "../../crew.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import { signalAll, signalGroup } from "../../runtime/commands/process-tree.ts";
 import type { CliCommand } from "../base/command.ts";
@@ -8,7 +10,8 @@ const WAIT_MS = 5_000;
 
 /** `subcrew kill RUN` */
 export const kill: CliCommand = {
-  description: "Ends the process that works on a run, at once. What is recorded is kept, and the run can be resumed.",
+  description:
+    "Ends the work on a run at once. What is recorded is kept, and the run can be resumed. A server that also works on other runs goes on.",
   words: "[run]",
   usage: "RUN",
   options: [jsonOption()],
@@ -16,18 +19,30 @@ export const kill: CliCommand = {
   act: async ([word], flags) => {
     const { whichActive } = await import("./find-run.ts");
     const { crew, run } = await whichActive(word);
-    const pid = (await crew.kept.owner(run.id))?.pid; // asked again: a number is used for another process as soon as it is free
-    if (pid !== undefined) {
-      if (run.background) signalGroup(pid, "SIGKILL");
-      else signalAll([pid], "SIGKILL");
-    }
+    const { id, background } = run;
+    const shared = await endWork(crew, id, background);
     const over = AbortSignal.timeout(WAIT_MS);
-    while ((await crew.kept.owner(run.id)) !== undefined && (await pause(20, over)));
-    const gone = (await crew.kept.owner(run.id)) === undefined;
+    while ((await crew.kept.owner(id)) !== undefined && (await pause(20, over)));
+    const gone = (await crew.kept.owner(id)) === undefined;
     const text = gone
-      ? `${run.id} was killed.\nnext: subcrew resume ${run.id}`
-      : `The process of ${run.id} is still running.`;
-    process.stdout.write(flags.json ? `${jsonText({ id: run.id, killed: gone })}\n` : `${text}\n`);
+      ? `${id} was killed.\nnext: subcrew resume ${id}`
+      : shared
+        ? `The server that works on ${id} does not answer. It was not killed, because it may work on other runs.`
+        : `The process of ${id} is still running.`;
+    process.stdout.write(flags.json ? `${jsonText({ id, killed: gone })}\n` : `${text}\n`);
     return gone ? 0 : 1;
   },
 };
+
+/** Kills the process of a run that has one of its own; other processes are told to end their work on it. True for those. */
+async function endWork({ kept }: Crew, id: string, background: boolean): Promise<boolean> {
+  const owner = await kept.owner(id); // asked again: a number is used for another process as soon as it is free
+  if (owner?.pid === undefined) return false;
+  const { pid, host, sole = false } = owner;
+  if (host !== undefined)
+    throw new CrewError("RUN_BUSY", `"${id}" runs on the machine "${host}".`, `Kill it there: \`subcrew kill ${id}\`.`);
+  if (!sole) await kept.tell(id, { do: "kill", pid }, { waitMs: WAIT_MS, signal: AbortSignal.timeout(WAIT_MS) });
+  else if (background) signalGroup(pid, "SIGKILL");
+  else signalAll([pid], "SIGKILL");
+  return !sole;
+}

@@ -25,6 +25,8 @@ export const command = z.discriminatedUnion("do", [
   z.strictObject({ do: z.literal("cancel"), reason: z.string(), path: z.string().optional() }),
   /** Lets a task go on that alone is paused; without a path, all of them. */
   z.strictObject({ do: z.literal("resume"), path: z.string().optional() }),
+  /** Ends the work on the run at once and records no end, as a kill of its process does. Holds for that process only. */
+  z.strictObject({ do: z.literal("kill"), pid: z.number() }),
   /** Changes the plan: new nodes, other dependencies, nodes given up. */
   z.strictObject({ do: z.literal("change"), change }),
 ]);

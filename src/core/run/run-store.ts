@@ -75,11 +75,23 @@ export type RunOwnership = Readonly<{
   isAnnounced(run: string): Promise<boolean>;
 }>;
 
-/** `known`: what `readWhole` gave; it is read again only if the run has changed since. */
-export type JournalOpening = Readonly<{ known?: KeptRecords | undefined }>;
+export type JournalOpening = Readonly<{
+  /** What `readWhole` gave; it is read again only if the run has changed since. */
+  known?: KeptRecords | undefined;
+  /** Takes a run over from another machine: a person said that no process there works on it. */
+  force?: boolean;
+  /** This process exists for the run alone: who kills the run may kill the process. */
+  sole?: boolean;
+}>;
 
 /** A process that works on a run; without a number while its claim is being written. */
-export type RunOwner = Readonly<{ pid: number | undefined }>;
+export type RunOwner = Readonly<{
+  pid: number | undefined;
+  /** The other machine that claims the run; whether its process lives cannot be seen from here. */
+  host?: string;
+  /** The process exists for this run alone. */
+  sole?: true;
+}>;
 
 /** A listener of a journal. */
 export type JournalListener = Readonly<{

@@ -142,8 +142,11 @@ export type PerformContext = Readonly<{
   tell(text: string): void;
   /** Stores the conversation for a later task of this run that continues it. */
   remember?(messages: readonly Message[]): void;
-  /** Events of this attempt that were recorded before a crash, in order; empty for a new attempt. */
-  past: readonly KeptEvent[];
+  /**
+   * Events of this attempt that were recorded so far, in order; empty for a new attempt. Each performer asks once, when it
+   * begins: one that replaces a dead performer continues from the recorded turns.
+   */
+  past(): Promise<readonly KeptEvent[]>;
 }>;
 
 /**

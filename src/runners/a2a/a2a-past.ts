@@ -1,3 +1,4 @@
+import type { KeptEvent } from "../../core/run/event.ts";
 import type { ProviderData, Message } from "../../core/model/model.ts";
 import { type RemoteIds, type RemoteState, remoteStates } from "../../core/net/a2a.ts";
 import { addCost, addUsage, type Cost, noCost, noUsage, type Usage } from "../../core/outcome/usage.ts";
@@ -27,7 +28,7 @@ export function carryOf(ids: RemoteIds, state: RemoteState): ProviderData {
 }
 
 /** A conversation that begins, or goes on with that of an earlier task: the ids belong to this chain of calls alone. */
-export function standingOf({ past }: Pick<PerformContext, "past">, before: readonly Message[] = []): RemoteProgress {
+export function standingOf(past: readonly KeptEvent[], before: readonly Message[] = []): RemoteProgress {
   const carried = before
     .flatMap((message) => (message.role === "assistant" && message.carry ? [message.carry] : []))
     .at(-1);

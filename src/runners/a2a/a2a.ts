@@ -14,6 +14,7 @@ import {
 import { failed, type Outcome, withPartial } from "../../core/outcome/outcome.ts";
 import { addCost, addUsage, type Cost, noUsage, type Usage } from "../../core/outcome/usage.ts";
 import { createRedactor } from "../../core/secrets/redact.ts";
+import type { KeptEvent } from "../../core/run/event.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment, Runner } from "../../core/task/runner.ts";
 import { formatDuration } from "../../core/text/duration.ts";
@@ -53,8 +54,9 @@ const REPAIRS = 1;
 /** Sends a task to a remote agent over the A2A protocol. A server that the policy does not allow is not contacted. */
 export function a2aRunner(parts: A2aParts): Runner {
   return async (assignment, context) => {
+    const recorded = await context.past();
     const clock = deadlineOf(assignment.limits, context);
-    const talk = createTalk(assignment, context, parts, clock);
+    const talk = createTalk(assignment, context, { ...parts, recorded, clock });
     try {
       return { ...(await talk.converse()), ...talk.spent() };
     } catch (error) {
@@ -67,11 +69,16 @@ export function a2aRunner(parts: A2aParts): Runner {
 
 type Ended = Extract<Outcome, { status: "failed" | "cancelled" }>;
 
-function createTalk(assignment: Assignment, context: PerformContext, parts: A2aParts, clock: Deadline) {
+function createTalk(
+  assignment: Assignment,
+  context: PerformContext,
+  parts: A2aParts & Readonly<{ recorded: readonly KeptEvent[]; clock: Deadline }>,
+) {
+  const { clock } = parts;
   const { agent, limits } = assignment;
   const place = agent.remote ?? {};
   let signing: Credentials | undefined;
-  const standing = standingOf(context, assignment.call.before);
+  const standing = standingOf(parts.recorded, assignment.call.before);
   const model = `a2a:${agent.name}`;
   let { ids, turns, usage, cost } = standing;
   let answer: RemoteAnswer | undefined;

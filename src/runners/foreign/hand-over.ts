@@ -52,7 +52,7 @@ export function handOver(
     const cwd = await realpath(toolContext.cwd).catch(() => toolContext.cwd);
     const who = call.task.agent ?? agent.name;
     if (context.signal.aborted) return { status: "cancelled", reason: reasonOf(context.signal) };
-    if (context.past.some(({ type }) => type === "turn.started"))
+    if ((await context.past()).some(({ type }) => type === "turn.started"))
       return failed("CRASHED", `"${who}" was running in ${name} when the run was interrupted.`, {
         hint: "`subcrew resume --retry-failed` starts it again from the beginning.",
       });

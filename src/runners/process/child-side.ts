@@ -95,7 +95,7 @@ export function serveParent(channel: TaskChannel, work: RunJob, stop: AbortSigna
     },
     ...(parks && { parks: parksOf(parks) }),
     attended,
-    past,
+    past: () => Promise.resolve(past),
   });
   const answered = (id: number, how: (one: Waiting) => void): void => {
     const one = waiting.get(id);

@@ -44,7 +44,7 @@ function meet(
     attended: true,
     ask: async () => ({ approve: true }),
     mail: async () => ["a letter"],
-    past: [],
+    past: async () => [],
     ...more,
   };
   const guest = serveParent(portChannel<ToTask, FromTask>(port2), work, new AbortController().signal);
@@ -60,7 +60,14 @@ test("every request of a task to its run crosses the channel, in order", async (
     const outcome = await context.delegate(nothing.what, nothing.parent);
     const answer = await context.ask("Really?", { call: "1", signal: context.signal });
     return done(
-      JSON.stringify([call.path, outcome, answer, await context.mail(), context.past.length, context.attended]),
+      JSON.stringify([
+        call.path,
+        outcome,
+        answer,
+        await context.mail(),
+        (await context.past()).length,
+        context.attended,
+      ]),
     );
   });
   expect(await hosted.outcome).toEqual(

@@ -70,8 +70,9 @@ export function spawnTask(open: OpenChild, parts: SpawnParts): Runner {
     const mark = randomBytes(12).toString("hex");
     const setup = marked(parts.setup, mark);
     const place = open({ entry: parts.entry, setup, marker: `${MARKER}=${mark}`, limits: assignment.limits });
-    const tally = createTally(assignment, context);
-    const hosted = serveChild(place.channel, jobFor(assignment, context, { ...parts, setup }), tally.context);
+    const past = await context.past();
+    const tally = createTally(assignment, context, past);
+    const hosted = serveChild(place.channel, jobFor(assignment, context, { ...parts, setup, past }), tally.context);
     const { outcome, graceMs } = await firstOf(place, hosted, assignment, tally);
     hosted.leave();
     parts.linger(place.stop(graceMs).then(() => place.channel.close()));
@@ -171,8 +172,8 @@ function marked(setup: ChildSetup, mark: string): ChildSetup {
 
 function jobFor(
   { call, agent, catalog }: Assignment,
-  { past, attended, parks }: PerformContext,
-  { setup, prices, holds }: SpawnParts,
+  { attended, parks }: PerformContext,
+  { setup, prices, holds, past }: SpawnParts & Pick<Job, "past">,
 ): Job {
   const rules = parks && { onLimit: parks.onLimit, onProviderFault: parks.onProviderFault };
   return { setup, call, agent, past, attended, prices, holds, ...defined({ catalog, parks: rules }) };
@@ -181,13 +182,13 @@ function jobFor(
 type Tally = Readonly<{ context: PerformContext; text(): string; spent(): Spending; waited(): number }>;
 
 /** Wraps a context to remember usage and text of a task, in case it crashes. */
-function createTally({ model }: Assignment, context: PerformContext): Tally {
+function createTally({ model }: Assignment, context: PerformContext, past: Job["past"]): Tally {
   let usage = noUsage();
   let cost = noCost();
   let text = "";
   let answering = model.name;
   const tools: Record<string, number> = {};
-  const note = (fact: PerformContext["past"][number] | Parameters<PerformContext["emit"]>[0]): void => {
+  const note = (fact: Job["past"][number] | Parameters<PerformContext["emit"]>[0]): void => {
     if (fact.type === "tool.started") tools[fact.tool] = (tools[fact.tool] ?? 0) + 1;
     if (fact.type !== "turn.ended") return;
     usage = addUsage(usage, fact.usage);
@@ -195,7 +196,7 @@ function createTally({ model }: Assignment, context: PerformContext): Tally {
     text = fact.text || text;
     answering = fact.model ?? model.name;
   };
-  context.past.forEach(note);
+  past.forEach(note);
   const { standing, waited } = createStopwatch();
   const { parks } = context;
   return {

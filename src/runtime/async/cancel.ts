@@ -1,8 +1,8 @@
 import { startTimer } from "./long-timer.ts";
 import { onAbort } from "./on-abort.ts";
 
-/** The abort reason of stopped work. `pause`: it can be resumed from the journal. */
-export type Stop = Readonly<{ stop: string; pause?: true }>;
+/** The abort reason of stopped work. `pause`: it can be resumed from the journal; `kill`: and the pause is not recorded. */
+export type Stop = Readonly<{ stop: string; pause?: true; kill?: true }>;
 
 /** Anything that can be stopped: a controller, or a task that still waits for its slot. */
 export type Stoppable = Readonly<{ abort(reason: Stop): void }>;
@@ -16,6 +16,12 @@ export function stopped(reason: string): Stop {
 export function pausedFor(reason: string): Stop {
   return { stop: reason, pause: true };
 }
+
+/** The abort reason for a kill: like a pause of which nothing is recorded. */
+export const killed: Stop = { stop: "killed", pause: true, kill: true };
+
+/** True when the work was killed. */
+export const isKilled = ({ reason }: AbortSignal): boolean => reason === killed;
 
 /** The reason of a pause; `undefined` when the work runs or was cancelled. */
 export function pauseReason(signal: AbortSignal): string | undefined {

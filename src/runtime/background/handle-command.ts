@@ -28,6 +28,10 @@ export async function handleCommand(run: Run, command: RunCommand, signal: Abort
       const going = run.resumeTask(command.path);
       return going.length > 0 ? yes(`Going on: ${taskNames(going)}.`) : no(notPaused(run.state, command.path));
     }
+    case "kill":
+      if (command.pid !== process.pid) return no("Another process works on the run now.");
+      run.kill();
+      return yes("The work on the run is being ended.");
     case "change":
       return changeFor(run, command);
   }

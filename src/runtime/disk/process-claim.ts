@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { hostname } from "node:os";
 import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { type Disk, machineDisk } from "./disk.ts";
@@ -30,26 +31,37 @@ function cannotLink(error: unknown): boolean {
   );
 }
 
-/** Identity of a process: pid, start time and boot id, since pids are reused. */
-export type ProcessClaim = Readonly<{ pid: number; started: string; boot?: string; nonce?: string }>;
+/** Identity of a process: host, pid, start time and boot id, since pids are reused. Claims of 0.1 name no host. */
+export type ProcessClaim = Readonly<{
+  pid: number;
+  started: string;
+  boot?: string;
+  host?: string;
+  nonce?: string;
+  sole?: true;
+}>;
 
 /** The identity of this process. */
 export async function whoWeAre(disk: Disk = machineDisk): Promise<ProcessClaim> {
   const [started = "", boot] = await Promise.all([startOf(process.pid, disk), bootOf(disk)]);
-  return { pid: process.pid, started, ...defined({ boot }), nonce: randomBytes(8).toString("hex") };
+  return { pid: process.pid, started, ...defined({ boot }), host: hostname(), nonce: randomBytes(8).toString("hex") };
 }
 
-/** The owner of a claim, if that process is alive. */
-export async function livingClaim(
-  file: string,
-  disk: Disk = machineDisk,
-): Promise<{ pid: number | undefined } | undefined> {
+/** A claim whose process lives, or may live: whether a process of another host does cannot be seen from here. */
+export type LivingClaim = Readonly<{ pid: number | undefined; host?: string; sole?: true }>;
+
+/** The owner of a claim, if that process is alive, or belongs to another host. */
+export async function livingClaim(file: string, disk: Disk = machineDisk): Promise<LivingClaim | undefined> {
   const text = await textOf(file, disk);
   if (text === undefined) return undefined; // released since the names were read
   const claimed = claimIn(text);
   if (!claimed) return (await isYoung(file, disk)) ? { pid: undefined } : undefined;
-  return (await isLiving(claimed, disk)) ? { pid: claimed.pid } : undefined;
+  if (await isLiving(claimed, disk)) return { pid: claimed.pid, ...(claimed.sole && { sole: true }) };
+  return isElsewhere(claimed) ? { pid: claimed.pid, ...defined({ host: claimed.host }) } : undefined;
 }
+
+/** True for a claim of another host, as on a shared disk. */
+const isElsewhere = ({ host }: ProcessClaim): boolean => host !== undefined && host !== hostname();
 
 /** True while the very process lives that made a claim. */
 export async function isLiving(claimed: ProcessClaim, disk: Disk = machineDisk): Promise<boolean> {
@@ -62,10 +74,16 @@ export function claimIn(text: string): ProcessClaim | undefined {
   try {
     const claimed: unknown = JSON.parse(text);
     if (!isRecord(claimed)) return undefined;
-    const { pid, started, boot } = claimed;
+    const { pid, started, boot, host, sole } = claimed;
     if (typeof pid !== "number" || !Number.isSafeInteger(pid) || pid <= 0 || typeof started !== "string")
       return undefined;
-    return { pid, started, ...(typeof boot === "string" && { boot }) };
+    return {
+      pid,
+      started,
+      ...(typeof boot === "string" && { boot }),
+      ...(typeof host === "string" && { host }),
+      ...(sole === true && { sole }),
+    };
   } catch {
     return undefined;
   }

@@ -6,7 +6,7 @@ import type { Body, Plan } from "../../core/plan/plan.ts";
 import type { Task } from "../../core/plan/task.ts";
 import type { Policy } from "../../core/policy/policy.ts";
 import type { Budget } from "../../core/run/budget.ts";
-import type { Delta, Fact, ParkRules } from "../../core/run/event.ts";
+import type { Delta, Fact, ParkRules, KeptEvent } from "../../core/run/event.ts";
 import type { History } from "../../core/run/history.ts";
 import type { RunParameters } from "../../core/run/run-parameters.ts";
 import type { Lookup } from "../../core/schedule/fill-references.ts";
@@ -68,6 +68,8 @@ export type RunScope = RunParts &
     live(path: string, delta: Delta): void;
     /** Resolves once everything emitted so far is kept. */
     durable(): Promise<void>;
+    /** The events of the current attempt of a task, with those of this process; absent where nothing is kept. */
+    recorded?(path: string): Promise<readonly KeptEvent[]>;
     budget: Budget;
     mailbox: Mailbox;
     /** The leases of running and waiting tasks. */

@@ -3,7 +3,7 @@ import type { Worktree } from "../../core/plan/isolation.ts";
 import type { TaskNode } from "../../core/plan/plan.ts";
 import { fillIn, type Lookup, outputOfNode } from "../../core/schedule/fill-references.ts";
 import { crashed } from "../../core/task/crash.ts";
-import type { Call } from "../../core/task/engine.ts";
+import type { Call, PerformContext } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
 import { fill } from "../../core/text/template.ts";
 import { DEFAULT_MAX_DEPTH } from "../../core/vocabulary/limits.ts";
@@ -101,7 +101,7 @@ async function attemptTask(call: Call, { context, delegation, isResumed }: Attem
       onUrgent: (rung) => run.mailbox.listen(path, rung),
       tell: (text) =>
         void (postMessage(run, scope.caller ?? "", { text, from: path }) || postMessage(run, "", { text, from: path })),
-      past: isResumed ? run.history.events(path) : [],
+      past: pastOf(path, run, isResumed),
     });
   } catch (thrown) {
     return crashed(thrown, call);
@@ -109,6 +109,16 @@ async function attemptTask(call: Call, { context, delegation, isResumed }: Attem
     run.mailbox.close(path);
     await delegation.end();
   }
+}
+
+/** The first performer of an attempt gets what an earlier process recorded; a later one also what came since. */
+function pastOf(path: string, run: PlanScope["run"], isResumed: boolean): PerformContext["past"] {
+  let asked = false;
+  return async () => {
+    if (asked && run.recorded) return run.recorded(path);
+    asked = true;
+    return isResumed ? run.history.events(path) : [];
+  };
 }
 
 /** The prompt of a task with references filled in, or the revision prompt in a later round of a loop. */

@@ -35,7 +35,7 @@ async function open(
   });
   const { context, facts } = contextOf(more);
   const assignment = await assignmentOf({ tools: [tool], models: { m: model }, agent });
-  return { talk: openConversation(assignment, context), model, facts, ran };
+  return { talk: openConversation(assignment, context, await context.past()), model, facts, ran };
 }
 
 /** Takes one turn and answers its calls. */
@@ -153,7 +153,7 @@ test("an interrupted conversation continues from the record, and no call is repe
   );
   await take(before);
 
-  const after = await open(["done"], {}, { past });
+  const after = await open(["done"], {}, { past: async () => past });
   const { unfinished } = after.talk;
   if (!unfinished) throw new Error("the calls of the last turn were not found");
   await after.talk.answer(unfinished.turn, signal, unfinished.known);

@@ -1,3 +1,4 @@
+import type { KeptEvent } from "../../core/run/event.ts";
 import {
   dropOldResults,
   estimateTokens,
@@ -41,9 +42,9 @@ export type TurnReply =
 export type Conversation = ReturnType<typeof openConversation>;
 
 /** The messages of one task and what they cost; every model and tool call of it goes through here. */
-export function openConversation(assignment: Assignment, context: PerformContext) {
+export function openConversation(assignment: Assignment, context: PerformContext, recorded: readonly KeptEvent[]) {
   const { agent, model, limits, completion } = assignment;
-  const past: RebuiltConversation = rebuildConversation(context.past);
+  const past: RebuiltConversation = rebuildConversation(recorded);
   assignment.access?.allowReading(past.files);
   for (const { id: call, name: tool, text } of past.unknown) context.emit({ type: "tool.unknown", call, tool, text });
   const shared = assignment.sharedChars ?? 0;

@@ -27,11 +27,12 @@ import type { AnsweredTurn } from "./turn.ts";
 /** The local runner: the model and its tools take turns until there is a result or a limit is reached. */
 export async function loop(assignment: Assignment, context: PerformContext): Promise<Outcome> {
   const { maxTimeMs } = assignment.limits;
+  const recorded = await context.past();
   const clock = deadlineOf(assignment.limits, context, () =>
     context.emit(nearLimit(`The task has worked for ${formatDuration(maxTimeMs * NEAR_SHARE)}`, "time", maxTimeMs)),
   );
   const waiting = pauseDeadline(context, clock);
-  const talk = openConversation(assignment, waiting);
+  const talk = openConversation(assignment, waiting, recorded);
   try {
     const outcome = await converse(assignment, waiting, { talk, clock });
     context.remember?.(talk.messages());

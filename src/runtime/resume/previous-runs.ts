@@ -150,7 +150,7 @@ export async function withPreviousRun(
     call: {
       ...call,
       ...(there && { recordedRights: there.rights }),
-      ...(begun && past.length > 0 && !earlier.refresh && { recordedModel: begun.model }),
+      ...(begun && (await past()).length > 0 && !earlier.refresh && { recordedModel: begun.model }),
       ...(talk && { before: talk.messages }),
     },
     roster: { ...roster, find: (other) => (other === name ? agent : roster.find(other)) },

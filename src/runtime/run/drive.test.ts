@@ -123,6 +123,19 @@ test("no secret is recorded, and nothing is recorded after the run has ended", a
   expect(events).toHaveLength(before);
 });
 
+test("a second performer of the same attempt is handed what the first one recorded", async () => {
+  const pasts: string[][] = [];
+  const perform: Perform = async (_, context) => {
+    for (const text of ["of the first", "of the second"]) {
+      pasts.push((await context.past()).map((event) => (event.type === "note" ? event.text : event.type)));
+      context.emit({ type: "note", text });
+    }
+    return { status: "ok", output: "done" };
+  };
+  await startRun({ engine: { perform } });
+  expect(pasts).toEqual([[], ["node.started", "of the first"]]);
+});
+
 test("a run whose journal cannot be written stops its tasks and rejects with the reason", async () => {
   let lose = (): void => {};
   const journal: Engine["journal"] = async (run, listener) => {

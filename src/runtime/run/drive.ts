@@ -17,7 +17,7 @@ import { createRedactor, type Redactor } from "../../core/secrets/redact.ts";
 import type { Parent } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
 import { DEFAULT_CONCURRENCY } from "../../core/vocabulary/limits.ts";
-import { following, pausedFor, pauseReason, stopped } from "../async/cancel.ts";
+import { following, isKilled, pausedFor, pauseReason, stopped } from "../async/cancel.ts";
 import { Slots } from "../async/slots.ts";
 import { execute, type RunningPlan } from "../execute/execute.ts";
 import { createLeases } from "../execute/leases.ts";
@@ -206,7 +206,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
   let pauseRecorded = false;
   const recordPause = (): void => {
     const reason = paused();
-    if (reason === undefined || pauseRecorded) return;
+    if (reason === undefined || pauseRecorded || isKilled(record.controller.signal)) return;
     pauseRecorded = true;
     partials.stop();
     append("", { type: "run.paused", reason: redactor.text(reason) });
@@ -251,6 +251,10 @@ export async function drive(start: Start, { run, signal, state, publish, connect
           emit,
           live,
           durable: () => (paused() === undefined ? journal.durable() : Promise.reject(new Error("the run is paused"))),
+          recorded: async (path) => {
+            await journal.durable();
+            return historyOf(await journal.read(), { retryFailed }).events(path);
+          },
           budget,
           mailbox,
           leases: createLeases(),

@@ -10,7 +10,7 @@ import { parseAs } from "../../core/schema/parse.ts";
 import { crashAt } from "../../core/task/crash.ts";
 import type { Engine } from "../../core/task/engine.ts";
 import { Broadcast } from "../async/broadcast.ts";
-import { pausedFor, pauseReason, stopped } from "../async/cancel.ts";
+import { killed, pausedFor, pauseReason, stopped } from "../async/cancel.ts";
 import { deferred } from "../async/deferred.ts";
 import { questionKey } from "../execute/ask-person.ts";
 import type { Note } from "../execute/send-message.ts";
@@ -87,6 +87,11 @@ export class Run implements PromiseLike<Result>, AsyncIterable<Event> {
   /** Pauses the run. It can be resumed from its journal. */
   pause(reason = "paused"): void {
     this.#controller.abort(pausedFor(reason));
+  }
+
+  /** Ends the work at once and records nothing: the run is interrupted, as after the end of its process. */
+  kill(): void {
+    this.#controller.abort(killed);
   }
 
   /** Ends the run for good: everything that still waits or runs is cancelled; what is done stays. */

@@ -21,7 +21,7 @@ import { RUN_ID } from "./run-id.ts";
 /** Runs below a home folder: one folder each, never in the workspace. `disk`: where journals and outputs are written. */
 export function createFolderStore(home: string, disk: Disk = machineDisk): RunStore {
   const folderOf = (run: string): string => {
-    if (/^\.|[/\\\0]/.test(run)) throw unknown(run); // an id of a caller must not lead elsewhere
+    if (/^\.|[/\\\u0000]/.test(run)) throw unknown(run); // an id of a caller must not lead elsewhere
     return runFolder(home, run);
   };
   const list = async (): Promise<string[]> => {
@@ -67,8 +67,8 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
       changedAt: (await stat(folderOf(run)).catch(() => undefined))?.mtimeMs ?? 0,
     }),
     place: folderOf,
-    open: async (run, listener, { known } = {}) =>
-      openJournal(folderOf(run), listener, { disk, known: known && isOwn(known) ? known : undefined }),
+    open: async (run, listener, { known, ...how } = {}) =>
+      openJournal(folderOf(run), listener, { ...how, disk, known: known && isOwn(known) ? known : undefined }),
     owner: async (run) => ownerOf(folderOf(run)),
     announce: async (run) => {
       await mkdir(folderOf(run), { recursive: true, mode: 0o700 });
@@ -80,7 +80,10 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
         await rmdir(folderOf(run)).catch(() => {}); // only a folder of a run that never began is empty
       };
     },
-    isAnnounced: async (run) => (await livingClaim(starting(run))) !== undefined,
+    isAnnounced: async (run) => {
+      const living = await livingClaim(starting(run));
+      return living !== undefined && living.host === undefined; // background processes of other machines are not counted here
+    },
     post: async (run, command, options) => post(folderOf(run), command, options),
     waiting: async (run) => waiting(folderOf(run)),
     serve: async (run, handle, signal) =>
@@ -106,10 +109,11 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
     reusable: index.find,
     addReusable: index.add,
     remove: async (run) => {
+      const folder = folderOf(run);
       // Renamed first, so that a partly deleted run is never listed.
       const gone = join(runsFolder(home), `.gone-${run}`);
       await rm(gone, { recursive: true, force: true });
-      await rename(folderOf(run), gone);
+      await rename(folder, gone);
       await rm(gone, { recursive: true, force: true });
     },
     sweep: async () => index.trim(new Set(await list())),

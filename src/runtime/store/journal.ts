@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { isKnown } from "../../core/run/older-events.ts";
 import { CrewError, isCrewError, messageOf } from "../../core/schema/error.ts";
-import type { Journal, JournalListener, KeptRecords } from "../../core/run/run-store.ts";
+import type { Journal, JournalListener, JournalOpening, KeptRecords } from "../../core/run/run-store.ts";
 import { type Disk, type DiskFile, machineDisk } from "../disk/disk.ts";
 import { fault } from "../disk/fault-points.ts";
 import { claim, type Owner } from "./run-claim.ts";
@@ -16,7 +16,8 @@ const RECORD_HEAD = /^\{"crc":"[0-9a-f]{8}","epoch":\d/;
 const HEAD_BYTES = 32;
 
 /** `known`: what was read of the journal before it was claimed; it is read again only if it has changed since. */
-export type JournalOptions = Readonly<{ disk?: Disk; known?: JournalContents | undefined }>;
+export type JournalOptions = Pick<JournalOpening, "force" | "sole"> &
+  Readonly<{ disk?: Disk; known?: JournalContents | undefined }>;
 
 /**
  * The journal of a run as a file that only grows. What is appended in one turn is written and synced together,
@@ -25,9 +26,9 @@ export type JournalOptions = Readonly<{ disk?: Disk; known?: JournalContents | u
 export async function openJournal(
   folder: string,
   listener: JournalListener,
-  { disk = machineDisk, known }: JournalOptions = {},
+  { disk = machineDisk, known, ...how }: JournalOptions = {},
 ): Promise<Journal> {
-  const { owner, file, inode, kept } = await take(folder, disk, known).catch(cannotWrite(folder));
+  const { owner, file, inode, kept } = await take(folder, { disk, known, ...how }).catch(cannotWrite(folder));
   let opened: JournalContents | undefined = kept; // it need not be read again until something is appended
   let length = kept.wholeBytes;
   let waiting: KeptEvent[] = [];
@@ -280,10 +281,10 @@ type OpenedFile = Readonly<{
 type Taken = OpenedFile & Readonly<{ owner: Owner }>;
 
 /** Claims the run and repairs the end of its journal. */
-async function take(folder: string, disk: Disk, known: JournalContents | undefined): Promise<Taken> {
+async function take(folder: string, { disk, known, ...how }: JournalOptions & { disk: Disk }): Promise<Taken> {
   fault("run.folder");
   await makeFolder(folder, disk);
-  let owner = await claim(folder, known?.epoch ?? 0, disk);
+  let owner = await claim(folder, { above: known?.epoch ?? 0, disk, ...how });
   try {
     let { file, inode, kept } = await openWhole(folder, disk, known);
     const { problems } = kept; // a torn end is cut off by now, and still has to be reported
@@ -291,7 +292,7 @@ async function take(folder: string, disk: Disk, known: JournalContents | undefin
     if (kept.epoch >= owner.epoch) {
       await owner.release();
       await file.close();
-      owner = await claim(folder, kept.epoch, disk);
+      owner = await claim(folder, { above: kept.epoch, disk, ...how });
       ({ file, inode, kept } = await openWhole(folder, disk, kept));
       kept = { ...kept, problems };
     }

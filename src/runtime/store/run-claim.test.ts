@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
-import { claim } from "./run-claim.ts";
+import { claim, ownerOf } from "./run-claim.ts";
 
 const busy = { code: "RUN_BUSY" };
 
@@ -74,6 +75,42 @@ describe("a dead owner", () => {
     await expect(claim(folder)).rejects.toMatchObject(busy);
     expect(readdirSync(folder)).toEqual(["owner.1.json"]);
   });
+});
+
+describe("a claim of another machine", () => {
+  const elsewhere = (): string =>
+    tempFolder({
+      "owner.3.json": JSON.stringify({ pid: process.pid, started: "1", boot: "another", host: "build-7" }),
+    });
+
+  test("is not taken over: whether its process lives cannot be seen from here", async () => {
+    const folder = elsewhere();
+    expect(await ownerOf(folder)).toEqual({ pid: process.pid, host: "build-7" });
+    await expect(claim(folder)).rejects.toMatchObject({
+      ...busy,
+      message: expect.stringContaining('"build-7"'),
+      hint: expect.stringContaining("--force"),
+    });
+  });
+
+  test("is taken over by force, and its owner may not continue", async () => {
+    const owner = await claim(elsewhere(), { force: true });
+    expect(owner.epoch).toBe(4);
+    await owner.release();
+  });
+
+  test("force does not take a run from a process that lives here", async () => {
+    const folder = tempFolder();
+    await claim(folder);
+    await expect(claim(folder, { force: true })).rejects.toMatchObject(busy);
+  });
+});
+
+test("a claim says where it was made, and whether its process is there for the run alone", async () => {
+  const folder = tempFolder();
+  await claim(folder, { sole: true });
+  expect(await ownerOf(folder)).toEqual({ pid: process.pid, sole: true });
+  expect(JSON.parse(readFileSync(join(folder, "owner.1.json"), "utf8"))).toMatchObject({ host: hostname() });
 });
 
 test("a replaced owner may not continue", async () => {

@@ -16,28 +16,36 @@ export type Owner = Readonly<{
 const OWNER = /^owner\.(\d{1,9})\.json$/;
 const RELEASED = /^released\.(\d{1,9})\.json$/;
 
+/** `above`: the highest number in the journal; `force`: takes a run over from another machine; `sole`: for the record. */
+export type ClaimOptions = Readonly<{ above?: number; disk?: Disk; force?: boolean; sole?: boolean }>;
+
 /**
- * Claims a run, unless a living process owns it. Each claim is a new numbered file, created atomically and exclusively: of two
+ * Claims a run, unless a living process owns it, or one of another machine. Each claim is a new numbered file, created atomically and exclusively: of two
  * concurrent claims one fails. Files are never deleted and recreated. The number is higher than all earlier ones
  * and than `above`, so that records of a replaced owner can be recognised.
  */
-export async function claim(folder: string, above = 0, disk: Disk = machineDisk): Promise<Owner> {
+export async function claim(
+  folder: string,
+  { above = 0, disk = machineDisk, force = false, sole = false }: ClaimOptions = {},
+): Promise<Owner> {
   const names = await disk.readdir(folder);
   const last = highest(names, OWNER);
   const living = last > 0 ? await livingClaim(join(folder, `owner.${last}.json`), disk) : undefined;
-  if (living) throw busy(folder, living.pid);
+  if (living && !(force && living.host !== undefined)) throw busy(folder, living);
   const epoch = Math.max(last, highest(names, RELEASED), above) + 1;
   const file = join(folder, `owner.${epoch}.json`);
   fault("owner.claim");
-  await makeWhole(file, JSON.stringify(await whoWeAre(disk)), disk).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === "EEXIST" ? busy(folder) : error;
-  });
+  await makeWhole(file, JSON.stringify({ ...(await whoWeAre(disk)), ...(sole && { sole }) }), disk).catch(
+    (error: NodeJS.ErrnoException) => {
+      throw error.code === "EEXIST" ? busy(folder) : error;
+    },
+  );
   fault("owner.claimed");
   const released = join(folder, `released.${epoch}.json`);
   // Another owner may have come and gone since the names were read; a number is used for one claim only.
   if (disk.existsSync(released)) {
     await disk.rename(file, released);
-    return claim(folder, above, disk);
+    return claim(folder, { above, disk, force, sole });
   }
   const next = [join(folder, `owner.${epoch + 1}.json`), join(folder, `released.${epoch + 1}.json`)];
   // Synchronous, because it runs before every write: a direct call takes microseconds, one through the thread pool a hundred.
@@ -60,7 +68,13 @@ export async function ownerOf(folder: string): Promise<RunOwner | undefined> {
 const highest = (names: readonly string[], pattern: RegExp): number =>
   Math.max(0, ...names.map((name) => Number(pattern.exec(name)?.[1] ?? 0)));
 
-function busy(folder: string, pid?: number): CrewError {
+function busy(folder: string, { pid, host }: Partial<RunOwner> = {}): CrewError {
+  if (host !== undefined)
+    return new CrewError(
+      "RUN_BUSY",
+      `The machine "${host}" works on the run in ${folder} (process ${pid}), as far as its claim says.`,
+      `Stop the run there. If "${host}" no longer works on it, take the run over with \`subcrew resume RUN --force\`.`,
+    );
   const who = pid === undefined ? "Another process" : `Another process (${pid})`;
   return new CrewError(
     "RUN_BUSY",

@@ -22,7 +22,7 @@ export async function withFork(call: Call, world: World, context: PerformContext
   if (task.continues !== undefined) return plain; // its own conversation goes on
   const wish = task.fork ?? (agentOf(task, world.roster)?.conversation === "fork" ? "above" : false);
   if (wish === false) return plain;
-  const recorded = context.past.find((event) => event.type === "conversation.forked");
+  const recorded = (await context.past()).find((event) => event.type === "conversation.forked");
   const named = typeof task.fork === "string" ? { from: task.fork } : undefined;
   if (named && depth > 0)
     return failed("DENIED", `"${call.path}" may only start from the conversation of the agent that starts it.`, {

@@ -22,9 +22,11 @@ import type { World } from "./world.ts";
 export function createPerformer(world: World): Perform {
   const conversations: Conversations = new Map();
   return async (call, given) => {
+    const past = given.past(); // once: what this performer records itself is not its past
+    const own: PerformContext = { ...given, past: () => past };
     const context: PerformContext = call.task.planOnly
-      ? { ...given, remember: (messages) => void conversations.set(keyOf(call.run, call.path), messages) }
-      : given;
+      ? { ...own, remember: (messages) => void conversations.set(keyOf(call.run, call.path), messages) }
+      : own;
     const began = world.clock();
     const outcome = await settleOnAbort(call, context, async (inner, note) =>
       perform(await resumed(call, world, conversations), world, { ...inner, note }),
@@ -80,7 +82,7 @@ async function perform(call: Call, world: World, context: NotingContext): Promis
   };
   const isolation = chooseIsolation(call.task, agentOf(call.task, own.roster), call.depth);
   if (!isolation || !world.isolate) return (await work(forked)).outcome;
-  const { past } = context;
+  const past = await context.past();
   const hasWorked = past.some(({ type }) => type === "tool.started");
   return world.isolate.run(forked, isolation, { ...context, isBegun: past.length > 1, hasWorked }, work);
 }
@@ -103,7 +105,9 @@ async function runAgent(assignment: Assignment, world: World, context: NotingCon
   try {
     const key = world.reuse && reuseKey(assignment);
     const known =
-      key === undefined || context.past.length > 1 ? undefined : await world.reuse?.find(key, assignment, context);
+      key === undefined || (await context.past()).length > 1
+        ? undefined
+        : await world.reuse?.find(key, assignment, context);
     if (known) return ended(known);
     const real: Acceptance = (...looked) => acceptedByCommand(...looked, world);
     const acceptance = world.acceptance?.(real) ?? real;

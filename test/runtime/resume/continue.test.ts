@@ -212,7 +212,7 @@ test("a model cannot read another run by continuing it", async () => {
     await withPreviousRun(
       call,
       { roster: { find: () => scout, names: () => [] }, earlier },
-      { emit: () => {}, past: [] },
+      { emit: () => {}, past: async () => [] },
     ),
   ).toMatchObject({
     status: "failed",

@@ -1,0 +1,241 @@
+import { describe, expect, test } from "vitest";
+import type { KeptEvent } from "../../../src/core/run/event.ts";
+import type { Receipt, RunCommand } from "../../../src/core/run/run-command.ts";
+import type { RunStore } from "../../../src/core/run/run-store.ts";
+
+const RUN = "run_store0000000";
+const OTHER = "run_store0000001";
+const quiet = { kept: () => {}, lost: () => {} };
+const never = new AbortController().signal;
+const fact = (seq: number, run = RUN): KeptEvent => ({
+  seq,
+  run,
+  path: "a",
+  at: seq,
+  type: "note",
+  text: `fact ${seq}`,
+});
+const ended = (seq: number): KeptEvent => ({
+  seq,
+  run: RUN,
+  path: "",
+  at: seq,
+  type: "run.ended",
+  outcome: { status: "ok", output: "done" },
+});
+
+/** What every store of runs has to do, in the words of `core/run/run-store.ts`. */
+export function storeSuite(name: string, make: () => RunStore): void {
+  /** Records facts as the owner of a run does, and leaves. */
+  const record = async (store: RunStore, events: readonly KeptEvent[], run = RUN): Promise<void> => {
+    const journal = await store.open(run, quiet);
+    for (const event of events) journal.append(event);
+    await journal.close();
+  };
+  const numbers = async (store: RunStore, after?: number): Promise<number[]> => {
+    const all: number[] = [];
+    for await (const { events } of store.read(RUN, after)) all.push(...events.map(({ seq }) => seq));
+    return all;
+  };
+
+  describe(`${name}: records`, () => {
+    test("the first and the last are read alone, and all of them from any number", async () => {
+      const store = make();
+      await record(store, [fact(1), fact(2), fact(3)]);
+      expect([(await store.first(RUN))?.seq, (await store.last(RUN))?.seq]).toEqual([1, 3]);
+      expect([await numbers(store), await numbers(store, 2), await numbers(store, 9)]).toEqual([[1, 2, 3], [3], []]);
+      expect((await store.readWhole(RUN)).events).toEqual([fact(1), fact(2), fact(3)]);
+    });
+
+    test("runs are listed, the one that changed last first", async () => {
+      const store = make();
+      await record(store, [fact(1)]);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      await record(store, [fact(1, OTHER)], OTHER);
+      expect(await store.list()).toEqual([OTHER, RUN]);
+    });
+
+    test("a run that does not exist has no records, and saying so is an error with a code", async () => {
+      const store = make();
+      expect([await store.first(RUN), await store.last(RUN), await store.owner(RUN)]).toEqual([
+        undefined,
+        undefined,
+        undefined,
+      ]);
+      await expect(store.readWhole(RUN)).rejects.toMatchObject({ code: "UNKNOWN_RUN" });
+      await expect(numbers(store)).rejects.toMatchObject({ code: "UNKNOWN_RUN" });
+    });
+
+    test("a follower gets what is there after a number, then each record as it is written, and ends when told", async () => {
+      const store = make();
+      const journal = await store.open(RUN, quiet);
+      journal.append(fact(1));
+      journal.append(fact(2));
+      await journal.durable();
+      const seen: number[] = [];
+      for await (const event of store.follow(RUN, {
+        after: 1,
+        until: async (last) => last?.type === "run.ended",
+        signal: never,
+      })) {
+        seen.push(event.seq);
+        if (event.seq === 2) journal.append(fact(3));
+        if (event.seq === 3) journal.append(ended(4));
+      }
+      await journal.close();
+      expect(seen).toEqual([2, 3, 4]);
+    });
+
+    test("a follower whose signal aborts ends", async () => {
+      const store = make();
+      await record(store, [fact(1)]);
+      const stop = new AbortController();
+      for await (const _ of store.follow(RUN, { until: async () => false, signal: stop.signal })) stop.abort();
+      expect(stop.signal.aborted).toBe(true);
+    });
+
+    test("a removed run is gone with everything that was kept of it", async () => {
+      const store = make();
+      await record(store, [fact(1)]);
+      await store.keep(RUN, "a", "text");
+      await store.addReusable({ key: "k", run: RUN, path: "a", at: 1 });
+      expect((await store.measure(RUN)).bytes).toBeGreaterThan(10);
+      await store.remove(RUN);
+      await store.sweep();
+      expect([await store.list(), await store.output(RUN, "a"), await store.reusable("k")]).toEqual([
+        [],
+        undefined,
+        [],
+      ]);
+    });
+  });
+
+  describe(`${name}: ownership`, () => {
+    test("one owner at a time, and it is known who that is", async () => {
+      const store = make();
+      const journal = await store.open(RUN, quiet);
+      expect((await store.owner(RUN))?.pid).toBe(process.pid);
+      await expect(store.open(RUN, quiet)).rejects.toMatchObject({ code: "RUN_BUSY" });
+      await journal.close();
+      expect(await store.owner(RUN)).toBeUndefined();
+      await (await store.open(RUN, quiet)).close();
+    });
+
+    test("a journal that is opened with what was read before goes on after it", async () => {
+      const store = make();
+      await record(store, [fact(1)]);
+      const known = await store.readWhole(RUN);
+      const journal = await store.open(RUN, quiet, { known });
+      expect(await journal.read()).toEqual([fact(1)]);
+      journal.append(fact(2));
+      await journal.close();
+      expect(await numbers(store)).toEqual([1, 2]);
+    });
+
+    test("a run that is about to start is announced until that is withdrawn, and leaves nothing", async () => {
+      const store = make();
+      const withdraw = await store.announce(RUN);
+      expect(await store.isAnnounced(RUN)).toBe(true);
+      await withdraw();
+      expect([await store.isAnnounced(RUN), await store.list()]).toEqual([false, []]);
+    });
+  });
+
+  describe(`${name}: commands`, () => {
+    const pauses: RunCommand = { do: "pause", reason: "enough" };
+    const yes: Receipt = { done: true, text: "It is." };
+    const goesOn = async (): Promise<undefined> => undefined;
+
+    test("the owner handles a command, and its sender gets the receipt", async () => {
+      const store = make();
+      const stop = new AbortController();
+      const handled: RunCommand[] = [];
+      const serving = store.serve(
+        RUN,
+        async (command) => {
+          handled.push(command);
+          return yes;
+        },
+        stop.signal,
+      );
+      expect(await store.post(RUN, pauses, { waitMs: 60_000, signal: never, ended: goesOn })).toEqual(yes);
+      stop.abort();
+      await serving;
+      expect([handled, await store.waiting(RUN)]).toEqual([[pauses], []]);
+    });
+
+    test("a command that nobody serves waits for the next owner, and one that is put off is tried again", async () => {
+      const store = make();
+      expect(await store.post(RUN, pauses, { waitMs: 0, signal: never, ended: goesOn })).toBeUndefined();
+      expect(await store.waiting(RUN)).toEqual([pauses]);
+      const stop = new AbortController();
+      let tries = 0;
+      await store.serve(
+        RUN,
+        async () => {
+          tries += 1;
+          if (tries === 1) return undefined;
+          stop.abort();
+          return yes;
+        },
+        stop.signal,
+      );
+      expect([tries, await store.waiting(RUN)]).toEqual([2, []]);
+    });
+
+    test("with an aborted signal only waiting commands are handled", async () => {
+      const store = make();
+      await store.post(RUN, pauses, { waitMs: 0, signal: never, ended: goesOn });
+      const handled: string[] = [];
+      await store.serve(RUN, async (command) => (handled.push(command.do), yes), AbortSignal.abort());
+      expect(handled).toEqual(["pause"]);
+    });
+
+    test("a command to a run that has ended is withdrawn, with the receipt for that", async () => {
+      const store = make();
+      const late: Receipt = { done: false, text: "The run has ended." };
+      expect(await store.post(RUN, pauses, { waitMs: 60_000, signal: never, ended: async () => late })).toEqual(late);
+      expect(await store.waiting(RUN)).toEqual([]);
+    });
+  });
+
+  describe(`${name}: outputs and documents`, () => {
+    test("an output is kept with its hash and size, and read as it is", async () => {
+      const store = make();
+      expect(await store.keep(RUN, "lead/scout", "grün")).toEqual({
+        hash: "d2d8a3547ed87a59bd66ca28402de461108a17edfc3c91d0fe1ecd44f25986b9",
+        bytes: 6,
+      });
+      expect(await store.output(RUN, "lead/scout")).toBe("grün\n");
+      expect(await store.output(RUN, "lead/scout", "patch")).toBeUndefined();
+      await store.keep(RUN, "lead/scout", "diff", "patch");
+      expect([await store.output(RUN, "lead/scout"), await store.output(RUN, "lead/scout", "patch")]).toEqual([
+        "grün\n",
+        "diff\n",
+      ]);
+      await store.keep(RUN, "", "of the run");
+      expect(await store.output(RUN, "")).toBe("of the run\n");
+    });
+
+    test("a document is replaced by the next one of its name", async () => {
+      const store = make();
+      await record(store, [fact(1)]);
+      expect(await store.document(RUN, "request")).toBeUndefined();
+      await store.setDocument(RUN, "request", "one");
+      await store.setDocument(RUN, "request", "two");
+      await store.setDocument(RUN, "a2a-push", "three");
+      expect([await store.document(RUN, "request"), await store.document(RUN, "a2a-push")]).toEqual(["two", "three"]);
+    });
+
+    test("reusable results are found by their key, the oldest first, as soon as they are added", async () => {
+      const store = make();
+      await record(store, [fact(1)]);
+      const entry = (at: number, key = "k") => ({ key, run: RUN, path: "a", at });
+      await store.addReusable(entry(1));
+      expect(await store.reusable("k")).toEqual([entry(1)]);
+      await store.addReusable(entry(2));
+      await store.addReusable(entry(3, "other"));
+      expect([await store.reusable("k"), await store.reusable("none")]).toEqual([[entry(1), entry(2)], []]);
+    });
+  });
+}
