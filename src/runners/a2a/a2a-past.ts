@@ -2,7 +2,6 @@ import type { KeptEvent } from "../../core/run/event.ts";
 import type { ProviderData, Message } from "../../core/model/model.ts";
 import { type RemoteIds, type RemoteState, remoteStates } from "../../core/net/a2a.ts";
 import { addCost, addUsage, type Cost, noCost, noUsage, type Usage } from "../../core/outcome/usage.ts";
-import type { PerformContext } from "../../core/task/engine.ts";
 import { isRecord } from "../../core/text/json.ts";
 
 /** The name of this runner in the journal. */
