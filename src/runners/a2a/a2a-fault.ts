@@ -89,10 +89,10 @@ export function isPassing(error: unknown): boolean {
 const OURS: ReadonlySet<FaultCode> = new Set(["DENIED", "NEEDS_ANSWER", "BUDGET"]);
 
 /**
- * Maps an error to an outcome. `sent`: a message may have arrived, so a retry could repeat its effect.
+ * Maps an error to an outcome. `sent`: a message may have arrived, so a retry could repeat its effect. `name`: that of the agent.
  */
-export function remoteFault(error: unknown, { sent }: { sent: boolean }): FailedOutcome {
-  const message = `Error calling remote agent: ${messageOf(error)}`;
+export function remoteFault(error: unknown, { sent, name }: { sent: boolean; name?: string }): FailedOutcome {
+  const message = `Error calling remote agent${name === undefined ? "" : ` "${name}"`}: ${messageOf(error)}`;
   if (isFailure(error)) {
     const { code, hint, retryable, retryAfterMs } = error;
     return failed(code, OURS.has(code) ? error.message : message, {

@@ -301,7 +301,7 @@ function createTalk(
         }),
       );
     }
-    const fault = remoteFault(error, { sent });
+    const fault = remoteFault(error, { sent, name: agent.name });
     return stopped({ ...fault, fault: { ...fault.fault, message: clean(fault.fault.message) } });
   };
 

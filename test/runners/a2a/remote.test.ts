@@ -405,7 +405,11 @@ describe("what goes wrong", () => {
     const { outcome } = await failing((response) => response.writeHead(status).end("no"));
     expect(outcome).toMatchObject({
       status: "failed",
-      fault: { code, message: expect.stringMatching(/^Error calling remote agent: .*no\)$/), hint: expect.any(String) },
+      fault: {
+        code,
+        message: expect.stringMatching(/^Error calling remote agent "it": .*no\)$/),
+        hint: expect.any(String),
+      },
     });
   });
 
@@ -429,7 +433,7 @@ describe("what goes wrong", () => {
     expect(outcome).toMatchObject({
       fault: {
         code: "REMOTE_FAILED",
-        message: "Error calling remote agent: no text here",
+        message: 'Error calling remote agent "it": no text here',
         hint: "It does not accept text.",
       },
     });
