@@ -5,7 +5,7 @@ import type { ModelSource } from "../core/task/runner.ts";
 import { isForeign, type RunnerName } from "../core/vocabulary/runner-name.ts";
 import { noModel } from "../models/registry/registry.ts";
 
-/** A model that a task names has to exist before anything starts; the default one, when some task names none. */
+/** Checks before the start that every model named by a task exists, and the default model if a task names none. */
 export async function checkModels(
   body: Body,
   models: ModelSource,

@@ -12,7 +12,7 @@ export type AgentTerminateMode = "GOAL" | "TIMEOUT" | "MAX_TURNS" | "ABORTED" | 
 const DESCRIPTION_CHARS = 200;
 const INPUT_CHARS = 50;
 
-/** Which agent runs with what, in a line. */
+/** One line with the agent and its inputs. */
 export function invocationText(agent: string, inputs: Readonly<Record<string, unknown>>): string {
   const given = Object.entries(inputs).map(([name, value]) => `${name}: ${cutHead(plain(value), INPUT_CHARS).text}`);
   return cutHead(`Running subagent '${agent}' with inputs: { ${given.join(", ")} }`, DESCRIPTION_CHARS).text;

@@ -11,7 +11,7 @@ export type StartedTasks = Readonly<{
   typeOf(id: string): string | undefined;
   /** Remembers that. */
   did(id: string, type: string): void;
-  /** By which the run knows a task. */
+  /** The id of a task in the run. */
   key(id: string): string | undefined;
   begin(record: TaskRecord, begun: StartedNode): void;
   end(id: string, outcome: Outcome, said: Readonly<{ endedAt: number; result: string }>): TaskRecord | undefined;

@@ -27,7 +27,7 @@ export type SharedServer = Readonly<{
   onError(error: unknown): void;
 }>;
 
-/** A server for one connection, or for one request over HTTP. Runs belong to the office, so they outlive it. */
+/** A server for one connection, or for one request over HTTP. Runs belong to the context that all connections share, so they outlive the connection. */
 export function createServer(serving: SharedServer, era: Era): ProtocolServer {
   const { sdk } = serving;
   const server = new sdk.Server(

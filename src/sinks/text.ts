@@ -21,7 +21,7 @@ export type TextOptions = Readonly<{
   quiet: boolean;
   /** Skips events that happened before, as when a run is resumed. */
   since: number;
-  /** What is shown of an event in place of the line that a log would get. */
+  /** The text for an event that replaces its log line. */
   tell?: (event: KeptEvent, state: State) => string | undefined;
 }>;
 

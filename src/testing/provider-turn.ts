@@ -81,7 +81,7 @@ export type WireFault =
   | "dropped"
   /** The stream ends in order, but before its end. */
   | "cut"
-  /** Nothing is ever said. */
+  /** The server accepts the request and never answers. */
   | "hang"
   /** It never stops talking. */
   | "endless"

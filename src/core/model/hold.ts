@@ -33,7 +33,7 @@ const schema = z.object({
   models: z.array(z.string()),
 });
 
-/** How long an expired hold stays valid. */
+/** How long the record of an expired hold is kept. */
 const STALE_MS = 600_000;
 /** By how much clocks of one machine may have been set back. */
 const SKEW_MS = 60_000;

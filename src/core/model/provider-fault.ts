@@ -25,7 +25,7 @@ const FIRST_WAIT_MS: Readonly<Record<ProviderFault, number>> = {
   provider: 500,
 };
 const LONGEST_WAIT_MS = 300_000;
-/** A provider that asks for more is asked once a day. */
+/** The maximum wait: a provider that asks for a longer one is probed once a day. */
 export const LONGEST_TOLD_MS = 86_400_000;
 
 /** How long to wait before the provider is asked again: as long as it said, else twice as long after each try. */

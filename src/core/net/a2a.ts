@@ -78,7 +78,7 @@ export type RemoteIds = Readonly<{ contextId?: string; taskId?: string }>;
 
 const ENDED: ReadonlySet<RemoteState> = new Set(["completed", "failed", "canceled", "rejected"]);
 
-/** True for a task that will not change any more. */
+/** True for a task in a final state. */
 export function isOver(state: RemoteState): boolean {
   return ENDED.has(state);
 }

@@ -34,7 +34,7 @@ type Meeting<T> = Readonly<{ isSpan(step: T): boolean; both(one: T, other: T): b
 /** Walks two sequences side by side, in which a span stands for any number of steps. Time: one length times the other. */
 function meet<T>(ours: readonly T[], theirs: readonly T[], { isSpan, both }: Meeting<T>): boolean {
   const spans = (list: readonly T[], at: number): boolean => at < list.length && isSpan(list[at]!);
-  /** Whether what is left of both from here on can be the same, from the ends backwards. */
+  /** For each pair of positions: whether the rests of both patterns can match the same text. Computed from the ends backwards. */
   let after: boolean[] = [];
   for (let i = ours.length; i >= 0; i--) {
     const row: boolean[] = [];

@@ -65,7 +65,7 @@ export type LedgerEntry = Readonly<{ settle(actual: Required<Amount>): void }>;
 /** What all processes of a person spend. */
 export type SpendingLedger = Readonly<{
   look(): Promise<SharedSpending>;
-  /** Sets an amount aside, unless `fits` says no to what is spent by then; no other process looks or adds meanwhile. */
+  /** Reserves an amount unless `fits` rejects the current total; other processes are locked out meanwhile. */
   reserve<T>(
     wish: Readonly<{ amount: Required<Amount>; cut: Required<Amount> }>,
     fits: (spending: SharedSpending) => T | undefined,

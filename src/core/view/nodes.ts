@@ -16,7 +16,7 @@ export function shownNodes(state: State): NodeView[] {
   });
 }
 
-/** How far a run is, counted in the nodes of its plan: each is one of them, and only what succeeded is done. */
+/** The progress of a run: the number of nodes of its plan, and how many have succeeded. */
 export type Progress = Readonly<
   Record<"total" | "done" | "failed" | "cancelled" | "skipped" | "running" | "paused" | "waiting", number>
 >;

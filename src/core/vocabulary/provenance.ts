@@ -14,7 +14,7 @@ export type FieldOrigin =
   /** The default, or the named rule. */
   | { readonly from: "default"; readonly rule?: string };
 
-/** The origin of each field that is not simply as the file says. */
+/** The origin of each field whose value is not the one written in the file. */
 export type Origins = Readonly<Record<string, FieldOrigin>>;
 
 /** One line for a person: `file.md:3 (tools)`, `base scout`, `settings`. */

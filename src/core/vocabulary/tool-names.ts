@@ -1,4 +1,4 @@
-/** A list of words, written as one text. */
+/** Splits a text into a list of words. */
 const words = (text: string): string[] => text.trim().split(/\s+/);
 
 /** The tools of this program by their canonical names, each with every spelling other tools use for the same thing. */

@@ -56,7 +56,7 @@ function limitsOf(tool: string, said: Data, unasked: readonly string[]): AgentRu
 }
 
 /**
- * A command's regular expression as words with stars. What has no such form allows nothing, and denies every command that
+ * Converts the regular expression of a command to a pattern with `*`. What has no such form allows nothing, and denies every command that
  * begins with the words before it.
  */
 function commandOf(regex: string, kind: "allowed" | "denied"): string | undefined {

@@ -26,7 +26,7 @@ const MOST_READS = 12;
 /** Files up to this length are read whole; of longer files the beginning and the lines around the best match. */
 const WHOLE_LINES = 200;
 
-/** First, everything at once: each word, words together, definitions, file names, and the layout. */
+/** First step, in one turn: searches for each word, word pairs, definitions and file names, and lists the folder. */
 function searches({ question, tools }: StepContext): PlannedCall[] {
   const terms = allTerms(question);
   if (terms.length === 0 && question.paths.length === 0) return [];
@@ -48,7 +48,7 @@ function searches({ question, tools }: StepContext): PlannedCall[] {
   return possible(wishes, tools);
 }
 
-/** Second, the best files, around their best lines. */
+/** Second step: reads the best files around their best lines. */
 function readings(standing: StepContext): PlannedCall[] {
   const { question, evidence, tools } = standing;
   const wishes: PlannedCall[] = [];
@@ -78,7 +78,7 @@ function readings(standing: StepContext): PlannedCall[] {
   return possible(wishes, tools).slice(0, 2 * MOST_READS);
 }
 
-/** Third, what the places found lead to: files they import, and what they call, if it is named after the matter. */
+/** Third step: reads files that the matches import, and functions they call whose names contain a search term. */
 function followings({ question, evidence, tools }: StepContext): PlannedCall[] {
   const terms = allTerms(question);
   const isNamed = (name: string): boolean => terms.some(({ either }) => either.test(name));

@@ -10,7 +10,7 @@ export type Term = Readonly<{
   also: readonly string[];
   /** How much it says about the question: a name from code says more than a word. */
   weight: number;
-  /** For the search tool; understood alike by ripgrep and JavaScript. */
+  /** The pattern for the search tool; valid for both ripgrep and JavaScript. */
   pattern: string;
   exact: RegExp;
   either: RegExp;

@@ -70,7 +70,7 @@ export function connectProvider(
   return { get: once, post: send };
 }
 
-/** Nothing came for too long. */
+/** The idle timeout expired. */
 export class SilentError extends Error {
   readonly ms: number;
   constructor(ms: number) {

@@ -11,7 +11,7 @@ export function createEventReader(): EventReader {
   let rest = "";
   return {
     push: (piece) => {
-      const seen = Math.max(0, rest.length - 1); // what was searched before is not searched again
+      const seen = Math.max(0, rest.length - 1); // continue the search where the last one ended
       rest += piece.includes("\r") ? piece.replaceAll("\r", "") : piece;
       if (rest.length > LONGEST_EVENT) throw new Error("an event has no end");
       const found: string[] = [];

@@ -20,7 +20,7 @@ export type Job = Readonly<{
   agent: Agent;
   past: readonly KeptEvent[];
   attended: boolean;
-  /** Whether it waits instead of failing. */
+  /** Whether the task parks instead of failing. */
   parks?: ParkRules;
   /** The agents it may want to start. */
   catalog?: Catalog;
@@ -44,7 +44,7 @@ export type Requests = {
   room: { give: null; get: number | undefined };
   ask: { give: { question: string; call: string }; get: Answer | undefined };
   mail: { give: { wait: boolean }; get: readonly string[] };
-  /** False: the task was stopped. It says with `unpark` what ended the wait. */
+  /** False: the task was stopped while it was parked; otherwise `unpark` names the reason for continuing. */
   park: { give: Parking; get: boolean };
   unpark: { give: string; get: boolean };
 };

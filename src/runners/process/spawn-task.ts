@@ -43,7 +43,7 @@ export type ChildHost = Readonly<{
 /** How a place ended, in words, and whether it ran out of memory. */
 export type TaskExit = Readonly<{ how: string; said: string; outOfMemory: boolean }>;
 
-/** Of a setup, what concerns a place itself. */
+/** The part of the setup that the process or thread itself needs. */
 export type ChildSetup = Readonly<{
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;

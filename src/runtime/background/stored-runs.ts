@@ -216,7 +216,7 @@ export function keptRuns(store: RunStore): KeptRuns {
 /** True for the last event of a process: the run has ended, or is paused. */
 const isLast = (event: KeptEvent | undefined): boolean => event?.type === "run.ended" || event?.type === "run.paused";
 
-/** The fold of a journal, and of nothing where there is none that can be read. */
+/** The fold of a journal; the initial state when there is no readable one. */
 async function folded(store: RunStore, id: string): Promise<FoldedJournal> {
   try {
     const journal = await foldJournal(id, store.read(id));
@@ -226,7 +226,7 @@ async function folded(store: RunStore, id: string): Promise<FoldedJournal> {
     const nothing = { state: emptyState(id), damage: [], tornBytes: 0 };
     const missing = isCrewError(error) && error.code === "UNKNOWN_RUN";
     if (missing && ((await isRequested(store, id)) || (await store.isAnnounced(id)))) return nothing;
-    // One that cannot be read, a pipe or a folder in its place: that is no reason for the list of all runs to fail.
+    // An unreadable journal (a pipe or a folder in its place) must not fail the list of all runs.
     return { ...nothing, damage: [`The journal cannot be read: ${messageOf(error)}.`] };
   }
 }

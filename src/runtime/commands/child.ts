@@ -209,7 +209,7 @@ async function kill(
   // The sandbox itself gets no SIGTERM: it would kill everything in it at once.
   if (!boxed) signalGroup(pid, "SIGTERM");
   const ask = async (): Promise<void> => {
-    // Nothing in a sandbox can leave it, so that what is below it is all.
+    // A process cannot leave its sandbox, so the descendants of the sandbox are all of them.
     const below = boxed ? descendantsOf(pid) : undefined;
     const members = below ?? (await bearersOf(marker));
     deprioritize(members);

@@ -30,7 +30,7 @@ export type CommandScope = Readonly<{
   /** What is in the environment of everything that it starts. */
   marker: string;
   roots: readonly Omit<GuardedRoot, "skipped">[];
-  /** The rules of the person that may open protected places, as they are now. */
+  /** The current rules of the person, which may allow protected places. */
   allow(): readonly Rule[];
 }>;
 

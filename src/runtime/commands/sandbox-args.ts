@@ -51,7 +51,7 @@ function sandboxOptions(box: SandboxMounts): string[] {
     { path: "/", args: ["--ro-bind", "/", "/"] },
     { path: "/dev", args: ["--dev", "/dev"] },
     { path: "/proc", args: ["--proc", "/proc"] },
-    // For root these are writable in a process space of its own, too, and some of them run programs outside of it.
+    // Root can write these even in its own pid namespace, and some of them start programs outside of the sandbox.
     ...KERNEL.map((path): Mount => ({ path, args: ["--ro-bind-try", path, path] })),
     // Hides the session keyring of the person who started this, including the names of keys.
     ...KEYS.filter((path) => existsSync(path)).map((path): Mount => ({ path, args: ["--ro-bind", "/dev/null", path] })),

@@ -8,7 +8,7 @@ export type FoundAgent = Readonly<{
   name: string;
   /** With everything inherited and every setting applied. */
   agent: Agent;
-  /** As the file says it. */
+  /** The value written in the file. */
   read: ReadAgent;
   /** False for files of an untrusted project, which are only listed. */
   trusted: boolean;

@@ -30,7 +30,7 @@ const places: Readonly<Record<LocalPlace, string>> = {
   log: "background.log",
 };
 
-/** What a run needs only on this machine. */
+/** Files of a run that are used only on this machine. */
 export const localPlace = (folder: string, what: LocalPlace): string => join(folder, places[what]);
 
 const endings: Readonly<Record<OutputKind, string>> = { output: ".md", patch: ".patch" };

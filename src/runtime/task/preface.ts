@@ -2,7 +2,7 @@ import type { Call } from "../../core/task/engine.ts";
 
 /** Text before the prompt of a task: the context of the run, then that of the task. */
 export function prefaceOf({ context, task, run, fork }: Pick<Call, "context" | "task" | "run" | "fork">): string {
-  const known = fork?.task.startsWith(`${run}/`) === true; // its conversation began with what the run is told
+  const known = fork?.task.startsWith(`${run}/`) === true; // its conversation already begins with the context of the run
   return [known ? "" : context, task.preface ?? ""].filter((part) => part !== "").join("\n\n");
 }
 

@@ -9,7 +9,7 @@ import { openContainedPath, type ContainedPath } from "../../runtime/files/write
 export type FileEntry = Readonly<{
   path: string;
   folder: boolean;
-  /** Opens the folder it is in. */
+  /** Opens the folder that contains it. */
   spot(): Promise<ContainedPath>;
 }>;
 

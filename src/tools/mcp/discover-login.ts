@@ -6,7 +6,7 @@ import type { Login, LoginNote } from "./login-note.ts";
 /** What a server said when it refused us. */
 export type Challenge = Readonly<{ resourceMetadataUrl?: URL; scope?: string }>;
 
-/** Where to log in to a server, and for what. */
+/** The authorization server of an MCP server, and the scopes to request. */
 export type DiscoveredLogin = Pick<Login, "issuer" | "server" | "metadata" | "resource"> &
   Readonly<{
     /** What the server asks for. */
