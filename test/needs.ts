@@ -79,7 +79,8 @@ export async function needs(name: Name): Promise<Need> {
   const row = needed[name];
   const failure = row.find() === undefined ? await installOnce(name, row) : undefined;
   const path = row.find();
-  if (path === undefined) return { missing: `${row.what} is not installed (${failure}): ${command(row)}` };
+  if (path === undefined)
+    return { missing: `${row.what} is not installed (${failure ?? "apt succeeded without it"}): ${command(row)}` };
   try {
     await row.probe(path);
     return { path };

@@ -244,9 +244,12 @@ describe("a task in a worktree of its own", () => {
 describe("several tasks in worktrees", () => {
   test("that change the same place: the first is applied, the other kept, file by file, and nothing is overwritten", async () => {
     const cwd = project();
+    let wrote = 0;
+    // Both have their worktrees before one of them ends: otherwise the second begins with the changes of the first.
+    const together: Script = () => ((wrote += 1), until(() => wrote === 2).then(() => "done"));
     const turns = {
-      first: [write("a.txt", "first\n"), write("f.txt", "f\n"), "done"],
-      second: [write("a.txt", "second\n"), write("s.txt", "s\n"), "done"],
+      first: [write("a.txt", "first\n"), write("f.txt", "f\n"), together],
+      second: [write("a.txt", "second\n"), write("s.txt", "s\n"), together],
     };
     const tasks = [
       { agent: "first", task: "Go.", name: "one" },
