@@ -8,7 +8,10 @@ import type { ProviderTurn } from "../../../src/testing/provider-turn.ts";
 import { kinds, provider } from "../../support/talk.ts";
 
 const agent = defineAgent({ name: "a", description: "d", instructions: "i", tools: [] });
-const base: CrewOptions = { home: false, discover: false, agents: [agent], env: {}, random: () => 0 };
+let drawn = 1;
+/** Different numbers in a fixed order: two runs of one crew need two ids. */
+const random = (): number => (drawn = (drawn * 16_807) % 2_147_483_647) / 2_147_483_647;
+const base: CrewOptions = { home: false, discover: false, agents: [agent], env: {}, random };
 
 describe.each(kinds)("a task on %s", (_, model) => {
   test.each<[what: string, turns: readonly ProviderTurn[], outcome: object]>([
