@@ -8,7 +8,7 @@ import type { Run } from "../../runtime/run/run.ts";
 /** Answers a question; `undefined` when no answer is possible. */
 export type AskPerson = (question: string, signal: AbortSignal, call?: string) => Promise<Answer | undefined>;
 
-/** Where answers go, and what is done when there are none. */
+/** The receiver of answers, and what to do without an answer. */
 export type AnswerHandlers = Readonly<{
   /** Questions from before were dealt with. */
   since: number;
@@ -132,7 +132,7 @@ function visible(text: string): string {
     .join("");
 }
 
-/** `y`, `n`, or `n` with what should be different, and about a call `a`; anything else is no answer. */
+/** Parses `y`, `n`, `n` with feedback, or `a` for a call; anything else is not an answer. */
 export function parseAnswer(line: string, { always = false }: { always?: boolean } = {}): Answer | undefined {
   const text = line.trim();
   if (always && /^a(lways)?$/i.test(text)) return { approve: true, always: true, by: "a person" };

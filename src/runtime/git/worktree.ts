@@ -225,7 +225,7 @@ export async function removeWorktrees(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** What a repository keeps about a worktree that it may not have got ready. */
+/** The repository's record of a worktree whose creation may not have finished. */
 async function entriesOf(top: string, folder: string): Promise<string[]> {
   const own = join(top, ".git");
   const common = await readdir(join(own, "worktrees")).then(
