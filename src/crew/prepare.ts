@@ -9,6 +9,7 @@ import type { Body, Plan } from "../core/plan/plan.ts";
 import { skillNotes } from "../core/plan/preload-skills.ts";
 import { chooseIsolation } from "../core/plan/isolation.ts";
 import type { Permissions } from "../core/policy/permissions.ts";
+import type { KeptEvent } from "../core/run/event.ts";
 import type { RunParameters } from "../core/run/run-parameters.ts";
 import type { JournalOpening } from "../core/run/run-store.ts";
 import { capsMoney } from "../core/run/spending-caps.ts";
@@ -130,7 +131,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
       redactor,
       version,
       cwd,
-      context: plan.context ? redactor.text(await backgroundOf(plan.context, parts)) : "",
+      context: recordedContext(past) ?? (plan.context ? redactor.text(await backgroundOf(plan.context, parts)) : ""),
       ...defined({ permissions: options.permissions }),
       settings,
       parks,
@@ -172,6 +173,11 @@ function usesLastResort(body: Body, roster: Roster, models: Outfit["models"]): b
     ];
     return models.look(wishes, "call").lastResort === true;
   });
+}
+
+/** What the tasks of a run that is resumed were told before their prompts; files may have changed since. */
+function recordedContext([first]: readonly KeptEvent[]): string | undefined {
+  return first?.type === "run.started" ? first.context : undefined;
 }
 
 /** The context of a run, without paths that are forbidden to its agents. */

@@ -65,6 +65,8 @@ export type Fact =
       continues?: string;
       /** Who asked for it from outside, and in which conversation. */
       origin?: Origin;
+      /** What every task is told before its prompt: text, files and git facts as they were when it began. */
+      context?: string;
       /** Permissions of its agents, also after a resume. */
       permissions?: Permissions;
       /** What it may use; absent in journals of 0.1. */

@@ -43,6 +43,8 @@ export type PreviousConversation = Readonly<{
   open: readonly Message[];
   turns: number;
   agent: RecordedAgent | undefined;
+  /** What the run told every task before its prompt. */
+  context: string;
   /** The recorded part of the task, and whether an agent started it. */
   task: Task;
   delegated: boolean;
@@ -77,13 +79,19 @@ export function openPreviousRuns(
       : earlier === undefined
         ? []
         : ((await talkOf(earlier, undefined, depth + 1))?.messages ?? []);
-    const begin: readonly Message[] = [...before, { role: "user", text: prompt }];
+    const context = before.length === 0 ? (begun.context ?? "") : ""; // a conversation that goes on was told before
+    const told = [context, settings?.preface ?? "", prompt].filter((part) => part !== "").join("\n\n");
+    const begin: readonly Message[] = [
+      ...before,
+      { role: "user", text: told, ...(context !== "" && { shared: context.length }) },
+    ];
     const { messages, turns } = rebuildConversation(own);
     return {
       messages: [...begin, ...wholeTalk(own)],
       open: [...begin, ...messages],
       turns,
       agent: recordedAgents(events).at(path),
+      context,
       task: { ...(settings ?? defined({ agent })), prompt },
       delegated: settings === undefined,
     };

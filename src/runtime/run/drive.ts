@@ -234,6 +234,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
           continues: parameters.continues,
           origin: parameters.origin,
         }),
+        ...(start.context !== "" && { context: start.context }),
         limits,
         ...defined({ settings: start.settings, parks: start.parks, offline: start.offline }),
       });

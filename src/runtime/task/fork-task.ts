@@ -62,7 +62,7 @@ async function recordedPoint(
 /** What precedes the messages of a recorded conversation, resolved again as it was recorded. */
 async function headOf(
   from: string,
-  { agent: recorded, task, delegated }: PreviousConversation & Readonly<{ agent: RecordedAgent }>,
+  { agent: recorded, task, context, delegated }: PreviousConversation & Readonly<{ agent: RecordedAgent }>,
   world: World,
 ): Promise<Omit<ForkPoint, "task" | "turn" | "messages"> | FailedOutcome> {
   const { name } = recorded.definition;
@@ -75,7 +75,7 @@ async function headOf(
     attempt: 1,
     task: { ...task, model: recorded.model },
     attachments: [],
-    context: "",
+    context,
     depth: delegated ? 1 : 0,
     recordedRights: recorded.rights,
   };

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
@@ -189,6 +189,28 @@ test.each([
   });
   expect(server.requests).toHaveLength(0);
 });
+
+test.each(["anthropic/claude-haiku-4-5", "openai-chat/gpt-4o", "openai/gpt-5.2"])(
+  "at %s a fork of an earlier task with context files begins with the same bytes, also when a file has changed since",
+  async (model) => {
+    const server = await provider(() => ({ text: "Done." }));
+    const cwd = tempFolder({ "notes.txt": notes });
+    const crew = crewAt(server, model, { cwd });
+    const asked = { ...single, context: "Be brief.", contextFiles: ["notes.txt"] } as const;
+    const first = await crew.run(asked);
+    writeFileSync(join(cwd, "notes.txt"), "The house is gone.");
+    const second = await crew.run({ ...single, task: "And the windows?", fork: `${first.id}/lead` });
+    expect([first.status, second.status]).toEqual(["ok", "ok"]);
+    const [before, after] = [parts(server.requests[0]!), parts(server.requests[1]!)];
+    expect(before.messages.join("")).toContain("The house has a green door.");
+    expect(after.head).toBe(before.head);
+    expect(after.messages.slice(0, before.messages.length)).toEqual(before.messages);
+    expect(server.requests[1]!.body["prompt_cache_key"]).toBe(server.requests[0]!.body["prompt_cache_key"]);
+    const { plan, ...more } = await crew.continuing({ run: first.id, prompt: "Go on.", allowFailed: false });
+    await crew.run(plan, more);
+    expect(parts(server.requests[2]!).messages.slice(0, before.messages.length)).toEqual(before.messages);
+  },
+);
 
 test("a helper with a schema hands in JSON as text where its parent has no finish tool", async () => {
   const schema = { type: "object", properties: { doors: { type: "number" } }, required: ["doors"] };
