@@ -234,6 +234,10 @@ export const rooms: Readonly<Record<string, Room>> = {
     sees: ["cli/base", "cli/terminal"],
   },
   "cli/runs": { holds: "commands about runs that exist", sees: ["cli/base", "cli/terminal", "cli/launch"] },
+  "cli/top": {
+    holds: "`top` and `watch`: following runs, the keyboard, what keys do, opened tasks",
+    sees: ["cli/base", "cli/terminal", "cli/launch", "cli/runs"],
+  },
   "cli/agents": {
     holds: "commands about agents, skills, models and trust",
     sees: ["cli/base", "cli/terminal", "cli/launch"],
@@ -262,6 +266,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       "cli/launch",
       "cli/runs",
       "cli/changes",
+      "cli/top",
       "cli/agents",
       "cli/setup",
       "cli/a2a",
@@ -277,6 +282,12 @@ export const rooms: Readonly<Record<string, Room>> = {
     sees: [],
   },
   tui: { holds: "drawing in a terminal: the live lines at the bottom, boxes of helpers, the screen", sees: [] },
+  "tui/input": { holds: "keys and the text that is being typed", sees: ["tui"] },
+  "tui/top": {
+    holds:
+      "the screen of `top` and `watch` as a pure function of runs and view; fields of which only changed ones are drawn",
+    sees: ["tui", "tui/input"],
+  },
   mcp: { holds: "the MCP server: its tools, progress, forms and tasks", sees: [] },
   acp: { holds: "the ACP agent for editors: sessions, updates, permission requests", sees: [] },
   a2a: { holds: "the A2A server: cards, tasks, push notifications", sees: [] },

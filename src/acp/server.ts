@@ -10,7 +10,7 @@ import { runId } from "../runtime/store/run-id.ts";
 import { editorServers } from "./editor-servers.ts";
 import { type PastMessage, pastMessages } from "./past-messages.ts";
 import { promptText } from "./prompt-text.ts";
-import { type Editor, type EditorServer, loadAcpSdk } from "./sdk.ts";
+import { type EditorClient, type EditorServer, loadAcpSdk } from "./sdk.ts";
 import { createEditorSession, type EditorSession } from "./session.ts";
 import { modesFrom } from "./session-modes.ts";
 
@@ -57,7 +57,7 @@ export async function serveAcp({ input, output, mode, open, signal, onError }: A
     }
   };
   const begin = async (
-    editor: Editor,
+    editor: EditorClient,
     { id, cwd, servers, last }: Readonly<{ id: string; cwd: string; servers: readonly EditorServer[]; last?: string }>,
   ): Promise<EditorSession> => {
     let current: Readonly<{ mode: PolicyMode; talk: ChatConversation }> | undefined;
@@ -126,7 +126,7 @@ export async function serveAcp({ input, output, mode, open, signal, onError }: A
   await Promise.all([...sessions.values()].map((session) => session.close("the editor disconnected")));
 }
 
-async function replay(editor: Editor, sessionId: string, past: readonly PastMessage[]): Promise<void> {
+async function replay(editor: EditorClient, sessionId: string, past: readonly PastMessage[]): Promise<void> {
   for (const { prompt, answer } of past) {
     const chunks = [
       { sessionUpdate: "user_message_chunk" as const, text: prompt },

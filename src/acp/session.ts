@@ -7,7 +7,7 @@ import { canonicalName } from "../core/vocabulary/tool-names.ts";
 import type { ChatConversation } from "../crew/conversation.ts";
 import { type Deferred, deferred } from "../runtime/async/deferred.ts";
 import type { Run } from "../runtime/run/run.ts";
-import type { Editor, SessionUpdate, StopReason } from "./sdk.ts";
+import type { EditorClient, SessionUpdate, StopReason } from "./sdk.ts";
 import { callIdOf, createUpdateWriter, kindOf, type UpdateWriter } from "./updates.ts";
 
 /** A conversation in an editor. */
@@ -24,7 +24,7 @@ export type EditorSession = Readonly<{
 
 export type EditorSessionOptions = Readonly<{
   id: string;
-  editor: Editor;
+  editor: EditorClient;
   mode: PolicyMode;
   /** The conversation with the rights of a mode; all of them go on with the same runs. */
   talk(mode: PolicyMode): Promise<ChatConversation>;

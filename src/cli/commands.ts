@@ -94,6 +94,16 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     group: LOOK,
     load: async () => (await import("./runs/runs.ts")).runs,
   },
+  top: {
+    summary: "one screen for all runs: what needs you, failed, works, waits",
+    group: RUNS,
+    load: async () => (await import("./top/top.ts")).topCommand,
+  },
+  watch: {
+    summary: "the same screen for the tasks of one run",
+    group: RUNS,
+    load: async () => (await import("./top/top.ts")).watchCommand,
+  },
   ps: {
     summary: "the runs that work, wait or were interrupted",
     group: RUNS,

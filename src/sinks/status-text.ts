@@ -7,7 +7,7 @@ import { partialOf } from "../core/run/result.ts";
 import type { State } from "../core/run/state.ts";
 import { formatDuration } from "../core/text/duration.ts";
 import { sanitize } from "../core/text/sanitize.ts";
-import { progressOf, progressWords, settledWords, shownNodes, unapprovedNodes } from "../core/view/nodes.ts";
+import { describe, progressOf, progressWords, settledWords, shownNodes, unapprovedNodes } from "../core/view/nodes.ts";
 import { outputOfRun } from "./output.ts";
 import { terminalLine } from "../core/view/words.ts";
 
@@ -63,13 +63,6 @@ export function statusText(
   ];
   const told = rows.filter(([, text]) => text !== "").map(([name, text]) => `${name}: ${terminalLine(text)}`);
   return `${[told.join("\n"), ...questions(state), ...ending(state, life)].join("\n\n")}\n`;
-}
-
-/** What a run is about: its name, or what its first task was asked. */
-export function describe(state: State): string {
-  if (state.name !== undefined) return terminalLine(state.name);
-  const first = Object.values(state.plan?.nodes ?? {}).find((node) => node.kind === "task");
-  return first?.kind === "task" ? terminalLine(first.task.prompt).slice(0, 100) : "";
 }
 
 /** What its tasks do right now, in one line. */

@@ -118,6 +118,8 @@ export type Flags = PermissionFlags &
     always?: boolean;
     scope?: "run" | "project" | "user";
     speed?: number;
+    /** Of `top` and `watch`. */
+    notify?: "bell" | "osc9";
 
     /** Of `init`. */
     hosts?: readonly string[];

@@ -6,8 +6,8 @@ import type { State } from "../../core/run/state.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { KeptRun } from "../../runtime/background/stored-runs.ts";
-import { type Progress, progressOf, settledWords } from "../../core/view/nodes.ts";
-import { describe, doingOf } from "../../sinks/status-text.ts";
+import { describe, type Progress, progressOf, settledWords } from "../../core/view/nodes.ts";
+import { doingOf } from "../../sinks/status-text.ts";
 import type { CliCommand } from "../base/command.ts";
 import { commaList, type Flags, jsonOption, outputOptions } from "../base/flags.ts";
 

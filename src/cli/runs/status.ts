@@ -21,7 +21,7 @@ export const status: CliCommand = {
     ["subcrew status nightly --json", "by its name, for a program"],
   ],
   act: async ([word], flags) => {
-    const [{ findRun }, { statusText, describe, doingOf }, { progressOf }] = await Promise.all([
+    const [{ findRun }, { statusText, doingOf }, { describe, progressOf }] = await Promise.all([
       import("./find-run.ts"),
       import("../../sinks/status-text.ts"),
       import("../../core/view/nodes.ts"),

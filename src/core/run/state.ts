@@ -14,6 +14,8 @@ export type NodeView = {
   readonly path: string;
   kind: "task" | "gate" | "loop" | "join";
   label: string;
+  /** The first line of what it was asked to do. */
+  asked?: string;
   agent: string | undefined;
   model: string | undefined;
   status: "running" | Outcome["status"];
@@ -280,6 +282,7 @@ function foldNode(view: NodeView, event: Event): void {
     case "node.started":
       view.kind = event.kind;
       view.label = event.label ?? view.path;
+      if (event.prompt !== undefined) view.asked = firstLine(event.prompt);
       view.agent = event.agent;
       view.status = "running";
       view.attempt = event.attempt;
@@ -392,6 +395,9 @@ function foldNode(view: NodeView, event: Event): void {
       break;
   }
 }
+
+/** The first line of a text, at most 200 characters of it. */
+export const firstLine = (text: string): string => text.trimStart().split("\n", 1)[0]!.slice(0, 200);
 
 /** `waiting for api (src/**)`: the task that holds the files, and the files. */
 export function waitingText(blockers: readonly Readonly<{ task: string; files: readonly string[] }>[]): string {

@@ -70,6 +70,13 @@ export function nodeTitle({ label, path, agent }: NodeView): string {
   );
 }
 
+/** What a run is about: its name, or what its first task was asked. */
+export function describe(state: State): string {
+  if (state.name !== undefined) return terminalLine(state.name);
+  const first = Object.values(state.plan?.nodes ?? {}).find((node) => node.kind === "task");
+  return first?.kind === "task" ? terminalLine(first.task.prompt).slice(0, 100) : "";
+}
+
 /** `build.2/review` is below `build`. */
 function parentsOf(path: string): string[] {
   const parts = path.split("/");

@@ -1,0 +1,63 @@
+import { execFile } from "node:child_process";
+import { defined } from "../../core/text/defined.ts";
+import { terminalLine } from "../../core/view/words.ts";
+import type { Crew } from "../../crew.ts";
+import type { Act } from "../../tui/top/view.ts";
+
+/** How long a receipt is waited for. */
+const WAIT_MS = 10_000;
+
+/** What is needed to carry out what a key asks for. */
+export type ActOptions = Readonly<{ write(text: string): void; signal: AbortSignal }>;
+
+/** Carries out an action; resolves with what came of it. */
+export async function carryOut(
+  crew: Crew,
+  act: Exclude<Act, { do: "quit" | "open" }>,
+  { write, signal }: ActOptions,
+): Promise<string> {
+  switch (act.do) {
+    case "answer": {
+      // The question goes with the answer: one that was asked meanwhile is not answered by it.
+      const { run, path, question, call } = act.question;
+      const { always, ...rest } = act.answer;
+      const answer = { ...rest, by: "a person", ...(always && { always, scope: "run" as const }) };
+      const command = { do: "answer" as const, path, answer, question, ...defined({ call }) };
+      const owned = (await crew.kept.owner(run)) !== undefined;
+      const receipt = await crew.kept.tell(run, command, { waitMs: owned ? WAIT_MS : 0, signal });
+      return terminalLine(receipt?.text ?? `The answer is saved until the run is resumed: subcrew resume ${run}`);
+    }
+    case "message": {
+      const { run, path } = act.row;
+      const command = { do: "send" as const, path, text: act.text, from: "the user", how: "steer" as const };
+      const receipt = await crew.kept.tell(run.id, command, { waitMs: WAIT_MS, signal });
+      return terminalLine(receipt?.text ?? "The message is queued; the task reads it when the run continues.");
+    }
+    case "command":
+      return ownCommand(act.words, signal);
+    case "copy":
+      write(`\u001b]52;c;${Buffer.from(act.text).toString("base64")}\u0007`);
+      return `copied: ${act.text}`;
+  }
+}
+
+/** Runs one of our own commands beside the screen; its last words are the result. */
+function ownCommand(words: readonly string[], signal: AbortSignal): Promise<string> {
+  return new Promise((done) => {
+    const args = [...process.execArgv, process.argv[1] ?? "", ...words];
+    const child = execFile(
+      process.execPath,
+      args,
+      { signal, env: { ...process.env, NO_COLOR: "1" } },
+      (_, out, err) => {
+        done(terminalLine(`${out} ${err}`) || `subcrew ${words.join(" ")}: done`);
+      },
+    );
+    child.stdin?.end();
+  });
+}
+
+/** Tells the person that something needs an answer: a bell, or a notification of the terminal. */
+export function notification(how: "bell" | "osc9", count: number): string {
+  return how === "bell" ? "\u0007" : `\u001b]9;subcrew: ${count} need${count === 1 ? "s" : ""} you\u0007`;
+}

@@ -1,0 +1,127 @@
+import { isActive, isEnded, runStatusOf } from "../../core/run/run-status.ts";
+import { reduce } from "../../core/run/state.ts";
+import type { Crew } from "../../crew.ts";
+import { pause } from "../../runtime/async/cancel.ts";
+import type { KeptRun } from "../../runtime/background/stored-runs.ts";
+import type { DiffSize, ShownRun } from "../../tui/top/rows.ts";
+
+/** The runs that a screen shows, kept up to date. */
+export type RunFeed = Readonly<{
+  /** Newest first. */
+  runs(): readonly ShownRun[];
+  /** How many runs that ended long ago were not read. */
+  older(): number;
+}>;
+
+export type FeedOptions = Readonly<{
+  /** Only this run. */
+  only?: string | undefined;
+  signal: AbortSignal;
+  changed(): void;
+}>;
+
+/** How many runs that have ended are read. */
+const MOST_ENDED = 40;
+/** How often new runs and new owners are looked for. */
+const LOOK_EVERY_MS = 1_000;
+
+type Entry = { run: KeptRun; following: boolean; diffs: ReadonlyMap<string, DiffSize>; comparedAt: number };
+
+/** Reads the runs, then folds each event as it is written. Resolves once the runs were read. */
+export async function followRuns(crew: Crew, { only, signal, changed }: FeedOptions): Promise<RunFeed> {
+  const entries = new Map<string, Entry>();
+  let order: readonly string[] = [];
+  let unread = 0;
+
+  const compare = async (entry: Entry): Promise<void> => {
+    entry.comparedAt = entry.run.state.seq;
+    const report = await crew.changes(entry.run.id).catch(() => undefined);
+    if (!report || signal.aborted) return;
+    entry.diffs = sizesOf(report.files);
+    changed();
+  };
+
+  const follow = async (entry: Entry): Promise<void> => {
+    if (entry.following || !isActive(entry.run.life) || signal.aborted) return;
+    entry.following = true;
+    const { id, state } = entry.run;
+    try {
+      for await (const event of crew.kept.events(id, signal, state.seq)) {
+        reduce(state, event);
+        const life = runStatusOf(state, true);
+        if (life !== entry.run.life) entry.run = { ...entry.run, life };
+        if (event.type === "node.ended") void compare(entry);
+        changed();
+      }
+    } catch {
+      // It was deleted or is damaged; the next look says which.
+    }
+    entry.following = false;
+    await refresh(id);
+  };
+
+  const refresh = async (id: string): Promise<void> => {
+    if (signal.aborted) return;
+    const run = await crew.kept.look(id).catch(() => undefined);
+    if (!run) return void entries.delete(id);
+    const known = entries.get(id);
+    const entry: Entry = known ?? { run, following: false, diffs: new Map(), comparedAt: -1 };
+    if (!entry.following) entry.run = run;
+    entries.set(id, entry);
+    if (entry.comparedAt !== run.state.seq) void compare(entry);
+    changed();
+    void follow(entry);
+  };
+
+  const look = async (): Promise<void> => {
+    order = only === undefined ? await crew.runs() : [only];
+    const open = new Set(order);
+    for (const id of entries.keys()) if (!open.has(id)) entries.delete(id);
+    const fresh = order.filter((id) => !entries.has(id));
+    const unended =
+      only === undefined && entries.size === 0 ? new Set((await crew.kept.list()).map(({ id }) => id)) : undefined;
+    const ended = unended ? fresh.filter((id) => !unended.has(id)) : [];
+    const left = new Set(unended ? ended.slice(MOST_ENDED) : skipped);
+    if (unended) for (const id of left) skipped.add(id);
+    unread = [...skipped].filter((id) => open.has(id)).length;
+    await Promise.all(fresh.filter((id) => !left.has(id)).map(refresh));
+    const idle = [...entries.values()].filter(({ run, following }) => !following && !isEnded(run.life));
+    for (const { run } of idle) {
+      const owned = (await crew.kept.owner(run.id)) !== undefined;
+      if (owned !== isActive(run.life)) await refresh(run.id);
+    }
+  };
+  const skipped = new Set<string>();
+
+  await look();
+  void (async () => {
+    while (await pause(LOOK_EVERY_MS, signal)) await look().catch(() => undefined);
+  })();
+  return {
+    runs: () =>
+      order.flatMap((id) => {
+        const entry = entries.get(id);
+        if (!entry) return [];
+        const { state, life, problems } = entry.run;
+        return [{ id, state, life, problems, diffs: entry.diffs }];
+      }),
+    older: () => unread,
+  };
+}
+
+type Compared = Readonly<{ tasks: readonly string[]; added: number; removed: number }>;
+
+/** Changed lines of the run and of each task. A file that several tasks changed counts only for the run. */
+function sizesOf(files: readonly Compared[]): ReadonlyMap<string, DiffSize> {
+  const sizes = new Map<string, DiffSize>();
+  const add = (path: string, { added, removed }: Compared): void => {
+    const known = sizes.get(path) ?? { added: 0, removed: 0 };
+    sizes.set(path, { added: known.added + added, removed: known.removed + removed });
+  };
+  for (const file of files) {
+    add("", file);
+    const [task, ...others] = file.tasks;
+    if (task !== undefined && others.length === 0) add(task, file);
+  }
+  return sizes;
+}

@@ -1,0 +1,109 @@
+import type { KeptEvent } from "../../core/run/event.ts";
+import type { State } from "../../core/run/state.ts";
+import { extractToolArgsPreview } from "../../core/task/preview.ts";
+import { formatDuration } from "../../core/text/duration.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
+import { createLook } from "../../core/view/look.ts";
+import { transcriptsOf } from "../../core/view/transcript.ts";
+import { counted, terminalLine } from "../../core/view/words.ts";
+import type { Crew } from "../../crew.ts";
+import { transcriptText } from "../../sinks/transcript/text.ts";
+import type { PageTab } from "../../tui/top/page.ts";
+
+/** The task or run that is opened, and which part of it. */
+export type Opened = Readonly<{ run: string; path: string; state: State; tab: PageTab }>;
+
+const plain = createLook({ color: false, unicode: true });
+
+/** The text of an opened task and of everything below it. */
+export async function pageLines(crew: Crew, { run, path, state, tab }: Opened): Promise<string[]> {
+  if (tab === "diff") return diffLines(crew, run, path);
+  const { events: all, problems } = await crew.kept.records(run);
+  const events =
+    path === ""
+      ? all
+      : all.filter(
+          (event) => event.path === path || event.path.startsWith(`${path}/`) || event.path.startsWith(`${path}.`),
+        );
+  const text = parts[tab](events, state);
+  return [...problems.map((problem) => `warning: ${problem}`), text === "" ? nothing[tab] : text]
+    .join("\n")
+    .split("\n")
+    .map((line) => sanitize(line).replaceAll("\t", "    "));
+}
+
+const nothing: Readonly<Record<PageTab, string>> = {
+  transcript: "Nothing has happened yet.",
+  tools: "No tool was called.",
+  diff: "No changes were recorded.",
+  prompt: "It has not begun.",
+  timeline: "It has not begun.",
+};
+
+const parts: Readonly<Record<Exclude<PageTab, "diff">, (events: readonly KeptEvent[], state: State) => string>> = {
+  transcript: (events) => transcriptText(transcriptsOf(events), { look: plain, full: true }),
+  tools: (events) =>
+    transcriptsOf(events)
+      .flatMap(({ path, entries }) =>
+        entries.flatMap((entry) => {
+          if (entry.kind !== "call") return [];
+          const preview = extractToolArgsPreview(entry.tool, isRecord(entry.input) ? entry.input : {});
+          const time = entry.ms === undefined ? "" : ` ${formatDuration(entry.ms)}`;
+          return [terminalLine(`${entry.state.padEnd(6)} ${path}: ${entry.tool} ${preview}${time}`)];
+        }),
+      )
+      .join("\n"),
+  prompt: (events) =>
+    events
+      .flatMap((event) => {
+        if (event.type === "node.started" && event.kind === "task")
+          return [`== ${event.path}: prompt (attempt ${event.attempt})\n${event.prompt ?? ""}\n`];
+        if (event.type !== "agent.resolved") return [];
+        const rights = event.rights === undefined ? "" : `rights: ${event.rights.join(", ")}\n`;
+        const definition = event.definition ? `${jsonText(event.definition, 2)}\n` : "";
+        return [`== ${event.path}: agent ${event.agent}, model ${event.model}\n${rights}${definition}`];
+      })
+      .join("\n"),
+  timeline,
+};
+
+/** Per task how long it waited before it began, and how long it worked since. */
+function timeline(events: readonly KeptEvent[], { startedAt, nodes }: State): string {
+  const begun = new Map<string, number>();
+  const ended = new Map<string, number>();
+  for (const event of events) {
+    if (event.type === "node.started" && !begun.has(event.path)) begun.set(event.path, event.at);
+    if (event.type === "node.ended") ended.set(event.path, event.at);
+  }
+  const last = events.at(-1)?.at ?? startedAt;
+  const span = Math.max(1, last - startedAt);
+  const at = (time: number): number => Math.max(0, Math.min(BAR, Math.round(((time - startedAt) / span) * BAR)));
+  const lines = Array.from(begun, ([path, from]) => {
+    const to = ended.get(path) ?? last;
+    const bar = `${".".repeat(at(from))}${"#".repeat(Math.max(1, at(to) - at(from)))}`.slice(0, BAR).padEnd(BAR);
+    const status = nodes.get(path)?.status ?? "";
+    return `[${bar}] waited ${formatDuration(from - startedAt, "spaced").padStart(7)}  worked ${formatDuration(to - from, "spaced").padStart(7)}  ${status.padEnd(9)} ${terminalLine(path)}`;
+  });
+  return lines.length === 0
+    ? ""
+    : [
+        `. waited   # worked   (${formatDuration(span, "spaced")} in all, ${counted(lines.length, "task")})`,
+        ...lines,
+      ].join("\n");
+}
+
+const BAR = 24;
+
+async function diffLines(crew: Crew, run: string, path: string): Promise<string[]> {
+  const { files, unseen } = await crew.changes(run, path === "" ? {} : { task: path });
+  const lines = files.flatMap(({ name, how, added, removed, diff, note, tasks }) => [
+    `== ${terminalLine(name)} (${how}, +${added} -${removed}, by ${tasks.map(terminalLine).join(", ")})`,
+    ...(diff ?? note ?? "").split("\n").map((line) => sanitize(line).replaceAll("\t", "    ")),
+  ]);
+  const missing = unseen.map(
+    ({ reason, calls }) => `Changes of ${counted(calls, "command")} are not known: ${terminalLine(reason)}`,
+  );
+  return lines.length + missing.length === 0 ? [nothing.diff] : [...missing, ...lines];
+}

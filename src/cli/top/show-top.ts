@@ -1,0 +1,172 @@
+import { type Key } from "../../tui/input/keys.ts";
+import { isBelowFolder } from "./project.ts";
+import { FieldScreen, type FieldFrame } from "../../tui/top/field-screen.ts";
+import { topFrame, listedRows, listHeight, type TopState } from "../../tui/top/frame.ts";
+import { type PageTab, pageFrame, type PageView, pressInPage } from "../../tui/top/page.ts";
+import type { TopRow } from "../../tui/top/rows.ts";
+import { firstView, keepSelection, press, type TopView } from "../../tui/top/view.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import type { Look } from "../../core/view/look.ts";
+import { counted } from "../../core/view/words.ts";
+import type { Crew } from "../../crew.ts";
+import { createRawInput } from "../terminal/raw-input.ts";
+import { carryOut, notification } from "./act.ts";
+import { followRuns } from "./feed.ts";
+import { pageLines } from "./pages.ts";
+
+export type TopOptions = Readonly<{
+  look: Look;
+  /** Only the tasks of this run. */
+  run?: string | undefined;
+  everywhere: boolean;
+  notify?: "bell" | "osc9" | undefined;
+}>;
+
+/** At most ten frames a second. */
+const FRAME_MS = 100;
+/** Ages change once a second; nothing is written when they do not. */
+const TICK_MS = 1_000;
+const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+
+/** Shows the screen until the person leaves it. Returns the exit code. */
+export async function showTop(crew: Crew, { look, run, everywhere, notify }: TopOptions): Promise<number> {
+  const { stderr } = process;
+  const over = new AbortController();
+  const screen = new FieldScreen((text) => stderr.write(text));
+  let view: TopView = { ...firstView, everywhere };
+  let seen: readonly TopRow[] = [];
+  let opened: (PageView & Readonly<{ row: TopRow; seq: number; readAt: number }>) | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let drawnAt = 0;
+  let asleep = true; // nothing is drawn before the keyboard is read, or while the process is suspended
+  let needing = 0;
+  let leave: (code: number) => void = () => {};
+  const feed = await followRuns(crew, { only: run, signal: over.signal, changed: () => schedule() });
+
+  const size = (): { columns: number; height: number } => ({
+    columns: stderr.columns || 80,
+    height: stderr.rows || 24,
+  });
+  const stateNow = (): TopState => {
+    const all = feed.runs();
+    const runs =
+      run !== undefined || view.everywhere ? all : all.filter(({ state }) => isBelowFolder(state.cwd, crew.cwd));
+    const elsewhere = all.length - runs.length;
+    return {
+      title:
+        run === undefined
+          ? `subcrew top${look.signs.dot}${view.everywhere ? "all projects" : "this project"}`
+          : `subcrew watch ${run}`,
+      runs,
+      one: run !== undefined,
+      hidden: [
+        ...(elsewhere > 0 ? [`${counted(elsewhere, "run")} of other projects`] : []),
+        ...(feed.older() > 0 ? [counted(feed.older(), "older run")] : []),
+      ],
+    };
+  };
+  const frame = (): FieldFrame => {
+    const canvas = { ...size(), now: Date.now(), look };
+    const state = stateNow();
+    const { rows, all } = listedRows(state, view);
+    view = keepSelection(rows, view);
+    seen = rows;
+    const count = all.filter(({ group }) => group === "needs you").length;
+    if (count > needing && notify) stderr.write(notification(notify, count));
+    needing = count;
+    const title = `${count > 0 ? `${count} need${count === 1 ? "s" : ""} you${look.signs.dot}` : ""}subcrew`;
+    return { ...(opened ? pageFrame(opened, canvas) : topFrame(state, view, canvas)), title };
+  };
+  const draw = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (asleep || over.signal.aborted) return;
+    drawnAt = performance.now();
+    screen.draw(frame());
+    const latest = opened && feed.runs().find(({ id }) => id === opened?.row.run.id);
+    if (opened && latest && latest.state.seq !== opened.seq && Date.now() - opened.readAt > TICK_MS)
+      void open(opened.row, opened.tab);
+  };
+  function schedule(): void {
+    if (asleep) return;
+    timer ??= setTimeout(draw, Math.max(0, FRAME_MS - (performance.now() - drawnAt)));
+  }
+  const note = (text: string): void => {
+    view = { ...view, note: text };
+    schedule();
+  };
+  const open = async (row: TopRow, tab: PageTab): Promise<void> => {
+    const { state } = row.run;
+    const same = opened?.row.key === row.key && opened.tab === tab ? opened : undefined;
+    if (same) opened = { ...same, readAt: Date.now() };
+    try {
+      const seq = state.seq;
+      const lines = await pageLines(crew, { run: row.run.id, path: row.path, state, tab });
+      if (same && !opened) return; // closed in the meantime
+      const top = same && opened?.tab === tab ? opened.top : 0;
+      opened = { title: `${row.name}  ${row.key}`, tab, lines, top, row, seq, readAt: Date.now() };
+    } catch (error) {
+      note(messageOf(error));
+    }
+    schedule();
+  };
+  const key = (pressed: Key): void => {
+    if (opened && !(pressed.ctrl && pressed.name === "c")) {
+      const step = pressInPage(opened, pressed, size());
+      if (step === "back") opened = undefined;
+      else if ("tab" in step) void open(opened.row, step.tab);
+      else opened = { ...opened, ...step.page };
+      return schedule();
+    }
+    const { columns, height } = size();
+    const { view: next, act } = press(seen, view, pressed, listHeight(height, columns));
+    view = next;
+    if (act?.do === "quit") return leave(0);
+    if (act?.do === "open") void open(act.row, act.page);
+    else if (act) {
+      if (act.do === "command") note(`subcrew ${act.words.join(" ")} ...`);
+      carryOut(crew, act, { write: (text) => stderr.write(text), signal: over.signal }).then(note, (error: unknown) =>
+        note(messageOf(error)),
+      );
+    }
+    schedule();
+  };
+
+  const input = createRawInput({
+    key,
+    closed: () => leave(0),
+    suspend: () => {
+      asleep = true;
+      screen.close();
+    },
+    resume: () => {
+      asleep = false;
+      draw();
+    },
+  });
+  const close = (): void => screen.close();
+  const tick = setInterval(schedule, TICK_MS);
+  const signals = (Object.keys(codes) as (keyof typeof codes)[]).map(
+    (name) => [name, () => leave(codes[name])] as const,
+  );
+  process.once("exit", close);
+  stderr.on("resize", draw);
+  try {
+    return await new Promise<number>((done) => {
+      leave = done;
+      for (const [name, act] of signals) process.on(name, act);
+      input.start();
+      asleep = false;
+      draw();
+    });
+  } finally {
+    over.abort();
+    clearInterval(tick);
+    clearTimeout(timer);
+    for (const [name, act] of signals) process.off(name, act);
+    stderr.off("resize", draw);
+    input.stop();
+    close();
+    process.off("exit", close);
+  }
+}

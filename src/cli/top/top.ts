@@ -1,0 +1,69 @@
+import { Option } from "commander";
+import { CrewError } from "../../core/schema/error.ts";
+import type { Crew } from "../../crew.ts";
+import type { CliCommand } from "../base/command.ts";
+import { type Flags, outputOptions } from "../base/flags.ts";
+
+const shared = (): Option[] => [
+  new Option(
+    "--notify <how>",
+    "tell when something needs you: ring the bell, or send the terminal's notification (OSC 9)",
+  )
+    .choices(["bell", "osc9"])
+    .helpGroup("Output:"),
+  ...outputOptions().filter(({ long }) => long === "--no-color"),
+];
+
+const KEYS =
+  "The keys for the selected row are always shown; ? explains all of them. Leaving the screen changes nothing: runs go on.";
+
+/** `subcrew top` */
+export const topCommand: CliCommand = {
+  description:
+    "Shows all runs on one screen: what needs you, what failed, what works, what waits and for what, what is done. Answers, messages, pausing, cancelling and retrying are keys of the selected row.",
+  options: [new Option("--all", "runs of all projects, not only of this one"), ...shared()],
+  examples: [
+    ["subcrew top", "the runs of this project"],
+    ["subcrew top --all --notify bell", "all runs; ring when one needs you"],
+  ],
+  notes: KEYS,
+  act: async (_, flags) => show(flags, "subcrew ps", { everywhere: flags.all ?? false }),
+};
+
+/** `subcrew watch [RUN]` */
+export const watchCommand: CliCommand = {
+  description: "Shows the tasks of one run on the same screen as `subcrew top`, while it runs or after its end.",
+  words: "[run]",
+  usage: "[RUN]",
+  options: shared(),
+  examples: [
+    ["subcrew watch", "the newest run"],
+    ["subcrew watch nightly", "a run by its name, or the beginning of its id"],
+  ],
+  notes: KEYS,
+  act: async ([word], flags) => show(flags, "subcrew status RUN", { word, one: true, everywhere: true }),
+};
+
+type Shown = Readonly<{ word?: string | undefined; one?: true; everywhere: boolean }>;
+
+async function show(flags: Flags, instead: string, { word, one, everywhere }: Shown): Promise<number> {
+  const [{ terminal }, { crewFor }] = await Promise.all([import("../base/terminal.ts"), import("../launch/start.ts")]);
+  const { look, live, attended } = terminal(flags);
+  if (!live || !attended)
+    throw new CrewError("BAD_INPUT", "This command needs a terminal.", `Without one, use \`${instead}\`.`);
+  const run = one ? await runFor(word) : undefined;
+  const [crew, { showTop }] = await Promise.all([crewFor({}), import("./show-top.ts")]);
+  return showTop(crew, { look, run, everywhere, notify: flags.notify });
+}
+
+/** The run that is named, or the newest one. */
+async function runFor(word: string | undefined): Promise<string> {
+  const { findRun } = await import("../runs/find-run.ts");
+  if (word !== undefined) return (await findRun(word)).run.id;
+  const { crewFor } = await import("../launch/start.ts");
+  const crew: Crew = await crewFor({});
+  const [newest] = await crew.runs();
+  if (newest === undefined)
+    throw new CrewError("UNKNOWN_RUN", "There are no runs yet.", 'Start one: `subcrew run explore "..."`.');
+  return newest;
+}

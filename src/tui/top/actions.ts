@@ -1,0 +1,110 @@
+import { isBelow } from "../../core/plan/graph.ts";
+import { isEnded } from "../../core/run/run-status.ts";
+import { endWith } from "../../core/schedule/consequences.ts";
+import { shellWord } from "../../core/text/shell-word.ts";
+import { counted } from "../../core/view/words.ts";
+import type { TopRow } from "./rows.ts";
+
+/** What can be done about a row. */
+export type RowAction = Readonly<{
+  /** The key, and the word beside it. */
+  key: string;
+  word: string;
+  does:
+    | "open"
+    | "diff"
+    | "allow"
+    | "always"
+    | "deny"
+    | "answer"
+    | "message"
+    | "pause"
+    | "resume"
+    | "retry"
+    | "cancel"
+    | "copy";
+  /** The command that does it, without `subcrew`. */
+  words?: readonly string[];
+  /** What else it ends. */
+  warns?: string;
+}>;
+
+/** The actions that make sense for a row, the most urgent first. */
+export function rowActions(row: TopRow): RowAction[] {
+  const { node, run, key, path, group } = row;
+  const ended = isEnded(run.life);
+  const idle = run.life === "interrupted" || run.life === "paused";
+  const running = node?.status === "running" && !ended;
+  const list: (RowAction | false)[] = [
+    running && node.question !== undefined && { key: "y", word: "allow", does: "allow" },
+    running && node.question !== undefined && { key: "n", word: "deny", does: "deny" },
+    running && node.call !== undefined && node.question !== undefined && { key: "a", word: "always", does: "always" },
+    running && node.question !== undefined && { key: "i", word: "answer", does: "answer" },
+    { key: "enter", word: "open", does: "open" },
+    running && !idle && node.kind === "task" && { key: "m", word: "message", does: "message" },
+    !ended &&
+      !idle &&
+      node?.paused === undefined &&
+      (path === "" || running) &&
+      run.life !== "damaged" && { key: "p", word: "pause", does: "pause", words: ["stop", key] },
+    !ended &&
+      (idle || node?.paused !== undefined) && {
+        key: "p",
+        word: "resume",
+        does: "resume",
+        words: idle ? ["resume", run.id, "--bg"] : ["resume", key],
+      },
+    group === "failed" &&
+      run.life !== "damaged" && {
+        key: "r",
+        word: "retry",
+        does: "retry",
+        words: ["resume", key, "--retry-failed", "--bg"],
+      },
+    !ended &&
+      run.life !== "damaged" &&
+      (path === "" || node === undefined || running) && {
+        key: "x",
+        word: "cancel",
+        does: "cancel",
+        words: ["cancel", key],
+        warns: cancelText(row),
+      },
+    { key: "d", word: "diff", does: "diff", words: ["diff", key] },
+    { key: "c", word: "copy", does: "copy" },
+  ];
+  return list.filter((action) => action !== false);
+}
+
+/** What ends with a row that is cancelled, as a question. */
+function cancelText({ run, path, name }: TopRow): string {
+  const { state } = run;
+  const open = [...state.nodes.values()].filter(({ status, kind }) => status === "running" && kind !== "join");
+  if (path === "")
+    return `Cancel the run "${name}"? ${counted(open.length, "task")} under way will end; it cannot be resumed.`;
+  const helpers = open.filter((node) => isBelow(node.path, path)).length;
+  const skipped =
+    state.plan && !path.includes("/")
+      ? endWith({ body: state.plan, outcomeOf: (id) => state.nodes.get(id)?.outcome }, path)
+      : [];
+  const also = [
+    ...(helpers > 0 ? [`${counted(helpers, "helper")} will end`] : []),
+    ...(skipped.length > 0
+      ? [
+          `skipped with it: ${skipped.slice(0, 4).join(", ")}${skipped.length > 4 ? ` and ${skipped.length - 4} more` : ""}`,
+        ]
+      : []),
+  ];
+  return `Cancel "${name}"? ${also.length === 0 ? "Nothing else ends." : `Also ${also.join("; ")}.`}`;
+}
+
+/** The shell command that does the most urgent thing about a row. */
+export function commandFor(row: TopRow): string {
+  const { key, node, group, run } = row;
+  const words =
+    group === "needs you" && node?.question !== undefined
+      ? ["inbox", "allow", key]
+      : (rowActions(row).find(({ does }) => does === "retry" || does === "resume")?.words ??
+        (isEnded(run.life) ? ["show", run.id] : ["status", run.id]));
+  return ["subcrew", ...words].map(shellWord).join(" ");
+}

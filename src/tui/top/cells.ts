@@ -1,0 +1,107 @@
+import { contextWindow } from "../../core/model/context-window.ts";
+import { explain } from "../../core/outcome/outcome.ts";
+import { type Cost, formatTokens, type Usage } from "../../core/outcome/usage.ts";
+import { nodeAt } from "../../core/plan/graph.ts";
+import { formatDuration } from "../../core/text/duration.ts";
+import { progressOf, progressWords, settledWords } from "../../core/view/nodes.ts";
+import { terminalLine } from "../../core/view/words.ts";
+import type { TopRow } from "./rows.ts";
+
+/** The columns after state and name, the most important first: the last ones are dropped when it is narrow. */
+export const columns = ["agent", "model", "doing", "turns", "context", "tokens", "price", "diff", "age"] as const;
+export type Column = (typeof columns)[number];
+
+/** The words of a row, in each column. */
+export function cellOf(row: TopRow, column: Column, now: number): string {
+  return cells[column](row, now);
+}
+
+const cells: Readonly<Record<Column, (row: TopRow, now: number) => string>> = {
+  agent: ({ node, run, path }) => terminalLine(node?.agent ?? taskAt({ run, path })?.agent ?? ""),
+  model: ({ node, run, path }) => terminalLine(node?.model ?? [taskAt({ run, path })?.model ?? ""].flat().join(",")),
+  doing: doingOf,
+  turns: ({ node }) => {
+    const taken = node?.usage.turns ?? 0;
+    if (!node || (taken === 0 && !node.limits)) return "";
+    return node.limits ? `${taken}/${node.limits.maxTurns}` : String(taken);
+  },
+  context: ({ node }) => {
+    const window = node?.model === undefined ? undefined : contextWindow(node.model);
+    const used = node?.usage.contextTokens ?? 0;
+    return window === undefined || used === 0 ? "" : `${Math.min(999, Math.round((100 * used) / window))}%`;
+  },
+  tokens: (row) => {
+    const { input, output, cacheRead, cacheWrite } = spentOf(row).usage;
+    const all = input + output + cacheRead + cacheWrite;
+    return all === 0 ? "" : formatTokens(all);
+  },
+  price: (row) => priceText(spentOf(row).cost),
+  diff: ({ run, path }) => {
+    const size = run.diffs?.get(path);
+    return size ? `+${size.added} -${size.removed}` : "";
+  },
+  age: ({ node, run, path }, now) => {
+    const { startedAt, endedAt } = path === "" ? run.state : (node ?? { startedAt: 0, endedAt: undefined });
+    return startedAt === 0 ? "" : shortAge((endedAt ?? now) - startedAt);
+  },
+};
+
+function taskAt({ run, path }: Pick<TopRow, "run" | "path">) {
+  const node = run.state.plan && path !== "" ? nodeAt(run.state.plan, path) : undefined;
+  return node?.kind === "task" ? node.task : undefined;
+}
+
+const NOTHING: Readonly<{ usage: Usage; cost: Cost }> = {
+  usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0, contextTokens: 0, turns: 0 },
+  cost: { usd: 0, unpriced: 0 },
+};
+
+const spentOf = ({ path, run, node }: TopRow): Readonly<{ usage: Usage; cost: Cost }> =>
+  path === "" ? run.state : (node ?? NOTHING);
+
+/** `$0.0150`, and a question mark where a part of the price is unknown. */
+function priceText({ usd, unpriced, estimated = 0 }: Cost): string {
+  const known = usd + estimated;
+  if (known === 0) return unpriced > 0 ? "?" : "";
+  return `$${known < 10 ? known.toFixed(4) : known.toFixed(2)}${unpriced > 0 ? "?" : ""}`;
+}
+
+/** In whole seconds, then the two largest units: the row changes at most once a second. */
+function shortAge(ms: number): string {
+  return formatDuration(ms, "spaced").replace(" ", "");
+}
+
+/** The question, the fault, the current tool, the last words, what it waits for, or its result. */
+function doingOf(row: TopRow): string {
+  const { group, node, run, path, waitsFor, folded } = row;
+  if (path === "") return runDoing(row);
+  if (node === undefined) return group === "done" ? "was not started" : waitingFor(waitsFor);
+  switch (group) {
+    case "needs you":
+      return terminalLine(node.question ?? waitsFor);
+    case "waiting":
+      return waitingFor(waitsFor);
+    case "working":
+      return terminalLine(node.calling > 0 ? node.doing : lastWords(node.text || node.partial) || node.doing);
+    default: {
+      const text = node.outcome ? terminalLine(explain(node.outcome)) : `the run is ${run.life}`;
+      return folded > 0 ? `${text} (${folded} rows below)` : text;
+    }
+  }
+}
+
+const waitingFor = (what: string): string =>
+  terminalLine(/^(?:paused|interrupted|the run is|to retry)\b/.test(what) ? what : `for ${what}`);
+
+function runDoing({ run: { state, life, problems }, group, waitsFor }: TopRow): string {
+  if (life === "damaged") return terminalLine(problems.join(" "));
+  const words = (group === "working" ? progressWords : settledWords)(progressOf(state)).join(", ");
+  const why = group === "failed" && state.outcome ? explain(state.outcome) : waitsFor;
+  return terminalLine([words, why].filter((part) => part !== "").join(": "));
+}
+
+/** The end of what is being said, which is what changes. */
+function lastWords(text: string): string {
+  const lines = text.trimEnd().split("\n");
+  return lines.at(-1)?.trim() ?? "";
+}

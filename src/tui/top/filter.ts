@@ -1,0 +1,61 @@
+import type { Group } from "./groups.ts";
+import type { TopRow } from "./rows.ts";
+
+/** Words of `is:` and the groups they mean. */
+const states: Readonly<Record<string, readonly Group[]>> = {
+  needs: ["needs you"],
+  "needs-you": ["needs you"],
+  asking: ["needs you"],
+  failed: ["failed"],
+  working: ["working"],
+  running: ["working"],
+  waiting: ["waiting"],
+  done: ["done"],
+  ok: ["done"],
+  open: ["needs you", "working", "waiting"],
+};
+
+/** What a filter asks of a row: every part of it. */
+export type Filter = (row: TopRow) => boolean;
+
+/** `is:failed agent:explore model:x run:y text`; `undefined` for an empty filter. The words that mean nothing are told. */
+export function parseFilter(text: string): Readonly<{ matches: Filter | undefined; unknown: readonly string[] }> {
+  const words = text.trim().split(/\s+/).filter(Boolean);
+  const unknown: string[] = [];
+  const parts = words.map((word): Filter => {
+    const [, field = "", wanted = ""] = /^(is|agent|model|run):(.*)$/i.exec(word) ?? [];
+    const lower = wanted.toLowerCase();
+    switch (field.toLowerCase()) {
+      case "is": {
+        const meant = Object.hasOwn(states, lower) ? states[lower] : undefined;
+        if (!meant) unknown.push(word);
+        return (row) => meant?.includes(row.group) ?? false;
+      }
+      case "agent":
+        return ({ node }) => has(node?.agent, lower);
+      case "model":
+        return ({ node }) => has(node?.model, lower);
+      case "run":
+        return ({ run }) => has(run.id, lower) || has(run.state.name, lower);
+      default:
+        return (row) => textsOf(row).some((each) => has(each, word.toLowerCase()));
+    }
+  });
+  return { matches: parts.length === 0 ? undefined : (row) => parts.every((part) => part(row)), unknown };
+}
+
+/** The words that `is:` knows, for the help. */
+export const stateWords = Object.keys(states);
+
+const textsOf = ({ name, path, run, node, waitsFor }: TopRow): readonly (string | undefined)[] => [
+  name,
+  path,
+  run.id,
+  run.state.name,
+  waitsFor,
+  node?.agent,
+  node?.doing,
+  node?.question,
+];
+
+const has = (text: string | undefined, part: string): boolean => text?.toLowerCase().includes(part) ?? false;

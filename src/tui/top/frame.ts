@@ -1,0 +1,332 @@
+import { fit, widthOf } from "../../core/view/fit.ts";
+import type { Look } from "../../core/view/look.ts";
+import { counted, terminalLine } from "../../core/view/words.ts";
+import { wrap } from "../wrap.ts";
+import { rowActions } from "./actions.ts";
+import { cellOf } from "./cells.ts";
+import type { Field, FieldFrame } from "./field-screen.ts";
+import { parseFilter, stateWords } from "./filter.ts";
+import { type Group, groups } from "./groups.ts";
+import { fieldOf, layoutFor } from "./layout.ts";
+import { type RowOptions, rowsOf, type ShownRun, type TopRow } from "./rows.ts";
+import { selectedRow, type TopView, type Typing } from "./view.ts";
+
+/** Everything that is known, besides what the person chose. */
+export type TopState = Readonly<{
+  title: string;
+  runs: readonly ShownRun[];
+  one: boolean;
+  /** Runs that are not loaded or belong to other projects, in words. */
+  hidden: readonly string[];
+}>;
+
+/** How it is drawn. */
+export type Canvas = Readonly<{ columns: number; height: number; now: number; look: Look }>;
+
+/** The rows that a person can select, and how many the filter hides. */
+export function listedRows(
+  { runs, one }: TopState,
+  { shape, filter }: TopView,
+): Readonly<{ rows: readonly TopRow[]; all: readonly TopRow[]; unknown: readonly string[] }> {
+  const options: RowOptions = { one, shape };
+  const all = rowsOf(runs, options);
+  const { matches, unknown } = parseFilter(filter);
+  if (!matches) return { rows: all, all, unknown };
+  // Without the rows above them those that match are not a tree.
+  const kept = all.filter(matches);
+  return { rows: kept.map((row) => (row.depth > 0 ? { ...row, depth: 0 } : row)), all, unknown };
+}
+
+/** How many rows of the list fit besides everything else. */
+export function listHeight(height: number, columns: number): number {
+  return Math.max(0, height - HEAD_ROWS - 1 - keyRows(columns));
+}
+
+const HEAD_ROWS = 2;
+/** Two rows for the keys, where all of them do not fit in one. */
+const keyRows = (columns: number): number => (columns < 120 ? 2 : 1);
+
+/** The screen: title and counts, the groups with their rows, what is hidden, and the keys of the selected row. */
+export function topFrame(state: TopState, view: TopView, canvas: Canvas): FieldFrame {
+  const { columns, height, look } = canvas;
+  const { rows, all, unknown } = listedRows(state, view);
+  const selected = selectedRow(rows, view);
+  const head = [titleRow(state, all, canvas), headingRow(canvas)];
+  const foot = footRows(view, selected, canvas);
+  const room = Math.max(0, height - head.length - 1 - foot.rows.length);
+  const peek = view.peek && selected ? peekRows(selected, canvas, Math.floor(room / 2)) : [];
+  const body =
+    view.mode.kind === "help"
+      ? helpRows(canvas, room)
+      : listRows(rows, view, { ...canvas, height: room - peek.length });
+  const hidden = [
+    ...(body.above > 0 ? [`${body.above} above`] : []),
+    ...(body.below > 0 ? [`${body.below} below`] : []),
+    ...(all.length > rows.length ? [`${all.length - rows.length} do not match "${terminalLine(view.filter)}"`] : []),
+    ...unknown.map((word) => `"${terminalLine(word)}" means nothing, use is:${stateWords[0]} and so on`),
+    ...state.hidden,
+  ];
+  const about = hidden.length > 0 ? `hidden: ${hidden.join(look.signs.dot)}` : "";
+  const status = line(
+    [view.note, about].filter((part) => part !== "").join(look.signs.dot),
+    canvas,
+    view.note === "" ? look.colors.dim : look.colors.yellow,
+  );
+  const filler = Array.from({ length: Math.max(0, room - peek.length - body.rows.length) }, (): Field[] => []);
+  const whole = [...head, ...body.rows, ...filler, ...peek, status, ...foot.rows];
+  const cut = whole.slice(0, height);
+  const cursor =
+    foot.cursor === undefined
+      ? undefined
+      : { row: whole.length - foot.rows.length, column: Math.min(columns - 1, foot.cursor) };
+  return { columns, rows: cut, ...(cursor && cursor.row < cut.length && { cursor }) };
+}
+
+/** One field over the whole width. */
+function line(text: string, { columns, look }: Canvas, paint?: Field["paint"]): Field[] {
+  return text === "" ? [] : [fieldOf(text, { at: 0, width: columns + 1 }, look, paint)];
+}
+
+function titleRow({ title, one }: TopState, all: readonly TopRow[], canvas: Canvas): Field[] {
+  const { columns, look } = canvas;
+  const { colors, signs } = look;
+  const counts = groups.flatMap((group) => {
+    const count = all.filter((row) => row.group === group).length;
+    return count === 0 ? [] : [`${count} ${group === "needs you" && count > 1 ? "need you" : group}`];
+  });
+  const text = counts.join(signs.dot) || (one ? "no tasks" : "no runs");
+  const width = widthOf(text) + 1;
+  const name = columns - width - 2;
+  if (name < 8) return line(text, canvas, colors.bold);
+  return [
+    fieldOf(title, { at: 0, width: name }, look, colors.bold),
+    { column: columns - width + 1, width: width - 1, text },
+  ];
+}
+
+function headingRow({ columns, look }: Canvas): Field[] {
+  const { name, shown } = layoutFor(columns);
+  const { dim } = look.colors;
+  return [
+    { column: 0, width: name.at, text: "" },
+    fieldOf("NAME", name, look, dim),
+    ...shown.map((span) => fieldOf(headings[span.column] ?? span.column.toUpperCase(), span, look, dim)),
+  ];
+}
+
+const headings: Readonly<Record<string, string>> = { context: "CTX", doing: "DOING" };
+
+type Body = Readonly<{ rows: Field[][]; above: number; below: number }>;
+
+/** The part of the list around the selected row, with a heading per group. */
+function listRows(rows: readonly TopRow[], view: TopView, canvas: Canvas): Body {
+  const { height, look } = canvas;
+  if (rows.length === 0)
+    return {
+      rows: [line(view.filter === "" ? "Nothing to show." : "No row matches the filter. Esc clears it.", canvas)],
+      above: 0,
+      below: 0,
+    };
+  const lines: (TopRow | Group)[] = [];
+  let group: Group | undefined;
+  for (const row of rows) {
+    if (row.group !== group) lines.push(row.group);
+    group = row.group;
+    lines.push(row);
+  }
+  const room = Math.max(0, height);
+  const at = Math.max(
+    0,
+    lines.findIndex((each) => typeof each !== "string" && each.key === view.selected),
+  );
+  const from = Math.max(0, Math.min(at - Math.floor(room / 2), lines.length - room));
+  const shown = lines.slice(from, from + room);
+  const countRows = (part: readonly (TopRow | Group)[]): number =>
+    part.filter((each) => typeof each !== "string").length;
+  const layout = layoutFor(canvas.columns);
+  return {
+    rows: shown.map((each) =>
+      typeof each === "string"
+        ? line(
+            `${each.toUpperCase()} (${rows.filter((row) => row.group === each).length})`,
+            canvas,
+            groupPaint(each, look),
+          )
+        : rowFields(each, each.key === view.selected, layout, canvas),
+    ),
+    above: countRows(lines.slice(0, from)),
+    below: countRows(lines.slice(from + room)),
+  };
+}
+
+function groupPaint(group: Group, { colors }: Look): Field["paint"] {
+  if (group === "needs you") return (text) => colors.bold(colors.yellow(text));
+  return group === "failed" ? (text) => colors.bold(colors.red(text)) : colors.bold;
+}
+
+function rowFields(
+  row: TopRow,
+  selected: boolean,
+  { name, shown }: ReturnType<typeof layoutFor>,
+  { now, look }: Canvas,
+): Field[] {
+  const { colors } = look;
+  const mark = selected ? ">" : " ";
+  const strong = selected ? colors.bold : undefined;
+  const sign = signOf(row, look);
+  const text =
+    row.depth > 0
+      ? `${"  ".repeat(Math.min(row.depth, 8) - 1)}${look.signs.frame[2]} ${row.name}`
+      : `${row.name}${row.inside === "" ? "" : ` (in ${row.inside})`}`;
+  return [
+    { column: 0, width: 2, text: mark, ...(strong && { paint: strong }) },
+    { column: 2, width: 2, text: sign.text, paint: sign.paint },
+    fieldOf(text, name, look, strong),
+    ...shown.map((span) =>
+      fieldOf(cellOf(row, span.column, now), span, look, span.column === "doing" ? strong : colors.dim),
+    ),
+  ];
+}
+
+function signOf(
+  { group, node, run, path }: TopRow,
+  { colors, signs }: Look,
+): Readonly<{ text: string; paint: (text: string) => string }> {
+  switch (group) {
+    case "needs you":
+      return { text: "?", paint: colors.yellow };
+    case "failed":
+      return { text: signs.failed, paint: colors.red };
+    case "working":
+      return { text: signs.spinner[0] ?? "|", paint: colors.cyan };
+    case "waiting":
+      return { text: "z", paint: colors.dim };
+    case "done": {
+      const ok = path === "" ? run.life === "ok" : node?.status === "ok";
+      return ok ? { text: signs.ok, paint: colors.green } : { text: signs.none, paint: colors.dim };
+    }
+  }
+}
+
+/** The whole question, fault or result of the selected row. */
+function peekRows(row: TopRow, canvas: Canvas, most: number): Field[][] {
+  const { node, run, key } = row;
+  const outcome = row.path === "" ? run.state.outcome : node?.outcome;
+  const ending =
+    outcome?.status === "failed"
+      ? [outcome.fault.message, outcome.fault.hint ?? "", outcome.output ?? ""].join("\n")
+      : undefined;
+  const result = outcome && "output" in outcome ? (outcome.output ?? "") : undefined;
+  const text =
+    node?.question ??
+    ending ??
+    result ??
+    (node?.text || node?.said || node?.partial || cellOf(row, "doing", canvas.now));
+  const lines = text
+    .slice(0, MOST_PEEK)
+    .split("\n")
+    .flatMap((each) => wrap([{ text: terminalLine(each) }], canvas.columns - 2));
+  const room = Math.max(0, most - 1);
+  const shown = lines.slice(0, room);
+  const more = lines.length - shown.length;
+  const title = `${key}${more > 0 ? ` (${counted(more, "more row")}: open it)` : ""}`;
+  return most < 1
+    ? []
+    : [line(terminalLine(title), canvas, canvas.look.colors.bold), ...shown.map((each) => line(`  ${each}`, canvas))];
+}
+
+const MOST_PEEK = 20_000;
+
+type Foot = Readonly<{ rows: Field[][]; cursor?: number }>;
+
+/** The keys of the selected row, a question, or a text that is being typed. */
+function footRows({ mode, shape, filter, everywhere }: TopView, row: TopRow | undefined, canvas: Canvas): Foot {
+  const { columns, look } = canvas;
+  const many = keyRows(columns);
+  const fill = (rows: Field[][]): Field[][] => [
+    ...rows,
+    ...Array.from({ length: many - rows.length }, (): Field[] => []),
+  ];
+  if (mode.kind === "typing") {
+    const prompt = `${prompts[mode.what]}: `;
+    const before = terminalLine(mode.editor.text.slice(0, mode.editor.cursor));
+    const room = Math.max(1, columns - widthOf(prompt) - 2);
+    const whole = mode.editor.text;
+    const cursor =
+      widthOf(prompt) +
+      Math.min(room, widthOf(before) + (/\s$/.test(mode.editor.text.slice(0, mode.editor.cursor)) ? 1 : 0));
+    const shown = widthOf(whole) > room ? whole.slice(-room) : whole;
+    const help = "Enter sends, Esc goes back";
+    return {
+      rows: fill(
+        [
+          line(`${prompt}${shown.replace(/[\u0000-\u001f\u007f-\u009f]/g, " ")}`, canvas),
+          line(help, canvas, look.colors.dim),
+        ].slice(0, many),
+      ),
+      cursor,
+    };
+  }
+  if (mode.kind === "confirm")
+    return { rows: fill([line(`${mode.text} [y] yes, any other key: no`, canvas, look.colors.yellow)]) };
+  if (mode.kind === "help") return { rows: fill([line("any key goes back", canvas, look.colors.dim)]) };
+  const keys: (readonly [string, string])[] = [
+    ...(row ? rowActions(row).map(({ key, word }) => [key, word] as const) : []),
+    ["up/down", "move"],
+    ["space", "peek"],
+    ["/", filter === "" ? "filter" : "change filter"],
+    ["t", shape === "tree" ? "flat" : "tree"],
+    ["e", everywhere ? "this project" : "everywhere"],
+    ["?", "help"],
+    ["q", "quit"],
+  ];
+  return { rows: fill(keyLines(keys, columns, many).map((text) => line(text, canvas))) };
+}
+
+const prompts: Readonly<Record<Typing, string>> = {
+  filter: "filter (is:failed agent:explore text)",
+  message: "message",
+  deny: "deny, what to change (may be empty)",
+  answer: "answer",
+};
+
+/** As many keys as fit; help and quit always do. */
+function keyLines(keys: readonly (readonly [string, string])[], columns: number, most: number): string[] {
+  const lines = [""];
+  for (const [key, word] of keys) {
+    const text = `${key} ${word}`;
+    const last = lines.at(-1)!;
+    if (last === "") lines[lines.length - 1] = text;
+    else if (last.length + 2 + text.length < columns) lines[lines.length - 1] = `${last}  ${text}`;
+    else lines.push(text);
+  }
+  if (lines.length <= most) return lines;
+  const kept = lines.slice(0, most);
+  const tail = "  ? help  q quit";
+  kept[most - 1] = `${fit(kept[most - 1]!, Math.max(0, columns - tail.length - 1), "")}${tail}`;
+  return kept;
+}
+
+function helpRows(canvas: Canvas, room: number): Body {
+  const rows = help.map(([key, what]) => line(`${key.padEnd(14)}${what}`, canvas));
+  return { rows: rows.slice(0, room), above: 0, below: Math.max(0, rows.length - room) };
+}
+
+const help: readonly (readonly [string, string])[] = [
+  ["up, down, j, k", "select a row; PageUp, PageDown, Home, End, g, G go further"],
+  ["Enter", "open: transcript, tools, diff, prompt, timeline"],
+  ["Space", "show the whole question, fault or result below the list"],
+  ["/", `filter: is:failed agent:explore model:x run:y words. is: ${stateWords.join(", ")}`],
+  ["y, n", "allow or deny what the task asks; n takes words about what to change"],
+  ["a", "allow this exact call for the rest of the run"],
+  ["i", "answer in words"],
+  ["m", "send a message to a running task"],
+  ["p", "pause, or resume what is paused"],
+  ["x", "cancel; says first what else ends"],
+  ["r", "retry what failed, in the background"],
+  ["d", "the diff of the task or run"],
+  ["c", "copy the shell command that does the same"],
+  ["t", "tree or flat list"],
+  ["e", "this project or everywhere"],
+  ["q, Esc", "back, quit; runs go on"],
+];

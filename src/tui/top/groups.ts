@@ -1,0 +1,84 @@
+import { needsOf, nodeAt } from "../../core/plan/graph.ts";
+import type { Node } from "../../core/plan/plan.ts";
+import type { Parking } from "../../core/run/event.ts";
+import { isEnded, type RunStatus } from "../../core/run/run-status.ts";
+import type { NodeView, State } from "../../core/run/state.ts";
+
+/** The groups of the screen, in the order in which they are read. */
+export const groups = ["needs you", "failed", "working", "waiting", "done"] as const;
+export type Group = (typeof groups)[number];
+
+/** A group, and for a waiting row what it waits for. */
+export type Placed = Readonly<{ group: Group; waitsFor: string }>;
+
+const placed = (group: Group, waitsFor = ""): Placed => ({ group, waitsFor });
+
+/** Where a run stands that is shown as one row. */
+export function groupOfRun(state: State, life: RunStatus | "damaged"): Placed {
+  switch (life) {
+    case "failed":
+    case "damaged":
+      return placed("failed");
+    case "ok":
+    case "cancelled":
+      return placed("done");
+    case "interrupted":
+      return placed("waiting", "interrupted: no process works on it");
+    case "paused":
+      return placed("waiting", `paused${state.pausedFor === undefined ? "" : `: ${state.pausedFor}`}`);
+    default:
+      return placed("working");
+  }
+}
+
+/** Where a node stands that has begun. */
+export function groupOfNode(node: NodeView, life: RunStatus | "damaged"): Placed {
+  const { status, kind, question, parked, paused, doing, calling } = node;
+  if (status === "failed") return placed(kind === "gate" ? "done" : "failed");
+  if (status !== "running") return placed("done");
+  if (isEnded(life)) return placed("done");
+  if (question !== undefined) return placed("needs you", "an answer");
+  if (parked) return placed(needsPerson(parked) ? "needs you" : "waiting", parkedText(parked));
+  if (paused !== undefined) return placed("waiting", `paused: ${paused}`);
+  if (life === "interrupted" || life === "paused") return placed("waiting", `the run is ${life}`);
+  if (calling === 0 && WAITS.test(doing)) return placed("waiting", doing.replace(/^waiting (?:for )?/, ""));
+  return placed("working");
+}
+
+/** What the fold says of a task that waits for files or for its next attempt. */
+const WAITS = /^waiting (?:for|to) /;
+
+/** A parked task that does not continue by itself. */
+const needsPerson = ({ waitsFor, until, nextTry }: Parking): boolean =>
+  waitsFor === "person" || (until === undefined && nextTry === undefined);
+
+function parkedText({ why, until, nextTry, helps }: Parking): string {
+  if (until !== undefined) return `provider until ${clock(until)}: ${why}`;
+  if (nextTry !== undefined) return `provider, next try ${clock(nextTry)}: ${why}`;
+  return helps === "" ? why : `${why} ${helps}`;
+}
+
+/** `14:05` in the time of this machine. */
+function clock(at: number): string {
+  const time = new Date(at);
+  return [time.getHours(), time.getMinutes()].map((part) => String(part).padStart(2, "0")).join(":");
+}
+
+/** Where a node stands that has not begun: it waits for other nodes, or for a free slot. */
+export function groupOfPlanned(state: State, path: string, life: RunStatus | "damaged"): Placed {
+  if (isEnded(life)) return placed("done");
+  const node = state.plan && nodeAt(state.plan, path);
+  const open = node ? unmetNeeds(state, node) : [];
+  if (open.length > 0) return placed("waiting", open.join(", "));
+  return placed("waiting", life === "paused" || life === "interrupted" ? `the run is ${life}` : "a free slot");
+}
+
+function unmetNeeds(state: State, node: Node): string[] {
+  return needsOf(node).flatMap((id) => (state.nodes.get(id)?.outcome === undefined ? namesOf(state, id) : []));
+}
+
+/** A join is shown as the nodes that it gathers. */
+function namesOf(state: State, id: string): string[] {
+  const node = state.plan?.nodes[id];
+  return node?.kind === "join" ? unmetNeeds(state, node) : [id];
+}

@@ -1,0 +1,61 @@
+import { fit } from "../../core/view/fit.ts";
+import type { Look } from "../../core/view/look.ts";
+import { type Column, columns as all } from "./cells.ts";
+import type { Field } from "./field-screen.ts";
+
+/** Where the columns stand in a terminal of this width. */
+export type Layout = Readonly<{
+  name: Span;
+  shown: readonly (Span & Readonly<{ column: Column }>)[];
+  /** The columns that did not fit. */
+  dropped: readonly Column[];
+}>;
+type Span = Readonly<{ at: number; width: number }>;
+
+/** Mark of the selected row, state, blank. */
+const HEAD = 4;
+/** Widths with the blank after them; what a task does takes the rest. */
+const widths: Readonly<Record<Exclude<Column, "doing">, number>> = {
+  agent: 11,
+  model: 14,
+  turns: 7,
+  context: 5,
+  tokens: 7,
+  price: 9,
+  diff: 11,
+  age: 8,
+};
+const LEAST_DOING = 20;
+const MOST_NAME = 44;
+const LEAST_NAME = 12;
+
+/** Chooses the columns: the last ones of the list are dropped first. */
+export function layoutFor(columns: number): Layout {
+  const name = Math.max(Math.min(LEAST_NAME, columns - HEAD), Math.min(MOST_NAME, Math.floor(columns * 0.28)));
+  let room = columns - HEAD - name;
+  const kept: Column[] = [];
+  for (const column of all) {
+    const width = column === "doing" ? LEAST_DOING : widths[column];
+    if (width > room) break;
+    kept.push(column);
+    room -= width;
+  }
+  let at = HEAD + name;
+  const shown = kept.map((column) => {
+    const width = column === "doing" ? LEAST_DOING + room : widths[column];
+    const span = { column, at, width };
+    at += width;
+    return span;
+  });
+  return { name: { at: HEAD, width: Math.max(0, name) }, shown, dropped: all.slice(kept.length) };
+}
+
+/** A text in a field, with a blank after it where another field follows. */
+export function fieldOf(text: string, { at, width }: Span, { signs }: Look, paint?: Field["paint"]): Field {
+  const cut = fit(startOf(text), Math.max(0, width - 1), signs.more);
+  return { column: at, width, text: cut, ...(paint && { paint }) };
+}
+
+/** Marks that combine with the character before them must not change the field to the left. */
+const startOf = (text: string): string => text.replace(LEADING, "");
+const LEADING = /^(?:[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}\u1160-\u11ff]|\p{Emoji_Modifier})+/u;

@@ -1,0 +1,186 @@
+import type { Question } from "../../core/run/run-status.ts";
+import { defined } from "../../core/text/defined.ts";
+import { edit, type Editor, emptyEditor, withText } from "../input/editor.ts";
+import type { Key } from "../input/keys.ts";
+import { commandFor, type RowAction, rowActions } from "./actions.ts";
+import type { TopRow } from "./rows.ts";
+
+/** What a person has chosen to see. */
+export type TopView = Readonly<{
+  /** The key of the selected row; `undefined` when it is gone, so that no key acts on another one. */
+  selected: string | undefined;
+  /** Where the selected row was, to go on from there. */
+  at: number;
+  filter: string;
+  shape: "tree" | "flat";
+  /** Runs of all projects. */
+  everywhere: boolean;
+  peek: boolean;
+  /** What came of the last action. */
+  note: string;
+  mode: TopMode;
+}>;
+
+/** What the keyboard does at the moment. */
+export type TopMode =
+  | Readonly<{ kind: "list" }>
+  | Readonly<{ kind: "help" }>
+  | Readonly<{ kind: "typing"; what: Typing; row: TopRow | undefined; editor: Editor }>
+  | Readonly<{ kind: "confirm"; row: TopRow; text: string }>;
+export type Typing = "filter" | "message" | "deny" | "answer";
+
+export const firstView: TopView = {
+  selected: undefined,
+  at: 0,
+  filter: "",
+  shape: "tree",
+  everywhere: false,
+  peek: false,
+  note: "",
+  mode: { kind: "list" },
+};
+
+/** What the program has to do for a key. */
+export type Act =
+  | Readonly<{ do: "quit" }>
+  | Readonly<{ do: "open"; row: TopRow; page: "transcript" | "diff" }>
+  | Readonly<{ do: "answer"; question: Question; answer: { approve: boolean; text?: string; always?: true } }>
+  | Readonly<{ do: "message"; row: TopRow; text: string }>
+  /** One of our own commands, given as its words. */
+  | Readonly<{ do: "command"; words: readonly string[] }>
+  | Readonly<{ do: "copy"; text: string }>;
+
+export type Pressed = Readonly<{ view: TopView; act?: Act }>;
+
+/** The row that is selected among those that are listed. */
+export const selectedRow = (rows: readonly TopRow[], { selected }: TopView): TopRow | undefined =>
+  selected === undefined ? undefined : rows.find(({ key }) => key === selected);
+
+/** The view after the rows have changed: the first one is selected at the start, none in place of one that is gone. */
+export function keepSelection(rows: readonly TopRow[], view: TopView): TopView {
+  if (view.selected === undefined) return view.at === 0 && view.note === "" ? select(rows, view, 0) : view;
+  const at = rows.findIndex(({ key }) => key === view.selected);
+  if (at >= 0) return { ...view, at };
+  return { ...view, selected: undefined, note: view.note === "" ? "The selected row is no longer listed." : view.note };
+}
+
+function select(rows: readonly TopRow[], view: TopView, at: number): TopView {
+  const index = Math.max(0, Math.min(rows.length - 1, at));
+  return { ...view, selected: rows[index]?.key, at: index };
+}
+
+/** What a key does. `rows` are those that the person saw, `page` how many of them fit. */
+export function press(rows: readonly TopRow[], view: TopView, key: Key, page: number): Pressed {
+  if (key.ctrl && key.name === "c") return { view, act: { do: "quit" } };
+  switch (view.mode.kind) {
+    case "help":
+      return { view: { ...view, mode: LIST } };
+    case "typing":
+      return typed(view, view.mode, key);
+    case "confirm":
+      return confirmed(view, view.mode, key);
+    case "list":
+      return pressedInList(rows, { ...view, note: "" }, key, page);
+  }
+}
+
+const LIST: TopMode = { kind: "list" };
+
+function pressedInList(rows: readonly TopRow[], view: TopView, key: Key, page: number): Pressed {
+  const move = moves[key.name];
+  if (move && !key.ctrl && !key.alt) return { view: select(rows, view, move(view, rows.length, page)) };
+  const row = selectedRow(rows, view);
+  const type = (what: Typing, text = ""): Pressed => ({
+    view: { ...view, mode: { kind: "typing", what, row, editor: withText(emptyEditor, text) } },
+  });
+  switch (key.name) {
+    case "q":
+      return { view, act: { do: "quit" } };
+    case "escape":
+      return view.filter === "" ? { view, act: { do: "quit" } } : { view: { ...view, filter: "" } };
+    case "?":
+    case "h":
+      return { view: { ...view, mode: { kind: "help" } } };
+    case "/":
+      return type("filter", view.filter);
+    case "t":
+      return { view: { ...view, shape: view.shape === "tree" ? "flat" : "tree" } };
+    case "e":
+      return { view: { ...view, everywhere: !view.everywhere } };
+    case " ":
+      return { view: { ...view, peek: !view.peek } };
+    default:
+      break;
+  }
+  const action = row && rowActions(row).find(({ key: name }) => name === key.name);
+  return row && action ? begun(view, row, action, type) : { view };
+}
+
+const moves: Readonly<Record<string, (view: TopView, count: number, page: number) => number>> = {
+  up: ({ at }) => at - 1,
+  k: ({ at }) => at - 1,
+  down: ({ at, selected }) => (selected === undefined ? at : at + 1),
+  j: ({ at, selected }) => (selected === undefined ? at : at + 1),
+  pageup: ({ at }, _, page) => at - page,
+  pagedown: ({ at }, _, page) => at + page,
+  home: () => 0,
+  g: () => 0,
+  end: (_, count) => count - 1,
+  G: (_, count) => count - 1,
+};
+
+function begun(view: TopView, row: TopRow, action: RowAction, type: (what: Typing) => Pressed): Pressed {
+  switch (action.does) {
+    case "open":
+      return { view, act: { do: "open", row, page: "transcript" } };
+    case "diff":
+      return { view, act: { do: "open", row, page: "diff" } };
+    case "allow":
+      return { view, act: { do: "answer", question: questionOf(row), answer: { approve: true } } };
+    case "always":
+      return { view, act: { do: "answer", question: questionOf(row), answer: { approve: true, always: true } } };
+    case "deny":
+    case "answer":
+    case "message":
+      return type(action.does);
+    case "cancel":
+      return { view: { ...view, mode: { kind: "confirm", row, text: action.warns ?? "" } } };
+    case "copy":
+      return { view, act: { do: "copy", text: commandFor(row) } };
+    case "pause":
+    case "resume":
+    case "retry":
+      return { view, act: { do: "command", words: action.words ?? [] } };
+  }
+}
+
+/** The question of a row as it was shown. */
+function questionOf({ run, path, node }: TopRow): Question {
+  const { question = "", call, askedAt = 0, agent } = node ?? {};
+  return { run: run.id, path, question, askedAt, ...defined({ call, agent }) };
+}
+
+function typed(view: TopView, mode: Extract<TopMode, { kind: "typing" }>, key: Key): Pressed {
+  const { what, row } = mode;
+  const text = mode.editor.text.trim();
+  if (key.name === "escape") return { view: { ...view, mode: LIST } };
+  if (key.name === "enter") {
+    const back = { ...view, mode: LIST };
+    if (what === "filter") return { view: { ...back, filter: text } };
+    if (!row) return { view: back };
+    if (what === "message") return text === "" ? { view: back } : { view: back, act: { do: "message", row, text } };
+    if (what === "answer" && text === "") return { view: back };
+    const answer = { approve: what === "answer", ...(text !== "" && { text }) };
+    return { view: back, act: { do: "answer", question: questionOf(row), answer } };
+  }
+  const editor = edit(mode.editor, key);
+  if (!editor) return { view };
+  const one = { ...editor, text: editor.text.replaceAll("\n", " ") };
+  const next = { ...view, mode: { ...mode, editor: one } };
+  return { view: what === "filter" ? { ...next, filter: one.text } : next };
+}
+
+function confirmed(view: TopView, { row }: Extract<TopMode, { kind: "confirm" }>, key: Key): Pressed {
+  const back = { ...view, mode: LIST };
+  return key.name === "y" ? { view: back, act: { do: "command", words: ["cancel", row.key] } } : { view: back };
+}
