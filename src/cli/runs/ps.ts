@@ -38,14 +38,9 @@ export const ps: CliCommand = {
       import("../base/table.ts"),
       import("../base/terminal.ts"),
     ]);
-    const { kept, runs } = await crewFor({});
-    const unended = await kept.list();
-    const known = new Set(unended.map(({ id }) => id));
+    const { kept } = await crewFor({});
     const isFiltered = text !== undefined || flags.here === true || flags.status !== undefined;
-    const ended = (await runs())
-      .filter((id) => !known.has(id))
-      .slice(0, flags.all || isFiltered ? undefined : MOST_ENDED);
-    const all = [...unended, ...(await Promise.all(ended.map((id) => kept.look(id))))];
+    const all = await kept.list({ ended: flags.all || isFiltered ? Number.POSITIVE_INFINITY : MOST_ENDED });
     const rows = all.map((run) => rowFor(run, Date.now())).filter((row) => isWanted(row, text, flags));
     if (flags.json) process.stdout.write(`${jsonText(rows, 2)}\n`);
     else if (rows.length === 0) process.stderr.write(isFiltered ? "No run matches.\n" : "There are no runs yet.\n");

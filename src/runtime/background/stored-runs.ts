@@ -31,8 +31,8 @@ export type KeptRun = Readonly<{
 /** The stored runs: every process of the user can inspect them and send them commands. */
 export type KeptRuns = Readonly<{
   look(id: string): Promise<KeptRun>;
-  /** Running and interrupted runs; with `all` also ended ones. Newest first. */
-  list(options?: { all?: boolean }): Promise<readonly KeptRun[]>;
+  /** Running and interrupted runs, then the `ended` newest of the others (none by default); `all`: every run. Newest first. */
+  list(options?: { all?: boolean; ended?: number }): Promise<readonly KeptRun[]>;
   /** Every question without an answer, of all runs, and whether an answer to it is waiting for the run to be resumed. */
   questions(): Promise<readonly (Question & { life: RunStatus; name?: string; answered: boolean })[]>;
   /** Sends a command to the owner of a run. It is kept for the next owner, unless the run has ended. */
@@ -103,14 +103,13 @@ export function keptRuns(store: RunStore): KeptRuns {
       until: async (last) => isLast(last) || (await store.owner(id)) === undefined,
       signal,
     });
-  const list = async ({ all = false }: { all?: boolean } = {}): Promise<readonly KeptRun[]> => {
+  const list: KeptRuns["list"] = async ({ all = false, ended = 0 } = {}) => {
     const ids = await store.list();
-    const wanted = all ? ids : await unended(ids);
-    return Promise.all(wanted.map(look));
-  };
-  const unended = async (ids: readonly string[]): Promise<string[]> => {
+    if (all) return Promise.all(ids.map(look));
     const lasts = await Promise.all(ids.map((id) => store.last(id).catch(() => undefined)));
-    return ids.filter((_, at) => lasts[at]?.type !== "run.ended");
+    const isOver = (_: string, at: number): boolean => lasts[at]?.type === "run.ended";
+    const open = ids.filter((id, at) => !isOver(id, at));
+    return Promise.all([...open, ...ids.filter(isOver).slice(0, ended)].map(look));
   };
   const remove = async (id: string): Promise<void> => {
     if ((await store.owner(id)) !== undefined || (await store.isAnnounced(id)))

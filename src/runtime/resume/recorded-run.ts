@@ -1,5 +1,6 @@
 import { suggestion } from "../../core/plan/check.ts";
 import { nodeAt } from "../../core/plan/graph.ts";
+import { checkFormat } from "../../core/run/record-format.ts";
 import type { KeptRecords, RunStore } from "../../core/run/run-store.ts";
 import { emptyState, reduce, type State } from "../../core/run/state.ts";
 import { CrewError } from "../../core/schema/error.ts";
@@ -10,6 +11,7 @@ export type RecordedRun = Readonly<{ id: string; records: KeptRecords; state: St
 /** Reads the records of a run. */
 export async function readRecordedRun(store: RunStore, id: string): Promise<RecordedRun> {
   const records = await store.readWhole(id);
+  checkFormat(records.events[0]);
   return { id, records, state: records.events.reduce(reduce, emptyState(id)) };
 }
 

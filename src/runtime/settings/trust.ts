@@ -28,18 +28,19 @@ export const trustEverything: Trust = { project: () => true };
  */
 export function openTrust(file: string): TrustStore {
   const read = (): Record<string, Grant> => {
-    try {
-      const data: unknown = JSON.parse(readRegularTextSync(file));
-      return isRecord(data) && isRecord(data["projects"])
-        ? Object.fromEntries(Object.entries(data["projects"]).filter(isGrant))
-        : {};
-    } catch {
-      return {};
-    }
+    const data = parsedFile(file);
+    if (!isRecord(data)) return {};
+    if (typeof data["version"] === "number" && data["version"] > VERSION)
+      throw new CrewError(
+        "BAD_FILE",
+        `${file} was written by a newer version of subcrew.`,
+        "Update subcrew, or move the file away and trust your projects again.",
+      );
+    return isRecord(data["projects"]) ? Object.fromEntries(Object.entries(data["projects"]).filter(isGrant)) : {};
   };
   const write = async (projects: Readonly<Record<string, Grant>>): Promise<void> => {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    await writeAtomic(file, `${JSON.stringify({ version: 1, projects }, null, 2)}\n`);
+    await writeAtomic(file, `${JSON.stringify({ version: VERSION, projects }, null, 2)}\n`);
   };
   const projects = read();
   const granted = (root: string): Grant | undefined => (Object.hasOwn(projects, root) ? projects[root] : undefined);
@@ -68,6 +69,17 @@ export function openTrust(file: string): TrustStore {
       return there;
     },
   };
+}
+
+/** The version of the file; that of 0.1 is the same. */
+const VERSION = 1;
+
+function parsedFile(file: string): unknown {
+  try {
+    return JSON.parse(readRegularTextSync(file));
+  } catch {
+    return undefined;
+  }
 }
 
 /** The file exists and is not JSON: it may still hold decisions of the person, so it is not overwritten. */

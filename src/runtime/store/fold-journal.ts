@@ -1,3 +1,4 @@
+import { newerFormat } from "../../core/run/record-format.ts";
 import type { RecordPiece, RunRecords } from "../../core/run/run-store.ts";
 import { emptyState, reduce, type State } from "../../core/run/state.ts";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
@@ -17,6 +18,8 @@ export async function foldJournal(run: string, pieces: AsyncIterable<RecordPiece
   const damage: string[] = [];
   let tornBytes = 0;
   for await (const piece of pieces) {
+    const newer = state.seq === 0 ? newerFormat(piece.events[0]) : undefined;
+    if (newer !== undefined) return { state, damage: [newer], tornBytes: 0 };
     damage.push(...piece.damage);
     for (const event of piece.events) {
       try {
