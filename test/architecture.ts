@@ -264,6 +264,7 @@ export const storeDoors: Readonly<Record<string, readonly string[] | "all">> = {
   "memory.ts": "all",
   "memory-store.ts": "all",
   "provider-holds.ts": "all",
+  "record-format.ts": "all",
   "run-id.ts": "all",
   "run-named.ts": "all",
   "spending-ledger.ts": "all",

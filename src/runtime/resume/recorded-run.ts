@@ -1,6 +1,6 @@
 import { suggestion } from "../../core/plan/check.ts";
 import { nodeAt } from "../../core/plan/graph.ts";
-import { checkFormat } from "../../core/run/record-format.ts";
+import { checkFormat } from "../store/record-format.ts";
 import type { KeptRecords, RunStore } from "../../core/run/run-store.ts";
 import { emptyState, reduce, type State } from "../../core/run/state.ts";
 import { CrewError } from "../../core/schema/error.ts";

@@ -1,4 +1,4 @@
-import { newerFormat } from "../../core/run/record-format.ts";
+import { newerFormat } from "./record-format.ts";
 import type { RecordPiece, RunRecords } from "../../core/run/run-store.ts";
 import { emptyState, reduce, type State } from "../../core/run/state.ts";
 import { CrewError, messageOf } from "../../core/schema/error.ts";

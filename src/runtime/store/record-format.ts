@@ -1,5 +1,5 @@
-import { CrewError } from "../schema/error.ts";
-import type { KeptEvent } from "./event.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import type { KeptEvent } from "../../core/run/event.ts";
 
 /** The format of records that this version reads. Records of 0.1 name none, which is this one. */
 export const RECORD_FORMAT = 1;

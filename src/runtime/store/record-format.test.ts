@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { KeptEvent } from "./event.ts";
+import type { KeptEvent } from "../../core/run/event.ts";
 import { checkFormat, newerFormat } from "./record-format.ts";
 
 const first = (more: object): KeptEvent =>
