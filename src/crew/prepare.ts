@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { Config } from "../core/config/config.ts";
 import { withRunSettings } from "../core/config/use.ts";
+import { isTooDeep, readRunAbove, RUN_ABOVE_VARIABLE, smallerDepth } from "../core/delegation/run-above.ts";
 import { agentNameOf, agentOf, type Roster } from "../core/delegation/roster.ts";
 import { checkAgents, checkForks } from "../core/plan/check.ts";
 import type { ModelWish } from "../core/model/choose.ts";
@@ -13,6 +14,7 @@ import type { KeptEvent } from "../core/run/event.ts";
 import type { RunParameters } from "../core/run/run-parameters.ts";
 import type { JournalOpening } from "../core/run/run-store.ts";
 import { capsMoney } from "../core/run/spending-caps.ts";
+import { CrewError } from "../core/schema/error.ts";
 import { defined } from "../core/text/defined.ts";
 import { version } from "../core/text/version.ts";
 import { isForeign } from "../core/vocabulary/runner-name.ts";
@@ -84,7 +86,16 @@ export function createPrepare(parts: PrepareParts): Prepare {
     const defaults = defined({ concurrency, unattended, name: asked.name });
     const wished = { ...defaults, ...defined(given) };
     const limits = recorded?.state.limits;
-    const parameters: RunParameters = limits ? withRecordedLimits(limits, wished) : withRunSettings(config, wished);
+    const own: RunParameters = limits ? withRecordedLimits(limits, wished) : withRunSettings(config, wished);
+    const above = readRunAbove(setup.env[RUN_ABOVE_VARIABLE]);
+    if (above && isTooDeep(above))
+      throw new CrewError(
+        "TOO_DEEP",
+        `${above.task} started this run, and it may not start other agents: the maximum depth is ${above.maxDepth}.`,
+        "Allow more with --max-depth in the run above, or start this one outside of it.",
+      );
+    const maxDepth = above ? smallerDepth(own.maxDepth, above.maxDepth) : own.maxDepth;
+    const parameters: RunParameters = { ...own, ...defined({ maxDepth }) };
     const parks = parkRulesOf(parameters, recorded?.state.parks, setup.env);
     const { roster, discovery, skills, again } = await knowAgents(options.agents ?? [], parts.finds);
     const plan = withNotes(asked, [
@@ -149,6 +160,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
         }),
       outputFile: (path) => store.file(run, path),
       ...defined({ parent }),
+      ...(above && { depth: above.depth + 1 }),
       ...(outliving && { background: parts.helpers(outliving, given) }),
       compile: (what) => {
         const inner = compile(what, defined({ references: config.references }));

@@ -18,7 +18,12 @@ export type SpokenTurn = Readonly<{
 
 /** A tool call; `arguments` is sent unchanged, so that it can be invalid JSON. */
 export type ProviderCall = Readonly<
-  { name: string; id?: string } & ({ input: unknown; arguments?: never } | { arguments: string; input?: never })
+  {
+    name: string;
+    id?: string;
+    /** The group of the tool, where the wire has groups (responses). */
+    namespace?: string;
+  } & ({ input: unknown; arguments?: never } | { arguments: string; input?: never })
 >;
 
 /** Tokens; `input` is without those that were read from or written to a cache, `output` includes `reasoning`. */

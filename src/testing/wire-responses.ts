@@ -50,7 +50,15 @@ export const responses: ProviderDialect = {
 type Item =
   | { type: "reasoning"; id: string; summary: object[]; encrypted_content: string }
   | { type: "message"; id: string; role: "assistant"; status: "completed"; content: object[] }
-  | { type: "function_call"; id: string; call_id: string; name: string; status: "completed"; arguments: string };
+  | {
+      type: "function_call";
+      id: string;
+      call_id: string;
+      name: string;
+      namespace?: string;
+      status: "completed";
+      arguments: string;
+    };
 
 /** What an item does not have yet when it is announced. */
 const blank: Readonly<Record<Item["type"], object>> = {
@@ -78,6 +86,7 @@ function itemsOf(turn: SpokenTurn, { n }: AnswerFacts): Item[] {
       id: `fc_${n}_${i}`,
       call_id,
       name: call.name,
+      ...(call.namespace !== undefined && { namespace: call.namespace }),
       status,
       arguments: argumentsOf(call),
     });

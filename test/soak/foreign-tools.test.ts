@@ -189,7 +189,7 @@ describe.each(foreignTools)("the real %s", (tool) => {
     expect(result, JSON.stringify(result.fault)).toMatchObject({ status: "ok", output: "It is 42." });
     expect(said(events)).toContain("Let me look.");
     if (tool !== "codex") expect(told(events).join("\n")).toMatch(/^call \w+ read\nresult \w+ ok/);
-    if (tool !== "copilot") expect(result.usage).toMatchObject({ input: 200, output: 40 });
+    expect(result.usage).toMatchObject({ input: 200, output: 40 });
     expect(shown.filter((name) => rows[tool].hidden.includes(name))).toEqual([]);
   });
 

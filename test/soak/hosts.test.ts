@@ -90,7 +90,7 @@ test.for(Object.keys(hosts))("the real %s runs an agent with the lines of --setu
       return "Done.";
     }
     called = true;
-    return { text: "I ask.", calls: [{ name: ours, input: { agent: "explore", task: "Where is the answer?" } }] };
+    return { text: "I ask.", calls: [{ ...named(ours), input: { agent: "explore", task: "Where is the answer?" } }] };
   });
   const variables = ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"];
   const lines = setupSteps(setup, variables).find(({ text }) => /mcp_?servers|"mcp"/i.test(text))!.text;
@@ -123,6 +123,12 @@ test.for(Object.keys(hosts))("the real %s runs an agent with the lines of --setu
   expect(results.join("\n")).not.toContain("offline model");
 });
 
+/** Codex has its tools in groups; the name of the group is before a slash here. */
+function named(tool: string): { name: string; namespace?: string } {
+  const [namespace, name] = tool.split("/");
+  return name === undefined ? { name: tool } : { name, namespace: namespace! };
+}
+
 function toolNames(body: Readonly<Record<string, unknown>>): string[] {
   const tools = (Array.isArray(body["tools"]) ? body["tools"] : []) as {
     name?: string;
@@ -134,7 +140,7 @@ function toolNames(body: Readonly<Record<string, unknown>>): string[] {
   return tools.flatMap(
     (each) =>
       each.functionDeclarations?.map(({ name }) => name) ??
-      each.tools?.map(({ name }) => `${each.name ?? ""}__${name}`) ??
+      each.tools?.map(({ name }) => `${each.name ?? ""}/${name}`) ??
       each.function?.name ??
       each.name ??
       [],

@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
+import { RUN_ABOVE_VARIABLE } from "../../core/delegation/run-above.ts";
 import type { AnyInput } from "../../core/plan/input.ts";
 import type { BudgetLimits } from "../../core/run/budget.ts";
 import { runParameters } from "../../core/run/run-parameters.ts";
@@ -11,6 +12,7 @@ import type { CrewOptions } from "../../crew/options.ts";
 import type { RunOptions } from "../../crew/run-options.ts";
 import { type Crew, createCrew } from "../../crew.ts";
 import { openStore } from "../../outfit.ts";
+import { ancestorVariable } from "../../runtime/commands/ancestor-variable.ts";
 import type { Flags, OptionFlags } from "../base/flags.ts";
 import { type PermissionFlags, permissionsIn } from "../base/permission-flags.ts";
 import { terminal } from "../base/terminal.ts";
@@ -44,7 +46,12 @@ export async function crewFor(
   more: Pick<CrewOptions, "mcpServers"> = {},
 ): Promise<Crew> {
   if (cwd !== undefined) await checkFolder(cwd);
-  const words = { ...(preset && { SUBCREW_PRESET: preset }), ...(agentScope && { SUBCREW_SCOPE: agentScope }) };
+  const above = process.env[RUN_ABOVE_VARIABLE] ?? ancestorVariable(RUN_ABOVE_VARIABLE);
+  const words = {
+    ...(above !== undefined && { [RUN_ABOVE_VARIABLE]: above }),
+    ...(preset && { SUBCREW_PRESET: preset }),
+    ...(agentScope && { SUBCREW_SCOPE: agentScope }),
+  };
   const crew = createCrew({
     config: true,
     ...(Object.keys(words).length > 0 && { env: { ...process.env, ...words } }),

@@ -30,6 +30,7 @@ const exitCodes = {
   LOGIN_FAILED: 1,
   RUN_BUSY: 3,
   TOO_MANY_RUNS: 3,
+  TOO_DEEP: 3,
   UNTRUSTED: 3,
   NO_SANDBOX: 3,
   DISABLED: 3,

@@ -4,12 +4,14 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type FailedOutcome, failed, type Outcome } from "../../core/outcome/outcome.ts";
+import { RUN_ABOVE_VARIABLE } from "../../core/delegation/run-above.ts";
 import { passedEnv } from "../../core/secrets/pass-env.ts";
 import type { Assignment, Runner } from "../../core/task/runner.ts";
 import { following, stopped } from "../../runtime/async/cancel.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
 import { type Exit, startChild, within } from "../../runtime/commands/child.ts";
 import { createMeter } from "../../runtime/commands/process-meter.ts";
+import { readRegularText } from "../../runtime/disk/regular-file.ts";
 import { keepLimits } from "../process/keep-limits.ts";
 import { findProgram } from "./find-program.ts";
 import { type ForeignParts, handOver, outcomeOf, writtenBy } from "./hand-over.ts";
@@ -33,7 +35,8 @@ export function commandRunner(name: string, tool: ForeignTool, parts: ForeignPar
         hint: `Install it: ${tool.install}. It has to be in PATH, outside of the working folder.`,
       });
     const folder = await mkdtemp(join(tmpdir(), "subcrew-rules-"));
-    const invocation = tool.translate({ ...asked, bounds, rulesFile: join(folder, "rules.toml") });
+    const usageFile = join(folder, "usage.json");
+    const invocation = tool.translate({ ...asked, bounds, rulesFile: join(folder, "rules.toml"), usageFile });
     if (invocation.rules !== undefined) await writeFile(join(folder, "rules.toml"), invocation.rules, { mode: 0o400 });
     const mark = `${MARKER}=${randomBytes(12).toString("hex")}`;
     const { controller, release } = following(context.signal);
@@ -56,7 +59,10 @@ export function commandRunner(name: string, tool: ForeignTool, parts: ForeignPar
       file,
       args: invocation.args,
       cwd: toolContext.cwd,
-      env: environment(tool, invocation, { ...parts, mark }),
+      env: {
+        ...environment(tool, invocation, { ...parts, mark }),
+        ...passedEnv(toolContext.env, [RUN_ABOVE_VARIABLE]),
+      },
       marker: mark,
       input: invocation.input ?? "",
       onOutput: lines.push,
@@ -68,21 +74,35 @@ export function commandRunner(name: string, tool: ForeignTool, parts: ForeignPar
       passed: stop,
     });
     const gone = within(child, { timeoutMs: timeOf(limits), signal: controller.signal, graceMs: GRACE_MS });
+    let used: ReturnType<NonNullable<ForeignTool["usageIn"]>> | undefined;
     const over = gone.then(async (ended) => {
       watch.stop();
       release();
+      used = tool.usageIn && (await writtenUsage(usageFile, tool.usageIn));
       await rm(folder, { recursive: true, force: true });
       return ended;
     });
     parts.linger(over);
     const { exit, cut } = await Promise.race([over, aborted(controller.signal)]);
     lines.end();
-    tally.close();
+    tally.close(used);
     if (passed) return outcomeOf(assignment, tally, passed);
     if (cut?.by === "cancelled") return outcomeOf(assignment, tally, { status: "cancelled", reason: cut.reason });
     if (cut?.by === "timeout") return outcomeOf(assignment, tally, outOfTime(name, limits));
     return outcomeOf(assignment, tally, tally.fault() ?? crashed(name, exit, child.output.text()));
   });
+}
+
+/** What a tool wrote about its usage; nothing where it did not get that far. */
+async function writtenUsage(
+  file: string,
+  usageIn: NonNullable<ForeignTool["usageIn"]>,
+): Promise<ReturnType<typeof usageIn> | undefined> {
+  try {
+    return usageIn(JSON.parse(await readRegularText(file)));
+  } catch {
+    return undefined;
+  }
 }
 
 type Ended = Awaited<ReturnType<typeof within>>;

@@ -1,13 +1,13 @@
 import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
 import { type Ability, abilityNames } from "./bounds.ts";
-import { type ForeignTool, field, listIn, textIn, together, withoutProvider } from "./tool.ts";
+import { type ForeignTool, field, listIn, numberIn, textIn, together, withoutProvider } from "./tool.ts";
 
 /** What Copilot CLI calls what we can do, and the right that each takes. */
 const names: Readonly<Record<Ability, readonly string[]>> = {
   read_file: ["view"],
   list_files: [],
   glob: ["glob"],
-  grep_files: ["grep"],
+  grep_files: ["grep", "rg"],
   write_file: ["create"],
   edit_file: ["edit"],
   bash: ["bash", "read_bash", "stop_bash", "list_bash"],
@@ -40,9 +40,11 @@ export const copilotTool: ForeignTool = {
   ],
   keeps: { without: "each", patterns: false, places: true, sandbox: false },
   translate: (asked) => {
-    const { bounds, model, thinking, roots } = asked;
+    const { bounds, model, thinking, roots, usageFile } = asked;
     const given = abilityNames.filter((name) => bounds.may[name] === "yes");
-    const tools = given.flatMap((name) => names[name]);
+    // GPT-5 Codex models get this tool instead of create and edit, and it does what both do.
+    const patches = given.includes("write_file") && given.includes("edit_file") ? ["apply_patch"] : [];
+    const tools = [...given.flatMap((name) => names[name]), ...patches];
     const allowed = [...new Set(given.flatMap((name) => rights[name] ?? []))];
     const level = thinking === undefined ? undefined : thinkingLevel(thinking);
     return {
@@ -54,6 +56,7 @@ export const copilotTool: ForeignTool = {
         "--no-custom-instructions",
         "--disable-builtin-mcps",
         "--disallow-temp-dir",
+        `--usage-output-file=${usageFile}`,
         `--available-tools=${tools.length === 0 ? NONE : tools.join(",")}`,
         ...tools.map((tool) => `--allow-tool=${tool}`),
         ...allowed.map((right) => `--allow-tool=${right}`),
@@ -64,27 +67,47 @@ export const copilotTool: ForeignTool = {
       input: together(asked),
     };
   },
-  reader: (heard) => (event) => {
-    const data = field(event, "data");
-    switch (textIn(event, "type")) {
-      case "assistant.message_delta":
-        return heard.text(textIn(data, "deltaContent"));
-      case "assistant.reasoning_delta":
-        return heard.thinking(textIn(data, "deltaContent"));
-      case "assistant.message":
-        for (const call of listIn(data, "toolRequests"))
-          heard.call({ id: textIn(call, "toolCallId"), name: textIn(call, "name"), input: field(call, "arguments") });
-        return heard.turnEnded({
-          text: textIn(data, "content"),
-          ...(textIn(data, "model") && { model: textIn(data, "model") }),
-        });
-      case "tool.execution_complete": {
-        const error = field(data, "success") !== true;
-        const text = textIn(data, "result", "content") || textIn(data, "error", "message");
-        return heard.result(textIn(data, "toolCallId"), { text, error });
+  usageIn: (written) => {
+    const all = Object.values(field(written, "modelMetrics") ?? {}).map((metrics) => field(metrics, "usage"));
+    const sum = (name: string): number => all.reduce<number>((total, usage) => total + numberIn(usage, name), 0);
+    const [cacheRead, cacheWrite] = [sum("cacheReadTokens"), sum("cacheWriteTokens")];
+    const input = Math.max(0, sum("inputTokens") - cacheRead - cacheWrite); // their number includes the cache
+    const model = textIn(written, "currentModel");
+    return { usage: { input, output: sum("outputTokens"), cacheRead, cacheWrite }, ...(model && { model }) };
+  },
+  reader: (heard) => {
+    let streamed = false;
+    return (event) => {
+      const data = field(event, "data");
+      switch (textIn(event, "type")) {
+        case "assistant.message_delta":
+          streamed = true;
+          return heard.text(textIn(data, "deltaContent"));
+        case "assistant.reasoning_delta":
+          return heard.thinking(textIn(data, "deltaContent"));
+        case "assistant.message": {
+          const calls = listIn(data, "toolRequests");
+          // The last turn stays open: what all of them used is known when the tool has ended.
+          if (calls.length === 0) {
+            if (!streamed) heard.text(textIn(data, "content"));
+            return;
+          }
+          for (const call of calls)
+            heard.call({ id: textIn(call, "toolCallId"), name: textIn(call, "name"), input: field(call, "arguments") });
+          streamed = false;
+          return heard.turnEnded({
+            text: textIn(data, "content"),
+            ...(textIn(data, "model") && { model: textIn(data, "model") }),
+          });
+        }
+        case "tool.execution_complete": {
+          const error = field(data, "success") !== true;
+          const text = textIn(data, "result", "content") || textIn(data, "error", "message");
+          return heard.result(textIn(data, "toolCallId"), { text, error });
+        }
+        case "session.error":
+          return heard.failed(textIn(data, "message") || "it failed");
       }
-      case "session.error":
-        return heard.failed(textIn(data, "message") || "it failed");
-    }
+    };
   },
 };

@@ -35,7 +35,7 @@ export type ForeignHandover = Readonly<{
   assignment: Assignment;
   context: PerformContext;
   bounds: Bounds;
-  asked: Omit<ForeignTask, "bounds" | "rulesFile">;
+  asked: Omit<ForeignTask, "bounds" | "rulesFile" | "usageFile">;
 }>;
 
 /**

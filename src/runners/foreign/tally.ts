@@ -20,7 +20,7 @@ export type Tally = ToolListener &
     /** The tool's own error message. */
     fault(): FailedOutcome | undefined;
     /** Ends a turn that is still open. */
-    close(): void;
+    close(turn?: Parameters<ToolListener["turnEnded"]>[0]): void;
   }>;
 
 type Options = Readonly<{
@@ -151,8 +151,8 @@ export function createTally({ context, called, model: given, why, maxTurns, reda
     failed: (message, limit) => {
       fault ??= failed(limit ?? "AGENT_REPORTED", `${called} says: ${message}`);
     },
-    close: () => {
-      if (open) ended();
+    close: (turn) => {
+      if (open) ended(turn);
     },
     output: () => answer ?? (open?.text || last),
     fault: () => fault,

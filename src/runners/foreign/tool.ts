@@ -17,6 +17,8 @@ export type ForeignTool = Readonly<{
   translate(asked: ForeignTask): Invocation;
   /** Parses its output, one JSON value after the other. */
   reader(heard: ToolListener): (value: Readonly<Record<string, unknown>>) => void;
+  /** What the file of usage says, at the end of the tool; the whole counts for the turn that is open then. */
+  usageIn?(value: unknown): Readonly<{ usage: Partial<Usage>; model?: string }>;
 }>;
 
 /** A task in the form that an external tool gets. */
@@ -32,6 +34,8 @@ export type ForeignTask = Readonly<{
   roots: readonly string[];
   /** A file of ours, for tools that want their rules in one. */
   rulesFile: string;
+  /** A file of ours, for tools that write what they used into one. */
+  usageFile: string;
 }>;
 
 export type Invocation = Readonly<{

@@ -45,6 +45,8 @@ export type Start = RunParts &
     cwd: string;
     /** The agent that asked for this run, if one did: its rights bound those of the run. */
     parent?: Parent & Readonly<{ depth: number }>;
+    /** The depth of its first tasks, where it was started by a program that an agent runs; 0 by default. */
+    depth?: number;
     /** Throws for nodes that cannot run here; called for nodes that are added to a plan. */
     check?(body: Body): void;
     /** Warnings at the start. */
@@ -273,7 +275,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
           ),
         ),
         signal: clock.signal,
-        depth: 0,
+        depth: start.depth ?? 0,
         ...(start.parent && under(start.parent)),
       },
       (handle) => {

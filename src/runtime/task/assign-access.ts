@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
 import { movedInto } from "../../core/plan/isolation.ts";
 import { permit } from "../../core/policy/permit.ts";
+import { RUN_ABOVE_VARIABLE, runAboveText } from "../../core/delegation/run-above.ts";
 import { passedEnv } from "../../core/secrets/pass-env.ts";
 import { type Scratchpad, emptyScratchpad } from "../../core/task/scratchpad.ts";
 import type { TaskAccess } from "../../core/task/task-access.ts";
@@ -25,7 +26,11 @@ export async function assignAccess(
   { name, agent, rights }: Pick<AssignedAgent, "name" | "agent"> & Pick<AssignedTools, "rights">,
 ): Promise<AssignedAccess | FailedOutcome> {
   const cwd = await folderFor({ call, world });
-  const env = passedEnv(world.settings.env, world.settings.passEnv);
+  const { run, path, depth, maxDepth = -1 } = call;
+  const env = {
+    ...passedEnv(world.settings.env, world.settings.passEnv),
+    [RUN_ABOVE_VARIABLE]: runAboveText({ task: `${run}/${path}`, depth, maxDepth }),
+  };
   const desk = emptyScratchpad();
   const access = await world.access?.accessFor({
     ...call,

@@ -45,7 +45,7 @@ function withServers({ env }: Place, servers: object): void {
 describe.concurrent("subcrew mcp", () => {
   test.for([
     ["claude-code", "claude mcp add --scope user subcrew -- subcrew mcp"],
-    ["codex", 'env_vars = ["GROQ_API_KEY", "HTTPS_PROXY", "SUBCREW_HOME"]'],
+    ["codex", 'env_vars = ["GROQ_API_KEY", "HTTPS_PROXY", "SUBCREW_HOME", "SUBCREW_PARENT"]'],
     ["cursor", "~/.cursor/mcp.json"],
     ["vscode", 'code --add-mcp \'{"name":"subcrew","command":"subcrew","args":["mcp"]}\''],
     ["gemini", '"GROQ_API_KEY": "$GROQ_API_KEY"'],

@@ -130,7 +130,7 @@ describe("our rules in the words of each tool", () => {
     const copilot = await argsFor("copilot", editing);
     expect(copilot.args).toEqual(
       expect.arrayContaining([
-        "--available-tools=view,glob,grep,create,edit",
+        "--available-tools=view,glob,grep,rg,create,edit,apply_patch",
         "--allow-tool=write",
         "--disallow-temp-dir",
       ]),

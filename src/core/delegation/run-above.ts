@@ -1,0 +1,23 @@
+/** The variable that tells a subcrew below a task which task that is. */
+export const RUN_ABOVE_VARIABLE = "SUBCREW_PARENT";
+
+/** The task under which a process was started, with its depth and the maximum; negative: unlimited. */
+export type RunAbove = Readonly<{ task: string; depth: number; maxDepth: number }>;
+
+/** The value of the variable for programs that a task starts. */
+export const runAboveText = ({ task, depth, maxDepth }: RunAbove): string => `${depth}/${maxDepth} ${task}`;
+
+/** Reads the variable. A value that is not ours means nothing. */
+export function readRunAbove(text: string | undefined): RunAbove | undefined {
+  const [, depth, maxDepth, task = ""] = /^(\d{1,4})\/(-?\d{1,4}) (\S+)$/.exec(text ?? "") ?? [];
+  return depth === undefined ? undefined : { task, depth: Number(depth), maxDepth: Number(maxDepth) };
+}
+
+/** True if the task above may not start other agents. */
+export const isTooDeep = ({ depth, maxDepth }: RunAbove): boolean => maxDepth >= 0 && depth + 1 > maxDepth;
+
+/** The smaller of two maximum depths; negative or absent: unlimited. */
+export function smallerDepth(own: number | undefined, above: number): number | undefined {
+  if (above < 0) return own;
+  return own === undefined || own < 0 ? above : Math.min(own, above);
+}

@@ -1,0 +1,25 @@
+import { readRegularTextSync } from "../disk/regular-file.ts";
+
+const MOST_ANCESTORS = 40;
+
+/**
+ * A variable of a program above this one. Some programs start others with a stripped environment; Linux says with which
+ * environment each of them was started itself.
+ */
+export function ancestorVariable(name: string, from: number = process.ppid): string | undefined {
+  let pid = from;
+  for (let count = 0; pid > 1 && count < MOST_ANCESTORS; count += 1) {
+    try {
+      const found = readRegularTextSync(`/proc/${pid}/environ`)
+        .split("\0")
+        .find((pair) => pair.startsWith(`${name}=`));
+      if (found !== undefined) return found.slice(name.length + 1);
+      // The name of a program may hold spaces and brackets; the parent is the second field after the last bracket.
+      const stat = readRegularTextSync(`/proc/${pid}/stat`);
+      pid = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+    } catch {
+      return undefined; // another system, or a process of another user
+    }
+  }
+  return undefined;
+}
