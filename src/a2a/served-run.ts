@@ -1,5 +1,6 @@
 import type { RemoteTask, RemoteUpdate } from "../core/net/a2a.ts";
 import { type Event, isKept, type Origin } from "../core/run/event.ts";
+import { isParkedLong } from "../core/run/parked-run.ts";
 import { runStatusOf, openQuestions, type Question } from "../core/run/run-status.ts";
 import { emptyState, reduce, type State } from "../core/run/state.ts";
 import { defined } from "../core/text/defined.ts";
@@ -22,7 +23,7 @@ export type A2aRun = Readonly<{
    * `from`: what was before this fact is known; by default all that has happened.
    */
   updates(from?: number): AsyncGenerator<RemoteUpdate, void>;
-  /** Waits until it is settled. */
+  /** Waits until it is settled or parked. */
   settled(): Promise<void>;
   /** Waits for the next event, or for the end. */
   until(isIt: (event: Event) => boolean): Promise<void>;
@@ -81,7 +82,8 @@ export function serveRun(run: Run, origin: Origin, heard: (served: A2aRun, event
       for await (const event of run) {
         reduce(state, event);
         noteTools(event);
-        if (state.seq >= from && (state.outcome || openQuestions(state).length > 0)) return;
+        const waits = openQuestions(state).length > 0 || isParkedLong(state, Date.now());
+        if (state.seq >= from && (state.outcome || waits)) return;
       }
     },
     until: async (isIt) => {

@@ -2,7 +2,7 @@ import type { Answer } from "../core/plan/gate.ts";
 import type { Plan } from "../core/plan/plan.ts";
 import type { Event } from "../core/run/event.ts";
 import { isActive, type RunStatus, runStatusOf, openQuestions, type Question } from "../core/run/run-status.ts";
-import { parkedRun } from "../core/run/parked-run.ts";
+import { isParkedLong } from "../core/run/parked-run.ts";
 import type { State } from "../core/run/state.ts";
 import { CrewError } from "../core/schema/error.ts";
 import type { Crew } from "../crew.ts";
@@ -142,7 +142,7 @@ function serve(run: Run): McpRun {
     isOver: () => ended,
     questions: () => openQuestions(run.state),
     toolOf: ({ path, call }) => (call === undefined ? undefined : (tools.get(`${path}#${call}`) ?? "unknown")),
-    parked: () => (!ended && waitsLong(run.state) ? run.state : undefined),
+    parked: () => (!ended && isParkedLong(run.state, Date.now()) ? run.state : undefined),
     putOff,
     told: { times: 0 },
     listen: (listener) => {
@@ -153,13 +153,4 @@ function serve(run: Run): McpRun {
     cancel: (reason) => run.cancel(reason),
     over,
   };
-}
-
-/** A wait that is over at once is not worth telling a client. */
-const SHORT_MS = 1_500;
-
-/** True for a run that is parked for longer than a client would notice. */
-function waitsLong(state: State): boolean {
-  const parked = parkedRun(state);
-  return parked !== undefined && (parked.nextTry ?? Number.POSITIVE_INFINITY) - Date.now() > SHORT_MS;
 }

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { Option } from "commander";
 import { exitCodeOf } from "../../core/outcome/outcome.ts";
-import { isEnded } from "../../core/run/run-status.ts";
+import { isActive, isEnded } from "../../core/run/run-status.ts";
 import type { RunStore } from "../../core/run/run-store.ts";
-import type { State } from "../../core/run/state.ts";
+import type { NodeView, State } from "../../core/run/state.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { jsonText } from "../../core/text/json-text.ts";
@@ -157,15 +157,21 @@ const WAIT_MS = 15_000;
 /** How long the process of a parked run has to leave it. */
 const LEAVE_MS = 15_000;
 
-/** A parked run is resumed here and now, with the keys and limits of this command: its process pauses it and leaves. */
+const isParkedTask = ({ parked, status }: NodeView): boolean => parked !== undefined && status === "running";
+
+/**
+ * A run with parked tasks is resumed here and now, with the keys and limits of this command: its process pauses it and leaves.
+ * Tasks of it that work go on from their recorded turns.
+ */
 async function takeOver(store: RunStore, id: string, { quiet }: { quiet: boolean }): Promise<void> {
   const owner = await store.owner(id);
   if (owner === undefined || owner.host !== undefined) return;
   const { keptRuns } = await import("../../runtime/background/stored-runs.ts");
   const kept = keptRuns(store);
-  if ((await kept.look(id)).life !== "parked") return;
+  const { life, state } = await kept.look(id);
+  if (life !== "parked" && !(isActive(life) && [...state.nodes.values()].some(isParkedTask))) return;
   const signal = AbortSignal.timeout(LEAVE_MS);
-  if (!quiet) process.stderr.write(`${id} is parked in another process, which leaves it to this one.\n`);
+  if (!quiet) process.stderr.write(`Tasks of ${id} are parked in another process, which leaves the run to this one.\n`);
   await kept.tell(id, { do: "pause", reason: "resumed by another process" }, { waitMs: 1_000, signal });
   await kept.ended(id, signal);
   while ((await store.owner(id)) !== undefined && (await pause(20, signal)));

@@ -12,6 +12,15 @@ export function parkedRun(state: State): ParkedRun | undefined {
   return lastParking(state);
 }
 
+/** A wait that is over at once is not worth telling a client. */
+const SHORT_MS = 1_500;
+
+/** True for a run that is parked for longer than a client would notice. */
+export function isParkedLong(state: State, now: number): boolean {
+  const parked = parkedRun(state);
+  return parked !== undefined && (parked.nextTry ?? Number.POSITIVE_INFINITY) - now > SHORT_MS;
+}
+
 /** The same for a run that is paused or was interrupted while its tasks were parked. */
 export function lastParking(state: State): ParkedRun | undefined {
   const all = [...state.nodes.values()].flatMap(({ parked, status }) =>

@@ -56,7 +56,7 @@ test("a run in the background parks on a quota; every command says so, and resum
   served = true;
   const resumed = await here.run(["resume", id], { env: on(server) });
   expect(resumed).toMatchObject({ code: 0, stdout: "Hello.\n" });
-  expect(resumed.stderr).toContain("leaves it to this one");
+  expect(resumed.stderr).toContain("leaves the run to this one");
   expect(server.requests).toHaveLength(2);
 });
 
@@ -85,6 +85,35 @@ test("a run that is parked at its limit goes on when the limit is raised", async
   const resumed = await here.run(["resume", id, "--max-run-turns", "5"], { env: on(server) });
   expect(resumed).toMatchObject({ code: 0, stdout: "Done.\n" });
   expect(server.requests).toHaveLength(2);
+});
+
+test("resume takes over a run of which one task is parked and another one works", async () => {
+  let served = false;
+  let bothAsk: () => void = () => {};
+  const both = new Promise<void>((resolve) => (bothAsk = resolve));
+  const never = new Promise<never>(() => {});
+  const server = await serve(async ({ body }, n) => {
+    if (served) return JSON.stringify(body).includes("north") ? "North." : "South.";
+    if (n === 2) bothAsk();
+    await both; // so that the refusal does not hold back the other one
+    return JSON.stringify(body).includes("north") ? quota : never;
+  });
+  const here = place();
+  const env = on(server);
+  const started = await here.run(["parallel", "n@explore=look north", "s@explore=look south", "--bg", "--quiet"], {
+    env,
+  });
+  const id = started.stdout.trim();
+  const watching = here.start(["logs", id, "--follow"]);
+  await watching.until(/park {4}/);
+  watching.child.kill("SIGINT");
+  await watching.ended;
+  served = true;
+  const resumed = await here.run(["resume", id], { env });
+  expect(resumed.stderr).toContain(`Tasks of ${id} are parked in another process, which leaves the run to this one.`);
+  expect(resumed.code).toBe(0);
+  expect(resumed.stdout).toMatch(/North\.[^]*South\./);
+  expect(server.requests).toHaveLength(4);
 });
 
 test("without a terminal a run fails as before", async () => {
