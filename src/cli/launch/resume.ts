@@ -124,26 +124,21 @@ const claimedElsewhere = (id: string, host: string): CrewError =>
     `Stop the run there. If that machine no longer works on it: \`subcrew resume ${id} --force\`.`,
   );
 
-/** Of a running run only paused tasks can be resumed. */
+/** Of a running run, paused tasks can be resumed and failed ones tried again. */
 async function goOn(
   crew: Crew,
   { id, path, state }: Readonly<{ id: string; path: string | undefined; state: State }>,
   { retryFailed, json }: Flags,
 ): Promise<number> {
   const paused = [...state.nodes.values()].some((view) => view.paused !== undefined);
-  if (path === undefined && !paused)
+  const isRetried = retryFailed && [...state.nodes.values()].some(({ status }) => status === "failed");
+  if (path === undefined && !paused && !isRetried)
     throw new CrewError(
       "RUN_BUSY",
       `Another process is working on "${id}".`,
       `Watch it: \`subcrew attach ${id}\`, or pause it first: \`subcrew stop ${id}\`.`,
     );
-  if (path !== undefined && retryFailed && state.nodes.get(path)?.status === "failed")
-    throw new CrewError(
-      "RUN_BUSY",
-      `"${id}" is still running, so "${path}" cannot be tried again yet.`,
-      `Wait for its end (\`subcrew wait ${id}\`) or pause it (\`subcrew stop ${id}\`), then repeat this command.`,
-    );
-  const command = { do: "resume" as const, ...defined({ path }) };
+  const command = { do: "resume" as const, ...defined({ path }), ...(retryFailed && { retryFailed }) };
   const receipt = await crew.kept.tell(id, command, { waitMs: WAIT_MS, signal: AbortSignal.timeout(WAIT_MS) });
   const done = receipt?.done ?? false;
   const text = receipt?.text ?? `${id} has not answered yet.`;

@@ -77,13 +77,14 @@ export function historyOf(
   const begin = (event: NodeStarted): void => {
     const { path, attempt, kind } = event;
     const before = attempts.get(path);
+    const { prefix, id } = split(path);
     started.set(path, event);
     ended.delete(path);
+    under.get(prefix)?.delete(id); // a node that began again has no outcome until it ends
     attempts.set(path, { next: attempt, used: before?.used ?? 0, underWay: true });
     // An interrupted attempt starts again with the same number and keeps its events.
     if (!before?.underWay || before.next !== attempt) underWay.set(path, []);
     if (kind !== "task") answers.delete(path);
-    const { prefix, id } = split(path);
     const owner = ownerOf(prefix, started);
     if (owner === undefined) return;
     const plans = entry(delegated, owner.path, () => new Map<string, Growing>());

@@ -23,8 +23,8 @@ export const command = z.discriminatedUnion("do", [
   /** Without a path, the whole run. A run or task that is paused can be resumed; one that is cancelled cannot. */
   z.strictObject({ do: z.literal("pause"), reason: z.string(), path: z.string().optional() }),
   z.strictObject({ do: z.literal("cancel"), reason: z.string(), path: z.string().optional() }),
-  /** Lets a task go on that alone is paused; without a path, all of them. */
-  z.strictObject({ do: z.literal("resume"), path: z.string().optional() }),
+  /** Lets a task go on that alone is paused; without a path, all of them. `retryFailed`: one that failed is tried again. */
+  z.strictObject({ do: z.literal("resume"), path: z.string().optional(), retryFailed: z.boolean().optional() }),
   /** Ends the work on the run at once and records no end, as a kill of its process does. Holds for that process only. */
   z.strictObject({ do: z.literal("kill"), pid: z.number() }),
   /** Changes the plan: new nodes, other dependencies, nodes given up. */

@@ -25,8 +25,15 @@ export async function handleCommand(run: Run, command: RunCommand, signal: Abort
     case "cancel":
       return cancelFor(run, command);
     case "resume": {
+      const failed = command.retryFailed ? failedIn(run.state, command.path) : [];
+      const tried = failed.length > 0 ? await retryTasks(run, failed) : undefined;
       const going = run.resumeTask(command.path);
-      return going.length > 0 ? yes(`Going on: ${taskNames(going)}.`) : no(notPaused(run.state, command.path));
+      const done = [
+        ...(tried && tried.begun.length > 0 ? [`Trying again: ${taskNames(tried.begun)}.`] : []),
+        ...(going.length > 0 ? [`Going on: ${taskNames(going)}.`] : []),
+      ];
+      if (done.length > 0) return yes([...done, ...(tried?.problems ?? [])].join(" "));
+      return no(tried?.problems.join(" ") ?? (command.retryFailed ? notFailed : notPaused)(run.state, command.path));
     }
     case "kill":
       if (command.pid !== process.pid) return no("Another process works on the run now.");
@@ -35,6 +42,25 @@ export async function handleCommand(run: Run, command: RunCommand, signal: Abort
     case "change":
       return changeFor(run, command);
   }
+}
+
+/** The failed tasks of the plan at a path, or all of them. */
+function failedIn({ nodes, plan }: State, path: string | undefined): string[] {
+  const tops = Object.keys(plan?.nodes ?? {}).filter((id) => plan?.nodes[id]?.kind !== "join");
+  return tops.filter((id) => (path === undefined || id === path) && nodes.get(id)?.outcome?.status === "failed");
+}
+
+type Tried = Readonly<{ begun: readonly string[]; problems: readonly string[] }>;
+
+async function retryTasks(run: Run, paths: readonly string[]): Promise<Tried> {
+  const problems: string[] = [];
+  const begun: string[] = [];
+  for (const path of paths) {
+    const problem = await run.retryTask(path);
+    if (problem === undefined) begun.push(path);
+    else problems.push(problem);
+  }
+  return { begun, problems };
 }
 
 function changeFor(run: Run, { change }: Extract<RunCommand, { do: "change" }>): Receipt {
@@ -79,6 +105,13 @@ function notUnderWay({ nodes }: State, path: string): string {
 
 const notPaused = (state: State, path: string | undefined): string =>
   path === undefined ? "No task is paused." : `"${path}" is not paused: it ${stateOf(state, path)}.`;
+
+function notFailed(state: State, path: string | undefined): string {
+  if (path === undefined) return "No task has failed.";
+  if (state.plan?.nodes[path] === undefined)
+    return `"${path}" is not a task of the plan, so it cannot be tried again alone. Give the task that started it.`;
+  return `"${path}" has not failed: it ${stateOf(state, path)}.`;
+}
 
 function stateOf({ nodes }: State, path: string): string {
   const view = nodes.get(path);

@@ -4,6 +4,7 @@ import type { Body, Node } from "../../core/plan/plan.ts";
 import { applyChange, type Change } from "../../core/schedule/change.ts";
 import { begin, cancelAll, NOT_NEEDED, settle } from "../../core/schedule/decide.ts";
 import { askedOf, type Lookup } from "../../core/schedule/fill-references.ts";
+import { reopen } from "../../core/schedule/reopen.ts";
 import { type Schedule, type ScheduleEntry, type Step, schedule } from "../../core/schedule/schedule.ts";
 import { isCancelledForGood } from "../../core/run/history.ts";
 import { isUndecided } from "../../core/run/state.ts";
@@ -25,6 +26,8 @@ export type RunningPlan = Readonly<{
   change(change: Change): void;
   /** Cancels a node that waits for others; false: it has begun, or there is none. */
   cancelWaiting(id: string, reason: string): boolean;
+  /** Lets a failed node begin again, with what was skipped because of it; or says why it cannot. */
+  retry(id: string): string | undefined;
 }>;
 
 /**
@@ -198,6 +201,13 @@ export async function execute(
         scope.run.pauses.forget(scope.prefix + id);
         advance(settle(all, id, { status: "cancelled", reason, final: true }));
         return true;
+      },
+      retry: (id) => {
+        if (all.unsettled === 0) return "The run is about to end.";
+        const step = reopen(all, id);
+        if (typeof step === "string") return step;
+        advance(step);
+        return undefined;
       },
     });
   }

@@ -188,7 +188,18 @@ export async function drive(start: Start, { run, signal, state, publish, connect
   };
   const resumeTask = (path: string | undefined): readonly string[] =>
     paused() === undefined ? pauses.resume(path) : [];
-  connect({ journal, engine, send, stop, pauseTask, resumeTask, change: grow });
+  const retryTask = async (path: string): Promise<string | undefined> => {
+    const top = state.plan && topNodeOf(state.plan, path);
+    if (top === undefined || state.plan?.nodes[top] === undefined) return `There is no task "${path}".`;
+    if (paused() !== undefined || over || !growing) return "The run is about to end.";
+    await journal.durable();
+    const again = withDependents(state.plan, top);
+    const below = (other: string): boolean => state.plan !== undefined && again.has(topNodeOf(state.plan, other));
+    const renewed = historyOf(await journal.read(), { retryFailed: below });
+    for (const each of again) history.renew(each, renewed);
+    return growing.retry(top);
+  };
+  connect({ journal, engine, send, stop, pauseTask, resumeTask, retryTask, change: grow });
 
   const limits: RunLimits = { ...parameters.budget, ...defined({ maxTimeMs: parameters.maxTimeMs }) };
   const { ms: worked, ...used } = budgetSpent(past);

@@ -36,6 +36,7 @@ export type RunConnection = Readonly<{
   stop(path: string, reason: string): boolean;
   pauseTask(path: string, reason: string): boolean;
   resumeTask(path: string | undefined): readonly string[];
+  retryTask(path: string): Promise<string | undefined>;
 }>;
 
 /** One execution of a plan: loop over it for its events, await it for its result. */
@@ -115,6 +116,11 @@ export class Run implements PromiseLike<Result>, AsyncIterable<Event> {
   /** Lets the paused tasks at and below a path go on from what is recorded, or all of them; gives their paths. */
   resumeTask(path?: string): readonly string[] {
     return this.#connection?.resumeTask(path) ?? [];
+  }
+
+  /** Tries a failed task again while the rest goes on, with what was skipped because of it. Gives the reason when that cannot be done. */
+  async retryTask(path: string): Promise<string | undefined> {
+    return this.#connection ? this.#connection.retryTask(path) : "The run is not running.";
   }
 
   /** Answers a gate or a question about a call. False: it is not open, or was already answered. */

@@ -5,6 +5,7 @@ import type { Event } from "../../../src/core/run/event.ts";
 import { defineTool } from "../../../src/core/task/tool.ts";
 import { type Crew, createCrew } from "../../../src/crew.ts";
 import { type Script, scripted } from "../../../src/models/scripted/scripted.ts";
+import { handleCommand } from "../../../src/runtime/background/handle-command.ts";
 import type { Run } from "../../../src/runtime/run/run.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
@@ -276,4 +277,103 @@ test("the answer to a command lists the tasks that wait for a paused task, are s
     { done: true, text: '"b" is being cancelled. Skipped with it: d.' },
   ]);
   expect(await run).toMatchObject({ status: "failed", nodes: { c: { status: "ok" }, d: { status: "skipped" } } });
+});
+
+test("a failed task is tried again while the rest of its run goes on, and what was skipped because of it follows", async () => {
+  const home = tempFolder();
+  const refused: Script = { error: { code: "MODEL_AUTH", message: "The key was refused.", retryable: false } };
+  let finish: (text: string) => void = () => {};
+  const waits = new Promise<string>((resolve) => (finish = resolve));
+  const { crew, models } = stage(home, { a: [refused, "a is done"], b: [() => waits], c: ["c is done"] });
+  const run = crew.run(team(["a"], ["b"], ["c", "a"]));
+  const told: unknown[] = [];
+  const retry = async (): Promise<void> => {
+    const command = { do: "resume", path: "a", retryFailed: true } as const;
+    told.push(await handleCommand(run, command, new AbortController().signal));
+    told.push(await run.retryTask("b"), await run.retryTask("nothing"));
+  };
+  await at(
+    run,
+    [ended("c"), () => void retry()],
+    [
+      (event) => ended("c")(event) && event.type === "node.ended" && event.outcome.status === "ok",
+      () => finish("b is done"),
+    ],
+  );
+  expect(told).toEqual([
+    { done: true, text: "Trying again: a." },
+    '"b" has not failed.',
+    'There is no task "nothing".',
+  ]);
+  const { status, nodes } = await run;
+  expect({ status, nodes }).toMatchObject({
+    status: "ok",
+    nodes: { a: { output: "a is done" }, c: { output: "c is done" } },
+  });
+  expect(models["b"]?.requests).toHaveLength(1);
+  const again = stage(home, { a: [], b: [], c: [] });
+  expect(await again.crew.resume(run.id)).toMatchObject({ status: "ok" });
+});
+
+test("a run that is paused while a failed task is tried again goes on with that try", async () => {
+  const home = tempFolder();
+  const refused: Script = { error: { code: "MODEL_AUTH", message: "The key was refused.", retryable: false } };
+  const never = new Promise<string>(() => {});
+  const { crew, models } = stage(home, { a: [refused, () => never], b: [() => never], c: [] });
+  const run = crew.run(team(["a"], ["b"], ["c", "a"]));
+  const isSecondTry = (event: Event): boolean =>
+    event.path === "a" && event.type === "turn.started" && models["a"]!.requests.length === 2;
+  await at(run, [ended("c"), () => void run.retryTask("a")], [isSecondTry, () => run.pause("enough")]);
+  expect(run.state.status).toBe("paused");
+  const again = stage(home, { a: ["a is done"], b: ["b is done"], c: ["c is done"] });
+  const { status, nodes } = await again.crew.resume(run.id);
+  expect({ status, nodes }).toMatchObject({
+    status: "ok",
+    nodes: { a: { output: "a is done" }, c: { output: "c is done" } },
+  });
+});
+
+test("of two failed needs, each can be tried again alone; what needs both follows once both are good", async () => {
+  const home = tempFolder();
+  const refused: Script = { error: { code: "MODEL_AUTH", message: "The key was refused.", retryable: false } };
+  let finish: (text: string) => void = () => {};
+  const waits = new Promise<string>((resolve) => (finish = resolve));
+  const { crew, models } = stage(home, {
+    a: [refused, "a is done"],
+    b: [refused, "b is done"],
+    c: ["c is done"],
+    d: [() => waits],
+  });
+  const run = crew.run(team(["a"], ["b"], ["c", "a", "b"], ["d"]));
+  const told: unknown[] = [];
+  const tell = async (path?: string): Promise<void> => {
+    const command = { do: "resume", retryFailed: true, ...(path !== undefined && { path }) } as const;
+    told.push(await handleCommand(run, command, new AbortController().signal));
+  };
+  const isGood = (path: string) => (event: Event) =>
+    ended(path)(event) && event.type === "node.ended" && event.outcome.status === "ok";
+  const bothFailed = (): boolean => ["a", "b"].every((path) => run.state.nodes.get(path)?.status === "failed");
+  await at(
+    run,
+    [bothFailed, () => void tell("a")],
+    [
+      isGood("a"),
+      () =>
+        void tell("d")
+          .then(() => tell("c/x"))
+          .then(() => tell()),
+    ],
+    [isGood("c"), () => finish("d is done")],
+  );
+  expect(told).toEqual([
+    { done: true, text: "Trying again: a." },
+    { done: false, text: '"d" has not failed: it is running.' },
+    {
+      done: false,
+      text: '"c/x" is not a task of the plan, so it cannot be tried again alone. Give the task that started it.',
+    },
+    { done: true, text: "Trying again: b." },
+  ]);
+  expect(await run).toMatchObject({ status: "ok", nodes: { c: { status: "ok", output: "c is done" } } });
+  expect(["a", "b", "c", "d"].map((name) => models[name]!.requests.length)).toEqual([2, 2, 1, 1]);
 });
