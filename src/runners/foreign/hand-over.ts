@@ -12,7 +12,9 @@ import { reasonOf } from "../../runtime/async/cancel.ts";
 import { folderContains } from "../../runtime/files/folder-contains.ts";
 import { topOf } from "../../runtime/git/git.ts";
 import { finishText } from "../../runtime/loop/finish-tool.ts";
+import { createProviderParking } from "../../runtime/loop/park.ts";
 import { type Bounds, boundsOf, lacking } from "./bounds.ts";
+import { reportedFault } from "./reported-fault.ts";
 import type { Tally } from "./tally.ts";
 import type { ForeignTask, ForeignTool } from "./tool.ts";
 
@@ -52,7 +54,9 @@ export function handOver(
     const cwd = await realpath(toolContext.cwd).catch(() => toolContext.cwd);
     const who = call.task.agent ?? agent.name;
     if (context.signal.aborted) return { status: "cancelled", reason: reasonOf(context.signal) };
-    if ((await context.past()).some(({ type }) => type === "turn.started"))
+    const past = await context.past();
+    const last = (wanted: string): number => past.findLastIndex(({ type }) => type === wanted);
+    if (last("turn.started") > last("node.parked"))
       return failed("CRASHED", `"${who}" was running in ${name} when the run was interrupted.`, {
         hint: "`subcrew resume --retry-failed` starts it again from the beginning.",
       });
@@ -69,8 +73,30 @@ export function handOver(
     if (missing.length > 0 && !weaker)
       return failed("DENIED", text, { hint: "Accept that with --allow-weaker, or choose another runner." });
     if (missing.length > 0) context.emit({ type: "warning", code: "WEAKER", text });
-    return work({ assignment, context, bounds, asked: askedOf(assignment) });
+    const begin = (): Promise<Outcome> => work({ assignment, context, bounds, asked: askedOf(assignment) });
+    return parkWhileRefused(name, { assignment, context }, begin);
   };
+}
+
+/**
+ * Begins again when the provider of the tool serves it again, where the run parks. A task that has used a tool fails
+ * instead: it could only begin anew, and its effects would be repeated.
+ */
+async function parkWhileRefused(
+  name: string,
+  { assignment, context }: Pick<ForeignHandover, "assignment" | "context">,
+  begin: () => Promise<Outcome>,
+): Promise<Outcome> {
+  const { reopening: _ours, ...model } = assignment.model; // the tool has a key of its own
+  const park = createProviderParking({ model }, context);
+  for (;;) {
+    const outcome = await begin();
+    const fault = outcome.status === "failed" ? reportedFault(name, outcome.fault) : undefined;
+    if (!fault || Object.keys(outcome.tools ?? {}).length > 0) return outcome;
+    const parked = await park(fault);
+    if (parked === "does not wait") return outcome;
+    if (parked === "stopped") return { status: "cancelled", reason: reasonOf(context.signal) };
+  }
 }
 
 /** Files of the list that are in the folder or above it in the same repository; those further up belong to the person. */

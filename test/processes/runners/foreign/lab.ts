@@ -1,7 +1,14 @@
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Answer } from "../../../../src/core/plan/gate.ts";
-import { type CrewOptions, createCrew, defineAgent, type Event, type Result } from "../../../../src/index.ts";
+import {
+  type CrewOptions,
+  createCrew,
+  defineAgent,
+  type Event,
+  type Result,
+  type RunOptions,
+} from "../../../../src/index.ts";
 import { tempFolder } from "../../../support/temp-folder.ts";
 
 /** One thing that a fake does: it prints a line, says something on the side, writes, starts a child, hangs, or leaves. */
@@ -37,6 +44,7 @@ export type Setting = Omit<CrewOptions, "env"> &
   Readonly<{
     agent?: object;
     task?: object;
+    run?: RunOptions;
     env?: Readonly<Record<string, string>>;
     answer?(question: string): Answer;
     heard?(event: Event, stop: () => void): void;
@@ -46,7 +54,7 @@ export type Ran = Readonly<{ result: Result; events: readonly Event[]; cwd: stri
 
 /** Hands one task to a runner. */
 export async function handTo(runner: string, path: string, setting: Setting = {}): Promise<Ran> {
-  const { agent = {}, task = {}, env = {}, answer, heard, ...options } = setting;
+  const { agent = {}, task = {}, run: how = {}, env = {}, answer, heard, ...options } = setting;
   const cwd = options.cwd ?? tempFolder({ "notes.txt": "the answer is 42\n" });
   const crew = createCrew({
     home: tempFolder(),
@@ -58,7 +66,7 @@ export async function handTo(runner: string, path: string, setting: Setting = {}
     ...options,
     cwd,
   });
-  const run = crew.run({ mode: "single", agent: "worker", task: "What is in notes.txt?", runner, ...task });
+  const run = crew.run({ mode: "single", agent: "worker", task: "What is in notes.txt?", runner, ...task }, how);
   const events: Event[] = [];
   for await (const event of run) {
     events.push(event);

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { foreignTools } from "../../../../src/core/vocabulary/runner-name.ts";
@@ -240,6 +240,36 @@ describe("a tool that does not behave", () => {
   ])("%s", async (_, steps, fault) => {
     const { result } = await handTo("claude", fake("claude", steps).bin, { agent });
     expect(result).toMatchObject({ status: "failed", fault });
+  });
+
+  const refused: Step = {
+    line: { type: "result", subtype: "success", is_error: true, result: "API Error: 529 overloaded_error" },
+  };
+
+  test("and reports that its provider refuses it parks, and begins again when the time has come", async () => {
+    const { bin } = fake("claude", [refused]);
+    const { result, events } = await handTo("claude", bin, {
+      agent,
+      run: { onProviderFault: "park" },
+      heard: ({ type }) => {
+        if (type === "node.parked")
+          writeFileSync(join(bin, "claude.script.json"), JSON.stringify(transcripts["claude"]));
+      },
+    });
+    expect(result).toMatchObject({ status: "ok", output: "It is 42." });
+    expect(events.filter(({ type }) => type.endsWith("parked"))).toMatchObject([
+      { type: "node.parked", waitsFor: "provider", why: "claude says: API Error: 529 overloaded_error" },
+      { type: "node.unparked" },
+    ]);
+  });
+
+  test.each([
+    ["in a run that does not park", [refused], "fail"],
+    ["after it has used a tool", [...transcripts["claude"]!.slice(0, 8), refused], "park"],
+  ] as const)("and reports that its provider refuses it fails %s", async (_, steps, onProviderFault) => {
+    const { result, events } = await handTo("claude", fake("claude", steps).bin, { agent, run: { onProviderFault } });
+    expect(result).toMatchObject({ status: "failed", fault: { code: "AGENT_REPORTED" } });
+    expect(events.some(({ type }) => type === "node.parked")).toBe(false);
   });
 
   test("is ended with everything it started: when it is cancelled, and when its time is up", async () => {
