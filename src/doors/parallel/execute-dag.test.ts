@@ -8,6 +8,7 @@ import {
 } from "../../facades/parallel/task-result.ts";
 import type { TeamMember, TeamTask } from "../../modes/team.ts";
 import { type DagExecutionOptions, executeDag } from "./execute-dag.ts";
+import { runAgentWithRetry } from "./run-agent-with-retry.ts";
 
 const result = ({ id, task }: ExecutorOptions, more: Partial<TaskResult> = {}): TaskResult => ({
   id,
@@ -61,10 +62,27 @@ test("an agent gets its task, the settings of its member, and the results of oth
     model: "m",
     tools: ["read_file"],
     systemPrompt: "You develop.",
-    resourceLimits: { maxTurns: 2 },
+    resourceLimits: { maxTurns: 2, maxDurationMs: 300_000 },
     context:
       'The shared context.\n\nThe team\'s objective: Ship it.\nYour role in the team: dev\n\n<result of="c">\nout of c\n</result>',
   });
+});
+
+test("an agent may work for 5 minutes unless its limits say otherwise", async () => {
+  const { given } = await run([
+    { id: "a", task: "first" },
+    { id: "b", task: "second", resourceLimits: { maxDurationMs: 1_000 } },
+  ]);
+  expect(given.map(({ id, resourceLimits }) => [id, resourceLimits])).toEqual([
+    ["a", { maxDurationMs: 300_000 }],
+    ["b", { maxDurationMs: 1_000 }],
+  ]);
+  const alone: unknown[] = [];
+  await runAgentWithRetry({ task: "t", cwd: "/", id: "t" }, async (options) => {
+    alone.push(options.resourceLimits);
+    return result(options);
+  });
+  expect(alone).toEqual([{ maxDurationMs: 300_000 }]);
 });
 
 test("a task is retried as its member is configured, and only the last result counts", async () => {

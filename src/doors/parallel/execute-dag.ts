@@ -6,6 +6,7 @@ import type { Call, PerformContext } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
 import { type DagNode, linkDag, planOfDag } from "../../facades/parallel/dag.ts";
 import {
+  executorLimits,
   type ExecutorOptions,
   noUsageStats,
   type PendingApproval,
@@ -100,7 +101,8 @@ async function perform(
     onProgress: view.show,
     ...defined({ name: label }),
     ...(background !== "" && { context: background }),
-    ...defined({ model, tools, systemPrompt, thinking, resourceLimits }),
+    ...defined({ model, tools, systemPrompt, thinking }),
+    resourceLimits: executorLimits(resourceLimits),
   });
   view.keep(piece, result);
   if (isGood(result)) return { status: "ok", output: result.output };

@@ -1,4 +1,9 @@
-import type { ExecutorOptions, RunAgent, TaskResult } from "../../facades/parallel/task-result.ts";
+import {
+  executorLimits,
+  type ExecutorOptions,
+  type RunAgent,
+  type TaskResult,
+} from "../../facades/parallel/task-result.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import { withRetry } from "../../runtime/execute/retry.ts";
 
@@ -7,7 +12,7 @@ export function runAgentWithRetry(options: ExecutorOptions, runAgentFn: RunAgent
   const { retry, signal = new AbortController().signal } = options;
   return withRetry<TaskResult>({
     retry,
-    attempt: () => runAgentFn(options),
+    attempt: () => runAgentFn({ ...options, resourceLimits: executorLimits(options.resourceLimits) }),
     errorOf: (result) => (result.exitCode === 0 || result.aborted ? undefined : errorOf(result)),
     wait: async (delayMs, _n, result) => ((await pause(delayMs, signal)) ? undefined : { ...result, aborted: true }),
   });

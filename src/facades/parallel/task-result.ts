@@ -68,6 +68,14 @@ export type ExecutorOptions = Readonly<{
   onProgress?(progress: TaskProgress): void;
 }>;
 
+/** How long an agent of system 003 may work where nothing else is given. */
+const MAX_DURATION_MS = 5 * 60_000;
+
+/** The limits that an agent of system 003 is run with: those given, and its documented default for the time. */
+export function executorLimits(given: ResourceLimits | undefined): ResourceLimits {
+  return { maxDurationMs: MAX_DURATION_MS, ...given };
+}
+
 /** Runs one agent; what goes wrong is in the result. */
 export type RunAgent = (options: ExecutorOptions) => Promise<TaskResult>;
 
