@@ -164,6 +164,7 @@ test("the keys of the selected row are shown at every size, and help and quit al
   const failed = draw(oneRun, viewOf(oneRun, { selected: "run_1/test" }), 120).at(-1);
   expect(failed).toContain("r retry");
   expect(failed).not.toContain("y allow");
+  expect(failed).not.toContain("everywhere"); // one run belongs to one project
 });
 
 const key = (name: string) => ({ name, ...(name.length === 1 && { text: name }) });

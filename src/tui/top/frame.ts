@@ -52,7 +52,7 @@ export function topFrame(state: TopState, view: TopView, canvas: Canvas): FieldF
   const { rows, all, unknown } = listedRows(state, view);
   const selected = selectedRow(rows, view);
   const head = [titleRow(state, all, canvas), headingRow(canvas)];
-  const foot = footRows(view, selected, canvas);
+  const foot = footRows(view, selected, { ...canvas, one: state.one });
   const room = Math.max(0, height - head.length - 1 - foot.rows.length);
   const peek = view.peek && selected ? peekRows(selected, canvas, Math.floor(room / 2)) : [];
   const body =
@@ -240,7 +240,11 @@ const MOST_PEEK = 20_000;
 type Foot = Readonly<{ rows: Field[][]; cursor?: number }>;
 
 /** The keys of the selected row, a question, or a text that is being typed. */
-function footRows({ mode, shape, filter, everywhere }: TopView, row: TopRow | undefined, canvas: Canvas): Foot {
+function footRows(
+  { mode, shape, filter, everywhere }: TopView,
+  row: TopRow | undefined,
+  canvas: Canvas & Readonly<{ one: boolean }>,
+): Foot {
   const { columns, look } = canvas;
   const many = keyRows(columns);
   const fill = (rows: Field[][]): Field[][] => [
@@ -276,7 +280,7 @@ function footRows({ mode, shape, filter, everywhere }: TopView, row: TopRow | un
     ["space", "peek"],
     ["/", filter === "" ? "filter" : "change filter"],
     ["t", shape === "tree" ? "flat" : "tree"],
-    ["e", everywhere ? "this project" : "everywhere"],
+    ...(canvas.one ? [] : [["e", everywhere ? "this project" : "everywhere"] as const]),
     ["?", "help"],
     ["q", "quit"],
   ];
