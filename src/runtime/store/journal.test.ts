@@ -14,6 +14,7 @@ import { describe, expect, test } from "vitest";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import type { Journal } from "../../core/run/run-store.ts";
+import { machineDisk } from "../disk/disk.ts";
 import { damageText, openJournal, readForResume, readJournal, readRecords, salvageRecords } from "./journal.ts";
 import { JOURNAL_FILE } from "./layout.ts";
 import { encodeLine } from "../../../test/support/encode-line.ts";
@@ -346,3 +347,30 @@ function outcomeOf(bytes: Buffer): "damaged" | ReturnType<typeof readRecords> {
     return "damaged";
   }
 }
+
+test("other work gets its turn while a long journal is read", async () => {
+  const folder = tempFolder();
+  const notes = Array.from({ length: 60 }, (_, at) => note(at + 1, "x".repeat(100_000)));
+  writeFileSync(join(folder, JOURNAL_FILE), notes.map((event) => encodeLine(event, 1)).join(""));
+  let turns = 0;
+  let reading = true;
+  const count = (): void => {
+    turns += 1;
+    if (reading) setImmediate(count);
+  };
+  let counted = 0;
+  const read = readJournal(folder, {
+    ...machineDisk,
+    readFile: async (path) => {
+      const bytes = await machineDisk.readFile(path);
+      count(); // from here on the journal is only decoded
+      return bytes;
+    },
+  }).then((contents) => {
+    counted = turns;
+    reading = false;
+    return contents;
+  });
+  expect((await read).events).toEqual(notes);
+  expect(counted).toBeGreaterThanOrEqual(5);
+});

@@ -126,15 +126,22 @@ type ReadBefore = Readonly<{ seq: number; epoch: number; offset?: number }>;
  * a replaced owner wrote after its successor are skipped, too: the journal belongs to the highest epoch.
  */
 export async function readJournal(folder: string, disk: Disk = machineDisk): Promise<JournalContents> {
-  return readRecords(await disk.readFile(join(folder, JOURNAL_FILE)), folder);
+  const bytes = await disk.readFile(join(folder, JOURNAL_FILE));
+  const reading = salvaging(bytes, { seq: 0, epoch: 0 });
+  let step = reading.next();
+  for (; !step.done; step = reading.next()) await turnOver();
+  return undamaged(step.value, folder, bytes.length);
 }
 
 /** The same for the bytes of a journal, or for the bytes appended after `before`. */
 export function readRecords(bytes: Buffer, folder: string, before: ReadBefore = { seq: 0, epoch: 0 }): JournalContents {
-  const contents = salvageRecords(bytes, before);
+  return undamaged(salvageRecords(bytes, before), folder, (before.offset ?? 0) + bytes.length);
+}
+
+function undamaged(contents: JournalContents, folder: string, size: number): JournalContents {
   const [first] = contents.damage;
   if (!first) return contents;
-  throw damaged(folder, { record: first.records[0], offset: first.offset, size: (before.offset ?? 0) + bytes.length });
+  throw damaged(folder, { record: first.records[0], offset: first.offset, size });
 }
 
 /** The records in the file of a journal, wherever it lies, and its problems as sentences. For display only. */
@@ -145,6 +152,18 @@ export function recordsInFile(bytes: Buffer): KeptRecords {
 
 /** Reads the records around damaged parts, for display only. Nothing may be appended to such a journal. */
 export function salvageRecords(bytes: Buffer, before: ReadBefore = { seq: 0, epoch: 0 }): JournalContents {
+  const reading = salvaging(bytes, before);
+  for (;;) {
+    const step = reading.next();
+    if (step.done) return step.value;
+  }
+}
+
+/** Bytes that are read before other work gets its turn. */
+const STEP_BYTES = 1 << 20;
+
+/** The same in steps: a long journal takes seconds, and a process that resumes one run carries out others. */
+function* salvaging(bytes: Buffer, before: ReadBefore): Generator<void, JournalContents> {
   const events: KeptEvent[] = [];
   const damage: { offset: number; bytes: number; records: [number, number | undefined] }[] = [];
   const from = before.offset ?? 0;
@@ -176,8 +195,13 @@ export function salvageRecords(bytes: Buffer, before: ReadBefore = { seq: 0, epo
     epoch = writer;
   };
   let start = 0;
+  let pausedAt = 0;
   let endMissing = false;
   while (start < bytes.length) {
+    if (start - pausedAt > STEP_BYTES) {
+      pausedAt = start;
+      yield;
+    }
     const found = bytes.indexOf(LINE_END, start);
     const end = found < 0 ? bytes.length : found;
     const decoded = decodeBytes(bytes.subarray(start, end));
