@@ -19,7 +19,7 @@ process.on("message", (/** @type {any} */ asked) => void answer(asked));
 process.once("disconnect", () => process.exit());
 process.send?.("ready");
 
-/** @param {{ baseURL: string, prompt: string, agents: number, turns: number, result: number, expected: string }} asked */
+/** @param {{ baseURL: string, prompt: string, agents: number, separate?: boolean, turns: number, result: number, expected: string }} asked */
 async function answer({ result, expected, ...job }) {
   const text = "x".repeat(result);
   /** @type {number[]} */

@@ -7,7 +7,7 @@ import { join } from "node:path";
  * What a job took: milliseconds, milliseconds of processor time, bytes at the most, and when the tool was called.
  *
  * @typedef {{ ms: number, cpu: number, bytes: number, at: number[] }} Taken
- * @typedef {{ baseURL: string, prompt: string, agents: number, turns: number, result: number, expected: string }} Asked
+ * @typedef {{ baseURL: string, prompt: string, agents: number, separate?: boolean, turns: number, result: number, expected: string }} Asked
  */
 
 const here = import.meta.dirname;

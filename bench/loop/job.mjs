@@ -3,20 +3,22 @@
 /**
  * What every contender is asked to do: so many agents, each with this prompt and the one tool, until all have answered.
  *
- * @typedef {{ baseURL: string, prompt: string, agents: number, turns: number, look: (path: string) => string, home: string }} Job
+ * @typedef {{ baseURL: string, prompt: string, agents: number, separate?: boolean, turns: number, look: (path: string) => string, home: string }} Job
+ *   `separate`: each agent is a run of its own, where there is such a thing
  * @typedef {(job: Job) => Promise<readonly string[]>} Contender what each agent said last
  */
 
-/** Who is asked; the floor is what the others are measured by. */
+/** Who is asked; the floor, over fetch, is what the others are measured by. The other floor uses `node:http`, as subcrew does. */
 export const names = /** @type {const} */ ([
   "floor",
+  "http-floor",
   "subcrew",
   "ai-sdk",
   "langgraph",
   "openai-agents",
   "pi-agent-core",
 ]);
-export const peers = names.filter((name) => name !== "floor" && name !== "subcrew");
+export const peers = names.filter((name) => !name.endsWith("floor") && name !== "subcrew");
 
 export const system = "You look at files and say what is in them. ".repeat(20);
 export const tool = { name: "look", description: "looks at a file" };

@@ -11,10 +11,10 @@ const { createCrew, defineAgent, defineTool } = /** @type {typeof import("../../
  *
  * @type {import("../job.mjs").Contender}
  */
-export const run = async ({ baseURL, prompt, agents, turns, look, home }) => {
+export const run = async ({ baseURL, prompt, agents, separate = false, turns, look, home }) => {
   const crew = createCrew({
     home,
-    discover: false,
+    cwd: home,
     agents: [defineAgent({ name: "looker", description: "looks at files", instructions: system, tools: ["look"] })],
     tools: [
       defineTool({
@@ -29,22 +29,32 @@ export const run = async ({ baseURL, prompt, agents, turns, look, home }) => {
     env: { HOME: home },
   });
   const task = { agent: "looker", task: prompt, resourceLimits: { maxTurns: turns + 2, maxDurationMs: 600_000 } };
-  const started = crew.run(
-    agents === 1
-      ? { mode: "single", ...task }
-      : { mode: "parallel", tasks: Array.from({ length: agents }, (_, n) => ({ ...task, name: `t${n}` })) },
-    {
-      concurrency: agents,
-      maxTimeMs: 600_000,
-      budget: { maxTokens: 1e9, maxToolCalls: 1e6, maxTurns: 1e6 },
-    },
-  );
-  let events = 0;
-  for await (const event of started) events += event.run === started.id ? 1 : 0;
-  const { status, output, nodes } = await started;
-  if (status !== "ok" || events === 0) throw new Error(`the run ended ${status}: ${output}`);
-  if (agents === 1) return [output];
+  const limits = {
+    concurrency: agents,
+    maxTimeMs: 600_000,
+    budget: { maxTokens: 1e9, maxToolCalls: 1e6, maxTurns: 1e6 },
+  };
+  const single = /** @type {const} */ ({ mode: "single", ...task });
+  if (agents === 1 || separate) {
+    const runs = Array.from({ length: agents }, () => result(crew.run(single, limits)));
+    return (await Promise.all(runs)).map(({ output }) => output);
+  }
+  const tasks = Array.from({ length: agents }, (_, n) => ({ ...task, name: `t${n}` }));
+  const { nodes } = await result(crew.run({ mode: "parallel", tasks }, limits));
   return Object.entries(nodes).flatMap(([path, node]) =>
     /^t\d+$/.test(path) && "output" in node ? [node.output ?? ""] : [],
   );
 };
+
+/**
+ * Hears every event of a run, and waits for its result.
+ *
+ * @param {ReturnType<ReturnType<typeof createCrew>["run"]>} started
+ */
+async function result(started) {
+  let events = 0;
+  for await (const event of started) events += event.run === started.id ? 1 : 0;
+  const ended = await started;
+  if (ended.status !== "ok" || events === 0) throw new Error(`the run ended ${ended.status}: ${ended.output}`);
+  return ended;
+}
