@@ -127,6 +127,7 @@ type ReadBefore = Readonly<{ seq: number; epoch: number; offset?: number }>;
  */
 export async function readJournal(folder: string, disk: Disk = machineDisk): Promise<JournalContents> {
   const bytes = await disk.readFile(join(folder, JOURNAL_FILE));
+  if (bytes.length <= STEP_BYTES) return readRecords(bytes, folder);
   const reading = salvaging(bytes, { seq: 0, epoch: 0 });
   let step = reading.next();
   for (; !step.done; step = reading.next()) await turnOver();
