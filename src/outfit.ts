@@ -273,7 +273,7 @@ async function accessTo(
     tools.map(({ name }) => name),
   );
   await demandSandbox(parts);
-  return { ...parts, ...(kept && { keep: (rules, scope) => kept.keep(rules, scope, setup.cwd) }) };
+  return { ...parts, session: [], ...(kept && { keep: (rules, scope) => kept.keep(rules, scope, setup.cwd) }) };
 }
 
 /** The built program only: Node does not run a source. */

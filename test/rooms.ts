@@ -257,7 +257,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "cli/chat": {
     holds: "chat, in a terminal or in an editor",
-    sees: ["cli/base", "cli/terminal", "cli/launch", "cli/runs", "cli/agents"],
+    sees: ["cli/base", "cli/terminal", "cli/launch", "cli/runs", "cli/agents", "cli/changes"],
   },
   cli: {
     holds: "the table of commands",
@@ -282,7 +282,12 @@ export const rooms: Readonly<Record<string, Room>> = {
     sees: [],
   },
   tui: { holds: "drawing in a terminal: the live lines at the bottom, boxes of helpers, the screen", sees: [] },
-  "tui/input": { holds: "keys and the text that is being typed", sees: ["tui"] },
+  "tui/markdown": { holds: "Markdown and code as lines that fit a terminal, also while they arrive", sees: ["tui"] },
+  "tui/input": { holds: "keys of a terminal, and editing a text with them", sees: ["tui"] },
+  "tui/chat": {
+    holds: "a conversation on a terminal: the prompt, an answer while it is made, the steps that open",
+    sees: ["tui", "tui/markdown", "tui/input"],
+  },
   "tui/top": {
     holds:
       "the screen of `top` and `watch` as a pure function of runs and view; fields of which only changed ones are drawn",

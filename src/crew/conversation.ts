@@ -20,8 +20,14 @@ export type ConversationOptions = Readonly<{
 export type ChatConversation = Readonly<{
   /** In an object, since to await a run is to wait for its end. */
   say(text: string): Promise<Readonly<{ run: Run }>>;
-  /** Adds the cost of an ended run. */
+  /** Adds the cost of a run that has ended or was stopped. */
   ended(run: Run): void;
+  /** Continues an answer that was stopped, with its helpers; `undefined`: none was stopped. */
+  goOn(): Readonly<{ run: Run }> | undefined;
+  /** Starts anew with a summary of what was said. */
+  compactTo(summary: string): void;
+  /** The runs of this conversation that this process has shown, the oldest first. */
+  runs(): readonly Run[];
   /** Continues a task of another run, or starts anew. */
   moveTo(run: string | undefined): void;
   /** The run that the next message goes on with. */
@@ -35,25 +41,51 @@ export type ChatConversation = Readonly<{
 export function createConversation({ crew, options, id, opening }: ConversationOptions): ChatConversation {
   let last: string | undefined;
   let model: string | undefined;
+  let stopped: string | undefined;
+  let summary: string | undefined;
+  let shown: Run[] = [];
   let spent = { usage: noUsage(), cost: noCost(), messages: 0 };
   const withModel = <T extends object>(task: T): T => (model === undefined ? task : { ...task, model });
+  /** An answer that was stopped ends for good when the person says something else. */
+  const endStopped = async (): Promise<void> => {
+    if (stopped === undefined) return;
+    const ending = crew.resume(stopped);
+    ending.cancel("another message was sent");
+    await ending;
+    stopped = undefined;
+  };
+  const opened = (text: string): string =>
+    summary === undefined ? text : `This is what was said before, in short:\n\n${summary}\n\n${text}`;
   return {
     say: async (text) => {
+      await endStopped();
       if (last === undefined)
-        return { run: crew.run(withModel(await opening(text)), { ...options, ...defined({ id }) }) };
+        return { run: crew.run(withModel(await opening(opened(text))), { ...options, ...defined({ id }) }) };
       const { plan, continues } = await crew.continuing({ run: last, prompt: text, allowFailed: true, ...NO_END });
       return { run: crew.run(tasksWith(plan, withModel), { ...options, continues }) };
     },
-    ended: ({ id, state }) => {
+    ended: (run) => {
+      const { id, state } = run;
       if (state.nodes.size > 0) last = id; // one that never began has nothing to go on with
+      stopped = state.status === "paused" ? id : undefined;
+      summary = undefined;
+      shown = [...shown.filter((each) => each.id !== id), run];
       spent = {
         usage: addUsage(spent.usage, state.usage),
         cost: addCost(spent.cost, state.cost),
         messages: spent.messages + 1,
       };
     },
+    goOn: () => (stopped === undefined ? undefined : { run: crew.resume(stopped, options) }),
+    compactTo: (text) => {
+      last = stopped = undefined;
+      summary = text;
+    },
+    runs: () => shown,
     moveTo: (run) => {
       last = run;
+      stopped = summary = undefined;
+      shown = [];
     },
     last: () => last,
     setModel: (name) => {

@@ -1,17 +1,32 @@
 import { stripVTControlCharacters } from "node:util";
 import { widthOf } from "../core/view/fit.ts";
+import { clustersOf } from "./wrap.ts";
 
 /** A terminal as far as it is needed here. */
 export type ScreenTerminal = Readonly<{
   write(text: string): unknown;
   readonly columns?: number;
   readonly rows?: number;
+  /** False: when it becomes narrower, it cuts the row of the cursor instead of wrapping it, as xterm.js does. */
+  readonly wrapsCursorRow?: boolean;
 }>;
 
-/** The lines at the bottom of a terminal that change in place. Only lines that differ are written again. */
+/** What is drawn at once: lines for the scrollback, the rows below them, and where the cursor stands in those. */
+export type ScreenFrame = Readonly<{
+  print?: readonly string[];
+  rows: readonly string[];
+  cursor?: Readonly<{ row: number; column: number }> | undefined;
+}>;
+
+/**
+ * The rows at the bottom of a terminal that change in place, below a scrollback that only grows. A frame is one write,
+ * which the terminal shows at once; only rows that differ are written again.
+ */
 export class Screen {
   readonly #terminal: ScreenTerminal;
-  #lines: readonly string[] = [];
+  #rows: readonly string[] = [];
+  /** The row and column at which the cursor was left. */
+  #at = { row: 0, column: 0 };
   #columns: number;
   #hidden = false;
 
@@ -28,34 +43,72 @@ export class Screen {
     return this.#terminal.rows || 24;
   }
 
-  /** Shows these lines in place of the last ones. */
-  draw(lines: readonly string[]): void {
-    if (this.#columns !== this.columns) this.clear(); // what was there has been wrapped anew
-    const before = this.#lines;
-    if (lines.length === before.length && lines.every((line, index) => line === before[index])) return;
-    const up = before.length > 0 ? `${ESC}[${before.length}A\r` : "\r";
-    const body = lines.map((line, index) => (line === before[index] ? "\n" : `${line}${ESC}[K\n`)).join("");
-    const rest = lines.length < before.length ? `${ESC}[J` : "";
-    this.#terminal.write(`${this.#hidden ? "" : `${ESC}[?25l`}${up}${body}${rest}`);
-    this.#hidden = true;
-    this.#lines = lines;
+  /** Shows these rows in place of the last ones; without a cursor place it is hidden. */
+  draw(rows: readonly string[], cursor?: ScreenFrame["cursor"]): void {
+    this.frame({ rows, cursor });
   }
 
-  /** Takes the lines away; the next drawing begins where they began. */
-  clear(): void {
-    if (this.#lines.length > 0) {
-      const height = this.#lines.reduce((sum, line) => sum + heightOf(line, this.columns), 0);
-      this.#terminal.write(`${ESC}[${height}A\r${ESC}[J`);
-    }
-    this.#lines = [];
+  frame({ print = [], rows, cursor }: ScreenFrame): void {
+    const resized = this.#columns !== this.columns;
+    const before = this.#rows;
+    const same = rows.length === before.length && rows.every((row, index) => row === before[index]);
+    const moved = cursor ? cursor.row !== this.#at.row || cursor.column !== this.#at.column : !this.#hidden;
+    if (!resized && same && !moved && print.length === 0) return;
+    const fresh = resized || print.length > 0; // every row moves
+    const top = this.#toTop();
+    const above = print.map((line) => `${line}${ESC}[K\r\n`).join("");
+    const shorter = rows.length < before.length;
+    const kept = (row: string, index: number): boolean =>
+      !fresh && row === before[index] && !(shorter && index === rows.length - 1);
+    const body = rows.map((row, index) => (kept(row, index) ? "" : `${row}${ESC}[K`)).join("\r\n");
+    const rest = fresh || shorter ? `${ESC}[J` : "";
+    const erase = resized ? `${ESC}[J` : "";
+    this.#write(`${top}${erase}${above}${body}${rest}${this.#place(rows, cursor)}`);
+    this.#rows = rows;
     this.#columns = this.columns;
   }
 
-  /** Takes the lines away and gives the terminal back as it was. Safe to call at any time, also twice. */
+  /** Takes the rows away; the next drawing begins where they began. */
+  clear(): void {
+    if (this.#rows.length > 0) this.#write(`${this.#toTop()}${ESC}[J`);
+    this.#rows = [];
+    this.#at = { row: 0, column: 0 };
+    this.#columns = this.columns;
+  }
+
+  /** Takes the rows away and gives the terminal back as it was. Safe to call at any time, also twice. */
   close(): void {
     this.clear();
     if (this.#hidden) this.#terminal.write(`${ESC}[?25h`);
     this.#hidden = false;
+  }
+
+  /** Moves to the first row, also in a terminal that became narrower and has wrapped the rows anew. */
+  #toTop(): string {
+    const above = this.#rows.slice(0, this.#at.row).reduce((sum, row) => sum + heightOf(row, this.columns), 0);
+    const wrapped = this.#terminal.wrapsCursorRow === false ? 0 : Math.floor(this.#at.column / this.columns);
+    const up = above + wrapped;
+    return `${up > 0 ? `${ESC}[${up}A` : ""}\r`;
+  }
+
+  #place(rows: readonly string[], cursor: ScreenFrame["cursor"]): string {
+    const last = Math.max(0, rows.length - 1);
+    if (!cursor) {
+      this.#at = { row: last, column: widthOf(stripVTControlCharacters(rows[last] ?? "")) };
+      const hide = this.#hidden ? "" : `${ESC}[?25l`;
+      this.#hidden = true;
+      return hide;
+    }
+    const show = this.#hidden ? `${ESC}[?25h` : "";
+    this.#hidden = false;
+    this.#at = { row: cursor.row, column: cursor.column };
+    const up = last - cursor.row;
+    return `${up > 0 ? `${ESC}[${up}A` : ""}\r${cursor.column > 0 ? `${ESC}[${cursor.column}C` : ""}${show}`;
+  }
+
+  /** Synchronised output: the terminal shows the frame when it is complete. */
+  #write(text: string): void {
+    this.#terminal.write(`${ESC}[?2026h${text}${ESC}[?2026l`);
   }
 }
 
@@ -63,5 +116,17 @@ const ESC = "\u001b";
 
 /** How many rows a line takes in a terminal of this width, which may have become narrower. */
 function heightOf(line: string, columns: number): number {
-  return Math.max(1, Math.ceil(widthOf(stripVTControlCharacters(line)) / columns));
+  const text = stripVTControlCharacters(line);
+  if (widthOf(text) <= columns) return 1;
+  let rows = 1;
+  let used = 0;
+  for (const cluster of clustersOf(text)) {
+    const width = widthOf(cluster);
+    if (used + width > columns) {
+      rows += 1;
+      used = 0;
+    }
+    used += width;
+  }
+  return rows;
 }

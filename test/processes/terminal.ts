@@ -8,6 +8,8 @@ import { command, type Place } from "./command.ts";
 /** A real terminal of a given size in which the command runs. */
 export type Terminal = Readonly<{
   keys(...keys: readonly string[]): void;
+  /** Pastes a text as a terminal with bracketed paste does. */
+  paste(text: string): void;
   resize(columns: number, rows: number): void;
   /** What is on the screen. */
   screen(): string[];
@@ -75,6 +77,10 @@ export function terminal(
     history: () => server("capture-pane", "-p", "-t", "s", "-S", "-"),
     colors: () => server("capture-pane", "-p", "-e", "-t", "s", "-S", "-"),
     keys: (...keys) => void server("send-keys", "-t", "s", ...keys),
+    paste: (text) => {
+      server("set-buffer", "--", text);
+      server("paste-buffer", "-p", "-t", "s");
+    },
     resize: (width, height) => void server("resize-window", "-t", "s", "-x", String(width), "-y", String(height)),
     until: async (text) => {
       for (const end = performance.now() + 60_000; performance.now() < end; await sleep(40)) {

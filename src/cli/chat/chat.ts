@@ -1,5 +1,6 @@
 import { Option } from "commander";
 import { isCrewError } from "../../core/schema/error.ts";
+import type { Run } from "../../runtime/run/run.ts";
 import type { CliCommand } from "../base/command.ts";
 import { type Flags, runOptions } from "../base/flags.ts";
 
@@ -41,68 +42,74 @@ export const chatCommand: CliCommand = {
     ["subcrew chat --resume run_4k2x", "go on where you left"],
   ],
   notes:
-    "Ctrl-C stops the agents that work for you, then the answer. Ctrl-D leaves. Without a terminal each line of the input is a message.",
+    "Type while it works: Enter queues, Ctrl-S sends now. Esc or Ctrl-C stops the answer, a second Ctrl-C within two seconds leaves. Without a terminal each line of the input is a message.",
   act: async (words, flags) => {
     const [
       { crewFor, runOptionsOf },
       { terminal },
       { withFlags },
-      conversation,
-      lines,
-      { watch },
-      { report },
+      { createConversation },
       { homeOf },
+      surfaces,
+      slash,
     ] = await Promise.all([
       import("../launch/start.ts"),
       import("../base/terminal.ts"),
       import("../launch/with-flags.ts"),
       import("../../crew/conversation.ts"),
-      import("./lines.ts"),
-      import("./watch.ts"),
-      import("../base/report.ts"),
       import("../../outfit.ts"),
+      import("./surface.ts"),
+      import("./slash.ts"),
     ]);
     const place = terminal(flags);
     const crew = await crewFor(flags);
-    const input = place.attended
-      ? await lines.promptedLines(homeOf({ env: process.env }), () => completions(crew))
-      : lines.pipedLines(process.stdin);
-    const talk = conversation.createConversation({
+    const surface = await surfaces.openSurface({
+      crew,
+      flags,
+      place,
+      home: homeOf({ env: process.env }),
+      slashNames: slash.slashNames,
+    });
+    const talk = createConversation({
       crew,
       options: {
         ...runOptionsOf(flags, place),
         outliving: {
-          ended: ({ id, state }) => input.interject(`Task ${id} has ended: ${state.status}. /task-status ${id}`),
+          ended: ({ id, state }) => surface.print(`Task ${id} has ended: ${state.status}. /task-status ${id}`),
         },
       },
       opening: (text) => withFlags({ mode: "single", agent: flags.agent ?? MAIN_AGENT, task: text }, flags),
     });
     if (flags.resume !== undefined) talk.moveTo(await crew.findRun(flags.resume));
-    if (place.attended && !flags.quiet) greet(flags, place.look.colors.dim);
+    if (place.attended && !flags.quiet) surface.print(greeting(flags, place.look.colors.dim));
     let code = 0;
+    const show = async ({ run }: Readonly<{ run: Run }>): Promise<void> => {
+      await surface.show(run);
+      talk.ended(run);
+      code = run.state.status === "ok" ? 0 : 1;
+    };
     const take = async (line: string): Promise<boolean> => {
       try {
-        if (line.startsWith("/"))
-          return await (await import("./slash.ts")).runSlashCommand(line, { crew, talk, flags });
-        const { run } = await talk.say(line);
-        await watch(run, flags, place);
-        talk.ended(run);
-        code = run.state.status === "ok" ? 0 : 1;
+        if (line.startsWith("/")) {
+          return await slash.runSlashCommand(line, { crew, talk, flags, surface, show });
+        }
+        if (line.startsWith("!")) await surface.runCommand(line.slice(1).trim());
+        else await show(await talk.say(surface.withCommands(line)));
       } catch (error) {
         if (!isCrewError(error)) throw error;
-        code = report(error, { json: false, look: place.look });
+        code = surface.report(error);
       }
       return false;
     };
     try {
       let left = words.length > 0 && (await take(words.join(" ")));
       while (!left) {
-        const line = await input.next();
+        const line = await surface.next();
         if (line === undefined) break;
         if (line.trim() !== "") left = await take(line.trim());
       }
     } finally {
-      await input.close();
+      await surface.close();
     }
     const working = (await crew.kept.list()).filter(({ owner }) => owner?.pid === process.pid).map(({ id }) => id);
     if (!place.attended) await Promise.all(working.map((id) => crew.kept.ended(id, new AbortController().signal)));
@@ -114,14 +121,5 @@ export const chatCommand: CliCommand = {
   },
 };
 
-function greet({ agent = MAIN_AGENT }: Flags, dim: (text: string) => string): void {
-  process.stderr.write(`${dim(`Talking to ${agent}. /help lists the commands, Ctrl-D exits.`)}\n`);
-}
-
-/** What the tab key completes: commands, and names of agents. */
-async function completions(crew: {
-  agents(): Promise<{ agents: readonly { name: string }[] }>;
-}): Promise<readonly string[]> {
-  const [{ slashNames }, { agents }] = await Promise.all([import("./slash.ts"), crew.agents()]);
-  return [...slashNames, ...agents.map(({ name }) => name)];
-}
+const greeting = ({ agent = MAIN_AGENT }: Flags, dim: (text: string) => string): string =>
+  dim(`Talking to ${agent}. /help lists the commands, Ctrl-D exits.`);

@@ -1,70 +1,158 @@
 import { formatCost, formatTokens } from "../../core/outcome/usage.ts";
-import { CrewError } from "../../core/schema/error.ts";
+import { contextWindow } from "../../core/model/context-window.ts";
+import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { nearest } from "../../core/text/nearest.ts";
 import type { Crew } from "../../crew.ts";
 import type { CliCommand } from "../base/command.ts";
 import type { Flags } from "../base/flags.ts";
+import type { Run } from "../../runtime/run/run.ts";
 import type { ChatConversation } from "../../crew/conversation.ts";
+import type { ChatSurface } from "./surface.ts";
 
 /** What a command of a conversation works with. */
-export type Slash = Readonly<{ crew: Crew; talk: ChatConversation; flags: Flags }>;
+export type Slash = Readonly<{
+  crew: Crew;
+  talk: ChatConversation;
+  flags: Flags;
+  surface: ChatSurface;
+  /** Shows a run as the answer to a message. */
+  show(shown: Readonly<{ run: Run }>): Promise<void>;
+}>;
 
 type Row = Readonly<{ usage: string; what: string; act(words: readonly string[], on: Slash): Promise<boolean | void> }>;
 
 /** What begins with a slash is for the program, not for the agent. An `act` that gives `true` ends the conversation. */
 const table: Readonly<Record<string, Row>> = {
-  agents: { usage: "/agents", what: "who can be asked", act: () => asCommand("agents", []) },
+  agents: { usage: "/agents", what: "who can be asked", act: (_, on) => asCommand(on, "agents", []) },
   "task-status": {
     usage: "/task-status [ID]",
     what: "how far the tasks in the background are, or one of them",
-    act: ([id]) => (id === undefined ? asCommand("ps", []) : asCommand("status", [id])),
+    act: ([id], on) => (id === undefined ? asCommand(on, "ps", []) : asCommand(on, "status", [id])),
   },
   inbox: {
     usage: "/inbox [allow|deny|answer ID ...]",
     what: "what tasks ask, and your answers",
-    act: ([verb, ...words]) => asCommand("inbox", words, verb),
+    act: ([verb, ...words], on) => asCommand(on, "inbox", words, verb),
   },
   model: {
     usage: "/model [NAME]",
     what: "the model that answers from now on; without a name, what there is",
-    act: async ([name], { talk }) => {
-      if (name === undefined) return asCommand("models", []);
-      talk.setModel(name);
-      say(`The model is now ${name}.`);
+    act: async ([name], on) => {
+      if (name === undefined) return asCommand(on, "models", []);
+      on.talk.setModel(name);
+      on.surface.print(`The model is now ${name}.`);
     },
   },
   resume: {
     usage: "/resume [ID]",
-    what: "go on with another conversation or task; without an id, what there is",
-    act: async ([id], { crew, talk }) => {
-      if (id === undefined) return asCommand("runs", []);
-      const run = await crew.findRun(id);
-      talk.moveTo(run);
-      say(`The next message continues ${run}.`);
+    what: "continue the answer that was stopped, or another conversation; otherwise list what there is",
+    act: async ([id], on) => {
+      if (id === undefined) {
+        const stopped = on.talk.goOn();
+        return stopped ? on.show(stopped) : asCommand(on, "runs", []);
+      }
+      const run = await on.crew.findRun(id);
+      on.talk.moveTo(run);
+      on.surface.print(`The next message continues ${run}.`);
     },
   },
   cost: {
     usage: "/cost",
     what: "what this conversation has cost",
-    act: async (_, { talk }) => {
+    act: async (_, { talk, surface }) => {
       const { usage, cost, messages } = talk.spent();
       const tokens = formatTokens(usage.input + usage.output + usage.cacheRead + usage.cacheWrite);
-      say(
+      surface.print(
         `${messages} message${messages === 1 ? "" : "s"}, ${usage.turns} turns, ${tokens} tokens, ${formatCost(cost)}`,
       );
     },
   },
-  new: {
-    usage: "/new",
-    what: "begin a new conversation",
-    act: async (_, { talk }) => {
-      talk.moveTo(undefined);
-      say("The next message starts a new conversation.");
+  diff: {
+    usage: "/diff",
+    what: "what the last answer changed",
+    act: (_, on) => aboutLast(on, "diff"),
+  },
+  undo: {
+    usage: "/undo",
+    what: "restore the files that the last answer changed",
+    act: (_, on) => aboutLast(on, "undo"),
+  },
+  context: {
+    usage: "/context",
+    what: "how much of the model's context this conversation fills",
+    act: async (_, { surface, talk }) => surface.print(contextText(talk)),
+  },
+  compact: {
+    usage: "/compact",
+    what: "summarise the conversation and go on with the summary",
+    act: async (_, { talk, surface, show }) => {
+      if (talk.last() === undefined) return surface.print("There is nothing to summarise yet.");
+      const said = await talk.say(COMPACT);
+      await show(said);
+      const { outcome } = said.run.state;
+      const summary = outcome && "output" in outcome ? (outcome.output ?? "") : "";
+      if (outcome?.status !== "ok" || summary.trim() === "")
+        return surface.print("The conversation was not summarised and goes on as it is.");
+      talk.compactTo(summary);
+      surface.print("The next message starts with this summary instead of the whole conversation.");
     },
   },
-  help: { usage: "/help", what: "this list", act: async () => say(helpText()) },
+  permissions: {
+    usage: "/permissions",
+    what: "the rules that you have approved for this project",
+    act: async (_, { crew, surface }) => {
+      const [{ openKeptRules }, { homeOf }] = await Promise.all([
+        import("../../runtime/access/approved-rules.ts"),
+        import("../../outfit.ts"),
+      ]);
+      const rules = await openKeptRules(homeOf({ env: process.env })).read(crew.cwd);
+      surface.print(
+        rules.length === 0
+          ? "No rule was approved for this project. Answer a question with [p] to approve one."
+          : rules.map((rule) => `allow  ${rule}`).join("\n"),
+      );
+    },
+  },
+  export: {
+    usage: "/export [FILE]",
+    what: "write this conversation to a Markdown file",
+    act: async ([file = "conversation.md"], { surface }) => {
+      const [{ transcriptMarkdown }, { transcriptsOf }, { writeFile }] = await Promise.all([
+        import("../../sinks/transcript/markdown.ts"),
+        import("../../core/view/transcript.ts"),
+        import("node:fs/promises"),
+      ]);
+      const text = transcriptMarkdown("Conversation", transcriptsOf(surface.events()));
+      try {
+        await writeFile(file, text, { flag: "wx" });
+      } catch (error) {
+        throw new CrewError(
+          "BAD_INPUT",
+          `"${file}" cannot be written: ${messageOf(error)}.`,
+          "Name another file: /export FILE.",
+        );
+      }
+      surface.print(`Wrote ${file}.`);
+    },
+  },
+  clear: {
+    usage: "/clear",
+    what: "begin a new conversation",
+    act: async (_, { talk, surface }) => {
+      talk.moveTo(undefined);
+      surface.print("The next message starts a new conversation.");
+    },
+  },
+  help: { usage: "/help", what: "this list, and the keys", act: async (_, { surface }) => surface.print(helpText()) },
   exit: { usage: "/exit", what: "leave; Ctrl-D does the same", act: async () => true },
 };
+
+/** What the model is asked for when a conversation is summarised. */
+const COMPACT =
+  "Summarise our conversation so that you can go on with it from the summary alone: what I want, what was found and decided, which files were read or changed, and what is left to do. Answer with the summary only.";
+
+/** Other names of commands. */
+const aliases: Readonly<Record<string, string>> = { new: "clear", quit: "exit" };
 
 /** The words that complete what begins with a slash. */
 export const slashNames: readonly string[] = Object.keys(table).map((name) => `/${name}`);
@@ -72,7 +160,8 @@ export const slashNames: readonly string[] = Object.keys(table).map((name) => `/
 /** Does what a line that begins with a slash says. True: the person wants to leave. */
 export async function runSlashCommand(line: string, on: Slash): Promise<boolean> {
   const [name = "", ...words] = line.slice(1).trim().split(/\s+/);
-  const row = Object.hasOwn(table, name) ? table[name] : undefined;
+  const known = Object.hasOwn(aliases, name) ? aliases[name]! : name;
+  const row = Object.hasOwn(table, known) ? table[known] : undefined;
   if (!row) {
     const near = nearest(name, Object.keys(table));
     throw new CrewError(
@@ -88,13 +177,20 @@ export async function runSlashCommand(line: string, on: Slash): Promise<boolean>
 const same = {
   agents: async () => (await import("../agents/agents.ts")).agents,
   inbox: async () => (await import("../runs/inbox.ts")).inbox,
+  diff: async () => (await import("../changes/diff.ts")).diffCommand,
+  undo: async () => (await import("../changes/undo.ts")).undoCommand,
   models: async () => (await import("../agents/models.ts")).models,
   ps: async () => (await import("../runs/ps.ts")).ps,
   runs: async () => (await import("../runs/runs.ts")).runs,
   status: async () => (await import("../runs/status.ts")).status,
 } satisfies Readonly<Record<string, () => Promise<CliCommand>>>;
 
-async function asCommand(name: keyof typeof same, words: readonly string[], inner?: string): Promise<void> {
+async function asCommand(
+  { surface }: Slash,
+  name: keyof typeof same,
+  words: readonly string[],
+  inner?: string,
+): Promise<void> {
   const whole: CliCommand = await same[name]();
   const part = inner === undefined ? whole : whole.commands?.[inner];
   if (!part?.act)
@@ -103,14 +199,38 @@ async function asCommand(name: keyof typeof same, words: readonly string[], inne
       `There is no "/${name} ${inner ?? ""}".`,
       `There are: ${Object.keys(whole.commands ?? {}).join(", ")}.`,
     );
-  await part.act(words, { color: true });
+  const act = part.act;
+  await surface.lend(async () => act(words, { color: true }));
+}
+
+/** A command about the run of the last answer. */
+async function aboutLast(on: Slash, name: "diff" | "undo"): Promise<void> {
+  const last = on.talk.last();
+  if (last === undefined) return on.surface.print("There is no answer yet.");
+  await asCommand(on, name, [last]);
 }
 
 function helpText(): string {
   const width = Math.max(...Object.values(table).map(({ usage }) => usage.length));
-  return Object.values(table)
-    .map(({ usage, what }) => `${usage.padEnd(width)}  ${what}`)
-    .join("\n");
+  const commands = Object.values(table).map(({ usage, what }) => `${usage.padEnd(width)}  ${what}`);
+  return [...commands, "", ...keys].join("\n");
 }
 
-const say = (text: string): void => void process.stderr.write(`${text}\n`);
+const keys = [
+  "@NAME names a file or an agent (Tab completes), !COMMAND runs a command of your own.",
+  "Alt-Enter, Ctrl-J or a backslash before Enter: new line. Ctrl-G: write in $EDITOR. Ctrl-R: search earlier messages.",
+  "While it works: Enter queues a message, Up edits the last one, Ctrl-S sends it now. Esc or Ctrl-C stops the answer.",
+  "Ctrl-O: what happened so far; every call and every agent opens there.",
+];
+
+/** How full the context was at the last turn of the main agent. */
+function contextText(talk: ChatConversation): string {
+  const run = talk.runs().at(-1);
+  const main = run && [...run.state.nodes.values()].find(({ kind, path }) => kind === "task" && !path.includes("/"));
+  if (!main || main.usage.turns === 0) return "Nothing was sent to a model yet.";
+  const { input, cacheRead, cacheWrite, output, turns } = main.usage;
+  const used = Math.round((input + cacheRead + cacheWrite) / turns) + output;
+  const window = contextWindow(main.model ?? "");
+  const share = window === undefined ? "" : ` of ${formatTokens(window)} (${Math.round((100 * used) / window)} %)`;
+  return `About ${formatTokens(used)} tokens${share} on ${main.model ?? "the model"}. /compact makes it smaller.`;
+}

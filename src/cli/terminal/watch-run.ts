@@ -104,6 +104,9 @@ export function boxesOn(look: Look): Boxes {
   return createBoxes({
     look,
     columns: () => process.stderr.columns || 80,
-    delegates: (tool) => facadeOf(tool) !== undefined,
+    delegates,
   });
 }
+
+/** Whether a tool starts agents. */
+export const delegates = (tool: string): boolean => facadeOf(tool) !== undefined;

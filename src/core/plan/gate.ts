@@ -8,7 +8,9 @@ export const answer = z.strictObject({
   by: z.string().optional(),
   /** Identical calls need no further answer during the run. */
   always: z.boolean().optional(),
-  /** For how long "always" holds: this run, this project, or everywhere. */
-  scope: z.enum(["run", "project", "user"]).optional(),
+  /** With "always": the rule to allow instead of this exact call, such as `bash(npm test *)`. */
+  rule: z.string().max(2_000).optional(),
+  /** For how long "always" holds: this run, this process (a conversation), this project, or everywhere. */
+  scope: z.enum(["run", "session", "project", "user"]).optional(),
 });
 export type Answer = z.infer<typeof answer>;

@@ -10,7 +10,7 @@ export type TaskAccess = Readonly<{
   /** The policy, including approvals for the rest of the run. */
   policy(): Policy;
   /** Adds an approval for the rest of the run, or permanently. */
-  agree(rules: readonly Rule[], scope?: "run" | "project" | "user"): Promise<void>;
+  agree(rules: readonly Rule[], scope?: "run" | "session" | "project" | "user"): Promise<void>;
   /** Resolves the subjects of a call; throws a refusal for paths outside. */
   locate(subject: Subject): Promise<LocatedSubject>;
   /** The name under which rules see the file at this real path. */

@@ -11,6 +11,9 @@ type Signs = Readonly<{
   times: string;
   dot: string;
   more: string;
+  bullet: string;
+  /** A running step, and one that ended. */
+  step: string;
   /** The corners from the top left on, the line, the side. */
   frame: readonly [string, string, string, string, string, string];
   spinner: readonly string[];
@@ -28,6 +31,8 @@ const real: Signs = {
   times: "×",
   dot: " · ",
   more: "…",
+  bullet: "•",
+  step: "●",
   frame: ["┌", "┐", "└", "┘", "─", "│"],
   spinner: ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"],
 };
@@ -39,6 +44,8 @@ const ascii: Signs = {
   times: "x",
   dot: ", ",
   more: "...",
+  bullet: "-",
+  step: "*",
   frame: ["+", "+", "+", "+", "-", "|"],
   spinner: ["|", "/", "-", "\\"],
 };

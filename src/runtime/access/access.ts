@@ -50,6 +50,8 @@ export type AccessParts = Readonly<{
   closed: ClosedPlaces;
   /** Stores permanent approvals. */
   keep?(rules: readonly Rule[], scope: "project" | "user"): Promise<void>;
+  /** Approvals that hold for all runs of this crew until it ends. */
+  session?: Rule[];
   /** Where the outputs of a run are kept. */
   outputs?(run: string): string | undefined;
   /** Stores the files that a run changes. */
@@ -87,6 +89,7 @@ export type RunAccess = Readonly<{
 
 export function createRunAccess(parts: AccessParts): RunAccess {
   const agreed: Rule[] = [];
+  const session = parts.session ?? [];
   let told = false;
   const recorders = new Map<string, ChangeRecorder | undefined>();
   const recorder = (run: string): ChangeRecorder | undefined => {
@@ -102,7 +105,8 @@ export function createRunAccess(parts: AccessParts): RunAccess {
       if (!place) return undefined;
       const writes = task.task?.writes;
       const own = withLease(policyFor(task.agent, task.policy), writes && { of: task.path, globs: writes });
-      const policy = (): Policy => (agreed.length === 0 ? own : { ...own, allow: [...own.allow, ...agreed] });
+      const policy = (): Policy =>
+        agreed.length + session.length === 0 ? own : { ...own, allow: [...own.allow, ...session, ...agreed] };
       const { roots, placeOf } = place;
       const shut = task.worktree ? parts.closed.inWorktree(task.worktree) : parts.closed;
       const note = (level: SandboxLevel): void => {
@@ -120,8 +124,8 @@ export function createRunAccess(parts: AccessParts): RunAccess {
       return {
         policy,
         agree: async (rules, scope = "run") => {
-          agreed.push(...rules);
-          if (scope !== "run") await parts.keep?.(rules, scope);
+          (scope === "session" ? session : agreed).push(...rules);
+          if (scope === "project" || scope === "user") await parts.keep?.(rules, scope);
         },
         locate: (subject) => resolveSubject(subject, { roots, placeOf, closed: shut, ...handed }),
         placeOf,

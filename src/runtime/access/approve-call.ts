@@ -4,6 +4,7 @@ import type { CallToJudge } from "../../core/policy/judge-call.ts";
 import { createPolicy, type Policy } from "../../core/policy/policy.ts";
 import type { Verdict } from "../../core/policy/verdict.ts";
 import type { LocatedSubject } from "../../core/rules/call-subject.ts";
+import { parseRules, type Rule } from "../../core/rules/rule.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import type { Tool } from "../../core/task/tool.ts";
@@ -50,8 +51,18 @@ export async function approve(
   }
   // Without a sandbox every command needs its own approval, whatever was approved before.
   if (answer.always && (!runs || commands?.state.sandboxed || commands?.state.waived))
-    await access?.agree(rulesAlike(tool.name, located), answer.scope);
+    await access?.agree(agreedRules(tool, located, answer.rule), answer.scope);
   return { judged: located };
+}
+
+/** The rule that the person gave, or this exact call. A rule that cannot be read allows this exact call only. */
+function agreedRules({ name }: Tool, located: readonly LocatedSubject[], rule: string | undefined): readonly Rule[] {
+  if (rule === undefined) return rulesAlike(name, located);
+  try {
+    return parseRules([rule], [name]);
+  } catch {
+    return rulesAlike(name, located);
+  }
 }
 
 const careful: Policy = createPolicy("default");

@@ -2,20 +2,20 @@ import { clustersOf } from "../wrap.ts";
 import type { Key } from "./keys.ts";
 
 /** A text that is being typed, and where the cursor stands in it. */
-export type Editor = Readonly<{
+export type TextEditor = Readonly<{
   text: string;
   cursor: number;
   /** What was cut last, for Ctrl-Y. */
   cut: string;
 }>;
 
-export const emptyEditor: Editor = { text: "", cursor: 0, cut: "" };
+export const emptyEditor: TextEditor = { text: "", cursor: 0, cut: "" };
 
 /** The same editor with another text and the cursor at its end. */
-export const withText = (editor: Editor, text: string): Editor => ({ ...editor, text, cursor: text.length });
+export const withText = (editor: TextEditor, text: string): TextEditor => ({ ...editor, text, cursor: text.length });
 
 /** Types or pastes a text at the cursor. Control characters other than line breaks and tabs are dropped. */
-export function insert({ text, cursor, cut }: Editor, typed: string): Editor {
+export function insert({ text, cursor, cut }: TextEditor, typed: string): TextEditor {
   const clean = typed.replace(CONTROL, "");
   return { text: text.slice(0, cursor) + clean + text.slice(cursor), cursor: cursor + clean.length, cut };
 }
@@ -23,44 +23,44 @@ export function insert({ text, cursor, cut }: Editor, typed: string): Editor {
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
 /** What a key does to the text; `undefined` when the key means something else. */
-export function edit(editor: Editor, key: Key): Editor | undefined {
+export function edit(editor: TextEditor, key: Key): TextEditor | undefined {
   if (key.name === "paste") return insert(editor, key.text ?? "");
   if (key.text !== undefined && !key.ctrl && !key.alt) return insert(editor, key.text);
   const held = `${key.ctrl ? "ctrl-" : ""}${key.alt ? "alt-" : ""}${key.name}`;
   return (Object.hasOwn(actions, held) ? actions[held] : undefined)?.(editor);
 }
 
-type Action = (editor: Editor) => Editor | undefined;
+type Action = (editor: TextEditor) => TextEditor | undefined;
 
-const to = (editor: Editor, cursor: number): Editor => ({ ...editor, cursor });
+const to = (editor: TextEditor, cursor: number): TextEditor => ({ ...editor, cursor });
 
 /** Deletes between two places; what `keep` says can be put back with Ctrl-Y. */
-const remove = (editor: Editor, from: number, until: number, keep = false): Editor => ({
+const remove = (editor: TextEditor, from: number, until: number, keep = false): TextEditor => ({
   text: editor.text.slice(0, from) + editor.text.slice(until),
   cursor: from,
   cut: keep && until > from ? editor.text.slice(from, until) : editor.cut,
 });
 
-const before = ({ text, cursor }: Editor): number =>
+const before = ({ text, cursor }: TextEditor): number =>
   cursor - (clustersOf(text.slice(Math.max(0, cursor - LONGEST_CLUSTER), cursor)).at(-1)?.length ?? 0);
-const after = ({ text, cursor }: Editor): number =>
+const after = ({ text, cursor }: TextEditor): number =>
   cursor + (clustersOf(text.slice(cursor, cursor + LONGEST_CLUSTER))[0]?.length ?? 0);
 const LONGEST_CLUSTER = 64;
 
-const lineStart = ({ text, cursor }: Editor): number => text.lastIndexOf("\n", cursor - 1) + 1;
-const lineEnd = ({ text, cursor }: Editor): number => {
+const lineStart = ({ text, cursor }: TextEditor): number => text.lastIndexOf("\n", cursor - 1) + 1;
+const lineEnd = ({ text, cursor }: TextEditor): number => {
   const end = text.indexOf("\n", cursor);
   return end < 0 ? text.length : end;
 };
-const wordStart = ({ text, cursor }: Editor): number =>
+const wordStart = ({ text, cursor }: TextEditor): number =>
   /[\p{L}\p{N}_]*[^\p{L}\p{N}_]*$/u.exec(text.slice(0, cursor))?.index ?? 0;
-const wordEnd = ({ text, cursor }: Editor): number =>
+const wordEnd = ({ text, cursor }: TextEditor): number =>
   cursor + (/^[^\p{L}\p{N}_]*[\p{L}\p{N}_]*/u.exec(text.slice(cursor))?.[0].length ?? 0);
 /** Back to the last blank, as Ctrl-W does it. */
-const blankStart = ({ text, cursor }: Editor): number => /\S*\s*$/.exec(text.slice(0, cursor))?.index ?? 0;
+const blankStart = ({ text, cursor }: TextEditor): number => /\S*\s*$/.exec(text.slice(0, cursor))?.index ?? 0;
 
 /** One line up or down in the same column; `undefined` on the first and the last line. */
-function vertical(editor: Editor, direction: 1 | -1): Editor | undefined {
+function vertical(editor: TextEditor, direction: 1 | -1): TextEditor | undefined {
   const start = lineStart(editor);
   const end = lineEnd(editor);
   if (direction < 0 ? start === 0 : end === editor.text.length) return undefined;

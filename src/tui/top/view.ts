@@ -1,6 +1,6 @@
 import type { Question } from "../../core/run/run-status.ts";
 import { defined } from "../../core/text/defined.ts";
-import { edit, type Editor, emptyEditor, withText } from "../input/editor.ts";
+import { edit, type TextEditor, emptyEditor, withText } from "../input/editor.ts";
 import type { Key } from "../input/keys.ts";
 import { commandFor, type RowAction, rowActions } from "./actions.ts";
 import type { TopRow } from "./rows.ts";
@@ -25,7 +25,7 @@ export type TopView = Readonly<{
 export type TopMode =
   | Readonly<{ kind: "list" }>
   | Readonly<{ kind: "help" }>
-  | Readonly<{ kind: "typing"; what: Typing; row: TopRow | undefined; editor: Editor }>
+  | Readonly<{ kind: "typing"; what: Typing; row: TopRow | undefined; editor: TextEditor }>
   | Readonly<{ kind: "confirm"; row: TopRow; text: string }>;
 export type Typing = "filter" | "message" | "deny" | "answer";
 

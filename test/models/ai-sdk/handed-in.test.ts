@@ -1,5 +1,6 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
+import { ReadableStream } from "node:stream/web";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { defineAgent } from "../../../src/core/agent/agent.ts";

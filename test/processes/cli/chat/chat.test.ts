@@ -140,21 +140,70 @@ describe("without a terminal", () => {
 });
 
 describe("in a terminal", () => {
-  test("Ctrl-C stops the agent below first; the main agent goes on and answers", async ({ skip }) => {
+  test("Ctrl-C stops the answer and its helpers, /resume continues them, and another message replaces them", async ({
+    skip,
+  }) => {
     if (tmux.missing !== undefined) return skip(tmux.missing);
     const at = place(files);
-    waiter(at, { text: "never", delayMs: 600_000 });
-    const lead = scripts(at, [waiting(), "It was stopped."]);
-    open = terminal(tmux.path, at, ["chat", ...lead, "Go on."]);
+    waiter(at, { text: "Waited.", delayMs: 3_000 });
+    open = terminal(tmux.path, at, ["chat", ...scripts(at, [waiting(), "All done.", "Again."]), "Go on."]);
     await open.until("Starting an agent");
-    await open.until("thinking");
+    await open.until(/waiter.*thinking/);
     open.keys("C-c");
-    await open.until("It was stopped.");
-    expect(open.history()).toContain("stopped with Ctrl-C");
-    await open.until(/run_\w{12}\s+>/);
+    await open.until("The answer and 1 agent are stopped. /resume continues");
+    open.keys("/resume", "Enter");
+    await open.until(/All done\.[^>]*run_\w{12}\s+>/);
+    expect(open.history()).toContain("✓ waiter");
+    open.keys("And now?", "Enter");
+    await open.until(/Again\.[^>]*run_\w{12}\s+>/);
     open.keys("C-d");
     await open.until("[exit 0]");
     expect(open.history()).toContain("continue later: subcrew chat --resume run_");
+  });
+
+  test("a paste of forty lines, a queued message and one that is sent now all arrive", async ({ skip }) => {
+    if (tmux.missing !== undefined) return skip(tmux.missing);
+    const at = place(files);
+    const slow = { text: "First answer.", delayMs: 4_000, calls: [{ name: "list_files", input: {} }] };
+    open = terminal(tmux.path, at, ["chat", ...scripts(at, [slow, "Second answer.", "Third answer."])]);
+    await open.until(/exits\.\n>/);
+    const lines = Array.from({ length: 40 }, (_, n) => `pasted line ${n + 1}`);
+    open.paste(lines.join("\n"));
+    await open.until("rows above");
+    open.keys("Enter");
+    await open.until("thinking");
+    open.keys("steer to the left", "C-s");
+    await open.until("sent now: steer to the left");
+    open.keys("queued question", "Enter");
+    await open.until("queued: queued question");
+    await open.until(/Third answer\.[^>]*run_\w{12}\s+>/);
+    open.keys("C-c", "C-c");
+    await open.until("[exit 0]");
+    const runs = readdirSync(join(at.home, "state/runs"));
+    const journals = runs.map((run) => readFileSync(join(at.home, "state/runs", run, "journal.jsonl"), "utf8"));
+    expect(journals.some((text) => text.includes(JSON.stringify(lines.join("\n")).slice(1, -1)))).toBe(true);
+    expect(journals.some((text) => text.includes('"steer to the left"'))).toBe(true);
+    expect(journals.some((text) => text.includes('"prompt":"queued question"'))).toBe(true);
+  });
+
+  test("a letter of a message answers no question, and an approved pattern covers the next call", async ({ skip }) => {
+    if (tmux.missing !== undefined) return skip(tmux.missing);
+    const at = place({ ...files, "one.txt": "1\n" });
+    const touch = (name: string): object => ({ calls: [{ name: "bash", input: { command: `touch -c ${name}` } }] });
+    open = terminal(tmux.path, at, [
+      "chat",
+      ...scripts(at, [touch("one.txt"), touch("two.txt"), "Touched."]),
+      "Touch them.",
+    ]);
+    await open.until("Allow this call?");
+    open.keys("yet another message", "Enter");
+    await open.until("queued: yet another message");
+    expect(open.screen().join("\n")).toContain("Allow this call?");
+    open.keys("c", "Enter");
+    await open.until("> bash(touch -c *)");
+    open.keys("Enter");
+    await open.until("Touched.");
+    expect(open.history().match(/lead asks:/g)).toHaveLength(1);
   });
 
   test("the conversation continues while a background task runs, and its end is reported", async ({ skip }) => {
@@ -180,14 +229,14 @@ describe("in a terminal", () => {
     const at = place(files);
     open = terminal(tmux.path, at, ["chat", ...scripts(at, ["Yes.", "Yes again."])]);
     await open.until(/exits\.\n>/);
-    open.keys("/co", "Tab");
+    open.keys("/cos", "Tab");
     await open.until("> /cost");
     open.keys("Enter");
     await open.until("0 messages, 0 turns");
     open.keys("Is this kept?", "Enter");
     await open.until(/Yes\.\s+[^>]*run_\w{12}\s+>/);
     open.keys("Up");
-    await open.until(/> Is this kept\?\s*$/);
+    await open.until(/> Is this kept\?\n/);
     open.keys("C-c");
     open.keys("/exit", "Enter");
     await open.until("[exit 0]");

@@ -1,0 +1,74 @@
+import type { Look } from "../../core/view/look.ts";
+import {
+  scrolled,
+  type TranscriptItem,
+  type TranscriptPlace,
+  transcriptKey,
+  transcriptRows,
+} from "../../tui/chat/transcript-screen.ts";
+import type { Highlight } from "../../tui/markdown/options.ts";
+import { Screen } from "../../tui/screen.ts";
+import { createRawInput } from "../terminal/raw-input.ts";
+
+const ALTERNATE_ON = "\u001b[?1049h\u001b[2J\u001b[H";
+const ALTERNATE_OFF = "\u001b[?1049l";
+
+/** Shows the steps of a conversation on the alternate screen until the person returns. The end is shown first. */
+export async function browseTranscripts(
+  items: readonly TranscriptItem[],
+  { look, highlight }: Readonly<{ look: Look; highlight: Highlight | undefined }>,
+): Promise<void> {
+  const { stderr } = process;
+  let screen = new Screen(stderr);
+  const size = () => ({
+    columns: screen.columns,
+    height: screen.rows,
+    options: { look, columns: screen.columns, highlight },
+  });
+  let place: TranscriptPlace = scrolled(
+    items,
+    { selected: Math.max(0, items.length - 1), open: new Set(), top: 0 },
+    size(),
+  );
+  const draw = (): void =>
+    screen.draw(
+      items.length === 0 ? ["Nothing has happened yet. Press q to return."] : transcriptRows(items, place, size()),
+    );
+  await new Promise<void>((done) => {
+    const clean = (): void => {
+      stderr.write("\u001b[2J\u001b[H");
+      screen = new Screen(stderr);
+      draw();
+    };
+    const back = (): void => {
+      input.stop();
+      stderr.off("resize", clean);
+      process.off("exit", leave);
+      leave();
+      done();
+    };
+    const leave = (): void => {
+      screen.close();
+      stderr.write(ALTERNATE_OFF);
+    };
+    const input = createRawInput({
+      key: (key) => {
+        const next = transcriptKey(items, place, key, size());
+        if (!next) return back();
+        place = next;
+        draw();
+      },
+      closed: back,
+      suspend: leave,
+      resume: () => {
+        stderr.write(ALTERNATE_ON);
+        clean();
+      },
+    });
+    process.once("exit", leave);
+    stderr.on("resize", clean);
+    stderr.write(ALTERNATE_ON);
+    input.start();
+    draw();
+  });
+}

@@ -1,0 +1,277 @@
+import { terminalLine } from "../../core/view/words.ts";
+import type { Transcript } from "../../core/view/transcript.ts";
+import type { Run } from "../../runtime/run/run.ts";
+import { createAnswerView } from "../../tui/chat/answer-view.ts";
+import { chatRows } from "../../tui/chat/chat-rows.ts";
+import { transcriptItems } from "../../tui/chat/transcript-screen.ts";
+import { emptyPrompt, promptKey, promptWith } from "../../tui/chat/prompt.ts";
+import type { Key } from "../../tui/input/keys.ts";
+import { createHighlight } from "../../tui/markdown/highlight.ts";
+import type { Highlight } from "../../tui/markdown/options.ts";
+import { Screen } from "../../tui/screen.ts";
+import type { Terminal } from "../base/terminal.ts";
+import { createRawInput } from "../terminal/raw-input.ts";
+import { boxesOn, delegates } from "../terminal/watch-run.ts";
+import { browseTranscripts } from "./browse-transcripts.ts";
+import { editText } from "./edit-text.ts";
+import { type ChatQuestions, createChatQuestions } from "./questions.ts";
+
+/** A conversation on a terminal: one prompt that is always there, and answers above it. */
+export type ChatTerminal = Readonly<{
+  /** The next message, typed or queued; `undefined` when the person leaves. */
+  next(): Promise<string | undefined>;
+  /** Shows an answer while it is made; what is typed meanwhile is queued. */
+  show(run: Run): Promise<void>;
+  /** Prints lines above the prompt. */
+  print(text: string): void;
+  /** Gives the terminal to something else, such as a command that prints, and takes it back. */
+  lend<T>(work: () => Promise<T>): Promise<T>;
+  /** What was entered, the newest first. */
+  history(): readonly string[];
+  /** True after Ctrl-C was pressed twice. */
+  left(): boolean;
+  close(): void;
+}>;
+
+export type ChatTerminalOptions = Readonly<{
+  terminal: Terminal;
+  history: readonly string[];
+  /** Words that complete what was typed. */
+  complete(word: string, text: string): readonly string[];
+  /** What happened so far in this conversation. */
+  transcripts(): Promise<readonly Transcript[]>;
+}>;
+
+/** Keys that mean the same while a question waits. */
+const CONTROLS: ReadonlySet<string> = new Set(["ctrl-o", "ctrl-d", "ctrl-l"]);
+/** How often the rows are drawn while an answer is made. */
+const FRAME_MS = 100;
+/** A second Ctrl-C within this time leaves. */
+const LEAVE_MS = 2_000;
+
+export function createChatTerminal({ terminal, history, complete, transcripts }: ChatTerminalOptions): ChatTerminal {
+  const { look } = terminal;
+  const { stderr } = process;
+  const screen = new Screen(
+    Object.assign(Object.create(stderr) as typeof stderr, {
+      write: (text: string) => stderr.write(text),
+      wrapsCursorRow: process.env["TERM_PROGRAM"] !== "vscode",
+    }),
+  );
+  let prompt = emptyPrompt(history);
+  const queue: string[] = [];
+  let wake = (): void => {};
+  let leaving = false;
+  let lent = 0;
+  let interruptedAt = Number.NEGATIVE_INFINITY;
+  let notice = "";
+  let working: { run: Run; rows(most: number): string[]; questions: ChatQuestions } | undefined;
+  let highlight: Highlight | undefined;
+  if (process.stdout.isTTY) void createHighlight(look).then((made) => (highlight = made));
+
+  /** The questions of the run, once the line that is being typed is out of the way. */
+  const asking = (): ChatQuestions | undefined =>
+    working?.questions.open() && prompt.editor.text === "" ? working.questions : undefined;
+  const hint = (): string => {
+    if (notice !== "") return notice;
+    if (asking()) return asking()!.hint();
+    if (working?.questions.open()) return "a question waits; send or clear this line to answer it";
+    if (working) return "Enter queues, Ctrl-S sends now, Esc stops, Ctrl-O transcript";
+    return "/help lists the commands, Ctrl-O transcript, Ctrl-D exits";
+  };
+  const draw = (print: readonly string[] = []): void => {
+    if (lent > 0) return;
+    const question = asking();
+    const { rows, cursor } = chatRows({
+      look,
+      columns: screen.columns,
+      height: screen.rows,
+      prompt: question?.prompt() ?? prompt,
+      queue: [...urgent, ...queue],
+      working: working && ((most) => question?.rows(most, screen.columns - 1) ?? working!.rows(most)),
+      hint: hint(),
+    });
+    screen.frame({ print, rows, cursor });
+  };
+  const leave = (): void => {
+    leaving = true;
+    working?.run.pause("stopped with Ctrl-C");
+    wake();
+  };
+  /** Ctrl-C and Esc. */
+  const interrupt = (key: "Ctrl-C" | "Esc"): void => {
+    const again = key === "Ctrl-C" && Date.now() - interruptedAt < LEAVE_MS;
+    if (again) return leave();
+    if (!working && key === "Ctrl-C" && prompt.editor.text !== "") {
+      prompt = promptWith(prompt, "");
+      return draw();
+    }
+    if (key === "Ctrl-C") interruptedAt = Date.now();
+    if (working) {
+      notice = "stopping; Ctrl-C again within two seconds leaves";
+      working.run.pause(`stopped with ${key}`);
+    } else if (key === "Ctrl-C") {
+      notice = "press Ctrl-C again to leave";
+      setTimeout(() => {
+        notice = "";
+        draw();
+      }, LEAVE_MS).unref();
+    }
+    draw();
+  };
+  /** Messages for the agent that works now. One that it does not hear before it ends is the next message. */
+  const urgent: string[] = [];
+  const deliver = async (): Promise<void> => {
+    const run = working?.run;
+    const main = run && [...run.state.nodes.values()].find(({ kind, path }) => kind === "task" && !path.includes("/"));
+    while (run && main && urgent.length > 0) {
+      const text = urgent.shift()!;
+      if (await run.send(main.path, text).catch(() => false)) continue;
+      urgent.unshift(text);
+      return;
+    }
+  };
+  const sendNow = (): void => {
+    const typed = prompt.editor.text.trim() !== "";
+    const text = typed ? prompt.editor.text : queue.pop();
+    if (typed) prompt = promptWith(prompt, "");
+    if (text === undefined) return;
+    if (!working) queue.push(text);
+    else urgent.push(text);
+    wake();
+    void deliver().then(() => draw());
+    draw();
+  };
+  const act = (key: Key): void => {
+    const held = `${key.ctrl ? "ctrl-" : ""}${key.alt ? "alt-" : ""}${key.name}`;
+    if (held === "ctrl-c" && prompt.search === undefined) return interrupt("Ctrl-C");
+    const asked = asking();
+    if (asked && !CONTROLS.has(held)) {
+      asked.key(key);
+      return draw();
+    }
+    if (held === "ctrl-d" && prompt.editor.text === "") return leave();
+    if (held === "ctrl-o")
+      return void lend(async () => browseTranscripts(transcriptItems(await transcripts(), look), { look, highlight }));
+    if (held === "ctrl-g" && prompt.search === undefined)
+      return void lend(async () => {
+        const edited = await editText(prompt.editor.text);
+        if ("text" in edited) prompt = promptWith(prompt, edited.text);
+        else notice = edited.problem;
+      });
+    if (held === "ctrl-s") return sendNow();
+    if (held === "ctrl-l") {
+      stderr.write("\u001b[2J\u001b[H");
+      screen.clear();
+      return draw();
+    }
+    if (held === "up" && prompt.editor.text === "" && queue.length > 0) {
+      prompt = promptWith(prompt, queue.pop()!);
+      return draw();
+    }
+    const step = promptKey(prompt, key, complete);
+    if (!step) {
+      if (held === "escape" && working) interrupt("Esc");
+      return;
+    }
+    prompt = step.prompt;
+    notice = "";
+    if (step.entered !== undefined && step.entered.trim() !== "") {
+      queue.push(step.entered);
+      wake();
+    }
+    draw();
+  };
+  const input = createRawInput({
+    key: act,
+    closed: leave,
+    suspend: () => screen.close(),
+    resume: () => draw(),
+  });
+  const lend = async <T>(work: () => Promise<T>): Promise<T> => {
+    lent += 1;
+    screen.close();
+    input.stop();
+    try {
+      return await work();
+    } finally {
+      lent -= 1;
+      input.start();
+      draw();
+    }
+  };
+  const resized = (): void => draw();
+  stderr.on("resize", resized);
+  const restore = (): void => {
+    input.stop();
+    screen.close();
+  };
+  process.once("exit", restore);
+  input.start();
+  draw();
+
+  return {
+    next: async () => {
+      draw();
+      while (queue.length === 0 && !leaving) await new Promise<void>((resolve) => (wake = resolve));
+      if (leaving) return undefined;
+      const text = queue.shift()!;
+      draw([
+        "",
+        ...text.split("\n").map((line, index) => look.colors.bold(`${index === 0 ? "> " : "  "}${terminalLine(line)}`)),
+      ]);
+      return text;
+    },
+    show: async (run) => {
+      const view = createAnswerView({
+        look,
+        columns: () => Math.max(20, screen.columns - 1),
+        highlight: () => highlight,
+        boxes: boxesOn(look),
+        delegates,
+      });
+      let tick = 0;
+      const rows = (most: number): string[] => view.rows(run.state, { now: Date.now(), tick, most });
+      const questions = createChatQuestions(run, {
+        look,
+        print: (lines) => draw(lines),
+        changed: () => draw(),
+        queue: (text) => void queue.push(text),
+      });
+      working = { run, rows, questions };
+      notice = "";
+      const timer = setInterval(() => {
+        tick += 1;
+        draw();
+      }, FRAME_MS);
+      const ends = (): void => run.pause("the terminal was closed");
+      process.on("SIGTERM", ends).on("SIGHUP", ends);
+      try {
+        for await (const event of run) {
+          const lines = view.lines(event, run.state);
+          if (lines.length > 0) draw(lines);
+          if (!("seq" in event)) continue;
+          questions.follow(event);
+          if (urgent.length > 0) await deliver();
+        }
+      } finally {
+        clearInterval(timer);
+        process.off("SIGTERM", ends).off("SIGHUP", ends);
+        questions.close();
+        working = undefined;
+        queue.unshift(...urgent.splice(0));
+        notice = "";
+        draw(view.end(run.state, run.state.outcome));
+      }
+    },
+    print: (text) => draw(text.split("\n")),
+    lend,
+    history: () => prompt.history,
+    left: () => leaving,
+    close: () => {
+      process.off("exit", restore);
+      stderr.off("resize", resized);
+      restore();
+    },
+  };
+}

@@ -1,0 +1,176 @@
+import type { ToolCall } from "../../core/model/model.ts";
+import type { Answer } from "../../core/plan/gate.ts";
+import { proposedRule } from "../../core/policy/propose-rule.ts";
+import type { KeptEvent } from "../../core/run/event.ts";
+import { unifiedDiff } from "../../core/text/diff.ts";
+import { defined } from "../../core/text/defined.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { reveal } from "../../core/text/sanitize.ts";
+import type { Look } from "../../core/view/look.ts";
+import { terminalLine } from "../../core/view/words.ts";
+import type { Run } from "../../runtime/run/run.ts";
+import { emptyPrompt, type Prompt, promptKey, promptWith } from "../../tui/chat/prompt.ts";
+import { diffLines } from "../../tui/chat/tool-lines.ts";
+import type { Key } from "../../tui/input/keys.ts";
+
+/** Questions of a run, asked one by one where the person types. */
+export type ChatQuestions = Readonly<{
+  /** Whether a question waits. */
+  open(): boolean;
+  follow(event: KeptEvent): void;
+  key(key: Key): void;
+  /** What is typed as the answer. */
+  prompt(): Prompt;
+  rows(most: number, columns: number): string[];
+  hint(): string;
+  close(): void;
+}>;
+
+type Question = Readonly<{
+  path: string;
+  text: string;
+  call: string | undefined;
+  rule: string | undefined;
+  about: ToolCall | undefined;
+}>;
+/** What the person types: an answer, or a rule. */
+type Step = "choose" | "rule";
+
+export function createChatQuestions(
+  run: Run,
+  {
+    look,
+    print,
+    changed,
+    queue,
+  }: Readonly<{
+    look: Look;
+    print(lines: string[]): void;
+    changed(): void;
+    /** Keeps a text that is no answer for later. */
+    queue(text: string): void;
+  }>,
+): ChatQuestions {
+  const waiting: Question[] = [];
+  const calls = new Map<string, ToolCall>();
+  let typed = emptyPrompt([]);
+  let step: Step = "choose";
+  let scope: NonNullable<Answer["scope"]> = "session";
+
+  const announce = (): void => {
+    const [question] = waiting;
+    if (!question) return changed();
+    typed = emptyPrompt([]);
+    step = "choose";
+    const who = run.state.nodes.get(question.path);
+    const title = `${who?.agent ?? question.path}${who && who.label !== who.path ? ` (${terminalLine(who.label)})` : ""}`;
+    print(["", look.colors.yellow(`${title} asks:`), ...visibleLines(question, look)]);
+  };
+  const give = (answer: Omit<Answer, "by">): void => {
+    const question = waiting.shift();
+    if (!question) return;
+    void run
+      .answer(question.path, { ...answer, by: "a person" }, question.call)
+      .then((taken) => taken || print([`${question.path} no longer waits for an answer.`]));
+    announce();
+  };
+  /** Everything is entered with Enter, so that a letter of a message that is being typed never answers a question. */
+  const enter = (text: string): void => {
+    const [question] = waiting;
+    if (!question) return;
+    if (step === "rule")
+      return give({ approve: true, always: true, scope, ...defined({ rule: text === "" ? undefined : text }) });
+    const about = question.call !== undefined;
+    if (/^y(es)?$/i.test(text)) return give({ approve: true });
+    const [no, feedback] = /^no?(?:[\s,:;.-]+([\s\S]+))?$/i.exec(text) ?? [];
+    if (no !== undefined) return give({ approve: false, ...defined({ text: feedback }) });
+    if (!about) return text === "" ? undefined : give({ approve: true, text });
+    if (/^a$/i.test(text)) return give({ approve: true, always: true, scope: "run" });
+    if (/^[cp]$/i.test(text)) {
+      scope = text.toLowerCase() === "c" ? "session" : "project";
+      if (question.rule === undefined) return give({ approve: true, always: true, scope });
+      step = "rule";
+      typed = promptWith(typed, question.rule);
+    } else if (text !== "") queue(text);
+  };
+  return {
+    open: () => waiting.length > 0,
+    follow: (event) => {
+      if (event.type === "turn.ended") for (const call of event.calls) calls.set(`${event.path}#${call.id}`, call);
+      if (event.type === "gate.opened") {
+        const about =
+          event.call === undefined
+            ? undefined
+            : (calls.get(`${event.path}#${event.call.replace(/\.\d+$/, "")}`) ??
+              calls.get(`${event.path}#${event.call}`));
+        waiting.push({
+          path: event.path,
+          text: event.question,
+          call: event.call,
+          about,
+          rule: about && proposedRule(about.name, about.input),
+        });
+        if (waiting.length === 1) announce();
+      }
+      const gone =
+        event.type === "gate.answered"
+          ? waiting.findIndex(({ path, call }) => path === event.path && call === event.call)
+          : event.type === "node.ended"
+            ? waiting.findIndex(({ path }) => path === event.path)
+            : -1;
+      if (gone < 0) return;
+      waiting.splice(gone, 1);
+      if (gone === 0) announce();
+    },
+    key: (key) => {
+      const [question] = waiting;
+      if (!question) return;
+      if (key.name === "escape") {
+        step = "choose";
+        typed = emptyPrompt([]);
+        return;
+      }
+      const done = promptKey(typed, key, () => []);
+      if (!done) return;
+      typed = done.prompt;
+      if (done.entered !== undefined) enter(done.entered.trim());
+    },
+    prompt: () => typed,
+    rows: (most) => {
+      const [question] = waiting;
+      const others = waiting.length > 1 ? ` (${waiting.length - 1} more wait)` : "";
+      return question ? [look.colors.yellow(`${titleOf(step, question)}${others}`)].slice(0, most) : [];
+    },
+    hint: () => hintOf(step, waiting[0]),
+    close: () => void waiting.splice(0),
+  };
+}
+
+function titleOf(step: Step, { call }: Question): string {
+  if (step === "rule") return "Allow what this rule covers. Edit it, then press Enter.";
+  return call === undefined ? "Your answer?" : "Allow this call?";
+}
+
+function hintOf(step: Step, question: Question | undefined): string {
+  if (step !== "choose") return "Enter sends, Esc goes back";
+  if (question?.call === undefined) return "y yes, n WORDS no, or an answer in words; then Enter";
+  return "y once, a always, c pattern here, p pattern in project, n WORDS no; then Enter";
+}
+
+/** The whole question; an edit is shown as a diff. */
+function visibleLines({ text, about }: Question, look: Look): string[] {
+  const columns = Math.max(20, (process.stderr.columns || 80) - 1);
+  const lines = text.split("\n").map((line) => reveal(line.replaceAll("\t", "    ")));
+  const input = about && isRecord(about.input) ? about.input : {};
+  const { oldText, newText, path } = input;
+  if (typeof oldText !== "string" || typeof newText !== "string") return lines;
+  const diff = unifiedDiff(`${oldText}\n`, `${newText}\n`, typeof path === "string" ? path : "file");
+  return [
+    lines[0] ?? "",
+    ...(typeof path === "string" ? [`  path: ${reveal(path)}`] : []),
+    ...diffLines(reveal2(diff), { look, columns, most: Number.POSITIVE_INFINITY }),
+  ];
+}
+
+/** Control characters as symbols; line ends stay. */
+const reveal2 = (text: string): string => text.split("\n").map(reveal).join("\n");

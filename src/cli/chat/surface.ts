@@ -1,0 +1,177 @@
+import { readdirSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { isKept, type KeptEvent } from "../../core/run/event.ts";
+import type { CrewError } from "../../core/schema/error.ts";
+import { fence } from "../../core/text/fence.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
+import { transcriptsOf } from "../../core/view/transcript.ts";
+import type { Crew } from "../../crew.ts";
+import { readRegularText } from "../../runtime/disk/regular-file.ts";
+import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
+import type { Run } from "../../runtime/run/run.ts";
+import type { Flags } from "../base/flags.ts";
+import { report } from "../base/report.ts";
+import type { Terminal } from "../base/terminal.ts";
+import { endLines } from "./answer-end.ts";
+import { createChatTerminal } from "./chat-terminal.ts";
+import { pipedLines } from "./lines.ts";
+import { watch } from "./watch.ts";
+
+/** Where a conversation is typed and shown: a terminal that can redraw, or lines of text. */
+export type ChatSurface = Readonly<{
+  next(): Promise<string | undefined>;
+  show(run: Run): Promise<void>;
+  print(text: string): void;
+  report(error: CrewError): number;
+  /** Lets something else print to the terminal. */
+  lend<T>(work: () => Promise<T>): Promise<T>;
+  /** Runs a command of the person and remembers its output for the next message. */
+  runCommand(command: string): Promise<void>;
+  /** A message with the output of commands that were run before it. */
+  withCommands(text: string): string;
+  /** Every event of the answers that were shown. */
+  events(): readonly KeptEvent[];
+  close(): Promise<void>;
+}>;
+
+type SurfaceOptions = Readonly<{
+  crew: Crew;
+  flags: Flags;
+  place: Terminal;
+  home: string;
+  slashNames: readonly string[];
+}>;
+
+export async function openSurface(options: SurfaceOptions): Promise<ChatSurface> {
+  const { place } = options;
+  return place.attended && place.live && process.stdout.isTTY ? terminalSurface(options) : lineSurface(options);
+}
+
+/** Lines from a pipe, or from a terminal that cannot redraw. */
+function lineSurface({ flags, place }: SurfaceOptions): ChatSurface {
+  const lines = pipedLines(process.stdin, place.attended ? "> " : "");
+  const print = (text: string): void => void process.stderr.write(`${text}\n`);
+  return {
+    next: lines.next,
+    show: (run) => watch(run, flags, place),
+    print,
+    report: (error) => report(error, { json: false, look: place.look }),
+    lend: (work) => work(),
+    ...personCommands(print),
+    events: () => [],
+    close: lines.close,
+  };
+}
+
+async function terminalSurface({ crew, flags, place, home, slashNames }: SurfaceOptions): Promise<ChatSurface> {
+  const file = join(home, "chat-history.json");
+  const events: KeptEvent[] = [];
+  let agents: readonly string[] = [];
+  void crew.agents().then((found) => (agents = found.agents.map(({ name }) => name)));
+  const chat = createChatTerminal({
+    terminal: place,
+    history: await keptHistory(file),
+    complete: (word, text) =>
+      completions(word, { first: text === word, agents, slashNames, cwd: flags.cwd ?? process.cwd() }),
+    transcripts: async () => transcriptsOf(events),
+  });
+  return {
+    next: chat.next,
+    show: async (run) => {
+      const mine: KeptEvent[] = [];
+      const collected = (async (): Promise<void> => {
+        for await (const event of run) if (isKept(event)) mine.push(event);
+      })().catch(() => {});
+      await chat.show(run);
+      await collected;
+      events.push(...mine);
+      if (!flags.quiet) chat.print(endLines(run.state, mine, place.look).join("\n"));
+    },
+    print: chat.print,
+    report: (error) => {
+      chat.print(`${place.look.colors.red("error")}  ${sanitize(error.message)}\n       ${sanitize(error.hint)}`);
+      return 1;
+    },
+    lend: chat.lend,
+    ...personCommands(chat.print),
+    events: () => events,
+    close: async () => {
+      chat.close();
+      // A history is a convenience: a full disk must not end the conversation with an error.
+      await writeAtomic(file, `${JSON.stringify(chat.history())}\n`).catch(() => {});
+    },
+  };
+}
+
+const MOST_KEPT = 500;
+
+async function keptHistory(file: string): Promise<string[]> {
+  try {
+    const value: unknown = JSON.parse(await readRegularText(file));
+    return Array.isArray(value) ? value.filter((line) => typeof line === "string").slice(0, MOST_KEPT) : [];
+  } catch {
+    return [];
+  }
+}
+
+type Known = Readonly<{ first: boolean; agents: readonly string[]; slashNames: readonly string[]; cwd: string }>;
+const MOST_COMPLETIONS = 200;
+
+/** Commands at the beginning of a message, and agents and files after `@`. */
+function completions(word: string, { first, agents, slashNames, cwd }: Known): string[] {
+  if (word.startsWith("/") && first) return slashNames.filter((name) => name.startsWith(word));
+  if (!word.startsWith("@")) return [];
+  const typed = word.slice(1);
+  const folder = typed.slice(0, typed.lastIndexOf("/") + 1);
+  const names = agents.filter((name) => name.startsWith(typed)).map((name) => `@${name}`);
+  return [
+    ...names,
+    ...filesIn(cwd, folder)
+      .filter((path) => path.startsWith(typed))
+      .map((path) => `@${path}`),
+  ].slice(0, MOST_COMPLETIONS);
+}
+
+function filesIn(cwd: string, folder: string): string[] {
+  try {
+    return readdirSync(join(cwd, folder), { withFileTypes: true })
+      .filter(({ name }) => !name.startsWith(".") && name !== "node_modules")
+      .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? "/" : ""}`)
+      .filter((path) => sanitize(path) === path && !/\s/.test(path))
+      .toSorted();
+  } catch {
+    return [];
+  }
+}
+
+/** Output beyond this is cut before it is handed to the agent. */
+const MOST_OUTPUT = 20_000;
+
+/** `!command`: runs with the rights of the person, and the next message carries what it printed. */
+function personCommands(print: (text: string) => void): Pick<ChatSurface, "runCommand" | "withCommands"> {
+  let before: string[] = [];
+  return {
+    runCommand: async (command) => {
+      if (command === "") return print("Type a command after the exclamation mark, as in `!git status`.");
+      const child = spawn("/bin/sh", ["-c", command], { stdio: ["ignore", "pipe", "pipe"] });
+      let output = "";
+      for (const stream of [child.stdout, child.stderr])
+        stream.on("data", (chunk: Buffer) => {
+          output = `${output}${chunk.toString("utf8")}`.slice(-MOST_OUTPUT);
+        });
+      const code = await new Promise<number | null>((done) => child.once("close", done));
+      const text = sanitize(output).trimEnd();
+      print(
+        [...(text === "" ? [] : [text]), ...(code === 0 ? [] : [`exit code ${code ?? "unknown"}`])].join("\n") ||
+          "(no output)",
+      );
+      before.push(`I ran \`${command}\` (exit code ${code ?? "unknown"}). It printed:\n\n${fence(text, "")}`);
+    },
+    withCommands: (text) => {
+      const all = [...before, text].join("\n\n");
+      before = [];
+      return all;
+    },
+  };
+}

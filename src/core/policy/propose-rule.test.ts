@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { proposedRule } from "./propose-rule.ts";
+
+test.each([
+  ["bash", { command: "npm test -- --watch a.ts" }, "bash(npm test -- --watch *)"],
+  ["bash", { command: "npm run build" }, "bash(npm run build *)"],
+  ["bash", { command: "git log --oneline -5 src" }, "bash(git log --oneline -5 *)"],
+  ["bash", { command: "touch -c one.txt" }, "bash(touch -c *)"],
+  ["edit_file", { path: "src/core/a.ts", oldText: "a", newText: "b" }, "edit_file(src/core/**)"],
+  ["write_file", { path: "README.md" }, "write_file(README.md)"],
+  ["http_get", { url: "https://example.com/a/b?c" }, "http_get(https://example.com/*)"],
+])("%s %j proposes %s", (tool, input, rule) => {
+  expect(proposedRule(tool, input)).toBe(rule);
+});
+
+test.each(["rm a && rm b", "echo $(whoami)", "cat a > b", "ls | sh", "echo 'a b'", "a\nb", ""])(
+  "a command line with operators or quotes is never generalised: %j",
+  (command) => {
+    expect(proposedRule("bash", { command })).toBeUndefined();
+  },
+);

@@ -1,0 +1,30 @@
+import { isRecord } from "../text/json.ts";
+
+/**
+ * A rule that a person may want after approving a call: the same command and options with any operands, the same folder,
+ * the same site. `undefined` when there is nothing to generalise.
+ */
+export function proposedRule(tool: string, input: unknown): string | undefined {
+  if (!isRecord(input)) return undefined;
+  const { command, path, url } = input;
+  if (typeof command === "string") return commandRule(tool, command);
+  if (typeof path === "string" && path !== "") {
+    const folder = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "";
+    return folder === "" ? `${tool}(${path})` : `${tool}(${folder}/**)`;
+  }
+  return typeof url === "string" && URL.canParse(url) ? `${tool}(${new URL(url).origin}/*)` : undefined;
+}
+
+/** Commands whose first operand chooses what they do. */
+const SUBCOMMANDS =
+  /^(?:git|npm|pnpm|yarn|npx|cargo|go|docker|kubectl|make|pip|uv|poetry|gh|dotnet|mvn|gradle|deno|bun)$/;
+
+/** Keeps the program, its subcommand and every option; operands may differ. Lines with operators are never generalised. */
+function commandRule(tool: string, command: string): string | undefined {
+  const line = command.trim();
+  if (line === "" || /[\n;&|<>`$(){}*?[\]"'\\#]/.test(line)) return undefined;
+  const [program = "", ...words] = line.split(/\s+/);
+  const kept = SUBCOMMANDS.test(program) ? (words[0] === "run" ? 2 : 1) : 0;
+  const literal = words.filter((word, index) => index < kept || word.startsWith("-"));
+  return `${tool}(${[program, ...literal].join(" ")} *)`;
+}

@@ -1,0 +1,231 @@
+import type { Outcome } from "../../core/outcome/outcome.ts";
+import type { Event } from "../../core/run/event.ts";
+import type { NodeView, State } from "../../core/run/state.ts";
+import { fit, pad, widthOf } from "../../core/view/fit.ts";
+import type { Look } from "../../core/view/look.ts";
+import { nodeTitle } from "../../core/view/nodes.ts";
+import { counted, terminalLine, took } from "../../core/view/words.ts";
+import type { Boxes } from "../boxes.ts";
+import { markdownLines } from "../markdown/markdown.ts";
+import type { Highlight, MarkdownOptions } from "../markdown/options.ts";
+import { createMarkdownStream } from "../markdown/stream.ts";
+import { endedCallLines, runningCallRows, type ShownCall } from "./tool-lines.ts";
+
+/** One answer of an agent on a terminal: lines that are final, and rows that still change. */
+export type AnswerView = Readonly<{
+  /** The lines that an event adds to the scrollback. */
+  lines(event: Event, state: State): string[];
+  /** At most so many rows about what goes on right now. */
+  rows(state: State, at: Readonly<{ now: number; tick: number; most: number }>): string[];
+  /** What is still to be printed when the run has ended: the answer, unless it was streamed. */
+  end(state: State, outcome: Outcome | undefined): string[];
+}>;
+
+export type AnswerViewOptions = Readonly<{
+  look: Look;
+  columns(): number;
+  highlight(): Highlight | undefined;
+  /** The boxes of helpers. */
+  boxes: Boxes;
+  /** Tools that start agents; those have boxes instead of lines. */
+  delegates(tool: string): boolean;
+}>;
+
+/** Follows the main agent of a run. Events must be given in their order. */
+export function createAnswerView({ look, columns, highlight, boxes, delegates }: AnswerViewOptions): AnswerView {
+  const { colors, signs } = look;
+  const options = (): MarkdownOptions => ({ look, columns: columns(), highlight: highlight() });
+  const stream = createMarkdownStream(options);
+  const calls = new Map<string, ShownCall>();
+  const outputs = new Map<string, string>();
+  let streamed = "";
+  let answer = "";
+  let thought = "";
+  let thinkingSince: number | undefined;
+  let thinkingMs = 0;
+  let spaced = true;
+  /** A group of lines with one blank line before it, unless the lines belong to the group before. */
+  const group = (lines: string[], kind: "new" | "same" = "new"): string[] => {
+    if (lines.length === 0) return lines;
+    const gap = kind === "new" && !spaced && lines[0] !== "" ? [""] : [];
+    spaced = lines.at(-1) === "";
+    return [...gap, ...lines];
+  };
+  let last: "text" | "call" | "other" = "other";
+  const text = (lines: string[]): string[] => {
+    const from = last;
+    if (lines.length > 0) last = "text";
+    return group(lines, from === "text" ? "same" : "new");
+  };
+  const callLines = (lines: string[]): string[] => {
+    const from = last;
+    last = "call";
+    return group(lines, from === "call" ? "same" : "new");
+  };
+  const other = (line: string): string[] => {
+    last = "other";
+    return group([line]);
+  };
+  const note = (what: string, said: string): string[] => other(`${colors.yellow(`${what}:`)} ${terminalLine(said)}`);
+  const settle = (
+    call: string,
+    tool: string,
+    ended: Readonly<{ state: "ok" | "error" | "denied" | "unknown"; text: string; ms?: number; at: number }>,
+  ): string[] => {
+    const known = calls.get(call) ?? { tool, preview: "", startedAt: ended.at };
+    calls.delete(call);
+    outputs.delete(call);
+    if (delegates(tool) && ended.state === "ok") return [];
+    return callLines(endedCallLines({ ...known, ...ended, ms: ended.ms }, { look, columns: columns() }));
+  };
+
+  const mainLines = (event: Event): string[] => {
+    switch (event.type) {
+      case "text.delta":
+        if (thinkingSince !== undefined) stopThinking(event.at);
+        streamed += event.text;
+        return text(stream.push(event.text));
+      case "thinking.delta":
+        thinkingSince ??= event.at;
+        thought += event.text;
+        return [];
+      case "turn.restarted": {
+        const open = stream.end();
+        streamed = "";
+        return open.length === 0 && answer === "" ? [] : [...text(open), ...note("asked again", event.reason)];
+      }
+      case "turn.ended": {
+        if (thinkingSince !== undefined) stopThinking(event.at);
+        const folded = event.thinking || thought ? foldedThinking(event.thinking || thought) : [];
+        thought = "";
+        const missing = streamed === "" ? event.text : "";
+        const lines = [...text(stream.push(missing)), ...text(stream.end())];
+        answer = event.text.trim() === "" ? answer : event.text;
+        streamed = "";
+        return [...folded, ...lines];
+      }
+      case "tool.started":
+        if (!delegates(event.tool))
+          calls.set(event.call, { tool: event.tool, preview: event.preview, startedAt: event.at });
+        return [];
+      case "tool.delta":
+        outputs.set(event.call, `${outputs.get(event.call) ?? ""}${event.text}`.slice(-8_000));
+        return [];
+      case "tool.ended":
+        return settle(event.call, event.tool, {
+          state: event.error ? "error" : "ok",
+          text: event.text,
+          ms: event.ms,
+          at: event.at,
+        });
+      case "tool.denied":
+        return settle(event.call, event.tool, { state: "denied", text: event.text, at: event.at });
+      case "tool.rejected":
+        return settle(event.call, event.tool, { state: "error", text: event.text, at: event.at });
+      case "tool.unknown":
+        return settle(event.call, event.tool, { state: "unknown", text: event.text, at: event.at });
+      case "limit.reached":
+        return note("limit", event.text);
+      case "context.compacted":
+        return other(colors.dim(`The conversation was summarised: ${event.before} tokens became ${event.after}.`));
+      case "message.sent":
+        return other(colors.dim(`sent now: ${terminalLine(event.text)}`));
+      default:
+        return [];
+    }
+  };
+  const stopThinking = (now: number): void => {
+    thinkingMs += now - (thinkingSince ?? now);
+    thinkingSince = undefined;
+  };
+  const foldedThinking = (said: string): string[] => {
+    const size = counted(said.trim().split("\n").length, "line");
+    const line = colors.dim(`${signs.step} thought for ${took(thinkingMs)} (${size}; Ctrl-O shows them)`);
+    thinkingMs = 0;
+    return other(line);
+  };
+
+  return {
+    lines: (event, state) => {
+      if (event.type === "warning") return note("warning", event.text);
+      if (event.type === "rights.reduced")
+        return note("note", `${event.agent} has fewer tools than its file names: ${event.reason}`);
+      if (event.type === "node.parked") return note("waiting", `${event.why}. ${event.helps}`);
+      const main = !event.path.includes("/");
+      const own = main ? mainLines(event) : [];
+      const box = "seq" in event ? boxes(event, state) : undefined;
+      if (box === undefined) return own;
+      last = "other";
+      return [...own, ...group(box.split("\n"))];
+    },
+    rows: (state, { now, tick, most }) => {
+      const sign = signs.spinner[tick % signs.spinner.length] ?? "";
+      const width = columns();
+      const open = stream.open().filter((line, index) => index > 0 || line !== "" || last === "text");
+      const helpers = runningHelpers(state);
+      const fixed = Math.min(helpers.length, 5) + Math.min(calls.size, 3);
+      const tail = open.slice(-Math.max(1, most - fixed - 2));
+      let left = most - tail.length - Math.min(helpers.length, 5);
+      const tools = [...calls].slice(-3).flatMap(([id, call], index, all) => {
+        const room = Math.max(1, Math.min(4, left - (all.length - index - 1)));
+        const rows = runningCallRows(call, {
+          look,
+          columns: width,
+          now,
+          sign,
+          output: outputs.get(id) ?? "",
+          most: room,
+        });
+        left -= rows.length;
+        return rows;
+      });
+      const thinking =
+        tail.length === 0 && tools.length === 0 && helpers.length === 0
+          ? [colors.dim(fit(`${sign} ${thinkingText(thought)}`, width, signs.more))]
+          : [];
+      return [...tail, ...tools, ...helperRows(helpers, { look, width, now, sign }), ...thinking].slice(
+        0,
+        Math.max(1, most),
+      );
+    },
+    end: (_, outcome) => {
+      const rest = text(stream.end());
+      const output = outcome && "output" in outcome ? (outcome.output ?? "") : "";
+      const repeated = output.trim() === answer.trim() && answer.trim() !== "";
+      const shown = repeated || output.trim() === "" ? [] : text(markdownLines(output, options()));
+      answer = "";
+      return [...rest, ...shown];
+    },
+  };
+}
+
+function thinkingText(thought: string): string {
+  const line = thought.split("\n").findLast((each) => each.trim() !== "");
+  return line === undefined ? "thinking" : `thinking: ${terminalLine(line.slice(-400))}`;
+}
+
+/** The helpers right below the main agent, and those below them, that work now. */
+function runningHelpers({ nodes }: State): NodeView[] {
+  return [...nodes.values()].filter(
+    ({ kind, status, path }) => kind === "task" && status === "running" && path.includes("/"),
+  );
+}
+
+const MOST_HELPERS = 5;
+
+function helperRows(
+  helpers: readonly NodeView[],
+  { look, width, now, sign }: Readonly<{ look: Look; width: number; now: number; sign: string }>,
+): string[] {
+  const { colors, signs } = look;
+  const shown = helpers.length > MOST_HELPERS ? helpers.slice(0, MOST_HELPERS - 1) : helpers;
+  const names = Math.min(Math.floor(width / 3), Math.max(0, ...shown.map((view) => widthOf(nodeTitle(view)))));
+  const rows = shown.map((view) => {
+    const time = took(now - view.startedAt);
+    const room = Math.max(0, width - names - time.length - 6);
+    const doing = view.doing === "writing" ? terminalLine(view.text.slice(-400)) : terminalLine(view.doing);
+    return `${colors.cyan(sign)} ${pad(fit(nodeTitle(view), names, signs.more), names)}  ${colors.dim(pad(fit(doing, room, signs.more), room))} ${colors.dim(time)}`;
+  });
+  const more = helpers.length - shown.length;
+  return more > 0 ? [...rows, colors.dim(`  +${more} more working`)] : rows;
+}

@@ -1,0 +1,151 @@
+import { type TextEditor, edit, emptyEditor, insert, withText } from "../input/editor.ts";
+import type { Key } from "../input/keys.ts";
+
+/** What a person types: a text, the messages from before, and words that complete it. Pure data. */
+export type Prompt = Readonly<{
+  editor: TextEditor;
+  /** Earlier messages, the newest first, and which of them is shown. */
+  history: readonly string[];
+  shown: number | undefined;
+  /** What was typed before an earlier message was shown. */
+  draft: string;
+  /** The text that is searched for in the earlier messages. */
+  search: string | undefined;
+  /** Words that fit what was typed, and which of them is chosen. */
+  completions: Readonly<{ words: readonly string[]; from: number; chosen: number | undefined }> | undefined;
+}>;
+
+export const emptyPrompt = (history: readonly string[]): Prompt => ({
+  editor: emptyEditor,
+  history,
+  shown: undefined,
+  draft: "",
+  search: undefined,
+  completions: undefined,
+});
+
+/** What a key does: another prompt, a text that was entered, or nothing. */
+export type PromptStep = Readonly<{ prompt: Prompt; entered?: string }> | undefined;
+
+/** Handles one key. `complete` gives the words that fit the word before the cursor. */
+export function promptKey(
+  prompt: Prompt,
+  key: Key,
+  complete: (word: string, text: string) => readonly string[],
+): PromptStep {
+  if (prompt.search !== undefined) return searchKey(prompt, key);
+  const held = `${key.ctrl ? "ctrl-" : ""}${key.alt ? "alt-" : ""}${key.name}`;
+  switch (held) {
+    case "enter":
+      return enter(prompt, key);
+    case "tab":
+      return { prompt: completed(prompt, complete, key.shift ? -1 : 1) };
+    case "ctrl-r":
+      return { prompt: { ...prompt, search: "", completions: undefined } };
+    case "escape":
+      return prompt.completions ? { prompt: { ...prompt, completions: undefined } } : undefined;
+    default: {
+      const editor = edit(prompt.editor, key);
+      if (editor) return { prompt: { ...prompt, editor, completions: undefined } };
+      if (held === "up" || held === "ctrl-p") return { prompt: recalled(prompt, 1) };
+      if (held === "down" || held === "ctrl-n") return { prompt: recalled(prompt, -1) };
+      return undefined;
+    }
+  }
+}
+
+/** The same prompt with another text. */
+export const promptWith = (prompt: Prompt, text: string): Prompt => ({
+  ...prompt,
+  editor: withText(prompt.editor, text),
+  shown: undefined,
+  search: undefined,
+  completions: undefined,
+});
+
+/** The message that a search has found. */
+export function foundBySearch({ history, search }: Prompt): string | undefined {
+  if (search === undefined || search === "") return undefined;
+  const wanted = search.toLowerCase();
+  return history.find((text) => text.toLowerCase().includes(wanted));
+}
+
+function enter(prompt: Prompt, key: Key): PromptStep {
+  const { editor, history } = prompt;
+  if (key.shift) return { prompt: { ...prompt, editor: insert(editor, "\n") } };
+  if (editor.text.endsWith("\\") && editor.cursor === editor.text.length)
+    return { prompt: { ...prompt, editor: withText(editor, `${editor.text.slice(0, -1)}\n`) } };
+  const text = editor.text;
+  const kept = text.trim() === "" ? history : [text, ...history.filter((each) => each !== text)];
+  return {
+    prompt: { ...emptyPrompt(kept.slice(0, MOST_KEPT)), editor: { ...emptyEditor, cut: editor.cut } },
+    entered: text,
+  };
+}
+
+const MOST_KEPT = 500;
+
+function recalled(prompt: Prompt, by: 1 | -1): Prompt {
+  const { history, shown, editor } = prompt;
+  const next = (shown ?? -1) + by;
+  if (next >= history.length || next < -1) return prompt;
+  const draft = shown === undefined ? editor.text : prompt.draft;
+  if (next === -1) return { ...promptWith(prompt, draft), draft: "" };
+  return { ...promptWith(prompt, history[next]!), shown: next, draft };
+}
+
+function searchKey(prompt: Prompt, key: Key): PromptStep {
+  const search = prompt.search ?? "";
+  const found = foundBySearch(prompt);
+  if (key.name === "paste" || (key.text !== undefined && !key.ctrl && !key.alt))
+    return { prompt: { ...prompt, search: search + (key.text ?? "") } };
+  if (key.name === "backspace") return { prompt: { ...prompt, search: search.slice(0, -1) } };
+  if (key.ctrl && key.name === "r" && found !== undefined) {
+    // The next older message that fits: those before it are moved to the end for this search.
+    const at = prompt.history.indexOf(found);
+    return { prompt: { ...prompt, history: [...prompt.history.slice(at + 1), ...prompt.history.slice(0, at + 1)] } };
+  }
+  if (key.name === "escape" || (key.ctrl && (key.name === "g" || key.name === "c")))
+    return { prompt: { ...prompt, search: undefined } };
+  return { prompt: found === undefined ? { ...prompt, search: undefined } : promptWith(prompt, found) };
+}
+
+/** Completes the word before the cursor; pressed again, it goes through the words that fit. */
+function completed(prompt: Prompt, complete: (word: string, text: string) => readonly string[], by: 1 | -1): Prompt {
+  const { editor, completions } = prompt;
+  if (completions) {
+    const { words, from } = completions;
+    const chosen =
+      completions.chosen === undefined
+        ? by > 0
+          ? 0
+          : words.length - 1
+        : (completions.chosen + by + words.length) % words.length;
+    return { ...prompt, editor: replaced(editor, from, words[chosen]!), completions: { words, from, chosen } };
+  }
+  const before = editor.text.slice(0, editor.cursor);
+  const from = Math.max(before.lastIndexOf(" "), before.lastIndexOf("\n")) + 1;
+  const words = complete(before.slice(from), before);
+  if (words.length === 0) return prompt;
+  if (words.length === 1) return { ...prompt, editor: replaced(editor, from, withBlank(words[0]!)) };
+  const common = commonStart(words);
+  const grown = common.length > editor.cursor - from ? replaced(editor, from, common) : editor;
+  return { ...prompt, editor: grown, completions: { words, from, chosen: undefined } };
+}
+
+/** After a folder one goes on typing. */
+const withBlank = (word: string): string => (word.endsWith("/") ? word : `${word} `);
+
+function replaced(editor: TextEditor, from: number, word: string): TextEditor {
+  return {
+    ...editor,
+    text: editor.text.slice(0, from) + word + editor.text.slice(editor.cursor),
+    cursor: from + word.length,
+  };
+}
+
+function commonStart([first = "", ...rest]: readonly string[]): string {
+  let length = first.length;
+  for (const word of rest) while (!word.startsWith(first.slice(0, length))) length -= 1;
+  return first.slice(0, length);
+}

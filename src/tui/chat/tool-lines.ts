@@ -1,0 +1,88 @@
+import { sanitize } from "../../core/text/sanitize.ts";
+import { fit } from "../../core/view/fit.ts";
+import type { Look } from "../../core/view/look.ts";
+import { terminalLine, took } from "../../core/view/words.ts";
+import { codeLines } from "../markdown/markdown.ts";
+
+/** A call of a tool, as far as it is known. */
+export type ShownCall = Readonly<{ tool: string; preview: string; startedAt: number }>;
+
+/** How a call ended. */
+export type EndedCall = ShownCall &
+  Readonly<{ state: "ok" | "error" | "denied" | "unknown"; text: string; ms: number | undefined }>;
+
+type Room = Readonly<{ look: Look; columns: number }>;
+
+/** One line for a call that has ended, with the reason if it failed, and with the diff if it changed a file. */
+export function endedCallLines(call: EndedCall, room: Room): string[] {
+  const { look, columns } = room;
+  const { colors, signs } = look;
+  const sign =
+    call.state === "ok"
+      ? colors.green(signs.ok)
+      : call.state === "error"
+        ? colors.red(signs.failed)
+        : colors.yellow(signs.none);
+  const time = call.ms === undefined || call.ms < 100 ? "" : `${signs.dot}${took(call.ms)}`;
+  const head = fit(
+    `${call.tool} ${terminalLine(call.preview)}`.trimEnd(),
+    Math.max(8, columns - 2 - time.length),
+    signs.more,
+  );
+  const first = `${sign} ${head}${colors.dim(time)}`;
+  if (call.state !== "ok")
+    return [first, `  ${colors.dim(fit(terminalLine(reasonIn(call.text)), columns - 2, signs.more))}`];
+  return [first, ...diffLines(call.text, room)];
+}
+
+/** The rows of a call under way: what it does, and the last lines that it has printed. */
+export function runningCallRows(
+  { tool, preview, startedAt }: ShownCall,
+  {
+    look,
+    columns,
+    now,
+    sign,
+    output,
+    most,
+  }: Room & Readonly<{ now: number; sign: string; output: string; most: number }>,
+): string[] {
+  const { colors, signs } = look;
+  const time = took(now - startedAt);
+  const head = fit(`${tool} ${terminalLine(preview)}`.trimEnd(), Math.max(8, columns - 4 - time.length), signs.more);
+  const lines = sanitize(output.slice(-TAIL_CHARS))
+    .split("\n")
+    .map((line) => line.trimEnd())
+    .filter((line) => line !== "")
+    .slice(-Math.max(0, most - 1));
+  return [
+    `${colors.cyan(sign)} ${head} ${colors.dim(time)}`,
+    ...lines.map((line) => colors.dim(fit(`  ${line.replaceAll("\t", "    ")}`, columns, signs.more))),
+  ].slice(0, Math.max(1, most));
+}
+
+/** Enough for the rows that are shown. */
+const TAIL_CHARS = 4_000;
+/** A longer diff is cut; the transcript has all of it. */
+const MOST_DIFF_LINES = 40;
+
+/** The unified diff in the result of a tool, coloured; empty when there is none. */
+export function diffLines(
+  text: string,
+  { look, columns, most = MOST_DIFF_LINES }: Room & Readonly<{ most?: number }>,
+): string[] {
+  const start = text.search(/^--- .*\n\+\+\+ /m);
+  if (start < 0) return [];
+  const all = sanitize(text.slice(start)).split("\n");
+  const shown = all.slice(2, 2 + most);
+  const left = all.length - 2 - shown.length;
+  return [
+    ...codeLines(shown.join("\n"), "diff", { look, columns }),
+    ...(left > 0 ? [look.colors.dim(`  and ${left} more lines; Ctrl-O shows them`)] : []),
+  ];
+}
+
+/** The first line that says something. */
+function reasonIn(text: string): string {
+  return text.split("\n").find((line) => line.trim() !== "") ?? "no output";
+}

@@ -1,0 +1,156 @@
+import { Lexer, type Token, type Tokens } from "marked";
+import { sanitize } from "../../core/text/sanitize.ts";
+import type { Look } from "../../core/view/look.ts";
+import { type Span, type Style, splitLine, wrap } from "../wrap.ts";
+import type { MarkdownOptions } from "./options.ts";
+import { tableLines } from "./table.ts";
+
+/** Markdown as lines that fit the terminal. Nothing in the text can act on the terminal. */
+export function markdownLines(text: string, options: MarkdownOptions): string[] {
+  return tokensOf(sanitize(text)).flatMap((token, index) => {
+    const lines = blockLines(token, options);
+    return index === 0 || lines.length === 0 ? lines : ["", ...lines];
+  });
+}
+
+/** Text beyond this size is shown as it is: parsing it again with every piece that arrives would take too long. */
+export const MOST_PARSED = 64_000;
+
+/** The blocks of a Markdown text without the blank lines between them. Text that cannot be parsed is one block. */
+export function tokensOf(text: string): Token[] {
+  return allTokensOf(text).filter(({ type }) => type !== "space" && type !== "def");
+}
+
+/** Every block, blank lines included, so that together they are the text. */
+export function allTokensOf(text: string): Token[] {
+  if (text.length > MOST_PARSED || DEEP.test(text)) return [plain(text)];
+  const lexer = new Lexer();
+  const queue = lexer.inline.bind(lexer);
+  lexer.inline = (src, tokens = []) => {
+    if (!isCostly(src)) return queue(src, tokens);
+    tokens.push(plain(src));
+    return tokens;
+  };
+  return [...lexer.lex(text)];
+}
+
+/** The parser nests once per mark, and takes cubic time for text that consists of marks. Such text is shown as it is. */
+const DEEP = /^(?:[ \t]*(?:>|[-*+](?= ))){16}/m;
+const isCostly = (text: string): boolean => (text.match(MARKS)?.length ?? 0) > MOST_MARKS;
+const MARKS = /[*_`[\]<~]/g;
+const MOST_MARKS = 200;
+
+const plain = (raw: string): Tokens.Text => ({ type: "text", raw, text: raw, escaped: false });
+
+/** The lines of one block. */
+export function blockLines(token: Token, options: MarkdownOptions): string[] {
+  const { columns, look } = options;
+  switch (token.type) {
+    case "heading":
+      return wrap(inline(token.tokens ?? [], look, look.colors.bold), columns).map((line) =>
+        token["depth"] === 1 ? look.colors.underline(line) : line,
+      );
+    case "code":
+      return codeLines(String(token["text"]), String(token["lang"] ?? ""), options);
+    case "list":
+      return listLines(token as Tokens.List, options);
+    case "blockquote":
+      return (token.tokens ?? [])
+        .filter(({ type }) => type !== "space")
+        .flatMap((each, index) => {
+          const lines = blockLines(each, { ...options, columns: Math.max(8, columns - 2) });
+          return index === 0 ? lines : ["", ...lines];
+        })
+        .map((line) => `${look.colors.dim(look.signs.frame[5])} ${line}`);
+    case "table":
+      return tableLines(token as Tokens.Table, (cell) => inline(cell.tokens, look), options);
+    case "hr":
+      return [look.colors.dim(look.signs.frame[4].repeat(Math.min(columns, 40)))];
+    case "space":
+    case "def":
+      return [];
+    default:
+      return wrap(
+        inline(token.type === "paragraph" || token.type === "text" ? (token.tokens ?? [token]) : [token], look),
+        columns,
+      );
+  }
+}
+
+/** Lines of code, indented by two; a long line goes on in the next one. */
+export function codeLines(code: string, language: string, { columns, look, highlight }: MarkdownOptions): string[] {
+  const colored = highlight?.(code, language.split(/\s/, 1)[0] ?? "");
+  const lines =
+    colored ?? code.split("\n").map((text): Span[] => [{ text, ...(language === "diff" && diffStyle(text, look)) }]);
+  return lines.flatMap((spans) =>
+    splitLine(
+      spans.map((span) => ({ ...span, text: span.text.replaceAll("\t", "    ") })),
+      columns,
+      { first: "  ", rest: "  " },
+    ),
+  );
+}
+
+function diffStyle(line: string, { colors }: Look): { style: Style } | undefined {
+  if (/^(\+\+\+|---) /.test(line)) return { style: colors.bold };
+  if (line.startsWith("+")) return { style: colors.green };
+  if (line.startsWith("-")) return { style: colors.red };
+  return line.startsWith("@@") ? { style: colors.cyan } : undefined;
+}
+
+function listLines({ ordered, start, items }: Tokens.List, options: MarkdownOptions): string[] {
+  const from = Number(start) || 1;
+  const width = ordered ? String(from + items.length - 1).length + 2 : 2;
+  return items.flatMap((item, index) => {
+    const number = ordered ? `${from + index}.` : options.look.signs.bullet;
+    const box = item.task ? (item.checked ? "[x] " : "[ ] ") : "";
+    const first = `${number.padEnd(width)}${box}`;
+    const rest = " ".repeat(width);
+    const inner = { ...options, columns: Math.max(8, options.columns - width - box.length) };
+    const lines = item.tokens.filter(({ type }) => type !== "space").flatMap((each) => blockLines(each, inner));
+    return (lines.length > 0 ? lines : [""]).map((line, at) => `${at === 0 ? first : rest}${line}`);
+  });
+}
+
+/** The text of a line with its styles. */
+function inline(tokens: readonly Token[], look: Look, style?: Style): Span[] {
+  const { colors } = look;
+  const styled = (text: string, more?: Style): Span[] => [
+    { text, ...(more ? { style: both(style, more) } : style && { style }) },
+  ];
+  const nested = (token: Token, more?: Style): Span[] => inline(innerOf(token), look, both(style, more));
+  return tokens.flatMap((token): Span[] => {
+    switch (token.type) {
+      case "strong":
+        return nested(token, colors.bold);
+      case "em":
+        return nested(token, colors.italic);
+      case "del":
+        return nested(token, colors.strikethrough);
+      case "codespan":
+        return styled(String(token["text"]), colors.cyan);
+      case "br":
+        return [{ text: "\n" }];
+      case "link":
+        return linked(nested(token, colors.underline), String(token["text"]), String(token["href"]), styled);
+      case "image":
+        return styled(`[image: ${String(token["text"]) || "no description"}] (${String(token["href"])})`, colors.dim);
+      case "escape":
+        return styled(String(token["text"]));
+      default:
+        return innerOf(token).length > 0 ? nested(token) : styled("text" in token ? String(token.text) : token.raw);
+    }
+  });
+
+  function linked(label: Span[], text: string, href: string, show: typeof styled): Span[] {
+    const same = text === href || `mailto:${text}` === href;
+    return same ? label : [...label, ...show(` (${href})`, colors.dim)];
+  }
+}
+
+const innerOf = (token: Token): Token[] => ("tokens" in token ? (token.tokens ?? []) : []);
+
+function both(first: Style | undefined, second: Style | undefined): Style {
+  if (!first || !second) return first ?? second ?? ((text) => text);
+  return (text) => first(second(text));
+}
