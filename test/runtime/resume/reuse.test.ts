@@ -226,7 +226,7 @@ test("a reused result says what it saved", async () => {
 test("a reused result keeps its data and its model", async () => {
   const { run } = fresh();
   const agent = { ...scout, output: { type: "object", properties: { n: { type: "number" } } } };
-  const turns = [{ text: "", calls: [{ name: "complete_task", input: { n: 1 } }] }];
+  const turns = [{ text: "", calls: [{ name: "complete_task", input: { result: { n: 1 } } }] }];
   const first = await run({ agent, turns });
   expect(first.nodes["scout"]).toMatchObject({ status: "ok", data: { n: 1 }, model: expect.stringContaining("m") });
   const { data, model } = first.nodes["scout"] as { data: unknown; model: string };
