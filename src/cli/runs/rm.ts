@@ -7,7 +7,7 @@ import { jsonOption } from "../base/flags.ts";
 
 /** `subcrew rm RUN...` */
 export const rm: CliCommand = {
-  description: "Takes runs away with everything that was kept of them. One that is running is refused.",
+  description: "Deletes runs with everything that was kept of them. A run that is running is refused.",
   words: "[runs...]",
   usage: "RUN...",
   options: [new Option("--yes", "also delete runs that could be resumed, without asking"), jsonOption()],

@@ -86,7 +86,7 @@ describe("access", () => {
     const settings = { cwd, env: { PATH: "/bin", MY_KEY: "k", EXTRA: "x" }, passEnv: ["EXTRA"] };
     const { toolContext, access } = await assignmentOf({ settings, permissions: {} }, { cwd: "part" });
     expect(toolContext).toMatchObject({ cwd: join(cwd, "part"), run: "run_test", path: "worker", agent: "worker" });
-    expect(toolContext.env).toEqual({ PATH: "/bin", EXTRA: "x" });
+    expect(toolContext.env).toEqual({ PATH: "/bin", EXTRA: "x", SUBCREW_PARENT: "0/-1 run_test/worker" });
     const located = await access?.locate({ kind: "path", path: "a.txt", change: true });
     expect(located).toMatchObject({ kind: "path", places: ["part/a.txt"], change: true });
   });

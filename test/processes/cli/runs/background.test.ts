@@ -291,7 +291,7 @@ describe.concurrent("the inbox", () => {
     const there = asking();
     const id = await background(there, args);
     await waits(there);
-    expect((await there.run(["ps"])).stdout).toMatch(new RegExp(`^${id} {2}waiting`));
+    expect((await there.run(["ps"])).stdout).toMatch(new RegExp(`^${id} {2}waiting`, "m"));
     const listed = await there.run(["inbox"]);
     expect(listed.stdout).toContain(`${id}/page.1/approval`);
     const allowed = await there.run(["inbox", "allow", id]);
@@ -493,7 +493,10 @@ describe.concurrent("tidying up", () => {
     expect(refused.code).toBe(3);
     expect(refused.stderr).toContain(`subcrew stop ${id}`);
     await there.run(["stop", id]);
-    expect((await there.run(["rm", id])).code).toBe(0);
+    const resumable = await there.run(["rm", id]);
+    expect(resumable.code).toBe(2);
+    expect(resumable.stderr).toContain("--yes");
+    expect((await there.run(["rm", id, "--yes"])).code).toBe(0);
     expect((await there.run(["status", id])).code).toBe(2);
   });
 

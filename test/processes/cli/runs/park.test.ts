@@ -47,7 +47,7 @@ test("a run in the background parks on a quota; every command says so, and resum
     parked: { waitsFor: "quota", until: expect.any(Number), command: `subcrew resume ${id}` },
     tasks: [{ parked: { waitsFor: "quota" } }],
   });
-  expect((await here.run(["ps"])).stdout).toMatch(/parked\s+background.*parked: anthropic answered 429/);
+  expect((await here.run(["ps"])).stdout).toMatch(/parked \(bg\).*parked: anthropic answered 429/);
   expect((await here.run(["logs", id])).stdout).toMatch(/park {4}explore {2}anthropic answered 429.*until 20/);
   const waiting = await here.run(["wait", id, "--timeout", "1s"]);
   expect(waiting.code).toBe(4);

@@ -121,7 +121,9 @@ describe("where bubblewrap works", () => {
     const names = [...ended[0]!.text.matchAll(/^([A-Z_]+)=/gm)].map(([, name]) => name);
     expect(new Set(names)).toEqual(
       new Set(
-        ["PATH", "HOME", "LANG", "TMPDIR", "PWD", "SHLVL", "SUBCREW_RUN", "_"].filter((name) => names.includes(name)),
+        ["PATH", "HOME", "LANG", "TMPDIR", "PWD", "SHLVL", "SUBCREW_RUN", "SUBCREW_PARENT", "_"].filter((name) =>
+          names.includes(name),
+        ),
       ),
     );
   });
