@@ -211,7 +211,8 @@ test.runIf(process.platform === "linux")(
   patient,
   async () => {
     const child = startChild(
-      line("trap 'until [ $(nice) = 19 ]; do :; done; nice; exit' TERM; echo ready; while :; do :; done"),
+      // The request to end is repeated; it must neither end the programs of the handler nor begin the handler again.
+      line(`trap 'trap "" TERM; until [ $(nice) = 19 ]; do :; done; nice; exit' TERM; echo ready; while :; do :; done`),
     );
     await ready(child);
     await child.kill(60_000);
