@@ -47,7 +47,7 @@ export function createChatQuestions(
     look: Look;
     print(lines: string[]): void;
     changed(): void;
-    /** Keeps a text that is no answer for later. */
+    /** Queues a text that does not answer the question. */
     queue(text: string): void;
   }>,
 ): ChatQuestions {
@@ -168,9 +168,9 @@ function visibleLines({ text, about }: Question, look: Look): string[] {
   return [
     lines[0] ?? "",
     ...(typeof path === "string" ? [`  path: ${reveal(path)}`] : []),
-    ...diffLines(reveal2(diff), { look, columns, most: Number.POSITIVE_INFINITY }),
+    ...diffLines(revealLines(diff), { look, columns, most: Number.POSITIVE_INFINITY }),
   ];
 }
 
 /** Control characters as symbols; line ends stay. */
-const reveal2 = (text: string): string => text.split("\n").map(reveal).join("\n");
+const revealLines = (text: string): string => text.split("\n").map(reveal).join("\n");
