@@ -7,9 +7,10 @@ import { cellOf } from "./cells.ts";
 import type { Field, FieldFrame } from "./field-screen.ts";
 import { parseFilter, stateWords } from "./filter.ts";
 import { type Group, groups } from "./groups.ts";
+import { graphRows, inGraphOrder } from "./graph.ts";
 import { fieldOf, layoutFor } from "./layout.ts";
 import { type RowOptions, rowsOf, type ShownRun, type TopRow } from "./rows.ts";
-import { selectedRow, type TopView, type Typing } from "./view.ts";
+import { nextShape, selectedRow, type TopView, type Typing } from "./view.ts";
 
 /** Everything that is known, besides what the person chose. */
 export type TopState = Readonly<{
@@ -26,11 +27,16 @@ export type Canvas = Readonly<{ columns: number; height: number; now: number; lo
 /** The rows that a person can select, and how many the filter hides. */
 export function listedRows(
   { runs, one }: TopState,
-  { shape, filter }: TopView,
+  { shape, filter, graphOf }: TopView,
 ): Readonly<{ rows: readonly TopRow[]; all: readonly TopRow[]; unknown: readonly string[] }> {
+  const { matches, unknown } = parseFilter(filter);
+  if (shape === "graph") {
+    const run = runs.find(({ id }) => id === graphOf) ?? runs[0];
+    const nodes = run ? rowsOf([run], { one: true, shape: "flat" }) : [];
+    return { rows: inGraphOrder(matches ? nodes.filter(matches) : nodes), all: nodes, unknown };
+  }
   const options: RowOptions = { one, shape };
   const all = rowsOf(runs, options);
-  const { matches, unknown } = parseFilter(filter);
   if (!matches) return { rows: all, all, unknown };
   // Without the rows above them those that match are not a tree.
   const kept = all.filter(matches);
@@ -58,8 +64,11 @@ export function topFrame(state: TopState, view: TopView, canvas: Canvas): FieldF
   const body =
     view.mode.kind === "help"
       ? helpRows(canvas, room)
-      : listRows(rows, view, { ...canvas, height: room - peek.length });
+      : view.shape === "graph"
+        ? graphBody(rows, view, { ...canvas, height: room - peek.length })
+        : listRows(rows, view, { ...canvas, height: room - peek.length });
   const hidden = [
+    ...(body.outside ? [`${body.outside} outside of the screen`] : []),
     ...(body.above > 0 ? [`${body.above} above`] : []),
     ...(body.below > 0 ? [`${body.below} below`] : []),
     ...(all.length > rows.length ? [`${all.length - rows.length} do not match "${terminalLine(view.filter)}"`] : []),
@@ -116,7 +125,28 @@ function headingRow({ columns, look }: Canvas): Field[] {
 
 const headings: Readonly<Record<string, string>> = { context: "CTX", doing: "DOING" };
 
-type Body = Readonly<{ rows: Field[][]; above: number; below: number }>;
+type Body = Readonly<{ rows: Field[][]; above: number; below: number; outside?: number }>;
+
+/** The graph of one run, and in its last row the activity of the selected node. */
+function graphBody(rows: readonly TopRow[], view: TopView, canvas: Canvas): Body {
+  const { columns, height, look, now } = canvas;
+  if (rows.length === 0) return listRows(rows, view, canvas);
+  const selected = selectedRow(rows, view);
+  const { rows: lines, hidden } = graphRows(rows, {
+    columns,
+    height: Math.max(1, height - 2),
+    look,
+    selected: view.selected,
+    sign: (row) => signOf(row, look),
+  });
+  const about = selected ? [selected.name, cellOf(selected, "agent", now), cellOf(selected, "doing", now)] : [];
+  return {
+    rows: [...lines, [], line(about.filter((part) => part !== "").join(look.signs.dot), canvas)].slice(0, height),
+    above: 0,
+    below: 0,
+    outside: hidden,
+  };
+}
 
 /** The part of the list around the selected row, with a heading per group. */
 function listRows(rows: readonly TopRow[], view: TopView, canvas: Canvas): Body {
@@ -279,7 +309,7 @@ function footRows(
     ["up/down", "move"],
     ["space", "peek"],
     ["/", filter === "" ? "filter" : "change filter"],
-    ["t", shape === "tree" ? "flat" : "tree"],
+    ["t", nextShape[shape]],
     ...(canvas.one ? [] : [["e", everywhere ? "this project" : "everywhere"] as const]),
     ["?", "help"],
     ["q", "quit"],
@@ -330,7 +360,7 @@ const help: readonly (readonly [string, string])[] = [
   ["r", "retry what failed, in the background"],
   ["d", "the diff of the task or run"],
   ["c", "copy the shell command that does the same"],
-  ["t", "tree or flat list"],
+  ["t", "tree, flat list, or graph of the selected run; left and right go along its lines"],
   ["e", "this project or everywhere"],
   ["q, Esc", "back, quit; runs go on"],
 ];

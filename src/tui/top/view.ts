@@ -3,6 +3,7 @@ import { defined } from "../../core/text/defined.ts";
 import { edit, type TextEditor, emptyEditor, withText } from "../input/editor.ts";
 import type { Key } from "../input/keys.ts";
 import { commandFor, type RowAction, rowActions } from "./actions.ts";
+import { besideInGraph } from "./graph.ts";
 import type { TopRow } from "./rows.ts";
 
 /** What a person has chosen to see. */
@@ -12,7 +13,9 @@ export type TopView = Readonly<{
   /** Where the selected row was, to go on from there. */
   at: number;
   filter: string;
-  shape: "tree" | "flat";
+  shape: "tree" | "flat" | "graph";
+  /** The run that is shown as a graph. */
+  graphOf: string | undefined;
   /** Runs of all projects. */
   everywhere: boolean;
   peek: boolean;
@@ -34,6 +37,7 @@ export const firstView: TopView = {
   at: 0,
   filter: "",
   shape: "tree",
+  graphOf: undefined,
   everywhere: false,
   peek: false,
   note: "",
@@ -86,6 +90,13 @@ export function press(rows: readonly TopRow[], view: TopView, key: Key, page: nu
 
 const LIST: TopMode = { kind: "list" };
 
+/** The shapes of the list in the order of their key. */
+export const nextShape: Readonly<Record<TopView["shape"], TopView["shape"]>> = {
+  tree: "flat",
+  flat: "graph",
+  graph: "tree",
+};
+
 function pressedInList(rows: readonly TopRow[], view: TopView, key: Key, page: number): Pressed {
   const move = moves[key.name];
   if (move && !key.ctrl && !key.alt) return { view: select(rows, view, move(view, rows.length, page)) };
@@ -104,7 +115,13 @@ function pressedInList(rows: readonly TopRow[], view: TopView, key: Key, page: n
     case "/":
       return type("filter", view.filter);
     case "t":
-      return { view: { ...view, shape: view.shape === "tree" ? "flat" : "tree" } };
+      return { view: reshaped(view, row) };
+    case "left":
+    case "right": {
+      const beside =
+        view.shape === "graph" && row ? besideInGraph(rows, row.key, key.name === "right" ? 1 : -1) : undefined;
+      return { view: beside === undefined ? view : { ...view, selected: beside } };
+    }
     case "e":
       return { view: { ...view, everywhere: !view.everywhere } };
     case " ":
@@ -114,6 +131,13 @@ function pressedInList(rows: readonly TopRow[], view: TopView, key: Key, page: n
   }
   const action = row && rowActions(row).find(({ key: name }) => name === key.name);
   return row && action ? begun(view, row, action, type) : { view };
+}
+
+/** The next shape. A graph shows the run of the selected row, and the row stays selected where both shapes have it. */
+function reshaped(view: TopView, row: TopRow | undefined): TopView {
+  const shape = nextShape[view.shape];
+  const next: TopView = { ...view, shape, graphOf: shape === "graph" ? row?.run.id : undefined };
+  return row?.path === "" || view.shape === "graph" ? { ...next, selected: undefined, at: 0 } : next;
 }
 
 const moves: Readonly<Record<string, (view: TopView, count: number, page: number) => number>> = {
