@@ -8,6 +8,7 @@ import { rulesFor } from "../core/policy/policy.ts";
 import { agentRuleText } from "../core/rules/agent-rule.ts";
 import type { Problem } from "../core/vocabulary/file-problem.ts";
 import { DEFAULT_LIMITS, type ResourceLimits } from "../core/vocabulary/limits.ts";
+import { wholeServer } from "../core/vocabulary/mcp-server.ts";
 import type { FieldOrigin } from "../core/vocabulary/provenance.ts";
 import { isOfServer, type KnownServer, serverPatterns } from "../core/vocabulary/server-patterns.ts";
 import { DELEGATION_TOOL, toolMatches } from "../core/vocabulary/tool-names.ts";
@@ -183,7 +184,7 @@ function explainTool({ name, server, found, agent, options, trace }: Asked): Exp
     name,
     allowed,
     ...(missing ? { missing } : {}),
-    rule: `${ruleOf({ name, allowed, denied, shut, rule, agent })}${allowed ? boundsOf(agent, name) : ""}`,
+    rule: `${ruleOf({ name, allowed, denied, shut, rule, agent, server })}${allowed ? boundsOf(agent, name) : ""}`,
     origin,
     ...told,
   };
@@ -226,9 +227,10 @@ type Decided = Readonly<{
   shut: boolean;
   rule: string;
   agent: Agent;
+  server: KnownServer | undefined;
 }>;
 
-function ruleOf({ name, allowed, denied, shut, rule, agent }: Decided): string {
+function ruleOf({ name, allowed, denied, shut, rule, agent, server }: Decided): string {
   if (shut) return rule;
   if (denied) return "removed by disallowedTools";
   if (name === DELEGATION_TOOL) return delegationRule(agent, allowed);
@@ -236,6 +238,7 @@ function ruleOf({ name, allowed, denied, shut, rule, agent }: Decided): string {
   if (lead !== undefined && !covers(agent.tools, name))
     return allowed ? `comes along with ${lead}` : `goes with ${lead}, which the agent does not have`;
   if (agent.tools === undefined) return "no list of tools: everything but delegation";
+  if (!allowed && server) return `not in the list of tools; add ${wholeServer(server.name)} to let it in`;
   if (!allowed) return "not in the list of tools";
   return covers(agent.tools, name) ? "in the list of tools" : "comes along with a tool in the list";
 }

@@ -9,6 +9,8 @@ import { hasForms } from "./ask.ts";
 import { askOverConnection } from "./connection-forms.ts";
 import { delegated } from "./delegated.ts";
 import { offerNamed } from "./offers.ts";
+import { servePrompts } from "./prompts.ts";
+import { serveResources } from "./resources.ts";
 import type { DelegatingTool, Offer, StartingTool } from "./offer.ts";
 import type { ServerContext } from "./server-context.ts";
 import type { McpRun, WaitedRun } from "./runs.ts";
@@ -35,6 +37,8 @@ export function createServer(serving: SharedServer, era: Era): ProtocolServer {
     {
       capabilities: {
         tools: {},
+        prompts: {},
+        resources: {},
         extensions: { [TASKS_EXTENSION]: {} },
         tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } },
       },
@@ -57,6 +61,8 @@ export function createServer(serving: SharedServer, era: Era): ProtocolServer {
       return failure(thrown, serving);
     }
   });
+  servePrompts(server, sdk, serving.office.crew);
+  serveResources(server, sdk, serving.office);
   serveTasks(server, serving, era);
   return server;
 }

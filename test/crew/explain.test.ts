@@ -206,9 +206,17 @@ describe("tools of MCP servers", () => {
   test("named tools, other tools, and tools of an unknown server", async () => {
     const listed = "in the list of tools, /home/.claude/agents/kid.md:4 (tools)";
     expect(await explained(["tools: Read, mcp__github__create_issue, mcp__sentry__*"])).toEqual([
-      { "github__*": "no, not in the list of tools, /home/.claude/agents/kid.md:4 (tools)", of: "github" },
+      {
+        "github__*":
+          "no, not in the list of tools; add mcp__github__* to let it in, /home/.claude/agents/kid.md:4 (tools)",
+        of: "github",
+      },
       { github__create_issue: `yes, ${listed}`, of: "github" },
-      { tickets__search: "no, not in the list of tools, /home/.claude/agents/kid.md:4 (tools)", of: "tickets" },
+      {
+        tickets__search:
+          "no, not in the list of tools; add mcp__tickets__* to let it in, /home/.claude/agents/kid.md:4 (tools)",
+        of: "tickets",
+      },
       { "off__*": off, of: "off" },
       { "sentry__*": `missing, ${listed}`, of: undefined },
     ]);

@@ -13,6 +13,8 @@ export type PeerAsk = Readonly<{
   isTrusted(tool: string): boolean;
   /** Reports a warning to the user, with a code if there is one. */
   say(text: string, code?: string): void;
+  /** Tells the user something that is not a problem. */
+  note(text: string): void;
   signal: AbortSignal;
 }>;
 

@@ -74,6 +74,9 @@ export function couldUse(
   return tools?.some((pattern) => whole(pattern) || pattern.startsWith(`${server}__`)) ?? true;
 }
 
+/** How a list of tools lets every tool of a server in. */
+export const wholeServer = (server: string): string => `${MCP_PREFIX}${server}__*`;
+
 /** What a server is, in one line, for people to recognise it: no values of variables and headers. */
 export function describeServer({ command, args = [], url, env = {} }: McpServer): string {
   if (command === undefined) return url ?? "nothing";

@@ -160,6 +160,7 @@ async function peersOf(
     ...defined({ ceiling: ceilingOf(call) }),
     isTrusted: (tool) => allow.some((rule) => rule.pattern === undefined && toolMatches(rule.tool, tool)),
     say: (text, code = "MCP") => emit({ type: "warning", code, text }),
+    note: (text) => emit({ type: "note", text }),
     signal: AbortSignal.timeout(PEERS_MS),
   });
 }

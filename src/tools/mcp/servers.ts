@@ -1,8 +1,15 @@
 import type { Agent } from "../../core/agent/agent.ts";
 import { isCrewError, messageOf } from "../../core/schema/error.ts";
-import type { PeerTools } from "../../core/task/mcp-tools.ts";
+import type { PeerAsk, PeerTools } from "../../core/task/mcp-tools.ts";
 import type { Tool } from "../../core/task/tool.ts";
-import { couldUse, describeServer, type McpServer, type McpServers } from "../../core/vocabulary/mcp-server.ts";
+import { defined } from "../../core/text/defined.ts";
+import {
+  couldUse,
+  describeServer,
+  type McpServer,
+  type McpServers,
+  wholeServer,
+} from "../../core/vocabulary/mcp-server.ts";
 import { MCP_PREFIX } from "../../core/vocabulary/tool-names.ts";
 import { type Lazy, lazyServer, type ServerParts, type ServerOrigin } from "./lazy-server.ts";
 import { hashText } from "./pins.ts";
@@ -12,6 +19,8 @@ import { serverTool } from "./tool.ts";
 export function createServers(parts: ServerParts): PeerTools {
   const known = new Map<string, Lazy>();
   const over = new AbortController();
+  /** The agents that were said to leave servers out; once in a run is enough. */
+  const told = new Set<string>();
   const lazyFor = ({ name, definition, ...whose }: Named): Lazy => {
     const key = `${name} ${hashText(JSON.stringify([definition, whose]))}`;
     const server = known.get(key) ?? lazyServer(name, definition, { ...parts, ...whose, over: over.signal });
@@ -19,8 +28,10 @@ export function createServers(parts: ServerParts): PeerTools {
     return server;
   };
   return {
-    toolsFor: async ({ agent, run, ceiling, isTrusted, say, signal }) => {
+    toolsFor: async ({ agent, run, ceiling, isTrusted, say, note, signal }) => {
       const tools: Tool[] = [];
+      if (!told.has(agent.name)) sayUnlisted(agent, parts.servers, { say, note });
+      told.add(agent.name);
       for (const named of serversOf(agent, parts.servers)) {
         const { name, definition } = named;
         if (definition.enabled === false || !couldUse(agent, name)) continue;
@@ -43,6 +54,27 @@ export function createServers(parts: ServerParts): PeerTools {
     },
   };
 }
+
+/**
+ * Says which servers the list of tools of an agent leaves out. That may be intended, so it is a note; where the agent itself
+ * names the server it is a warning. A bundled agent has the list that it was made for.
+ */
+function sayUnlisted(agent: Agent, users: McpServers, { say, note }: Pick<PeerAsk, "say" | "note">): void {
+  const { name: who, tools, disallowedTools, mcpServers: own = {}, source } = agent;
+  if (tools === undefined || source?.kind === "bundled") return;
+  const left = serversOf(agent, users)
+    .filter(({ name, definition }) => definition.enabled !== false && couldUse(defined({ disallowedTools }), name))
+    .map(({ name }) => name)
+    .filter((name) => !couldUse(agent, name));
+  for (const [names, tell] of [
+    [left.filter((name) => Object.hasOwn(own, name)), say],
+    [left.filter((name) => !Object.hasOwn(own, name)), note],
+  ] as const)
+    if (names.length > 0) tell(unlistedText(who, names));
+}
+
+const unlistedText = (agent: string, servers: readonly string[]): string =>
+  `The agent "${agent}" has a list of tools that names nothing of the MCP ${servers.length === 1 ? "server" : "servers"} ${servers.join(", ")}. To let it use them, add ${servers.map((name) => `"${wholeServer(name)}"`).join(", ")} to its \`tools\`.`;
 
 type Named = ServerOrigin & Readonly<{ name: string; definition: McpServer }>;
 

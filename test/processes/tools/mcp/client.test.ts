@@ -119,6 +119,29 @@ describe.concurrent("MCP servers", () => {
     expect(starts()).toBe(1);
   });
 
+  test("a list of tools that leaves servers out is said once, with the pattern that lets them in", async () => {
+    const { server } = known;
+    const mcpServers = { fix: server, off: { ...server, enabled: false } };
+    const told = ({ events }: Played, type: "note" | "warning"): string[] =>
+      events.flatMap((event) => (event.type === type && event.text.includes("list of tools") ? [event.text] : []));
+    const text =
+      'The agent "a" has a list of tools that names nothing of the MCP server fix. To let it use them, add "mcp__fix__*" to its `tools`.';
+    const listed = await play(["done"], { home: known.home, agent: { tools: ["read_file"] }, mcpServers });
+    expect([told(listed, "note"), told(listed, "warning")]).toEqual([[text], []]);
+    const named = { tools: ["read_file"], mcpServers: { fix: true } } as const;
+    const meant = await play(["done"], { home: known.home, agent: named, mcpServers });
+    expect([told(meant, "note"), told(meant, "warning")]).toEqual([[], [text]]);
+    for (const agent of [
+      {},
+      { tools: ["read_file", "fix__*"] },
+      { tools: ["read_file"], disallowedTools: ["fix__*"] },
+      { tools: ["read_file"], source: { kind: "bundled" } as const },
+    ] as readonly Partial<Agent>[]) {
+      const played = await play(["done"], { home: known.home, agent, mcpServers });
+      expect([told(played, "note"), told(played, "warning")]).toEqual([[], []]);
+    }
+  });
+
   test.for<[string, Partial<Agent>, string[]]>([
     ["a list with one of its tools", { tools: ["fix__echo"] }, ["mcp__fix__echo"]],
     [
