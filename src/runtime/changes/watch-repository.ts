@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { ABSENT, type ChangedFile, type FileVersion, isSameVersion } from "../../core/run/file-version.ts";
 import type { ChangeRecorder, SeenChanges } from "../../core/task/change-recorder.ts";
+import { defined } from "../../core/text/defined.ts";
 import { openRepository, type Repository, topOf } from "../git/git.ts";
 
 type WatchParts = Readonly<{
@@ -21,7 +22,7 @@ export function createRepositoryWatch(parts: WatchParts): ChangeRecorder["watch"
   const repositoryAt = (top: string): Promise<Repository | undefined> => {
     const known =
       opened.get(top) ??
-      openRepository(top, parts.home === undefined ? {} : { home: parts.home }).then((found) =>
+      openRepository(top, { ...defined({ home: parts.home }), isPatient: true }).then((found) =>
         found.ok ? found : undefined,
       );
     opened.set(top, known);

@@ -60,6 +60,8 @@ export type GitPlace = Readonly<{
   signal?: AbortSignal;
   /** Absolute paths whose changes are not shown. */
   hidden?: readonly string[];
+  /** Questions get as much time as changes: for callers that cannot go on without an answer. */
+  isPatient?: boolean;
 }>;
 /** Why git gave no answer, and all that it said. */
 export type GitFailure = Readonly<{ ok: false; reason: string; said?: string }>;
@@ -71,7 +73,7 @@ type Setting = readonly [key: string, value: string];
 function git(
   top: string,
   args: readonly string[],
-  { home, signal }: GitPlace,
+  { home, signal, isPatient = false }: GitPlace,
   settings: readonly Setting[] = [],
   tree?: GitTree,
 ): Promise<GitAnswer> {
@@ -84,7 +86,7 @@ function git(
     `--work-tree=${folder}`,
     ...args,
   ];
-  const timeout = tree ? WORK_LIMIT_MS : TIME_LIMIT_MS;
+  const timeout = tree || isPatient ? WORK_LIMIT_MS : TIME_LIMIT_MS;
   const options = {
     cwd: folder,
     env: { ...environment(folder, [...NEUTRAL, ...settings], home), ...tree?.env },

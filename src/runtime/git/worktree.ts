@@ -1,9 +1,13 @@
+import { randomInt } from "node:crypto";
 import { mkdir, readdir, rm, rmdir, stat, utimes, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { readRegularFile, readRegularText } from "../disk/regular-file.ts";
 import { conflictsIn, type FileChange, readChanges, readModules } from "../../core/outcome/worktree-changes.ts";
+import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { type GitAnswer, type GitTree, openRepository, type Repository } from "./git.ts";
+import { commonDirOf, gitDirOf, withWorktreeLock } from "./worktree-lock.ts";
 
 /** A repository and one of its work trees: where a worktree comes from and where its changes go. */
 export type SourceTree = Readonly<{
@@ -33,7 +37,7 @@ export async function openOrigin(
   tree: GitTree | undefined,
   home: string | undefined,
 ): Promise<SourceTree | GitRefusal> {
-  const repository = await openRepository(top, home === undefined ? {} : { home });
+  const repository = await openRepository(top, { ...defined({ home }), isPatient: true });
   if (!repository.ok) return { unable: repository.reason };
   return { repository, top, tree: { ...tree, folder: tree?.folder ?? top } };
 }
@@ -50,7 +54,18 @@ export async function openWorktree(
   const commit = head.text.trim();
   await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
   await note(folder, { top });
-  const added = await repository.work(["worktree", "add", "--quiet", "--detach", folder, commit], tree);
+  const add = (): Promise<GitAnswer> =>
+    repository.work(["worktree", "add", "--quiet", "--detach", folder, commit], tree);
+  const added = await withWorktreeLock(top, async () => {
+    let answer = await add();
+    // Another program, such as a git command of the user, changes the list of worktrees at the same time.
+    for (let tries = 1; tries < TRIES && !answer.ok && DISTURBED.test(answer.reason); tries += 1) {
+      await discard(folder, top, undefined);
+      await setTimeout(randomInt(20, 100) * tries);
+      answer = await add();
+    }
+    return answer;
+  });
   if (!added.ok) return { unable: added.reason };
   const gitDir = await gitDirOf(folder);
   const open = { folder, gitDir, base: commit, origin };
@@ -63,6 +78,10 @@ export async function openWorktree(
   await note(folder, { top, gitDir, base });
   return { ...open, base };
 }
+
+const TRIES = 6;
+/** What git says about an entry that is half written or half removed, and about a lock that another git command holds. */
+const DISTURBED = /worktrees\/|\.lock\b|unable to lock|cannot lock/i;
 
 /** The worktree of the run from before a resume, if it was complete. */
 export async function foundWorktree(folder: string, origin: SourceTree): Promise<OpenWorktree | undefined> {
@@ -208,14 +227,19 @@ export async function applyPatch(
 /** Deletes a worktree: its folder, its marker files and its registration in the repository. */
 export async function removeWorktree(folder: string): Promise<void> {
   const { top, gitDir } = await noted(folder);
+  if (top === undefined) await discard(folder, top, gitDir);
+  else await withWorktreeLock(top, () => discard(folder, top, gitDir));
+  for (const more of [".index", ".objects", ".dirty.patch", ".json"])
+    await rm(`${folder}${more}`, { recursive: true, force: true });
+}
+
+async function discard(folder: string, top: string | undefined, gitDir: string | undefined): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   for (const entry of [gitDir, ...(top === undefined ? [] : await entriesOf(top, folder))]) {
     if (entry === undefined || basename(dirname(entry)) !== "worktrees") continue;
     await rm(entry, { recursive: true, force: true });
     await rmdir(dirname(entry)).catch(() => {}); // as git does with the last one
   }
-  for (const more of [".index", ".objects", ".dirty.patch", ".json"])
-    await rm(`${folder}${more}`, { recursive: true, force: true });
 }
 
 /** Removes all worktrees in a folder. */
@@ -227,28 +251,12 @@ export async function removeWorktrees(folder: string): Promise<void> {
 
 /** The repository's record of a worktree whose creation may not have finished. */
 async function entriesOf(top: string, folder: string): Promise<string[]> {
-  const own = join(top, ".git");
-  const common = await readdir(join(own, "worktrees")).then(
-    () => own,
-    () => commonDir(own),
-  );
+  const common = await commonDirOf(top);
   if (common === undefined) return [];
   const names = await readdir(join(common, "worktrees")).catch(() => []);
   const entries = names.map((name) => join(common, "worktrees", name));
   const about = await Promise.all(entries.map((entry) => readRegularText(join(entry, "gitdir")).catch(() => "")));
   return entries.filter((_, at) => about[at]?.trim() === join(folder, ".git"));
-}
-
-/** The repository behind a `.git` that is a file. */
-async function commonDir(file: string): Promise<string | undefined> {
-  const gitDir = await gitDirOf(dirname(file)).catch(() => undefined);
-  const common = gitDir && (await readRegularText(join(gitDir, "commondir")).catch(() => undefined));
-  return gitDir && common && resolve(gitDir, common.trim());
-}
-
-async function gitDirOf(folder: string): Promise<string> {
-  const text = await readRegularText(join(folder, ".git"));
-  return resolve(folder, text.replace(/^gitdir: /, "").trim());
 }
 
 type Note = Readonly<{ top?: string; gitDir?: string; base?: string }>;

@@ -412,7 +412,9 @@ describe("loops that a join picks from", () => {
       right: [write("right.txt", "right\n"), "right is done"],
       "right-review": [() => first.then(() => "APPROVED")],
     };
-    const { result } = await runs(cwd, turns, plan(["left", "right"]));
+    const heard = ({ type, path }: Event): unknown => type === "node.ended" && path === "left" && reviewed();
+    const { result, events } = await runs(cwd, turns, plan(["left", "right"]), { heard });
+    expect(events.filter((event) => event.type === "node.ended" && event.outcome.status === "failed")).toEqual([]);
     expect(result).toMatchObject({ status: "ok", output: "right is done", from: ["right"] });
     expect(result.nodes["right"]).toMatchObject({ changes: { applied: true, files: ["right.txt"] } });
     expect([existsSync(join(cwd, "left.txt")), text(cwd, "right.txt")]).toEqual([false, "right\n"]);
