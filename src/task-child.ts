@@ -1,6 +1,7 @@
 import { Socket } from "node:net";
 import { isMainThread, parentPort } from "node:worker_threads";
 import { emptyCatalog } from "./core/delegation/catalog.ts";
+import { defined } from "./core/text/defined.ts";
 import { type CrewSetup, createOutfit } from "./outfit.ts";
 import { serveParent, type RunJob } from "./runners/process/child-side.ts";
 import { pipeChannel } from "./runners/process/pipe-channel.ts";
@@ -11,11 +12,13 @@ import { loop } from "./runtime/loop/loop.ts";
 import { assign } from "./runtime/task/assign.ts";
 
 /** The same world, the same assignment, our own loop; everything that a run does for a task is asked of the run. */
-const work: RunJob = async ({ setup, call, agent, prices, holds, catalog = emptyCatalog }, context) => {
-  const { models, worldFor } = createOutfit(setup as CrewSetup);
+const work: RunJob = async (job, context, given) => {
+  const { call, agent, prices, holds, permissions, projectInstructions, catalog = emptyCatalog } = job;
+  const setup = given as CrewSetup;
+  const { models, worldFor } = createOutfit({ ...setup, ...defined({ projectInstructions }) });
   if (prices) await models.loadPrices();
   const roster = { find: () => agent, names: () => [agent.name], catalog: () => catalog };
-  const world = { ...(await worldFor(roster, loop)), ...(holds && { models: models.forRun(holds) }) };
+  const world = { ...(await worldFor(roster, loop, permissions)), ...(holds && { models: models.forRun(holds) }) };
   let assigned = false;
   const assignment = await assign(call, world, (fact) => {
     if (assigned) context.emit(fact); // what there is to say about the assignment itself has been said already

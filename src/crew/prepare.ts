@@ -28,10 +28,12 @@ import type { Deck } from "../runtime/cassette/cassette.ts";
 import { shadowNotes, withNotes } from "../runtime/discovery/shadow-notes.ts";
 import { buildContext } from "../runtime/git/context.ts";
 import { recorderFor } from "../runtime/changes/recorder.ts";
+import { workspaceOf } from "../runtime/files/workspace-of.ts";
 import { createIsolate } from "../runtime/git/worktree-task.ts";
 import { openPreviousRuns, type PreviousRuns } from "../runtime/resume/previous-runs.ts";
 import type { RecordedRun } from "../runtime/resume/recorded-run.ts";
 import { createReuse } from "../runtime/resume/reuse-results.ts";
+import type { JobWorkspace } from "../core/task/job.ts";
 import type { Start } from "../runtime/run/drive.ts";
 import { openSpendingLedger } from "../runtime/store/spending-ledger.ts";
 import { createPerformer } from "../runtime/task/perform.ts";
@@ -79,6 +81,8 @@ export function createPrepare(parts: PrepareParts): Prepare {
   const { options, config, outfit, setup } = parts;
   const { store, redactor, clock, random } = outfit;
   const { cwd } = setup;
+  let found: Promise<JobWorkspace> | undefined;
+  const workspace = (): Promise<JobWorkspace> => (found ??= workspaceOf(cwd));
   return async ({ run, plan: asked, options: wishes, recorded, deck, force }) => {
     const { id: _id, deck: _deck, ownProcess, outliving, parent, continued, ...given } = wishes;
     const past = recorded?.records.events ?? [];
@@ -119,6 +123,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
     const allowed = recorded && (recorded.state.permissions ?? {}); // a journal without this field used the default
     const carried = await carriers(parts, {
       run,
+      workspace: await workspace(),
       models,
       roster,
       earlier,
@@ -204,6 +209,7 @@ async function backgroundOf(
 
 type Carried = Readonly<{
   run: string;
+  workspace: JobWorkspace;
   models: Parameters<typeof createPerformer>[0]["models"];
   roster: Roster;
   earlier: PreviousRuns;
@@ -219,20 +225,25 @@ type Carried = Readonly<{
 /** The engine for one run, and the cleanup of everything its tasks start. */
 async function carriers(
   { options, config, setup, outfit, remotes }: PrepareParts,
-  { run, models, roster, earlier, deck, parameters, recorded, allowed, holds, claiming }: Carried,
+  { run, workspace, models, roster, earlier, deck, parameters, recorded, allowed, holds, claiming }: Carried,
 ): Promise<Required<Pick<Start, "engine" | "gone" | "warnings" | "worktrees">>> {
   const { store, redactor, clock, worldFor } = outfit;
   const { cwd, env } = setup;
   const silent = [parameters, recorded?.state.settings].some((said) => said?.projectInstructions === false);
   const lingering = createPendingCleanup();
   const runner = builtinRunner({
-    setup: silent ? { ...setup, projectInstructions: false } : setup,
+    setup,
+    job: {
+      workspace,
+      prices: parameters.budget?.maxUsd !== undefined || capsMoney(config.spending ?? {}),
+      holds,
+      ...defined({ permissions: allowed }),
+      ...(silent && { projectInstructions: false as const }),
+    },
     code: {
       tools: new Set((options.tools ?? []).map(({ name }) => name)),
       models: new Set(Object.keys(options.models ?? {})),
     },
-    prices: parameters.budget?.maxUsd !== undefined || capsMoney(config.spending ?? {}),
-    holds,
     linger: lingering.add,
     remotes,
   });

@@ -1,3 +1,4 @@
+import type { Artifact } from "../outcome/artifact.ts";
 import type { KeptEvent } from "./event.ts";
 import type { Receipt, RunCommand } from "./run-command.ts";
 
@@ -129,9 +130,6 @@ export type PostOptions = Readonly<{ waitMs: number; signal: AbortSignal; ended(
 
 /** The receipt of a command; `undefined` keeps the command for later. */
 export type HandleCommand = (command: RunCommand, signal: AbortSignal) => Promise<Receipt | undefined>;
-
-/** Content that a store keeps: it is the same wherever it is read. */
-export type Artifact = Readonly<{ hash: string; bytes: number }>;
 
 /** A kept text of a task: its output, or the patch of its worktree. The path "" is the run itself. */
 export type OutputKind = "output" | "patch";

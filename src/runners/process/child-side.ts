@@ -2,12 +2,13 @@ import type { Outcome } from "../../core/outcome/outcome.ts";
 import { crashed } from "../../core/task/crash.ts";
 import type { ParkRules } from "../../core/run/event.ts";
 import type { Parks, PerformContext } from "../../core/task/engine.ts";
+import type { Job } from "../../core/task/job.ts";
 import { following, stopped } from "../../runtime/async/cancel.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
-import type { ChildRequest, Job, Requests, TaskChannel, ToTask } from "./protocol.ts";
+import type { ChildRequest, Requests, TaskChannel, ToTask } from "./protocol.ts";
 
-/** Carries out a job; the context is that of the run, wherever it is. */
-export type RunJob = (job: Job, context: PerformContext) => Promise<Outcome>;
+/** Carries out a job; the context is that of the run, wherever it is. `setup`: what a runner sent to its own child. */
+export type RunJob = (job: Job, context: PerformContext, setup: unknown) => Promise<Outcome>;
 
 /**
  * The child side: takes one job and returns its outcome. Resolves when that is done, or when the parent
@@ -20,6 +21,7 @@ export function serveParent(channel: TaskChannel, work: RunJob, stop: AbortSigna
   const bells = new Set<() => void>();
   let last = 0;
   let began = false;
+  let setup: unknown;
 
   const send = <K extends keyof Requests>(ask: K, give: Requests[K]["give"], signal?: AbortSignal): Sent<K> => {
     last += 1;
@@ -51,7 +53,7 @@ export function serveParent(channel: TaskChannel, work: RunJob, stop: AbortSigna
       return !controller.signal.aborted && send("unpark", ended).got;
     },
   });
-  const contextOf = ({ past, attended, parks }: Job): PerformContext => ({
+  const contextOf = ({ attended, parks }: Job): PerformContext => ({
     signal: controller.signal,
     emit: (fact) => channel.send({ type: "emit", fact }),
     live: (delta) => channel.send({ type: "live", delta }),
@@ -95,7 +97,7 @@ export function serveParent(channel: TaskChannel, work: RunJob, stop: AbortSigna
     },
     ...(parks && { parks: parksOf(parks) }),
     attended,
-    past: () => Promise.resolve(past),
+    past: () => send("past", null).got,
   });
   const answered = (id: number, how: (one: Waiting) => void): void => {
     const one = waiting.get(id);
@@ -106,12 +108,15 @@ export function serveParent(channel: TaskChannel, work: RunJob, stop: AbortSigna
   return new Promise((resolve) => {
     const begin = async (job: Job): Promise<void> => {
       began = true;
-      const outcome = await work(job, contextOf(job)).catch((thrown: unknown) => crashed(thrown, job.call));
+      const outcome = await work(job, contextOf(job), setup).catch((thrown: unknown) => crashed(thrown, job.call));
       channel.send({ type: "ended", outcome });
       resolve();
     };
     const receive = (message: ToTask): void => {
       switch (message.type) {
+        case "setup":
+          setup = message.setup;
+          return;
         case "job":
           return void begin(message.job);
         case "answer":

@@ -3,9 +3,10 @@ import { expect, onTestFinished, test } from "vitest";
 import type { Outcome } from "../../core/outcome/outcome.ts";
 import { createBudget } from "../../core/run/budget.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
+import type { Job } from "../../core/task/job.ts";
 import { serveParent, type RunJob } from "./child-side.ts";
 import { type ChildCall, serveChild } from "./parent-side.ts";
-import type { FromTask, Job, ToTask } from "./protocol.ts";
+import type { FromTask, ToTask } from "./protocol.ts";
 import { portChannel } from "./thread-channel.ts";
 
 const nothing = { what: { mode: "single", task: "x" }, parent: { spawns: "*", ceiling: [], model: "m" } } as const;
@@ -17,10 +18,10 @@ const never = (signal: AbortSignal): Promise<void> =>
   });
 
 const job: Job = {
-  setup: {},
+  workspace: { id: "/w" },
+  needs: { runner: "process", model: "m", tools: [] },
   call: { run: "run", path: "lead", attempt: 1, task: { prompt: "x" }, attachments: [], context: "", depth: 0 },
   agent: { name: "lead", description: "", instructions: "" },
-  past: [{ seq: 1, run: "run", path: "lead", at: 0, type: "note", text: "before" }],
   attended: true,
   prices: false,
 };
@@ -44,7 +45,7 @@ function meet(
     attended: true,
     ask: async () => ({ approve: true }),
     mail: async () => ["a letter"],
-    past: async () => [],
+    past: async () => [{ seq: 1, run: "run", path: "lead", at: 0, type: "note", text: "before" }],
     ...more,
   };
   const guest = serveParent(portChannel<ToTask, FromTask>(port2), work, new AbortController().signal);

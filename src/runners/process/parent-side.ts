@@ -3,9 +3,10 @@ import { failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { Reservation } from "../../core/run/budget.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
+import type { Job } from "../../core/task/job.ts";
 import { type Deferred, deferred } from "../../runtime/async/deferred.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
-import type { ChildRequest, FromTask, HostChannel, Job, Requests } from "./protocol.ts";
+import type { ChildRequest, FromTask, HostChannel, Requests } from "./protocol.ts";
 
 /** A task that is carried out at the other end of a channel. */
 export type ChildCall = Readonly<{
@@ -63,6 +64,7 @@ export function serveChild(channel: HostChannel, job: Job, context: PerformConte
         (await context.background?.start(what, parent, tells)) ??
         failed("UNSUPPORTED", "Background tasks are not available here."),
       ended: async (key, { signal }) => context.background?.ended(key, signal),
+      past: () => context.past(),
       stop: async ({ key, reason }) => (await context.background?.stop(key, reason)) ?? false,
     };
   const answer = async (id: number, { ask, give }: ChildRequest): Promise<void> => {

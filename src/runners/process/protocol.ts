@@ -1,34 +1,14 @@
-import type { Agent } from "../../core/agent/agent.ts";
 import type { Catalog } from "../../core/delegation/catalog.ts";
-import type { HoldRules } from "../../core/model/hold.ts";
 import type { FailedOutcome, Outcome } from "../../core/outcome/outcome.ts";
 import type { Answer } from "../../core/plan/gate.ts";
 import type { AnyInput } from "../../core/plan/input.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import type { Amount, Budget, BudgetRefusal } from "../../core/run/budget.ts";
-import type { Delta, Fact, KeptEvent, Parking, ParkRules } from "../../core/run/event.ts";
+import type { Delta, Fact, KeptEvent, Parking } from "../../core/run/event.ts";
 import type { Receipt } from "../../core/run/run-command.ts";
-import type { Call, DelegationOutcome, Parent, StartedNode, HelperNotice } from "../../core/task/engine.ts";
+import type { DelegationOutcome, Parent, StartedNode, HelperNotice } from "../../core/task/engine.ts";
+import type { Job } from "../../core/task/job.ts";
 import { isRecord } from "../../core/text/json.ts";
-
-/** Everything that a task needs to be carried out elsewhere, as JSON. */
-export type Job = Readonly<{
-  /** The description from which the child builds its world; opaque to everything else. */
-  setup: unknown;
-  call: Call;
-  /** The agent as it was resolved here: nothing is looked for a second time, so nothing else can be found. */
-  agent: Agent;
-  past: readonly KeptEvent[];
-  attended: boolean;
-  /** Whether the task parks instead of failing. */
-  parks?: ParkRules;
-  /** The agents it may want to start. */
-  catalog?: Catalog;
-  /** Prices have to be known before the first call. */
-  prices: boolean;
-  /** How its run treats keys that providers refuse. */
-  holds?: HoldRules;
-}>;
 
 /** Requests of a task to its parent, with their answers. */
 export type Requests = {
@@ -47,6 +27,8 @@ export type Requests = {
   /** False: the task was stopped while it was parked; otherwise `unpark` names the reason for continuing. */
   park: { give: Parking; get: boolean };
   unpark: { give: string; get: boolean };
+  /** What was recorded of this attempt before this performer. */
+  past: { give: null; get: readonly KeptEvent[] };
 };
 
 /** One question, with a number that its answer bears. */
@@ -54,6 +36,8 @@ export type ChildRequest = { [K in keyof Requests]: Readonly<{ ask: K; give: Req
 
 /** To the task. A reservation has the number of the request that made it. */
 export type ToTask =
+  /** From a runner that starts its own child, before the job: what the child builds its world from. A job has nothing of it. */
+  | Readonly<{ type: "setup"; setup: unknown }>
   | Readonly<{ type: "job"; job: Job }>
   | Readonly<{ type: "answer"; id: number; get?: unknown }>
   | Readonly<{ type: "broken"; id: number; message: string }>

@@ -1,29 +1,28 @@
 import { randomBytes } from "node:crypto";
-import type { HoldRules } from "../../core/model/hold.ts";
 import { type FailedOutcome, failed, type Outcome, type Spending, withPartial } from "../../core/outcome/outcome.ts";
 import { addCost, addUsage, noCost, noUsage } from "../../core/outcome/usage.ts";
 import { permit } from "../../core/policy/permit.ts";
+import type { KeptEvent } from "../../core/run/event.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
+import { type JobSettings, jobOf } from "../../core/task/job.ts";
 import type { Assignment, Runner } from "../../core/task/runner.ts";
-import { defined } from "../../core/text/defined.ts";
 import { reasonOf } from "../../runtime/async/cancel.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
 import type { ResourceUse } from "../../runtime/commands/process-meter.ts";
 import { keepLimits } from "./keep-limits.ts";
 import { type ChildCall, serveChild } from "./parent-side.ts";
-import type { HostChannel, Job } from "./protocol.ts";
+import type { HostChannel } from "./protocol.ts";
 
 /** What a runner needs to carry out tasks outside of this thread. */
 export type SpawnParts = Readonly<{
   /** The program that runs a task it receives. */
   entry: URL;
-  /** What a world like this one is built from, as JSON. */
+  /** What the child builds its world from, as JSON. It is this machine's own and never a part of a job. */
   setup: ChildSetup;
+  /** What all jobs of the run have in common. */
+  job: JobSettings;
   /** Tools and models that are code of this process, by name. */
   code: Readonly<{ tools: ReadonlySet<string>; models: ReadonlySet<string> }>;
-  prices: boolean;
-  /** How the run treats keys that providers refuse. */
-  holds: HoldRules;
   /** The run does not end before this has. */
   linger(work: Promise<unknown>): void;
 }>;
@@ -72,7 +71,11 @@ export function spawnTask(open: OpenChild, parts: SpawnParts): Runner {
     const place = open({ entry: parts.entry, setup, marker: `${MARKER}=${mark}`, limits: assignment.limits });
     const past = await context.past();
     const tally = createTally(assignment, context, past);
-    const hosted = serveChild(place.channel, jobFor(assignment, context, { ...parts, setup, past }), tally.context);
+    place.channel.send({ type: "setup", setup });
+    const hosted = serveChild(place.channel, jobOf(assignment, context, parts.job), {
+      ...tally.context,
+      past: () => Promise.resolve(past),
+    });
     const { outcome, graceMs } = await firstOf(place, hosted, assignment, tally);
     hosted.leave();
     parts.linger(place.stop(graceMs).then(() => place.channel.close()));
@@ -170,25 +173,16 @@ function marked(setup: ChildSetup, mark: string): ChildSetup {
   return { ...setup, env: { ...setup.env, [MARKER]: mark }, passEnv: [...(setup.passEnv ?? []), MARKER] };
 }
 
-function jobFor(
-  { call, agent, catalog }: Assignment,
-  { attended, parks }: PerformContext,
-  { setup, prices, holds, past }: SpawnParts & Pick<Job, "past">,
-): Job {
-  const rules = parks && { onLimit: parks.onLimit, onProviderFault: parks.onProviderFault };
-  return { setup, call, agent, past, attended, prices, holds, ...defined({ catalog, parks: rules }) };
-}
-
 type Tally = Readonly<{ context: PerformContext; text(): string; spent(): Spending; waited(): number }>;
 
 /** Wraps a context to remember usage and text of a task, in case it crashes. */
-function createTally({ model }: Assignment, context: PerformContext, past: Job["past"]): Tally {
+function createTally({ model }: Assignment, context: PerformContext, past: readonly KeptEvent[]): Tally {
   let usage = noUsage();
   let cost = noCost();
   let text = "";
   let answering = model.name;
   const tools: Record<string, number> = {};
-  const note = (fact: Job["past"][number] | Parameters<PerformContext["emit"]>[0]): void => {
+  const note = (fact: KeptEvent | Parameters<PerformContext["emit"]>[0]): void => {
     if (fact.type === "tool.started") tools[fact.tool] = (tools[fact.tool] ?? 0) + 1;
     if (fact.type !== "turn.ended") return;
     usage = addUsage(usage, fact.usage);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Artifact } from "../../core/run/run-store.ts";
+import type { Artifact } from "../../core/outcome/artifact.ts";
 
 /** The hash and size of a text. */
 export function artifactOf(text: string): Artifact {

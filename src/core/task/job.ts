@@ -1,0 +1,86 @@
+import type { Agent } from "../agent/agent.ts";
+import type { Catalog } from "../delegation/catalog.ts";
+import type { HoldRules } from "../model/hold.ts";
+import type { Artifact } from "../outcome/artifact.ts";
+import type { Permissions } from "../policy/permissions.ts";
+import { permit } from "../policy/permit.ts";
+import type { ParkRules } from "../run/event.ts";
+import { defined } from "../text/defined.ts";
+import type { TaskRunner } from "../vocabulary/runner-name.ts";
+import type { Call, PerformContext } from "./engine.ts";
+import type { Assignment } from "./runner.ts";
+
+/** The files that a task works on, by a name that every place understands which has them. */
+export type JobWorkspace = Readonly<{
+  /** On one machine the real path of the folder. */
+  id: string;
+  /** The commit that it is at, and its uncommitted changes, for a place that has to fetch it. */
+  commit?: string;
+  dirty?: Artifact;
+}>;
+
+/** What a place must have to carry out a task, by names. The place has the keys and programs behind them. */
+export type JobNeeds = Readonly<{
+  runner: TaskRunner;
+  /** The name that resolves to the model, as in `provider/model`. */
+  model: string;
+  /** The tools that the task may use. */
+  tools: readonly string[];
+  /** Commands must run in a sandbox. */
+  sandbox?: true;
+}>;
+
+/**
+ * One call with its agent, as JSON: enough to carry it out in any place that has its workspace and what it needs. It never
+ * contains an environment, a key or a home folder of the coordinator: a place adds its own.
+ */
+export type Job = Readonly<{
+  workspace: JobWorkspace;
+  needs: JobNeeds;
+  call: Call;
+  /** The agent as the coordinator resolved it: a place looks for no other. */
+  agent: Agent;
+  /** The agents it may want to start. */
+  catalog?: Catalog;
+  attended: boolean;
+  /** Whether the task parks instead of failing. */
+  parks?: ParkRules;
+  /** Prices have to be known before the first call. */
+  prices: boolean;
+  /** How its run treats keys that providers refuse. */
+  holds?: HoldRules;
+  /** The recorded permissions of a resumed run: an upper bound of those of the place. */
+  permissions?: Permissions;
+  /** False: its agent is not told what the project says. */
+  projectInstructions?: false;
+}>;
+
+/** What all jobs of a run have in common. */
+export type JobSettings = Pick<Job, "workspace" | "prices" | "holds" | "permissions" | "projectInstructions">;
+
+/** The job of a task, from its assignment. */
+export function jobOf(
+  assignment: Assignment,
+  { attended, parks }: Pick<PerformContext, "attended" | "parks">,
+  settings: JobSettings,
+): Job {
+  const { call, agent, catalog } = assignment;
+  const rules = parks && { onLimit: parks.onLimit, onProviderFault: parks.onProviderFault };
+  return {
+    ...settings,
+    needs: needsOf(assignment, settings),
+    call,
+    agent,
+    attended,
+    ...defined({ catalog, parks: rules }),
+  };
+}
+
+function needsOf({ runner, model, tools, rights }: Assignment, { permissions }: JobSettings): JobNeeds {
+  return {
+    runner,
+    model: model.ref,
+    tools: [...tools.keys()].filter((name) => permit(rights, name).allowed),
+    ...(permissions?.sandbox === "required" && { sandbox: true }),
+  };
+}
