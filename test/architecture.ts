@@ -280,6 +280,7 @@ const runFiles = [
   "outputs",
   "output.md",
   "results.jsonl",
+  "leases.json",
   "worktrees",
   "background.log",
   "request.json",

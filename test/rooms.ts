@@ -107,10 +107,14 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "runtime/async": { holds: "waiting: cancellation, slots, deadlines, deferred values, broadcasting", sees: [] },
   "runtime/disk": { holds: "the disk: atomic writes, locks, living processes, fault points", sees: ["runtime/async"] },
+  "runtime/leases": {
+    holds: "leases on the files of a workspace that all runs of this machine see",
+    sees: ["runtime/async", "runtime/disk"],
+  },
   "runtime/store": {
     holds:
       "the stores of runs: in a folder (journal, claims, commands, outputs) and in memory; memory of agents, spending and provider limits",
-    sees: ["runtime/async", "runtime/disk"],
+    sees: ["runtime/async", "runtime/disk", "runtime/leases"],
   },
   "runtime/files": {
     holds:

@@ -164,6 +164,10 @@ export function createPrepare(parts: PrepareParts): Prepare {
           },
         }),
       outputFile: (path) => store.file(run, path),
+      shareLease: async (lease, options) => {
+        const tasks = [...(parent?.above ?? []), ...(above ? [above.task, ...(above.above ?? [])] : [])];
+        return store.lease({ ...lease, workspace: (await workspace()).id, run, above: tasks }, options);
+      },
       ...defined({ parent }),
       ...(above && { depth: above.depth + 1 }),
       ...(outliving && { background: parts.helpers(outliving, given) }),

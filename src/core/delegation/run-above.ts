@@ -1,16 +1,21 @@
 /** The variable that tells a subcrew below a task which task that is. */
 export const RUN_ABOVE_VARIABLE = "SUBCREW_PARENT";
 
-/** The task under which a process was started, with its depth and the maximum; negative: unlimited. */
-export type RunAbove = Readonly<{ task: string; depth: number; maxDepth: number }>;
+/**
+ * The task under which a process was started, with its depth and the maximum; negative: unlimited. `above`: the tasks above
+ * that one in other runs, the nearest first.
+ */
+export type RunAbove = Readonly<{ task: string; depth: number; maxDepth: number; above?: readonly string[] }>;
 
 /** The value of the variable for programs that a task starts. */
-export const runAboveText = ({ task, depth, maxDepth }: RunAbove): string => `${depth}/${maxDepth} ${task}`;
+export const runAboveText = ({ task, depth, maxDepth, above = [] }: RunAbove): string =>
+  `${depth}/${maxDepth} ${[task, ...above].join(" ")}`;
 
 /** Reads the variable. A value that is not ours means nothing. */
 export function readRunAbove(text: string | undefined): RunAbove | undefined {
-  const [, depth, maxDepth, task = ""] = /^(\d{1,4})\/(-?\d{1,4}) (\S+)$/.exec(text ?? "") ?? [];
-  return depth === undefined ? undefined : { task, depth: Number(depth), maxDepth: Number(maxDepth) };
+  const [, depth, maxDepth, tasks = ""] = /^(\d{1,4})\/(-?\d{1,4}) (\S+(?: \S+)*)$/.exec(text ?? "") ?? [];
+  const [task = "", ...above] = tasks.split(" ");
+  return depth === undefined ? undefined : { task, depth: Number(depth), maxDepth: Number(maxDepth), above };
 }
 
 /** True if the task above may not start other agents. */

@@ -50,6 +50,12 @@ function isBelow(above: string, path: string): boolean {
   return path.startsWith(above) && /^(?:\.\d+)?\//.test(path.slice(above.length));
 }
 
+/** The same patterns from the root of the machine on: leases of folders that contain each other meet. */
+export function patternsBelow(folder: string, globs: readonly string[]): string[] {
+  const root = folder.replace(/\/+$/, "").replace(/[\\*?[\]{}!]/g, "\\$&");
+  return globs.map((glob) => root + anchored(glob));
+}
+
 /** Whether a lease covers a file, by its place from the workspace on. */
 export function covers({ globs }: Pick<Lease, "globs">, place: string): boolean {
   return !place.startsWith("/") && globs.some((glob) => globMatcher(anchored(glob))(place));

@@ -123,7 +123,7 @@ export type Fact =
       rights?: readonly string[];
     }
   /** A task waits for files that other tasks hold. */
-  | { type: "node.waiting"; for: readonly Readonly<{ task: string; files: readonly string[] }>[] }
+  | { type: "node.waiting"; for: readonly Readonly<{ task: string; files: readonly string[]; run?: string }>[] }
   | { type: "node.retried"; attempt: number; outcome: Outcome; delayMs: number }
   | ({ type: "node.parked" } & Parking)
   | { type: "node.unparked"; why: string }

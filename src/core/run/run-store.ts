@@ -1,4 +1,5 @@
 import type { Artifact } from "../outcome/artifact.ts";
+import type { Lease } from "../rules/lease.ts";
 import type { KeptEvent } from "./event.ts";
 import type { Receipt, RunCommand } from "./run-command.ts";
 
@@ -12,6 +13,7 @@ export type RunStore = RunRecords &
   RunOutputs &
   RunDocuments &
   ReusableResults &
+  WorkspaceLeases &
   Readonly<{
     /** Deletes everything that is kept of a run. The caller has checked that no process owns it. */
     remove(run: string): Promise<void>;
@@ -159,6 +161,27 @@ export type RunDocuments = Readonly<{
 }>;
 
 export type RunDocument = "request" | "a2a-push";
+
+/** Leases on the files of workspaces: every run that uses this store sees those of all others. */
+export type WorkspaceLeases = Readonly<{
+  /**
+   * Queues for a lease and resolves with its release as soon as no overlapping lease is held, and no overlapping one was
+   * asked for before; `undefined`: the signal aborted first. Leases of a dead process do not count.
+   */
+  lease(wish: WorkspaceLease, options: LeaseOptions): Promise<(() => Promise<void>) | undefined>;
+}>;
+
+/** A lease of a task of one run. `above`: the tasks, as `run/path`, that started its run: it works within their leases. */
+export type WorkspaceLease = Lease & Readonly<{ workspace: string; run: string; above?: readonly string[] }>;
+
+export type LeaseOptions = Readonly<{
+  /** Told about the tasks that it waits for, whenever these are others. */
+  waits(blockers: readonly LeaseBlocker[]): void;
+  signal: AbortSignal;
+}>;
+
+/** A task whose lease overlaps; `run`: it belongs to another run. */
+export type LeaseBlocker = Readonly<{ task: string; files: readonly string[]; run?: string }>;
 
 /** The index of results that later runs can reuse. The records of the runs have the results themselves. */
 export type ReusableResults = Readonly<{

@@ -400,6 +400,11 @@ function foldNode(view: NodeView, event: Event): void {
 export const firstLine = (text: string): string => text.trimStart().split("\n", 1)[0]!.slice(0, 200);
 
 /** `waiting for api (src/**)`: the task that holds the files, and the files. */
-export function waitingText(blockers: readonly Readonly<{ task: string; files: readonly string[] }>[]): string {
-  return `waiting for ${blockers.map(({ task, files }) => `${task} (${files.join(", ")})`).join(", ")}`;
+export function waitingText(
+  blockers: readonly Readonly<{ task: string; files: readonly string[]; run?: string }>[],
+): string {
+  const named = blockers.map(
+    ({ task, files, run }) => `${task}${run === undefined ? "" : ` of ${run}`} (${files.join(", ")})`,
+  );
+  return `waiting for ${named.join(", ")}`;
 }

@@ -65,6 +65,8 @@ export type Parent = Readonly<{
   worktree?: Worktree;
   /** Its conversation, for helpers that start from it. */
   conversation?: ForkPoint;
+  /** The tasks above, as `run/path`, for a plan that becomes a run of its own. */
+  above?: readonly string[];
 }>;
 
 /** Outcome of a delegated plan, and of each of its nodes by id. */

@@ -61,7 +61,7 @@ export async function livingClaim(file: string, disk: Disk = machineDisk): Promi
 }
 
 /** True for a claim of another host, as on a shared disk. */
-const isElsewhere = ({ host }: ProcessClaim): boolean => host !== undefined && host !== hostname();
+export const isElsewhere = ({ host }: ProcessClaim): boolean => host !== undefined && host !== hostname();
 
 /** True while the very process lives that made a claim. */
 export async function isLiving(claimed: ProcessClaim, disk: Disk = machineDisk): Promise<boolean> {

@@ -190,14 +190,14 @@ export function createDelegation({
     delegate,
     lost,
     news,
-    background: withDetached(background, scope, admit),
+    background: withDetached(background, { path, scope }, admit),
   };
 }
 
 /** Hands a background plan of a top-level task to the helpers that outlive the run, if there are any. */
 function withDetached(
   own: UnawaitedHelpers,
-  { run, depth }: PlanScope,
+  { path, scope: { run, depth } }: Pick<NodeContext, "path" | "scope">,
   admit: (what: AnyInput | Plan, parent: Parent) => Promise<Plan | FailedOutcome>,
 ): UnawaitedHelpers {
   const others = run.background;
@@ -206,7 +206,8 @@ function withDetached(
     start: async (what, parent, tells) => {
       if (tells === "result") return own.start(what, parent, tells);
       const plan = await admit(what, parent);
-      return "status" in plan ? plan : others.start(plan, parent, tells);
+      if ("status" in plan) return plan;
+      return others.start(plan, { ...parent, above: [`${run.id}/${path}`, ...(parent.above ?? [])] }, tells);
     },
     ended: async (key, signal) => (await others.ended(key, signal)) ?? own.ended(key, signal),
     stop: async (key, reason) => (await others.stop(key, reason)) || own.stop(key, reason),

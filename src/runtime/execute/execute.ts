@@ -97,18 +97,23 @@ export async function execute(
   };
   /** A task waits for its files without a slot: the task that holds them may need a slot to end. */
   const queueForFiles = (id: string, globs: readonly string[]): void => {
+    const path = scope.prefix + id;
     let granted = false;
-    const ticket = scope.run.leases.queue({ of: scope.prefix + id, globs }, (lease) => {
-      granted = true;
-      queueForSlot(id, lease);
-    });
+    const ticket = scope.run.leases.queue(
+      { of: path, globs },
+      {
+        come: (lease) => {
+          granted = true;
+          queueForSlot(id, lease);
+        },
+        waits: (blockers) => scope.run.emit(path, { type: "node.waiting", for: blockers }),
+        failed: (thrown: unknown) => follow(id, Promise.resolve(crashed(thrown, placeOf(id)))),
+      },
+    );
     const abort = (reason: Stop): void => {
       if (scope.run.leases.leave(ticket)) follow(id, Promise.resolve(cancelled(reason)));
     };
-    if (granted) return;
-    const blockers = scope.run.leases.blockers(ticket);
-    scope.run.emit(scope.prefix + id, { type: "node.waiting", for: blockers });
-    watch(id, { abort });
+    if (!granted) watch(id, { abort });
   };
   /** A task that waits for a slot costs only a ticket: no signal and no promise. */
   const queueForSlot = (id: string, lease?: Release): void => {

@@ -1,40 +1,98 @@
 import { blockersOf, grantable, type Lease, type LeaseWish, leaseAbove } from "../../core/rules/lease.ts";
+import type { LeaseBlocker, LeaseOptions } from "../../core/run/run-store.ts";
 import { defined } from "../../core/text/defined.ts";
+import { stopped } from "../async/cancel.ts";
+import type { Release } from "../async/slots.ts";
 
 /** The leases of one run. A task queues for its lease before it queues for a slot. */
 export type Leases = Readonly<{
-  /** `come` is called with the release function as soon as no overlapping lease is held; often at once. */
-  queue(lease: Lease, come: (release: () => void) => void): LeaseTicket;
-  /** The tasks that block a ticket, and their patterns. */
-  blockers(ticket: LeaseTicket): ReturnType<typeof blockersOf>;
+  /** Queues for a lease; often it is granted at once. */
+  queue(lease: Lease, waiter: LeaseWaiter): LeaseTicket;
   /** Leaves the queue. False: the lease was already granted and must be released. */
   leave(ticket: LeaseTicket): boolean;
+  /** Resolves when other runs see that all leases were released. */
+  over(): Promise<void>;
 }>;
 
-export type LeaseTicket = LeaseWish & Readonly<{ come: (release: () => void) => void }>;
+export type LeaseWaiter = Readonly<{
+  /** Called with the release function as soon as no overlapping lease is held, in this run or in another. */
+  come(release: Release): void;
+  /** Told about the tasks that it waits for. */
+  waits(blockers: readonly LeaseBlocker[]): void;
+  /** The lease cannot be asked for, because the store cannot be written. */
+  failed(error: unknown): void;
+}>;
 
-export function createLeases(): Leases {
+export type LeaseTicket = LeaseWish & Readonly<{ waiter: LeaseWaiter }>;
+
+/** Takes a lease that other runs see. */
+export type ShareLease = (lease: Lease, options: LeaseOptions) => Promise<(() => Promise<void>) | undefined>;
+
+/**
+ * Within the run a lease is granted first; then, unless it lies within the lease of a task above, among all runs. Absent
+ * `share`: there are no other runs.
+ */
+export function createLeases(share?: ShareLease): Leases {
   const held = new Set<LeaseTicket>();
+  /** Those that wait for other runs. */
+  const sharing = new Map<LeaseTicket, AbortController>();
+  const releasing = new Set<Promise<unknown>>();
   let waiting: LeaseTicket[] = [];
+  const free = (ticket: LeaseTicket): void => {
+    if (held.delete(ticket)) hand();
+  };
   const hand = (): void => {
     for (const ticket of grantable([...held], waiting)) {
       waiting = waiting.filter((each) => each !== ticket);
       held.add(ticket);
-      ticket.come(() => {
-        if (held.delete(ticket)) hand();
+      if (!share || ticket.under !== undefined) ticket.waiter.come(() => free(ticket));
+      else void shareLease(ticket, share);
+    }
+  };
+  const shareLease = async (ticket: LeaseTicket, ask: ShareLease): Promise<void> => {
+    const { of, globs, waiter } = ticket;
+    const controller = new AbortController();
+    sharing.set(ticket, controller);
+    try {
+      const release = await ask({ of, globs }, { waits: waiter.waits, signal: controller.signal });
+      if (!sharing.delete(ticket)) {
+        await release?.();
+        return;
+      }
+      waiter.come(() => {
+        const released = (release?.() ?? Promise.resolve())
+          .catch(() => {}) // the lease ends with this process at the latest
+          .finally(() => {
+            releasing.delete(released);
+            free(ticket);
+          });
+        releasing.add(released);
       });
+    } catch (error) {
+      if (!sharing.delete(ticket)) return;
+      free(ticket);
+      waiter.failed(error);
     }
   };
   return {
-    queue: (lease, come) => {
+    over: async () => void (await Promise.all(releasing)),
+    queue: (lease, waiter) => {
       const under = leaseAbove([...held], lease.of);
-      const ticket: LeaseTicket = { ...lease, come, ...defined({ under }) };
+      const ticket: LeaseTicket = { ...lease, waiter, ...defined({ under }) };
       waiting.push(ticket);
       hand();
+      const at = waiting.indexOf(ticket);
+      if (at >= 0) waiter.waits(blockersOf(ticket, [...held, ...waiting.slice(0, at)]));
       return ticket;
     },
-    blockers: (ticket) => blockersOf(ticket, [...held, ...waiting.slice(0, Math.max(0, waiting.indexOf(ticket)))]),
     leave: (ticket) => {
+      const controller = sharing.get(ticket);
+      if (controller) {
+        sharing.delete(ticket);
+        controller.abort(stopped("the task was stopped"));
+        free(ticket);
+        return true;
+      }
       if (!waiting.includes(ticket)) return false;
       waiting = waiting.filter((each) => each !== ticket);
       hand();

@@ -20,7 +20,7 @@ import { DEFAULT_CONCURRENCY } from "../../core/vocabulary/limits.ts";
 import { following, isKilled, pausedFor, pauseReason, stopped } from "../async/cancel.ts";
 import { Slots } from "../async/slots.ts";
 import { execute, type RunningPlan } from "../execute/execute.ts";
-import { createLeases } from "../execute/leases.ts";
+import { createLeases, type ShareLease } from "../execute/leases.ts";
 import { createMailbox } from "../execute/mailbox.ts";
 import type { PlanScope, RunParts, RunScope } from "../execute/scope.ts";
 import { type Note, postMessage } from "../execute/send-message.ts";
@@ -61,6 +61,8 @@ export type Start = RunParts &
     offline?: true;
     /** The caps of all runs together. */
     spending?: CappedSpending;
+    /** Takes leases that other runs see; absent: there are no other runs. */
+    shareLease?: ShareLease;
     /** Set when an earlier process began this run. */
     resume?: ResumedPart;
   }>;
@@ -133,6 +135,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
     growing.change(change);
   };
   const mailbox = createMailbox();
+  const leases = createLeases(start.shareLease);
   const send = async (path: string, note: Note): Promise<boolean> => {
     if (path === "" || paused() !== undefined || !postMessage({ mailbox, emit }, path, note)) return false;
     await journal.durable();
@@ -271,7 +274,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
           },
           budget,
           mailbox,
-          leases: createLeases(),
+          leases,
           stoppable,
           pauses,
           redact: (text) => redactor.text(text),
@@ -312,7 +315,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
     over = true;
     clock.stop();
     record.release();
-    await start.gone?.();
+    await Promise.all([start.gone?.(), leases.over()]);
     await journal.close();
   }
 }

@@ -13,10 +13,21 @@ import { follow } from "./follow-journal.ts";
 import { damageText, type JournalContents, openJournal, readForResume } from "./journal.ts";
 import { firstEvent, lastEvent } from "./journal-ends.ts";
 import { journalPieces } from "./journal-pieces.ts";
-import { documentFile, localPlace, outputFileOf, resultsFile, runFolder, runsFolder, STARTING_FILE } from "./layout.ts";
+import {
+  documentFile,
+  leasesFile,
+  localPlace,
+  outputFileOf,
+  resultsFile,
+  runFolder,
+  runsFolder,
+  STARTING_FILE,
+} from "./layout.ts";
+import { leaseFile } from "../leases/lease-file.ts";
 import { openIndex } from "./result-index.ts";
 import { ownerOf } from "./run-claim.ts";
 import { RUN_ID } from "./run-id.ts";
+import { createWorkspaceLeases } from "../leases/workspace-leases.ts";
 
 /** Runs below a home folder: one folder each, never in the workspace. `disk`: where journals and outputs are written. */
 export function createFolderStore(home: string, disk: Disk = machineDisk): RunStore {
@@ -106,6 +117,9 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
     local: (run, what) => localPlace(folderOf(run), what),
     document: async (run, name) => readRegularText(documentFile(folderOf(run), name)).catch(() => undefined),
     setDocument: async (run, name, text) => writeAtomic(documentFile(folderOf(run), name), text),
+    lease: createWorkspaceLeases(
+      leaseFile(leasesFile(home), async (run) => (await ownerOf(folderOf(run)))?.host !== undefined),
+    ),
     reusable: index.find,
     addReusable: index.add,
     remove: async (run) => {

@@ -23,6 +23,9 @@ export const runsFolder = (home: string): string => join(home, "runs");
 /** The index of reusable results. */
 export const resultsFile = (home: string): string => join(home, "results.jsonl");
 
+/** The leases of all runs. */
+export const leasesFile = (home: string): string => join(home, "leases.json");
+
 const places: Readonly<Record<LocalPlace, string>> = {
   outputs: OUTPUTS_FOLDER,
   worktrees: "worktrees",

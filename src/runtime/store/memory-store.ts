@@ -4,6 +4,7 @@ import type { IndexedResult, Journal, JournalListener, RunStore } from "../../co
 import { CrewError } from "../../core/schema/error.ts";
 import { pause } from "../async/cancel.ts";
 import { artifactOf } from "./artifact.ts";
+import { createWorkspaceLeases, type LeaseEntry } from "../leases/workspace-leases.ts";
 
 /** How many ended runs are remembered; older ones are forgotten, so that a long-lived process does not grow without end. */
 const MOST_ENDED = 100;
@@ -29,6 +30,7 @@ type MemoryRun = {
 export function createMemoryStore(clock: () => number = Date.now): RunStore {
   const runs = new Map<string, MemoryRun>();
   const results: IndexedResult[] = [];
+  let leases: readonly LeaseEntry[] = [];
   const made = (run: string): MemoryRun => {
     const known = runs.get(run);
     if (known) return known;
@@ -169,6 +171,11 @@ export function createMemoryStore(clock: () => number = Date.now): RunStore {
     local: () => undefined,
     document: async (run, name) => runs.get(run)?.texts.get(`document ${name}`),
     setDocument: async (run, name, text) => void made(run).texts.set(`document ${name}`, text),
+    lease: createWorkspaceLeases<LeaseEntry>({
+      read: async () => leases,
+      change: async (make) => void (leases = make(leases)),
+      sign: async (entry) => entry,
+    }),
     reusable: async (key) => results.filter((entry) => entry.key === key && runs.has(entry.run)),
     addReusable: async (entry) => void results.push(entry),
     remove: async (run) => void runs.delete(run),

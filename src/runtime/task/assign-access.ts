@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
 import { movedInto } from "../../core/plan/isolation.ts";
 import { permit } from "../../core/policy/permit.ts";
-import { RUN_ABOVE_VARIABLE, runAboveText } from "../../core/delegation/run-above.ts";
+import { readRunAbove, RUN_ABOVE_VARIABLE, runAboveText } from "../../core/delegation/run-above.ts";
 import { passedEnv } from "../../core/secrets/pass-env.ts";
 import { type Scratchpad, emptyScratchpad } from "../../core/task/scratchpad.ts";
 import type { TaskAccess } from "../../core/task/task-access.ts";
@@ -29,7 +29,7 @@ export async function assignAccess(
   const { run, path, depth, maxDepth = -1 } = call;
   const env = {
     ...passedEnv(world.settings.env, world.settings.passEnv),
-    [RUN_ABOVE_VARIABLE]: runAboveText({ task: `${run}/${path}`, depth, maxDepth }),
+    [RUN_ABOVE_VARIABLE]: runAboveText({ task: `${run}/${path}`, depth, maxDepth, above: tasksAbove(world) }),
   };
   const desk = emptyScratchpad();
   const access = await world.access?.accessFor({
@@ -46,6 +46,12 @@ export async function assignAccess(
       hint: "Add the folder to writableRoots, or start the run there.",
     });
   return { cwd, env, desk, ...defined({ access }) };
+}
+
+/** The tasks of other runs above this run, the nearest first. */
+function tasksAbove({ settings: { env } }: AssignRequest["world"]): readonly string[] {
+  const above = readRunAbove(env[RUN_ABOVE_VARIABLE]);
+  return above ? [above.task, ...(above.above ?? [])] : [];
 }
 
 /** The working folder of a task; for a task in a worktree, the folder of the worktree that stands for it. */

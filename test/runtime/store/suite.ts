@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { KeptEvent } from "../../../src/core/run/event.ts";
 import type { Receipt, RunCommand } from "../../../src/core/run/run-command.ts";
-import type { RunStore } from "../../../src/core/run/run-store.ts";
+import { deferred } from "../../../src/runtime/async/deferred.ts";
+import type { LeaseOptions, RunStore, WorkspaceLease } from "../../../src/core/run/run-store.ts";
 
 const RUN = "run_store0000000";
 const OTHER = "run_store0000001";
@@ -196,6 +197,76 @@ export function storeSuite(name: string, make: () => RunStore): void {
       const late: Receipt = { done: false, text: "The run has ended." };
       expect(await store.post(RUN, pauses, { waitMs: 60_000, signal: never, ended: async () => late })).toEqual(late);
       expect(await store.waiting(RUN)).toEqual([]);
+    });
+  });
+
+  describe(`${name}: leases of a workspace`, () => {
+    const wish = (run: string, globs: readonly string[], more: Partial<WorkspaceLease> = {}): WorkspaceLease => ({
+      workspace: "/w",
+      run,
+      of: "edit",
+      globs,
+      ...more,
+    });
+    const options = (signal = never, waits: LeaseOptions["waits"] = () => {}): LeaseOptions => ({ waits, signal });
+
+    test("two runs with the same files take turns, in the order in which they asked, and say for whom they wait", async () => {
+      const store = make();
+      const order: string[] = [];
+      const release = await store.lease(wish(RUN, ["src/**"]), options());
+      const told = deferred<unknown>();
+      const second = store.lease(wish(OTHER, ["src/a.ts"]), options(never, told.resolve)).then(async (free) => {
+        order.push("second");
+        await free?.();
+      });
+      expect(await told.promise).toEqual([{ task: "edit", files: ["src/**"], run: RUN }]);
+      const third = store.lease(wish("run_third", ["src/*.ts"]), options()).then((free) => {
+        order.push("third");
+        return free?.();
+      });
+      order.push("first is released");
+      await release?.();
+      await Promise.all([second, third]);
+      expect(order).toEqual(["first is released", "second", "third"]);
+    });
+
+    test("other files, and the same names in another folder, are free; a folder in it is not", async () => {
+      const store = make();
+      await store.lease(wish(RUN, ["src/**"]), options());
+      expect(await store.lease(wish(OTHER, ["docs/**"]), options())).toBeDefined();
+      expect(await store.lease(wish(OTHER, ["src/**"], { workspace: "/other" }), options())).toBeDefined();
+      const stop = new AbortController();
+      const below = store.lease(
+        wish(OTHER, ["**"], { workspace: "/w/src/deep" }),
+        options(stop.signal, () => stop.abort()),
+      );
+      expect(await below).toBeUndefined();
+    });
+
+    test("who stops waiting leaves the queue", async () => {
+      const store = make();
+      const release = await store.lease(wish(RUN, ["a"]), options());
+      const stop = new AbortController();
+      const told = deferred<unknown>();
+      const waiting = store.lease(wish(OTHER, ["a"]), options(stop.signal, told.resolve));
+      await told.promise;
+      stop.abort();
+      expect(await waiting).toBeUndefined();
+      await release?.();
+      expect(await store.lease(wish("run_third", ["a"]), options())).toBeDefined();
+    });
+
+    test("a run works within the lease of the task that started it, before others that wait for that", async () => {
+      const store = make();
+      await store.lease(wish(RUN, ["src/**"]), options());
+      const stop = new AbortController();
+      const told = deferred<unknown>();
+      const waiting = store.lease(wish(OTHER, ["src/**"]), options(stop.signal, told.resolve));
+      await told.promise;
+      const nested = await store.lease(wish("run_nested", ["src/**"], { above: [`${RUN}/edit/deeper`] }), options());
+      expect(nested).toBeDefined();
+      stop.abort();
+      await waiting;
     });
   });
 

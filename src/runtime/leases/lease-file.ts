@@ -1,0 +1,62 @@
+import { rename, writeFile } from "node:fs/promises";
+import { isRecord } from "../../core/text/json.ts";
+import { alone } from "../disk/file-lock.ts";
+import { claimIn, isElsewhere, isLiving, type ProcessClaim, whoWeAre } from "../disk/process-claim.ts";
+import { readRegularText } from "../disk/regular-file.ts";
+import type { LeaseEntry, LeaseTable } from "./workspace-leases.ts";
+
+/** An entry with the process that made it. */
+type SignedEntry = LeaseEntry & Readonly<{ claim: ProcessClaim }>;
+
+/** How long to wait for another process that changes the file. */
+const LOCKED_MS = 10_000;
+
+/**
+ * The leases of all runs of this machine in one file. It is not synced: after a power cut no holder lives. `isOwned`: whether
+ * a process of another machine still works on a run.
+ */
+export function leaseFile(file: string, isOwned: (run: string) => Promise<boolean>): LeaseTable<SignedEntry> {
+  const read = async (): Promise<SignedEntry[]> => {
+    const entries = entriesIn(await readRegularText(file).catch(() => "[]"));
+    const live = await Promise.all(
+      entries.map(async ({ claim, run }) => (isElsewhere(claim) ? isOwned(run) : isLiving(claim))),
+    );
+    return entries.filter((_, at) => live[at]);
+  };
+  return {
+    read,
+    change: (make) =>
+      alone(
+        `${file}.lock`,
+        async () => {
+          const draft = `${file}.draft`; // only the holder of the lock writes it
+          await writeFile(draft, JSON.stringify(make(await read())), { mode: 0o600 });
+          await rename(draft, file);
+        },
+        AbortSignal.timeout(LOCKED_MS),
+      ),
+    sign: async (entry) => ({ ...entry, claim: await whoWeAre() }),
+  };
+}
+
+/** What a file says; entries that cannot be read are left out, because no task waits for ever for a damaged line. */
+function entriesIn(text: string): SignedEntry[] {
+  try {
+    const entries: unknown = JSON.parse(text);
+    return Array.isArray(entries) ? entries.flatMap((entry) => signedEntry(entry) ?? []) : [];
+  } catch {
+    return [];
+  }
+}
+
+function signedEntry(entry: unknown): SignedEntry | undefined {
+  if (!isRecord(entry)) return undefined;
+  const { id, workspace, run, of, globs, above = [], held, claim } = entry;
+  const signed = claimIn(JSON.stringify(claim));
+  if (![id, workspace, run, of].every((word) => typeof word === "string")) return undefined;
+  if (!signed || !isList(globs) || !isList(above)) return undefined;
+  return { id, workspace, run, of, globs, above, held: held === true, claim: signed } as SignedEntry;
+}
+
+const isList = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((word) => typeof word === "string");
