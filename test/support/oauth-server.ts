@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, type KeyObject, verify } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
@@ -15,6 +15,8 @@ export type OAuthQuirks = {
   once?: boolean;
   /** The person says no. */
   denies?: boolean;
+  /** Knows its client by this key instead of a secret. */
+  publicKey?: KeyObject;
   /** What is changed about its metadata. */
   metadata?: object;
   /** What it adds to the address that the browser comes back to. */
@@ -111,7 +113,14 @@ export async function oauthServer(quirks: OAuthQuirks = {}): Promise<OAuthServer
       const sent = form();
       grants.push(sent);
       if (quirks.token) return quirks.token(sent, response);
-      if (!knows(request, sent)) return json(response, 401, { error: "invalid_client" });
+      const known = quirks.publicKey
+        ? isSignedBy(quirks.publicKey, sent.get("client_assertion") ?? "", server.url("").replace(/\/$/, ""))
+        : knows(request, sent);
+      if (!known) return json(response, 401, { error: "invalid_client", error_description: `not ${KNOWN.secret}` });
+      if (sent.get("grant_type") === "client_credentials") {
+        const { refresh_token: _none, ...only } = tokens() as { refresh_token?: string };
+        return json(response, 200, only);
+      }
       if (sent.get("grant_type") === "refresh_token")
         return refreshes.delete(sent.get("refresh_token") ?? "")
           ? json(response, 200, tokens())
@@ -133,6 +142,15 @@ export async function oauthServer(quirks: OAuthQuirks = {}): Promise<OAuthServer
   });
   const issuer = server.url("").replace(/\/$/, "");
   return { ...server, quirks, issuer, valid, refreshes, grants, registered, revoked, authorized, given };
+}
+
+/** An assertion of the known client for this server, signed with ES256. */
+function isSignedBy(key: KeyObject, assertion: string, audience: string): boolean {
+  const [head = "", body = "", signature = ""] = assertion.split(".");
+  const claims = JSON.parse(Buffer.from(body, "base64url").toString() || "{}") as Record<string, unknown>;
+  const bytes = Buffer.from(signature, "base64url");
+  const meant = claims["iss"] === KNOWN.id && claims["sub"] === KNOWN.id && claims["aud"] === audience;
+  return meant && verify("sha256", Buffer.from(`${head}.${body}`), { key, dsaEncoding: "ieee-p1363" }, bytes);
 }
 
 /** What a protected server says and does. */

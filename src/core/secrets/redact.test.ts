@@ -194,7 +194,7 @@ test("secrets are known by the names of their variables, and by the passwords in
     "AZURE_CREDENTIALS",
   ])
     expect(looksSecret(name), name).toBe(true);
-  for (const name of ["MONKEY", "PATH", "HOME", "XAUTHORITY", "TURKEY_DIR", "KEY_FILE"])
+  for (const name of ["MONKEY", "PATH", "HOME", "XAUTHORITY", "TURKEY_DIR", "KEY_FILE", "privateKeyFile"])
     expect(looksSecret(name), name).toBe(false);
   expect(
     secretsIn({

@@ -29,7 +29,8 @@ export function secretsIn(settings: unknown, name = ""): string[] {
 
 /** True when a variable of this name is likely to hold a secret. */
 export function looksSecret(name: string): boolean {
-  return !NOT_SECRET.test(name) && wordsOf(name).some((word) => TELLING.has(word));
+  const words = wordsOf(name);
+  return !NOT_SECRET.test(words.join("_")) && words.some((word) => TELLING.has(word));
 }
 
 const TELLING: ReadonlySet<string> = new Set(

@@ -8,6 +8,13 @@ const texts = z.record(z.string(), z.string());
 const oauth = z.strictObject({
   clientId: text.optional().describe("OAuth client id; without one, subcrew registers itself with the server"),
   clientSecret: text.optional().describe("secret of clientId; $NAME is replaced by that environment variable"),
+  privateKeyFile: text
+    .optional()
+    .describe("PEM file with the private key of clientId, instead of a secret; for grant: client-credentials"),
+  grant: z
+    .enum(["authorization-code", "client-credentials"])
+    .optional()
+    .describe("authorization-code (default): a person logs in with a browser; client-credentials: clientId logs in"),
   scopes: z.array(text).optional().describe("OAuth scopes; default: those the server asks for"),
   callbackPort: z
     .number()
@@ -93,6 +100,8 @@ export function serverProblem({ command, url, oauth: login }: McpServer): string
   if (login && url === undefined) return "its oauth needs a url, and it has none";
   if (login?.clientSecret !== undefined && login.clientId === undefined)
     return "its oauth has a clientSecret without a clientId";
+  if (login?.grant === "client-credentials" && !(login.clientId && (login.clientSecret ?? login.privateKeyFile)))
+    return "its oauth has client-credentials as grant, which needs clientId and clientSecret or privateKeyFile";
   return undefined;
 }
 

@@ -3,6 +3,7 @@ import { isPrivateWay } from "../../core/net/loopback-host.ts";
 import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { type CallbackOptions, waitForCode } from "./sign-in-callback.ts";
+import { signingKey } from "./signing-key.ts";
 
 /** Metadata of an authorization server, with the field names of its document. */
 export type OAuthEndpoints = Readonly<{
@@ -21,6 +22,8 @@ export type OAuthClient = Readonly<{
   secret?: string | undefined;
   /** How the client was registered to authenticate. */
   method?: string | undefined;
+  /** The private key with which the client signs assertions, in PEM form, instead of a secret. */
+  key?: string | undefined;
 }>;
 
 export type OAuthTokens = Readonly<{
@@ -140,7 +143,7 @@ export async function revokeToken(
   token: string,
   kind: "access_token" | "refresh_token",
 ): Promise<boolean> {
-  const [auth] = authentications(context);
+  const [auth] = await authentications(context);
   const options = { ...requestOptions(context), additionalParameters: { token_type_hint: kind } };
   const response = await oauth.revocationRequest(...parties(context), auth!, token, options);
   await response.body?.cancel();
@@ -158,7 +161,7 @@ async function tokensFrom(
   if (!isPrivateWay(url)) throw new Error(`${url.host} does not use https, so no secret is sent to it`);
   const options = { ...requestOptions(context), additionalParameters: { ...defined({ resource: context.resource }) } };
   let response: Response | undefined;
-  for (const auth of authentications(context)) {
+  for (const auth of await authentications(context)) {
     await response?.body?.cancel();
     response = await ask(auth, options);
     if (response.status !== 400 && response.status !== 401) break;
@@ -244,8 +247,9 @@ function requestOptions({ fetch, signal, server }: OAuthContext) {
 }
 
 /** Client authentication methods in the order to try. */
-function authentications({ server, client }: OAuthContext): readonly oauth.ClientAuth[] {
-  const { secret, method } = client;
+async function authentications({ server, client }: OAuthContext): Promise<readonly oauth.ClientAuth[]> {
+  const { secret, method, key } = client;
+  if (key !== undefined) return [oauth.PrivateKeyJwt(await signingKey(key))];
   if (secret === undefined || method === "none") return [oauth.None()];
   const ways: Readonly<Record<string, oauth.ClientAuth>> = {
     client_secret_basic: basic(secret),

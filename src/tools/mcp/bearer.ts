@@ -3,10 +3,12 @@ import { CrewError } from "../../core/schema/error.ts";
 import { isFresh } from "../../runtime/network/oauth.ts";
 import { authFetch } from "./auth-fetch.ts";
 import type { ClientSdk, McpAuth } from "./client.ts";
+import type { Challenge } from "./discover-login.ts";
 import type { HttpSpec } from "./http.ts";
 import { type Login, loginIn } from "./login-note.ts";
 import type { Logins } from "./logins.ts";
 import { clientIn, renewalBy } from "./oauth-client.ts";
+import { logInAsProgram, signsInAsProgram } from "./program-login.ts";
 
 export type BearerSpec = HttpSpec &
   Readonly<{
@@ -41,10 +43,25 @@ export function createBearer(sdk: ClientSdk, spec: BearerSpec): Bearer {
     if (!(await look())) return undefined;
     return logins?.renew(url, refused, how, over);
   };
+  let obtaining: Promise<Login> | undefined;
+  /** One login for all requests that were refused at the same time. */
+  const obtain = (challenge: Challenge): Promise<Login> =>
+    (obtaining ??= (async () => {
+      const fetch = authFetch({ open, own, signal: over });
+      const note = await logins?.look(url);
+      const signIn = { name, definition, variables, challenge, note, fetch, signal: over, clock };
+      const login = await logInAsProgram(sdk, signIn);
+      await logins?.keep(url, login, over);
+      return login;
+    })().finally(() => {
+      obtaining = undefined;
+    }));
+  const asProgram = logins !== undefined && signsInAsProgram(definition);
   const refusal = async (scope?: string): Promise<never> => {
     if (!isPrivateWay(own))
       throw new Error("it requires a login, and no token is sent to an address that is not https");
     await logins?.want(url, scope, over);
+    if (asProgram) throw refusedProgram(name);
     throw logins ? needsLogin(name) : cannotLogIn(name);
   };
   return {
@@ -52,12 +69,18 @@ export function createBearer(sdk: ClientSdk, spec: BearerSpec): Bearer {
       token: async () => {
         if (!logins || !isPrivateWay(own)) return undefined;
         held ??= await look();
+        if (asProgram) return held && isFresh(held.tokens, clock()) ? held.tokens.access : undefined;
         if (!held || held.tokens.refresh === undefined || isFresh(held.tokens, clock())) return held?.tokens.access;
         // If the renewal fails temporarily, the old token may still work.
         held = await renew(held.tokens.access).catch(() => held);
         return held?.tokens.access;
       },
       onUnauthorized: async ({ response }) => {
+        if (asProgram && isPrivateWay(own)) {
+          if (held === undefined || held.tokens.access === sent.get(response) || !isFresh(held.tokens, clock()))
+            held = await obtain(sdk.extractWWWAuthenticateParams(response));
+          return;
+        }
         held = isPrivateWay(own) ? await renew(sent.get(response)) : undefined;
         if (!held) await refusal(sdk.extractWWWAuthenticateParams(response).scope);
       },
@@ -79,6 +102,13 @@ export function createBearer(sdk: ClientSdk, spec: BearerSpec): Bearer {
 
 const needsLogin = (name: string): CrewError =>
   new CrewError("NEEDS_LOGIN", `The MCP server "${name}" needs a login.`, `Log in with \`subcrew mcp login ${name}\`.`);
+
+const refusedProgram = (name: string): CrewError =>
+  new CrewError(
+    "LOGIN_FAILED",
+    `The MCP server "${name}" refuses the token of the client in your settings.`,
+    "Check the `scopes` in its `oauth`, and what the client may do there.",
+  );
 
 const cannotLogIn = (name: string): CrewError =>
   new CrewError(

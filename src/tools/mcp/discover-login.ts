@@ -1,3 +1,4 @@
+import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import type { McpServer } from "../../core/vocabulary/mcp-server.ts";
 import type { ClientSdk } from "./client.ts";
@@ -48,4 +49,15 @@ export function scopeFor(
   const wanted = [oauth?.scopes?.join(" ") ?? scope, note?.wanted?.scope].join(" ").split(/\s+/).filter(Boolean);
   if (wanted.length === 0) return undefined;
   return [...new Set([...wanted, ...(hasOffline ? ["offline_access"] : [])])].join(" ");
+}
+
+/** A changed authorization server is refused: the server must not redirect the user's password or the client secret. */
+export function refuseAnother(name: string, note: LoginNote | undefined, { issuer }: DiscoveredLogin): void {
+  const before = note?.login?.issuer;
+  if (before === undefined || before === issuer) return;
+  throw new CrewError(
+    "LOGIN_FAILED",
+    `The server "${name}" now asks for a login at ${issuer}; before, the login was at ${before}.`,
+    `If this is intended, log out first: \`subcrew mcp logout ${name}\`.`,
+  );
 }

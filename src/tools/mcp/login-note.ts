@@ -20,7 +20,7 @@ const login = z.object({
   metadata: z
     .looseObject({
       issuer: text,
-      authorization_endpoint: text,
+      authorization_endpoint: text.optional(),
       token_endpoint: text,
       response_types_supported: z.array(z.string()),
       token_endpoint_auth_methods_supported: z.array(z.string()).optional(),

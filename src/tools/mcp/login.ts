@@ -6,11 +6,12 @@ import { isOAuthRefusal, signInWithBrowser } from "../../runtime/network/oauth.t
 import { signInProblem, type CallbackOptions } from "../../runtime/network/sign-in-callback.ts";
 import { authFetch } from "./auth-fetch.ts";
 import { type ClientSdk, connectServer, loadClient } from "./client.ts";
-import { type Challenge, type DiscoveredLogin, discoverLogin, scopeFor } from "./discover-login.ts";
+import { type Challenge, type DiscoveredLogin, discoverLogin, refuseAnother, scopeFor } from "./discover-login.ts";
 import { type HttpSpec, httpTransport } from "./http.ts";
 import { type Login, type LoginNote, logsInByHeader, secretsOf } from "./login-note.ts";
 import type { Logins } from "./logins.ts";
 import { clientIn, endpointsOf, oauthClientOf } from "./oauth-client.ts";
+import { logInAsProgram, signsInAsProgram } from "./program-login.ts";
 
 export type LoginSpec = Omit<HttpSpec, "users"> &
   Pick<CallbackOptions, "pasted" | "patienceMs" | "signal"> &
@@ -37,6 +38,12 @@ export async function logIn(spec: LoginSpec): Promise<boolean> {
     const challenge = await challengeOf(sdk, spec, note);
     if (!challenge) return false;
     const fetch = authFetch({ open: spec.open, own: url, signal });
+    if (signsInAsProgram(definition)) {
+      const { variables } = spec;
+      const login = await logInAsProgram(sdk, { name, definition, variables, challenge, note, fetch, signal });
+      await logins.keep(url.href, login, signal);
+      return true;
+    }
     const found = await discoverLogin(sdk, { url, challenge, fetch });
     refuseAnother(name, note, found);
     const login = await inBrowser(sdk, { spec, found, fetch, secrets, scope: scopeFor(definition, found, note) });
@@ -77,17 +84,6 @@ async function challengeOf(
   }
   // Some servers challenge only when a tool is called, and some only according to their metadata.
   return asked ?? (note?.wanted || note?.login || spec.definition.oauth ? {} : undefined);
-}
-
-/** A changed authorization server is refused: the server must not redirect the user's password or the client secret. */
-function refuseAnother(name: string, note: LoginNote | undefined, { issuer }: DiscoveredLogin): void {
-  const before = note?.login?.issuer;
-  if (before === undefined || before === issuer) return;
-  throw new CrewError(
-    "LOGIN_FAILED",
-    `The server "${name}" now asks for a login at ${issuer}; before, the login was at ${before}.`,
-    `If this is intended, log out first: \`subcrew mcp logout ${name}\`.`,
-  );
 }
 
 type Going = Readonly<{

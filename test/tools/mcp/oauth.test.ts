@@ -1,5 +1,5 @@
-import { randomInt } from "node:crypto";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { generateKeyPairSync, randomInt } from "node:crypto";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { McpServer } from "../../../src/core/vocabulary/mcp-server.ts";
@@ -414,3 +414,83 @@ async function freePort(use: (port: number) => Promise<unknown>): Promise<number
     }
   }
 }
+
+describe("a login as a program", () => {
+  const program = { grant: "client-credentials", clientId: KNOWN.id, clientSecret: "$SECRET" } as const;
+  const asProgram = (url: string, oauth: McpServer["oauth"] = program) => ({
+    mcpServers: { docs: { url, oauth } },
+    env: { PATH: process.env["PATH"], SECRET: KNOWN.secret },
+  });
+
+  test("needs no person: the run logs in, uses the token again in the next run, and shows no secret", async () => {
+    const { oauth, server, grants, play: run } = await lab();
+    const first = await run([WHOAMI, "done"], asProgram(server.address));
+    expect(first.texts).toEqual([expect.stringContaining("you with")]);
+    expect(grants()).toEqual(["client_credentials"]);
+    expect(oauth.grants[0]?.get("resource")).toBe(server.address);
+    await run([WHOAMI, "done"], asProgram(server.address));
+    expect(grants()).toEqual(["client_credentials"]);
+    const shown = JSON.stringify(first.events);
+    for (const secret of [...oauth.given, KNOWN.secret]) expect(shown).not.toContain(secret);
+  });
+
+  test("gets a new token when the old one has expired or is refused", async () => {
+    const { oauth, server, grants, play: run } = await lab({ lasts: 1 });
+    await run([WHOAMI, "done"], asProgram(server.address));
+    oauth.quirks.lasts = 3600;
+    await run([WHOAMI, "done"], asProgram(server.address));
+    expect(grants()).toEqual(["client_credentials", "client_credentials"]);
+    oauth.valid.clear();
+    const again = await run([WHOAMI, "done"], asProgram(server.address));
+    expect(again.texts).toEqual([expect.stringContaining("you with")]);
+    expect(grants()).toHaveLength(3);
+  });
+
+  test("signs with the key of a file instead of a secret", async () => {
+    const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const { oauth, server, home, play: run } = await lab({ publicKey });
+    const file = join(home, "client.pem");
+    writeFileSync(file, privateKey.export({ type: "pkcs8", format: "pem" }), { mode: 0o600 });
+    const keyed = { grant: "client-credentials", clientId: KNOWN.id, privateKeyFile: file } as const;
+    const { texts } = await run([WHOAMI, "done"], asProgram(server.address, keyed));
+    expect(texts).toEqual([expect.stringContaining("you with")]);
+    expect(oauth.grants[0]?.get("client_secret")).toBeNull();
+  });
+
+  test.for<[string, Partial<NonNullable<McpServer["oauth"]>>, string]>([
+    ["a wrong secret", { clientSecret: "wrong-secret-of-mine" }, "invalid_client"],
+    ["a key file that is missing", { privateKeyFile: "/nowhere/key.pem" }, "/nowhere/key.pem cannot be read"],
+    ["a key file that holds no key", { privateKeyFile: import.meta.filename }, "not an unencrypted private key"],
+  ])("that fails because of %s is reported with the reason", async ([, oauth, reason]) => {
+    const { server, play: run } = await lab();
+    const { warnings, texts } = await run(["done"], asProgram(server.address, { ...program, ...oauth }));
+    expect(warnings).toMatchObject([{ code: "LOGIN_FAILED", text: expect.stringContaining(reason) }]);
+    expect(JSON.stringify([warnings, texts])).not.toContain("wrong-secret-of-mine");
+  });
+
+  test("is never made at another authorization server than before", async () => {
+    const { oauth, server, play: run } = await lab();
+    await run([WHOAMI, "done"], asProgram(server.address));
+    const other = await oauthServer();
+    server.quirks.metadata = { authorization_servers: [other.issuer] };
+    oauth.valid.clear();
+    const { warnings } = await run([WHOAMI, "done"], {
+      ...asProgram(server.address),
+      network: { allowHosts: [oauth.host, other.host] },
+    });
+    expect(warnings).toMatchObject([
+      { code: "LOGIN_FAILED", text: expect.stringContaining("now asks for a login at") },
+    ]);
+    expect(other.grants).toEqual([]);
+  });
+
+  test("with `mcp login` opens no browser", async () => {
+    const { definition, login, grants } = await lab();
+    const shown: string[] = [];
+    const made = await login({
+      definition: { ...definition, oauth: program },
+      show: (url) => void shown.push(url),
+    });
+    expect([made, shown, grants()]).toEqual([true, [], ["client_credentials"]]);
+  });
+});
