@@ -4,7 +4,6 @@ import { isParkedLong } from "../core/run/parked-run.ts";
 import { runStatusOf, openQuestions, type Question } from "../core/run/run-status.ts";
 import { emptyState, reduce, type State } from "../core/run/state.ts";
 import { defined } from "../core/text/defined.ts";
-import { canonicalName } from "../core/vocabulary/tool-names.ts";
 import { deferred } from "../runtime/async/deferred.ts";
 import type { Run } from "../runtime/run/run.ts";
 import { artifactsOf, RESULT, taskView, type ViewContext } from "./view.ts";
@@ -32,18 +31,10 @@ export type A2aRun = Readonly<{
 }>;
 
 export function serveRun(run: Run, origin: Origin, heard: (served: A2aRun, event: Event) => void = () => {}): A2aRun {
-  /** The tool of each call by its path: questions of `ask` are for the caller, all others are permissions. */
-  const tools = new Map<string, string>();
   const over = deferred<void>();
   let ended = false;
-  const isForCaller = ({ path, call }: Question): boolean => {
-    if (call === undefined || /^input-\d+(?:\.\d+)?$/.test(call)) return true;
-    const tool = tools.get(`${path}#${call}`) ?? tools.get(`${path}#${call.replace(/\.\d+$/, "")}`);
-    return tool !== undefined && (canonicalName(tool) ?? tool) === "ask";
-  };
-  const noteTools = (event: Event): void => {
-    if (event.type === "turn.ended") for (const { id, name } of event.calls) tools.set(`${event.path}#${id}`, name);
-  };
+  /** The caller answers gates and questions in words; permissions are for the owner of this machine. */
+  const isForCaller = ({ call, wants }: Question): boolean => call === undefined || wants === "words";
   const seen = (): ViewContext => ({ life: runStatusOf(run.state, !ended), origin, isForCaller });
   const isSettled = (): boolean => ended || run.state.outcome !== undefined || openQuestions(run.state).length > 0;
   const question = (): Question | undefined => openQuestions(run.state).find(isForCaller);
@@ -66,7 +57,6 @@ export function serveRun(run: Run, origin: Origin, heard: (served: A2aRun, event
       let begun = from > 0;
       for await (const event of run) {
         reduce(state, event);
-        noteTools(event);
         if (isKept(event) && event.seq <= from) continue;
         if (!begun) yield taskView(state, now());
         begun = true;
@@ -81,7 +71,6 @@ export function serveRun(run: Run, origin: Origin, heard: (served: A2aRun, event
       const state = emptyState(run.id);
       for await (const event of run) {
         reduce(state, event);
-        noteTools(event);
         const waits = openQuestions(state).length > 0 || isParkedLong(state, Date.now());
         if (state.seq >= from && (state.outcome || waits)) return;
       }
@@ -94,10 +83,7 @@ export function serveRun(run: Run, origin: Origin, heard: (served: A2aRun, event
   };
   const watch = async (): Promise<void> => {
     try {
-      for await (const event of run) {
-        noteTools(event);
-        heard(served, event);
-      }
+      for await (const event of run) heard(served, event);
       await run;
     } catch {
       // the error is reported by `run` itself

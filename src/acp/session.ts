@@ -3,7 +3,6 @@ import type { Answer } from "../core/plan/gate.ts";
 import type { PolicyMode } from "../core/policy/policy.ts";
 import type { Event } from "../core/run/event.ts";
 import { offlineNote } from "../core/view/offline-note.ts";
-import { canonicalName } from "../core/vocabulary/tool-names.ts";
 import type { ChatConversation } from "../crew/conversation.ts";
 import { type Deferred, deferred } from "../runtime/async/deferred.ts";
 import type { Run } from "../runtime/run/run.ts";
@@ -75,9 +74,7 @@ export function createEditorSession({ id, editor, mode: first, talk, onError }: 
   };
 
   const opened = async (now: Turn, event: Opened, writer: UpdateWriter): Promise<void> => {
-    const tool = event.call === undefined ? undefined : writer.callOf(event.path, event.call)?.tool;
-    if (event.call === undefined || tool === undefined || (canonicalName(tool) ?? tool) !== "ask")
-      return permission(now, event, writer);
+    if (event.call === undefined || event.wants !== "words") return permission(now, event, writer);
     // Words are asked for in the conversation itself: the next message is the answer.
     now.ask = { path: event.path, call: event.call };
     await say(`\n${event.question}\n`);

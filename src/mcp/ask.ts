@@ -2,7 +2,6 @@ import type { Answer } from "../core/plan/gate.ts";
 import type { Question } from "../core/run/run-status.ts";
 import { isRecord } from "../core/text/json.ts";
 import { reveal } from "../core/text/sanitize.ts";
-import { canonicalName } from "../core/vocabulary/tool-names.ts";
 import type { Capabilities, Questions } from "./sdk.ts";
 
 /** Whether a client shows forms. One that says nothing about kinds of elicitation means forms. */
@@ -12,10 +11,9 @@ export const hasForms = ({ elicitation }: Capabilities): boolean =>
 /** What kind of answer a question wants: words, a yes or no, or a yes that may hold for longer. */
 export type AnswerKind = "words" | "gate" | "call";
 
-/** What an agent asks with its `ask` tool wants words; any other call wants a permission. */
-export function answerKindOf(tool: string | undefined): AnswerKind {
-  if (tool === undefined) return "gate";
-  return (canonicalName(tool) ?? tool) === "ask" ? "words" : "call";
+/** A call that does not ask for words asks for a permission. */
+export function answerKindOf({ call, wants }: Pick<Question, "call" | "wants">): AnswerKind {
+  return wants ?? (call === undefined ? "gate" : "call");
 }
 
 /** Names a question between the rounds of a request. */
@@ -41,7 +39,7 @@ const needed: Readonly<Record<AnswerKind, readonly string[]>> = {
 };
 
 /** Converts the questions to forms for the client. Invisible characters are shown. */
-export function formsFor(questions: readonly Question[], kind: (question: Question) => AnswerKind): Questions {
+export function formsFor(questions: readonly Question[]): Questions {
   return Object.fromEntries(
     questions.map((question) => [
       keyOf(question),
@@ -52,8 +50,8 @@ export function formsFor(questions: readonly Question[], kind: (question: Questi
           message: shown(`${question.run}/${question.path}: ${question.question}`),
           requestedSchema: {
             type: "object" as const,
-            properties: forms[kind(question)],
-            required: [...needed[kind(question)]],
+            properties: forms[answerKindOf(question)],
+            required: [...needed[answerKindOf(question)]],
           },
         },
       },

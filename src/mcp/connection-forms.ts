@@ -2,7 +2,8 @@ import type { Question } from "../core/run/run-status.ts";
 import { keyOf } from "./ask.ts";
 import type { WaitedRun } from "./runs.ts";
 import type { CallContext, ProtocolServer } from "./sdk.ts";
-import { questionForms, takeReplies } from "./stay.ts";
+import { formsFor } from "./ask.ts";
+import { takeReplies } from "./stay.ts";
 import { RELATED_TASK } from "./tasks.ts";
 
 type Form = Parameters<ProtocolServer["elicitInput"]>[0];
@@ -24,7 +25,7 @@ export async function askOverConnection(
   server: ProtocolServer,
   of: FormOf,
 ): Promise<boolean> {
-  const answers = Object.entries(questionForms(served, asked)).map(async ([key, { params }]) => {
+  const answers = Object.entries(formsFor(asked)).map(async ([key, { params }]) => {
     const closed = new AbortController();
     const stop = served.listen((event) => {
       if (event.type === "gate.answered" && keyOf(event) === key) closed.abort();

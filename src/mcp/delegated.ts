@@ -42,7 +42,6 @@ export function delegated(
   return {
     id: `call_${randomBytes(9).toString("base64url")}`,
     questions: () => [...own.values()].flatMap((served) => served.questions()),
-    toolOf: (question) => own.get(question.run)?.toolOf(question),
     parked: () => {
       const active = [...own.values()].filter((served) => isActive(served.life()));
       const states = active.map((served) => served.parked());

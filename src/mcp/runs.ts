@@ -13,8 +13,6 @@ import { keyOf } from "./ask.ts";
 export type WaitedRun = Readonly<{
   id: string;
   questions(): readonly Question[];
-  /** The tool that a question about a call is about; absent for a gate. */
-  toolOf(question: Question): string | undefined;
   /** Questions that a client answered or left to the inbox: it is not asked them again. */
   putOff: Set<string>;
   /** The progress counter of a client: it must increase, also over the rounds of a call. */
@@ -113,7 +111,6 @@ const isBeginning = (word: string, id: string): boolean => word.length > "run_".
 function serve(run: Run): McpRun {
   const startedAt = Date.now();
   const heard = new Set<OnEvent>();
-  const tools = new Map<string, string>();
   const putOff = new Set<string>();
   let changedAt = startedAt;
   let ended = false;
@@ -121,7 +118,6 @@ function serve(run: Run): McpRun {
     try {
       for await (const event of run) {
         changedAt = event.at;
-        if (event.type === "turn.ended") for (const { id, name } of event.calls) tools.set(`${event.path}#${id}`, name);
         if (event.type === "gate.answered") putOff.delete(keyOf(event)); // the same gate may ask again later
         for (const listener of heard) listener(event, run.state);
       }
@@ -141,7 +137,6 @@ function serve(run: Run): McpRun {
     life: () => runStatusOf(run.state, !ended),
     isOver: () => ended,
     questions: () => openQuestions(run.state),
-    toolOf: ({ path, call }) => (call === undefined ? undefined : (tools.get(`${path}#${call}`) ?? "unknown")),
     parked: () => (!ended && isParkedLong(run.state, Date.now()) ? run.state : undefined),
     putOff,
     told: { times: 0 },

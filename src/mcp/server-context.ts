@@ -3,7 +3,6 @@ import { relative, resolve } from "node:path";
 import type { Answer } from "../core/plan/gate.ts";
 import type { Body, Plan } from "../core/plan/plan.ts";
 import { isEnded, type RunStatus, openQuestions, type Question } from "../core/run/run-status.ts";
-import { askedTool } from "../core/run/asked-tool.ts";
 import type { State } from "../core/run/state.ts";
 import { CrewError } from "../core/schema/error.ts";
 import { defined } from "../core/text/defined.ts";
@@ -92,8 +91,7 @@ export function createServerContext(
       const found = await find(word);
       const { state } = await stateOf(crew, found);
       const question = theQuestion(state, path);
-      const tool = typeof found === "string" ? await askedToolOf(crew, found, question) : found.toolOf(question);
-      if (answerKindOf(tool) === "call" && !answersCalls)
+      if (answerKindOf(question) === "call" && !answersCalls)
         throw new CrewError(
           "UNKNOWN_GATE",
           `"${state.run}/${question.path}" asks for a permission, which only a person can give.`,
@@ -144,11 +142,6 @@ async function stateOf(
   found: McpRun | string,
 ): Promise<Readonly<{ state: State; life: RunStatus | "damaged" }>> {
   return typeof found === "string" ? crew.kept.look(found) : { state: found.run.state, life: found.life() };
-}
-
-/** The tool that a question of a run of another process is about; absent for a gate. */
-async function askedToolOf({ kept }: Crew, id: string, { path, call }: Question): Promise<string | undefined> {
-  return call === undefined ? undefined : (askedTool((await kept.records(id)).events, { path, call }) ?? "unknown");
 }
 
 async function ended(crew: Crew, found: McpRun | string, signal: AbortSignal): Promise<void> {

@@ -15,7 +15,8 @@ import type { DelegatingTool, Offer, StartingTool } from "./offer.ts";
 import type { ServerContext } from "./server-context.ts";
 import type { McpRun, WaitedRun } from "./runs.ts";
 import type { CallContext, CallResult, Capabilities, Era, NeedsInput, ProtocolServer, Sdk } from "./sdk.ts";
-import { untilStarted, next, questionForms, stay, takeReplies, whileCalled } from "./stay.ts";
+import { formsFor } from "./ask.ts";
+import { untilStarted, next, stay, takeReplies, whileCalled } from "./stay.ts";
 import { legacyTask, modernTask, RELATED_TASK, TASKS_EXTENSION, type TaskFacts } from "./tasks.ts";
 import { callResultOf, viewOf } from "./view.ts";
 
@@ -162,7 +163,7 @@ function stayOrAsk(
       if (stayed.parked) return { parked: stayed.parked };
       if (!hasForms(client)) return LEFT;
       if (era !== "legacy") {
-        const inputRequests = questionForms(served, stayed.asked);
+        const inputRequests = formsFor(stayed.asked);
         return { forms: sdk.inputRequired({ inputRequests, requestState: served.id }) };
       }
       if (!(await askOverConnection(served, stayed.asked, server, { call: context }))) return LEFT;
@@ -197,7 +198,7 @@ function serveTasks(server: ProtocolServer, { office, sdk }: SharedServer, era: 
   server.setRequestHandler("tasks/get", { params: taskParams }, ({ taskId }) => {
     const served = find(taskId);
     if (era === "legacy") return legacyTask(factsOf(served));
-    return modernTask(factsOf(served), { result: shown(served), questions: questionForms(served, served.questions()) });
+    return modernTask(factsOf(served), { result: shown(served), questions: formsFor(served.questions()) });
   });
   server.setRequestHandler("tasks/update", { params: taskParams }, async ({ taskId }, { mcpReq }) => {
     await takeReplies(find(taskId), mcpReq.inputResponses ?? {});

@@ -1,10 +1,10 @@
 import type { State } from "../core/run/state.ts";
 import type { Question } from "../core/run/run-status.ts";
 import { onAbort } from "../runtime/async/on-abort.ts";
-import { answerIn, answerKindOf, formsFor, keyOf } from "./ask.ts";
+import { answerIn, answerKindOf, keyOf } from "./ask.ts";
 import { reportProgress } from "./progress.ts";
 import type { McpRun, WaitedRun } from "./runs.ts";
-import type { CallContext, Questions } from "./sdk.ts";
+import type { CallContext } from "./sdk.ts";
 
 /** Why waiting for a run ended: the run ended, or it has questions. */
 export type WaitResult =
@@ -91,11 +91,6 @@ export function untilStarted(served: McpRun): Promise<void> {
   });
 }
 
-/** What a run asks, as forms. */
-export function questionForms(served: WaitedRun, asked: readonly Question[]): Questions {
-  return formsFor(asked, (question) => answerKindOf(served.toolOf(question)));
-}
-
 /**
  * Hands the replies of a client to a run. Returns whether all of them were answers: a form that was cancelled leaves its
  * question in the inbox. Replies to questions that are no longer open do not count.
@@ -106,7 +101,7 @@ export async function takeReplies(served: WaitedRun, replies: Readonly<Record<st
     const key = keyOf(question);
     if (!Object.hasOwn(replies, key)) continue;
     served.putOff.add(key);
-    const answer = answerIn(replies[key], answerKindOf(served.toolOf(question)));
+    const answer = answerIn(replies[key], answerKindOf(question));
     if (answer) await served.answer(question, answer);
     else answered = false;
   }

@@ -1,6 +1,5 @@
 import { explain } from "../core/outcome/outcome.ts";
 import { limitNote } from "../core/outcome/reached-limit.ts";
-import { formatCost } from "../core/outcome/usage.ts";
 import { isActive, isEnded, type RunStatus, openQuestions } from "../core/run/run-status.ts";
 import { parkedUntil } from "../core/run/parked-run.ts";
 import { partialOf } from "../core/run/result.ts";
@@ -8,8 +7,9 @@ import type { State } from "../core/run/state.ts";
 import { formatDuration } from "../core/text/duration.ts";
 import { sanitize } from "../core/text/sanitize.ts";
 import { describe, progressOf, progressWords, settledWords, shownNodes, unapprovedNodes } from "../core/view/nodes.ts";
+import { createLook, type Look, stateColor } from "../core/view/look.ts";
 import { outputOfRun } from "./output.ts";
-import { terminalLine } from "../core/view/words.ts";
+import { spentInAll, terminalLine } from "../core/view/words.ts";
 
 /** Labels of run states. */
 const words: Readonly<Record<RunStatus | "damaged", string>> = {
@@ -28,17 +28,19 @@ const words: Readonly<Record<RunStatus | "damaged", string>> = {
 /** How much of a result is shown. */
 const MOST_RESULT = 2_000;
 
+const PLAIN = createLook({ color: false, unicode: true });
+
 /** The text of `subcrew status` and `/task-status`: state, progress and next step. */
 export function statusText(
   state: State,
   life: RunStatus | "damaged",
   now: number,
-  problems: readonly string[] = [],
+  { problems = [], look = PLAIN }: Readonly<{ problems?: readonly string[]; look?: Look }> = {},
 ): string {
   const agents = [...new Set(shownNodes(state).flatMap(({ agent }) => (agent === undefined ? [] : [agent])))];
   const rows: (readonly [string, string])[] = [
     ["Task ID", state.run],
-    ["Type", agents.join(", ")],
+    [progressOf(state).total > 1 ? "Agents" : "Type", agents.join(", ")],
     ["Description", describe(state)],
     ["Status", words[life]],
     ["Duration", state.startedAt === 0 ? "" : formatDuration((state.endedAt ?? now) - state.startedAt, "spaced")],
@@ -57,12 +59,15 @@ export function statusText(
         ? ""
         : `${state.usage.input + state.usage.cacheRead + state.usage.cacheWrite} in / ${state.usage.output} out`,
     ],
-    ["Cost", state.usage.turns === 0 ? "" : formatCost(state.cost)],
+    ["Cost", state.usage.turns === 0 ? "" : spentInAll(state.usage, state.cost).slice(2).join(", ")],
     ["Continues", state.continues ?? ""],
     ["Journal", problems.join(" ")],
   ];
-  const told = rows.filter(([, text]) => text !== "").map(([name, text]) => `${name}: ${terminalLine(text)}`);
-  return `${[told.join("\n"), ...questions(state), ...ending(state, life)].join("\n\n")}\n`;
+  const colored = (name: string, text: string): string => (name === "Status" ? stateColor(look, life)(text) : text);
+  const told = rows
+    .filter(([, text]) => text !== "")
+    .map(([name, text]) => `${look.colors.dim(`${name}:`)} ${colored(name, terminalLine(text))}`);
+  return `${[told.join("\n"), ...questions(state, look), ...ending(state, life, look)].join("\n\n")}\n`;
 }
 
 /** What its tasks do right now, in one line. */
@@ -75,18 +80,16 @@ export function doingOf(state: State): string {
     .join("; ");
 }
 
-function questions(state: State): string[] {
-  return openQuestions(state).map(({ run, path, question, call }) => {
+function questions(state: State, { colors }: Look): string[] {
+  return openQuestions(state).map(({ run, path, question, wants }) => {
     const answer =
-      call === undefined
-        ? `subcrew inbox allow ${run}/${path}, or deny`
-        : `subcrew inbox allow ${run}/${path}, deny, or answer with words`;
-    return `Question of ${terminalLine(path)}:\n${indented(question)}\n  ${answer}`;
+      wants === "words" ? `subcrew inbox answer ${run}/${path} "..."` : `subcrew inbox allow ${run}/${path}, or deny`;
+    return `${colors.magenta(`Question of ${terminalLine(path)}:`)}\n${indented(question)}\n  ${answer}`;
   });
 }
 
-function ending(state: State, life: RunStatus | "damaged"): string[] {
-  const next = (command: string): string => `Next: subcrew ${command}`;
+function ending(state: State, life: RunStatus | "damaged", { colors }: Look): string[] {
+  const next = (command: string): string => `Next: ${colors.bold(`subcrew ${command}`)}`;
   switch (life) {
     case "interrupted":
       return [
@@ -113,7 +116,7 @@ function ending(state: State, life: RunStatus | "damaged"): string[] {
       return [...limitsOf(state), `Result:\n${cut(outputOfRun(state))}`];
     case "failed":
       return [
-        `Error: ${state.outcome ? sanitize(explain(state.outcome)) : ""}${faultsOf(state)}\n${next(`resume ${state.run} --retry-failed`)}`,
+        `${colors.red("Error:")} ${state.outcome ? sanitize(explain(state.outcome)) : ""}${faultsOf(state)}\n${next(`resume ${state.run} --retry-failed`)}`,
       ];
     case "cancelled":
       return [

@@ -25,3 +25,23 @@ test("an error while an event is shown names the run and the task", async () => 
   });
   await run;
 });
+
+test("a log has one line for the end of each task, and no second list of them", async () => {
+  let written = "";
+  const err = new Writable({ write: (chunk, _encoding, done) => ((written += String(chunk)), done()) });
+  const sink = createTextSink({
+    out: new Writable({ write: (_chunk, _encoding, done) => done() }),
+    err,
+    look: createLook({ color: false, unicode: false }),
+    live: undefined,
+    quiet: false,
+    since: 0,
+  });
+  const task = { kind: "task", task: { prompt: "look" } } as const;
+  const both = { kind: "join", needs: ["scout", "sage"], pick: "settled" } as const;
+  const run = startRun({ plan: { nodes: { scout: task, sage: task, both }, output: "both" } });
+  await sink.follow(run);
+  sink.end(run);
+  for (const name of ["scout", "sage"])
+    expect(written.split("\n").filter((line) => line.includes(name) && !line.startsWith("start"))).toHaveLength(1);
+});

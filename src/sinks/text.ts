@@ -4,7 +4,6 @@ import type { State } from "../core/run/state.ts";
 import { crashAt } from "../core/task/crash.ts";
 import type { Run } from "../runtime/run/run.ts";
 import type { Look } from "../core/view/look.ts";
-import { shownNodes } from "../core/view/nodes.ts";
 import { outputOfRun } from "./output.ts";
 import { lineFor } from "./plain.ts";
 import { summaryOf } from "./summary.ts";
@@ -94,11 +93,11 @@ export function createTextSink({ out, err, look, live, quiet, since, tell }: Tex
       const output = outputOfRun(state);
       out.write(output);
       if (quiet && state.outcome?.status === "ok") return;
-      // In a log the line of the only task is right above.
+      // In a log the line of each task is above.
       const lines = summaryOf(state, {
         look,
         columns: live ? live.columns() : Number.POSITIVE_INFINITY,
-        tasks: live !== undefined || quiet || shownNodes(state).length > 1,
+        tasks: live !== undefined || quiet,
       });
       err.write(`${live && output !== "" ? "\n" : ""}${lines.join("\n")}\n`);
     },

@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import type { CliCommand } from "../base/command.ts";
-import { callOptions, type Flags, jsonOption, outputOptions, runningOptions } from "../base/flags.ts";
+import { callOptions, colorOption, type Flags, jsonOption, outputOptions, runningOptions } from "../base/flags.ts";
 import { unknownCommand } from "../base/usage.ts";
 
 const PRESETS = ["unified", "omp", "pegasus", "mycode", "pi-parallel", "gemini"];
@@ -116,7 +116,7 @@ export const agents: CliCommand = {
         new Option("--strict", "exit with 1 when something is lost"),
         dialectOption("how the file is written; its path says it otherwise"),
         jsonOption(),
-        ...outputOptions().filter(({ long }) => long === "--no-color"),
+        colorOption(),
       ],
       examples: [
         ["subcrew agents convert .claude/agents/critic.md --to codex", "what Codex would get"],

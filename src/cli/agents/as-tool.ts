@@ -10,7 +10,7 @@ import { bytesOf, DESCRIPTION_BYTES } from "../../facades/agent-lines.ts";
 import type { FoundAgent } from "../../runtime/discovery/discover.ts";
 import type { Flags } from "../base/flags.ts";
 import { table } from "../base/table.ts";
-import { terminal } from "../base/terminal.ts";
+import { stdoutLook } from "../base/terminal.ts";
 
 /** What models are told about an agent, and how many bytes that takes: as a tool of its own, and in each delegation tool. */
 export async function asTool(crew: Crew, { agent, name }: FoundAgent, flags: Flags): Promise<number> {
@@ -31,7 +31,7 @@ export async function asTool(crew: Crew, { agent, name }: FoundAgent, flags: Fla
     process.stdout.write(`${jsonText({ ...described, budget: DESCRIPTION_BYTES, itself, offered, delegates }, 2)}\n`);
     return 0;
   }
-  const { look } = terminal(flags);
+  const look = stdoutLook(flags);
   const part = (title: string, rows: readonly Size[]): string =>
     rows.length === 0 ? "" : `\n${look.colors.bold(title)}\n${table(rows.map(rowOf), look)}`;
   process.stdout.write(

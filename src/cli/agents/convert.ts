@@ -13,7 +13,7 @@ import { writers } from "../../formats/write/table.ts";
 import { lintFileAt, readLintFile } from "../../runtime/discovery/lint.ts";
 import { terminalLine } from "../../core/view/words.ts";
 import type { Flags } from "../base/flags.ts";
-import { terminal } from "../base/terminal.ts";
+import { stdoutLook } from "../base/terminal.ts";
 
 /** `subcrew agents convert FILE --to DIALECT` */
 export async function convertFile([file = ""]: readonly string[], flags: Flags): Promise<number> {
@@ -86,7 +86,7 @@ function save({ text, path }: ConvertedAgent, out: string): string {
 }
 
 function report({ agent }: ReadAgent, { losses }: ConvertedAgent, flags: Flags & { to: string }): void {
-  const { colors } = terminal(flags).look;
+  const { colors } = stdoutLook(flags);
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   if (losses.length === 0) return say(sanitize(`${agent.name}: nothing is lost`));
   const dropped = losses.filter(({ kind }) => kind === "dropped").length;

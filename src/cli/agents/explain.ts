@@ -13,7 +13,7 @@ import type { FoundAgent } from "../../runtime/discovery/discover.ts";
 import { terminalLine } from "../../core/view/words.ts";
 import type { Flags } from "../base/flags.ts";
 import { table } from "../base/table.ts";
-import { terminal } from "../base/terminal.ts";
+import { stdoutLook } from "../base/terminal.ts";
 import { settingsIn } from "../launch/settings.ts";
 import { crewFor } from "../launch/start.ts";
 import { findDefinition, stateText } from "./find.ts";
@@ -71,7 +71,7 @@ export async function explainAgentCommand([name = ""]: readonly string[], flags:
     process.stdout.write(`${jsonText({ ...about, ...rest, reach, others }, 2)}\n`);
     return 0;
   }
-  const { look } = terminal(flags);
+  const look = stdoutLook(flags);
   const part = (title: string, rows: readonly Readonly<Record<string, string>>[]): string =>
     rows.length === 0 ? "" : `\n${look.colors.bold(title)}\n${table(rows, look, MOST)}`;
   const why = stateText(definition);

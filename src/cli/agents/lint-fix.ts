@@ -7,7 +7,7 @@ import { readRegularTextSync } from "../../runtime/disk/regular-file.ts";
 import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
 import type { Flags } from "../base/flags.ts";
 import { terminal } from "../base/terminal.ts";
-import { askPerson } from "../terminal/gates.ts";
+import { askYes } from "../terminal/confirm.ts";
 
 /** Shows what can be corrected in these files as a diff, and writes it when a person or `--yes` agrees. True: it was written. */
 export async function fixFiles(files: readonly LintFile[], flags: Flags): Promise<boolean> {
@@ -38,6 +38,5 @@ export async function fixFiles(files: readonly LintFile[], flags: Flags): Promis
 async function isAgreed(many: string, flags: Flags): Promise<boolean> {
   if (flags.yes) return true;
   if (!terminal(flags).attended) return false;
-  const ask = askPerson({ pause: () => {}, resume: async () => {}, interrupt: () => process.exit(130) });
-  return (await ask(`Change ${many}?`, new AbortController().signal))?.approve === true;
+  return askYes(`Change ${many}?`);
 }

@@ -5,7 +5,7 @@ import { dialects } from "../../formats/table.ts";
 import { type LintFile, type LintReport, lintDiscovery, lintFileAt, lintPaths } from "../../runtime/discovery/lint.ts";
 import { terminalLine } from "../../core/view/words.ts";
 import type { Flags } from "../base/flags.ts";
-import { terminal } from "../base/terminal.ts";
+import { stdoutLook } from "../base/terminal.ts";
 import { crewFor } from "../launch/start.ts";
 import { sarif } from "./sarif.ts";
 
@@ -63,7 +63,7 @@ function shown(file: string, cwd: string): string {
 
 /** `file:line: error code: message`, and what to do. */
 function text(problems: readonly Problem[], flags: Flags): void {
-  const { colors } = terminal(flags).look;
+  const { colors } = stdoutLook(flags);
   const color: Readonly<Record<Severity, (text: string) => string>> = {
     error: colors.red,
     warning: colors.yellow,

@@ -1,11 +1,12 @@
 import type { Agent, AgentSource } from "../../core/agent/agent.ts";
+import type { Look } from "../../core/view/look.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { ALL_TOOLS } from "../../core/vocabulary/tool-names.ts";
 import type { Discovery, FoundAgent, SkippedFile } from "../../runtime/discovery/discover.ts";
 import { qualifiedNames } from "../../runtime/discovery/discover.ts";
 import type { Flags } from "../base/flags.ts";
 import { table } from "../base/table.ts";
-import { type Terminal, terminal } from "../base/terminal.ts";
+import { stdoutLook } from "../base/terminal.ts";
 import { crewFor } from "../launch/start.ts";
 
 /** `subcrew agents` */
@@ -89,7 +90,7 @@ function skippedRow({ name, file, problems }: SkippedFile): Row {
 }
 
 function print(rows: readonly Row[], found: Discovery, flags: Flags): void {
-  const place = terminal(flags);
+  const look = stdoutLook(flags);
   const ready = rows.filter(({ state }) => state === "ready");
   const narrow = process.stdout.isTTY && process.stdout.columns < 100;
   const most = narrow ? { name: 22, source: 13, model: 8 } : { name: 32, source: 20, model: 24 };
@@ -97,10 +98,10 @@ function print(rows: readonly Row[], found: Discovery, flags: Flags): void {
   const origins = [...new Set(shown.map(({ source }) => source))];
   for (const [at, origin] of origins.entries()) {
     const some = shown.filter(({ source }) => source === origin);
-    if (origins.length > 1) process.stdout.write(`${at > 0 ? "\n" : ""}${place.look.colors.bold(titled(origin))}\n`);
-    process.stdout.write(table(some.map(cells), place.look, most));
+    if (origins.length > 1) process.stdout.write(`${at > 0 ? "\n" : ""}${look.colors.bold(titled(origin))}\n`);
+    process.stdout.write(table(some.map(cells), look, most));
   }
-  for (const state of ["shadowed", "untrusted", "disabled", "skipped"] as const) section(rows, state, place);
+  for (const state of ["shadowed", "untrusted", "disabled", "skipped"] as const) section(rows, state, look);
   if (!flags.all) hint(found);
 }
 
@@ -129,7 +130,7 @@ function toolCount(tools: Agent["tools"]): string {
   return tools.length === 0 ? "none" : String(tools.length);
 }
 
-function section(rows: readonly Row[], state: State, { look }: Terminal): void {
+function section(rows: readonly Row[], state: State, look: Look): void {
   const some = rows.filter((row) => row.state === state);
   if (some.length === 0) return;
   const lines = some.map(({ name, file, source, family, reason = "" }) => ({

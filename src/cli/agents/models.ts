@@ -1,19 +1,19 @@
 import { jsonText } from "../../core/text/json-text.ts";
 import type { ModelOverview, NameView } from "../../models/registry/overview.ts";
 import type { CliCommand } from "../base/command.ts";
-import { jsonOption, outputOptions } from "../base/flags.ts";
+import { colorOption, jsonOption } from "../base/flags.ts";
 
 /** `subcrew models` */
 export const models: CliCommand = {
   description: "Shows what the names of models mean here, which keys were found, and where each provider is.",
-  options: [jsonOption(), ...outputOptions().filter(({ long }) => long === "--no-color")],
+  options: [jsonOption(), colorOption()],
   examples: [
     ["subcrew models", "what `fast` is right now"],
     ["OLLAMA_HOST=gpu:11434 subcrew models --json", "for a program, with another address"],
   ],
   notes: "A model is a tier, a shortcut, provider/model, or several of these; `:high` after a name lets it think more.",
   act: async (_, flags) => {
-    const [{ crewFor }, { table }, { terminal }] = await Promise.all([
+    const [{ crewFor }, { table }, { stdoutLook }] = await Promise.all([
       import("../launch/start.ts"),
       import("../base/table.ts"),
       import("../base/terminal.ts"),
@@ -23,7 +23,7 @@ export const models: CliCommand = {
       process.stdout.write(`${jsonText(overview, 2)}\n`);
       return 0;
     }
-    const { look } = terminal(flags);
+    const look = stdoutLook(flags);
     const parts = sections(overview).map(([title, rows]) => `${look.colors.bold(title)}\n${table(rows, look)}`);
     process.stdout.write(parts.join("\n"));
     return 0;

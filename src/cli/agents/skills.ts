@@ -26,7 +26,7 @@ export const commandsCommand: CliCommand = {
 };
 
 async function list(flags: Flags, what: "skills" | "commands"): Promise<number> {
-  const [{ crewFor }, { table }, { terminal }] = await Promise.all([
+  const [{ crewFor }, { table }, { stdoutLook }] = await Promise.all([
     import("../launch/start.ts"),
     import("../base/table.ts"),
     import("../base/terminal.ts"),
@@ -39,7 +39,7 @@ async function list(flags: Flags, what: "skills" | "commands"): Promise<number> 
     process.stdout.write(`${jsonText([...rows, ...others], 2)}\n`);
     return 0;
   }
-  const { look } = terminal(flags);
+  const look = stdoutLook(flags);
   if (shown.length === 0) process.stderr.write(`There are no ${what}.\n`);
   const rows = shown.map(({ name, agent = "general", source, argumentHint = "", description }) => ({
     name: `${name} ${argumentHint}`.trim(),

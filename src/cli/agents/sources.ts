@@ -5,7 +5,7 @@ import type { PlaceReport } from "../../runtime/discovery/discover.ts";
 import { type PresetName, presets, type Row } from "../../runtime/discovery/sources.ts";
 import type { Flags } from "../base/flags.ts";
 import { table } from "../base/table.ts";
-import { terminal } from "../base/terminal.ts";
+import { stdoutLook } from "../base/terminal.ts";
 import { crewFor } from "../launch/start.ts";
 
 /** One line of the list: a place, and what it held. */
@@ -40,7 +40,7 @@ export async function sources(_: readonly string[], flags: Flags): Promise<numbe
     { family: "bundled", scope: "bundled", dialect: "own", path: "", found: true, trusted: true, agents: ours },
   ];
   process.stdout.write(
-    flags.json ? `${jsonText(rows, 2)}\n` : table(rows.map(cells), terminal(flags).look, { place: 40 }),
+    flags.json ? `${jsonText(rows, 2)}\n` : table(rows.map(cells), stdoutLook(flags), { place: 40 }),
   );
   return 0;
 }

@@ -12,8 +12,8 @@ import { openTrust, type TrustStore } from "../../runtime/settings/trust.ts";
 import { grantOf, type ProjectSource, reviewTrust, type TrustReview } from "../../runtime/settings/trust-review.ts";
 import type { Flags } from "../base/flags.ts";
 import { table } from "../base/table.ts";
-import { terminal } from "../base/terminal.ts";
-import { askPerson } from "../terminal/gates.ts";
+import { stdoutLook, terminal } from "../base/terminal.ts";
+import { askYes } from "../terminal/confirm.ts";
 
 /** `subcrew trust` */
 export async function trustProject(flags: Flags): Promise<number> {
@@ -60,7 +60,7 @@ function list(store: TrustStore, flags: Flags): number {
       files: `${files} files`,
       root: there ? root : `${root} (gone)`,
     }));
-    process.stdout.write(table(shown, terminal(flags).look));
+    process.stdout.write(table(shown, stdoutLook(flags)));
   }
   return 0;
 }
@@ -110,13 +110,11 @@ async function isAgreed(flags: Flags): Promise<boolean> {
       "There is no terminal to confirm it on.",
       "Look at the list, then run `subcrew trust --yes`.",
     );
-  const ask = askPerson({ pause: () => {}, resume: async () => {}, interrupt: () => process.exit(130) });
-  const answer = await ask("Trust these files as they are now?", new AbortController().signal);
-  return answer?.approve === true;
+  return askYes("Trust these files as they are now?");
 }
 
 function show(reviews: readonly TrustReview[], flags: Flags): void {
-  const { look } = terminal(flags);
+  const look = stdoutLook(flags);
   for (const { root, brought, gone, since } of reviews) {
     const rows = [
       ...brought.map(rowOf),

@@ -180,6 +180,8 @@ const outputSchemaOption = (): Option =>
 
 export const jsonOption = (): Option => new Option("--json", "JSON on stdout and for errors").helpGroup("Output:");
 
+export const colorOption = (): Option => new Option("--no-color", "no colours").helpGroup("Output:");
+
 /** The flags of every command that runs something. */
 export function runOptions(): Option[] {
   return [
@@ -304,7 +306,7 @@ export function outputOptions(): Option[] {
     new Option("--json", "the same as -o stream-json"),
     new Option("--deltas", "with stream-json: also the text while it is written"),
     new Option("--quiet", "no progress and no summary"),
-    new Option("--no-color", "no colours"),
+    colorOption(),
   ]);
 }
 

@@ -10,15 +10,20 @@ export type Terminal = Readonly<{
 }>;
 
 /** Looks at the streams and the environment once; everybody else is told. */
-export function terminal({ color }: { color: boolean }): Terminal {
+export function terminal(flags: ColorFlag): Terminal {
   const { stdin, stderr } = process;
-  const dumb = process.env["TERM"] === "dumb";
-  const live = stderr.isTTY && !dumb;
-  return {
-    look: createLook({ color: color && wantsColor(live), unicode: hasUnicode(dumb) }),
-    live,
-    attended: stdin.isTTY && stderr.isTTY,
-  };
+  return { look: lookOn(stderr, flags), live: stderr.isTTY && !isDumb(), attended: stdin.isTTY && stderr.isTTY };
+}
+
+/** The look of lists and reports on standard output. */
+export const stdoutLook = (flags: ColorFlag): Look => lookOn(process.stdout, flags);
+
+type ColorFlag = Readonly<{ color?: boolean }>;
+
+const isDumb = (): boolean => process.env["TERM"] === "dumb";
+
+function lookOn({ isTTY }: Readonly<{ isTTY: boolean }>, { color = true }: ColorFlag): Look {
+  return createLook({ color: color && wantsColor(isTTY && !isDumb()), unicode: hasUnicode(isDumb()) });
 }
 
 /** https://no-color.org: any value that is not empty means no. */

@@ -6,7 +6,7 @@ import type { Look } from "../../core/view/look.ts";
 import { counted, terminalLine } from "../../core/view/words.ts";
 import type { ChangeReport } from "../../crew/run-changes.ts";
 import type { CliCommand } from "../base/command.ts";
-import { jsonOption, outputOptions } from "../base/flags.ts";
+import { colorOption, jsonOption } from "../base/flags.ts";
 
 /** `subcrew diff RUN [FILE...]` */
 export const diffCommand: CliCommand = {
@@ -17,7 +17,7 @@ export const diffCommand: CliCommand = {
     new Option("--stat", "only list the files, with the number of changed lines"),
     new Option("--no-pager", "do not use a pager on a terminal"),
     jsonOption(),
-    ...outputOptions().filter(({ long }) => long === "--no-color"),
+    colorOption(),
   ],
   examples: [
     ["subcrew diff nightly", "everything that a run changed"],
@@ -27,7 +27,7 @@ export const diffCommand: CliCommand = {
   notes:
     "Changes by file tools are always recorded. Changes by commands are recorded in a git repository, except in ignored files.\n`subcrew undo RUN` restores the files.",
   act: async ([word, ...names], flags) => {
-    const [{ findRun, warnOfDamage }, { terminal }, { printPaged }] = await Promise.all([
+    const [{ findRun, warnOfDamage }, { stdoutLook }, { printPaged }] = await Promise.all([
       import("../runs/find-run.ts"),
       import("../base/terminal.ts"),
       import("../base/pager.ts"),
@@ -42,7 +42,7 @@ export const diffCommand: CliCommand = {
       process.stdout.write(`${jsonText(report, 2)}\n`);
       return 0;
     }
-    const { look } = terminal(flags);
+    const look = stdoutLook(flags);
     const text = flags.stat ? statLines(report, look) : diffText(report, look);
     await printPaged(text, { pager: flags.pager !== false });
     process.stderr.write(remarks(report));

@@ -30,6 +30,8 @@ type Question = Readonly<{
   path: string;
   text: string;
   call: string | undefined;
+  /** It is answered in words. */
+  wants: "words" | undefined;
   rule: string | undefined;
   about: ToolCall | undefined;
 }>;
@@ -80,6 +82,7 @@ export function createChatQuestions(
     if (!question) return;
     if (step === "rule")
       return give({ approve: true, always: true, scope, ...defined({ rule: text === "" ? undefined : text }) });
+    if (question.wants === "words") return text === "" ? undefined : give({ approve: true, text });
     const about = question.call !== undefined;
     if (/^y(es)?$/i.test(text)) return give({ approve: true });
     const [no, feedback] = /^no?(?:[\s,:;.-]+([\s\S]+))?$/i.exec(text) ?? [];
@@ -107,6 +110,7 @@ export function createChatQuestions(
           path: event.path,
           text: event.question,
           call: event.call,
+          wants: event.wants,
           about,
           rule: about && proposedRule(about.name, about.input),
         });
@@ -146,13 +150,14 @@ export function createChatQuestions(
   };
 }
 
-function titleOf(step: Step, { call }: Question): string {
+function titleOf(step: Step, { call, wants }: Question): string {
   if (step === "rule") return "Allow what this rule covers. Edit it, then press Enter.";
-  return call === undefined ? "Your answer?" : "Allow this call?";
+  return call === undefined || wants === "words" ? "Your answer?" : "Allow this call?";
 }
 
 function hintOf(step: Step, question: Question | undefined): string {
   if (step !== "choose") return "Enter sends, Esc goes back";
+  if (question?.wants === "words") return "type the answer; then Enter";
   if (question?.call === undefined) return "y yes, n WORDS no, or an answer in words; then Enter";
   return "y once, a always, c pattern here, p pattern in project, n WORDS no; then Enter";
 }

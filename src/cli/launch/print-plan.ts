@@ -4,11 +4,11 @@ import { sanitize } from "../../core/text/sanitize.ts";
 import { planMermaid, planTree } from "../../core/view/plan-tree.ts";
 import { compile } from "../../modes/compile.ts";
 import type { Flags } from "../base/flags.ts";
-import { terminal } from "../base/terminal.ts";
+import { stdoutLook } from "../base/terminal.ts";
 
 /** Prints the plan of an input on stdout, as a tree on a terminal and as JSON elsewhere, and what its compiler wants said on stderr. */
 export function printPlan(input: AnyInput, flags: Flags): Promise<number> {
-  const { look } = terminal(flags);
+  const look = stdoutLook(flags);
   const plan = compile(input, { strict: flags.strict ?? false });
   for (const note of flags.quiet ? [] : (plan.notes ?? []))
     process.stderr.write(`${look.colors.yellow("warn")}    ${sanitize(note)}\n`);

@@ -6,7 +6,7 @@ import { openLogins } from "../../tools/mcp/logins.ts";
 import { openPins } from "../../tools/mcp/pins.ts";
 import type { Flags } from "../base/flags.ts";
 import { table } from "../base/table.ts";
-import { terminal } from "../base/terminal.ts";
+import { stdoutLook } from "../base/terminal.ts";
 import { crewFor } from "../launch/start.ts";
 import { homes } from "../base/home.ts";
 
@@ -42,7 +42,7 @@ export async function listServers(flags: Flags): Promise<number> {
       tools: tools.length === 0 ? "" : `${tools.length} tools`,
       what: reveal(what),
     }));
-    process.stdout.write(table(shown, terminal(flags).look));
+    process.stdout.write(table(shown, stdoutLook(flags)));
   }
   return 0;
 }

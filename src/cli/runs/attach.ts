@@ -1,5 +1,5 @@
 import { exitCodeOf } from "../../core/outcome/outcome.ts";
-import { isEnded } from "../../core/run/run-status.ts";
+import { isEnded, openQuestions } from "../../core/run/run-status.ts";
 import { defined } from "../../core/text/defined.ts";
 import type { CliCommand } from "../base/command.ts";
 import { outputOptions } from "../base/flags.ts";
@@ -51,12 +51,21 @@ export const attach: CliCommand = {
       const receipt = await crew.kept.tell(id, command, { waitMs: WAIT_MS, signal: over.signal });
       return receipt?.text ?? "The answer is saved until the run is resumed.";
     };
+    // The view repeats the whole record, in which most questions have their answers.
+    const asked = openQuestions(run.state);
+    const isOpen = ({
+      seq,
+      path,
+      call,
+      at,
+    }: Readonly<{ seq: number; path: string; call?: string; at: number }>): boolean =>
+      seq > run.state.seq || asked.some((one) => one.path === path && one.call === call && one.askedAt === at);
     if (!flags.json && !flags.quiet) text.say(`watching ${id} (${run.life})`);
     try {
       await Promise.all([
         flags.json ? writeJsonLines(view, process.stdout) : text.follow(view),
         keys?.hold(),
-        attended ? answerGates(view, person, { since: 0, give, giveUp: detach, tell: text.say }) : undefined,
+        attended ? answerGates(view, person, { isOpen, give, giveUp: detach, tell: text.say }) : undefined,
       ]);
     } finally {
       over.abort();

@@ -4,10 +4,11 @@ import { openQuestions, type Question } from "../../core/run/run-status.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { formatDuration } from "../../core/text/duration.ts";
+import type { Look } from "../../core/view/look.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import type { CliCommand } from "../base/command.ts";
-import { type Flags, jsonOption } from "../base/flags.ts";
+import { colorOption, type Flags, jsonOption } from "../base/flags.ts";
 import type { NamedRun } from "./find-run.ts";
 
 const HOW =
@@ -20,7 +21,7 @@ const WAIT_MS = 10_000;
 export const inbox: CliCommand = {
   description:
     "Lists what runs ask: questions, approvals, permissions. Of all runs of yours, wherever they were started.",
-  options: [jsonOption()],
+  options: [jsonOption(), colorOption()],
   examples: [
     ["subcrew inbox", "what waits for an answer"],
     ["subcrew inbox allow run_4k2x", "agree, when the run asks one thing"],
@@ -31,11 +32,12 @@ export const inbox: CliCommand = {
     "The first answer counts, here, in the run's own terminal or in `subcrew attach`. One for a run that was interrupted waits until it is resumed.",
   act: async (_, flags) => {
     const { crewFor } = await import("../launch/start.ts");
+    const look = (await import("../base/terminal.ts")).stdoutLook(flags);
     const asked = await (await crewFor({})).kept.questions();
     if (flags.json) process.stdout.write(`${jsonText(asked, 2)}\n`);
     else if (asked.length === 0) process.stderr.write("The inbox is empty.\n");
     else {
-      process.stdout.write(`${asked.map((one) => shown(one, Date.now())).join("\n\n")}\n`);
+      process.stdout.write(`${asked.map((one) => shown(one, Date.now(), look)).join("\n\n")}\n`);
       process.stderr.write(`\n${HOW}\n`);
     }
     return 0;
@@ -96,7 +98,14 @@ function answerCommand(description: string, usage: string, options: readonly Opt
       const { findRun } = await import("./find-run.ts");
       const answer = { ...say(text.join(" ").trim(), flags), by: "the inbox" };
       const which = await findRun(word, "No run or question given.");
-      return hand(which, theQuestion(which), answer, flags);
+      const question = theQuestion(which);
+      if (question.wants === "words" && answer.approve && answer.text === undefined)
+        throw new CrewError(
+          "BAD_INPUT",
+          `"${question.run}/${question.path}" asks for an answer in words.`,
+          `Give it with \`subcrew inbox answer ${question.run}/${question.path} "..."\`, or refuse with \`inbox deny\`.`,
+        );
+      return hand(which, question, answer, flags);
     },
   };
 }
@@ -140,16 +149,21 @@ async function hand(
   return done ? 0 : 1;
 }
 
-function shown(asked: Question & { life: string; name?: string; answered: boolean }, now: number): string {
-  const { run, path, question, askedAt, name, agent, life, answered } = asked;
+function shown(
+  asked: Question & { life: string; name?: string; answered: boolean },
+  now: number,
+  { colors }: Look,
+): string {
+  const { run, path, question, wants, askedAt, name, agent, life, answered } = asked;
   const about = [
     name,
     agent,
     `${formatDuration(now - askedAt, "spaced")} ago`,
+    ...(wants === "words" ? ["wants an answer in words"] : []),
     ...(life === "interrupted" ? ["interrupted"] : []),
     ...(answered ? ["answered; applied when the run is resumed"] : []),
   ];
-  return `${sanitize(`${run}/${path}`)}  (${about
+  return `${colors.bold(sanitize(`${run}/${path}`))}  (${about
     .filter((part) => part !== undefined)
     .map(sanitize)
     .join(", ")})\n${sanitize(question).replace(/^(?=.)/gm, "  ")}`;

@@ -3,7 +3,7 @@ import type { KeptEvent } from "../../core/run/event.ts";
 import { cutTail } from "../../core/text/cut.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import type { CliCommand } from "../base/command.ts";
-import { jsonOption, outputOptions } from "../base/flags.ts";
+import { colorOption, jsonOption } from "../base/flags.ts";
 
 /** `subcrew logs RUN` */
 export const logs: CliCommand = {
@@ -14,7 +14,7 @@ export const logs: CliCommand = {
     new Option("-f, --follow", "go on while the run does"),
     new Option("-v, --verbose", "also print prompts, thinking, answers and results of tools"),
     jsonOption(),
-    ...outputOptions().filter(({ long }) => long === "--no-color"),
+    colorOption(),
   ],
   examples: [
     ["subcrew logs -f nightly", "until it ends"],
@@ -22,7 +22,7 @@ export const logs: CliCommand = {
     ["subcrew logs run_4k2x --json", "every event as it was recorded"],
   ],
   act: async ([word], flags) => {
-    const [{ findRun, warnOfDamage }, { terminal }, { lineFor }, { writeLine }, { emptyState, reduce }] =
+    const [{ findRun, warnOfDamage }, { stdoutLook }, { lineFor }, { writeLine }, { emptyState, reduce }] =
       await Promise.all([
         import("./find-run.ts"),
         import("../base/terminal.ts"),
@@ -31,7 +31,7 @@ export const logs: CliCommand = {
         import("../../core/run/state.ts"),
       ]);
     const { crew, run, path } = await findRun(word);
-    const { look } = terminal(flags);
+    const look = stdoutLook(flags);
     const over = new AbortController();
     const stop = (): void => over.abort();
     process.once("SIGINT", stop);

@@ -9,7 +9,7 @@ import type { KeptRun } from "../../runtime/background/stored-runs.ts";
 import { describe, type Progress, progressOf, settledWords } from "../../core/view/nodes.ts";
 import { doingOf } from "../../sinks/status-text.ts";
 import type { CliCommand } from "../base/command.ts";
-import { commaList, type Flags, jsonOption, outputOptions } from "../base/flags.ts";
+import { colorOption, commaList, type Flags, jsonOption } from "../base/flags.ts";
 
 /** How many runs that have ended are listed without --all. */
 const MOST_ENDED = 5;
@@ -24,7 +24,7 @@ export const ps: CliCommand = {
     new Option("--here", "only runs of this folder"),
     new Option("--status <states>", "only runs in these states, as in running,waiting").argParser(commaList),
     jsonOption(),
-    ...outputOptions().filter(({ long }) => long === "--no-color"),
+    colorOption(),
   ],
   examples: [
     ["subcrew ps", "what goes on"],
@@ -33,7 +33,7 @@ export const ps: CliCommand = {
     ["subcrew ps --all --json", "everything, for a program"],
   ],
   act: async ([text], flags) => {
-    const [{ crewFor }, { table }, { terminal }] = await Promise.all([
+    const [{ crewFor }, { table }, { stdoutLook }] = await Promise.all([
       import("../launch/start.ts"),
       import("../base/table.ts"),
       import("../base/terminal.ts"),
@@ -44,7 +44,7 @@ export const ps: CliCommand = {
     const rows = all.map((run) => rowFor(run, Date.now())).filter((row) => isWanted(row, text, flags));
     if (flags.json) process.stdout.write(`${jsonText(rows, 2)}\n`);
     else if (rows.length === 0) process.stderr.write(isFiltered ? "No run matches.\n" : "There are no runs yet.\n");
-    else process.stdout.write(table([HEADINGS, ...rows.map(shown)], terminal(flags).look, { project: 12 }));
+    else process.stdout.write(table([HEADINGS, ...rows.map(shown)], stdoutLook(flags), { project: 12 }));
     return 0;
   },
 };

@@ -4,7 +4,7 @@ import type { State } from "../../core/run/state.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { CliCommand } from "../base/command.ts";
-import { count, jsonOption, outputOptions } from "../base/flags.ts";
+import { colorOption, count, jsonOption } from "../base/flags.ts";
 
 const DEFAULT_LIMIT = 20;
 
@@ -14,11 +14,11 @@ export const runs: CliCommand = {
   options: [
     new Option("--limit <n>", `how many to list (default: ${DEFAULT_LIMIT})`).argParser(count("--limit")),
     jsonOption(),
-    ...outputOptions().filter(({ long }) => long === "--no-color"),
+    colorOption(),
   ],
   examples: [["subcrew runs --limit 5", "the last five"]],
   act: async (_, flags) => {
-    const [{ crewFor }, { table }, { terminal }] = await Promise.all([
+    const [{ crewFor }, { table }, { stdoutLook }] = await Promise.all([
       import("../launch/start.ts"),
       import("../base/table.ts"),
       import("../base/terminal.ts"),
@@ -28,7 +28,7 @@ export const runs: CliCommand = {
     const rows = await Promise.all(ids.map(async (id) => rowFor(id, await crew.record(id).catch(() => undefined))));
     if (flags.json) process.stdout.write(`${jsonText(rows, 2)}\n`);
     else if (rows.length === 0) process.stderr.write("There are no runs yet.\n");
-    else process.stdout.write(table(rows.map(shown), terminal(flags).look));
+    else process.stdout.write(table(rows.map(shown), stdoutLook(flags)));
     return 0;
   },
 };

@@ -1,7 +1,7 @@
 import { Option } from "commander";
 import { CrewError } from "../../core/schema/error.ts";
 import type { CliCommand } from "../base/command.ts";
-import { outputOptions } from "../base/flags.ts";
+import { colorOption } from "../base/flags.ts";
 
 /** `subcrew show RUN` */
 export const showCommand: CliCommand = {
@@ -14,7 +14,7 @@ export const showCommand: CliCommand = {
     new Option("--markdown", "print a Markdown document"),
     new Option("--html", "print one HTML page"),
     new Option("--no-pager", "do not use a pager on a terminal"),
-    ...outputOptions().filter(({ long }) => long === "--no-color"),
+    colorOption(),
   ],
   examples: [
     ["subcrew show nightly", "read what a run did"],
@@ -25,7 +25,7 @@ export const showCommand: CliCommand = {
   act: async ([word], flags) => {
     if (flags.markdown && flags.html)
       throw new CrewError("BAD_INPUT", "--markdown and --html cannot be combined.", "Give one of them.");
-    const [{ findRun, warnOfDamage }, { terminal }, { transcriptsOf }, { printPaged }] = await Promise.all([
+    const [{ findRun, warnOfDamage }, { stdoutLook }, { transcriptsOf }, { printPaged }] = await Promise.all([
       import("./find-run.ts"),
       import("../base/terminal.ts"),
       import("../../core/view/transcript.ts"),
@@ -48,7 +48,7 @@ export const showCommand: CliCommand = {
       process.stdout.write((await import("../../sinks/transcript/html.ts")).transcriptHtml(title, transcripts));
     else {
       const { transcriptText } = await import("../../sinks/transcript/text.ts");
-      const { look } = terminal(flags);
+      const look = stdoutLook(flags);
       await printPaged(transcriptText(transcripts, { look, full: flags.full ?? false }), {
         pager: flags.pager !== false,
       });

@@ -3,11 +3,12 @@ import { openQuestions } from "../../core/run/run-status.ts";
 import { formatCost } from "../../core/outcome/usage.ts";
 import type { State } from "../../core/run/state.ts";
 import { nodeTitle, shownNodes } from "../../core/view/nodes.ts";
+import { type Look, stateColor } from "../../core/view/look.ts";
 import { terminalLine } from "../../core/view/words.ts";
 import { defined } from "../../core/text/defined.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { CliCommand } from "../base/command.ts";
-import { jsonOption } from "../base/flags.ts";
+import { colorOption, jsonOption } from "../base/flags.ts";
 
 /** `subcrew status RUN` */
 export const status: CliCommand = {
@@ -15,16 +16,17 @@ export const status: CliCommand = {
     "Shows how far a run is, what it asks, what it cost and how to go on. The same as /task-status in a session.",
   words: "[run]",
   usage: "RUN",
-  options: [jsonOption()],
+  options: [jsonOption(), colorOption()],
   examples: [
     ["subcrew status run_4k2x", "the beginning of an id is enough"],
     ["subcrew status nightly --json", "by its name, for a program"],
   ],
   act: async ([word], flags) => {
-    const [{ findRun }, { statusText, doingOf }, { describe, progressOf }] = await Promise.all([
+    const [{ findRun }, { statusText, doingOf }, { describe, progressOf }, { stdoutLook }] = await Promise.all([
       import("./find-run.ts"),
       import("../../sinks/status-text.ts"),
       import("../../core/view/nodes.ts"),
+      import("../base/terminal.ts"),
     ]);
     const { run } = await findRun(word);
     const { id, life, state, owner, background, place } = run;
@@ -62,18 +64,20 @@ export const status: CliCommand = {
         }),
       ),
     };
+    const look = stdoutLook(flags);
     if (flags.json) process.stdout.write(`${jsonText(facts, 2)}\n`);
     else {
-      process.stdout.write(statusText(state, life, Date.now(), run.problems));
-      process.stdout.write(taskLines(state));
-      for (const warning of new Set(warnings)) process.stdout.write(`\nwarning: ${terminalLine(warning)}\n`);
+      process.stdout.write(statusText(state, life, Date.now(), { problems: run.problems, look }));
+      process.stdout.write(taskLines(state, look));
+      for (const warning of new Set(warnings))
+        process.stdout.write(`\n${look.colors.yellow("warning:")} ${terminalLine(warning)}\n`);
     }
     return 0;
   },
 };
 
 /** One line for each task of a run with several: its state, what it waits for or does, and its cost. */
-function taskLines(state: State): string {
+function taskLines(state: State, look: Look): string {
   const tasks = shownNodes(state);
   if (tasks.length < 2) return "";
   const width = Math.max(...tasks.map((view) => nodeTitle(view).length));
@@ -87,7 +91,7 @@ function taskLines(state: State): string {
       ...(usage.turns === 0 ? [] : [formatCost(cost)]),
     ];
     const rest = [terminalLine(waits), ...marks].filter((part) => part !== "").join(", ");
-    return `  ${how.padEnd(9)}  ${nodeTitle(view).padEnd(width)}  ${rest}`.trimEnd();
+    return `  ${stateColor(look, how)(how.padEnd(9))}  ${nodeTitle(view).padEnd(width)}  ${rest}`.trimEnd();
   });
   return `\nTasks:\n${lines.join("\n")}\n`;
 }

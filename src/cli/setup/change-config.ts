@@ -21,7 +21,7 @@ import { type ConfigFileText, readConfigFile, userConfigFile, writeSettings } fr
 import type { Flags } from "../base/flags.ts";
 import { homes } from "../base/home.ts";
 import { table } from "../base/table.ts";
-import { terminal } from "../base/terminal.ts";
+import { stdoutLook } from "../base/terminal.ts";
 import { crewFor } from "../launch/start.ts";
 
 /** `subcrew config list` */
@@ -42,7 +42,7 @@ export async function listSettings(_: readonly string[], flags: Flags): Promise<
   else if (rows.length + unset.length === 0)
     process.stderr.write(`Nothing is set. \`subcrew config list --all\` shows what can be set.\n`);
   else {
-    const { look } = terminal(flags);
+    const look = stdoutLook(flags);
     const shown = rows.map(({ key, value, from }) => ({ key, value: valueText(value), from }));
     const others = unset.map(({ key, meaning }) => ({ key, value: "(not set)", from: meaning }));
     process.stdout.write(table([...shown, ...others], look, { key: 40, value: 40 }));

@@ -14,12 +14,12 @@ export const doctor: CliCommand = {
   ],
   notes: "Providers with a key, and local model servers, are asked for their list of models. No prompt is sent.",
   act: async (_, flags) => {
-    const [{ examine }, { terminal }] = await Promise.all([import("./examine.ts"), import("../base/terminal.ts")]);
+    const [{ examine }, { stdoutLook }] = await Promise.all([import("./examine.ts"), import("../base/terminal.ts")]);
     const findings = await examine(new AbortController().signal);
     const broken = findings.filter(({ state }) => state === "broken").length;
     if (flags.json) process.stdout.write(`${jsonText({ ok: broken === 0, findings }, 2)}\n`);
     else {
-      const { colors, signs } = terminal(flags).look;
+      const { colors, signs } = stdoutLook(flags);
       const sign = { ok: colors.green(signs.ok), note: colors.yellow(signs.none), broken: colors.red(signs.failed) };
       for (const { state, about, text, fix } of findings) {
         process.stdout.write(`${sign[state]} ${about.padEnd(12)} ${terminalLine(text)}\n`);

@@ -17,5 +17,5 @@ export async function confirm(question: string, flags: Flags): Promise<boolean> 
 /** Asks a yes-or-no question at the terminal. */
 export async function askYes(question: string): Promise<boolean> {
   const ask = askPerson({ pause: () => {}, resume: async () => {}, interrupt: () => process.exit(130) });
-  return (await ask(question, new AbortController().signal))?.approve === true;
+  return (await ask({ question }, new AbortController().signal))?.approve === true;
 }

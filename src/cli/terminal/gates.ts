@@ -1,17 +1,20 @@
 import { quitOnKey } from "./keyboard.ts";
 import { createInterface } from "node:readline/promises";
 import type { Answer } from "../../core/plan/gate.ts";
+import type { Event } from "../../core/run/event.ts";
 import { defined } from "../../core/text/defined.ts";
 import { reveal } from "../../core/text/sanitize.ts";
 import type { Run } from "../../runtime/run/run.ts";
 
 /** Answers a question; `undefined` when no answer is possible. */
-export type AskPerson = (question: string, signal: AbortSignal, call?: string) => Promise<Answer | undefined>;
+export type AskPerson = (asked: AskedPerson, signal: AbortSignal) => Promise<Answer | undefined>;
+/** The question, the call it is about, and whether it is answered in words. */
+export type AskedPerson = Readonly<{ question: string; call?: string; wants?: "words" }>;
 
 /** The receiver of answers, and what to do without an answer. */
 export type AnswerHandlers = Readonly<{
-  /** Questions from before were dealt with. */
-  since: number;
+  /** False for a question that was dealt with before. */
+  isOpen(event: GateOpened): boolean;
   /** Submits an answer; the returned text is shown to the person. */
   give(asked: OpenQuestion, answer: Answer): Promise<string | undefined>;
   /** Called when the input was closed instead of answered. */
@@ -20,13 +23,14 @@ export type AnswerHandlers = Readonly<{
   /** False: questions about calls are answered elsewhere. */
   calls?: boolean;
 }>;
-export type OpenQuestion = Readonly<{ path: string; question: string; call?: string }>;
+type GateOpened = Extract<Event, { type: "gate.opened" }>;
+export type OpenQuestion = AskedPerson & Readonly<{ path: string }>;
 
 /** Asks every question of a run, one after the other. A question that is answered elsewhere is withdrawn. */
 export async function answerGates(
   run: Run,
   ask: AskPerson,
-  { since, give, giveUp, tell, calls = true }: AnswerHandlers,
+  { isOpen, give, giveUp, tell, calls = true }: AnswerHandlers,
 ): Promise<void> {
   const open = new Map<string, { asked: OpenQuestion; withdrawn: AbortController }>();
   const over = new AbortController();
@@ -44,7 +48,7 @@ export async function answerGates(
         continue;
       }
       const [key, { asked, withdrawn }] = next;
-      const answer = await ask(asked.question, AbortSignal.any([over.signal, withdrawn.signal]), asked.call);
+      const answer = await ask(asked, AbortSignal.any([over.signal, withdrawn.signal]));
       if (withdrawn.signal.aborted) tell(`${asked.path}: ${String(withdrawn.signal.reason)}`);
       else if (answer) {
         const said = await give(asked, answer);
@@ -55,10 +59,10 @@ export async function answerGates(
   })();
   try {
     for await (const event of run) {
-      if (event.type === "gate.opened" && event.at >= since && (calls || event.call === undefined)) {
-        const { path, question, call } = event;
+      if (event.type === "gate.opened" && isOpen(event) && (calls || event.call === undefined)) {
+        const { path, question, call, wants } = event;
         open.set(keyOf(event), {
-          asked: { path, question, ...defined({ call }) },
+          asked: { path, question, ...defined({ call, wants }) },
           withdrawn: new AbortController(),
         });
       }
@@ -81,7 +85,7 @@ export async function answerGates(
 /** Answers go to a run of this process. */
 export function answering(run: Run, since: number, tell: (text: string) => void): AnswerHandlers {
   return {
-    since,
+    isOpen: ({ at }) => at >= since,
     tell,
     give: async ({ path, call }, answer) =>
       (await run.answer(path, answer, call)) ? undefined : `${path} no longer waits for an answer.`,
@@ -97,9 +101,10 @@ export type AskOptions = Readonly<{ pause(): void; resume(): Promise<void>; inte
 
 /** Asks the person at the terminal. Neither silence nor earlier input counts as approval. */
 export function askPerson({ pause, resume, interrupt }: AskOptions): AskPerson {
-  return async (question, signal, call) => {
+  return async ({ question, call, wants }, signal) => {
     pause();
-    process.stderr.write(`\n${visible(question)}\n\n${CHOICES}${call === undefined ? "" : ALWAYS}\n`);
+    const choices = wants === "words" ? WORDS : `${CHOICES}${call === undefined ? "" : ALWAYS}`;
+    process.stderr.write(`\n${visible(question)}\n\n${choices}\n`);
     const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: true });
     const closed = new AbortController();
     lines.once("close", () => closed.abort());
@@ -108,9 +113,9 @@ export function askPerson({ pause, resume, interrupt }: AskOptions): AskPerson {
     try {
       for (;;) {
         const line = await lines.question("> ", { signal: AbortSignal.any([signal, closed.signal]) });
-        const answer = parseAnswer(line, { always: call !== undefined });
+        const answer = wants === "words" ? wordsIn(line) : parseAnswer(line, { always: call !== undefined });
         if (answer) return answer;
-        process.stderr.write("Answer with y or n.\n");
+        process.stderr.write(wants === "words" ? `${WORDS}\n` : "Answer with y or n.\n");
       }
     } catch {
       return undefined; // the run is over, or the person closed the input
@@ -121,6 +126,7 @@ export function askPerson({ pause, resume, interrupt }: AskOptions): AskPerson {
   };
 }
 
+const WORDS = "Type the answer, then press Enter.";
 const CHOICES = "[y] yes   [n] no, optionally with feedback: n WORDS";
 const ALWAYS = "   [a] always allow this exact call in this run";
 
@@ -130,6 +136,12 @@ function visible(text: string): string {
     .split(/([\n\t])/)
     .map((part) => (part === "\n" || part === "\t" ? part : reveal(part)))
     .join("");
+}
+
+/** The typed line as the answer to a question that wants words; an empty line is not an answer. */
+function wordsIn(line: string): Answer | undefined {
+  const text = line.trim();
+  return text === "" ? undefined : { approve: true, text, by: "a person" };
 }
 
 /** Parses `y`, `n`, `n` with feedback, or `a` for a call; anything else is not an answer. */

@@ -51,11 +51,10 @@ export async function watchRun(
       show,
       keys?.hold(),
       flags.yes || attended
-        ? answerGates(
-            run,
-            (question, signal, call) => (flags.yes && call === undefined ? yes : person)(question, signal, call),
-            { ...answering(run, since, text.say), calls: attended },
-          )
+        ? answerGates(run, (asked, signal) => (flags.yes && asked.call === undefined ? yes : person)(asked, signal), {
+            ...answering(run, since, text.say),
+            calls: attended,
+          })
         : undefined,
     ]);
   } finally {

@@ -2,7 +2,7 @@ import { Option } from "commander";
 import { CrewError } from "../../core/schema/error.ts";
 import type { Crew } from "../../crew.ts";
 import type { CliCommand } from "../base/command.ts";
-import { type Flags, outputOptions } from "../base/flags.ts";
+import { colorOption, type Flags } from "../base/flags.ts";
 
 const shared = (): Option[] => [
   new Option(
@@ -11,7 +11,7 @@ const shared = (): Option[] => [
   )
     .choices(["bell", "osc9"])
     .helpGroup("Output:"),
-  ...outputOptions().filter(({ long }) => long === "--no-color"),
+  colorOption(),
 ];
 
 const KEYS =

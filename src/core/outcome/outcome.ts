@@ -154,7 +154,7 @@ export function explain(outcome: Outcome): string {
     case "failed":
       return outcome.fault.message;
     case "cancelled":
-      return outcome.reason === "cancelled" ? "cancelled" : `cancelled: ${outcome.reason}`;
+      return /^cancelled\b/.test(outcome.reason) ? outcome.reason : `cancelled: ${outcome.reason}`;
     case "skipped":
       return `skipped because ${outcome.because} did not succeed`;
   }
@@ -163,7 +163,8 @@ export function explain(outcome: Outcome): string {
 /** Text for a node without output: how it ended, and the hint. */
 export function endingText(outcome: Outcome): string {
   const hint = outcome.status === "failed" ? outcome.fault.hint : undefined;
-  return `${outcome.status}: ${explain(outcome)}${hint === undefined ? "" : `\n${hint}`}`;
+  const said = explain(outcome);
+  return `${said.startsWith(outcome.status) ? said : `${outcome.status}: ${said}`}${hint === undefined ? "" : `\n${hint}`}`;
 }
 
 /** The exit code of a command whose run ended like this. */

@@ -201,6 +201,8 @@ export type Fact =
       question: string;
       /** The tool call it is about; absent for a gate of the plan. */
       call?: string;
+      /** It is answered in words; absent: with yes or no. */
+      wants?: "words";
     }
   | { type: "gate.answered"; answer: Answer; call?: string }
   | {

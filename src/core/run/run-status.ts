@@ -62,6 +62,8 @@ export type Question = Readonly<{
   question: string;
   /** The call it is about; absent for a gate of the plan. */
   call?: string;
+  /** It is answered in words; absent: with yes or no. */
+  wants?: "words";
   askedAt: number;
   agent?: string;
 }>;
@@ -73,12 +75,12 @@ export function openQuestions(state: State): Question[] {
     (view): view is NodeView & { question: string } => view.question !== undefined,
   );
   return asking
-    .map(({ path, question, call, askedAt = 0, agent }) => ({
+    .map(({ path, question, call, wants, askedAt = 0, agent }) => ({
       run: state.run,
       path,
       question,
       askedAt,
-      ...defined({ call, agent }),
+      ...defined({ call, wants, agent }),
     }))
     .toSorted((a, b) => a.askedAt - b.askedAt);
 }

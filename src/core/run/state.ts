@@ -37,6 +37,8 @@ export type NodeView = {
   /** How many turns it may take, and how long it may work. */
   limits: Readonly<{ maxTurns: number; maxTimeMs: number }> | undefined;
   tools: Readonly<Record<string, number>>;
+  /** Which round of a loop it is in, or which of the plans that the task above delegated; absent: the first. */
+  order?: Readonly<{ of: "round" | "helper"; number: number }> | undefined;
   /** How many of its tool calls are under way. */
   calling: number;
   usage: Usage;
@@ -46,9 +48,10 @@ export type NodeView = {
   outcome: Outcome | undefined;
   /** The earlier task whose result was reused, and its cost. */
   reused?: Readonly<{ from: string; usage: Usage; cost: Cost }>;
-  /** The open question, and the call it is about. */
+  /** The open question, the call it is about, and whether it is answered in words. */
   question: string | undefined;
   call: string | undefined;
+  wants?: "words" | undefined;
   askedAt: number | undefined;
   /** The answer to the last question. */
   answer: Answer | undefined;
@@ -249,6 +252,7 @@ function viewOf(state: State, { path, at }: Event): NodeView {
     path,
     kind: planned?.kind ?? "join",
     label: task?.label ?? path,
+    ...defined({ order: orderOf(state, path) }),
     agent: task?.agent,
     model: undefined,
     status: "running",
@@ -275,6 +279,15 @@ function viewOf(state: State, { path, at }: Event): NodeView {
   };
   state.nodes.set(path, view);
   return view;
+}
+
+/** `build.2/review` is in round 2 of a loop, `lead.2/scout` in the second plan that a task delegates. */
+function orderOf(state: State, path: string): NodeView["order"] {
+  const [, above = "", number] = /^(.*)\.(\d+)\/[^/]*$/.exec(path) ?? [];
+  if (number === undefined || Number(number) < 2) return undefined;
+  const kind = state.nodes.get(above)?.kind;
+  if (kind === undefined) return undefined;
+  return { of: kind === "loop" ? "round" : "helper", number: Number(number) };
 }
 
 function foldNode(view: NodeView, event: Event): void {
@@ -384,6 +397,7 @@ function foldNode(view: NodeView, event: Event): void {
     case "gate.opened":
       view.question = event.question;
       view.call = event.call;
+      view.wants = event.wants;
       view.askedAt = event.at;
       view.doing = "waiting for an answer";
       break;

@@ -134,8 +134,11 @@ export type PerformContext = Readonly<{
   claim?(): Promise<boolean>;
   /** True when a person can be asked to approve calls. */
   attended: boolean;
-  /** Asks for approval of one call and waits; `undefined` when nobody is available or the signal aborts first. */
-  ask(question: string, about: Readonly<{ call: string; signal: AbortSignal }>): Promise<Answer | undefined>;
+  /** Asks for approval of one call, or for an answer in words, and waits; `undefined` when nobody is available or the signal aborts first. */
+  ask(
+    question: string,
+    about: Readonly<{ call: string; wants?: "words"; signal: AbortSignal }>,
+  ): Promise<Answer | undefined>;
   /** Messages to this task since its last turn. With a signal, waits for a message of its background helpers, if there are any. */
   mail(wait?: AbortSignal): Promise<readonly string[]>;
   /** Calls back when an urgent message arrives during a turn; returns a function that unsubscribes. */

@@ -75,8 +75,11 @@ export type ToolContext = Readonly<{
   send?(to: string, text: string): Promise<Receipt>;
   /** Sends a message to the parent; does not wait. */
   notify(text: string): void;
-  /** Asks the user; `undefined` when nobody is available or the task was stopped. */
-  ask?(question: string): Promise<Answer | undefined>;
+  /**
+   * Asks the user; `undefined` when nobody is available or the task was stopped. The answer is a yes or a no, or with
+   * `wants: "words"` a text.
+   */
+  ask?(question: string, options?: Readonly<{ wants?: "words" }>): Promise<Answer | undefined>;
   /** Access to this machine; absent where no policy applies, as in a unit test of a tool. */
   access?: CallAccess;
 }>;

@@ -24,6 +24,22 @@ export function createLook({ color, unicode }: { color: boolean; unicode: boolea
   return { colors: picocolors.createColors(color), signs: unicode ? real : ascii };
 }
 
+/** The colour of a state of a run or a task, as in `running` or `failed`. */
+export function stateColor({ colors }: Pick<Look, "colors">, state: string): (text: string) => string {
+  return colors[stateColors[state] ?? "yellow"];
+}
+
+/** States that need nobody and states that failed; all others wait or were stopped. */
+const stateColors: Readonly<Record<string, "green" | "red" | "cyan" | "magenta" | "dim">> = {
+  ok: "green",
+  failed: "red",
+  damaged: "red",
+  running: "cyan",
+  starting: "cyan",
+  waiting: "magenta",
+  skipped: "dim",
+};
+
 const real: Signs = {
   ok: "✓",
   failed: "✗",

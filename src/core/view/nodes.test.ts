@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { KeptEvent } from "../run/event.ts";
 import type { RunStatus } from "../run/run-status.ts";
 import { emptyState, reduce, type State } from "../run/state.ts";
-import { progressOf, progressWords, settledWords } from "./nodes.ts";
+import { nodeTitle, progressOf, progressWords, settledWords } from "./nodes.ts";
 import { statusText } from "../../sinks/status-text.ts";
 
 const outcomes = {
@@ -53,3 +53,32 @@ test.each<[RunStatus, string]>([
 ])("the status of a run that is %s shows the outcome of each task", (life, line) => {
   expect(statusText(stateOf("ok", "cancelled", "running", "waiting"), life, 0).split("\n")).toContain(line);
 });
+
+test("only the body of a loop has rounds; helpers that a task starts one after the other are numbered", () => {
+  const started = ["build", "build.2/review", "lead", "lead/scout", "lead.2/scout"].map((path, at) => ({
+    seq: at + 2,
+    run: "r",
+    at,
+    type: "node.started",
+    path,
+    attempt: 1,
+    kind: path === "build" ? "loop" : "task",
+    label: path.slice(path.lastIndexOf("/") + 1),
+  }));
+  const state = (started as unknown as KeptEvent[]).reduce(reduce, emptyState("r"));
+  expect([...state.nodes.values()].map(nodeTitle)).toEqual(["build", "review, round 2", "lead", "scout", "scout #2"]);
+});
+
+test("the status of several tasks names their agents; that of one task names its type", () => {
+  const typed = (...tasks: readonly "ok"[]): string | undefined =>
+    statusText(withAgents(stateOf(...tasks)), "ok", 0)
+      .split("\n")
+      .find((line) => line.includes("explore"));
+  expect(typed("ok")).toBe("Type: explore");
+  expect(typed("ok", "ok")).toBe("Agents: explore");
+});
+
+function withAgents(state: State): State {
+  for (const view of state.nodes.values()) if (view.kind === "task") view.agent = "explore";
+  return state;
+}

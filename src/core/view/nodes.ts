@@ -62,12 +62,15 @@ export function unapprovedNodes(state: State): NodeView[] {
 }
 
 /** The display name of a node: its name, its agent and its round. */
-export function nodeTitle({ label, path, agent }: NodeView): string {
-  const round = /\.(\d+)\/[^/]*$/.exec(path)?.[1];
+export function nodeTitle({ label, path, agent, order }: NodeView): string {
   const who = agent !== undefined && !label.includes(agent) ? ` (${agent})` : "";
-  return terminalLine(
-    `${label}${who}${round !== undefined && Number(round) > 1 && label !== path ? `, round ${round}` : ""}`,
-  );
+  return terminalLine(`${label}${who}${label === path ? "" : orderText(order)}`);
+}
+
+/** `, round 2` of a loop; ` #2` of helpers that a task started one after the other. */
+export function orderText(order: NodeView["order"]): string {
+  if (order === undefined) return "";
+  return order.of === "round" ? `, round ${order.number}` : ` #${order.number}`;
 }
 
 /** What a run is about: its name, or what its first task was asked. */

@@ -267,7 +267,11 @@ function createTalk(
       giveUp();
       return nobody;
     }
-    const said = await context.ask(`${agent.name} asks: ${about}`, { call: `${INPUT}${turns}`, signal: clock.signal });
+    const said = await context.ask(`${agent.name} asks: ${about}`, {
+      call: `${INPUT}${turns}`,
+      wants: "words",
+      signal: clock.signal,
+    });
     if (said?.approve) return textOfAnswer(said);
     if (clock.signal.aborted) throw clock.signal.reason;
     giveUp();

@@ -62,7 +62,7 @@ export function serveParent(channel: TaskChannel, work: RunJob, stop: AbortSigna
     delegate: (what, parent, signal) => send("delegate", { what, parent }, signal).got,
     agents: () => send("agents", null).got,
     send: (to, text) => send("send", { to, text }).got,
-    ask: (question, { call, signal }) => send("ask", { question, call }, signal).got,
+    ask: (question, { signal, ...about }) => send("ask", { question, ...about }, signal).got,
     mail: (wait) => send("mail", { wait: wait !== undefined }, wait).got,
     background: {
       start: (what, parent, tells) => send("start", { what, parent, tells }).got,

@@ -47,7 +47,7 @@ export function serveChild(channel: HostChannel, job: Job, context: PerformConte
       },
       count: (what) => context.budget.count(what),
       room: () => context.budget.room(),
-      ask: ({ question, call }, { signal }) => context.ask(question, { call, signal }),
+      ask: ({ question, ...about }, { signal }) => context.ask(question, { ...about, signal }),
       mail: ({ wait }, { signal }) => context.mail(wait ? signal : undefined),
       park: async (why) => {
         if (!context.parks) return false;

@@ -1,6 +1,7 @@
 import { startTimer } from "../async/long-timer.ts";
 import type { Answer } from "../../core/plan/gate.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
+import { defined } from "../../core/text/defined.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { following, stopped } from "../async/cancel.ts";
 import type { NodeContext, RunScope } from "./scope.ts";
@@ -42,7 +43,7 @@ export function createAskPerson({
   const asked = new Map<string, number>();
   let before: Promise<unknown> = Promise.resolve();
 
-  const ask: PerformContext["ask"] = (question, { call: id, signal }) => {
+  const ask: PerformContext["ask"] = (question, { call: id, wants, signal }) => {
     const turn = before.then(async (): Promise<Answer | undefined> => {
       if (!attended || signal.aborted) return undefined;
       const times = (asked.get(id) ?? 0) + 1;
@@ -50,7 +51,7 @@ export function createAskPerson({
       const call = times === 1 ? id : `${id}.${times}`;
       const patience = answerTimeoutOf(run, signal);
       const answer = run.engine.answer(questionKey(run.id, path, call), patience.signal);
-      run.emit(path, { type: "gate.opened", question, call });
+      run.emit(path, { type: "gate.opened", question, call, ...defined({ wants }) });
       const given = await answer;
       patience.release();
       if (!given && !signal.aborted)

@@ -172,7 +172,7 @@ async function runTool(
         signal: controller.signal,
         report: (text) => context.live({ type: "tool.delta", call: id, text }),
         notify: context.tell,
-        ask: (question) => context.ask(question, { call: id, signal: controller.signal }),
+        ask: (question, options) => context.ask(question, { ...options, call: id, signal: controller.signal }),
         delegate: async (what) => {
           const asked = context.delegate(what, parentOf(assignment), controller.signal);
           helpers.push(asked);

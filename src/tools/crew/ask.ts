@@ -22,7 +22,7 @@ export const ask = defineTool({
   timeoutMs: 30 * 60_000,
   async run({ question, options = [] }, context) {
     const choices = options.map((option, index) => `${index + 1}. ${option}`);
-    const answer = await context.ask?.([question, ...choices].join("\n"));
+    const answer = await context.ask?.([question, ...choices].join("\n"), { wants: "words" });
     if (!answer)
       return {
         text: "Nobody is available to answer. Decide yourself, and state your assumptions in the result.",

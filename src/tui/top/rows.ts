@@ -1,7 +1,7 @@
 import { isBelow, nodeAt } from "../../core/plan/graph.ts";
 import { isEnded, type RunStatus } from "../../core/run/run-status.ts";
 import { firstLine, type NodeView, type State } from "../../core/run/state.ts";
-import { describe, shownNodes } from "../../core/view/nodes.ts";
+import { describe, orderText, shownNodes } from "../../core/view/nodes.ts";
 import { terminalLine } from "../../core/view/words.ts";
 import { type Group, groupOfNode, groupOfPlanned, groupOfRun, groups } from "./groups.ts";
 
@@ -127,9 +127,8 @@ function nameOf(state: State, path: string, node: NodeView | undefined): string 
   const label = node && node.label !== node.path ? node.label : (task?.label ?? own);
   const agent = node?.agent ?? task?.agent;
   const asked = node?.asked ?? (task ? firstLine(task.prompt) : "");
-  const round = /\.(\d+)\/[^/]*$/.exec(path)?.[1];
   const name = asked !== "" && isCounted(label, agent) ? asked : label;
-  return terminalLine(`${name}${round !== undefined && Number(round) > 1 ? `, round ${round}` : ""}`);
+  return terminalLine(`${name}${orderText(node?.order)}`);
 }
 
 /** `explore-7`, `task-2`, `step_1`: a number tells a person nothing. */

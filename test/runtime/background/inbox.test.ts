@@ -172,7 +172,7 @@ test("what is asked about a call is answered from outside, with the words that w
 test("a question in a terminal is withdrawn when it is answered elsewhere", async () => {
   const run: Run = crewAt(home(), "done").run(gated);
   const said: string[] = [];
-  const ask = (_: string, signal: AbortSignal): Promise<undefined> => {
+  const ask = (_: unknown, signal: AbortSignal): Promise<undefined> => {
     setTimeout(() => void run.answer("ok", { approve: true, by: "the inbox" }), 20);
     return new Promise((resolve) => signal.addEventListener("abort", () => resolve(undefined), { once: true }));
   };

@@ -1,0 +1,12 @@
+import { expect, test } from "vitest";
+import { endingText, failed, type Outcome } from "./outcome.ts";
+
+test.each<[Outcome, string]>([
+  [{ status: "cancelled", reason: "cancelled" }, "cancelled"],
+  [{ status: "cancelled", reason: "cancelled by the inbox" }, "cancelled by the inbox"],
+  [{ status: "cancelled", reason: "not needed" }, "cancelled: not needed"],
+  [{ status: "skipped", because: "build" }, "skipped because build did not succeed"],
+  [failed("CRASHED", "It broke.", { hint: "Try again." }), "failed: It broke.\nTry again."],
+])("the end of %j says how it ended once", (outcome, text) => {
+  expect(endingText(outcome)).toBe(text);
+});
