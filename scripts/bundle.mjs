@@ -35,7 +35,6 @@ export async function bundleDoors(dir, modules) {
     });
     await bundle.write({
       ...flatIn(dir),
-      minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
       codeSplitting: { groups: [{ name: "trunk", test: (id) => trunk.has(id) }] },
     });
     await bundle.close();

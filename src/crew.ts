@@ -1,18 +1,21 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import type { Agent } from "./core/agent/agent.ts";
 import { withCanonicalTools } from "./core/agent/canonical-tools.ts";
 import type { Skill, WorkflowCommand } from "./core/agent/skill.ts";
 import type { Catalog } from "./core/delegation/catalog.ts";
 import type { Caller } from "./core/delegation/spawn.ts";
-import type { AnyInput } from "./core/plan/input.ts";
 import type { Plan } from "./core/plan/plan.ts";
 import type { State } from "./core/run/state.ts";
+import { isStandardSchema, type OutputOf, sourceOf, type StandardSchema } from "./core/schema/standard-schema.ts";
 import type { Tool } from "./core/task/tool.ts";
 import { defined } from "./core/text/defined.ts";
+import { isRecord } from "./core/text/json.ts";
 import { DEFAULT_MAX_DEPTH } from "./core/vocabulary/limits.ts";
 import { type BackgroundRun, createLaunch, type BackgroundOptions } from "./crew/background.ts";
 import { type Explanation, explainFor } from "./crew/explain.ts";
 import type { ExplainedCall } from "./crew/explain-agent.ts";
+import { checkCrewOptions, checkRunOptions } from "./crew/check-options.ts";
 import { createFinds } from "./crew/finds.ts";
 import type { ChangeReport, ChangeSelection } from "./crew/run-changes.ts";
 import { catalogOf, isOwnTool } from "./crew/known-agents.ts";
@@ -20,10 +23,11 @@ import type { CrewOptions } from "./crew/options.ts";
 import { detachedHelpers } from "./crew/detached-helpers.ts";
 import { createPrepare } from "./crew/prepare.ts";
 import type { ResumeOptions, RunOptions } from "./crew/run-options.ts";
+import type { DataByAgent, RunInput, TaskFor, TypedTask } from "./crew/run-input.ts";
 import { settingsFor, setupOf, withSettings } from "./crew/settings.ts";
 import { remoteAgents, type Workflows } from "./defaults.ts";
 import type { ModelOverview } from "./models/registry/overview.ts";
-import { compile, type Input } from "./modes/compile.ts";
+import { compile } from "./modes/compile.ts";
 import { createOutfit, homeOf } from "./outfit.ts";
 import { servedRun } from "./runtime/background/controlled-run.ts";
 import type { UndoneFile } from "./runtime/changes/undo-changes.ts";
@@ -41,15 +45,23 @@ import { runId } from "./runtime/store/run-id.ts";
 import { runNamed } from "./runtime/store/run-named.ts";
 
 /** The composition root: every surface makes one of these and asks it for runs. */
-export type Crew = Readonly<{
-  run(what: Input | Plan | AnyInput, options?: RunOptions): Run;
+export type Crew<Data = object> = Readonly<{
+  /**
+   * Starts a run. With a schema, or with an agent that has an output schema, `data` of the result has its type. A mistake
+   * in the input or the options rejects the run with a `CrewError` before anything happens.
+   */
+  run: Starter<Data>;
   /** Resumes a run that was interrupted or cancelled; of one that ended, the result. */
   resume(run: string | RecordedRun, options?: ResumeOptions): Run;
   /**
    * Starts a run in a process that outlives this one, and resolves once it has started. Its questions wait in the
    * inbox. What is wrong with it is thrown here, before anything runs.
    */
-  background(what: Input | Plan | AnyInput, options?: RunOptions, more?: BackgroundOptions): Promise<BackgroundRun>;
+  background(
+    what: RunInput | Plan,
+    options?: Omit<RunOptions, "signal">,
+    more?: BackgroundOptions,
+  ): Promise<BackgroundRun>;
   /** Resumes a run in the background. */
   resumeInBackground(id: string, options?: ResumeOptions, more?: BackgroundOptions): Promise<BackgroundRun>;
   /** The stored runs: to inspect, message, wait for and delete. */
@@ -59,7 +71,7 @@ export type Crew = Readonly<{
   /** Every agent there is right now, and what came and went since the last time. */
   agents(): Promise<Discovery>;
   /** Compiles an input to a plan. */
-  plan(what: Input | Plan | AnyInput): Plan;
+  plan(what: RunInput | Plan): Plan;
   /** A file of this machine that has, or will have, the output of a node; `undefined`: this crew makes no files. */
   outputFile(run: string, path: string): Promise<string | undefined>;
   /** The same as a model sees it that may start them, with the agents that were handed in. */
@@ -91,8 +103,18 @@ export type Crew = Readonly<{
   cwd: string;
 }>;
 
+/** How a run is started: the result has the type of the schema that is known, if one is. */
+type Starter<Data> = {
+  <S extends StandardSchema>(what: TypedTask<S>, options?: RunOptions): Run<OutputOf<S>>;
+  <Name extends keyof Data & string>(what: TaskFor<Name>, options?: RunOptions): Run<Data[Name]>;
+  (what: RunInput | Plan, options?: RunOptions): Run;
+};
+
 /** Creates a crew, independent of others in the process. */
-export function createCrew(given: CrewOptions = {}): Crew {
+export function createCrew<const Agents extends readonly Agent[] = readonly []>(
+  given: CrewOptions<Agents> = {},
+): Crew<DataByAgent<Agents>> {
+  checkCrewOptions(given);
   const cwd = resolve(given.cwd ?? process.cwd());
   const env = given.env ?? process.env;
   const state = homeOf({ ...given, env });
@@ -110,17 +132,25 @@ export function createCrew(given: CrewOptions = {}): Crew {
   const outfit = createOutfit(setup, { ...options, skills: async () => (await finds.skills()).all });
   const { models, redactor, store, clock, random } = outfit;
 
-  const start = (what: Input | Plan | AnyInput, more: RunOptions = {}): Run => {
+  const start = (what: RunInput | Plan, more: RunOptions = {}): Run => {
+    checkRunOptions(more);
     const id = more.id ?? runId(random);
-    return servedRun(id, store, async (it) => {
-      const deck = more.deck?.({ cwd, redactor });
-      try {
-        const plan = compile(what, { strict: more.strict ?? false, ...defined({ references: config.references }) });
-        await drive(await prepare({ run: id, plan, options: more, deck }), it);
-      } finally {
-        await deck?.end();
-      }
-    });
+    const { signal } = more;
+    const schema = schemaIn(what, options.agents);
+    return servedRun(
+      id,
+      store,
+      async (it) => {
+        const deck = more.deck?.({ cwd, redactor });
+        try {
+          const plan = compile(what, { strict: more.strict ?? false, ...defined({ references: config.references }) });
+          await drive(await prepare({ run: id, plan, options: more, deck }), it);
+        } finally {
+          await deck?.end();
+        }
+      },
+      { signal, schema },
+    );
   };
   const prepare = createPrepare({
     options,
@@ -163,15 +193,21 @@ export function createCrew(given: CrewOptions = {}): Crew {
     record: (id) => foldWhole(store, id),
     run: start,
     resume: (run, { retryFailed = false, task, force = false, ...more } = {}) => {
+      checkRunOptions(more);
       const id = typeof run === "string" ? run : run.id;
-      return servedRun(id, store, async (it) => {
-        const recorded = typeof run === "string" ? await readRecordedRun(store, id) : run;
-        await resumeRun(it, recorded, {
-          retryFailed,
-          ...defined({ task }),
-          prepare: (plan) => prepare({ run: id, plan, options: more, recorded, force }),
-        });
-      });
+      return servedRun(
+        id,
+        store,
+        async (it) => {
+          const recorded = typeof run === "string" ? await readRecordedRun(store, id) : run;
+          await resumeRun(it, recorded, {
+            retryFailed,
+            ...defined({ task }),
+            prepare: (plan) => prepare({ run: id, plan, options: more, recorded, force }),
+          });
+        },
+        { signal: more.signal },
+      );
     },
     background: async (what, more = {}, given = {}) => {
       const id = runId(random);
@@ -183,4 +219,12 @@ export function createCrew(given: CrewOptions = {}): Crew {
     continuing: (task) => continueTask(store, { ...config.resume, ...task, now: clock() } as ContinueOptions),
     kept: keptRuns(store),
   };
+}
+
+/** The schema of a library that the result of a run has to match: that of the task, else that of its agent. */
+function schemaIn(what: RunInput | Plan, agents: readonly Agent[] = []): StandardSchema | undefined {
+  if (!("task" in what)) return undefined;
+  if (isStandardSchema(what.schema)) return what.schema;
+  const output = agents.find(({ name }) => name === what.agent)?.output;
+  return what.schema === undefined && isRecord(output) ? sourceOf(output) : undefined;
 }

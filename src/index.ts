@@ -1,4 +1,4 @@
-export { type Agent, defineAgent } from "./core/agent/agent.ts";
+export { type Agent, type DefinedAgent, defineAgent } from "./core/agent/agent.ts";
 export { type Message, type Model, type ModelEvent, type ModelRequest } from "./core/model/model.ts";
 export { type Fault, type FaultCode, type Outcome } from "./core/outcome/outcome.ts";
 export { parsePlan } from "./core/plan/check.ts";
@@ -10,9 +10,11 @@ export { type Result } from "./core/run/result.ts";
 export { emptyState, type NodeView, reduce, type State } from "./core/run/state.ts";
 export { type Change } from "./core/schedule/change.ts";
 export { CrewError, type ErrorCode } from "./core/schema/error.ts";
+export { type OutputOf, type StandardSchema } from "./core/schema/standard-schema.ts";
 export { defineTool, type Tool, type ToolContext, type ToolResult } from "./core/task/tool.ts";
 export type { CrewOptions } from "./crew/options.ts";
 export type { ResumeOptions, RunOptions } from "./crew/run-options.ts";
+export type { RunInput } from "./crew/run-input.ts";
 export { type Crew, createCrew } from "./crew.ts";
 export { type DelegationOptions, type OpenedDelegation, openDelegation } from "./doors/delegation.ts";
 export { Subagent, type SubagentConfig, type TaskOutput } from "./doors/subagent.ts";

@@ -2,6 +2,7 @@ import { addCost, addUsage, type Cost, noCost, noUsage, type Usage } from "../co
 import type { AnyInput } from "../core/plan/input.ts";
 import type { Plan } from "../core/plan/plan.ts";
 import { defined } from "../core/text/defined.ts";
+import { unchecked } from "../modes/compile.ts";
 import type { RunOptions } from "./run-options.ts";
 import type { Crew } from "../crew.ts";
 import type { Run } from "../runtime/run/run.ts";
@@ -60,7 +61,7 @@ export function createConversation({ crew, options, id, opening }: ConversationO
     say: async (text) => {
       await endStopped();
       if (last === undefined)
-        return { run: crew.run(withModel(await opening(opened(text))), { ...options, ...defined({ id }) }) };
+        return { run: crew.run(unchecked(withModel(await opening(opened(text)))), { ...options, ...defined({ id }) }) };
       const { plan, continues } = await crew.continuing({ run: last, prompt: text, allowFailed: true, ...NO_END });
       return { run: crew.run(tasksWith(plan, withModel), { ...options, continues }) };
     },

@@ -7,12 +7,12 @@ import type { CrewCode, CrewSetup } from "../outfit.ts";
  * Options of a crew; everything has a default. The workspace is the current folder, the environment that of the
  * process. `concurrency` and `unattended` hold for runs that say nothing else.
  */
-export type CrewOptions = Partial<CrewSetup> &
+export type CrewOptions<Agents extends readonly Agent[] = readonly Agent[]> = Partial<CrewSetup> &
   CrewCode &
   Pick<RunParameters, "concurrency" | "unattended"> &
   Readonly<{
     /** Agents in addition to the discovered ones; they take precedence. */
-    agents?: readonly Agent[];
+    agents?: Agents;
     /** False: only `agents` and the bundled ones exist. */
     discover?: boolean;
     /**

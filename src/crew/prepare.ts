@@ -84,7 +84,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
   let found: Promise<JobWorkspace> | undefined;
   const workspace = (): Promise<JobWorkspace> => (found ??= workspaceOf(cwd));
   return async ({ run, plan: asked, options: wishes, recorded, deck, force }) => {
-    const { id: _id, deck: _deck, ownProcess, outliving, parent, continued, ...given } = wishes;
+    const { id: _id, deck: _deck, signal: _signal, ownProcess, outliving, parent, continued, ...given } = wishes;
     const past = recorded?.records.events ?? [];
     const { concurrency, unattended } = options;
     const defaults = defined({ concurrency, unattended, name: asked.name });

@@ -7,6 +7,8 @@ import type { Run } from "../runtime/run/run.ts";
 /** What is different about one run: `runParameters` declares what can be written down, and this what is code. */
 export type RunOptions = RunParameters &
   Readonly<{
+    /** Cancels the run when it aborts, as `AbortSignal.timeout(60_000)` does after a minute. */
+    signal?: AbortSignal;
     /** The run that `continues` names, where it has been read already. */
     continued?: RecordedRun;
     /** This process exists for the run alone, so `subcrew kill` may end the process. By default it ends the work only. */

@@ -4,6 +4,7 @@ import { emptyScratchpad } from "../core/task/scratchpad.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/task/tool.ts";
 import { inputSchemaOf, parseArguments } from "../core/task/tool-specs.ts";
 import type { JsonSchema } from "../core/text/json.ts";
+import { unchecked } from "../modes/compile.ts";
 import type { RunOptions } from "../crew/run-options.ts";
 import type { Crew } from "../crew.ts";
 import { onAbort } from "../runtime/async/on-abort.ts";
@@ -45,7 +46,7 @@ export function openDelegation(crew: Crew, { as, run: options = {} }: Delegation
   let made: Promise<readonly Tool[]> | undefined;
   const tools = (): Promise<readonly Tool[]> => (made ??= crew.delegationTools(as));
   const background = createDetachedHelpers({
-    plan: crew.plan,
+    plan: (what) => crew.plan(unchecked(what)),
     run: (plan) => crew.run(plan, options),
     file: crew.outputFile,
   });
@@ -67,7 +68,7 @@ export function openDelegation(crew: Crew, { as, run: options = {} }: Delegation
     },
     delegate: async (what) => {
       if (signal.aborted) return failed("DENIED", "It was cancelled before it started.");
-      const run = crew.run(what, options);
+      const run = crew.run(unchecked(what), options);
       const release = onAbort(signal, () => run.cancel("stopped by the caller"));
       try {
         for await (const event of run) heard?.(event, run);

@@ -5,6 +5,7 @@ import { messageOf } from "../core/schema/error.ts";
 import { progressLabel } from "../core/task/preview.ts";
 import { defined } from "../core/text/defined.ts";
 import { isRecord } from "../core/text/json.ts";
+import { unchecked } from "../modes/compile.ts";
 import type { RunOptions } from "../crew/run-options.ts";
 import { type Crew, createCrew } from "../crew.ts";
 import { outputExcerpt } from "../facades/carry-out.ts";
@@ -56,7 +57,7 @@ export class Subagent {
 
   /** Starts a task and comes back at once; the file has its output when it has ended. */
   async runInBackground(prompt: string): Promise<{ agentId: string; outputFile: string }> {
-    const plan = this.#crew.plan(this.#inputFor(prompt));
+    const plan = this.#crew.plan(unchecked(this.#inputFor(prompt)));
     const run = this.#start(plan);
     this.#outputOf(run).catch(() => {}); // the result is in the task's record
     return {
@@ -110,7 +111,7 @@ export class Subagent {
 
   #start(what: AnyInput | Plan, options: RunOptions = {}): Run {
     this.#status = "running";
-    const run = this.#crew.run(what, options);
+    const run = this.#crew.run(unchecked(what), options);
     this.#running = run;
     this.#progress = [];
     this.#follow(run, this.#progress).catch(() => {}); // whoever waits for the result is told what went wrong

@@ -1,9 +1,10 @@
 import { z } from "zod";
+import type { AnyInput } from "../core/plan/input.ts";
 import { checkPlan, readPlan, suggestion } from "../core/plan/check.ts";
 import type { Plan } from "../core/plan/plan.ts";
 import { CrewError } from "../core/schema/error.ts";
 import { parseAs } from "../core/schema/parse.ts";
-import { withoutZod } from "../core/schema/zod-schema.ts";
+import { withPlainSchemas } from "../core/schema/standard-schema.ts";
 import { isRecord } from "../core/text/json.ts";
 import { chain, chainInput } from "./chain.ts";
 import { parallel, parallelInput } from "./parallel.ts";
@@ -26,6 +27,9 @@ const modes = {
 
 export type Mode = keyof typeof modes;
 export type Input = { [M in Mode]: z.infer<(typeof modes)[M]["input"]> }[Mode];
+/** An input that nobody has checked yet. Compiling checks it, so it may be handed over as an input. */
+export const unchecked = (input: AnyInput | Plan): Input | Plan => input as Input | Plan;
+
 export const modeNames: readonly Mode[] = Object.keys(modes) as Mode[];
 
 /** What a mode takes, for surfaces that have to describe it. */
@@ -41,7 +45,7 @@ export function compile(
   value: unknown,
   { strict = false, references = "parallel" }: { strict?: boolean; references?: "parallel" | "serial" } = {},
 ): Plan {
-  const compiled = toPlan(withoutZod(value));
+  const compiled = toPlan(withPlainSchemas(value));
   const plan = references === "serial" && hasReferences(compiled) ? { ...compiled, concurrency: 1 } : compiled;
   const note = plan.notes?.[0];
   if (strict && note !== undefined)

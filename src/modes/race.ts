@@ -1,11 +1,9 @@
 import { z } from "zod";
 import type { Node, Plan } from "../core/plan/plan.ts";
-import { taskSettings } from "../core/plan/task.ts";
+import { jsonSchema, taskSettings } from "../core/plan/task.ts";
 import { defined } from "../core/text/defined.ts";
 import { nodeIds } from "./names.ts";
 import { runParts, runSettings, settingsOf } from "./settings.ts";
-
-const schema = z.record(z.string(), z.unknown());
 
 /** The same question to several; the first good answer wins. */
 export const raceInput = z.strictObject({
@@ -18,7 +16,7 @@ export const raceInput = z.strictObject({
       .min(1)
       .optional()
       .describe("the models that compete; with agents, each agent runs on each"),
-    acceptSchema: schema.optional().describe("an answer that does not match this schema cannot win"),
+    acceptSchema: jsonSchema.optional().describe("an answer that does not match this schema cannot win"),
     acceptCommand: z
       .string()
       .min(1)

@@ -1,7 +1,10 @@
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { tempFolder } from "../support/temp-folder.ts";
 
 const root = join(import.meta.dirname, "../..");
 const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
@@ -60,4 +63,33 @@ test("the agents that the library brings are those of the files, although they w
   const listed = async (crew: Pick<import("../../src/index.ts").Crew, "agents">): Promise<unknown> =>
     JSON.parse(JSON.stringify((await crew.agents()).agents));
   expect(await listed(createCrew(bare))).toEqual(await listed(source.createCrew(bare)));
+});
+
+/** Runs a program that uses the built library, in an empty folder with an empty home. */
+function program(code: string): Promise<{ code: number; stdout: string; stderr: string }> {
+  const folder = tempFolder();
+  const text = code.replace('"subcrew"', JSON.stringify(pathToFileURL(join(root, "dist/lib/index.js")).href));
+  return new Promise((resolve) =>
+    execFile(
+      process.execPath,
+      ["--input-type=module", "--eval", text],
+      { cwd: folder, env: { PATH: process.env["PATH"], HOME: folder } },
+      (error, stdout, stderr) => resolve({ code: Number(error?.code ?? 0), stdout, stderr }),
+    ),
+  );
+}
+
+test("a crew works with one import, no files and no key", async () => {
+  const { code, stdout, stderr } = await program(
+    'import { createCrew } from "subcrew"; console.log((await createCrew().run({ task: "What is here?" })).status);',
+  );
+  expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "ok\n", stderr: "" });
+});
+
+test("an error that leaves the library has a stack that a person can read", async () => {
+  const { code, stderr } = await program('import { createCrew } from "subcrew"; createCrew({ modle: "fast" });');
+  expect(code).toBe(1);
+  expect(stderr).toContain('CrewError: The options object of createCrew has an unknown key "modle".');
+  expect(stderr).toMatch(/\n +at checkCrewOptions .*\n +at createCrew /);
+  expect(Math.max(...stderr.split("\n").map((line) => line.length))).toBeLessThan(250);
 });

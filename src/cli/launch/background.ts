@@ -3,6 +3,7 @@ import type { AnyInput } from "../../core/plan/input.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { jsonText } from "../../core/text/json-text.ts";
+import { unchecked } from "../../modes/compile.ts";
 import type { BackgroundRun } from "../../crew/background.ts";
 import type { ResumeOptions, RunOptions } from "../../crew/run-options.ts";
 import type { Crew } from "../../crew.ts";
@@ -15,7 +16,7 @@ export async function runInBackground(
   options: RunOptions,
   flags: Flags,
 ): Promise<number> {
-  return announce(await crew.background(input, options, processOptions(crew, checked(flags))), flags);
+  return announce(await crew.background(unchecked(input), options, processOptions(crew, checked(flags))), flags);
 }
 
 /** The same for a run that is taken up again. */

@@ -8,6 +8,7 @@ import type { RunStore } from "../../core/run/run-store.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
+import { unchecked } from "../../modes/compile.ts";
 import type { CrewOptions } from "../../crew/options.ts";
 import type { RunOptions } from "../../crew/run-options.ts";
 import { type Crew, createCrew } from "../../crew.ts";
@@ -30,7 +31,11 @@ export async function start(input: AnyInput, flags: Flags, { boxes = false } = {
       runOptionsOf(flags, { attended: true }),
       flags,
     );
-  const run = crew.run(input, { ...runOptionsOf(flags, place), ownProcess: true, ...defined({ deck: taping.deck }) });
+  const run = crew.run(unchecked(input), {
+    ...runOptionsOf(flags, place),
+    ownProcess: true,
+    ...defined({ deck: taping.deck }),
+  });
   const tell = boxes ? boxesOn(place.look) : undefined;
   return taping.end(await watchRun(run, flags, place, tell));
 }

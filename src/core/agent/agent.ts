@@ -1,6 +1,5 @@
-import type { z } from "zod";
 import type { AgentRules } from "../rules/agent-rule.ts";
-import { isZodType, jsonSchemaOfZod } from "../schema/zod-schema.ts";
+import { isStandardSchema, type OutputOf, plainSchemaOf, type StandardSchema } from "../schema/standard-schema.ts";
 import type { JsonSchema } from "../text/json.ts";
 import type { ResourceLimits } from "../vocabulary/limits.ts";
 import type { AgentServers } from "../vocabulary/mcp-server.ts";
@@ -28,7 +27,7 @@ export type Agent = Readonly<{
   thinking?: Thinking;
   limits?: ResourceLimits;
   /**
-   * The schema of the result, in JSON Schema or JTD; `defineAgent` also takes one of zod. A text and null are kept as a file
+   * The schema of the result, in JSON Schema or JTD; `defineAgent` also takes one of zod or another library. A text and null are kept as a file
    * has them and check nothing.
    */
   output?: JsonSchema | string | null;
@@ -111,14 +110,23 @@ export type AgentSource = Readonly<{
   reduced?: string;
 }>;
 
-/** An agent as it may be written in code: the schema of its result may be one of zod. */
-type Draft = Omit<Agent, "output"> & Readonly<{ output?: JsonSchema | z.ZodType | string | null }>;
+/** An agent as it may be written in code: the schema of its result may be one of a schema library. */
+type Draft = Omit<Agent, "output"> & Readonly<{ output?: JsonSchema | StandardSchema | string | null }>;
+
+declare const resultType: unique symbol;
+
+/** An agent whose `data` has a known type. It exists for the compiler only. */
+export type Yields<T> = Readonly<{ [resultType]?: T }>;
+
+/** A defined agent: its fields, with a schema that is data, and the type of its results. */
+export type DefinedAgent<A extends Draft> = Readonly<
+  (A extends Agent ? A : Omit<A, "output"> & Pick<Agent, "output">) &
+    (A extends { readonly output: infer S extends StandardSchema } ? Yields<OutputOf<S>> : unknown)
+>;
 
 /** Checks and completes the literal at compile time. At run time it is the same agent, frozen, with a schema that is data. */
-export function defineAgent<const A extends Draft>(
-  agent: A,
-): Readonly<A extends Agent ? A : Omit<A, "output"> & Pick<Agent, "output">> {
+export function defineAgent<const A extends Draft>(agent: A): DefinedAgent<A> {
   const { output } = agent;
-  const data = isZodType(output) ? { ...agent, output: jsonSchemaOfZod(output) } : agent;
-  return Object.freeze(data) as ReturnType<typeof defineAgent<A>>;
+  const data = isStandardSchema(output) ? { ...agent, output: plainSchemaOf(output) } : agent;
+  return Object.freeze(data) as DefinedAgent<A>;
 }

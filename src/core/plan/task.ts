@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isRecord } from "../text/json.ts";
 import { resourceLimits } from "../vocabulary/limits-schema.ts";
 import { runnerName } from "../vocabulary/runner-name.ts";
 import { thinking } from "../vocabulary/thinking.ts";
@@ -12,7 +13,15 @@ export const retry = z.strictObject({
   skipOn: z.array(z.string()).optional().describe("never retry when the error contains one of these"),
 });
 
-const schema = z.record(z.string(), z.unknown());
+/** A JSON Schema. It stays the same object, by which the schema of a library that it was made from is found. */
+export const jsonSchema = z
+  .unknown()
+  .superRefine((value, context) => {
+    if (!isRecord(value)) context.addIssue({ code: "invalid_type", expected: "object", input: value });
+  })
+  .meta({ type: "object", propertyNames: { type: "string" }, additionalProperties: {} }) as unknown as z.ZodType<
+  Record<string, unknown>
+>;
 
 /** Settings of a task, the same at every level of every mode. */
 export const taskSettings = {
@@ -26,7 +35,7 @@ export const taskSettings = {
   systemPrompt: z.string().optional().describe("instructions that replace the agent's own"),
   inputs: z.record(z.string(), z.unknown()).optional().describe("values of the inputs that the agent declares"),
   cwd: z.string().optional().describe("working folder of the task"),
-  schema: schema.optional().describe("JSON Schema of the result"),
+  schema: jsonSchema.optional().describe("JSON Schema of the result"),
   retry: retry.optional().describe("when and how a failed task is retried"),
   resourceLimits: resourceLimits.optional().describe("limits on time, turns, tool calls, memory and CPU time"),
   runner: runnerName
@@ -74,7 +83,7 @@ export const task = z.strictObject({
     .describe("the task of an earlier run whose conversation this task continues, as run/path"),
   planOnly: z.boolean().optional().describe("the task only reads and returns a plan of its work"),
   resumes: z.string().optional().describe("the node whose conversation this task continues, with all of its tools"),
-  acceptSchema: schema.optional().describe("an answer that does not match this schema counts as failed"),
+  acceptSchema: jsonSchema.optional().describe("an answer that does not match this schema counts as failed"),
   acceptCommand: z
     .string()
     .min(1)

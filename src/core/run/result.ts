@@ -4,12 +4,22 @@ import type { Cost, Usage } from "../outcome/usage.ts";
 import { defined } from "../text/defined.ts";
 import type { State } from "./state.ts";
 
-/** The result of a run: the fold of its events. */
-export type Result = Readonly<{
+/**
+ * The result of a run: the fold of its events. `data` has the type of the schema that the run was given, once `status`
+ * is known to be `ok`.
+ */
+export type Result<T = unknown> = ResultFields &
+  Readonly<
+    unknown extends T
+      ? { status: Status; data?: unknown }
+      : { status: "ok"; data: T } | { status: Exclude<Status, "ok">; data?: unknown }
+  >;
+
+type Status = "ok" | "failed" | "cancelled" | "paused";
+
+type ResultFields = Readonly<{
   id: string;
-  status: "ok" | "failed" | "cancelled" | "paused";
   output: string;
-  data?: unknown;
   /** The nodes whose output it is: of a race the winner. */
   from?: readonly string[];
   /** False: it contains work that was accepted without approval. */

@@ -1,6 +1,6 @@
 import type { ToolCall, ToolSpec } from "../model/model.ts";
 import { permit, type Rights } from "../policy/permit.ts";
-import { isZodType, jsonSchemaOfZod } from "../schema/zod-schema.ts";
+import { isZodType, plainSchemaOf } from "../schema/standard-schema.ts";
 import type { JsonSchema } from "../text/json.ts";
 import type { Tool } from "./tool.ts";
 
@@ -12,7 +12,7 @@ export function toolSpecs(tools: ReadonlyMap<string, Tool>, rights: Rights): Too
 }
 
 /** The JSON Schema of a tool's input. */
-export const inputSchemaOf = ({ input }: Tool): JsonSchema => (isZodType(input) ? jsonSchemaOfZod(input) : input);
+export const inputSchemaOf = ({ input }: Tool): JsonSchema => (isZodType(input) ? plainSchemaOf(input) : input);
 
 /** Maximum length of the arguments of one call, all strings and keys together. */
 const MOST_ARGUMENTS = 12_000_000;

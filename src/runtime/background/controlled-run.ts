@@ -1,11 +1,11 @@
 import type { HandleCommand, RunStore } from "../../core/run/run-store.ts";
-import { type Driver, Run } from "../run/run.ts";
+import { type Driver, Run, type RunExtras } from "../run/run.ts";
 import { handleCommand } from "./handle-command.ts";
 
 /** A run that handles the commands in its store while this process owns it. */
-export function servedRun(id: string, store: RunStore, driver: Driver): Run {
+export function servedRun(id: string, store: RunStore, driver: Driver, extras: RunExtras = {}): Run {
   const handle: HandleCommand = (command, signal) => handleCommand(run, command, signal);
-  const run: Run = new Run(id, async (it) => {
+  const served: Driver = async (it) => {
     const over = new AbortController();
     let serving: Promise<void> | undefined;
     try {
@@ -23,6 +23,7 @@ export function servedRun(id: string, store: RunStore, driver: Driver): Run {
       // Commands that arrived after the end get a receipt, too.
       if (serving && it.state.endedAt !== undefined) await store.serve(id, handle, over.signal).catch(() => {});
     }
-  });
+  };
+  const run: Run = new Run(id, served, extras);
   return run;
 }

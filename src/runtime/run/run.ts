@@ -7,13 +7,17 @@ import { emptyState, reduce, type State } from "../../core/run/state.ts";
 import { type Change, change as changeSchema } from "../../core/schedule/change.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { parseAs } from "../../core/schema/parse.ts";
+import type { StandardSchema } from "../../core/schema/standard-schema.ts";
 import { crashAt } from "../../core/task/crash.ts";
 import type { Engine } from "../../core/task/engine.ts";
 import { Broadcast } from "../async/broadcast.ts";
-import { killed, pausedFor, pauseReason, stopped } from "../async/cancel.ts";
+import { killed, pausedFor, pauseReason, reasonOf, stopped } from "../async/cancel.ts";
 import { deferred } from "../async/deferred.ts";
+import { onAbort } from "../async/on-abort.ts";
 import { questionKey } from "../execute/ask-person.ts";
 import type { Note } from "../execute/send-message.ts";
+import { textPieces } from "./text-pieces.ts";
+import { withData } from "./typed-data.ts";
 
 /** What drives a run: it emits into it and returns when the run has ended. */
 export type Driver = (drive: Drive) => Promise<void>;
@@ -39,26 +43,34 @@ export type RunConnection = Readonly<{
   retryTask(path: string): Promise<string | undefined>;
 }>;
 
-/** One execution of a plan: loop over it for its events, await it for its result. */
-export class Run implements PromiseLike<Result>, AsyncIterable<Event> {
+/** What its caller adds to a run. */
+export type RunExtras = Readonly<{
+  /** Cancels the run when it aborts. */
+  signal?: AbortSignal | undefined;
+  /** The schema of the caller's library: `data` of the result is what it makes of the recorded value. */
+  schema?: StandardSchema | undefined;
+}>;
+
+/** One execution of a plan: loop over it for its events, await it for its result. `T` is the type of its `data`. */
+export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<Event> {
   readonly id: string;
   readonly #state: State;
   readonly #events = new Broadcast<Event>();
   readonly #controller = new AbortController();
-  readonly #result = deferred<Result>();
+  readonly #result = deferred<Result<T>>();
   #connection: RunConnection | undefined;
 
-  constructor(id: string, driver: Driver) {
+  constructor(id: string, driver: Driver, extras: RunExtras = {}) {
     this.id = id;
     this.#state = emptyState(id);
     this.#result.promise.catch(() => {});
     // Deferred, so that the creator of the run can listen from the first event.
-    queueMicrotask(() => void this.#drive(driver));
+    queueMicrotask(() => void this.#drive(driver, extras));
   }
 
   // oxlint-disable-next-line unicorn/no-thenable -- a run is awaited for its result
-  then<A = Result, B = never>(
-    yes?: ((result: Result) => A | PromiseLike<A>) | null,
+  then<A = Result<T>, B = never>(
+    yes?: ((result: Result<T>) => A | PromiseLike<A>) | null,
     no?: ((reason: unknown) => B | PromiseLike<B>) | null,
   ): Promise<A | B> {
     return this.#result.promise.then(yes, no);
@@ -78,6 +90,29 @@ export class Run implements PromiseLike<Result>, AsyncIterable<Event> {
     } finally {
       await live.return();
     }
+  }
+
+  /** The events of these types, typed accordingly. */
+  async *events<K extends Event["type"]>(...types: readonly K[]): AsyncGenerator<Extract<Event, { type: K }>, void> {
+    const wanted: ReadonlySet<string> = new Set(types);
+    for await (const event of this) if (wanted.has(event.type)) yield event as Extract<Event, { type: K }>;
+  }
+
+  /** The first event of this type that passes the check; `undefined`: the run ended without one. */
+  async first<K extends Event["type"]>(
+    type: K,
+    check: (event: Extract<Event, { type: K }>) => boolean = () => true,
+  ): Promise<Extract<Event, { type: K }> | undefined> {
+    for await (const event of this.events(type)) if (check(event)) return event;
+    return undefined;
+  }
+
+  /**
+   * The answer while it is written, in pieces: the text of the task whose output is the result.
+   * An answer that was not streamed is one piece at the end, and so is the output of a plan that ends with a join.
+   */
+  get textStream(): AsyncGenerator<string, void> {
+    return textPieces(this, () => this.#state);
   }
 
   /** What is known right now; changes as the run goes on. */
@@ -146,7 +181,9 @@ export class Run implements PromiseLike<Result>, AsyncIterable<Event> {
     this.#connection.change(parseAs<Change>(changeSchema, change, { code: "BAD_CHANGE", what: "change" }));
   }
 
-  async #drive(driver: Driver): Promise<void> {
+  async #drive(driver: Driver, { signal, schema }: RunExtras): Promise<void> {
+    const release = signal && onAbort(signal, () => this.cancel(reasonOf(signal)));
+    if (signal?.aborted) this.cancel(reasonOf(signal));
     try {
       await driver({
         run: this.id,
@@ -160,12 +197,15 @@ export class Run implements PromiseLike<Result>, AsyncIterable<Event> {
           this.#connection = connection;
         },
       });
-      this.#result.resolve(resultOf(this.#state));
+      const result = resultOf(this.#state);
+      this.#result.resolve((schema ? await withData(result, schema) : result) as Result<T>);
       this.#events.end();
     } catch (thrown) {
       const error = crashAt(thrown, { run: this.id, path: "" });
       this.#result.reject(error);
       this.#events.end(error);
+    } finally {
+      release?.();
     }
   }
 }

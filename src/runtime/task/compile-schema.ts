@@ -1,6 +1,6 @@
 import { messageOf } from "../../core/schema/error.ts";
 import { jsonSchemaOf } from "../../core/schema/jtd.ts";
-import { zodTypeOf } from "../../core/schema/zod-schema.ts";
+import { issuesText, sourceOf } from "../../core/schema/standard-schema.ts";
 import type { JsonSchema } from "../../core/text/json.ts";
 import { boundedPattern } from "./bounded-pattern.ts";
 
@@ -14,7 +14,7 @@ export type Validator = (schema: JsonSchema) => Promise<Check>;
 const MAX_SCHEMA_CHARS = 200_000;
 
 /**
- * A validator for JSON Schema, 2020-12 and draft-07, for JTD, and for what zod says about a value in this process. Nothing
+ * A validator for JSON Schema, 2020-12 and draft-07, for JTD, and for what the schema library of the caller says about a value in this process. Nothing
  * is ever fetched for a `$ref`.
  */
 export function createValidator(): Validator {
@@ -23,23 +23,25 @@ export function createValidator(): Validator {
   return async (schema) => {
     const before = known.get(schema);
     if (before) return before;
-    const check = zodCheck(schema) ?? (await (ready ??= load()))(jsonSchemaOf(schema));
+    const check = librarysCheck(schema) ?? (await (ready ??= load()))(jsonSchemaOf(schema));
     known.set(schema, check);
     return check;
   };
 }
 
-/** The check of the zod schema that this one was made from: it may say more than JSON Schema can. */
-function zodCheck(schema: JsonSchema): Check | undefined {
-  const type = zodTypeOf(schema);
+/**
+ * The check of the library's schema that this one was made from: it may say more than JSON Schema can. A check that is
+ * asynchronous cannot be waited for here; the result of the run is checked with it.
+ */
+function librarysCheck(schema: JsonSchema): Check | undefined {
+  const type = sourceOf(schema);
   return (
     type &&
     ((value) => {
-      const { error } = type.safeParse(value);
-      return error?.issues
-        .slice(0, 5)
-        .map(({ path, message }) => `${path.length === 0 ? "the value" : path.join(".")}: ${message}`)
-        .join("; ");
+      const checked = type["~standard"].validate(value);
+      if (!(checked instanceof Promise)) return issuesText(checked.issues);
+      checked.catch(() => {});
+      return undefined;
     })
   );
 }

@@ -13,7 +13,7 @@ export const { createCrew, defineAgent } = (await import(pathToFileURL(built).hr
 export type RunnerName = "local" | "thread" | "process";
 export type Turn = string | Readonly<Record<string, unknown>>;
 export type Event = Library.Event;
-export type Input = Readonly<{ mode: string }> & Readonly<Record<string, unknown>>;
+export type Input = Library.RunInput;
 
 /** A turn that calls one tool. */
 export const calls = (name: string, input: object = {}, text = ""): Turn => ({ text, calls: [{ name, input }] });

@@ -19,7 +19,7 @@ import {
   until,
 } from "./lab.ts";
 
-const single = { mode: "single", agent: "lead", task: "Go." };
+const single = { mode: "single", agent: "lead", task: "Go." } as const;
 const linux = process.platform === "linux";
 const pidsIn = (events: readonly Event[]): string[] =>
   events.flatMap((event) => (event.type === "tool.ended" && event.tool === "where_am_i" ? [event.text] : []));

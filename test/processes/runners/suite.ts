@@ -20,7 +20,7 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
     const { crew, folder } = lab({ runner, ...experiment });
     return { ...(await listen(crew.run(input), heard)), folder };
   };
-  const single = { mode: "single", agent: "lead", task: "Go." };
+  const single = { mode: "single", agent: "lead", task: "Go." } as const;
 
   describe(`the ${runner} runner`, () => {
     test("gives the same result and tells the same as one that runs here, with tools and delegation", async () => {
@@ -54,7 +54,7 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
       const error = { code: "MODEL_OVERLOADED", message: "refused", retryable: true };
       const { crew } = lab({ runner, agents: { lead: [{ error }, "Done."], other: ["Meanwhile."] } });
       const tasks = ["lead", "other"].map((agent) => ({ agent, task: "Go." }));
-      const input = { mode: "parallel", tasks };
+      const input = { mode: "parallel", tasks } as const;
       const { result, events } = await listen(crew.run(input, { onProviderFault: "park", concurrency: 1 }));
       const told = events.map(({ type, path }) => `${type} ${path}`);
       expect(result).toMatchObject({ status: "ok" });

@@ -10,6 +10,7 @@ import {
   type Event,
   type Model,
   type Result,
+  type RunInput,
 } from "../../../src/index.ts";
 import { type Script, scripted } from "../../../src/models/scripted/scripted.ts";
 import { deferred } from "../../../src/runtime/async/deferred.ts";
@@ -63,7 +64,7 @@ async function play(
     random: () => 0,
     ...options,
   });
-  const run = crew.run(input, more);
+  const run = crew.run(input as RunInput, more);
   const events: Event[] = [];
   for await (const event of run) {
     heard(event);

@@ -1,6 +1,14 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { type Agent, type CrewOptions, createCrew, defineAgent, type Event, type Result } from "../../../src/index.ts";
+import {
+  type CrewOptions,
+  createCrew,
+  defineAgent,
+  type Event,
+  type Result,
+  type RunInput,
+} from "../../../src/index.ts";
+import type { JsonSchema } from "../../../src/core/text/json.ts";
 import { type Script, scripted } from "../../../src/models/scripted/scripted.ts";
 
 const finish = (result: unknown): Script => ({ calls: [{ name: "complete_task", input: { result } }] });
@@ -11,7 +19,7 @@ async function play(
     output,
     schema,
     ...options
-  }: Partial<CrewOptions> & { output?: Agent["output"] | z.ZodType; schema?: unknown } = {},
+  }: Partial<Omit<CrewOptions, "output">> & { output?: JsonSchema | z.ZodType; schema?: unknown } = {},
 ): Promise<{ result: Result; events: Event[]; shown: unknown; turns: number }> {
   const model = scripted(...turns);
   const crew = createCrew({
@@ -22,7 +30,12 @@ async function play(
     model: "m",
     ...options,
   });
-  const run = crew.run({ mode: "single", agent: "worker", task: "Do it.", ...(schema !== undefined && { schema }) });
+  const run = crew.run({
+    mode: "single",
+    agent: "worker",
+    task: "Do it.",
+    ...(schema !== undefined && { schema }),
+  } as RunInput);
   const events: Event[] = [];
   for await (const event of run) events.push(event);
   const shown = model.requests[0]?.tools.find(({ name }) => name === "complete_task")?.input["properties"];

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { createCrew, defineAgent, defineTool, type Event, type Model } from "../../../src/index.ts";
+import { createCrew, defineAgent, defineTool, type Event, type Model, type RunInput } from "../../../src/index.ts";
 import { scripted } from "../../../src/models/scripted/scripted.ts";
 import { basePersona, buildSystemPrompt } from "../../../src/runtime/task/system-prompt.ts";
 import { repository } from "../../support/repository.ts";
@@ -166,7 +166,7 @@ test("context is built once and shared by all tasks of every mode", async () => 
   ]) {
     const m = scripted("x", "x");
     const crew = createCrew({ ...bare, cwd, agents: [agent("m")], models: { m } });
-    await crew.run({ ...input, agent: "m", ...context });
+    await crew.run({ ...input, agent: "m", ...context } as RunInput);
     for (const { messages } of m.requests) {
       const [first] = messages;
       expect(first?.role === "user" && first.text).toMatch(/Be kind\.[^]*Birds sing at dawn\./);

@@ -8,6 +8,7 @@ import {
   type Event,
   type Result,
   type RunOptions,
+  type RunInput,
 } from "../../../../src/index.ts";
 import { tempFolder } from "../../../support/temp-folder.ts";
 
@@ -66,7 +67,10 @@ export async function handTo(runner: string, path: string, setting: Setting = {}
     ...options,
     cwd,
   });
-  const run = crew.run({ mode: "single", agent: "worker", task: "What is in notes.txt?", runner, ...task }, how);
+  const run = crew.run(
+    { mode: "single", agent: "worker", task: "What is in notes.txt?", runner, ...task } as RunInput,
+    how,
+  );
   const events: Event[] = [];
   for await (const event of run) {
     events.push(event);

@@ -8,6 +8,7 @@ import {
   defineAgent,
   type Event,
   type Result,
+  type RunInput,
 } from "../../../../src/index.ts";
 import { type Script, scripted } from "../../../../src/models/scripted/scripted.ts";
 import { repository, shell } from "../../../support/repository.ts";
@@ -54,7 +55,7 @@ export function crewFor(
 export async function runs(cwd: string, turns: Turns, input: object, setting: Setting = {}): Promise<Ran> {
   const home = tempFolder();
   const run = crewFor(cwd, turns, { home, unattended: setting.answer === undefined, ...setting }).run(
-    input as { mode: string },
+    input as RunInput,
   );
   const events: Event[] = [];
   for await (const event of run) {

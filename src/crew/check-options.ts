@@ -1,0 +1,88 @@
+import { z } from "zod";
+import { permissions } from "../core/policy/permissions.ts";
+import { runParameters } from "../core/run/run-parameters.ts";
+import { parseAs } from "../core/schema/parse.ts";
+import type { CrewOptions } from "./options.ts";
+import type { ResumeOptions } from "./run-options.ts";
+
+const anything = z.unknown().optional();
+const text = z.string().optional();
+const flag = z.boolean().optional();
+const texts = z.array(z.string()).optional();
+const table = z.record(z.string(), z.unknown()).optional();
+const code = z.custom((value) => typeof value === "function", "it has to be a function");
+const model = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]).optional();
+
+/** The options of a crew, as far as a program without types can get them wrong. What is inside of each is checked where it is used. */
+const crewOptions = z.strictObject({
+  cwd: text.describe("the folder in which agents work"),
+  home: z
+    .union([z.string().min(1), z.literal(false)])
+    .optional()
+    .describe("the folder in which runs are kept, or false to keep nothing"),
+  userHome: text.describe("the home folder in which your own agents are looked for"),
+  env: table.describe("the environment variables"),
+  trusted: flag.describe("whether the project's own agents may run"),
+  discover: flag.describe("false: only the given and the bundled agents exist"),
+  config: z
+    .union([z.literal(true), z.record(z.string(), z.unknown())])
+    .optional()
+    .describe("settings, or true to read those of the user"),
+  agents: z
+    .array(z.looseObject({ name: z.string().min(1), description: z.string(), instructions: z.string() }))
+    .optional()
+    .describe("agents made by defineAgent"),
+  tools: z
+    .array(z.looseObject({ name: z.string().min(1), description: z.string(), run: code }))
+    .optional()
+    .describe("tools made by defineTool"),
+  toolModules: texts.describe("modules that export tools"),
+  models: table.describe("models by name"),
+  model: model.describe("the name of a model, or several in order of preference"),
+  providers: table.describe("settings of model providers by name"),
+  tiers: table.describe("the models of fast, balanced and powerful"),
+  permissions: permissions.optional().describe("what agents may do"),
+  secrets: texts.describe("values that are redacted everywhere"),
+  network: table.describe("what the network tools may reach"),
+  webSearch: table.describe("the search engine behind web_search"),
+  mcpServers: table.describe("MCP servers by name"),
+  passEnv: texts.describe("names of variables that commands may see"),
+  schemaPrecedence: z.enum(["agent", "call"]).optional(),
+  delegation: z.enum(["own", "ceiling"]).optional(),
+  callersMayChoose: flag.describe("whether an agent that starts another may choose its model"),
+  output: table.describe("how much of outputs is kept and shown"),
+  delegationTools: texts.describe("the delegation tools of agents whose files name none"),
+  projectInstructions: flag.describe("false: agents are not told what the project says"),
+  diagnostics: table.describe("a command that checks the project"),
+  concurrency: runParameters.shape.concurrency,
+  unattended: runParameters.shape.unattended,
+  clock: code.optional().describe("a function that gives the time in milliseconds"),
+  random: code.optional().describe("a function that gives a number from 0 to 1"),
+} satisfies Readonly<Record<keyof CrewOptions, z.ZodType>>);
+
+const runOptions = z.strictObject({
+  ...runParameters.shape,
+  signal: z
+    .custom((value) => value instanceof AbortSignal, "it has to be an AbortSignal")
+    .optional()
+    .describe("an AbortSignal that cancels the run"),
+  continued: anything,
+  ownProcess: flag,
+  id: text.describe("the id of the new run"),
+  outliving: anything,
+  parent: anything,
+  deck: anything,
+  force: flag.describe("take the run over from another machine"),
+  retryFailed: flag.describe("also retry what failed"),
+  task: text.describe("the path of the task that alone goes on"),
+} satisfies Readonly<Record<keyof ResumeOptions, z.ZodType>>);
+
+/** Throws for an unknown option of a crew, and for one of the wrong kind. */
+export function checkCrewOptions(given: CrewOptions): void {
+  parseAs(crewOptions, given, { code: "BAD_INPUT", what: "options object of createCrew" });
+}
+
+/** Throws for an unknown option of a run, and for one of the wrong kind. */
+export function checkRunOptions(given: ResumeOptions): void {
+  parseAs(runOptions, given, { code: "BAD_INPUT", what: "options object of the run" });
+}

@@ -1,0 +1,100 @@
+import { expect, expectTypeOf, test } from "vitest";
+import { z } from "zod";
+import { createCrew, defineAgent, type Result, type Run, type StandardSchema } from "../../src/index.ts";
+import { scripted } from "../../src/models/scripted/scripted.ts";
+
+const range = z
+  .object({ from: z.int(), to: z.int(), unit: z.string().default("lines") })
+  .refine(({ from, to }) => from < to, "from is before to");
+const counter = defineAgent({ name: "counter", description: "Counts.", instructions: "Count.", output: range });
+const speaker = defineAgent({ name: "speaker", description: "Speaks.", instructions: "Speak." });
+
+const answers = (...results: readonly unknown[]) => ({
+  home: false as const,
+  discover: false,
+  models: { m: scripted(...results.map((result) => ({ calls: [{ name: "complete_task", input: { result } }] }))) },
+  model: "m",
+});
+const bare = { home: false, discover: false } as const;
+
+test("data has the type and the value that the schema of the task gives", async () => {
+  const run = createCrew(answers({ from: 1, to: 4 })).run({ task: "Count.", schema: range });
+  expectTypeOf(run).toEqualTypeOf<Run<{ from: number; to: number; unit: string }>>();
+  const result = await run;
+  expect(result).toMatchObject({ status: "ok", data: { from: 1, to: 4, unit: "lines" } });
+  // @ts-expect-error -- a run may have failed, so the type is known once the status is
+  expect(result.data.from).toBe(1);
+  if (result.status === "ok") expectTypeOf(result.data.unit).toEqualTypeOf<string>();
+});
+
+test("data has the type that the output schema of the agent gives, by its name", async () => {
+  const crew = createCrew({ ...answers({ from: 1, to: 4 }), agents: [counter, speaker] });
+  const run = crew.run({ agent: "counter", task: "Count." });
+  expectTypeOf(run).toEqualTypeOf<Run<{ from: number; to: number; unit: string }>>();
+  expectTypeOf(crew.run({ agent: "speaker", task: "Speak." })).toEqualTypeOf<Run>();
+  expectTypeOf<Result["data"]>().toEqualTypeOf<unknown>();
+  expect((await run).data).toEqual({ from: 1, to: 4, unit: "lines" });
+});
+
+test("a refinement of the schema of a task sends the answer back once", async () => {
+  const run = createCrew(answers({ from: 9, to: 4 }, { from: 1, to: 4 })).run({ task: "Count.", schema: range });
+  expect(await run).toMatchObject({ status: "ok", data: { from: 1, to: 4 }, usage: { turns: 2 } });
+});
+
+test("a transformation changes data, and the recorded value stays what the model gave", async () => {
+  const schema = z.object({ names: z.string().transform((text) => text.split(",")) });
+  const result = await createCrew(answers({ names: "a,b" })).run({ task: "List.", schema });
+  expectTypeOf<Extract<typeof result, { status: "ok" }>["data"]>().toEqualTypeOf<{ names: string[] }>();
+  expect(result.data).toEqual({ names: ["a", "b"] });
+  expect(result.nodes["task"]).toMatchObject({ data: { names: "a,b" } });
+});
+
+/** A schema of a library that is not zod: Standard Schema with Standard JSON Schema. */
+const even = {
+  "~standard": {
+    version: 1,
+    vendor: "tiny",
+    validate: (value: unknown) =>
+      typeof value === "number" && value % 2 === 0
+        ? { value: { half: value / 2 } }
+        : { issues: [{ message: "is not even" }] },
+    jsonSchema: { input: () => ({ type: "number" }) },
+  },
+} as const satisfies StandardSchema;
+
+test("a schema of another library works as one of zod does", async () => {
+  const run = createCrew(answers(3, 4)).run({ task: "Give an even number.", schema: even });
+  expect(await run).toMatchObject({ status: "ok", data: { half: 2 }, usage: { turns: 2 } });
+});
+
+test("a schema without JSON Schema is refused with what to use instead", async () => {
+  const { jsonSchema: _left, ...bareProps } = even["~standard"];
+  const run = createCrew(bare).run({ task: "x", schema: { "~standard": bareProps } });
+  await expect(run).rejects.toMatchObject({ code: "BAD_INPUT", message: /tiny schema offers no JSON Schema/ });
+});
+
+test("an agent with a schema of its own cannot give data of another type than the call was promised", async () => {
+  const crew = createCrew({ ...answers({ from: 1, to: 4 }), agents: [counter] });
+  const run = crew.run({ agent: "counter", task: "Count.", schema: z.object({ total: z.number() }) });
+  expect(await run).toMatchObject({ status: "failed", fault: { code: "INVALID_OUTPUT" } });
+});
+
+test("a wrong option is a type error, and an exception with what to do", async () => {
+  // @ts-expect-error -- misspelt
+  expect(() => createCrew({ modle: "x" })).toThrow(
+    expect.objectContaining({ code: "BAD_INPUT", hint: 'Did you mean "model"?' }),
+  );
+  // @ts-expect-error -- a text instead of a number
+  expect(() => createCrew({ concurrency: "4" })).toThrow(
+    '"concurrency" of the options object of createCrew has to be a number',
+  );
+  const crew = createCrew(bare);
+  // @ts-expect-error -- misspelt
+  expect(() => crew.run({ task: "x" }, { sginal: AbortSignal.abort() })).toThrow(
+    expect.objectContaining({ hint: 'Did you mean "signal"?' }),
+  );
+  // @ts-expect-error -- misspelt
+  await expect(crew.run({ task: "x", agnet: "explore" })).rejects.toMatchObject({ hint: 'Did you mean "agent"?' });
+  // @ts-expect-error -- there is no such mode
+  await expect(crew.run({ mode: "sequence", tasks: [] })).rejects.toMatchObject({ code: "BAD_INPUT" });
+});
