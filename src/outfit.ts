@@ -7,6 +7,7 @@ import type { Skill } from "./core/agent/skill.ts";
 import type { Roster } from "./core/delegation/roster.ts";
 import type { Caller } from "./core/delegation/spawn.ts";
 import type { Model } from "./core/model/model.ts";
+import { outputText } from "./core/outcome/outcome.ts";
 import { type Permissions, withPermissions } from "./core/policy/permissions.ts";
 import type { RunStore } from "./core/run/run-store.ts";
 import { secretsIn, secretValues } from "./core/secrets/spellings.ts";
@@ -165,9 +166,14 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource = {}
     worldFor: async (roster, runner, before) => {
       const all = await allTools();
       const clean = oneByOne(redactor.text);
-      const keep: World["keep"] = async (id, path, text) => {
-        await store.keep(id, path, await clean(text));
-        return store.file(id, path);
+      const outputs: World["outputs"] = {
+        recorded: async (id, path, text) => store.recorded(id, path, await clean(text)),
+        keep: async (id, path, text) => {
+          const cleaned = await clean(text);
+          await store.keep(id, path, cleaned);
+          return store.file(id, path);
+        },
+        file: async (id, path, outcome) => store.file(id, path, { text: await clean(outputText(outcome)) }),
       };
       return {
         roster,
@@ -189,7 +195,7 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource = {}
         settings: withRule(setup, strictestRule(setup.delegation, setup.permissions?.delegation, before?.delegation)),
         redactor,
         clock,
-        keep,
+        outputs,
         instructions: instructionsFor(setup),
       };
     },

@@ -259,7 +259,6 @@ const STORE = "src/runtime/store/";
 
 /** What other rooms may import from the store's room, and the only importers of the two files that touch run folders. */
 export const storeDoors: Readonly<Record<string, readonly string[] | "all">> = {
-  "artifact.ts": "all",
   "fold-journal.ts": "all",
   "memory.ts": "all",
   "memory-store.ts": "all",

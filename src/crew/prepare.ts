@@ -255,9 +255,9 @@ async function carriers(
     cwd,
     home: env["HOME"],
     worktrees: store.local(run, "worktrees"),
-    patch: (path) => store.file(run, path, "patch"),
+    patch: (path) => store.file(run, path, { kind: "patch" }),
     keptPatch: async (path) =>
-      (await store.output(run, path, "patch")) === undefined ? undefined : store.file(run, path, "patch"),
+      (await store.output(run, path, "patch")) === undefined ? undefined : store.file(run, path, { kind: "patch" }),
     ...defined({ recorder: recorderFor(store, run, env["HOME"]) }),
     linger: lingering.add,
   });

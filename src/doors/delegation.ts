@@ -1,5 +1,6 @@
 import { failed } from "../core/outcome/outcome.ts";
 import type { Event } from "../core/run/event.ts";
+import { readDelegation } from "../core/task/read-delegation.ts";
 import { emptyScratchpad } from "../core/task/scratchpad.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/task/tool.ts";
 import { inputSchemaOf, parseArguments } from "../core/task/tool-specs.ts";
@@ -72,7 +73,7 @@ export function openDelegation(crew: Crew, { as, run: options = {} }: Delegation
       const release = onAbort(signal, () => run.cancel("stopped by the caller"));
       try {
         for await (const event of run) heard?.(event, run);
-        return delegatedOf(await run);
+        return await readDelegation(delegatedOf(await run), (path) => crew.outputFile(run.id, path));
       } finally {
         release();
       }

@@ -128,9 +128,11 @@ export class Subagent {
     const plan = (): string => run.state.plan?.output ?? this.type;
     try {
       const result: Result = await run;
-      const outcome = result.nodes[plan()];
+      const ended = result.nodes[plan()];
       const agentId = `${run.id}/${plan()}`;
-      const file = outcome?.file === undefined ? {} : { outputFile: outcome.file };
+      const outputFile = ended && (await this.#crew.outputFile(run.id, plan()));
+      const outcome = ended && { ...ended, ...defined({ file: outputFile }) };
+      const file = defined({ outputFile });
       this.#status = result.status === "ok" ? "completed" : "error";
       if (outcome && result.status === "ok") return { success: true, result: shortened(outcome), agentId, ...file };
       return {

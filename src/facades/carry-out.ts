@@ -1,8 +1,8 @@
-import { explain, type Outcome } from "../core/outcome/outcome.ts";
+import { explain, type Outcome, type ReadOutcome } from "../core/outcome/outcome.ts";
 import { limitNote } from "../core/outcome/reached-limit.ts";
 import type { Plan } from "../core/plan/plan.ts";
 import type { Task } from "../core/plan/task.ts";
-import type { DelegationOutcome, StartedNode } from "../core/task/engine.ts";
+import type { ReadDelegation, StartedNode } from "../core/task/engine.ts";
 import type { ToolContext } from "../core/task/tool.ts";
 import { cutHead, INLINE_CHARS } from "../core/text/cut.ts";
 import { nodeIds } from "../modes/names.ts";
@@ -15,7 +15,7 @@ export type FacadeTask = Pick<Task, "agent" | "prompt"> &
 /** The outcome of one assignment. */
 export type FinishedNode = Readonly<{
   id: string;
-  outcome: Outcome;
+  outcome: ReadOutcome;
   /** `run/path`, by which it can be found again. */
   task: string;
 }>;
@@ -40,7 +40,7 @@ export async function delegatePlan(plan: Plan, context: Pick<ToolContext, "deleg
 }
 
 /** The outcomes of a delegated plan, task by task. */
-export function endedOf(plan: Plan, delegated: DelegationOutcome, { run }: Pick<ToolContext, "run">): DelegationEnd {
+export function endedOf(plan: Plan, delegated: ReadDelegation, { run }: Pick<ToolContext, "run">): DelegationEnd {
   const { under = "", nodes = {}, run: other, ...outcome } = delegated;
   const done = Object.entries(plan.nodes).flatMap(([id, { kind }]) => {
     const one = nodes[id];
@@ -54,7 +54,7 @@ export const begunTask = ({ run: other, under }: StartedNode, id: string, run: s
   `${other ?? run}/${under}${id}`;
 
 /** The excerpt of an outcome that the caller reads: its beginning, and the file with the rest. */
-export function outputExcerpt(outcome: Outcome, chars: number = INLINE_CHARS): string {
+export function outputExcerpt(outcome: ReadOutcome, chars: number = INLINE_CHARS): string {
   const said = "output" in outcome ? (outcome.output ?? "") : "";
   const { text, cut } = cutHead(said, outcome.summaryChars ?? chars);
   const rest =

@@ -1,5 +1,5 @@
 import type { AgentCard } from "../core/delegation/catalog.ts";
-import type { Outcome } from "../core/outcome/outcome.ts";
+import type { Outcome, ReadOutcome } from "../core/outcome/outcome.ts";
 import type { ToolContext, ToolResult } from "../core/task/tool.ts";
 import { cutHead } from "../core/text/cut.ts";
 import { asId } from "../modes/names.ts";
@@ -52,7 +52,7 @@ export async function invoke(
   const named = declaredInputs(card, inputs);
   const plan = planFor([Object.keys(named).length === 0 ? task : { ...task, inputs: named }]);
   const { outcome, done } = await delegatePlan(plan, context);
-  const last = done[0]?.outcome ?? outcome;
+  const last: ReadOutcome = done[0]?.outcome ?? outcome;
   return {
     text: invocationResult(card.name, last) + news,
     error: last.status !== "ok",

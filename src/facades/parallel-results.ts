@@ -1,4 +1,4 @@
-import { explain, type Outcome } from "../core/outcome/outcome.ts";
+import { explain, type Outcome, type ReadOutcome } from "../core/outcome/outcome.ts";
 import type { Node, Plan } from "../core/plan/plan.ts";
 import { taskId } from "../core/plan/task-id.ts";
 import { cutHead, INLINE_CHARS } from "../core/text/cut.ts";
@@ -10,11 +10,11 @@ export type ParallelMode = ParallelToolDetails["mode"];
 /** The state that a call of `parallel` leaves in its result, so that it is part of the conversation. */
 export function detailsOf(
   mode: ParallelMode,
-  nodes: Readonly<Record<string, Outcome>> | readonly [],
+  nodes: Readonly<Record<string, ReadOutcome>> | readonly [],
   plan?: Plan,
   whole?: Outcome,
 ): ParallelToolDetails {
-  const known = nodes as Readonly<Record<string, Outcome>>;
+  const known = nodes as Readonly<Record<string, ReadOutcome>>;
   const tasks = Object.entries(plan?.nodes ?? {}).filter(([, { kind }]) => kind === "task" || kind === "loop");
   const results = tasks.flatMap(([id, node], at) => {
     const outcome = known[id];
@@ -32,7 +32,7 @@ export function detailsOf(
   };
 }
 
-type Part = Readonly<{ mode: ParallelMode; id: string; at: number; node: Node; outcome: Outcome }>;
+type Part = Readonly<{ mode: ParallelMode; id: string; at: number; node: Node; outcome: ReadOutcome }>;
 
 /** How system 003 numbers the tasks of each mode. */
 const ids: Readonly<Record<ParallelMode, (id: string, at: number) => string>> = {

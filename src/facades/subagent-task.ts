@@ -166,7 +166,8 @@ async function inBackground(
   void background.ended(begun.key, new AbortController().signal).then(
     (delegated) => {
       const outcome = delegated?.nodes?.[assignment.id] ?? delegated;
-      if (outcome) desk.end(id, outcome, { endedAt: parts.clock(), result: outputExcerpt(outcome) });
+      if (outcome)
+        desk.end(id, outcome, { endedAt: parts.clock(), result: outputExcerpt({ ...outcome, ...defined({ file }) }) });
     },
     () => {}, // the rejection reaches the caller that awaits it
   );

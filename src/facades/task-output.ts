@@ -4,6 +4,7 @@ import { defineTool, type Tool, type ToolContext, type ToolResult } from "../cor
 import { outputExcerpt } from "./carry-out.ts";
 import { AS_LONG_AS_IT_TAKES, type FacadeParts } from "./facade.ts";
 import type { StartedTasks } from "./started-tasks.ts";
+import { defined } from "../core/text/defined.ts";
 import { recordedTask, type TaskRecord } from "./task-records.ts";
 import { taskListText, taskText } from "./task-texts.ts";
 
@@ -95,7 +96,10 @@ async function settled(record: TaskRecord, { desk, parts, context }: Around, sig
   const id = record.id.split("/").at(-1)!;
   const outcome = delegated?.nodes?.[id] ?? delegated;
   if (!outcome) return record;
-  const ended = desk.end(record.id, outcome, { endedAt: parts.clock(), result: outputExcerpt(outcome) });
+  const ended = desk.end(record.id, outcome, {
+    endedAt: parts.clock(),
+    result: outputExcerpt({ ...outcome, ...defined({ file: record.file }) }),
+  });
   return ended ?? (await recordedTask(record.id, parts.history, (one) => outputExcerpt(one))) ?? record;
 }
 

@@ -1,4 +1,4 @@
-import { explain, type Outcome } from "../core/outcome/outcome.ts";
+import { explain, type Outcome, type ReadOutcome } from "../core/outcome/outcome.ts";
 import { addUsage, noUsage } from "../core/outcome/usage.ts";
 import type { KeptEvent } from "../core/run/event.ts";
 import { emptyState, reduce } from "../core/run/state.ts";
@@ -28,7 +28,7 @@ export const taskStatusOf = (outcome: Outcome): TaskStatus =>
 /** A record with the result of the task. */
 export function endedRecord(
   record: TaskRecord,
-  outcome: Outcome,
+  outcome: ReadOutcome,
   { endedAt, result }: Readonly<{ endedAt: number; result: string }>,
 ): TaskRecord {
   const { usage, file } = outcome;

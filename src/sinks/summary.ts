@@ -3,6 +3,7 @@ import { limitNote } from "../core/outcome/reached-limit.ts";
 import { addCost, formatCost, formatTokens, noCost } from "../core/outcome/usage.ts";
 import type { NodeView, State } from "../core/run/state.ts";
 import { INLINE_CHARS } from "../core/text/cut.ts";
+import { shellWord } from "../core/text/shell-word.ts";
 import { fit, pad, widthOf } from "../core/view/fit.ts";
 import type { Look } from "../core/view/look.ts";
 import { nodeTitle, shownNodes, signFor, unapprovedNodes } from "../core/view/nodes.ts";
@@ -19,7 +20,7 @@ export function summaryOf(state: State, options: SummaryOptions): string[] {
     ...endLines(state, look),
     ...reviewLines(state, look),
     ...reuseLines(state, look),
-    ...fileLines(state, look),
+    ...outputLines(state, look),
     ...nextLines(state, options),
   ];
 }
@@ -125,18 +126,20 @@ function hintOf(outcome: Outcome): string {
   return outcome.status === "failed" ? terminalLine(outcome.fault.hint ?? "") : "";
 }
 
-function fileLines(state: State, { colors }: Look): string[] {
-  const long = shownNodes(state).flatMap(({ outcome }) => {
+function outputLines(state: State, { colors }: Look): string[] {
+  const long = shownNodes(state).flatMap(({ path, outcome }) => {
     const text = outcome && "output" in outcome ? (outcome.output ?? "") : "";
-    return outcome?.file !== undefined && text.length > INLINE_CHARS ? [outcome.file] : [];
+    return text.length > INLINE_CHARS ? [shellWord(`${state.run}/${path}`)] : [];
   });
-  const shown = long.slice(0, MOST_FILES).map((file) => colors.dim(`full output: ${terminalLine(file)}`));
-  return long.length > MOST_FILES
-    ? [...shown, colors.dim(`and ${counted(long.length - MOST_FILES, "file")} more beside them`)]
+  const shown = long
+    .slice(0, MOST_OUTPUTS)
+    .map((task) => colors.dim(`full output: subcrew result ${terminalLine(task)}`));
+  return long.length > MOST_OUTPUTS
+    ? [...shown, colors.dim(`and of ${counted(long.length - MOST_OUTPUTS, "more task")}`)]
     : shown;
 }
 
-const MOST_FILES = 5;
+const MOST_OUTPUTS = 5;
 
 function nextLines({ run, outcome, status }: State, { look: { colors }, columns }: SummaryOptions): string[] {
   const next = (command: string, what: string): string[] => {

@@ -79,9 +79,13 @@ export async function begin(parts: LifeParts): Promise<Life | undefined> {
     earlier: openPreviousRuns(past, { store }),
     redactor,
     clock,
-    keep: async (run, path, text) => {
-      await store.keep(run, path, redactor.text(text));
-      return store.place(run);
+    outputs: {
+      recorded: (run, path, text) => store.recorded(run, path, redactor.text(text)),
+      keep: async (run, path, text) => {
+        await store.keep(run, path, redactor.text(text));
+        return store.place(run);
+      },
+      file: async (run) => store.place(run),
     },
   });
   const engine = localEngine({

@@ -4,6 +4,7 @@ import type { Task } from "../../src/core/plan/task.ts";
 import type { Permissions } from "../../src/core/policy/permissions.ts";
 import { createBudget } from "../../src/core/run/budget.ts";
 import type { Fact } from "../../src/core/run/event.ts";
+import { artifactOf } from "../../src/runtime/disk/artifact-of.ts";
 import { createRedactor } from "../../src/core/secrets/redact.ts";
 import type { Call, PerformContext } from "../../src/core/task/engine.ts";
 import type { Assignment } from "../../src/core/task/runner.ts";
@@ -42,6 +43,8 @@ export type WorldParts = Partial<Omit<World, "tools" | "models" | "access">> &
     permissions?: Permissions;
   }>;
 
+const noFiles = { keep: async () => undefined, file: async () => undefined };
+
 /** A world with the agent `worker`, our own loop, scripted models and a temporary workspace. */
 export function worldOf({ agent, tools = [], models, permissions, ...more }: WorldParts = {}): World {
   const worker: Agent = { name: "worker", description: "works", instructions: "Work.", ...agent };
@@ -57,7 +60,7 @@ export function worldOf({ agent, tools = [], models, permissions, ...more }: Wor
     settings: { cwd, env: {} },
     redactor: createRedactor([]),
     clock: () => 0,
-    keep: async () => undefined,
+    outputs: { recorded: async (_run, _path, text) => artifactOf(text), ...noFiles },
     ...(permissions && { access: createRunAccess(accessParts(permissions, folders, own)) }),
     ...more,
   };

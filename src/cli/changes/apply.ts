@@ -26,17 +26,20 @@ export const apply: CliCommand = {
     ["subcrew apply run_4k2x/build src/a.ts", "only this file"],
   ],
   act: async ([word, ...names], flags) => {
-    const [{ findRun }, { applyKept }] = await Promise.all([
+    const [{ findRun }, { applyKept }, { attemptPath }, { versionBeside }] = await Promise.all([
       import("../runs/find-run.ts"),
       import("../../runtime/git/apply-kept.ts"),
+      import("../../runtime/git/worktree-task.ts"),
+      import("../../runtime/git/apply-changes.ts"),
     ]);
-    const { run, path: named } = await findRun(word);
-    const { path, changes } = keptIn(run.state, named);
+    const { crew, run, path: named } = await findRun(word);
+    const { path, changes, attempt } = keptIn(run.state, named);
     const node = run.state.plan && nodeAt(run.state.plan, path);
     const worked = resolve(run.state.cwd, (node?.kind === "task" ? node.task.cwd : undefined) ?? ".");
     const cwd = flags.cwd === undefined ? worked : resolve(flags.cwd);
     const files = names.length === 0 ? changes.files : names.map((name) => fileNamed(name, changes));
-    const done = await applyKept(changes, files, { cwd, home: process.env["HOME"] });
+    const patch = (await crew.kept.file(run.id, attemptPath({ path, attempt }), { kind: "patch" })) ?? "";
+    const done = await applyKept(patch, files, { cwd, home: process.env["HOME"] });
     if ("unable" in done)
       throw new CrewError(
         "BAD_FILE",
@@ -44,18 +47,17 @@ export const apply: CliCommand = {
         "Name a folder of the repository with --cwd.",
       );
     const { applied, already, conflicts, into } = done;
-    const { versions = {} } = changes;
     const conflicting = Object.keys(conflicts).map((file) => ({
       file,
       why: conflicts[file]!,
       workspace: join(into, file),
-      ...(versions[file] !== undefined && { task: versions[file] }),
+      ...(changes.versions?.[file] && { task: versionBeside(patch, file) }),
     }));
     if (flags.json) process.stdout.write(`${jsonText({ applied, already, conflicts: conflicting })}\n`);
     else {
       for (const file of applied) process.stdout.write(`applied   ${terminalLine(file)}\n`);
       for (const file of already) process.stdout.write(`is there  ${terminalLine(file)}\n`);
-      for (const one of conflicting) process.stdout.write(conflictLines(one, changes));
+      for (const one of conflicting) process.stdout.write(conflictLines(one, patch));
     }
     if (conflicting.length === 0) return 0;
     if (!flags.json)
@@ -69,7 +71,7 @@ export const apply: CliCommand = {
 type Conflict = Readonly<{ file: string; why: string; workspace: string; task?: string }>;
 
 /** Both versions of a file, and how to compare them and to take the task's. */
-function conflictLines({ file, why, workspace, task }: Conflict, { patch }: Changes): string {
+function conflictLines({ file, why, workspace, task }: Conflict, patch: string): string {
   const lines =
     task === undefined
       ? [`the task deleted it, or its version is only in ${patch}`]
@@ -84,10 +86,12 @@ function conflictLines({ file, why, workspace, task }: Conflict, { patch }: Chan
   ].join("\n");
 }
 
+type KeptChanges = Readonly<{ path: string; changes: Changes; attempt: number }>;
+
 /** The task whose changes were kept: the one that is named, or the only one. */
-function keptIn({ run, nodes }: State, named: string | undefined): Readonly<{ path: string; changes: Changes }> {
-  const all = [...nodes.values()].flatMap(({ path, outcome }) =>
-    outcome?.changes ? [{ path, changes: outcome.changes }] : [],
+function keptIn({ run, nodes }: State, named: string | undefined): KeptChanges {
+  const all = [...nodes.values()].flatMap(({ path, outcome, attempt }) =>
+    outcome?.changes ? [{ path, changes: outcome.changes, attempt }] : [],
   );
   const kept = all.filter(({ changes }) => !changes.applied);
   const found = named === undefined ? kept : all.filter(({ path }) => path === named);
@@ -97,7 +101,7 @@ function keptIn({ run, nodes }: State, named: string | undefined): Readonly<{ pa
     throw new CrewError(
       "BAD_INPUT",
       `The changes of "${run}/${only.path}" were applied when it ended.`,
-      `The patch is ${only.changes.patch}.`,
+      `\`subcrew diff ${shellWord(`${run}/${only.path}`)}\` shows them.`,
     );
   }
   const hint =

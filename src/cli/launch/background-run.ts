@@ -27,6 +27,9 @@ export const backgroundRun: CliCommand = {
     if (asked.yes) await answerGates(run, yes, { ...answering(run, since, () => {}), calls: false });
     await run;
     await store.keep(id, "", outputOfRun(run.state)).catch(() => {});
+    // No process waits for it: who comes later finds the outputs of its tasks as files.
+    const ended = [...run.state.nodes.values()].filter(({ outcome }) => outcome?.artifact !== undefined);
+    for (const { path } of ended) await store.file(id, path).catch(() => undefined);
     return exitCodeFor(run.state, signals);
   },
 };

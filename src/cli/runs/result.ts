@@ -1,4 +1,4 @@
-import { endingText, exitCodeOf, explain } from "../../core/outcome/outcome.ts";
+import { outputText, exitCodeOf, explain } from "../../core/outcome/outcome.ts";
 import { partialOf, resultOf } from "../../core/run/result.ts";
 import { isEnded } from "../../core/run/run-status.ts";
 import { CrewError } from "../../core/schema/error.ts";
@@ -44,10 +44,7 @@ export const result: CliCommand = {
     }
     if (flags.json) process.stdout.write(`${jsonText(path === undefined ? resultOf(state) : outcome)}\n`);
     else if (path === undefined) process.stdout.write(outputOfRun(state));
-    else
-      process.stdout.write(
-        `${sanitize("output" in outcome && outcome.output ? outcome.output : endingText(outcome)).trimEnd()}\n`,
-      );
+    else process.stdout.write(`${sanitize(outputText(outcome)).trimEnd()}\n`);
     if (!flags.json && outcome.status !== "ok")
       process.stderr.write(`${outcome.status}: ${sanitize(explain(outcome))}\n`);
     return exitCodeOf(outcome);

@@ -15,7 +15,7 @@ export function withoutSpent({
   model: _m,
   tools: _t,
   ms: _ms,
-  file: _f,
+  artifact: _a,
   ...outcome
 }: Outcome): Outcome {
   return outcome;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { endingText, failed, type Outcome } from "./outcome.ts";
+import { failed, type Outcome, outputText } from "./outcome.ts";
 
 test.each<[Outcome, string]>([
   [{ status: "cancelled", reason: "cancelled" }, "cancelled"],
@@ -8,5 +8,5 @@ test.each<[Outcome, string]>([
   [{ status: "skipped", because: "build" }, "skipped because build did not succeed"],
   [failed("CRASHED", "It broke.", { hint: "Try again." }), "failed: It broke.\nTry again."],
 ])("the end of %j says how it ended once", (outcome, text) => {
-  expect(endingText(outcome)).toBe(text);
+  expect(outputText(outcome)).toBe(text);
 });

@@ -1,3 +1,4 @@
+import type { Artifact } from "./artifact.ts";
 import type { ReachedLimit } from "./reached-limit.ts";
 import type { Cost, Usage } from "./usage.ts";
 import type { Changes } from "./worktree-changes.ts";
@@ -56,7 +57,7 @@ export type Fault = Readonly<{
   retryAfterMs?: number;
 }>;
 
-/** Cost and output file of a node. */
+/** Cost of a node, and its output as an artifact. */
 export type Spending = Readonly<{
   usage?: Usage;
   cost?: Cost;
@@ -64,8 +65,8 @@ export type Spending = Readonly<{
   /** How often each tool was used. */
   tools?: Readonly<Record<string, number>>;
   ms?: number;
-  /** The file with the full output. */
-  file?: string;
+  /** Its full output, as the store of the run has it. Who reads it makes a file of it. */
+  artifact?: Artifact;
   /** How many characters of its output the agent that started it reads. */
   summaryChars?: number;
   /** The limit that cut it short. */
@@ -106,6 +107,9 @@ export type Outcome = Spending &
       }>
     | Readonly<{ status: "skipped"; because: string }>
   );
+
+/** An outcome as its reader has it: with a file of this machine that has the full output. */
+export type ReadOutcome = Outcome & Readonly<{ file?: string }>;
 
 export type FailedOutcome = Extract<Outcome, { status: "failed" }>;
 
@@ -160,8 +164,13 @@ export function explain(outcome: Outcome): string {
   }
 }
 
-/** Text for a node without output: how it ended, and the hint. */
-export function endingText(outcome: Outcome): string {
+/** The full output of a node; for one without output how it ended, and the hint. */
+export function outputText(outcome: Outcome): string {
+  const output = "output" in outcome ? outcome.output : undefined;
+  return output === undefined || output === "" ? endingText(outcome) : output;
+}
+
+function endingText(outcome: Outcome): string {
   const hint = outcome.status === "failed" ? outcome.fault.hint : undefined;
   const said = explain(outcome);
   return `${said.startsWith(outcome.status) ? said : `${outcome.status}: ${said}`}${hint === undefined ? "" : `\n${hint}`}`;

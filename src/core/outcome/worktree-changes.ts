@@ -1,3 +1,4 @@
+import type { Artifact } from "./artifact.ts";
 import { judge } from "../policy/judge.ts";
 import type { Policy } from "../policy/policy.ts";
 import { strictest, type Verdict } from "../policy/verdict.ts";
@@ -10,12 +11,12 @@ export type FileChange = Readonly<{ path: string; how: "A" | "M" | "D" | "T"; is
 export type Changes = Readonly<{
   files: readonly string[];
   applied: boolean;
-  /** The patch. */
-  patch: string;
+  /** The patch, as the store of the run has it. */
+  patch: Artifact;
   /** Conflicting files that prevented applying it. */
   conflicts?: readonly string[];
   /** The task's version of each conflicting file, unless it deleted the file. */
-  versions?: Readonly<Record<string, string>>;
+  versions?: Readonly<Record<string, Artifact>>;
 }>;
 
 /** Mode of a gitlink: a submodule or a nested repository. */

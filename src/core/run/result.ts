@@ -34,8 +34,6 @@ type ResultFields = Readonly<{
   cost: Cost;
   ms: number;
   nodes: Readonly<Record<string, Outcome>>;
-  /** Files of the full outputs, by path. */
-  files: Readonly<Record<string, string>>;
 }>;
 
 /** Text of unfinished tasks: the shown part of an incomplete answer, else their last message. */
@@ -52,11 +50,9 @@ export function partialOf(state: State): string {
 /** The result of a run that has ended or is paused. */
 export function resultOf(state: State): Result {
   const nodes: [string, Outcome][] = [];
-  const files: [string, string][] = [];
   for (const { path, outcome } of state.nodes.values()) {
     if (!outcome) continue;
     nodes.push([path, outcome]);
-    if (outcome.file) files.push([path, outcome.file]);
   }
   const outcome: Outcome = state.outcome ?? { status: "cancelled", reason: "the run has not ended" };
   return {
@@ -73,6 +69,5 @@ export function resultOf(state: State): Result {
     cost: state.cost,
     ms: Math.max(0, (state.endedAt ?? state.startedAt) - state.startedAt),
     nodes: Object.fromEntries(nodes),
-    files: Object.fromEntries(files),
   };
 }

@@ -136,17 +136,21 @@ export type HandleCommand = (command: RunCommand, signal: AbortSignal) => Promis
 /** A kept text of a task: its output, or the patch of its worktree. The path "" is the run itself. */
 export type OutputKind = "output" | "patch";
 
+export type OutputFileOptions = Readonly<{ kind?: OutputKind; text?: string }>;
+
 /** Full outputs of tasks. */
 export type RunOutputs = Readonly<{
-  /** Keeps the output of a task; durable when it resolves. */
+  /** Keeps a text that no record has; durable when it resolves. */
   keep(run: string, path: string, text: string, kind?: OutputKind): Promise<Artifact>;
-  /** The kept output; `undefined`: there is none. */
+  /** The output of a task that its owner is about to record: only a file that `file` has promised is written. */
+  recorded(run: string, path: string, text: string): Promise<Artifact>;
+  /** What was kept, or the output that the records have; `undefined`: there is none. */
   output(run: string, path: string, kind?: OutputKind): Promise<string | undefined>;
   /**
-   * A file of this machine with the output; made if necessary. Before there is an output the file says so.
-   * `undefined`: this store makes no files.
+   * A file of this machine with the output; made if necessary. Before there is an output the file says so, and it gets the
+   * output as soon as there is one. `text`: the output, where the caller has it. `undefined`: this store makes no files.
    */
-  file(run: string, path: string, kind?: OutputKind): Promise<string | undefined>;
+  file(run: string, path: string, more?: OutputFileOptions): Promise<string | undefined>;
   /** A folder of this machine for what a run needs only here; `undefined`: there is none. */
   local(run: string, what: LocalPlace): string | undefined;
 }>;

@@ -1,7 +1,7 @@
 import type { Catalog } from "../delegation/catalog.ts";
 import type { Spawns } from "../delegation/spawn.ts";
 import type { Message } from "../model/model.ts";
-import type { FailedOutcome, Outcome } from "../outcome/outcome.ts";
+import type { FailedOutcome, Outcome, ReadOutcome } from "../outcome/outcome.ts";
 import type { Answer } from "../plan/gate.ts";
 import type { AnyInput } from "../plan/input.ts";
 import type { Worktree } from "../plan/isolation.ts";
@@ -77,6 +77,11 @@ export type DelegationOutcome = Outcome &
     run?: string;
     nodes?: Readonly<Record<string, Outcome>>;
   }>;
+
+/** The same as its reader has it. */
+export type ReadDelegation = ReadOutcome &
+  Omit<DelegationOutcome, "nodes"> &
+  Readonly<{ nodes?: Readonly<Record<string, ReadOutcome>> }>;
 
 /** A plan that runs in the background: its path, and the output file of each task. */
 export type StartedNode = Readonly<{

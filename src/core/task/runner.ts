@@ -94,6 +94,8 @@ export type Assignment = Readonly<{
   redact?(text: string): string;
   /** Saves a tool result that is too long to show; `undefined`: not possible, or too large. */
   keepLong?(tool: string, text: string): Promise<string | undefined>;
+  /** Makes a file of this machine with the full output of another task, to read it; `undefined`: no files are made. */
+  outputFile?(task: Readonly<{ run: string; path: string }>, outcome: Outcome): Promise<string | undefined>;
   toolContext: Omit<ToolContext, "signal" | "report" | "delegate" | "notify">;
 }>;
 

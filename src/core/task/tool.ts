@@ -14,7 +14,7 @@ import type { JsonSchema } from "../text/json.ts";
 import type { ToolClass } from "../vocabulary/tool-class.ts";
 import type { ToolStatus } from "../vocabulary/tool-status.ts";
 import type { ChangeRecorder } from "./change-recorder.ts";
-import type { UnawaitedHelpers, DelegationOutcome, StartedNode, HelperNotice } from "./engine.ts";
+import type { UnawaitedHelpers, ReadDelegation, StartedNode, HelperNotice } from "./engine.ts";
 import type { Scratchpad } from "./scratchpad.ts";
 import type { ShellCommands } from "./shell-commands.ts";
 
@@ -65,7 +65,7 @@ export type ToolContext = Readonly<{
   /** Shows output while the tool runs; not recorded. */
   report(text: string): void;
   /** Runs other agents under the caller's path; the caller's slot is free while it waits. */
-  delegate(what: AnyInput | Plan): Promise<DelegationOutcome>;
+  delegate(what: AnyInput | Plan): Promise<ReadDelegation>;
   /** Starts agents in the background; absent where that is not supported. */
   background?: Omit<UnawaitedHelpers, "start"> &
     Readonly<{ start(what: AnyInput | Plan, tells: HelperNotice): Promise<StartedNode | FailedOutcome> }>;

@@ -47,6 +47,8 @@ export type KeptRuns = Readonly<{
   records(id: string): Promise<KeptRecords>;
   /** The process that works on a run. */
   owner(id: string): Promise<RunOwner | undefined>;
+  /** A file of this machine with the output or the patch of a task, made if necessary. */
+  file: RunStore["file"];
   /** A small text beside the records of a run, such as where to report its progress. */
   document: RunStore["document"];
   setDocument: RunStore["setDocument"];
@@ -166,6 +168,7 @@ export function keptRuns(store: RunStore): KeptRuns {
       return { events, problems };
     },
     owner: store.owner,
+    file: store.file,
     document: store.document,
     setDocument: store.setDocument,
     follow: (id) =>

@@ -20,6 +20,18 @@ export async function writeAtomic(file: string, text: string | Uint8Array, disk:
   await syncFolder(dirname(file), disk);
 }
 
+/** The same without waiting for the disk, for what can be made again. */
+export async function replaceFile(file: string, text: string, disk: Disk = machineDisk): Promise<void> {
+  const draft = join(dirname(file), `.${randomBytes(8).toString("hex")}.tmp`);
+  try {
+    await disk.writeFile(draft, text, { flag: "wx", mode: 0o600 });
+    await disk.rename(draft, file);
+  } catch (error) {
+    await disk.rm(draft, { force: true });
+    throw error;
+  }
+}
+
 const DRAFT = /^\.[0-9a-f]{16}\.tmp$/;
 /** Age after which a temporary file is abandoned. */
 const LEFT_MS = 60_000;

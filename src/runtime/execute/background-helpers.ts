@@ -42,16 +42,17 @@ export function createBackgroundHelpers({
         if (!("ended" in launched))
           return launched.status === "failed" ? launched : failed("DENIED", `It was not started: ${launched.reason}.`);
         const { under, plan } = launched;
-        const ended = launched.ended.then((delegated) => {
+        const promised = filesOf(plan, async (id) => run.outputFile?.(under + id));
+        const ended = launched.ended.then(async (delegated) => {
+          const [file] = Object.values(await promised);
           helper.over = true;
-          postMessage(run, path, { from: under + plan.output, text: newsOf(delegated, tells) });
+          postMessage(run, path, { from: under + plan.output, text: newsOf(delegated, tells, file) });
           return delegated;
         });
         ended.catch(() => {}); // the rejection reaches the waiter
         const helper: Helper = { ended, controller, over: false };
         helpers.set(under, helper);
-        const files = await filesOf(plan, async (id) => run.outputFile?.(under + id));
-        return { key: under, under, files };
+        return { key: under, under, files: await promised };
       },
       ended: async (under, signal) => {
         const helper = helpers.get(under);
@@ -82,11 +83,10 @@ export async function filesOf(
 }
 
 /** The message to a task when its helpers have ended. */
-function newsOf(delegated: DelegationOutcome, tells: HelperNotice): string {
+function newsOf(delegated: DelegationOutcome, tells: HelperNotice, file: string | undefined): string {
   const nodes = Object.entries(delegated.nodes ?? {});
   const lines = nodes.map(([id, { status }]) => `${delegated.under}${id}: ${status}`);
   if (tells === "ending") return `Ended in the background:\n${lines.join("\n")}`;
   const { text, cut } = cutHead("output" in delegated && delegated.output ? delegated.output : explain(delegated));
-  const file = nodes.map(([, outcome]) => outcome.file).find((one) => one !== undefined);
   return `${lines.join("\n")}\n\n${text}${cut && file !== undefined ? `\n\n... [cut, full output: ${file}]` : ""}${delegated.limit === undefined ? "" : `\n\n[${limitNote(delegated)}]`}`;
 }

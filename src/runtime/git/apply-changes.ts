@@ -1,5 +1,6 @@
 import { cp, mkdir } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
+import type { Artifact } from "../../core/outcome/artifact.ts";
 import { type FailedOutcome, failed, type Outcome } from "../../core/outcome/outcome.ts";
 import { type Changes, type FileChange, judgeChanges } from "../../core/outcome/worktree-changes.ts";
 import type { Isolation } from "../../core/plan/isolation.ts";
@@ -9,13 +10,16 @@ import type { Call, PerformContext } from "../../core/task/engine.ts";
 import type { ChangeRecorder } from "../../core/task/change-recorder.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import { shellWord } from "../../core/text/shell-word.ts";
+import { artifactOfFile } from "../disk/artifact-of.ts";
 import { folderContains } from "../files/folder-contains.ts";
 import { applyPatch, type SourceTree } from "./worktree.ts";
 
 /** The changes of a task, and the folders where they may be applied. */
 type Proposal = Readonly<{
   changes: readonly FileChange[];
+  /** The file with the patch, and what it holds. */
   patch: string;
+  artifact: Artifact;
   origin: SourceTree;
   base: string;
   /** The worktree, which holds the task's version of each file. */
@@ -43,7 +47,7 @@ export type SettledChanges = Readonly<{ changes: Changes; conflict?: FailedOutco
 
 /** Applies changes, or keeps them and reports why, where they are and how to apply them. */
 export async function settleChanges(proposal: Proposal, working: Working): Promise<SettledChanges> {
-  const { changes, patch, origin } = proposal;
+  const { changes, patch, artifact, origin } = proposal;
   const { call, context, appliedBy, inTurn } = working;
   const files = changes.map(({ path }) => path);
   const what = `${files.length} ${files.length === 1 ? "file" : "files"} (${listNames(files)})`;
@@ -51,7 +55,7 @@ export async function settleChanges(proposal: Proposal, working: Working): Promi
     const how = `Apply it with: ${applyCommand(proposal, working)}`;
     const text = `The changes of "${call.path}" to ${what} were not applied: ${why}. They are in ${patch}. ${how}`;
     context.emit({ type: "warning", code: "CHANGES_KEPT", text });
-    return { changes: { files, applied: false, patch } };
+    return { changes: { files, applied: false, patch: artifact } };
   };
   const refusal = await refused(proposal, working, what);
   if (refusal !== undefined) return kept(refusal);
@@ -78,7 +82,7 @@ export async function settleChanges(proposal: Proposal, working: Working): Promi
       const command = applyCommand(proposal, working, conflicts);
       const hint = conflictHint({ rest, command, versions, patch, into: origin.tree.folder });
       return {
-        changes: { files, applied: false, patch, conflicts, versions },
+        changes: { files, applied: false, patch: artifact, conflicts, versions: await artifactsOf(versions) },
         conflict: failed("CONFLICT", message, { hint }),
       };
     }
@@ -90,8 +94,17 @@ export async function settleChanges(proposal: Proposal, working: Working): Promi
       type: "note",
       text: `The changes of "${call.path}" to ${what} were applied. The patch is ${patch}`,
     });
-    return { changes: { files, applied: true, patch } };
+    return { changes: { files, applied: true, patch: artifact } };
   });
+}
+
+/** Where the task's version of a file that conflicts is, by the file of its patch. */
+export const versionBeside = (patch: string, file: string): string =>
+  join(patch.replace(/\.patch$/, ".conflict"), file);
+
+async function artifactsOf(files: Readonly<Record<string, string>>): Promise<Readonly<Record<string, Artifact>>> {
+  const all = Object.entries(files).map(async ([name, file]) => [name, await artifactOfFile(file)] as const);
+  return Object.fromEntries(await Promise.all(all));
 }
 
 /** Copies the task's version of files that conflict beside the patch; a file that it deleted has none. */
@@ -101,7 +114,7 @@ async function keepVersions(
 ): Promise<Readonly<Record<string, string>>> {
   const versions: Record<string, string> = {};
   for (const file of conflicts) {
-    const to = join(patch.replace(/\.patch$/, ".conflict"), file);
+    const to = versionBeside(patch, file);
     try {
       await mkdir(dirname(to), { recursive: true, mode: 0o700 });
       await cp(join(folder, file), to, { verbatimSymlinks: true });

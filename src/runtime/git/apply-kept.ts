@@ -1,5 +1,4 @@
 import { realpath } from "node:fs/promises";
-import type { Changes } from "../../core/outcome/worktree-changes.ts";
 import { topOf } from "./git.ts";
 import { applyPatch, openOrigin } from "./worktree.ts";
 
@@ -14,9 +13,9 @@ export type AppliedFiles = Readonly<{
   conflicts: Readonly<Record<string, string>>;
 }>;
 
-/** Applies files of a kept patch to the repository around a folder, one by one: a file that conflicts does not prevent the others. */
+/** Applies files of a kept patch, which is a file, to the repository around a folder, one by one: a file that conflicts does not prevent the others. */
 export async function applyKept(
-  { patch }: Pick<Changes, "patch">,
+  patch: string,
   files: readonly string[],
   { cwd, home }: Readonly<{ cwd: string; home: string | undefined }>,
 ): Promise<AppliedFiles | Readonly<{ unable: string }>> {

@@ -9,6 +9,7 @@ import type { ChangeRecorder } from "../../core/task/change-recorder.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
 import { pauseReason } from "../async/cancel.ts";
+import { artifactOfFile } from "../disk/artifact-of.ts";
 import { folderContains } from "../files/folder-contains.ts";
 import { listNames, settleChanges } from "./apply-changes.ts";
 import { topOf } from "./git.ts";
@@ -123,7 +124,14 @@ export function createIsolate({
       changes.length === 0
         ? undefined
         : await settleChanges(
-            { changes, patch, origin, base: await baseOf(call, cwd), folder: tree.folder },
+            {
+              changes,
+              patch,
+              artifact: await artifactOfFile(patch),
+              origin,
+              base: await baseOf(call, cwd),
+              folder: tree.folder,
+            },
             { ...working, outcome, policy },
           );
     await removeWorktree(tree.folder);
@@ -149,7 +157,8 @@ const hashOf = ({ path, attempt }: Call): string =>
   createHash("sha256").update(`${path}#${attempt}`).digest("hex").slice(0, 10);
 
 /** Where the patch of an attempt is kept: each attempt has its own. */
-const attemptPath = ({ path, attempt }: Call): string => (attempt > 1 ? `${path}.${attempt}` : path);
+export const attemptPath = ({ path, attempt }: Pick<Call, "path" | "attempt">): string =>
+  attempt > 1 ? `${path}.${attempt}` : path;
 
 /** The repository around the folder that a task is to work in; for what an isolated task starts, its worktree. */
 async function originOf(call: Call, cwd: string, home: string | undefined): Promise<SourceTree | FailedOutcome> {

@@ -245,9 +245,13 @@ test("of a long result the model reads the tail and the path of the full output,
   const assignment = await assignmentOf({
     tools: [look({ run: () => whole })],
     redactor: createRedactor(["tok_1234567890abc"]),
-    keep: async (run, path, text) => {
-      kept.push(text);
-      return `/outputs/${run}/${path}.md`;
+    outputs: {
+      recorded: async () => ({ hash: "", bytes: 0 }),
+      keep: async (run, path, text) => {
+        kept.push(text);
+        return `/outputs/${run}/${path}.md`;
+      },
+      file: async () => undefined,
     },
   });
   const { text } = await callTool(call(), assignment, contextOf().context);

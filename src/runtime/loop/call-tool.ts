@@ -16,6 +16,7 @@ import { REDACTED } from "../../core/secrets/redact.ts";
 import { cutTail, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../core/text/cut.ts";
 import { withDenied } from "../../core/policy/policy.ts";
 import { onlyReads } from "../../core/shell/only-reads.ts";
+import { readDelegation } from "../../core/task/read-delegation.ts";
 import { defined } from "../../core/text/defined.ts";
 import { ALL_TOOLS } from "../../core/vocabulary/tool-names.ts";
 import { isRecord } from "../../core/text/json.ts";
@@ -176,7 +177,11 @@ async function runTool(
         delegate: async (what) => {
           const asked = context.delegate(what, parentOf(assignment), controller.signal);
           helpers.push(asked);
-          const done = await asked;
+          const delegated = await asked;
+          const { run = assignment.call.run } = delegated;
+          const done = await readDelegation(delegated, async (path, outcome) =>
+            assignment.outputFile?.({ run, path }, outcome),
+          );
           tell(Object.values(done.nodes ?? {}).map(({ file }) => file));
           return done;
         },

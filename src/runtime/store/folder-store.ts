@@ -1,5 +1,6 @@
 import { mkdir, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import type { KeptEvent } from "../../core/run/event.ts";
 import type { KeptRecords, RunStore } from "../../core/run/run-store.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { type Disk, machineDisk } from "../disk/disk.ts";
@@ -7,24 +8,15 @@ import { fault } from "../disk/fault-points.ts";
 import { livingClaim, whoWeAre } from "../disk/process-claim.ts";
 import { readRegularText, WRITE_FLAGS } from "../disk/regular-file.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
-import { artifactOf } from "./artifact.ts";
 import { post, serveCommands, serveRest, waiting } from "./command-queue.ts";
 import { follow } from "./follow-journal.ts";
 import { damageText, type JournalContents, openJournal, readForResume } from "./journal.ts";
 import { firstEvent, lastEvent } from "./journal-ends.ts";
 import { journalPieces } from "./journal-pieces.ts";
-import {
-  documentFile,
-  leasesFile,
-  localPlace,
-  outputFileOf,
-  resultsFile,
-  runFolder,
-  runsFolder,
-  STARTING_FILE,
-} from "./layout.ts";
+import { documentFile, leasesFile, localPlace, resultsFile, runFolder, runsFolder, STARTING_FILE } from "./layout.ts";
 import { leaseFile } from "../leases/lease-file.ts";
 import { openIndex } from "./result-index.ts";
+import { createOutputFiles } from "./output-files.ts";
 import { ownerOf } from "./run-claim.ts";
 import { RUN_ID } from "./run-id.ts";
 import { createWorkspaceLeases } from "../leases/workspace-leases.ts";
@@ -46,6 +38,7 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
   };
   const starting = (run: string): string => join(folderOf(run), STARTING_FILE);
   const index = openIndex(resultsFile(home));
+  const outputs = createOutputFiles(folderOf, (run) => eventsOf(folderOf(run)), disk);
   return {
     list,
     first: async (run) => firstEvent(folderOf(run)),
@@ -78,8 +71,11 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
       changedAt: (await stat(folderOf(run)).catch(() => undefined))?.mtimeMs ?? 0,
     }),
     place: folderOf,
-    open: async (run, listener, { known, ...how } = {}) =>
-      openJournal(folderOf(run), listener, { ...how, disk, known: known && isOwn(known) ? known : undefined }),
+    open: async (run, listener, { known, ...how } = {}) => {
+      const options = { ...how, disk, known: known && isOwn(known) ? known : undefined };
+      const journal = await openJournal(folderOf(run), listener, options);
+      return { ...journal, close: () => journal.close().finally(() => outputs.forget(run)) };
+    },
     owner: async (run) => ownerOf(folderOf(run)),
     announce: async (run) => {
       await mkdir(folderOf(run), { recursive: true, mode: 0o700 });
@@ -99,21 +95,10 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
     waiting: async (run) => waiting(folderOf(run)),
     serve: async (run, handle, signal) =>
       signal.aborted ? serveRest(folderOf(run), handle) : serveCommands(folderOf(run), handle, signal),
-    keep: async (run, path, text, kind = "output") => {
-      const file = outputFileOf(folderOf(run), path, kind);
-      const whole = text.endsWith("\n") ? text : `${text}\n`;
-      await disk.mkdir(dirname(file), { recursive: true, mode: 0o700 });
-      await writeAtomic(file, whole, disk);
-      return artifactOf(whole);
-    },
-    output: async (run, path, kind = "output") =>
-      readRegularText(outputFileOf(folderOf(run), path, kind)).catch(() => undefined),
-    file: async (run, path, kind = "output") => {
-      const file = outputFileOf(folderOf(run), path, kind);
-      const what = path === "" ? run : `"${path}" of ${run}`;
-      await reserveFile(file, `${what} has no result yet. See \`subcrew status ${run}\`.`);
-      return file;
-    },
+    keep: outputs.keep,
+    recorded: outputs.recorded,
+    output: outputs.output,
+    file: outputs.file,
     local: (run, what) => localPlace(folderOf(run), what),
     document: async (run, name) => readRegularText(documentFile(folderOf(run), name)).catch(() => undefined),
     setDocument: async (run, name, text) => writeAtomic(documentFile(folderOf(run), name), text),
@@ -134,6 +119,10 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
   };
 }
 
+async function* eventsOf(folder: string): AsyncGenerator<readonly KeptEvent[]> {
+  for await (const { events } of journalPieces(folder)) yield events;
+}
+
 /** True for what this kind of store has read itself. */
 const isOwn = (known: KeptRecords): known is JournalContents => "wholeBytes" in known;
 
@@ -145,14 +134,6 @@ function missing(run: string, error: unknown): unknown {
 
 const unknown = (run: string): CrewError =>
   new CrewError("UNKNOWN_RUN", `There is no run "${run}".`, "`subcrew runs` lists the runs.");
-
-/** Creates a placeholder file, so that a reported path always exists. */
-async function reserveFile(file: string, text: string): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  await writeFile(file, `${text}\n`, { flag: "wx", mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "EEXIST") throw error;
-  });
-}
 
 async function sizeOf(folder: string): Promise<number> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(() => []);

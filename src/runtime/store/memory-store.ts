@@ -3,7 +3,8 @@ import type { Receipt, RunCommand } from "../../core/run/run-command.ts";
 import type { IndexedResult, Journal, JournalListener, RunStore } from "../../core/run/run-store.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { pause } from "../async/cancel.ts";
-import { artifactOf } from "./artifact.ts";
+import { outputInEvents } from "../../core/run/output-in-events.ts";
+import { artifactOf } from "../disk/artifact-of.ts";
 import { createWorkspaceLeases, type LeaseEntry } from "../leases/workspace-leases.ts";
 
 /** How many ended runs are remembered; older ones are forgotten, so that a long-lived process does not grow without end. */
@@ -166,7 +167,11 @@ export function createMemoryStore(clock: () => number = Date.now): RunStore {
       made(run).texts.set(`${kind} ${path}`, whole);
       return artifactOf(whole);
     },
-    output: async (run, path, kind = "output") => runs.get(run)?.texts.get(`${kind} ${path}`),
+    recorded: async (_run, _path, text) => artifactOf(text.endsWith("\n") ? text : `${text}\n`),
+    output: async (run, path, kind = "output") => {
+      const { texts, events } = runs.get(run) ?? {};
+      return texts?.get(`${kind} ${path}`) ?? (kind === "output" ? outputInEvents(events ?? [], path) : undefined);
+    },
     file: async () => undefined,
     local: () => undefined,
     document: async (run, name) => runs.get(run)?.texts.get(`document ${name}`),

@@ -48,6 +48,7 @@ export async function assign(
     ...diagnosticsFor(agent, world),
     redact: world.redactor.known,
     keepLong: longResults(call, world),
+    outputFile: ({ run, path }, outcome) => world.outputs.file(run, path, outcome),
     toolContext: { cwd, env, run: call.run, path: call.path, agent: agent.name, spawns, desk },
   };
 }
@@ -75,13 +76,13 @@ function diagnosticsFor({ name }: Agent, { settings: { diagnostics } }: World): 
 const MAX_KEPT_CHARS = 64 * 1_024 * 1_024;
 
 /** Keeps long tool results in files: `outputs/task.look-1.md`. A full disk does not end a task. */
-function longResults({ run, path }: Call, { keep }: World): NonNullable<Assignment["keepLong"]> {
+function longResults({ run, path }: Call, { outputs }: World): NonNullable<Assignment["keepLong"]> {
   let count = 0;
   let left = MAX_KEPT_CHARS;
   return async (tool, text) => {
     if (text.length > left) return undefined;
     left -= text.length;
     count += 1;
-    return keep(run, `${path}.${tool.replace(/[^\w-]/g, "_")}-${count}`, text).catch(() => undefined);
+    return outputs.keep(run, `${path}.${tool.replace(/[^\w-]/g, "_")}-${count}`, text).catch(() => undefined);
   };
 }

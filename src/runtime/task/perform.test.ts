@@ -1,15 +1,11 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { callOf, contextOf, worldOf } from "../../../test/support/task-world.ts";
 import { scripted } from "../../models/scripted/scripted.ts";
 import { stopped } from "../async/cancel.ts";
 import { deferred } from "../async/deferred.ts";
 import { createPerformer } from "./perform.ts";
 
-test("the output of the agent is saved in a file, and the outcome has the file and the duration", async () => {
-  const folder = tempFolder();
+test("the outcome has the duration and the artifact of the output that is recorded", async () => {
   let now = 10;
   const model = scripted(() => {
     now = 40;
@@ -19,17 +15,14 @@ test("the output of the agent is saved in a file, and the outcome has the file a
     worldOf({
       models: { m: model },
       clock: () => now,
-      keep: async (run, path, text) => {
-        const file = join(folder, `${run}-${path}.md`);
-        writeFileSync(file, text);
-        return file;
-      },
     }),
   );
   const outcome = await perform(callOf(), contextOf().context);
   expect(outcome).toMatchObject({ status: "ok", output: "It rains.", ms: 30, model: "m" });
-  expect(outcome.file).toBe(join(folder, "run_test-worker.md"));
-  expect(readFileSync(outcome.file ?? "", "utf8")).toBe("It rains.");
+  expect(outcome.artifact).toEqual({
+    hash: "6f58a7623963538dbefa38678f970b43c50f6b65b49eff214bc0ba31c8cbc536",
+    bytes: 9,
+  });
 });
 
 test.each([
@@ -45,12 +38,13 @@ test.each([
   expect(outcome.ms).toBe(0);
 });
 
-test("an output that cannot be saved gives a warning, and the task still succeeds", async () => {
+test("a promised file that cannot be written gives a warning, and the task still succeeds", async () => {
   const { context, facts } = contextOf();
-  const keep = () => Promise.reject(new Error("the disk is full"));
-  const outcome = await createPerformer(worldOf({ models: { m: scripted("done") }, keep }))(callOf(), context);
+  const refused = () => Promise.reject(new Error("the disk is full"));
+  const outputs = { recorded: refused, keep: refused, file: refused };
+  const outcome = await createPerformer(worldOf({ models: { m: scripted("done") }, outputs }))(callOf(), context);
   expect(outcome).toMatchObject({ status: "ok", output: "done" });
-  expect(outcome).not.toHaveProperty("file");
+  expect(outcome).not.toHaveProperty("artifact");
   expect(facts.at(-1)).toEqual({
     type: "warning",
     code: "OUTPUT_NOT_KEPT",

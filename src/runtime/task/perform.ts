@@ -1,5 +1,5 @@
 import { agentOf } from "../../core/delegation/roster.ts";
-import { endingText, type FailedOutcome, failed, type Outcome } from "../../core/outcome/outcome.ts";
+import { outputText, type FailedOutcome, failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { Message } from "../../core/model/model.ts";
 import { chooseIsolation } from "../../core/plan/isolation.ts";
 import { permit } from "../../core/policy/permit.ts";
@@ -121,12 +121,10 @@ async function runAgent(assignment: Assignment, world: World, context: NotingCon
   }
 }
 
-/** The outcome with the file that holds its output, or the reason why there is none. */
-async function kept(outcome: Outcome, call: Call, world: World, context: PerformContext): Promise<Outcome> {
-  const output = "output" in outcome ? outcome.output : undefined;
-  const text = output === undefined || output === "" ? endingText(outcome) : output;
-  // A result is not lost because it cannot be saved.
-  const file = await world.keep(call.run, call.path, text).catch((error: unknown) => {
+/** The outcome with the artifact of its output, or the reason why there is none. */
+async function kept(outcome: Outcome, call: Call, { outputs }: World, context: PerformContext): Promise<Outcome> {
+  // A result is not lost because a file that was promised cannot be written.
+  const artifact = await outputs.recorded(call.run, call.path, outputText(outcome)).catch((error: unknown) => {
     context.emit({
       type: "warning",
       code: "OUTPUT_NOT_KEPT",
@@ -134,7 +132,7 @@ async function kept(outcome: Outcome, call: Call, world: World, context: Perform
     });
     return undefined;
   });
-  return file === undefined ? outcome : { ...outcome, file };
+  return artifact === undefined ? outcome : { ...outcome, artifact };
 }
 
 /** Fails a successful answer that does not match the acceptance schema. */

@@ -2,6 +2,8 @@ import type { Agent, DelegationRule } from "../../core/agent/agent.ts";
 import type { FacadeName } from "../../core/vocabulary/delegation-names.ts";
 import type { Roster } from "../../core/delegation/roster.ts";
 import type { Caller } from "../../core/delegation/spawn.ts";
+import type { Artifact } from "../../core/outcome/artifact.ts";
+import type { Outcome } from "../../core/outcome/outcome.ts";
 import type { Redactor } from "../../core/secrets/redact.ts";
 import type { PeerTools } from "../../core/task/mcp-tools.ts";
 import type { Acceptance, Diagnostics, ModelSource, Runner } from "../../core/task/runner.ts";
@@ -41,6 +43,16 @@ export type TaskWorldSettings = Readonly<{
 /** What a project tells an agent, and what has to be said about it to the user. */
 export type TaskInstructions = Readonly<{ text: string; notes: readonly string[] }>;
 
+/** Where the texts of tasks are kept, without secrets. */
+export type TaskOutputs = Readonly<{
+  /** The artifact of an output that is about to be recorded. */
+  recorded(run: string, path: string, text: string): Promise<Artifact>;
+  /** Keeps a text that no record has in a file of this machine; `undefined`: no files are made. */
+  keep(run: string, path: string, text: string): Promise<string | undefined>;
+  /** A file of this machine with the output of a task, to read it. */
+  file(run: string, path: string, outcome: Outcome): Promise<string | undefined>;
+}>;
+
 /** All dependencies of running a task, created once by the crew. */
 export type World = Readonly<{
   roster: Roster;
@@ -68,6 +80,5 @@ export type World = Readonly<{
   /** Removes secrets from all output. */
   redactor: Redactor;
   clock(): number;
-  /** Keeps the full output of a node; `undefined`: nowhere to keep it. */
-  keep(run: string, path: string, text: string): Promise<string | undefined>;
+  outputs: TaskOutputs;
 }>;

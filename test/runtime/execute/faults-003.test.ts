@@ -292,10 +292,9 @@ describe("teams", () => {
     cleanupWorkspace(workspace);
     expect(existsSync(workspace.root)).toBe(false);
 
-    const { files } = await crewOf({ home: tempFolder(), models: { m: scripted("the whole answer") } }).run({
-      team: { tasks: [{ id: "a", task: "a" }] },
-    } as never);
-    expect(readFileSync(files["a"] ?? "", "utf8")).toBe("the whole answer\n");
+    const crew = crewOf({ home: tempFolder(), models: { m: scripted("the whole answer") } });
+    const { id } = await crew.run({ team: { tasks: [{ id: "a", task: "a" }] } } as never);
+    expect(readFileSync((await crew.outputFile(id, "a")) ?? "", "utf8")).toBe("the whole answer\n");
   });
 
   test("003 fault: changing tasks while they run exists only in tests of literal objects", async () => {

@@ -34,8 +34,9 @@ test("tasks and agents are called, shown and addressed as they are typed, in any
   expect(Object.keys(result.nodes).toSorted()).toEqual(["team", "до кон ца", "前端页", "数据库"].toSorted());
   expect(m.requests[1]!.messages[0]).toMatchObject({ text: expect.stringContaining("Use 表.") });
   expect(m.requests[2]!.messages[0]).toMatchObject({ text: expect.stringContaining("Check 页 uses 表") });
+  for (const path of Object.keys(result.nodes))
+    expect(existsSync((await crew.outputFile(result.id, path)) ?? "")).toBe(true);
   const kept = files(join(home, "runs", result.id, "outputs"));
-  expect(kept).toHaveLength(3);
+  expect(kept).toHaveLength(4);
   for (const file of kept) expect(file).toMatch(/^[\w.~-]+$/);
-  for (const file of Object.values(result.files)) expect(existsSync(file)).toBe(true);
 });

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import {
+  type Crew,
   type CrewOptions,
   createCrew,
   defineAgent,
@@ -18,12 +19,12 @@ type Scripted = ReturnType<typeof scripted>;
 async function play(
   crewOptions: CrewOptions,
   task: Record<string, unknown> = {},
-): Promise<{ result: Result; events: Event[] }> {
+): Promise<{ result: Result; events: Event[]; crew: Crew }> {
   const crew = createCrew({ home: tempFolder(), discover: false, ...crewOptions });
   const run = crew.run({ mode: "single", agent: "lead", task: "Do it.", ...task });
   const events: Event[] = [];
   for await (const event of run) events.push(event);
-  return { result: await run, events };
+  return { result: await run, events, crew };
 }
 const resultsIn = (model: Scripted, request: number): string[] =>
   model.requests[request]!.messages.flatMap((message) =>
@@ -38,14 +39,14 @@ test("the full output of a task is a file, and a caller reads 2,000 characters o
     { calls: [{ name: "task", input: { agent: "worker", tasks: [{ id: "Part", assignment: "go" }] } }] },
     "done",
   );
-  const { result } = await play({
+  const { result, crew } = await play({
     agents: [
       agent("lead", { model: "lead", tools: ["task"], spawns: ["worker"] }),
       agent("worker", { model: "worker" }),
     ],
     models: { lead, worker: scripted(long) },
   });
-  const [file] = Object.entries(result.files).flatMap(([path, at]) => (path.startsWith("lead/") ? [at] : []));
+  const file = await crew.outputFile(result.id, "lead/Part");
   expect(readFileSync(file!, "utf8")).toBe(`${long}\n`);
   expect(statSync(file!).mode & 0o777).toBe(0o600);
   const [read = ""] = resultsIn(lead, 1);

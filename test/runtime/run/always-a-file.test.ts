@@ -51,12 +51,13 @@ test.each([
   ["BUDGET", [scripted("never")], {}, { budget: { maxTokens: 1 } }],
   ["BUDGET", [scripted("never")], {}, { budget: { maxUsd: 1 } }],
   ["BAD_INPUTS", [scripted("never")], { inputs: { nobody: "x" } }, {}],
-] as const)("a task that ends with %s leaves a file that says why", async (code, [model], task, options) => {
-  const result = await crewOf({ m: model }).run({ mode: "single", agent: "m", task: "Go.", ...task }, options);
+] as const)("a task that ends with %s has a file that says why", async (code, [model], task, options) => {
+  const crew = crewOf({ m: model });
+  const result = await crew.run({ mode: "single", agent: "m", task: "Go.", ...task }, options);
   const outcome = result.nodes["m"];
   expect(outcome).toMatchObject({ status: "failed", fault: { code } });
   const message = outcome?.status === "failed" ? outcome.fault.message : "";
-  expect(readFileSync(outcome?.file ?? "", "utf8")).toContain(message);
+  expect(readFileSync((await crew.outputFile(result.id, "m")) ?? "", "utf8")).toContain(message);
 });
 
 test("an empty text that meets the schema is nothing, and a value that does not is kept", async () => {
@@ -67,12 +68,13 @@ test("an empty text that meets the schema is nothing, and a value that does not 
   });
   expect(empty).toMatchObject({ status: "failed", fault: { code: "EMPTY" } });
   const wrong = scripted('{"a": 1}', '{"a": 2}');
-  const { nodes, status } = await crewOf({ m: wrong }, text).run({ mode: "single", agent: "m", task: "Go." });
+  const crew = crewOf({ m: wrong }, text);
+  const { id, nodes, status } = await crew.run({ mode: "single", agent: "m", task: "Go." });
   expect({ status, m: nodes["m"] }).toMatchObject({
     status: "failed",
     m: { fault: { code: "INVALID_OUTPUT" }, output: '{"a": 2}' },
   });
-  expect(JSON.parse(readFileSync(nodes["m"]?.file ?? "", "utf8"))).toEqual({ a: 2 });
+  expect(JSON.parse(readFileSync((await crew.outputFile(id, "m")) ?? "", "utf8"))).toEqual({ a: 2 });
 });
 
 test("a contender that is cancelled during its acceptance check keeps answer, usage and file", async () => {
@@ -103,7 +105,7 @@ test("a contender that is cancelled during its acceptance check keeps answer, us
     output: "the answer of a",
     usage: { turns: 1 },
   });
-  expect(readFileSync(nodes["a"]?.file ?? "", "utf8")).toBe("the answer of a\n");
+  expect(readFileSync((await crew.outputFile(run.id, "a")) ?? "", "utf8")).toBe("the answer of a\n");
 });
 
 test("the file of a helper in the background is there when its path is told", async () => {

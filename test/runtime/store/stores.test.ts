@@ -1,8 +1,12 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { expect, test } from "vitest";
 import { createFolderStore } from "../../../src/runtime/store/folder-store.ts";
 import { createMemoryStore } from "../../../src/runtime/store/memory-store.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 import { storeSuite } from "./suite.ts";
+
+const RUN = "run_files0000000";
 
 storeSuite("a folder", () => createFolderStore(tempFolder()));
 storeSuite("memory", () => createMemoryStore());
@@ -11,6 +15,24 @@ test.each(["../secret", "..", "a/b", "a\\b", "\0", ".hidden"])("the id %j leads 
   const store = createFolderStore(tempFolder());
   await expect(store.document(id, "request")).rejects.toMatchObject({ code: "UNKNOWN_RUN" });
   await expect(store.remove(id)).rejects.toMatchObject({ code: "UNKNOWN_RUN" });
+});
+
+test("a file is made when it is asked for: at once of an output that is about to be recorded, later of the records", async () => {
+  const home = tempFolder();
+  const store = createFolderStore(home);
+  const journal = await store.open(RUN, { kept: () => {}, lost: () => {} });
+  const early = (await store.file(RUN, "early")) ?? "";
+  expect(readFileSync(early, "utf8")).toBe(`"early" of ${RUN} has no result yet. See \`subcrew status ${RUN}\`.\n`);
+  expect(await store.output(RUN, "early")).toBeUndefined();
+  await Promise.all([store.recorded(RUN, "early", "soon"), store.recorded(RUN, "late", "later")]);
+  expect(readFileSync(early, "utf8")).toBe("soon\n");
+  expect(readdirSync(dirname(early))).toEqual(["early.md"]);
+  expect(readFileSync((await store.file(RUN, "late")) ?? "", "utf8")).toBe("later\n");
+  const outcome = { status: "ok", output: "of the records" } as const;
+  journal.append({ seq: 1, run: RUN, path: "written", at: 1, type: "node.ended", outcome });
+  await journal.close();
+  const other = createFolderStore(home);
+  expect(readFileSync((await other.file(RUN, "written")) ?? "", "utf8")).toBe("of the records\n");
 });
 
 test("memory forgets the oldest of more than a hundred ended runs, and no other", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { KeptEvent } from "../../../src/core/run/event.ts";
+import type { Outcome } from "../../../src/core/outcome/outcome.ts";
 import type { Receipt, RunCommand } from "../../../src/core/run/run-command.ts";
 import { deferred } from "../../../src/runtime/async/deferred.ts";
 import type { LeaseOptions, RunStore, WorkspaceLease } from "../../../src/core/run/run-store.ts";
@@ -286,6 +287,34 @@ export function storeSuite(name: string, make: () => RunStore): void {
       ]);
       await store.keep(RUN, "", "of the run");
       expect(await store.output(RUN, "")).toBe("of the run\n");
+    });
+
+    test("the output of a task is what its last record says, in full, and a task that has not ended has none", async () => {
+      const store = make();
+      const long = "line\n".repeat(50_000);
+      const end = (seq: number, path: string, outcome: Outcome): KeptEvent => ({
+        seq,
+        run: RUN,
+        path,
+        at: seq,
+        type: "node.ended",
+        outcome,
+      });
+      const fault = { code: "EMPTY", message: "It said nothing.", hint: "Ask again.", retryable: true } as const;
+      await record(store, [
+        end(1, "a", { status: "ok", output: "first" }),
+        end(2, "b", { status: "failed", fault }),
+        end(3, "a", { status: "ok", output: long }),
+        fact(4),
+        ended(5),
+      ]);
+      const read = (path: string): Promise<string | undefined> => store.output(RUN, path);
+      expect([await read("a"), await read("b"), await read("c"), await read("")]).toEqual([
+        long,
+        "failed: It said nothing.\nAsk again.\n",
+        undefined,
+        "done\n",
+      ]);
     });
 
     test("a document is replaced by the next one of its name", async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { place, script } from "../../command.ts";
 
@@ -69,13 +69,14 @@ describe("one task", () => {
     });
   });
 
-  test("a long output is printed whole, and its file is named", async () => {
+  test("a long output is printed whole, and the command that prints it again is named", async () => {
     const text = "line\n".repeat(1_000).trimEnd();
     const there = place({ "turns.json": script(text) });
     const { stdout, stderr } = await there.run(asked);
     expect(stdout).toBe(`${text}\n`);
-    const file = /full output: (.*)\n/.exec(stderr)?.[1] ?? "";
-    expect(readFileSync(file, "utf8")).toBe(`${text}\n`);
+    const again = /full output: subcrew (.*)\n/.exec(stderr)?.[1]?.split(" ") ?? [];
+    expect(again[0]).toBe("result");
+    expect(await there.run(again)).toMatchObject({ code: 0, stdout: `${text}\n` });
   });
 
   test("the words of a prompt need no quotes, and a dash stands for standard input", async () => {

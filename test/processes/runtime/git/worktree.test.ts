@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Outcome } from "../../../../src/core/outcome/outcome.ts";
@@ -47,7 +47,7 @@ describe("a task in a worktree of its own", () => {
     expect([text(cwd, "a.txt"), text(cwd, "new/b.txt")]).toEqual(["two\n", "b\n"]);
     const { changes } = result.nodes["worker"]!;
     expect(changes).toMatchObject({ applied: true, files: ["a.txt", "new/b.txt"] });
-    expect(text(home, changes!.patch.slice(home.length))).toContain("+two");
+    expect(text(home, join("runs", result.id, "outputs", "worker.patch"))).toContain("+two");
     expect(events).toContainEqual(
       expect.objectContaining({ type: "note", text: expect.stringContaining("were applied") }),
     );
@@ -119,7 +119,8 @@ describe("a task in a worktree of its own", () => {
       { worker: [write("a.txt", "two\n"), "done"] },
       alone("worker", { isolationKeep: true }),
     );
-    const { patch, applied } = result.nodes["worker"]!.changes!;
+    const { applied } = result.nodes["worker"]!.changes!;
+    const patch = join(home, "runs", result.id, "outputs", "worker.patch");
     expect([applied, text(cwd, "a.txt")]).toEqual([false, "one\n"]);
     const [warning] = warnings(events);
     expect(warning).toMatch(/^CHANGES_KEPT: .*"worker" to 1 file \(a\.txt\) were not applied: as requested/);
@@ -262,12 +263,14 @@ describe("several tasks in worktrees", () => {
     expect(result.nodes[loser]!.changes!.conflicts).toEqual(["a.txt"]);
     expect(warnings(events)).toEqual([]);
     expect([result.status, result.fault?.code]).toEqual(["failed", "SOME_FAILED"]);
-    const { fault, changes } = result.nodes[loser] as Extract<Outcome, { status: "failed" }>;
+    const { fault } = result.nodes[loser] as Extract<Outcome, { status: "failed" }>;
     expect(fault).toMatchObject({
       code: "CONFLICT",
       message: expect.stringContaining(`a.txt: "${winner}" changed it, too`),
     });
-    expect(readFileSync(changes!.versions!["a.txt"]!, "utf8")).toBe(loser === "one" ? "first\n" : "second\n");
+    expect(text(home, join("runs", result.id, "outputs", `${loser}.conflict`, "a.txt"))).toBe(
+      loser === "one" ? "first\n" : "second\n",
+    );
     // The advice works as it is printed: what does not conflict is applied.
     built(cwd, home, /with: (subcrew apply .*?)\. Compare/.exec(fault.hint!)![1]!);
     expect(existsSync(join(cwd, loser === "one" ? "f.txt" : "s.txt"))).toBe(true);

@@ -8,7 +8,8 @@ import { type Need, needs, needsTimeout } from "../../../needs.ts";
 
 const words = {
   "a.json": script(
-    { calls: [{ name: "todo", input: { todos: [] } }] },
+    // It waits for the record of the call before it writes.
+    { calls: [{ name: "memory_write", input: { key: "note", text: "x" } }] },
     { calls: [{ name: "current_time", input: {} }] },
     "done",
   ),

@@ -1,0 +1,16 @@
+import type { Outcome } from "../outcome/outcome.ts";
+import { defined } from "../text/defined.ts";
+import type { DelegationOutcome, ReadDelegation } from "./engine.ts";
+
+/** Makes a file of this machine with the output of the task at a path; `undefined`: no files are made. */
+export type MakeOutputFile = (path: string, outcome: Outcome) => Promise<string | undefined>;
+
+/** A delegation as the agent reads it that asked for it: the full output of every task is a file of this machine. */
+export async function readDelegation(delegated: DelegationOutcome, makeFile: MakeOutputFile): Promise<ReadDelegation> {
+  const { nodes = {}, under = "" } = delegated;
+  const read = Object.entries(nodes).map(async ([id, outcome]) => {
+    const file = outcome.artifact && (await makeFile(under + id, outcome).catch(() => undefined));
+    return [id, { ...outcome, ...defined({ file }) }] as const;
+  });
+  return { ...delegated, nodes: Object.fromEntries(await Promise.all(read)) };
+}

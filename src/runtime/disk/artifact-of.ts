@@ -1,0 +1,21 @@
+import { createHash } from "node:crypto";
+import { lstat, readlink } from "node:fs/promises";
+import type { Artifact } from "../../core/outcome/artifact.ts";
+import { openRegular } from "./regular-file.ts";
+
+/** The hash and size of a text. */
+export function artifactOf(text: string): Artifact {
+  return { hash: createHash("sha256").update(text).digest("hex"), bytes: Buffer.byteLength(text) };
+}
+
+/** The hash and size of a file; of a link, those of its target's name. */
+export async function artifactOfFile(file: string): Promise<Artifact> {
+  if ((await lstat(file)).isSymbolicLink()) return artifactOf(await readlink(file));
+  const hash = createHash("sha256");
+  let bytes = 0;
+  for await (const chunk of (await openRegular(file)).createReadStream()) {
+    hash.update(chunk as Buffer);
+    bytes += (chunk as Buffer).length;
+  }
+  return { hash: hash.digest("hex"), bytes };
+}

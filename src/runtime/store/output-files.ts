@@ -1,0 +1,92 @@
+import { dirname } from "node:path";
+import { outputInEvents } from "../../core/run/output-in-events.ts";
+import type { KeptEvent } from "../../core/run/event.ts";
+import type { RunOutputs } from "../../core/run/run-store.ts";
+import { artifactOf } from "../disk/artifact-of.ts";
+import type { Disk } from "../disk/disk.ts";
+import { readRegularText } from "../disk/regular-file.ts";
+import { replaceFile, writeAtomic } from "../disk/write-atomic.ts";
+import { outputFileOf } from "./layout.ts";
+
+/** Outputs in the folders of runs. */
+export type OutputFiles = Omit<RunOutputs, "local"> &
+  Readonly<{
+    /** The run has recorded everything, so the texts that were about to be recorded are dropped. */
+    forget(run: string): void;
+  }>;
+
+/** `records`: the records of a run, which have the outputs of its tasks; throws where there is no run. */
+export function createOutputFiles(
+  folderOf: (run: string) => string,
+  records: (run: string) => AsyncIterable<readonly KeptEvent[]>,
+  disk: Disk,
+): OutputFiles {
+  /** Outputs that the journal of a run of this process may not have yet, by run and path. */
+  const fresh = new Map<string, Map<string, string>>();
+  /** Files that a caller in this process was told of before there was an output. */
+  const promised = new Set<string>();
+  const recordedText = async (run: string, path: string): Promise<string | undefined> => {
+    const text = fresh.get(run)?.get(path);
+    if (text !== undefined) return whole(text);
+    let found: string | undefined;
+    try {
+      for await (const events of records(run)) found = outputInEvents(events, path) ?? found;
+    } catch {
+      return found; // there are no records, or the rest cannot be read
+    }
+    return found;
+  };
+  const keptText = async (file: string, run: string, path: string): Promise<string | undefined> => {
+    const text = await readRegularText(file).catch(() => undefined);
+    return text === placeholder(run, path) ? undefined : text;
+  };
+  return {
+    keep: async (run, path, text, kind = "output") => {
+      const file = outputFileOf(folderOf(run), path, kind);
+      await disk.mkdir(dirname(file), { recursive: true, mode: 0o700 });
+      await writeAtomic(file, whole(text), disk);
+      return artifactOf(whole(text));
+    },
+    recorded: async (run, path, text) => {
+      const texts = fresh.get(run) ?? new Map<string, string>();
+      fresh.set(run, texts.set(path, text));
+      const file = outputFileOf(folderOf(run), path, "output");
+      if (promised.delete(file) || disk.existsSync(file)) await replaceFile(file, whole(text), disk);
+      return artifactOf(whole(text));
+    },
+    output: async (run, path, kind = "output") => {
+      const kept = await keptText(outputFileOf(folderOf(run), path, kind), run, path);
+      return kept ?? (kind === "output" ? recordedText(run, path) : undefined);
+    },
+    file: async (run, path, { kind = "output", text } = {}) => {
+      const file = outputFileOf(folderOf(run), path, kind);
+      if (kind === "output") promised.add(file); // before anything is awaited: the output may come meanwhile
+      const isThere = text === undefined && (await keptText(file, run, path)) !== undefined;
+      if (isThere) promised.delete(file);
+      if (isThere) return file;
+      const known = text ?? (kind === "output" ? await recordedText(run, path) : undefined);
+      await disk.mkdir(dirname(file), { recursive: true, mode: 0o700 });
+      if (known === undefined) {
+        await disk.writeFile(file, placeholder(run, path), { flag: "wx", mode: 0o600 }).catch(unlessThere);
+        return file;
+      }
+      promised.delete(file);
+      await replaceFile(file, whole(known), disk);
+      return file;
+    },
+    forget: (run) => void fresh.delete(run),
+  };
+}
+
+/** Texts of files end with a line end. */
+const whole = (text: string): string => (text.endsWith("\n") ? text : `${text}\n`);
+
+/** What a file says before there is an output, so that a reported path always exists. */
+function placeholder(run: string, path: string): string {
+  const what = path === "" ? run : `"${path}" of ${run}`;
+  return `${what} has no result yet. See \`subcrew status ${run}\`.\n`;
+}
+
+function unlessThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== "EEXIST") throw error;
+}
