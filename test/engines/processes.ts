@@ -1,0 +1,199 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { KeptEvent } from "../../src/core/run/event.ts";
+import type { RunCommand } from "../../src/core/run/run-command.ts";
+import type { RunStore } from "../../src/core/run/run-store.ts";
+
+/** A process that coordinates a run. */
+export type Coordinator = Readonly<{
+  pid: number;
+  /** What it says about the end: the status of the run, or the code of the error that kept it from coordinating. */
+  ended: Promise<string>;
+}>;
+
+/** An engine among several processes, in a folder of its own. */
+export type EngineSite = Readonly<{
+  /** The workspace. Its agent `worker` plays `turns.json` and has the tools of `performer-tools.mjs`. */
+  folder: string;
+  store: RunStore;
+  /** Starts a process that coordinates a run with one task, `worker`; `resume`: one that an earlier process began. */
+  coordinate(run: string, resume?: boolean): Coordinator;
+  /** The performer of a call cannot die alone: it lives in the process of the coordinator. */
+  together: boolean;
+  /** How a call ends whose performer died while the coordinator lives: another performer goes on, or it fails as crashed. */
+  afterDeath: "goes on" | "CRASHED";
+  /** Makes the coordinator of a run look dead to all others, although it lives. */
+  bury(run: string): Promise<void>;
+  close(): Promise<void>;
+}>;
+
+const RUN = "run_processes000";
+const calls = (name: string, input: object = {}) => ({ text: `I call ${name}.`, calls: [{ name, input }] });
+const never = new AbortController().signal;
+
+/** What every engine has to do when several processes take part. Each case is one run of one task. */
+export function engineProcessSuite(name: string, make: () => Promise<EngineSite>): void {
+  const on = async (turns: readonly unknown[]): Promise<Scene> => {
+    const site = await make();
+    writeFileSync(join(site.folder, "turns.json"), JSON.stringify(turns));
+    onTestFinished(() => site.close());
+    return sceneOf(site);
+  };
+
+  describe(`${name}, among processes`, () => {
+    test("a performer that is killed while its coordinator lives: its call goes on or fails as crashed, and the run ends", async () => {
+      const scene = await on([
+        calls("note", { line: "one" }),
+        calls("die_once"),
+        calls("note", { line: "two" }),
+        "Done.",
+      ]);
+      const { site, events } = scene;
+      const first = site.coordinate(RUN);
+      await scene.file("died");
+      const status = site.together ? await (await first.ended, site.coordinate(RUN, true).ended) : await first.ended;
+      const goesOn = site.together || site.afterDeath === "goes on";
+      expect(status).toBe(goesOn ? "ok" : "failed");
+      const all = await events();
+      const ends = all.flatMap((event) => (event.type === "node.ended" ? [event.outcome] : []));
+      expect(ends).toMatchObject([
+        goesOn ? { status: "ok", output: "Done." } : { status: "failed", fault: { code: "CRASHED", retryable: true } },
+      ]);
+      expect(scene.notes()).toEqual(goesOn ? ["one", "two"] : ["one"]);
+      expect(turnsIn(all)).toEqual(goesOn ? [1, 2, 3, 4] : [1, 2]);
+    });
+
+    test("an answer that another process gives reaches the task", async () => {
+      const scene = await on([calls("ask", { question: "Which one?" }), "So be it."]);
+      const { ended } = scene.site.coordinate(RUN);
+      const { path, call } = await scene.event("gate.opened");
+      const answer = { approve: true, text: "the red one", by: "another process" };
+      expect(await scene.tell({ do: "answer", path, answer, ...(call !== undefined && { call }) })).toBe(true);
+      expect(await ended).toBe("ok");
+      expect(await scene.events()).toContainEqual(
+        expect.objectContaining({ type: "tool.ended", text: expect.stringContaining("the red one") }),
+      );
+      expect(await scene.tell({ do: "answer", path, answer })).toBe(false);
+    });
+
+    test("a second performer gets what the first recorded, asks for no recorded turn and repeats no call", async () => {
+      const scene = await on([
+        calls("note", { line: "one" }),
+        calls("hang_once"),
+        calls("note", { line: "two" }),
+        "Done.",
+      ]);
+      const first = scene.site.coordinate(RUN);
+      await scene.file("hung");
+      process.kill(first.pid, "SIGKILL");
+      await first.ended;
+      expect(await scene.site.coordinate(RUN, true).ended).toBe("ok");
+      expect(scene.notes()).toEqual(["one", "two"]);
+      expect(turnsIn(await scene.events())).toEqual([1, 2, 3, 4]);
+    });
+
+    test("a run that another process cancels ends at once, and so does its performer", async () => {
+      const scene = await on([calls("hang_once"), "Never."]);
+      const { ended } = scene.site.coordinate(RUN);
+      const performer = await scene.file("hung");
+      expect(await scene.tell({ do: "cancel", reason: "not wanted" })).toBe(true);
+      expect(await ended).toBe("cancelled");
+      expect((await scene.events()).at(-1)).toMatchObject({ type: "run.ended", outcome: { reason: "not wanted" } });
+      await until(() => !isAlive(Number(performer)));
+    });
+
+    test("a performer that is frozen, replaced and comes back adds nothing that counts", async () => {
+      const scene = await on([calls("freeze_once"), calls("note", { line: "after" }), "Done."]);
+      const { site } = scene;
+      const first = site.coordinate(RUN);
+      const performer = Number(await scene.file("frozen"));
+      if (site.together) await site.bury(RUN);
+      const status = site.together ? await site.coordinate(RUN, true).ended : await first.ended;
+      const before = await scene.events();
+      expect(before.filter(({ type }) => type === "run.ended")).toHaveLength(1);
+      writeFileSync(join(site.folder, "thaw"), "");
+      if (isAlive(performer)) process.kill(performer, "SIGCONT");
+      if (site.together) expect(await first.ended).toBe("RUN_BUSY");
+      await until(() => !isAlive(performer));
+      expect(await scene.events()).toEqual(before);
+      expect(scene.notes()).toEqual(status === "ok" ? ["after"] : []);
+    });
+
+    test("of two coordinators that want one run, one gets it, and the other is told so", async () => {
+      const scene = await on([calls("hang_once"), calls("note", { line: "once" }), "Done."]);
+      const first = scene.site.coordinate(RUN);
+      await scene.file("hung");
+      expect(await scene.site.coordinate(RUN, true).ended).toBe("RUN_BUSY");
+      process.kill(first.pid, "SIGKILL");
+      await first.ended;
+      const both = [scene.site.coordinate(RUN, true), scene.site.coordinate(RUN, true)];
+      const said = await Promise.all(both.map(({ ended }) => ended));
+      // The second may also come when the first is done: it is told the result.
+      expect(said.every((word) => word === "ok" || word === "RUN_BUSY") && said.includes("ok")).toBe(true);
+      expect(scene.notes()).toEqual(["once"]);
+      expect((await scene.events()).filter(({ type }) => type === "run.ended")).toHaveLength(1);
+    });
+  });
+}
+
+/** What a case sees of its run from this process. */
+type Scene = Readonly<{
+  site: EngineSite;
+  events(): Promise<readonly KeptEvent[]>;
+  /** Waits for the first event of a type. */
+  event<T extends KeptEvent["type"]>(type: T): Promise<Extract<KeptEvent, { type: T }>>;
+  tell(command: RunCommand): Promise<boolean>;
+  /** Waits for a file that a tool writes, and gives its text. */
+  file(name: string): Promise<string>;
+  /** The lines that `note` has left. */
+  notes(): string[];
+}>;
+
+function sceneOf(site: EngineSite): Scene {
+  const events = async (): Promise<readonly KeptEvent[]> => (await site.store.readWhole(RUN)).events;
+  return {
+    site,
+    events,
+    event: async <T extends KeptEvent["type"]>(type: T) => {
+      for (;;) {
+        const found = (await events().catch(() => [])).find((event) => event.type === type);
+        if (found) return found as Extract<KeptEvent, { type: T }>;
+        await moment();
+      }
+    },
+    tell: async (command) => {
+      const ended = async () => {
+        const isOver = (await site.store.last(RUN))?.type === "run.ended";
+        return isOver ? { done: false, text: "It has ended." } : undefined;
+      };
+      return (await site.store.post(RUN, command, { waitMs: 60_000, signal: never, ended }))?.done ?? false;
+    },
+    file: async (name) => {
+      await until(() => existsSync(join(site.folder, name)));
+      return readFileSync(join(site.folder, name), "utf8");
+    },
+    notes: () => {
+      const file = join(site.folder, "notes");
+      return existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n") : [];
+    },
+  };
+}
+
+const turnsIn = (events: readonly KeptEvent[]): number[] =>
+  events.flatMap((event) => (event.type === "turn.ended" ? [event.turn] : []));
+
+const moment = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await moment();
+}
+
+/** Linux only, where a zombie is dead, too. */
+function isAlive(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return false;
+  }
+}

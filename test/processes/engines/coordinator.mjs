@@ -1,0 +1,35 @@
+// Coordinates one run of the task `worker` on the local engine, and says how that ended.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createCrew } from "../../../dist/lib/index.js";
+
+const [folder, runner, run, resume] = process.argv.slice(2);
+const crew = createCrew({
+  cwd: folder,
+  home: join(folder, "state"),
+  discover: false,
+  env: { PATH: process.env.PATH, HOME: folder },
+  permissions: { mode: "bypass", sandbox: "off" },
+  toolModules: [join(import.meta.dirname, "../../engines/performer-tools.mjs")],
+  agents: [
+    {
+      name: "worker",
+      description: "works",
+      instructions: "Work.",
+      model: "scripted:turns.json",
+      tools: ["ask", "note", "die_once", "hang_once", "freeze_once"],
+      runner,
+    },
+  ],
+});
+// A frozen performer is replaced when its time is up; one that lives with its coordinator, with that.
+const freezes = runner !== "local" && readFileSync(join(folder, "turns.json"), "utf8").includes("freeze_once");
+const limited = freezes ? { resourceLimits: { maxDurationMs: 6_000, graceMs: 100 } } : {};
+const input = { mode: "single", agent: "worker", task: "Go.", ...limited };
+try {
+  const working = resume === "resume" ? crew.resume(run) : crew.run(input, { id: run });
+  process.stdout.write(await working.then(({ status }) => status));
+} catch (error) {
+  process.stdout.write(error.code ?? String(error));
+}
+process.exit(0);
