@@ -1,4 +1,5 @@
 import { isRecord } from "../text/json.ts";
+import { asksForRevision, isApproval, verdictOfLine, verdictOfLoneLine, verdictOfValue } from "./verdict.ts";
 
 /** What happens to work that no review round approved. */
 export const exhaustedKinds = ["accept", "fail"] as const;
@@ -8,9 +9,8 @@ export type Review = Readonly<{ approved: boolean; feedback: string }>;
 
 /**
  * Reads a review in every spelling that reviewers use: fields (`approved: true`, `verdict: correct`), as data or as JSON
- * text; the markers `APPROVED` and `REVISION_NEEDED` or another verdict word on the last line; a line `Verdict: ...`.
- * Without any of these the closing words decide: "approved" without "revision" and not denied. In doubt the work is not
- * approved.
+ * text; the markers `APPROVED` and `REVISION_NEEDED` or another verdict word on a line of its own; a line, heading, table
+ * row, tag or checkbox with the verdict. Without any of these the closing words decide. In doubt the work is not approved.
  */
 export function parseReview(output: string, data?: unknown): Review {
   const text = output.trim();
@@ -21,23 +21,17 @@ export function parseReview(output: string, data?: unknown): Review {
   if (marked !== undefined) return { approved: marked, feedback: text.slice(0, text.length - lastLine.length).trim() };
   const stated = statedVerdict(text);
   if (stated) return stated;
-  if (isRecord(jsonIn(text))) return { approved: false, feedback: text }; // fields that say nothing about it
-  const closing = text.slice(-CLOSING_CHARS);
-  return { approved: APPROVES.test(closing) && !REFUSES.test(closing), feedback: text };
+  if (jsonIn(text).length > 0) return { approved: false, feedback: text }; // fields that say nothing about it
+  return { approved: isApproval(text.slice(-CLOSING_CHARS)), feedback: text };
 }
 
 /** The explicit verdict of an answer; `undefined` when there is none. */
 export function statedVerdict(output: string): Review | undefined {
   const text = output.trim();
-  const fields = jsonIn(text);
+  const fields = jsonIn(text).findLast((each) => verdictIn(each) !== undefined);
   const inFields = verdictIn(fields);
   if (inFields !== undefined) return { approved: inFields, feedback: feedbackIn(fields) ?? text };
-  const bare = wordOf(lastLineOf(text));
-  const last = bare === "approved" && /\brevision/i.test(text.slice(-CLOSING_CHARS)) ? undefined : BARE.get(bare);
-  const labelled = [...text.matchAll(LABELLED)].map(([, word = ""]) => VERDICTS.get(wordOf(word)));
-  const found = last ?? labelled.findLast((each) => each !== undefined);
-  // A label and a marker that contradict each other are a doubt.
-  const approved = last === undefined && found && /\bREVISION_NEEDED\b/.test(text) ? false : found;
+  const approved = lastVerdict(text) ?? labelledVerdict(text) ?? loneVerdict(text);
   return approved === undefined ? undefined : { approved, feedback: text };
 }
 
@@ -45,45 +39,88 @@ const MARKERS: ReadonlyMap<string, boolean> = new Map([
   ["APPROVED", true],
   ["REVISION_NEEDED", false],
 ]);
-const words = (approved: boolean, list: string): [string, boolean][] => list.split(" ").map((word) => [word, approved]);
 
-/** Verdict words that need no label when they are alone on the last line. */
-const BARE: ReadonlyMap<string, boolean> = new Map([
-  ...words(true, "approved approve i_approve lgtm correct the_patch_is_correct accepted"),
-  ...words(
-    false,
-    "revision_needed revision_required needs_revision revise not_approved changes_requested request_changes incorrect the_patch_is_incorrect rejected reject not_accepted",
+/** A verdict that is the last line; "approved" below a text that asks for a revision is none. */
+function lastVerdict(text: string): boolean | undefined {
+  const verdict = verdictOfLine(lastLineOf(text));
+  return verdict === true && asksForRevision(text.slice(-CLOSING_CHARS)) ? undefined : verdict;
+}
+
+/** The last label with a verdict. One that contradicts the marker is a doubt. */
+function labelledVerdict(text: string): boolean | undefined {
+  const found = labels(text).findLast((each) => each !== undefined);
+  return found === true && /\bREVISION_NEEDED\b/.test(text) ? false : found;
+}
+
+function labels(text: string): (boolean | undefined)[] {
+  const read = (pattern: RegExp, verdict: (value: string) => boolean | undefined): (boolean | undefined)[] =>
+    [...text.matchAll(pattern)].map(([, value = ""]) => verdict(value));
+  return [
+    ...read(WEAKLY_LABELLED, verdictOfLine),
+    ...read(TAGGED, verdictOfValue),
+    ...read(HEADED, verdictOfLine),
+    ...[...text.matchAll(CHECKBOX)].map(([, mark = "", label = ""]) => {
+      const verdict = verdictOfLine(label);
+      return mark.trim() === "" ? (verdict === true ? false : undefined) : verdict;
+    }),
+    ...read(LABELLED, verdictOfValue),
+  ];
+}
+
+/** Verdicts on lines of their own; when they contradict each other, the work is not approved. */
+function loneVerdict(text: string): boolean | undefined {
+  const found = text.split("\n").map((line) => (/^\s*>/.test(line) ? undefined : verdictOfLoneLine(line)));
+  return found.includes(false) ? false : found.find((each) => each !== undefined);
+}
+
+/** Before a label: list marks, headings, tables, quotes of keys, and words such as "my final". */
+const BEFORE = String.raw`^[ \t*_#|{("'\x60-]{0,12}(?:\d+[.)]\s+)?[*_]{0,4}(?:(?:my|the|final|overall|review|reviewer's)\s+){0,4}`;
+const AFTER = String.raw`["'\x60*_]*\s*(?:is\s*:|[:：?]|=>?|\||[–—]|\s-\s)[\s*_"'\x60]*([^\n|]{1,80})`;
+/** `Verdict: correct`, `**Decision:** approved`, `| Verdict | approved |`, `'approved' => true` */
+const LABELLED = new RegExp(
+  `${BEFORE}(?:verdict|decision|assessment|recommendation|(?:is[_ ]?)?approved|approval|genehmigt|freigegeben|aprobad[oa]|approuvée?|aprovad[oa]|approvat[oa]|goedgekeurd|одобрено|批准|承認|승인)${AFTER}`,
+  "gimu",
+);
+/** Labels that also speak of other things: only a verdict word makes them one. */
+const WEAKLY_LABELLED = new RegExp(`${BEFORE}(?:result|status|outcome|conclusion|review)${AFTER}`, "gimu");
+const TAGGED = /<(?:verdict|decision|approved)>([^<]{1,80})<\//gi;
+/** A heading, and the line below it. */
+const HEADED =
+  /^[ \t]*(?:#+[ \t]*|\*\*)(?:(?:final|overall|my|review)\s+)*(?:verdict|decision|assessment|recommendation)[ \t:*]{0,8}\n[ \t\n]{0,8}([^\n]{1,80})/gim;
+const CHECKBOX = /^[ \t]*(?:[-*][ \t]*)?\[([ x✓✔])\]\s*([^\n]{1,60})$/gim;
+
+/** Fields that hold a verdict, without case and joints; they must agree with each other. */
+const FIELDS: ReadonlySet<string> = new Set(
+  "approved approve isapproved approval accepted verdict decision recommendation overallcorrectness reviewdecision".split(
+    " ",
   ),
-]);
-/** Verdict words where a field or a label says that they are the verdict. */
-const VERDICTS: ReadonlyMap<string, boolean> = new Map([
-  ...BARE,
-  ...words(true, "accept pass passed ok okay good yes true patch_is_correct"),
-  ...words(false, "fail failed no false bad needs_work needs_changes needs_work patch_is_incorrect"),
-]);
-
-/** Fields that hold a verdict, in the order in which they count. */
-const FIELDS = ["approved", "verdict", "decision", "overall_correctness", "review", "status", "result"] as const;
+);
+/** Fields that count when none of the others is there. */
+const WEAK_FIELDS: ReadonlySet<string> = new Set(["review", "status", "result", "outcome", "value"]);
 const FEEDBACK = ["feedback", "comments", "comment"] as const;
 
 function verdictIn(value: unknown, depth = 0): boolean | undefined {
-  if (!isRecord(value) || depth > 2) return undefined;
-  for (const field of FIELDS) {
-    const given = value[field];
-    const verdict =
-      typeof given === "boolean"
-        ? given
-        : given === 0 || given === 1
-          ? given === 1
-          : typeof given === "string"
-            ? VERDICTS.get(wordOf(given))
-            : verdictIn(given, depth + 1);
-    if (verdict !== undefined) return verdict;
-  }
-  const marks = Object.values(value).map((each) =>
-    typeof each === "string" ? MARKERS.get(lastLineOf(each.trim())) : undefined,
+  if (depth > 2) return undefined;
+  if (Array.isArray(value)) return agreed(value.map((each) => verdictIn(each, depth + 1)));
+  if (!isRecord(value)) return undefined;
+  const among = (names: ReadonlySet<string>): boolean | undefined =>
+    agreed(
+      Object.entries(value)
+        .filter(([name]) => names.has(name.toLowerCase().replace(/[_\s-]/g, "")))
+        .map(([, given]) => verdictOfValue(given) ?? verdictIn(given, depth + 1)),
+    );
+  return (
+    among(FIELDS) ??
+    among(WEAK_FIELDS) ??
+    agreed(
+      Object.values(value).map((each) => (typeof each === "string" ? MARKERS.get(lastLineOf(each.trim())) : undefined)),
+    )
   );
-  return marks.find((mark) => mark !== undefined);
+}
+
+/** The verdict of several places; a contradiction is a doubt. */
+function agreed(verdicts: readonly (boolean | undefined)[]): boolean | undefined {
+  return verdicts.includes(false) ? false : verdicts.find((each) => each !== undefined);
 }
 
 function feedbackIn(value: unknown): string | undefined {
@@ -91,36 +128,24 @@ function feedbackIn(value: unknown): string | undefined {
   return FEEDBACK.map((field) => value[field]).find((text): text is string => typeof text === "string" && text !== "");
 }
 
-/** A word without Markdown, punctuation and case: `**Revision needed.**` is `revision_needed`. */
-function wordOf(text: string): string {
-  return text
-    .replace(/^[\s*_`"'#>-]+|[\s*_`"'.!]+$/g, "")
-    .toLowerCase()
-    .replace(/[\s-]+/g, "_");
-}
-
 const lastLineOf = (text: string): string => text.slice(text.lastIndexOf("\n") + 1).trim();
 
-/** `Verdict: correct`, `**Decision:** approved` */
-const LABELLED =
-  /^[\s*_#>-]*(?:(?:final|overall)\s+)?(?:verdict|decision|assessment|approved)\s*[*_]*\s*[:=][\s*_]*([^\n]{1,40})$/gim;
+/** The JSON values of a text: the whole of it, its code blocks, or the object at the end of a line of words. */
+function jsonIn(text: string): unknown[] {
+  const fenced = [...text.matchAll(/^(?:```|~~~)[^\n]*\n([\s\S]*?)\n\s*(?:```|~~~)/gm)].map(([, block = ""]) => block);
+  const found = [text, ...fenced].flatMap(parsed);
+  const start = text.search(/\{\s*"/);
+  return found.length > 0 || start === -1 ? found : parsed(text.slice(start, text.lastIndexOf("}") + 1));
+}
 
-function jsonIn(text: string): unknown {
-  const fenced = /```(?:json)?\s*\n([\s\S]*?)\n```/.exec(text)?.[1];
-  for (const candidate of [text, fenced]) {
-    if (candidate === undefined || !candidate.trimStart().startsWith("{")) continue;
-    try {
-      return JSON.parse(candidate) as unknown;
-    } catch {
-      continue;
-    }
+function parsed(candidate: string): unknown[] {
+  if (!/^\s*[[{]/.test(candidate)) return [];
+  try {
+    return [JSON.parse(candidate) as unknown];
+  } catch {
+    return [];
   }
-  return undefined;
 }
 
 /** Number of characters at the end that count as closing words. */
 const CLOSING_CHARS = 200;
-const APPROVES = /\bapproved\b/i;
-/** Denied, or said under a condition: "approved if the tests pass", "would be approved". */
-const REFUSES =
-  /revision|\b(?:not|never|cannot|can't|isn't|won't|neither|would|could|should|might|unless)\b[^.!?;\n]*\bapproved\b|\bapproved\b[^.!?;\n]*\b(?:if|unless|until|once|when|would|could|provided)\b/i;
