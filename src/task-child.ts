@@ -13,12 +13,15 @@ import { assign } from "./runtime/task/assign.ts";
 
 /** The same world, the same assignment, our own loop; everything that a run does for a task is asked of the run. */
 const work: RunJob = async (job, context, given) => {
-  const { call, agent, prices, holds, permissions, projectInstructions, catalog = emptyCatalog } = job;
+  const { call, agent, prices, holds, providers, permissions, projectInstructions, catalog = emptyCatalog } = job;
   const setup = given as CrewSetup;
   const { models, worldFor } = createOutfit({ ...setup, ...defined({ projectInstructions }) });
   if (prices) await models.loadPrices();
   const roster = { find: () => agent, names: () => [agent.name], catalog: () => catalog };
-  const world = { ...(await worldFor(roster, loop, permissions)), ...(holds && { models: models.forRun(holds) }) };
+  const world = {
+    ...(await worldFor(roster, loop, permissions)),
+    ...(holds && { models: models.forRun(holds, providers) }),
+  };
   let assigned = false;
   const assignment = await assign(call, world, (fact) => {
     if (assigned) context.emit(fact); // what there is to say about the assignment itself has been said already

@@ -46,6 +46,7 @@ import {
   changedLimits,
   changedSettings,
   holdRulesOf,
+  modelsIn,
   onRecordedModel,
   parkRulesOf,
   settingsNow,
@@ -115,7 +116,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
     const known = outfit.models;
     const settings = settingsNow(known, options, parameters);
     const holds = holdRulesOf(parks, recorded !== undefined, Date.now());
-    const served = known.forRun(holds);
+    const served = known.forRun(holds, recorded?.state.settings?.providers);
     const models = onRecordedModel(deck?.models(served) ?? served, recorded?.state.settings?.model);
     await checkModels(plan, models, (task) => task.runner ?? agentOf(task, roster)?.runner);
     const { spending } = config;
@@ -139,7 +140,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
       ...carried,
       warnings: [
         ...carried.warnings,
-        ...changedSettings(recorded?.state.settings, settings),
+        ...changedSettings(recorded?.state.settings, settings, modelsIn(plan, recorded?.state.settings?.model)),
         ...(limits ? changedLimits(limits, parameters) : []),
       ],
       clock,
@@ -241,7 +242,7 @@ async function carriers(
       workspace,
       prices: parameters.budget?.maxUsd !== undefined || capsMoney(config.spending ?? {}),
       holds,
-      ...defined({ permissions: allowed }),
+      ...defined({ permissions: allowed, providers: recorded?.state.settings?.providers }),
       ...(silent && { projectInstructions: false as const }),
     },
     code: {

@@ -1,42 +1,66 @@
 import type { HoldRules } from "../core/model/hold.ts";
 import type { WishSource } from "../core/model/choose.ts";
+import type { Body } from "../core/plan/plan.ts";
 import type { ParkRules, RunLimits, RecordedSettings } from "../core/run/event.ts";
 import type { RunParameters } from "../core/run/run-parameters.ts";
 import type { ModelSource } from "../core/task/runner.ts";
 import { defined } from "../core/text/defined.ts";
+import { splitModelName } from "../core/vocabulary/model-name.ts";
 import type { ModelRegistry } from "../models/registry/registry.ts";
-import { withoutLogin } from "../models/wires/endpoint.ts";
 import type { CrewOptions } from "./options.ts";
 
-/** What decides how a run begins, for its record: the model of tasks that name none, its address, the sandbox, and whether the project is heard. */
+/** What decides how a run begins, for its record: the model of tasks that name none, the addresses of providers, the sandbox, and whether the project is heard. */
 export function settingsNow(
   models: ModelRegistry,
   { permissions }: CrewOptions,
   { projectInstructions }: RunParameters,
 ): RecordedSettings {
   const [first] = models.look([]).candidates;
-  const provider = first?.provider === undefined ? undefined : models.provider(first.provider);
   return defined({
     model: first?.name,
-    address: provider && withoutLogin(provider.endpoint.baseURL),
+    providers: models.records(),
     sandbox: permissions?.sandbox,
     ...(projectInstructions === false && { projectInstructions }),
   });
 }
 
-/** Names what is different now from when the run began. The model is used as recorded; an address is that of today. */
+/**
+ * Names what is different now from when the run began. Model and addresses are used as recorded; the sandbox is that of
+ * today. `used`: the models of the plan's tasks. The addresses of other providers are of no interest.
+ */
 export function changedSettings(
   before: RecordedSettings | undefined,
   now: RecordedSettings,
+  used: readonly string[],
 ): Readonly<{ code: string; text: string }>[] {
   if (!before) return [];
-  const names = ["model", "address", "sandbox"] as const;
-  return names.flatMap((name) => {
-    if (before[name] === now[name]) return [];
-    const used =
-      name === "model" ? `the run continues with ${before[name] ?? "none"}` : `${now[name] ?? "none"} is used`;
-    const text = `The ${name} was ${before[name] ?? "not set"} when the run began and is ${now[name] ?? "not set"} now; ${used}.`;
-    return [{ code: "SETTINGS_CHANGED", text }];
+  const asked = new Set(used.map((name) => splitModelName(name)?.provider));
+  const addresses = Object.entries(before.providers ?? {}).filter(([name]) => asked.has(name));
+  return [
+    changed("model", before.model, now.model, before.model),
+    ...addresses.map(([name, { address }]) =>
+      changed(`address of ${name}`, address, now.providers?.[name]?.address ?? address, address),
+    ),
+    changed("sandbox", before.sandbox, now.sandbox, now.sandbox),
+  ].flat();
+}
+
+function changed(
+  name: string,
+  before: string | undefined,
+  now: string | undefined,
+  used: string | undefined,
+): Readonly<{ code: string; text: string }>[] {
+  if (before === now) return [];
+  const text = `The ${name} was ${before ?? "not set"} when the run began and is ${now ?? "not set"} now; the run continues with ${used ?? "none"}.`;
+  return [{ code: "SETTINGS_CHANGED", text }];
+}
+
+/** The models of the tasks of a plan; tasks that name none use the default model. */
+export function modelsIn(body: Body, byDefault: string | undefined): string[] {
+  return Object.values(body.nodes).flatMap((node) => {
+    if (node.kind === "loop") return modelsIn(node.body, byDefault);
+    return node.kind === "task" ? [node.task.model ?? byDefault ?? []].flat() : [];
   });
 }
 

@@ -18,10 +18,13 @@ export type Envelope = Readonly<{ run: string; path: string; at: number }>;
 /** Origin of a run that a remote caller started: protocol, caller and context id. */
 export type Origin = NonNullable<RunParameters["origin"]>;
 
-/** Settings at the start of a run: default model, its address, the sandbox, and whether the project is heard. */
+/** Where a provider was asked when a run began; the digest is of address and key. */
+export type RecordedProvider = Readonly<{ address: string; digest: string }>;
+
+/** Settings at the start of a run: default model, providers by name, the sandbox, and whether the project is heard. */
 export type RecordedSettings = Readonly<{
   model?: string;
-  address?: string;
+  providers?: Readonly<Record<string, RecordedProvider>>;
   sandbox?: string;
   projectInstructions?: false;
 }>;

@@ -4,7 +4,7 @@ import type { HoldRules } from "../model/hold.ts";
 import type { Artifact } from "../outcome/artifact.ts";
 import type { Permissions } from "../policy/permissions.ts";
 import { permit } from "../policy/permit.ts";
-import type { ParkRules } from "../run/event.ts";
+import type { ParkRules, RecordedSettings } from "../run/event.ts";
 import { defined } from "../text/defined.ts";
 import type { TaskRunner } from "../vocabulary/runner-name.ts";
 import type { Call, PerformContext } from "./engine.ts";
@@ -49,6 +49,8 @@ export type Job = Readonly<{
   prices: boolean;
   /** How its run treats keys that providers refuse. */
   holds?: HoldRules;
+  /** The providers of a resumed run as it recorded them: each is used at its recorded address, or not at all. */
+  providers?: RecordedSettings["providers"];
   /** The recorded permissions of a resumed run: an upper bound of those of the place. */
   permissions?: Permissions;
   /** False: its agent is not told what the project says. */
@@ -56,7 +58,10 @@ export type Job = Readonly<{
 }>;
 
 /** What all jobs of a run have in common. */
-export type JobSettings = Pick<Job, "workspace" | "prices" | "holds" | "permissions" | "projectInstructions">;
+export type JobSettings = Pick<
+  Job,
+  "workspace" | "prices" | "holds" | "providers" | "permissions" | "projectInstructions"
+>;
 
 /** The job of a task, from its assignment. */
 export function jobOf(

@@ -11,6 +11,7 @@ import {
 import { contextWindow } from "../../core/model/context-window.ts";
 import type { HoldRules } from "../../core/model/hold.ts";
 import type { Model } from "../../core/model/model.ts";
+import type { RecordedProvider } from "../../core/run/event.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import type { ChosenModel, ModelSource, Reopening } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
@@ -18,13 +19,14 @@ import { splitModelName } from "../../core/vocabulary/model-name.ts";
 import { type Tier, tierNames, tiers } from "../../core/vocabulary/tiers.ts";
 import { holdKey, openProviderHolds, type ProviderHolds } from "../../runtime/store/provider-holds.ts";
 import { isLanguageModel, type LanguageModel } from "../ai-sdk/is-language-model.ts";
-import { createPrices } from "../wires/prices.ts";
+import { createPrices, type Prices } from "../wires/prices.ts";
 import type { WireParts } from "../wires/wire.ts";
 import { fallingBack } from "./falling-back.ts";
 import { anyReopening, holding } from "./holding.ts";
 import { lazily } from "./lazily.ts";
 import { type Provider, type ProviderSettings, providerFor } from "./provider.ts";
 import { providers } from "./providers.ts";
+import { atRecordedAddress, hasMoved, recordOf } from "./recorded-provider.ts";
 import { type Prefixes, warmingPrefix } from "./warm-prefix.ts";
 import { retrying } from "./retrying.ts";
 
@@ -44,7 +46,12 @@ export type ModelRegistryConfig = Readonly<{
   random?: () => number;
   /** The keys that providers refuse right now; known to this registry alone by default. */
   holds?: ProviderHolds;
+  /** The providers of a run that is resumed: each is used at its recorded address, or not at all. */
+  recorded?: RecordedProviders;
 }>;
+
+/** Providers by name, as a run recorded them. */
+export type RecordedProviders = Readonly<Record<string, RecordedProvider>>;
 
 /** A model of a provider; it is made when it is first asked something, and only once. */
 export type ResolvedModel = Readonly<{ name: string; provider: string; modelId: string; model: Model }>;
@@ -54,13 +61,15 @@ export type ModelRegistry = ModelSource &
     /** The model of a tier or of `provider/model`; what cannot be resolved throws. */
     resolve(nameOrTier: string): ResolvedModel;
     getDefault(): ResolvedModel;
-    /** The models as a run asks them: not while their provider refuses the key. */
-    forRun(rules: HoldRules): ModelSource;
+    /** The models as a run asks them: not while their provider refuses the key; of a resumed run, at the recorded addresses. */
+    forRun(rules: HoldRules, recorded?: RecordedProviders): ModelSource;
     /** Resolves a request without creating a model. */
     look(wishes: readonly ModelWish[], binding?: WishSource): Choice;
     provider(name: string): Provider | undefined;
     /** Known providers, and the user's own. */
     providerNames: readonly string[];
+    /** Where the providers are that can be used now, for the record of a run. */
+    records(): RecordedProviders;
     /** Resolves once prices are loaded. */
     loadPrices(): Promise<void>;
   }>;
@@ -70,17 +79,38 @@ const MOST_CHOICES = 1_000;
 
 /** The models of one crew. */
 export function createModelRegistry(config: ModelRegistryConfig): ModelRegistry {
+  return openRegistry(config, createPrices());
+}
+
+function openRegistry(config: ModelRegistryConfig, prices: Prices): ModelRegistry {
   const { models = {}, builtin = {}, env = {}, random = Math.random, holds = openProviderHolds(undefined) } = config;
-  const prices = createPrices();
   const means = { prices };
   const opened = new Map<string, Model>();
   const resolved = new Map<string, ResolvedModel>();
   const known = new Map<string, Provider | undefined>();
 
+  const provided = (name: string): Provider | undefined => {
+    const settings = own(config.providers, name);
+    const found = providerFor(name, settings, env);
+    const before = own(config.recorded, name);
+    return found && before
+      ? atRecordedAddress(found, before, (baseURL) => providerFor(name, { ...settings, baseURL }, env))
+      : found;
+  };
   const provider = (name: string): Provider | undefined => {
-    if (!known.has(name)) known.set(name, providerFor(name, own(config.providers, name), env));
+    if (!known.has(name)) known.set(name, provided(name));
     return known.get(name);
   };
+  /** A provider that a task does not use may have an address that is no URL. */
+  const valid = (name: string): Provider | undefined => {
+    try {
+      return provider(name);
+    } catch {
+      return undefined;
+    }
+  };
+  const providerNames = [...new Set([...Object.keys(providers), ...Object.keys(config.providers ?? {})])];
+  let records: RecordedProviders | undefined;
   const once = (name: string, make: () => Model): Model => {
     const model = opened.get(name) ?? make();
     opened.set(name, model);
@@ -201,7 +231,10 @@ export function createModelRegistry(config: ModelRegistryConfig): ModelRegistry 
   return {
     look: chosen,
     choose: choose(),
-    forRun: (rules) => ({ choose: choose(rules) }),
+    forRun: (rules, recorded) =>
+      recorded && Object.entries(recorded).some(([name, before]) => movedFrom(valid(name), before))
+        ? openRegistry({ ...config, holds, recorded }, prices).forRun(rules)
+        : { choose: choose(rules) },
     resolve: (nameOrTier) => {
       const spec = specOf(nameOrTier, config);
       const before = resolved.get(spec);
@@ -222,10 +255,20 @@ export function createModelRegistry(config: ModelRegistryConfig): ModelRegistry 
       return this.resolve([config.default ?? tiers.balanced].flat()[0]!);
     },
     provider,
-    providerNames: [...new Set([...Object.keys(providers), ...Object.keys(config.providers ?? {})])],
+    providerNames,
+    records: () =>
+      (records ??= Object.fromEntries(
+        providerNames.flatMap((name) => {
+          const found = valid(name);
+          return found?.status.usable ? [[name, recordOf(found)]] : [];
+        }),
+      )),
     loadPrices: () => prices.load(),
   };
 }
+
+const movedFrom = (found: Provider | undefined, before: RecordedProvider): boolean =>
+  found !== undefined && hasMoved(found, before);
 
 /** How the models of one task are asked; `fallback`: others are asked before this one. */
 type Asking = Readonly<{ retry: boolean; rules: HoldRules | undefined; fallback: boolean }>;

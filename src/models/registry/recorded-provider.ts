@@ -1,0 +1,33 @@
+import type { RecordedProvider } from "../../core/run/event.ts";
+import { holdKey } from "../../runtime/store/provider-holds.ts";
+import { withoutLogin } from "../wires/endpoint.ts";
+import type { Provider } from "./provider.ts";
+
+/** The address of a provider, and a digest of address and credentials, which reveals neither. */
+export function recordOf({ endpoint: { baseURL, key, headers } }: Provider): RecordedProvider {
+  return { address: withoutLogin(baseURL), digest: holdKey(baseURL, key, headers) };
+}
+
+/** True when a provider had another address when a run began. */
+export function hasMoved({ endpoint: { baseURL } }: Provider, before: RecordedProvider): boolean {
+  return withoutLogin(baseURL) !== before.address;
+}
+
+/**
+ * The provider that a resumed run uses: at its recorded address, if the credentials in use were used there before.
+ * Other credentials are never sent to an address from a journal: the provider is then unusable for this run.
+ */
+export function atRecordedAddress(
+  now: Provider,
+  before: RecordedProvider,
+  reopen: (baseURL: string) => Provider | undefined,
+): Provider {
+  if (!hasMoved(now, before)) return now;
+  const { key, headers, baseURL } = now.endpoint;
+  const { address, digest } = before;
+  const same = holdKey(address, key, headers) === digest ? reopen(address) : undefined;
+  if (same) return same;
+  const because = `its address was ${address} when the run began and is ${withoutLogin(baseURL)} now, and its key is another one`;
+  const where = now.baseURLFrom ?? `providers.${now.name}.baseURL`;
+  return { ...now, status: { usable: false, because, hint: `Set ${where} to ${address} again, or start a new run.` } };
+}
