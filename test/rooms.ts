@@ -232,15 +232,29 @@ export const rooms: Readonly<Record<string, Room>> = {
   "doors/parallel": { holds: "utilities of the parallel door", sees: [] },
   doors: { holds: "the doors of the library besides index.ts", sees: ["doors/parallel"] },
   "cli/base": { holds: "commands, flags, tables, errors", sees: [] },
-  "cli/terminal": { holds: "watching a run in a terminal: signals, keyboard, questions", sees: ["cli/base"] },
+  "cli/terminal": {
+    holds: "a person at a terminal: signals, keyboard, questions, restoring the terminal",
+    sees: ["cli/base"],
+  },
+  "cli/screen": {
+    holds: "the screen of `top` and `watch`: following runs, what keys do, opened tasks; transcripts that open",
+    sees: ["cli/terminal"],
+  },
+  "cli/watch": {
+    holds: "a run in front of a person until it ends: the answer while it is made, its keys, or plain lines",
+    sees: ["cli/base", "cli/terminal", "cli/screen"],
+  },
   "cli/launch": {
     holds: "commands that start runs; the process that `--bg` starts",
-    sees: ["cli/base", "cli/terminal"],
+    sees: ["cli/base", "cli/terminal", "cli/watch"],
   },
-  "cli/runs": { holds: "commands about runs that exist", sees: ["cli/base", "cli/terminal", "cli/launch"] },
+  "cli/runs": {
+    holds: "commands about runs that exist",
+    sees: ["cli/base", "cli/terminal", "cli/watch", "cli/launch"],
+  },
   "cli/top": {
-    holds: "`top` and `watch`: following runs, the keyboard, what keys do, opened tasks",
-    sees: ["cli/base", "cli/terminal", "cli/launch", "cli/runs"],
+    holds: "the commands `top` and `watch`",
+    sees: ["cli/base", "cli/screen", "cli/launch", "cli/runs"],
   },
   "cli/agents": {
     holds: "commands about agents, skills, models and trust",
@@ -261,7 +275,16 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "cli/chat": {
     holds: "chat, in a terminal or in an editor",
-    sees: ["cli/base", "cli/terminal", "cli/launch", "cli/runs", "cli/agents", "cli/changes"],
+    sees: [
+      "cli/base",
+      "cli/terminal",
+      "cli/screen",
+      "cli/watch",
+      "cli/launch",
+      "cli/runs",
+      "cli/agents",
+      "cli/changes",
+    ],
   },
   cli: {
     holds: "the table of commands",
@@ -285,12 +308,16 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: "a run as text or JSON lines: progress, summary, output, the text of `status`",
     sees: [],
   },
-  tui: { holds: "drawing in a terminal: the live lines at the bottom, boxes of helpers, the screen", sees: [] },
+  tui: { holds: "drawing in a terminal: rows at the bottom that change, boxes of helpers", sees: [] },
   "tui/markdown": { holds: "Markdown and code as lines that fit a terminal, also while they arrive", sees: ["tui"] },
   "tui/input": { holds: "keys of a terminal, and editing a text with them", sees: ["tui"] },
   "tui/chat": {
     holds: "a conversation on a terminal: the prompt, an answer while it is made, the steps that open",
     sees: ["tui", "tui/markdown", "tui/input"],
+  },
+  "tui/run": {
+    holds: "a run below its scrollback: the answer of its only task, or a row per task",
+    sees: ["tui/markdown", "tui/chat"],
   },
   "tui/top": {
     holds:

@@ -1,3 +1,4 @@
+import { type AnswerKind, answerKind } from "../core/plan/answer-kind.ts";
 import type { Answer } from "../core/plan/gate.ts";
 import type { Question } from "../core/run/run-status.ts";
 import { isRecord } from "../core/text/json.ts";
@@ -8,25 +9,17 @@ import type { Capabilities, Questions } from "./sdk.ts";
 export const hasForms = ({ elicitation }: Capabilities): boolean =>
   elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 
-/** What kind of answer a question wants: words, a yes or no, or a yes that may hold for longer. */
-export type AnswerKind = "words" | "gate" | "call";
-
-/** A call that does not ask for words asks for a permission. */
-export function answerKindOf({ call, wants }: Pick<Question, "call" | "wants">): AnswerKind {
-  return wants ?? (call === undefined ? "gate" : "call");
-}
-
 /** Names a question between the rounds of a request. */
 export const keyOf = ({ run, path, call = "" }: Pick<Question, "run" | "path" | "call">): string =>
   `${run}/${path}#${call}`;
 
 const forms: Readonly<Record<AnswerKind, Readonly<Record<string, object>>>> = {
   words: { text: { type: "string", title: "Answer" } },
-  gate: {
+  approval: {
     approve: { type: "boolean", title: "Approve" },
     text: { type: "string", title: "If not: what to change" },
   },
-  call: {
+  permission: {
     approve: { type: "boolean", title: "Allow this call" },
     always: { type: "boolean", title: "Always allow this exact call in this run" },
     text: { type: "string", title: "If not: what to do instead" },
@@ -34,8 +27,8 @@ const forms: Readonly<Record<AnswerKind, Readonly<Record<string, object>>>> = {
 };
 const needed: Readonly<Record<AnswerKind, readonly string[]>> = {
   words: ["text"],
-  gate: ["approve"],
-  call: ["approve"],
+  approval: ["approve"],
+  permission: ["approve"],
 };
 
 /** Converts the questions to forms for the client. Invisible characters are shown. */
@@ -50,8 +43,8 @@ export function formsFor(questions: readonly Question[]): Questions {
           message: shown(`${question.run}/${question.path}: ${question.question}`),
           requestedSchema: {
             type: "object" as const,
-            properties: forms[answerKindOf(question)],
-            required: [...needed[answerKindOf(question)]],
+            properties: forms[answerKind(question)],
+            required: [...needed[answerKind(question)]],
           },
         },
       },
@@ -69,7 +62,7 @@ export function answerIn(reply: unknown, kind: AnswerKind): Answer | undefined {
   const text = typeof said["text"] === "string" && said["text"].trim() !== "" ? { text: said["text"] } : {};
   if (kind === "words") return { approve: true, ...text, by };
   const approve = said["approve"] === true;
-  return { approve, ...text, by, ...(approve && kind === "call" && said["always"] === true && { always: true }) };
+  return { approve, ...text, by, ...(approve && kind === "permission" && said["always"] === true && { always: true }) };
 }
 
 const shown = (text: string): string =>

@@ -1,5 +1,6 @@
 import { timeoutSignal } from "../runtime/async/long-timer.ts";
 import { relative, resolve } from "node:path";
+import { answerKind } from "../core/plan/answer-kind.ts";
 import type { Answer } from "../core/plan/gate.ts";
 import type { Body, Plan } from "../core/plan/plan.ts";
 import { isEnded, type RunStatus, openQuestions, type Question } from "../core/run/run-status.ts";
@@ -7,7 +8,6 @@ import type { State } from "../core/run/state.ts";
 import { CrewError } from "../core/schema/error.ts";
 import { defined } from "../core/text/defined.ts";
 import type { Crew } from "../crew.ts";
-import { answerKindOf } from "./ask.ts";
 import type { DelegatedCall } from "./delegated.ts";
 import { createServedRuns, type McpRun, type ServedRuns } from "./runs.ts";
 import { type RunView, viewOf } from "./view.ts";
@@ -91,7 +91,7 @@ export function createServerContext(
       const found = await find(word);
       const { state } = await stateOf(crew, found);
       const question = theQuestion(state, path);
-      if (answerKindOf(question) === "call" && !answersCalls)
+      if (answerKind(question) === "permission" && !answersCalls)
         throw new CrewError(
           "UNKNOWN_GATE",
           `"${state.run}/${question.path}" asks for a permission, which only a person can give.`,

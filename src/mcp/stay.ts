@@ -1,7 +1,8 @@
+import { answerKind } from "../core/plan/answer-kind.ts";
 import type { State } from "../core/run/state.ts";
 import type { Question } from "../core/run/run-status.ts";
 import { onAbort } from "../runtime/async/on-abort.ts";
-import { answerIn, answerKindOf, keyOf } from "./ask.ts";
+import { answerIn, keyOf } from "./ask.ts";
 import { reportProgress } from "./progress.ts";
 import type { McpRun, WaitedRun } from "./runs.ts";
 import type { CallContext } from "./sdk.ts";
@@ -101,7 +102,7 @@ export async function takeReplies(served: WaitedRun, replies: Readonly<Record<st
     const key = keyOf(question);
     if (!Object.hasOwn(replies, key)) continue;
     served.putOff.add(key);
-    const answer = answerIn(replies[key], answerKindOf(question));
+    const answer = answerIn(replies[key], answerKind(question));
     if (answer) await served.answer(question, answer);
     else answered = false;
   }

@@ -43,6 +43,11 @@ function taskLines(state: State, options: SummaryOptions): string[] {
   return [...listedNodes.flatMap((view) => taskLine(view, names, options)), ...rest];
 }
 
+/** The lines of a task that has just ended. */
+export function endedTaskLines(view: NodeView, look: Look, columns: number): string[] {
+  return taskLine(view, widthOf(nodeTitle(view)), { look, columns, tasks: true });
+}
+
 function taskLine(view: NodeView, names: number, { look, columns }: SummaryOptions): string[] {
   const { colors, signs } = look;
   const begin = `${signFor(view, look)} ${pad(nodeTitle(view), names)}  `;

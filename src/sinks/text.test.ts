@@ -10,7 +10,6 @@ test("an error while an event is shown names the run and the task", async () => 
     out: nowhere,
     err: nowhere,
     look: createLook({ color: false, unicode: false }),
-    live: undefined,
     quiet: false,
     since: 0,
     tell: (event) => {
@@ -33,7 +32,6 @@ test("a log has one line for the end of each task, and no second list of them", 
     out: new Writable({ write: (_chunk, _encoding, done) => done() }),
     err,
     look: createLook({ color: false, unicode: false }),
-    live: undefined,
     quiet: false,
     since: 0,
   });

@@ -14,26 +14,12 @@ export type TextOptions = Readonly<{
   out: Writable;
   err: Writable;
   look: Look;
-  /** Draws lines that change in place. Given only where a person watches on a terminal that can redraw. */
-  live?: LiveLines | undefined;
   /** Nothing but the result. */
   quiet: boolean;
   /** Skips events that happened before, as when a run is resumed. */
   since: number;
   /** The text for an event that replaces its log line. */
   tell?: (event: KeptEvent, state: State) => string | undefined;
-}>;
-
-/** Lines at the bottom of a terminal that show a running run and are redrawn in place. */
-export type LiveLines = Readonly<{
-  columns(): number;
-  draw(state: State): void;
-  /** Adds a sentence to the last line. */
-  hint(text: string): void;
-  /** Removes the lines; the next drawing starts where they started. */
-  clear(): void;
-  /** Removes the lines and restores the terminal. Safe to call twice. */
-  close(): void;
 }>;
 
 /** A run in front of a person. */
@@ -45,79 +31,61 @@ export type TextSink = Readonly<{
   /** Releases the terminal until `resume`. */
   pause(): void;
   resume(): void;
-  /** Says something once, above the live lines. */
+  /** Says something once, above rows that change. */
   say(text: string): void;
-  /** Says one more thing at the end of the live lines. */
+  /** Says what goes on, in the last row that changes. */
   hint(text: string): void;
   /** Leaves the terminal as it was found. */
   close(): void;
 }>;
 
-/** How often the live lines are drawn at the most. */
-const FRAME_MS = 80;
-
-/** Progress for people: the live lines it is given, or plain lines. */
-export function createTextSink({ out, err, look, live, quiet, since, tell }: TextOptions): TextSink {
-  let paused = false;
-  let timer: NodeJS.Timeout | undefined;
-
+/** Progress for people as plain lines, for a log or a terminal that cannot redraw. */
+export function createTextSink({ out, err, look, quiet, since, tell }: TextOptions): TextSink {
+  let held: string[] | undefined;
   const print = (text: string): void => {
-    live?.clear();
-    err.write(`${text}\n`);
+    if (held) held.push(text);
+    else err.write(`${text}\n`);
   };
-  const draw = (run: Run): void => {
-    if (!paused && run.state.plan !== undefined) live?.draw(run.state);
-  };
-
   return {
     follow: async (run) => {
-      if (live && !quiet) timer = setInterval(() => draw(run), FRAME_MS);
       let path = "";
       try {
         for await (const event of run) {
           path = event.path;
           if (quiet || !isKept(event) || event.at < since) continue;
-          const own = tell?.(event, run.state);
           const said =
-            own ?? ((live || tell) && !aboveLive.has(event.type) ? undefined : lineFor(event, run.state, look));
+            tell?.(event, run.state) ?? (tell && !BESIDE.has(event.type) ? undefined : lineFor(event, run.state, look));
           if (said !== undefined) print(said);
         }
       } catch (thrown) {
         throw crashAt(thrown, { run: run.id, path });
-      } finally {
-        clearInterval(timer);
-        live?.close();
       }
     },
     end: ({ state }) => {
-      const output = outputOfRun(state);
-      out.write(output);
+      out.write(outputOfRun(state));
       if (quiet && state.outcome?.status === "ok") return;
       // In a log the line of each task is above.
-      const lines = summaryOf(state, {
-        look,
-        columns: live ? live.columns() : Number.POSITIVE_INFINITY,
-        tasks: live !== undefined || quiet,
-      });
-      err.write(`${live && output !== "" ? "\n" : ""}${lines.join("\n")}\n`);
+      err.write(`${summaryOf(state, { look, columns: Number.POSITIVE_INFINITY, tasks: quiet }).join("\n")}\n`);
     },
+    // Nothing is printed into an open prompt.
     pause: () => {
-      paused = true;
-      live?.close();
+      held ??= [];
     },
     resume: () => {
-      paused = false;
+      const lines = held ?? [];
+      held = undefined;
+      lines.forEach(print);
     },
     say: (text) => {
       if (!quiet) print(terminalLine(text));
     },
-    hint: (text) => live?.hint(text),
-    close: () => live?.close(),
+    hint: () => {},
+    close: () => {},
   };
 }
 
-/** What the live lines cannot say, and so is printed above them. */
-const aboveLive: ReadonlySet<string> = new Set([
+/** What is printed even where the text for events is given. */
+const BESIDE: ReadonlySet<string> = new Set([
   "node.retried",
   "turn.started",
   "tool.denied",

@@ -8,13 +8,14 @@ import { emptyPrompt, promptKey, promptWith } from "../../tui/chat/prompt.ts";
 import type { Key } from "../../tui/input/keys.ts";
 import { createHighlight } from "../../tui/markdown/highlight.ts";
 import type { Highlight } from "../../tui/markdown/options.ts";
-import { Screen } from "../../tui/screen.ts";
 import type { Terminal } from "../base/terminal.ts";
 import { createRawInput } from "../terminal/raw-input.ts";
-import { boxesOn, delegates } from "../terminal/watch-run.ts";
-import { browseTranscripts } from "./browse-transcripts.ts";
+import { boxesOn, delegates } from "../terminal/helper-boxes.ts";
+import { createQuestions, type OpenQuestions } from "../terminal/questions.ts";
+import { restoreOnEnd } from "../terminal/restore-terminal.ts";
+import { stderrScreen } from "../terminal/stderr-screen.ts";
+import { browseTranscripts } from "../screen/browse-transcripts.ts";
 import { editText } from "./edit-text.ts";
-import { type ChatQuestions, createChatQuestions } from "./questions.ts";
 
 /** A conversation on a terminal: one prompt that is always there, and answers above it. */
 export type ChatTerminal = Readonly<{
@@ -52,12 +53,7 @@ const LEAVE_MS = 2_000;
 export function createChatTerminal({ terminal, history, complete, transcripts }: ChatTerminalOptions): ChatTerminal {
   const { look } = terminal;
   const { stderr } = process;
-  const screen = new Screen(
-    Object.assign(Object.create(stderr) as typeof stderr, {
-      write: (text: string) => stderr.write(text),
-      wrapsCursorRow: process.env["TERM_PROGRAM"] !== "vscode",
-    }),
-  );
+  const screen = stderrScreen();
   let prompt = emptyPrompt(history);
   const queue: string[] = [];
   let wake = (): void => {};
@@ -65,12 +61,12 @@ export function createChatTerminal({ terminal, history, complete, transcripts }:
   let lent = 0;
   let interruptedAt = Number.NEGATIVE_INFINITY;
   let notice = "";
-  let working: { run: Run; rows(most: number): string[]; questions: ChatQuestions } | undefined;
+  let working: { run: Run; rows(most: number): string[]; questions: OpenQuestions } | undefined;
   let highlight: Highlight | undefined;
   if (process.stdout.isTTY) void createHighlight(look).then((made) => (highlight = made));
 
   /** The questions of the run, once the line that is being typed is out of the way. */
-  const asking = (): ChatQuestions | undefined =>
+  const asking = (): OpenQuestions | undefined =>
     working?.questions.open() && prompt.editor.text === "" ? working.questions : undefined;
   const hint = (): string => {
     if (notice !== "") return notice;
@@ -79,8 +75,11 @@ export function createChatTerminal({ terminal, history, complete, transcripts }:
     if (working) return "Enter queues, Ctrl-S sends now, Esc stops, Ctrl-O transcript";
     return "/help lists the commands, Ctrl-O transcript, Ctrl-D exits";
   };
-  const draw = (print: readonly string[] = []): void => {
-    if (lent > 0) return;
+  const held: string[] = [];
+  const draw = (lines: readonly string[] = []): void => {
+    held.push(...lines);
+    if (lent > 0) return; // printed when the terminal is back
+    const print = held.splice(0);
     const question = asking();
     const { rows, cursor } = chatRows({
       look,
@@ -88,7 +87,12 @@ export function createChatTerminal({ terminal, history, complete, transcripts }:
       height: screen.rows,
       prompt: question?.prompt() ?? prompt,
       queue: [...urgent, ...queue],
-      working: working && ((most) => question?.rows(most, screen.columns - 1) ?? working!.rows(most)),
+      working:
+        working &&
+        ((most) =>
+          question
+            ? [...(most > 1 ? working!.rows(most - 1) : []), ...question.rows(1, screen.columns - 1)]
+            : working!.rows(most)),
       hint: hint(),
     });
     screen.frame({ print, rows, cursor });
@@ -206,7 +210,7 @@ export function createChatTerminal({ terminal, history, complete, transcripts }:
     input.stop();
     screen.close();
   };
-  process.once("exit", restore);
+  const withdraw = restoreOnEnd(restore);
   input.start();
   draw();
 
@@ -229,14 +233,20 @@ export function createChatTerminal({ terminal, history, complete, transcripts }:
         highlight: () => highlight,
         boxes: boxesOn(look),
         delegates,
+        prints: true,
       });
       let tick = 0;
       const rows = (most: number): string[] => view.rows(run.state, { now: Date.now(), tick, most });
-      const questions = createChatQuestions(run, {
+      const questions = createQuestions({
         look,
+        state: run.state,
+        answer: async ({ path, call }, answer) =>
+          (await run.answer(path, answer, call)) ? undefined : `${path} no longer waits for an answer.`,
         print: (lines) => draw(lines),
         changed: () => draw(),
-        queue: (text) => void queue.push(text),
+        other: (text) => {
+          if (text !== "") queue.push(text);
+        },
       });
       working = { run, rows, questions };
       notice = "";
@@ -261,7 +271,7 @@ export function createChatTerminal({ terminal, history, complete, transcripts }:
         working = undefined;
         queue.unshift(...urgent.splice(0));
         notice = "";
-        draw(view.end(run.state, run.state.outcome));
+        draw(view.end(run.state, outputIn(run.state)));
       }
     },
     print: (text) => draw(text.split("\n")),
@@ -269,9 +279,11 @@ export function createChatTerminal({ terminal, history, complete, transcripts }:
     history: () => prompt.history,
     left: () => leaving,
     close: () => {
-      process.off("exit", restore);
+      withdraw();
       stderr.off("resize", resized);
       restore();
     },
   };
 }
+
+const outputIn = ({ outcome }: Run["state"]): string => (outcome && "output" in outcome ? (outcome.output ?? "") : "");

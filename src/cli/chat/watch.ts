@@ -3,12 +3,13 @@ import type { State } from "../../core/run/state.ts";
 import type { Run } from "../../runtime/run/run.ts";
 import type { Look } from "../../core/view/look.ts";
 import { outputOfRun } from "../../sinks/output.ts";
+import { createTextSink } from "../../sinks/text.ts";
 import { counted, listed, spentInAll, terminalLine, took } from "../../core/view/words.ts";
 import type { Flags } from "../base/flags.ts";
 import type { Terminal } from "../base/terminal.ts";
 import { answerGates, answering } from "../terminal/gates.ts";
-import { showRun } from "../terminal/show-run.ts";
-import { boxesOn, openTerminal } from "../terminal/watch-run.ts";
+import { boxesOn } from "../terminal/helper-boxes.ts";
+import { openTerminal } from "../watch/watch-run.ts";
 
 /**
  * Shows one message until it is answered: boxes for its agents, then the answer. Ctrl-C first stops
@@ -17,27 +18,25 @@ import { boxesOn, openTerminal } from "../terminal/watch-run.ts";
 export async function watch(
   run: Run,
   { quiet = false }: Pick<Flags, "quiet">,
-  { look, live, attended }: Terminal,
+  { look, attended }: Terminal,
 ): Promise<void> {
   const since = Date.now();
-  const text = showRun({ look, live }, { quiet, since, tell: boxesOn(look) });
-  const interrupt = interrupting(run, text.hint);
+  const { stdout: out, stderr: err } = process;
+  const text = createTextSink({ out, err, look, quiet, since, tell: boxesOn(look) });
+  const interrupt = interrupting(run, text.say);
   const end = (): void => run.pause("the terminal was closed");
   const { keys, person } = openTerminal(text, { attended, interrupt });
   process.on("SIGINT", interrupt);
   for (const name of ENDS) process.on(name, end);
-  process.once("exit", text.close);
+  keys?.start();
   try {
     await Promise.all([
       text.follow(run),
-      keys?.hold(),
       attended ? answerGates(run, person, answering(run, since, text.say)) : undefined,
     ]);
   } finally {
-    keys?.release();
-    text.close();
+    keys?.stop();
     process.off("SIGINT", interrupt);
-    process.off("exit", text.close);
     for (const name of ENDS) process.off(name, end);
   }
   show(run.state, look, quiet);

@@ -7,7 +7,7 @@ import { jsonOption } from "../base/flags.ts";
 import { crewFor, openOwnStore } from "./start.ts";
 import { answerGates, answering, yes } from "../terminal/gates.ts";
 import { onSignals } from "../terminal/signals.ts";
-import { exitCodeFor } from "../terminal/watch-run.ts";
+import { exitCodeFor } from "../watch/watch-run.ts";
 
 /** `subcrew background-run RUN`: what `--bg` starts. It has no terminal; commands to it are files in the run's folder. */
 export const backgroundRun: CliCommand = {

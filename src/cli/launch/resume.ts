@@ -49,13 +49,13 @@ export const resumeCommand: CliCommand = {
       );
     const [
       { watchRun },
-      { crewFor, openOwnStore, runOptionsOf },
+      { crewFor, intoBackground, openOwnStore, runOptionsOf },
       { terminal },
       { readPrompt },
       { readRecordedRun },
       { runNamed },
     ] = await Promise.all([
-      import("../terminal/watch-run.ts"),
+      import("../watch/watch-run.ts"),
       import("./start.ts"),
       import("../base/terminal.ts"),
       import("./mode.ts"),
@@ -99,7 +99,8 @@ export const resumeCommand: CliCommand = {
         !(status === "failed" && flags.retryFailed);
       if (flags.bg && !over) return (await import("./background.ts")).resumeInBackground(crew, id, more, all);
       const run = crew.resume(recorded, more);
-      const code = await watchRun(run, flags, place);
+      const background = intoBackground(crew, all, place);
+      const code = await watchRun(run, flags, place, { crew, background });
       const outcome = path === undefined ? undefined : run.state.nodes.get(path)?.outcome;
       // The rest of the run stays paused: what was asked for is this task.
       return run.state.status === "paused" && outcome ? exitCodeOf(outcome) : code;
@@ -113,7 +114,10 @@ export const resumeCommand: CliCommand = {
     const { plan, continues, continued } = await crew.continuing(asked);
     const more = { ...options, continues, ...defined({ name: flags.name }) };
     if (flags.bg) return (await import("./background.ts")).runInBackground(crew, plan, more, all);
-    return watchRun(crew.run(plan, { ...more, ownProcess: true, continued }), flags, place);
+    return watchRun(crew.run(plan, { ...more, ownProcess: true, continued }), flags, place, {
+      crew,
+      background: intoBackground(crew, all, place),
+    });
   },
 };
 

@@ -17,7 +17,8 @@ import { ancestorVariable } from "../../runtime/commands/ancestor-variable.ts";
 import type { Flags, OptionFlags } from "../base/flags.ts";
 import { type PermissionFlags, permissionsIn } from "../base/permission-flags.ts";
 import { terminal } from "../base/terminal.ts";
-import { boxesOn, watchRun } from "../terminal/watch-run.ts";
+import { boxesOn } from "../terminal/helper-boxes.ts";
+import { watchRun } from "../watch/watch-run.ts";
 
 /** Runs an input in front of a person, or of a program, and gives back the exit code. */
 export async function start(input: AnyInput, flags: Flags, { boxes = false } = {}): Promise<number> {
@@ -37,7 +38,20 @@ export async function start(input: AnyInput, flags: Flags, { boxes = false } = {
     ...defined({ deck: taping.deck }),
   });
   const tell = boxes ? boxesOn(place.look) : undefined;
-  return taping.end(await watchRun(run, flags, place, tell));
+  const background = taping.deck === undefined ? { background: intoBackground(crew, flags, place) } : {};
+  return taping.end(await watchRun(run, flags, place, { crew, ...defined({ tell }), ...background }));
+}
+
+/** Continues a paused run in the background, with the same flags. */
+export function intoBackground(
+  crew: Crew,
+  flags: Flags,
+  place: { attended: boolean },
+): (id: string) => Promise<number> {
+  return async (id) => {
+    const { name: _, ...options } = runOptionsOf(flags, place);
+    return (await import("./background.ts")).resumeInBackground(crew, id, options, { ...flags, bg: true });
+  };
 }
 
 /** Where runs are kept, for a command that has to look at one before it can make the crew for it. */

@@ -1,6 +1,7 @@
 import { exitCodeOf } from "../../core/outcome/outcome.ts";
 import { isEnded, openQuestions } from "../../core/run/run-status.ts";
 import { defined } from "../../core/text/defined.ts";
+import type { AnswerHandlers } from "../terminal/gates.ts";
 import type { CliCommand } from "../base/command.ts";
 import { outputOptions } from "../base/flags.ts";
 
@@ -16,22 +17,29 @@ export const attach: CliCommand = {
   options: outputOptions().filter(({ long }) => long !== "--deltas"),
   examples: [["subcrew attach nightly", "watch a run in the background"]],
   act: async ([word], flags) => {
-    const [{ findRun }, { terminal }, { showRun }, { writeJsonLines }, { answerGates }, { openTerminal }] =
-      await Promise.all([
-        import("./find-run.ts"),
-        import("../base/terminal.ts"),
-        import("../terminal/show-run.ts"),
-        import("../../sinks/jsonl.ts"),
-        import("../terminal/gates.ts"),
-        import("../terminal/watch-run.ts"),
-      ]);
+    const [
+      { findRun },
+      { terminal },
+      { followOnScreen },
+      { createTextSink },
+      { writeJsonLines },
+      gates,
+      { openTerminal },
+    ] = await Promise.all([
+      import("./find-run.ts"),
+      import("../base/terminal.ts"),
+      import("../watch/run-keys.ts"),
+      import("../../sinks/text.ts"),
+      import("../../sinks/jsonl.ts"),
+      import("../terminal/gates.ts"),
+      import("../watch/watch-run.ts"),
+    ]);
     const { crew, run } = await findRun(word);
     const { id } = run;
     const { look, live, attended } = terminal(flags);
     const view = crew.kept.follow(id);
     // Shows all events of an ended run, and only new events of a running one.
     const since = isEnded(run.life) ? 0 : Date.now();
-    const text = showRun({ look, live }, { quiet: flags.quiet ?? false, since });
     let away = false;
     const detach = (): void => {
       away = true;
@@ -40,42 +48,42 @@ export const attach: CliCommand = {
     const over = new AbortController();
     const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
     for (const name of signals) process.on(name, detach);
-    process.once("exit", text.close);
     process.stdout.once("error", detach);
-    const { keys, person } = openTerminal(text, { attended, interrupt: detach });
-    const give = async (
-      { path, question, call }: { path: string; question: string; call?: string },
-      answer: { approve: boolean },
-    ): Promise<string> => {
+    const give: AnswerHandlers["give"] = async ({ path, question, call }, answer) => {
       const command = { do: "answer" as const, path, answer, question, ...defined({ call }) };
       const receipt = await crew.kept.tell(id, command, { waitMs: WAIT_MS, signal: over.signal });
       return receipt?.text ?? "The answer is saved until the run is resumed.";
     };
     // The view repeats the whole record, in which most questions have their answers.
     const asked = openQuestions(run.state);
-    const isOpen = ({
-      seq,
-      path,
-      call,
-      at,
-    }: Readonly<{ seq: number; path: string; call?: string; at: number }>): boolean =>
-      seq > run.state.seq || asked.some((one) => one.path === path && one.call === call && one.askedAt === at);
-    if (!flags.json && !flags.quiet) text.say(`watching ${id} (${run.life})`);
+    const isOpen: AnswerHandlers["isOpen"] = ({ path, call, at, ...event }) =>
+      ("seq" in event && event.seq > run.state.seq) ||
+      asked.some((one) => one.path === path && one.call === call && one.askedAt === at);
+    const { stdout: out, stderr: err } = process;
+    const quiet = flags.quiet ?? false;
+    const text = createTextSink({ out, err, look, quiet, since });
+    if (!flags.json) text.say(`watching ${id} (${run.life})`);
+    let { end } = text;
     try {
-      await Promise.all([
-        flags.json ? writeJsonLines(view, process.stdout) : text.follow(view),
-        keys?.hold(),
-        attended ? answerGates(view, person, { isOpen, give, giveUp: detach, tell: text.say }) : undefined,
-      ]);
+      if (live && !quiet && !flags.json) {
+        const interruptText = "looks away";
+        const shown = { crew, look, since, isOpen, out, attended, interrupt: detach, interruptText };
+        ({ end } = (await followOnScreen(view, { ...shown, canMove: false, answer: give })).screen);
+      } else {
+        const { keys, person } = openTerminal(text, { attended, interrupt: detach });
+        keys?.start();
+        await Promise.all([
+          flags.json ? writeJsonLines(view, out) : text.follow(view),
+          attended ? gates.answerGates(view, person, { isOpen, give, giveUp: detach, tell: text.say }) : undefined,
+        ]).finally(() => keys?.stop());
+      }
     } finally {
       over.abort();
-      keys?.release();
-      text.close();
       for (const name of signals) process.off(name, detach);
     }
     const now = await crew.kept.look(id);
     if (isEnded(now.life)) {
-      if (!flags.json) text.end(view);
+      if (!flags.json) end(view);
       return exitCodeOf(now.state.outcome ?? { status: "cancelled", reason: "" });
     }
     const idle = now.life === "interrupted" || now.life === "paused";

@@ -29,12 +29,14 @@ export const replay: CliCommand = {
     ["subcrew replay data/tasks/2026-02-25/task1.jsonl", "the log of a pegasus task"],
   ],
   act: async ([word], flags) => {
-    const [{ warnOfDamage }, { terminal }, { showRun }, { writeJsonLines }] = await Promise.all([
-      import("./find-run.ts"),
-      import("../base/terminal.ts"),
-      import("../terminal/show-run.ts"),
-      import("../../sinks/jsonl.ts"),
-    ]);
+    const [{ warnOfDamage }, { terminal }, { createRunScreen }, { createTextSink }, { writeJsonLines }] =
+      await Promise.all([
+        import("./find-run.ts"),
+        import("../base/terminal.ts"),
+        import("../watch/run-screen.ts"),
+        import("../../sinks/text.ts"),
+        import("../../sinks/jsonl.ts"),
+      ]);
     const { id, events, problems } = await recordOf(word);
     warnOfDamage({ problems });
     const { look, live } = terminal(flags);
@@ -48,12 +50,13 @@ export const replay: CliCommand = {
         it.publish(event);
       }
     });
-    const text = showRun(
-      { look, live: live && speed > 0 },
-      { quiet: flags.quiet ?? false, since: 0, clock: () => now },
-    );
+    const { stdout: out, stderr: err } = process;
+    const quiet = flags.quiet ?? false;
+    const text =
+      live && speed > 0 && !quiet
+        ? createRunScreen({ look, out, since: 0, clock: () => now })
+        : createTextSink({ out, err, look, quiet, since: 0 });
     process.once("SIGINT", () => view.cancel("stopped with Ctrl-C"));
-    process.once("exit", text.close);
     if (flags.json) await writeJsonLines(view, process.stdout);
     else {
       await text.follow(view);

@@ -1,5 +1,4 @@
-import { quitOnKey } from "./keyboard.ts";
-import { createInterface } from "node:readline/promises";
+import { createInterface, type Interface } from "node:readline/promises";
 import type { Answer } from "../../core/plan/gate.ts";
 import type { Event } from "../../core/run/event.ts";
 import { defined } from "../../core/text/defined.ts";
@@ -97,7 +96,7 @@ export function answering(run: Run, since: number, tell: (text: string) => void)
 export const yes: AskPerson = () => Promise.resolve({ approve: true, by: "--yes" });
 
 /** The terminal that a person is asked on, and who else uses it. */
-export type AskOptions = Readonly<{ pause(): void; resume(): Promise<void>; interrupt(): void }>;
+export type AskOptions = Readonly<{ pause(): void; resume(): void; interrupt(): void }>;
 
 /** Asks the person at the terminal. Neither silence nor earlier input counts as approval. */
 export function askPerson({ pause, resume, interrupt }: AskOptions): AskPerson {
@@ -121,9 +120,20 @@ export function askPerson({ pause, resume, interrupt }: AskOptions): AskPerson {
       return undefined; // the run is over, or the person closed the input
     } finally {
       lines.close();
-      await resume();
+      resume();
     }
   };
+}
+
+/** Ctrl-\\ at a prompt ends the process like a kill, as it does everywhere else. */
+function quitOnKey(lines: Interface): void {
+  const press = (_: unknown, key: { sequence?: string } | undefined): void => {
+    if (key?.sequence !== "\u001c") return;
+    lines.close();
+    process.kill(0, "SIGQUIT");
+  };
+  process.stdin.on("keypress", press);
+  lines.once("close", () => void process.stdin.off("keypress", press));
 }
 
 const WORDS = "Type the answer, then press Enter.";

@@ -52,7 +52,7 @@ async function show(flags: Flags, instead: string, { word, one, everywhere }: Sh
   if (!live || !attended)
     throw new CrewError("BAD_INPUT", "This command needs a terminal.", `Without one, use \`${instead}\`.`);
   const run = one ? await runFor(word) : undefined;
-  const [crew, { showTop }] = await Promise.all([crewFor({}), import("./show-top.ts")]);
+  const [crew, { showTop }] = await Promise.all([crewFor({}), import("../screen/show-top.ts")]);
   return showTop(crew, { look, run, everywhere, notify: flags.notify });
 }
 

@@ -1,3 +1,4 @@
+import { answerKind, misfit } from "../../core/plan/answer-kind.ts";
 import type { RunCommand, Receipt } from "../../core/run/run-command.ts";
 import type { NodeView, State } from "../../core/run/state.ts";
 import { isCrewError } from "../../core/schema/error.ts";
@@ -134,6 +135,8 @@ async function takeAnswer(
     return no(`"${path}" asks a different question now. See \`subcrew inbox\`.`);
   if (call !== undefined && call !== view.call)
     return no(`"${path}" asks about a different call now. See \`subcrew inbox\`.`);
+  const problem = misfit(answerKind(view), answer);
+  if (problem !== undefined) return no(problem);
   // The resumed run has not reached the question yet, or another answer is being recorded.
   if (!(await run.answer(path, clean(answer), view.call))) return undefined;
   while (view.question === asked && run.state.endedAt === undefined && (await pause(5, signal)));

@@ -1,12 +1,12 @@
-import type { Outcome } from "../../core/outcome/outcome.ts";
 import type { Event } from "../../core/run/event.ts";
 import type { NodeView, State } from "../../core/run/state.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
 import { fit, pad, widthOf } from "../../core/view/fit.ts";
 import type { Look } from "../../core/view/look.ts";
 import { nodeTitle } from "../../core/view/nodes.ts";
 import { counted, terminalLine, took } from "../../core/view/words.ts";
 import type { Boxes } from "../boxes.ts";
-import { markdownLines } from "../markdown/markdown.ts";
+import { outputLines } from "../markdown/output-lines.ts";
 import type { Highlight, MarkdownOptions } from "../markdown/options.ts";
 import { createMarkdownStream } from "../markdown/stream.ts";
 import { endedCallLines, runningCallRows, type ShownCall } from "./tool-lines.ts";
@@ -18,7 +18,7 @@ export type AnswerView = Readonly<{
   /** At most so many rows about what goes on right now. */
   rows(state: State, at: Readonly<{ now: number; tick: number; most: number }>): string[];
   /** What is still to be printed when the run has ended: the answer, unless it was streamed. */
-  end(state: State, outcome: Outcome | undefined): string[];
+  end(state: State, output: string): string[];
 }>;
 
 export type AnswerViewOptions = Readonly<{
@@ -29,13 +29,16 @@ export type AnswerViewOptions = Readonly<{
   boxes: Boxes;
   /** Tools that start agents; those have boxes instead of lines. */
   delegates(tool: string): boolean;
+  /** False: the text of the answer is printed elsewhere, and only shown while it grows. */
+  prints: boolean;
 }>;
 
 /** Follows the main agent of a run. Events must be given in their order. */
-export function createAnswerView({ look, columns, highlight, boxes, delegates }: AnswerViewOptions): AnswerView {
+export function createAnswerView(options: AnswerViewOptions): AnswerView {
+  const { look, columns, highlight, boxes, delegates, prints } = options;
   const { colors, signs } = look;
-  const options = (): MarkdownOptions => ({ look, columns: columns(), highlight: highlight() });
-  const stream = createMarkdownStream(options);
+  const drawing = (): MarkdownOptions => ({ look, columns: columns(), highlight: highlight() });
+  const stream = createMarkdownStream(drawing);
   const calls = new Map<string, ShownCall>();
   const outputs = new Map<string, string>();
   let streamed = "";
@@ -53,6 +56,7 @@ export function createAnswerView({ look, columns, highlight, boxes, delegates }:
   };
   let last: "text" | "call" | "other" = "other";
   const text = (lines: string[]): string[] => {
+    if (!prints) return [];
     const from = last;
     if (lines.length > 0) last = "text";
     return group(lines, from === "text" ? "same" : "new");
@@ -188,11 +192,10 @@ export function createAnswerView({ look, columns, highlight, boxes, delegates }:
         Math.max(1, most),
       );
     },
-    end: (_, outcome) => {
+    end: (_, output) => {
       const rest = text(stream.end());
-      const output = outcome && "output" in outcome ? (outcome.output ?? "") : "";
-      const repeated = output.trim() === answer.trim() && answer.trim() !== "";
-      const shown = repeated || output.trim() === "" ? [] : text(markdownLines(output, options()));
+      const repeated = sanitize(output).trim() === sanitize(answer).trim() && answer.trim() !== "";
+      const shown = repeated || output.trim() === "" ? [] : text(outputLines(output, drawing()));
       answer = "";
       return [...rest, ...shown];
     },

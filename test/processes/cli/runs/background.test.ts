@@ -460,9 +460,9 @@ describe.concurrent("looking", () => {
     const there = fresh({ "team.json": team, "turns.json": script("the page") });
     const id = await background(there, ["team", "--input", "team.json", "--model", "scripted:turns.json"]);
     const screen = opened(terminal(tmux.path, there, ["attach", id], { columns: 120, rows: 40 }));
-    await screen.until("[y] yes");
+    await screen.until("Approve?");
     screen.keys("maybe", "Enter");
-    await screen.until("Answer with y or n.");
+    await screen.until("That is not an answer to this question.");
     screen.keys("y", "Enter");
     await screen.until("[exit 0]");
     expect(screen.history()).toContain("The answer was accepted.");

@@ -1,20 +1,21 @@
 import type { ToolCall } from "../../core/model/model.ts";
 import type { Answer } from "../../core/plan/gate.ts";
 import { proposedRule } from "../../core/policy/propose-rule.ts";
+import { type AnswerKind, answerKind } from "../../core/plan/answer-kind.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
+import type { State } from "../../core/run/state.ts";
 import { unifiedDiff } from "../../core/text/diff.ts";
 import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { reveal } from "../../core/text/sanitize.ts";
 import type { Look } from "../../core/view/look.ts";
 import { terminalLine } from "../../core/view/words.ts";
-import type { Run } from "../../runtime/run/run.ts";
 import { emptyPrompt, type Prompt, promptKey, promptWith } from "../../tui/chat/prompt.ts";
 import { diffLines } from "../../tui/chat/tool-lines.ts";
 import type { Key } from "../../tui/input/keys.ts";
 
 /** Questions of a run, asked one by one where the person types. */
-export type ChatQuestions = Readonly<{
+export type OpenQuestions = Readonly<{
   /** Whether a question waits. */
   open(): boolean;
   follow(event: KeptEvent): void;
@@ -30,29 +31,31 @@ type Question = Readonly<{
   path: string;
   text: string;
   call: string | undefined;
-  /** It is answered in words. */
-  wants: "words" | undefined;
+  kind: AnswerKind;
   rule: string | undefined;
   about: ToolCall | undefined;
 }>;
 /** What the person types: an answer, or a rule. */
 type Step = "choose" | "rule";
 
-export function createChatQuestions(
-  run: Run,
-  {
-    look,
-    print,
-    changed,
-    queue,
-  }: Readonly<{
-    look: Look;
-    print(lines: string[]): void;
-    changed(): void;
-    /** Queues a text that does not answer the question. */
-    queue(text: string): void;
-  }>,
-): ChatQuestions {
+export type QuestionOptions = Readonly<{
+  look: Look;
+  state: State;
+  /** Gives an answer to the run; the returned text is printed. */
+  answer(
+    asked: Readonly<{ path: string; question: string; call?: string }>,
+    answer: Answer,
+  ): Promise<string | undefined>;
+  print(lines: string[]): void;
+  changed(): void;
+  /** Takes a text that does not answer the question. */
+  other(text: string): void;
+  /** False: the question is answered elsewhere. */
+  takes?(event: Extract<KeptEvent, { type: "gate.opened" }>): boolean;
+}>;
+
+export function createQuestions(options: QuestionOptions): OpenQuestions {
+  const { look, state, answer, print, changed, other, takes = () => true } = options;
   const waiting: Question[] = [];
   const calls = new Map<string, ToolCall>();
   let typed = emptyPrompt([]);
@@ -64,16 +67,18 @@ export function createChatQuestions(
     if (!question) return changed();
     typed = emptyPrompt([]);
     step = "choose";
-    const who = run.state.nodes.get(question.path);
-    const title = `${who?.agent ?? question.path}${who && who.label !== who.path ? ` (${terminalLine(who.label)})` : ""}`;
+    const who = state.nodes.get(question.path);
+    const name = terminalLine(who?.agent ?? question.path);
+    const title = `${name}${who && who.label !== who.path ? ` (${terminalLine(who.label)})` : ""}`;
     print(["", look.colors.yellow(`${title} asks:`), ...visibleLines(question, look)]);
   };
-  const give = (answer: Omit<Answer, "by">): void => {
+  const give = (given: Omit<Answer, "by">): void => {
     const question = waiting.shift();
     if (!question) return;
-    void run
-      .answer(question.path, { ...answer, by: "a person" }, question.call)
-      .then((taken) => taken || print([`${question.path} no longer waits for an answer.`]));
+    const { path, text, call } = question;
+    void answer({ path, question: text, ...defined({ call }) }, { ...given, by: "a person" }).then(
+      (said) => said === undefined || print([terminalLine(said)]),
+    );
     announce();
   };
   /** Everything is entered with Enter, so that a letter of a message that is being typed never answers a question. */
@@ -82,25 +87,24 @@ export function createChatQuestions(
     if (!question) return;
     if (step === "rule")
       return give({ approve: true, always: true, scope, ...defined({ rule: text === "" ? undefined : text }) });
-    if (question.wants === "words") return text === "" ? undefined : give({ approve: true, text });
-    const about = question.call !== undefined;
+    if (question.kind === "words") return text === "" ? undefined : give({ approve: true, text });
     if (/^y(es)?$/i.test(text)) return give({ approve: true });
     const [no, feedback] = /^no?(?:[\s,:;.-]+([\s\S]+))?$/i.exec(text) ?? [];
     if (no !== undefined) return give({ approve: false, ...defined({ text: feedback }) });
-    if (!about) return text === "" ? undefined : give({ approve: true, text });
-    if (/^a$/i.test(text)) return give({ approve: true, always: true, scope: "run" });
-    if (/^[cp]$/i.test(text)) {
+    const lasting = question.kind === "permission";
+    if (lasting && /^a$/i.test(text)) return give({ approve: true, always: true, scope: "run" });
+    if (lasting && /^[cp]$/i.test(text)) {
       scope = text.toLowerCase() === "c" ? "session" : "project";
       if (question.rule === undefined) return give({ approve: true, always: true, scope });
       step = "rule";
       typed = promptWith(typed, question.rule);
-    } else if (text !== "") queue(text);
+    } else other(text);
   };
   return {
     open: () => waiting.length > 0,
     follow: (event) => {
       if (event.type === "turn.ended") for (const call of event.calls) calls.set(`${event.path}#${call.id}`, call);
-      if (event.type === "gate.opened") {
+      if (event.type === "gate.opened" && takes(event)) {
         const about =
           event.call === undefined
             ? undefined
@@ -110,7 +114,7 @@ export function createChatQuestions(
           path: event.path,
           text: event.question,
           call: event.call,
-          wants: event.wants,
+          kind: answerKind(event),
           about,
           rule: about && proposedRule(about.name, about.input),
         });
@@ -124,6 +128,7 @@ export function createChatQuestions(
             : -1;
       if (gone < 0) return;
       waiting.splice(gone, 1);
+      if (event.type === "gate.answered") print([`${terminalLine(event.path)}: already ${answeredText(event.answer)}`]);
       if (gone === 0) announce();
     },
     key: (key) => {
@@ -150,20 +155,32 @@ export function createChatQuestions(
   };
 }
 
-function titleOf(step: Step, { call, wants }: Question): string {
+const answeredText = ({ approve, by }: Answer): string =>
+  `${approve ? "approved" : "rejected"} by ${terminalLine(by ?? "another person")}`;
+
+function titleOf(step: Step, { kind }: Question): string {
   if (step === "rule") return "Allow what this rule covers. Edit it, then press Enter.";
-  return call === undefined || wants === "words" ? "Your answer?" : "Allow this call?";
+  return titles[kind];
 }
 
-function hintOf(step: Step, question: Question | undefined): string {
-  if (step !== "choose") return "Enter sends, Esc goes back";
-  if (question?.wants === "words") return "type the answer; then Enter";
-  if (question?.call === undefined) return "y yes, n WORDS no, or an answer in words; then Enter";
-  return "y once, a always, c pattern here, p pattern in project, n WORDS no; then Enter";
-}
+const titles: Readonly<Record<AnswerKind, string>> = {
+  words: "Your answer?",
+  approval: "Approve?",
+  permission: "Allow this call?",
+};
+
+/** The answers that a question of each kind takes. */
+export const answerHints: Readonly<Record<AnswerKind, string>> = {
+  words: "type an answer, then Enter",
+  approval: "y yes, n no, n WORDS what to change; then Enter",
+  permission: "y once, a always, c pattern here, p pattern in project, n WORDS no; then Enter",
+};
+
+const hintOf = (step: Step, question: Question | undefined): string =>
+  step === "choose" ? answerHints[question?.kind ?? "approval"] : "Enter sends, Esc goes back";
 
 /** The whole question; an edit is shown as a diff. */
-function visibleLines({ text, about }: Question, look: Look): string[] {
+function visibleLines({ text, about }: Pick<Question, "text" | "about">, look: Look): string[] {
   const columns = Math.max(20, (process.stderr.columns || 80) - 1);
   const lines = text.split("\n").map((line) => reveal(line.replaceAll("\t", "    ")));
   const input = about && isRecord(about.input) ? about.input : {};

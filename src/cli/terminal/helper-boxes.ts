@@ -1,0 +1,11 @@
+import type { Look } from "../../core/view/look.ts";
+import { facadeOf } from "../../core/vocabulary/delegation-names.ts";
+import { type Boxes, createBoxes } from "../../tui/boxes.ts";
+
+/** The boxes of the agents that a main agent starts, as wide as the terminal is. */
+export function boxesOn(look: Look): Boxes {
+  return createBoxes({ look, columns: () => process.stderr.columns || 80, delegates });
+}
+
+/** Whether a tool starts agents. */
+export const delegates = (tool: string): boolean => facadeOf(tool) !== undefined;

@@ -1,0 +1,123 @@
+import type { Writable } from "node:stream";
+import type { Answer } from "../../core/plan/gate.ts";
+import { isKept, type KeptEvent } from "../../core/run/event.ts";
+import type { Look } from "../../core/view/look.ts";
+import { transcriptsOf } from "../../core/view/transcript.ts";
+import type { Crew } from "../../crew.ts";
+import type { Run } from "../../runtime/run/run.ts";
+import { transcriptItems } from "../../tui/chat/transcript-screen.ts";
+import type { Key } from "../../tui/input/keys.ts";
+import { type AnswerHandlers, answerGates, answering, yes } from "../terminal/gates.ts";
+import { createQuestions, type QuestionOptions } from "../terminal/questions.ts";
+import { createRawInput } from "../terminal/raw-input.ts";
+import { createRunScreen, type RunScreen } from "./run-screen.ts";
+
+/** How a run is shown on a terminal that can redraw, and what its keys do. */
+export type OnScreenOptions = Readonly<{
+  crew: Crew;
+  look: Look;
+  since: number;
+  /** False for a question that was dealt with before; absent: those from before `since`. */
+  isOpen?: AnswerHandlers["isOpen"];
+  out: Writable;
+  attended: boolean;
+  /** Approves every gate, as `--yes` does. */
+  approves?: boolean;
+  /** Ctrl-C. */
+  interrupt(): void;
+  /** What Ctrl-C does, for the last row. */
+  interruptText?: string;
+  /** Hands out the function that changes the last row. */
+  hints?(give: (text: string) => void): void;
+  /** The run can be continued in the background. */
+  canMove: boolean;
+  /** Gives an answer; absent: to this run. */
+  answer?: QuestionOptions["answer"];
+}>;
+
+/** What is left of a run that was shown: its screen for the end, and whether the person sent it to the background. */
+export type ShownOnScreen = Readonly<{ screen: RunScreen; moved: boolean }>;
+
+/** Shows a run and handles the keys until it ends, is paused, or is sent to the background. */
+export async function followOnScreen(run: Run, options: OnScreenOptions): Promise<ShownOnScreen> {
+  const { crew, look, since, out, attended, approves = false, interrupt, interruptText = "pauses", canMove } = options;
+  const events: KeptEvent[] = [];
+  let moving = false;
+  const keys = attended
+    ? ["w screen", "o transcript", ...(canMove ? ["b background"] : []), `Ctrl-C ${interruptText}`].join(", ")
+    : "";
+  const screen = createRunScreen({ look, out, since, interrupt: `Ctrl-C ${interruptText}`, keys });
+  options.hints?.(screen.hint);
+  const give =
+    options.answer ??
+    (async ({ path, call }, answer: Answer) =>
+      (await run.answer(path, answer, call)) ? undefined : `${path} no longer waits for an answer.`);
+  const questions = createQuestions({
+    look,
+    state: run.state,
+    answer: give,
+    print: screen.print,
+    changed: screen.redraw,
+    other: () => screen.print([look.colors.dim("That is not an answer to this question.")]),
+    takes: (event) => (options.isOpen?.(event) ?? event.at >= since) && !(approves && event.call === undefined),
+  });
+  if (attended) screen.ask(questions);
+  const lend = async (work: () => Promise<unknown>): Promise<void> => {
+    input.stop();
+    try {
+      await screen.lend(work);
+    } finally {
+      if (!over) input.start();
+    }
+  };
+  let over = false;
+  /** A command that is under way would have to begin again, so its end is waited for. */
+  const move = (now: boolean): void => {
+    moving = true;
+    const busy = [...run.state.nodes.values()].some(({ calling, status }) => calling > 0 && status === "running");
+    if (busy && !now) return screen.hint("moves to the background when the running calls have ended; b again: now");
+    screen.hint("moving to the background");
+    run.pause("sent to the background");
+  };
+  const key = (pressed: Key): void => {
+    if (pressed.ctrl && pressed.name === "c") return interrupt();
+    if (questions.open()) {
+      if (pressed.ctrl && pressed.name === "o") return void lend(transcript);
+      questions.key(pressed);
+      return screen.redraw();
+    }
+    if (pressed.name === "o") return void lend(transcript);
+    if (pressed.ctrl || pressed.alt) return;
+    if (pressed.name === "w") return void lend(watch);
+    if (pressed.name === "b" && canMove) move(moving);
+  };
+  const transcript = async (): Promise<void> => {
+    const { browseTranscripts } = await import("../screen/browse-transcripts.ts");
+    await browseTranscripts(transcriptItems(transcriptsOf(events), look), { look, highlight: undefined });
+  };
+  const watch = async (): Promise<void> => {
+    const { showTop } = await import("../screen/show-top.ts");
+    await showTop(crew, { look, run: run.id, everywhere: true });
+  };
+  const input = createRawInput({ key, closed: interrupt, suspend: screen.pause, resume: screen.resume });
+  if (attended) input.start();
+  const collected = (async (): Promise<void> => {
+    for await (const event of run) {
+      if (!isKept(event)) continue;
+      events.push(event);
+      if (moving && event.type === "tool.ended") move(false);
+    }
+  })();
+  try {
+    await Promise.all([
+      screen.follow(run),
+      collected,
+      approves ? answerGates(run, yes, { ...answering(run, since, screen.say), calls: false }) : undefined,
+    ]);
+  } finally {
+    over = true;
+    input.stop();
+    screen.close();
+  }
+  return { screen, moved: moving };
+}

@@ -1,0 +1,146 @@
+import { exitCodeOf } from "../../core/outcome/outcome.ts";
+import type { State } from "../../core/run/state.ts";
+import type { Crew } from "../../crew.ts";
+import type { Run } from "../../runtime/run/run.ts";
+import { writeJsonLines } from "../../sinks/jsonl.ts";
+import { createTextSink, type TextOptions, type TextSink } from "../../sinks/text.ts";
+import type { Flags } from "../base/flags.ts";
+import type { Terminal } from "../base/terminal.ts";
+import { type AskPerson, answerGates, answering, askPerson, yes } from "../terminal/gates.ts";
+import { openResult, type ResultPrinter } from "../terminal/print-result.ts";
+import { createRawInput, type RawInput } from "../terminal/raw-input.ts";
+import { followOnScreen } from "./run-keys.ts";
+import { onSignals, type Signals } from "../terminal/signals.ts";
+
+/** What else a run that is watched can do. */
+export type WatchOptions = Readonly<{
+  crew: Crew;
+  tell?: TextOptions["tell"];
+  /** Lets a process without a terminal continue the run, which is paused then. Returns the exit code. */
+  background?(id: string): Promise<number>;
+}>;
+
+/** Shows a run until its end, asks its questions and handles signals. Returns the exit code. */
+export async function watchRun(
+  run: Run,
+  flags: Flags,
+  { look, live, attended }: Terminal,
+  { crew, tell, background }: WatchOptions,
+): Promise<number> {
+  const since = Date.now();
+  const printer = await openResult(flags);
+  process.stdout.once("error", () => run.pause("the output was closed"));
+  let hint = (_: string): void => {};
+  const signals = onSignals({
+    pause: (reason) => {
+      hint("pausing; Ctrl-C again exits at once");
+      run.pause(reason);
+    },
+  });
+  const { interrupt } = signals;
+  try {
+    if (live && !flags.quiet && printer.format !== "stream-json") {
+      const { screen, moved } = await followOnScreen(run, {
+        crew,
+        look,
+        since,
+        out: printer.out,
+        attended,
+        approves: flags.yes ?? false,
+        interrupt,
+        hints: (give) => (hint = give),
+        canMove: background !== undefined,
+      });
+      signals.stop();
+      if (moved && run.state.status === "paused" && background) return await background(run.id);
+      screen.end(run);
+    } else await followInLines(run, { flags, look, attended, since, printer, interrupt, tell });
+  } finally {
+    signals.stop();
+  }
+  await printer.end(run.state);
+  return exitCodeFor(run.state, signals);
+}
+
+type LineOptions = Readonly<{
+  flags: Flags;
+  since: number;
+  printer: ResultPrinter;
+  interrupt(): void;
+  tell: TextOptions["tell"] | undefined;
+}> &
+  Pick<Terminal, "look" | "attended">;
+
+/** For logs, programs and terminals that cannot redraw. */
+async function followInLines(
+  run: Run,
+  { flags, look, attended, since, printer, interrupt, tell }: LineOptions,
+): Promise<void> {
+  const streamed = printer.format === "stream-json";
+  const text = createTextSink({
+    out: printer.out,
+    err: process.stderr,
+    look,
+    quiet: flags.quiet ?? false,
+    since,
+    ...(tell && { tell }),
+  });
+  const { keys, person } = openTerminal(text, { attended, interrupt });
+  keys?.start();
+  try {
+    // Without a terminal the run fails instead of asking.
+    await Promise.all([
+      streamed ? writeJsonLines(run, printer.out, { deltas: flags.deltas ?? false }) : text.follow(run),
+      flags.yes || attended
+        ? answerGates(run, (asked, signal) => (flags.yes && asked.call === undefined ? yes : person)(asked, signal), {
+            ...answering(run, since, text.say),
+            calls: attended,
+          })
+        : undefined,
+    ]);
+  } finally {
+    keys?.stop();
+  }
+  if (!streamed) text.end(run);
+}
+
+/** As the run ended; one that is paused, as the signal asks that paused it. */
+export function exitCodeFor({ outcome, status }: State, signals: Pick<Signals, "code">): number {
+  if (status === "paused" || !outcome) return signals.code() ?? PAUSED;
+  return exitCodeOf(outcome);
+}
+
+/** `stop` and Ctrl-C. */
+const PAUSED = 130;
+
+/** What a person uses at a terminal that cannot redraw: keys that are not echoed, and questions that have the terminal to themselves. */
+export type Seat = Readonly<{ keys: RawInput | undefined; person: AskPerson }>;
+
+export function openTerminal(
+  { pause, resume }: Pick<TextSink, "pause" | "resume">,
+  { attended, interrupt }: Readonly<{ attended: boolean; interrupt(): void }>,
+): Seat {
+  const keys = attended
+    ? createRawInput({
+        key: ({ ctrl, name }) => {
+          if (ctrl && name === "c") interrupt();
+        },
+        closed: () => {},
+        suspend: pause,
+        resume,
+        paste: false,
+      })
+    : undefined;
+  const person = askPerson({
+    interrupt,
+    pause: () => {
+      keys?.stop();
+      pause();
+    },
+    resume: () => {
+      keys?.start();
+      resume();
+    },
+  });
+  return { keys, person };
+}

@@ -1,0 +1,31 @@
+import type { Answer } from "./gate.ts";
+
+/** What a question wants: words, a yes or no, or a permission, which may hold for longer than one call. */
+export type AnswerKind = "words" | "approval" | "permission";
+
+/** The kind of a question. Without a word about it, a question about a call asks for a permission and a gate for approval. */
+export function answerKind({
+  call,
+  wants,
+}: Readonly<{ call?: string | undefined; wants?: "words" | undefined }>): AnswerKind {
+  return wants ?? (call === undefined ? "approval" : "permission");
+}
+
+/** Why an answer does not fit a question; `undefined` where it does. */
+export function misfit(kind: AnswerKind, { approve, text = "", always, rule }: Answer): string | undefined {
+  const words = text.trim() !== "";
+  switch (kind) {
+    case "words":
+      if (always || rule !== undefined) return "This question asks for words; only a permission can hold for longer.";
+      return approve && !words ? "This question asks for words. Answer it in words." : undefined;
+    case "approval":
+      return always || rule !== undefined
+        ? "This is an approval, which is given once; only a permission can hold for longer."
+        : undefined;
+    case "permission":
+      if (!approve && (always || rule !== undefined)) return "Only a permission that is given can hold for longer.";
+      return approve && words
+        ? "This question asks for a permission, and words are not one. Allow it, or deny it with words about what to do instead."
+        : undefined;
+  }
+}

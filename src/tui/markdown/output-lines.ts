@@ -1,0 +1,19 @@
+import { isRecord } from "../../core/text/json.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
+import { codeLines, markdownLines } from "./markdown.ts";
+import type { MarkdownOptions } from "./options.ts";
+
+/** A result as Markdown, or as code where it is JSON. */
+export function outputLines(output: string, options: MarkdownOptions): string[] {
+  return isJson(output) ? codeLines(sanitize(output), "json", options) : markdownLines(output, options);
+}
+
+function isJson(text: string): boolean {
+  if (!/^\s*[[{]/.test(text)) return false;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) || Array.isArray(value);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,103 @@
+import type { NodeView, State } from "../../core/run/state.ts";
+import { type ParkedRun, parkedRun } from "../../core/run/parked-run.ts";
+import { formatDuration } from "../../core/text/duration.ts";
+import { fit, pad, widthOf } from "../../core/view/fit.ts";
+import type { Look } from "../../core/view/look.ts";
+import { nodeTitle, progressOf, progressWords, shownNodes } from "../../core/view/nodes.ts";
+import { listed, spentInAll, terminalLine, took } from "../../core/view/words.ts";
+
+/** What the rows depend on besides the state. */
+export type RunFrame = Readonly<{
+  look: Look;
+  columns: number;
+  /** At most so many rows. */
+  most: number;
+  now: number;
+  /** Counts frames; turns the spinner. */
+  tick: number;
+}>;
+
+/** The tasks that are under way, one row each as far as there is room, and how many more there are. */
+export function taskRows(state: State, frame: RunFrame): string[] {
+  const { look, columns } = frame;
+  const nodes = shownNodes(state).filter(({ status }) => status === "running");
+  const room = Math.max(1, frame.most);
+  const shown = nodes.length <= room ? nodes : nodes.slice(0, Math.max(1, room - 1));
+  const names = Math.min(
+    Math.max(8, ...shown.map((view) => widthOf(nodeTitle(view)))),
+    Math.max(8, Math.floor(columns / 3)),
+  );
+  const lines = shown.map((view) => rowFor(view, names, frame));
+  if (shown.length < Math.min(room, nodes.length))
+    lines.push(look.colors.dim(fit(`  +${nodes.length - shown.length} more`, columns, look.signs.more)));
+  return lines;
+}
+
+/** What the last rows say besides the state. */
+export type FootOptions = Pick<RunFrame, "look" | "columns" | "now"> &
+  Readonly<{
+    /** What keys do, or what goes on. */
+    hint: string;
+    /** What Ctrl-C does while the run is parked; absent: nothing is said about it. */
+    interrupt?: string;
+  }>;
+
+/** Why nothing goes on, where that is so, and how far the run is. */
+export function footRows(state: State, options: FootOptions): string[] {
+  return [...parkedRow(state, options), footer(state, options)];
+}
+
+/** While nothing goes on: why, how long it still takes, and what can be done. */
+function parkedRow(state: State, { look, columns, now, interrupt = "" }: FootOptions): string[] {
+  const parked = parkedRun(state);
+  if (!parked) return [];
+  const text = listed([`parked: ${countdown(parked, now)}`, interrupt, terminalLine(parked.helps)], look);
+  return [look.colors.yellow(fit(text, columns - 1, look.signs.more))];
+}
+
+/** How long a parked task still waits. */
+function countdown({ nextTry, until }: Pick<ParkedRun, "nextTry" | "until">, now: number): string {
+  const at = nextTry ?? until;
+  if (at === undefined) return "waits until a limit is raised";
+  const seconds = Math.ceil((at - now) / 1_000);
+  return seconds > 0 ? `asks again in ${formatDuration(seconds * 1_000, "spaced")}` : "asking again";
+}
+
+function rowFor(view: NodeView, names: number, { look, columns, now, tick }: RunFrame): string {
+  const { colors, signs } = look;
+  const sign = view.question === undefined ? (signs.spinner[tick % signs.spinner.length] ?? "") : "?";
+  const name = pad(fit(nodeTitle(view), names, signs.more), names);
+  const time = took(now - view.startedAt);
+  const room = columns - names - time.length - 6;
+  if (room < 6) return fit(`${sign} ${name}`, columns - 1, signs.more);
+  const doing = pad(fit(doingOf(view), room, signs.more), room);
+  return `${colors.cyan(sign)} ${name}  ${colors.dim(doing)}  ${colors.dim(time)}`;
+}
+
+function doingOf(view: NodeView): string {
+  // The last words of a text that grows are where it grows.
+  if (view.doing === "writing")
+    return terminalLine(
+      view.text
+        .slice(-LAST_WORDS)
+        .split("\n")
+        .findLast((line) => line.trim() !== "") ?? "writing",
+    );
+  return terminalLine(view.doing);
+}
+
+const LAST_WORDS = 400;
+
+function footer(state: State, { look, columns, now, hint }: FootOptions): string {
+  const progress = progressOf(state);
+  const counts = progress.total > 1 ? progressWords(progress) : mainWords(state);
+  const spent = state.usage.turns > 0 ? spentInAll(state.usage, state.cost).slice(1) : [];
+  const time = took(now - (state.startedAt || now));
+  return look.colors.dim(fit(listed([...counts, time, ...spent, hint], look), columns - 1, look.signs.more));
+}
+
+/** Who works: the agent and the model of the only task. */
+function mainWords(state: State): string[] {
+  const main = [...state.nodes.values()].find(({ kind, path }) => kind === "task" && !path.includes("/"));
+  return main ? [nodeTitle(main), terminalLine(main.model ?? "")] : [];
+}

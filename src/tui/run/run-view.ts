@@ -1,0 +1,55 @@
+import type { KeptEvent, Event } from "../../core/run/event.ts";
+import type { NodeView, State } from "../../core/run/state.ts";
+import type { Look } from "../../core/view/look.ts";
+import { type AnswerView, type AnswerViewOptions, createAnswerView } from "../chat/answer-view.ts";
+import { outputLines } from "../markdown/output-lines.ts";
+import { taskRows } from "./run-rows.ts";
+
+export type RunViewOptions = AnswerViewOptions &
+  Readonly<{
+    /** The line that an event adds to the scrollback, besides the answer. */
+    told(event: KeptEvent, state: State): string | undefined;
+    /** The lines of a task of the plan that has ended. */
+    ended(view: NodeView, look: Look, columns: number): string[];
+  }>;
+
+/** The answer of a run with one task as in a chat; of a run with several, one row per task and a line when one ends. */
+export function createRunView(options: RunViewOptions): AnswerView {
+  const { look, columns, highlight, told, ended, prints } = options;
+  const answer = createAnswerView(options);
+  let only: boolean | undefined;
+  const isOnly = (state: State): boolean =>
+    (only ??= state.plan === undefined ? undefined : hasOneTask(state)) ?? false;
+  return {
+    lines: (event, state) => {
+      const said = "seq" in event ? told(event, state) : undefined;
+      const more = said === undefined ? [] : said.split("\n");
+      if (isOnly(state)) return [...answer.lines(event, state), ...more];
+      const view = endedTask(event, state);
+      return [...more, ...(view ? ended(view, look, columns()) : [])];
+    },
+    rows: (state, at) =>
+      isOnly(state) ? answer.rows(state, at) : taskRows(state, { ...at, look, columns: columns() }),
+    end: (state, output) => {
+      if (isOnly(state)) return answer.end(state, output);
+      return prints && output.trim() !== ""
+        ? ["", ...outputLines(output, { look, columns: columns(), highlight: highlight() })]
+        : [];
+    },
+  };
+}
+
+function hasOneTask({ plan }: State): boolean {
+  const nodes = Object.values(plan?.nodes ?? {}).filter(({ kind }) => kind !== "join");
+  return nodes.length === 1 && nodes[0]!.kind === "task";
+}
+
+/** The task of the plan, or of a round of it, that an event has ended. */
+function endedTask(event: Event, { nodes }: State): NodeView | undefined {
+  if (event.type !== "node.ended") return undefined;
+  const view = nodes.get(event.path);
+  const helper = event.path.split("/").length > 1 && !/\.\d+\/[^/]*$/.test(event.path);
+  return view?.kind === "task" && !helper && !(event.path.includes("/") && view.status === "skipped")
+    ? view
+    : undefined;
+}
