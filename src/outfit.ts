@@ -19,6 +19,8 @@ import { defined } from "./core/text/defined.ts";
 import type { McpServers } from "./core/vocabulary/mcp-server.ts";
 import { childEntry } from "./crew/child-entry.ts";
 import type { LanguageModel } from "./models/ai-sdk/is-language-model.ts";
+import { lazyStore } from "./engines/lazy-store.ts";
+import { secretsOfUrl, shownUrl } from "./engines/postgres/engine-url.ts";
 import { builtinModels } from "./models/registry/builtin.ts";
 import { createModelRegistry, type ModelRegistry, type ModelRegistryConfig } from "./models/registry/registry.ts";
 import { type AccessParts, accessParts, createRunAccess, demandSandbox, restrictTo } from "./runtime/access/access.ts";
@@ -51,6 +53,8 @@ export type CrewSetup = TaskWorldSettings &
   Readonly<{
     /** Where runs are kept: `$SUBCREW_HOME` or `~/.subcrew` by default; `false`: nowhere. */
     home?: string | false;
+    /** The address of the engine that keeps the runs and gives tasks to workers; by default both happen here. */
+    engine?: string;
     /** The home folder in which the user's own agents are looked for. */
     userHome?: string;
     /** The project's own agents may run. */
@@ -119,6 +123,7 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource = {}
     ...secretsIn(setup.providers),
     ...secretsIn(setup.mcpServers),
     ...(setup.secrets ?? []),
+    ...(setup.engine === undefined ? [] : secretsOfUrl(setup.engine)),
   ]);
   const parts: ToolParts = {
     fetch: createGuardedFetch(setup.network),
@@ -246,8 +251,15 @@ export function blockedBy(env: Env): Pick<Caller, "blocked"> {
 }
 
 /** The store of a crew's runs. */
-export function openStore(setup: Pick<CrewSetup, "home" | "env">, clock: () => number = Date.now): RunStore {
-  return setup.home === false ? createMemoryStore(clock) : createFolderStore(homeOf(setup));
+export function openStore(setup: Pick<CrewSetup, "home" | "env" | "engine">, clock: () => number = Date.now): RunStore {
+  const { engine } = setup;
+  if (engine === undefined) return setup.home === false ? createMemoryStore(clock) : createFolderStore(homeOf(setup));
+  const local = setup.home === false ? createMemoryStore(clock) : createFolderStore(join(homeOf(setup), "engine"));
+  const shown = shownUrl(engine);
+  return lazyStore(async () => (await import("./engines/connect.ts")).connectEngine(engine, local).store, {
+    place: (run) => `${shown} (${run})`,
+    local: local.local,
+  });
 }
 
 /** Where a crew keeps what it keeps. */

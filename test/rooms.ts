@@ -273,6 +273,10 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: "serving MCP; MCP servers",
     sees: ["cli/base", "cli/terminal", "cli/launch", "cli/a2a"],
   },
+  "cli/engine": {
+    holds: "engines on Postgres: a server on this machine, schema, status, draining; the worker",
+    sees: ["cli/base", "cli/launch"],
+  },
   "cli/chat": {
     holds: "chat, in a terminal or in an editor",
     sees: [
@@ -298,11 +302,21 @@ export const rooms: Readonly<Record<string, Room>> = {
       "cli/setup",
       "cli/a2a",
       "cli/mcp",
+      "cli/engine",
       "cli/chat",
     ],
   },
   modes: { holds: "one file per mode: its input becomes a plan; references between tasks", sees: [] },
-  engines: { holds: "where calls and waits live: in this process", sees: [] },
+  "engines/server": { holds: "a Postgres on this machine: finding its programs, starting and stopping it", sees: [] },
+  "engines/postgres": {
+    holds:
+      "the database of an engine: connections, announcements, schema; runs, events, commands and outputs in its tables",
+    sees: [],
+  },
+  engines: {
+    holds: "where calls and waits live: in this process, or on many machines",
+    sees: ["engines/postgres"],
+  },
   "sinks/transcript": { holds: "a run written down whole: text, Markdown, HTML", sees: [] },
   sinks: {
     holds: "a run as text or JSON lines: progress, summary, output, the text of `status`",

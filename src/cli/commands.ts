@@ -214,6 +214,11 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     group: SETUP,
     load: async () => (await import("./setup/doctor.ts")).doctor,
   },
+  engine: {
+    summary: "an engine for many machines: start, migrate, look at, drain",
+    group: SERVE,
+    load: async () => (await import("./engine/engine.ts")).engineCommand,
+  },
   config: {
     summary: "show and change settings",
     group: SETUP,

@@ -48,7 +48,15 @@ export function createLaunch({
       );
     return launchRun(store, {
       request: redactor.deep({ ...asked, crew: { cwd, ...(setup.trusted && { trust: true }), ...crew }, at: clock() }),
-      process: { command: backgroundCommand(asked.id), cwd, env: { ...env, SUBCREW_HOME: homeOf(setup) } },
+      process: {
+        command: backgroundCommand(asked.id),
+        cwd,
+        env: {
+          ...env,
+          SUBCREW_HOME: homeOf(setup),
+          ...(setup.engine !== undefined && { SUBCREW_ENGINE: setup.engine }),
+        },
+      },
       most: config.background?.maxRuns ?? DEFAULT_BACKGROUND_RUNS,
     });
   };

@@ -21,6 +21,7 @@ const crewOptions = z.strictObject({
     .optional()
     .describe("the folder in which runs are kept, or false to keep nothing"),
   userHome: text.describe("the home folder in which your own agents are looked for"),
+  engine: z.string().min(1).optional(),
   env: table.describe("the environment variables"),
   trusted: flag.describe("whether the project's own agents may run"),
   discover: flag.describe("false: only the given and the bundled agents exist"),

@@ -23,7 +23,8 @@ export type CliCommand = Readonly<{
 
 /** The command as commander has it; `done` is told the exit code. */
 export function buildCommand(name: string, definition: CliCommand, done: (code: number) => void): Command {
-  const { description, alias, words, usage, options, examples, notes, commands = {}, act } = definition;
+  const { description, alias, words, usage, examples, notes, commands = {}, act } = definition;
+  const options = act ? [...definition.options, engineOption()] : definition.options;
   const command = bare(name).description(description).usage([usage, "[flags]"].filter(Boolean).join(" "));
   if (alias !== undefined) command.alias(alias);
   if (words !== undefined) command.arguments(words);
@@ -38,7 +39,12 @@ export function buildCommand(name: string, definition: CliCommand, done: (code: 
   if (examples.length > 0)
     command.addHelpText("after", `\nExamples:\n${examples.map(([line, what]) => `  ${what}\n    ${line}`).join("\n")}`);
   if (notes !== undefined) command.addHelpText("after", `\n${notes}`);
-  if (act) command.action(async () => done(await act(command.args, command.opts<Flags>())));
+  if (act)
+    command.action(async () => {
+      const flags = command.opts<Flags>();
+      if (flags.engine !== undefined) process.env[ENGINE_VARIABLE] = flags.engine; // settings and child processes read it there
+      done(await act(command.args, flags));
+    });
   else
     command
       .arguments("[mode] [words...]")
@@ -46,6 +52,14 @@ export function buildCommand(name: string, definition: CliCommand, done: (code: 
       .action(() => fail(noneChosen(name, command.args[0], Object.keys(commands))));
   return command;
 }
+
+const ENGINE_VARIABLE = "SUBCREW_ENGINE";
+
+/** Every command takes it: runs are kept, looked at and carried out where it says. */
+const engineOption = (): Option =>
+  new Option("--engine <url>", "use the runs and workers of this engine, a Postgres (setting: engine)").helpGroup(
+    "Engine:",
+  );
 
 function fail(error: Error): never {
   throw error;

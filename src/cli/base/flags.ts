@@ -139,6 +139,11 @@ export type Flags = PermissionFlags &
     publicCards?: boolean;
     url?: string;
 
+    /** Of every command. */
+    engine?: string;
+    /** Of `engine dev`. */
+    data?: string;
+
     record?: string;
     replay?: string;
     replayUntil?: number;

@@ -12,9 +12,11 @@ import { unchecked } from "../../modes/compile.ts";
 import type { CrewOptions } from "../../crew/options.ts";
 import type { RunOptions } from "../../crew/run-options.ts";
 import { type Crew, createCrew } from "../../crew.ts";
+import { readSettings } from "../../defaults.ts";
 import { openStore } from "../../outfit.ts";
 import { ancestorVariable } from "../../runtime/commands/ancestor-variable.ts";
 import type { Flags, OptionFlags } from "../base/flags.ts";
+import { homes } from "../base/home.ts";
 import { type PermissionFlags, permissionsIn } from "../base/permission-flags.ts";
 import { terminal } from "../base/terminal.ts";
 import { boxesOn } from "../terminal/helper-boxes.ts";
@@ -56,7 +58,9 @@ export function intoBackground(
 
 /** Where runs are kept, for a command that has to look at one before it can make the crew for it. */
 export function openOwnStore(): RunStore {
-  return openStore({ env: process.env });
+  const trust = { project: () => false }; // a project cannot name an engine
+  const { config } = readSettings({ cwd: process.cwd(), ...homes(), env: process.env, trust });
+  return openStore({ env: process.env, ...defined({ engine: config.engine }) });
 }
 
 /** The crew that the flags and the settings describe. What is odd about the settings is said. */

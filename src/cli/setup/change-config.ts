@@ -135,7 +135,12 @@ const HIDDEN = "(hidden)";
 /** Values that may hold a key or a password. */
 function isSecret(path: ConfigPath): boolean {
   const last = path.at(-1) ?? "";
-  return last === "apiKey" || path.includes("headers") || (path[0] === "mcpServers" && path[2] === "env");
+  return (
+    last === "apiKey" ||
+    last === "engine" ||
+    path.includes("headers") ||
+    (path[0] === "mcpServers" && path[2] === "env")
+  );
 }
 
 const valueText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));

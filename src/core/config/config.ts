@@ -128,6 +128,11 @@ export const config = z.strictObject({
     })
     .optional()
     .describe("continuing a finished task"),
+  engine: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("address of the engine that keeps runs and gives tasks to workers, as in postgres://user@host/database"),
   permissions: permissions.optional().describe("permissions of agents"),
   agents: z.record(z.string(), agent).optional().describe("overrides for single agents, by name"),
   disabled: names.optional().describe("disabled agents"),

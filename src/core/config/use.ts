@@ -15,6 +15,7 @@ const CREW_WORDS = [
   "delegation",
   "delegationTools",
   "output",
+  "engine",
 ] as const satisfies readonly (keyof Config)[];
 
 /** The settings of a crew as a whole. */

@@ -1,0 +1,53 @@
+import { Option } from "commander";
+import type { CliCommand } from "../base/command.ts";
+import { count, jsonOption, outputOptions } from "../base/flags.ts";
+
+const plain = (): Option[] => [jsonOption(), ...outputOptions().filter(({ long }) => long === "--no-color")];
+
+/** `subcrew engine`: the database behind runs on many machines. */
+export const engineCommand: CliCommand = {
+  description: "Sets up and looks after an engine: a Postgres that keeps runs and gives their tasks to workers.",
+  options: [],
+  examples: [
+    ["subcrew engine dev", "start a Postgres on this machine, with its tables, and print its address"],
+    ["subcrew engine status --engine postgres://...", "its schema, processes, runs and waiting tasks"],
+  ],
+  notes: "docs/scale-out.md describes how to run workers on many machines.",
+  commands: {
+    dev: {
+      description:
+        "Starts a Postgres on this machine (an installed one, else one from an npm package), creates the tables and prints the address. Ctrl-C stops it.",
+      options: [
+        new Option("--data <folder>", "where it keeps its data (default: a folder of subcrew)"),
+        new Option("--port <n>", "its port on 127.0.0.1 (default: a free one)").argParser(count("--port")),
+        ...plain(),
+      ],
+      examples: [
+        ["subcrew engine dev", "then, in another terminal: subcrew worker --engine URL"],
+        ["subcrew engine dev --json", "the address for a program, on the first line"],
+      ],
+      act: async (_, flags) => (await import("./dev.ts")).serveDatabase(flags),
+    },
+    migrate: {
+      description:
+        "Creates the tables of the engine, or brings them up to date. Only adds, so workers can go on meanwhile.",
+      options: plain(),
+      examples: [["subcrew engine migrate --engine postgres://...", "once per database and new version"]],
+      act: async (_, flags) => (await import("./migrate.ts")).migrateEngine(flags),
+    },
+    status: {
+      description: "Shows the schema, the processes, the runs and the tasks of an engine.",
+      options: plain(),
+      examples: [["subcrew engine status", "of the engine in the settings"]],
+      act: async (_, flags) => (await import("./status.ts")).showEngine(flags),
+    },
+    drain: {
+      description: "Tells a worker to take no more tasks, to finish or hand back its tasks, and to end.",
+      words: "<worker>",
+      usage: "WORKER",
+      options: plain(),
+      examples: [["subcrew engine drain build-1.4711", "the beginning of its name is enough"]],
+      act: async ([worker = ""], flags) => (await import("./drain.ts")).drainWorker(worker, flags),
+    },
+  },
+};

@@ -1,0 +1,16 @@
+import { jsonText } from "../../core/text/json-text.ts";
+import { migrate, schemaState } from "../../engines/postgres/migrate.ts";
+import type { Flags } from "../base/flags.ts";
+import { withEngine } from "./named-engine.ts";
+
+/** `subcrew engine migrate` */
+export async function migrateEngine(flags: Flags): Promise<number> {
+  return withEngine(flags, async (database) => {
+    const steps = await migrate(database);
+    const { applied } = await schemaState(database);
+    if (flags.json) process.stdout.write(`${jsonText({ steps, applied })}\n`);
+    else if (steps.length === 0) process.stdout.write(`The tables are up to date (step ${applied}).\n`);
+    else process.stdout.write(`${steps.map((step) => `applied: ${step}`).join("\n")}\n`);
+    return 0;
+  });
+}

@@ -1,0 +1,28 @@
+import { CrewError } from "../../core/schema/error.ts";
+import { type Database, openDatabase } from "../../engines/postgres/database.ts";
+import type { Flags } from "../base/flags.ts";
+import { crewFor } from "../launch/start.ts";
+
+/** The address of the engine that the flag or the settings name. */
+export async function engineUrl(flags: Pick<Flags, "engine">): Promise<string> {
+  const url = flags.engine ?? (await crewFor({})).settings.config.engine;
+  if (url !== undefined) return url;
+  throw new CrewError(
+    "BAD_INPUT",
+    "No engine is named.",
+    "Add --engine postgres://..., or set `engine` in the settings; `subcrew engine dev` starts one on this machine.",
+  );
+}
+
+/** Works with the database of the named engine, and closes it. */
+export async function withEngine<T>(
+  flags: Pick<Flags, "engine">,
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  const database = openDatabase(await engineUrl(flags));
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,40 @@
+import { formatDuration } from "../../core/text/duration.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import { type EngineOverview, engineOverview } from "../../engines/postgres/overview.ts";
+import type { Flags } from "../base/flags.ts";
+import { table } from "../base/table.ts";
+import { terminal } from "../base/terminal.ts";
+import { withEngine } from "./named-engine.ts";
+
+/** `subcrew engine status` */
+export async function showEngine(flags: Flags): Promise<number> {
+  return withEngine(flags, async (database) => {
+    const overview = await engineOverview(database);
+    if (flags.json) process.stdout.write(`${jsonText(overview, 2)}\n`);
+    else process.stdout.write(`${textOf(overview, flags)}\n`);
+    return 0;
+  });
+}
+
+function textOf({ shown, server, schema, processes, runs }: EngineOverview, flags: Flags): string {
+  const state =
+    schema.applied === schema.known
+      ? `step ${schema.applied}, up to date`
+      : schema.applied > schema.known
+        ? `step ${schema.applied}, newer than this version (${schema.known})`
+        : `step ${schema.applied} of ${schema.known}: run \`subcrew engine migrate\``;
+  const lines = [`engine   ${shown} (Postgres ${server})`, `tables   ${state}`];
+  if (runs) lines.push(`runs     ${runs.working} working, ${runs.orphaned} without a living owner, ${runs.kept} kept`);
+  if (processes.length === 0)
+    return [...lines, "", "No process is connected. Start one: subcrew worker --engine URL"].join("\n");
+  const rows = processes.map(({ id, role, slots, version, beatAgoMs, draining, alive }) => ({
+    process: id,
+    role,
+    slots: slots === 0 ? "" : String(slots),
+    version,
+    state: alive ? (draining ? "draining" : "alive") : `silent for ${formatDuration(beatAgoMs)}`,
+  }));
+  return [...lines, "", table([HEADINGS, ...rows], terminal(flags).look).trimEnd()].join("\n");
+}
+
+const HEADINGS = { process: "PROCESS", role: "ROLE", slots: "SLOTS", version: "VERSION", state: "STATE" };

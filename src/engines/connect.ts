@@ -1,0 +1,14 @@
+import type { RunStore } from "../core/run/run-store.ts";
+import { type Database, openDatabase } from "./postgres/database.ts";
+import { createPresence, type Presence } from "./postgres/presence.ts";
+import { createPostgresStore, type PostgresStore } from "./postgres/store.ts";
+
+/** A connected engine: its database, this process in it, and the runs. */
+export type Connection = Readonly<{ database: Database; presence: Presence; store: PostgresStore }>;
+
+/** Connects to an engine. `local`: the store of this machine for files that are needed only here. */
+export function connectEngine(url: string, local: Pick<RunStore, "keep" | "file" | "local">): Connection {
+  const database = openDatabase(url);
+  const presence = createPresence(database);
+  return { database, presence, store: createPostgresStore({ database, presence, local }) };
+}

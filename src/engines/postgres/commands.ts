@@ -1,0 +1,83 @@
+import { randomUUID } from "node:crypto";
+import type { Receipt, RunCommand } from "../../core/run/run-command.ts";
+import type { RunCommands } from "../../core/run/run-store.ts";
+import { channelName } from "./channel-name.ts";
+import type { Database } from "./database.ts";
+import { listenTo } from "./records.ts";
+
+const LOOK_EVERY_MS = 1_000;
+/** A command that cannot be handled yet is tried again after so long. */
+const AGAIN_MS = 250;
+
+type CommandRow = { id: string; body: RunCommand };
+
+/** Commands to the owner of a run, through a table. */
+export function runCommands(database: Database): RunCommands {
+  const open = (run: string): Promise<CommandRow[]> =>
+    database.query<CommandRow>("select id, body from subcrew.commands where run = $1 and receipt is null order by id", [
+      run,
+    ]);
+  return {
+    post: async (run, command, { waitMs, signal, ended }) => {
+      const channel = channelName("commands", run);
+      const news = listenTo(database, channel);
+      const key = randomUUID();
+      try {
+        await database.query(POST, [run, JSON.stringify(command), key, channel]);
+        for (const until = performance.now() + waitMs; ; ) {
+          news.reset();
+          const over = await ended();
+          const [row] = await database.query<{ receipt: Receipt | null }>(
+            "select receipt from subcrew.commands where key = $1",
+            [key],
+          );
+          if (row?.receipt) {
+            await database.query("delete from subcrew.commands where key = $1", [key]);
+            return row.receipt;
+          }
+          if (over) {
+            await database.query("delete from subcrew.commands where key = $1 and receipt is null", [key]);
+            return over;
+          }
+          const left = until - performance.now();
+          if (left <= 0 || signal.aborted) return undefined;
+          await news.wait(Math.min(left, LOOK_EVERY_MS), signal);
+        }
+      } finally {
+        news.stop();
+      }
+    },
+    waiting: async (run) => (await open(run)).map(({ body }) => body),
+    serve: async (run, handle, signal) => {
+      const channel = channelName("commands", run);
+      const news = signal.aborted ? undefined : listenTo(database, channel);
+      try {
+        do {
+          news?.reset();
+          const commands = await open(run);
+          let putOff = 0;
+          for (const { id, body } of commands) {
+            const receipt = await handle(body, signal);
+            if (receipt) await database.query(ANSWER, [id, JSON.stringify(receipt), channel]);
+            else putOff += 1;
+          }
+          if (!signal.aborted) await news?.wait(putOff > 0 ? AGAIN_MS : LOOK_EVERY_MS, signal);
+        } while (!signal.aborted);
+      } finally {
+        news?.stop();
+      }
+    },
+  };
+}
+
+const POST = `
+  with posted as (
+    insert into subcrew.commands (run, body, key) values ($1, $2, $3) on conflict (key) do nothing returning 1
+  )
+  select pg_notify($4, '') from (select count(*) from posted) as once`;
+
+/** Receipts that no sender fetched within a day are deleted with the next one. */
+const ANSWER = `
+  with answered as (update subcrew.commands set receipt = $2 where id = $1),
+  old as (delete from subcrew.commands where receipt is not null and sent < clock_timestamp() - interval '1 day')
+  select pg_notify($3, '')`;

@@ -1,0 +1,158 @@
+import { CrewError, messageOf } from "../../core/schema/error.ts";
+import { pause } from "../../runtime/async/cancel.ts";
+import { loadDriver, type Pool, type PoolClient } from "./driver.ts";
+import { parseEngineUrl, shownUrl } from "./engine-url.ts";
+import { type Bells, createBells } from "./listen.ts";
+
+/** A row as the driver returns it. */
+export type TableRow = Readonly<Record<string, unknown>>;
+
+/** Statements on one connection. */
+export type RunStatement = <T extends TableRow = TableRow>(sql: string, values?: readonly unknown[]) => Promise<T[]>;
+
+/** The database of an engine. It connects with the first statement. */
+export type Database = Readonly<{
+  /** The address without its password. */
+  shown: string;
+  /** The whole address, for libraries that connect themselves. */
+  url: string;
+  /**
+   * Runs one statement. After a lost connection the statement is sent again, so every statement must be safe to repeat:
+   * it may have been carried out although no answer arrived.
+   */
+  query: RunStatement;
+  /** Runs statements in one transaction; the whole transaction is repeated after a lost connection. */
+  transaction<T>(work: (query: RunStatement) => Promise<T>): Promise<T>;
+  /** Calls back when something is announced on a channel, and at least once a second, in case an announcement was lost. */
+  bells: Bells;
+  close(): Promise<void>;
+}>;
+
+export type DatabaseOptions = Readonly<{
+  /** Connections of this process at most. */
+  connections?: number;
+  /** How long statements wait for a database that was reached before and is gone. */
+  patienceMs?: number;
+}>;
+
+const CONNECT_MS = 10_000;
+const PATIENCE_MS = 120_000;
+const FIRST_WAIT_MS = 50;
+const LONGEST_WAIT_MS = 1_000;
+
+/** Opens the database of an engine. */
+export function openDatabase(address: string, options: DatabaseOptions = {}): Database {
+  const { connections = 8, patienceMs = PATIENCE_MS } = options;
+  const shown = shownUrl(address);
+  const url = parseEngineUrl(address).href;
+  const closing = new AbortController();
+  let pool: Promise<Pool> | undefined;
+  let reached = false;
+  const connected = (): Promise<Pool> =>
+    (pool ??= loadDriver().then(({ Pool: PoolClass }) => {
+      const made = new PoolClass({
+        connectionString: url,
+        max: connections,
+        allowExitOnIdle: true,
+        idleTimeoutMillis: 30_000,
+        connectionTimeoutMillis: CONNECT_MS,
+        application_name: "subcrew",
+      });
+      made.on("error", () => {}); // an idle connection was lost; the next statement opens another
+      return made;
+    }));
+  const patiently = async <T>(work: (client: PoolClient) => Promise<T>): Promise<T> => {
+    const until = performance.now() + patienceMs;
+    for (let wait = FIRST_WAIT_MS; ; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
+      try {
+        const client = await (await connected()).connect();
+        reached = true;
+        return await using(client, work);
+      } catch (error) {
+        if (!isConnectionLoss(error)) throw error;
+        if (!reached || performance.now() > until || closing.signal.aborted) throw unreachable(shown, error);
+        await pause(wait, closing.signal);
+      }
+    }
+  };
+  const query: RunStatement = (sql, values) => patiently((client) => queryOn(client)(sql, values));
+  const bells = createBells({
+    open: async (lost) => {
+      const { Client } = await loadDriver();
+      const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
+      client.on("error", lost);
+      client.on("end", lost);
+      await client.connect();
+      return client;
+    },
+  });
+  return {
+    shown,
+    url,
+    query,
+    bells,
+    transaction: (work) =>
+      patiently(async (client) => {
+        const inside = queryOn(client);
+        await inside("begin");
+        try {
+          const result = await work(inside);
+          await inside("commit");
+          return result;
+        } catch (error) {
+          await inside("rollback").catch(() => {});
+          throw error;
+        }
+      }),
+    close: async () => {
+      closing.abort();
+      await bells.close();
+      await (await pool)?.end();
+      pool = undefined;
+    },
+  };
+}
+
+const queryOn =
+  (client: PoolClient): RunStatement =>
+  async <T extends TableRow = TableRow>(sql: string, values: readonly unknown[] = []) =>
+    (await client.query<T>(sql, [...values])).rows;
+
+/** A connection that failed is not used again. */
+async function using<T>(client: PoolClient, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const ignore = (): void => {}; // the statement reports the same error
+  client.on("error", ignore);
+  try {
+    const result = await work(client);
+    client.off("error", ignore);
+    client.release();
+    return result;
+  } catch (error) {
+    client.off("error", ignore);
+    client.release(isConnectionLoss(error));
+    throw error;
+  }
+}
+
+/** Classes and codes of errors after which the statement can be sent again on a new connection. */
+const LOST = /^(?:08|57P0[1-3]|53300$|ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)/;
+const LOST_TEXT =
+  /connection (?:terminated|ended|timeout)|timeout exceeded when trying to connect|client has encountered a connection error|not queryable/i;
+
+/** True when the connection failed, not the statement. */
+export function isConnectionLoss(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (error instanceof AggregateError) return error.errors.some(isConnectionLoss);
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  return LOST.test(code) || LOST_TEXT.test(error.message);
+}
+
+function unreachable(shown: string, cause: unknown): CrewError {
+  const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
+  return new CrewError(
+    "ENGINE_UNREACHABLE",
+    `The engine at ${shown} cannot be reached: ${messageOf(first)}.`,
+    "Check the address and that the database runs; `subcrew engine dev` starts one on this machine.",
+    { cause },
+  );
+}

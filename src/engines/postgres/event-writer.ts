@@ -1,0 +1,141 @@
+import type { KeptEvent } from "../../core/run/event.ts";
+import type { Journal, JournalListener } from "../../core/run/run-store.ts";
+import { CrewError, isCrewError } from "../../core/schema/error.ts";
+import { channelName } from "./channel-name.ts";
+import type { Database } from "./database.ts";
+
+/** The fact of a worker that an event is made of. */
+export type FactSource = Readonly<{ call: string; epoch: number; fact: number }>;
+
+/** A journal whose events can be tied to the facts that they were made of. */
+export type EventWriter = Journal &
+  Readonly<{
+    /** Everything appended during `work` is recorded as made of this fact, in the same statement. */
+    during(source: FactSource, work: () => void): void;
+    epoch: number;
+  }>;
+
+/** What a writer is opened with. `known`: the events up to now. */
+export type WriterOptions = Readonly<{
+  run: string;
+  epoch: number;
+  known: readonly KeptEvent[];
+  listener: JournalListener;
+  /** Gives the claim back. */
+  release(): Promise<void>;
+}>;
+
+/** A batch is written when it has so many events, or so long after its first one. */
+const BATCH = 64;
+const BATCH_MS = 10;
+
+type Waiting = Readonly<{ event: KeptEvent; source: FactSource | undefined }>;
+
+/** Writes the events of a run in batches. A statement whose claim was taken over writes nothing. */
+export function createEventWriter(
+  database: Database,
+  { run, epoch, known, listener, release }: WriterOptions,
+): EventWriter {
+  const events = [...known];
+  let waiting: Waiting[] = [];
+  let source: FactSource | undefined;
+  let writing: Promise<void> | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let failure: Error | undefined;
+
+  const write = async (batch: readonly Waiting[]): Promise<void> => {
+    const [row] = await database.query<{ held: boolean }>(INSERT, [
+      run,
+      epoch,
+      batch.map(({ event }) => event.seq),
+      batch.map(({ event }) => event.path),
+      batch.map(({ event }) => JSON.stringify(event)),
+      batch.map((one) => one.source?.call ?? null),
+      batch.map((one) => one.source?.epoch ?? null),
+      batch.map((one) => one.source?.fact ?? null),
+      channelName("run", run),
+    ]);
+    if (!row?.held) throw replaced(run);
+    listener.kept(batch.map(({ event }) => event));
+  };
+  const drain = async (): Promise<void> => {
+    while (waiting.length > 0 && !failure) {
+      const batch = waiting.slice(0, BATCH);
+      waiting = waiting.slice(BATCH);
+      try {
+        await write(batch);
+      } catch (error) {
+        failure = isCrewError(error) && error.code === "RUN_BUSY" ? error : unwritable(run, error);
+        listener.lost(failure);
+      }
+    }
+    writing = undefined;
+  };
+  const flush = (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    return (writing ??= drain());
+  };
+  const durable = async (): Promise<void> => {
+    while (!failure && (waiting.length > 0 || writing)) await flush();
+    if (failure) throw failure;
+  };
+  return {
+    epoch,
+    problems: [],
+    append: (event) => {
+      if (failure) return;
+      events.push(event);
+      waiting.push({ event, source });
+      if (waiting.length >= BATCH) void flush();
+      else if (!writing) timer ??= setTimeout(() => void flush(), BATCH_MS);
+    },
+    during: (made, work) => {
+      source = made;
+      try {
+        work();
+      } finally {
+        source = undefined;
+      }
+    },
+    durable,
+    read: async () => {
+      await durable().catch(() => {});
+      return [...events];
+    },
+    close: async () => {
+      await durable().catch(() => {});
+      clearTimeout(timer);
+      await release();
+    },
+  };
+}
+
+const INSERT = `
+  with own as (
+    update subcrew.runs set changed = clock_timestamp() where run = $1 and epoch = $2 returning run
+  ), added as (
+    insert into subcrew.events (run, seq, epoch, path, event, call, call_epoch, fact)
+    select own.run, e.seq, $2, e.path, e.event::json, e.call, e.call_epoch, e.fact
+    from own, unnest($3::bigint[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[])
+      as e (seq, path, event, call, call_epoch, fact)
+    on conflict (run, seq) do nothing
+  )
+  select exists (select from own) as held, pg_notify($9, ($3::bigint[])[1]::text) from (select) as once`;
+
+const replaced = (run: string): CrewError =>
+  new CrewError(
+    "RUN_BUSY",
+    `Another process took over "${run}".`,
+    "This process was not heard of for some time; the run goes on there.",
+  );
+
+const unwritable = (run: string, cause: unknown): CrewError =>
+  isCrewError(cause)
+    ? cause
+    : new CrewError(
+        "STATE_UNWRITABLE",
+        `The events of "${run}" cannot be written: ${cause instanceof Error ? cause.message : String(cause)}.`,
+        `Make room in the database, then resume the run: \`subcrew resume ${run}\`.`,
+        { cause },
+      );

@@ -1,0 +1,100 @@
+/** One step of the schema. Steps are only ever added: a released step never changes. */
+export type Migration = Readonly<{ name: string; sql: string }>;
+
+/**
+ * The schema, step by step. Every step is safe beside running workers of the version before it: it adds tables, columns
+ * with defaults and indexes, and removes nothing that the version before uses.
+ */
+export const migrations: readonly Migration[] = [
+  {
+    name: "runs, events and processes",
+    sql: `
+      -- Every process that is connected: workers, and processes that coordinate runs. Only this clock decides who lives.
+      create table processes (
+        id text primary key,
+        host text not null,
+        pid integer not null,
+        role text not null default 'coordinate',
+        class text,
+        announcement json,
+        slots integer not null default 0,
+        version text not null,
+        protocol integer not null,
+        started timestamptz not null default clock_timestamp(),
+        beat timestamptz not null default clock_timestamp(),
+        draining boolean not null default false
+      );
+      create table runs (
+        run text primary key,
+        owner text,
+        sole boolean not null default false,
+        epoch bigint not null default 0,
+        starting text,
+        claim uuid,
+        changed timestamptz not null default clock_timestamp(),
+        created timestamptz not null default clock_timestamp()
+      ) with (fillfactor = 70);
+      create index runs_changed on runs (changed desc);
+      create index runs_owner on runs (owner) where owner is not null;
+      -- "call" and "fact" say which fact of a worker an event was made of, so that no fact is recorded twice.
+      create table events (
+        run text not null,
+        seq bigint not null,
+        epoch bigint not null,
+        path text not null,
+        event json not null,
+        call text,
+        call_epoch bigint,
+        fact bigint,
+        primary key (run, seq)
+      );
+      create index events_call on events (call, call_epoch, fact) where call is not null;
+      create table commands (
+        id bigint generated always as identity primary key,
+        run text not null,
+        body json not null,
+        key uuid not null unique,
+        receipt json,
+        sent timestamptz not null default clock_timestamp()
+      );
+      create index commands_run on commands (run, id);
+      create table artifacts (
+        hash text primary key,
+        bytes bigint not null,
+        body bytea,
+        place text,
+        created timestamptz not null default clock_timestamp()
+      );
+      create table outputs (
+        run text not null,
+        path text not null,
+        kind text not null,
+        hash text not null references artifacts (hash),
+        primary key (run, path, kind)
+      );
+      create index outputs_hash on outputs (hash);
+      create table leases (
+        id text primary key,
+        place bigint generated always as identity,
+        process text not null,
+        entry json not null
+      );
+      create table documents (
+        run text not null,
+        name text not null,
+        body text not null,
+        primary key (run, name)
+      );
+      create table results (
+        id bigint generated always as identity primary key,
+        key text not null,
+        run text not null,
+        path text not null,
+        at bigint not null,
+        unique (key, run, path, at)
+      );
+      create index results_key on results (key, id);
+      create index results_run on results (run);
+    `,
+  },
+];

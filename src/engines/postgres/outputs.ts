@@ -1,0 +1,81 @@
+import type { KeptEvent } from "../../core/run/event.ts";
+import type { OutputKind, RunDocuments, RunOutputs, RunStore } from "../../core/run/run-store.ts";
+import { outputInEvents } from "../../core/run/output-in-events.ts";
+import { artifactOf } from "../../runtime/disk/artifact-of.ts";
+import type { Artifacts } from "./artifacts.ts";
+import type { Database } from "./database.ts";
+
+/** Outputs of tasks as artifacts. `local`: the store of this machine, which makes the files that people and agents read. */
+export function runOutputs(
+  database: Database,
+  artifacts: Artifacts,
+  local: Pick<RunStore, "keep" | "file" | "local">,
+): RunOutputs & RunDocuments {
+  const hashOf = async (run: string, path: string, kind: OutputKind): Promise<string | undefined> => {
+    const [row] = await database.query<{ hash: string }>(
+      "select hash from subcrew.outputs where run = $1 and path = $2 and kind = $3",
+      [run, path, kind],
+    );
+    return row?.hash;
+  };
+  /** Outputs of tasks are in the events; the filter only spares reading the others. */
+  const recordedText = async (run: string, path: string): Promise<string | undefined> => {
+    const rows = await database.query<{ event: KeptEvent }>(
+      `select event from subcrew.events where run = $1 and path = $2 and event::text like '%.ended"%' order by seq`,
+      [run, path],
+    );
+    return outputInEvents(
+      rows.map(({ event }) => event),
+      path,
+    );
+  };
+  const output: RunOutputs["output"] = async (run, path, kind = "output") => {
+    const hash = await hashOf(run, path, kind);
+    if (hash !== undefined) return (await artifacts.get(hash))?.toString();
+    return kind === "output" ? recordedText(run, path) : undefined;
+  };
+  /** Files that a caller in this process was told of before there was an output, as `run path`. */
+  const promised = new Set<string>();
+  return {
+    keep: async (run, path, text, kind = "output") => {
+      const whole = text.endsWith("\n") ? text : `${text}\n`;
+      const artifact = artifactOf(whole);
+      await artifacts.put(artifact, Buffer.from(whole));
+      await database.query(
+        `insert into subcrew.outputs (run, path, kind, hash) values ($1, $2, $3, $4)
+         on conflict (run, path, kind) do update set hash = excluded.hash`,
+        [run, path, kind, artifact.hash],
+      );
+      return artifact;
+    },
+    output,
+    recorded: async (run, path, text) => {
+      if (promised.delete(`${run} ${path}`)) await local.keep(run, path, text);
+      return artifactOf(text.endsWith("\n") ? text : `${text}\n`);
+    },
+    file: async (run, path, { kind = "output", text } = {}) => {
+      if (kind === "output") promised.add(`${run} ${path}`); // before anything is awaited: the output may come meanwhile
+      const known = text ?? (await output(run, path, kind));
+      if (known === undefined) return local.file(run, path, { kind });
+      promised.delete(`${run} ${path}`);
+      await local.keep(run, path, known, kind);
+      return local.file(run, path, { kind });
+    },
+    local: local.local,
+    document: async (run, name) => {
+      const [row] = await database.query<{ body: string }>(
+        "select body from subcrew.documents where run = $1 and name = $2",
+        [run, name],
+      );
+      return row?.body;
+    },
+    setDocument: async (run, name, text) => {
+      await database.query(
+        `with made as (insert into subcrew.runs (run) values ($1) on conflict (run) do nothing)
+         insert into subcrew.documents (run, name, body) values ($1, $2, $3)
+         on conflict (run, name) do update set body = excluded.body`,
+        [run, name, text],
+      );
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import type { Database } from "./database.ts";
+import { type SchemaState, schemaState } from "./migrate.ts";
+import { LIVING } from "./presence.ts";
+
+/** What `engine status` shows. */
+export type EngineOverview = Readonly<{
+  shown: string;
+  /** The version of the server. */
+  server: string;
+  schema: SchemaState;
+  processes: readonly ConnectedProcess[];
+  /** Absent without tables. */
+  runs?: Readonly<{ kept: number; working: number; orphaned: number }>;
+}>;
+
+/** One connected process, or one that was silent for some time. */
+export type ConnectedProcess = Readonly<{
+  id: string;
+  host: string;
+  pid: number;
+  role: string;
+  class: string | null;
+  slots: number;
+  version: string;
+  protocol: number;
+  beatAgoMs: number;
+  draining: boolean;
+  alive: boolean;
+}>;
+
+export async function engineOverview(database: Database): Promise<EngineOverview> {
+  const schema = await schemaState(database);
+  const [{ server } = { server: "" }] = await database.query<{ server: string }>(
+    "select current_setting('server_version') as server",
+  );
+  if (schema.applied === 0) return { shown: database.shown, server, schema, processes: [] };
+  const processes = await database.query<ConnectedProcess>(
+    `select id, host, pid, role, class, slots, version, protocol, draining, ${LIVING} as alive,
+       (extract(epoch from clock_timestamp() - beat) * 1000)::integer as "beatAgoMs"
+     from subcrew.processes order by role, id`,
+  );
+  const [runs] = await database.query<{ kept: number; working: number; orphaned: number }>(
+    `select count(*)::integer as kept,
+       count(*) filter (where p.id is not null)::integer as working,
+       count(*) filter (where r.owner is not null and p.id is null)::integer as orphaned
+     from subcrew.runs r left join subcrew.processes p on p.id = r.owner and p.${LIVING}`,
+  );
+  return { shown: database.shown, server, schema, processes, ...(runs && { runs }) };
+}

@@ -1,0 +1,89 @@
+import type { IndexedResult, RunStore } from "../../core/run/run-store.ts";
+import { openArtifacts } from "./artifacts.ts";
+import { runCommands } from "./commands.ts";
+import type { Database } from "./database.ts";
+import { postgresLeases } from "./leases.ts";
+import { demandSchema } from "./migrate.ts";
+import { ownRuns, type PostgresOwnership } from "./own-runs.ts";
+import { runOutputs } from "./outputs.ts";
+import type { Presence } from "./presence.ts";
+import { recordedEvents } from "./records.ts";
+
+/** Runs in the database of an engine; its owner can write the events of a run tied to the facts of workers. */
+export type PostgresStore = RunStore & Pick<PostgresOwnership, "open" | "writer">;
+
+/** What a store is made of. `local`: the store of this machine for files that are needed only here. */
+export type StoreParts = Readonly<{
+  database: Database;
+  presence: Presence;
+  local: Pick<RunStore, "keep" | "file" | "local">;
+}>;
+
+/** The store of runs in the database of an engine. */
+export function createPostgresStore({ database: raw, presence, local }: StoreParts): PostgresStore {
+  const database = withSchema(raw);
+  const artifacts = openArtifacts(database);
+  const records = recordedEvents(database);
+  const ownership = ownRuns(database, presence, async (run) => {
+    const [row] = await database.query("select 1 from subcrew.events where run = $1 limit 1", [run]);
+    return row ? (await records.readWhole(run)).events : [];
+  });
+  return {
+    ...records,
+    ...ownership,
+    ...runCommands(database),
+    ...runOutputs(database, artifacts, local),
+    lease: postgresLeases(database, presence),
+    place: (run) => `${raw.shown} (${run})`,
+    reusable: async (key) => {
+      const rows = await database.query<{ key: string; run: string; path: string; at: string }>(
+        `select key, run, path, at from subcrew.results r where key = $1
+         and exists (select from subcrew.runs where run = r.run) order by id`,
+        [key],
+      );
+      return rows.map((row) => ({ ...row, at: Number(row.at) }));
+    },
+    addReusable: async ({ key, run, path, at }: IndexedResult) => {
+      await database
+        .query(
+          `insert into subcrew.results (key, run, path, at) values ($1, $2, $3, $4)
+           on conflict (key, run, path, at) do nothing`,
+          [key, run, path, at],
+        )
+        .catch(() => {});
+    },
+    remove: async (run) => {
+      await database.transaction(async (query) => {
+        for (const table of ["events", "outputs", "documents", "commands", "runs"])
+          await query(`delete from subcrew.${table} where run = $1`, [run]);
+      });
+    },
+    sweep: async () => {
+      await database.query(
+        "delete from subcrew.results r where not exists (select from subcrew.runs where run = r.run)",
+      );
+      await artifacts.sweep();
+    },
+  };
+}
+
+/** Checks the schema before the first statement, so that a database without tables is reported as such. */
+function withSchema(database: Database): Database {
+  let checked: Promise<void> | undefined;
+  const check = (): Promise<void> =>
+    (checked ??= demandSchema(database).catch((error: unknown) => {
+      checked = undefined;
+      throw error;
+    }));
+  return {
+    ...database,
+    query: async (sql, values) => {
+      await check();
+      return database.query(sql, values);
+    },
+    transaction: async (work) => {
+      await check();
+      return database.transaction(work);
+    },
+  };
+}

@@ -1,0 +1,154 @@
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
+import { chmod, chown, mkdir, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { CrewError, messageOf } from "../../core/schema/error.ts";
+import { readRegularText } from "../../runtime/disk/regular-file.ts";
+import type { Programs } from "./programs.ts";
+
+const run = promisify(execFile);
+
+/** A Postgres on this machine that this process started, or found running in its folder. */
+export type DatabaseServer = Readonly<{
+  /** The address with its password. */
+  url: string;
+  port: number;
+  /** False: it was already running. */
+  isOurs: boolean;
+  /** Ends it in order; statements in flight are rolled back. */
+  stop(): Promise<void>;
+  /** Ends it as a crash would, and starts it again on the same port. */
+  crash(): Promise<void>;
+}>;
+
+export type DatabaseServerOptions = Readonly<{
+  programs: Programs;
+  /** Where the server's own programs are looked for (`PATH`). */
+  path: string;
+  /** The folder of its data and password. */
+  folder: string;
+  /** By default a free port, and the same one whenever this folder is used again. */
+  port?: number;
+  /** Settings of the server, as `name=value`. */
+  settings?: readonly string[];
+}>;
+
+const DATABASE = "subcrew";
+
+/** Starts a Postgres that listens on the loopback address and takes only our password. */
+export async function startDatabaseServer({
+  programs,
+  path,
+  folder,
+  port,
+  settings = [],
+}: DatabaseServerOptions): Promise<DatabaseServer> {
+  const user = await serverUser();
+  const data = join(folder, "data");
+  const program = (name: string, args: readonly string[]): Promise<unknown> =>
+    run(join(programs.folder, name), [...args], {
+      cwd: folder,
+      env: { PATH: path, LC_ALL: "C", TZ: "UTC" },
+      ...(user && { uid: user.uid, gid: user.gid }),
+    });
+  await mkdir(data, { recursive: true }); // the folders above must be open to the user of the server
+  if (user) for (const place of [folder, data]) await chown(place, user.uid, user.gid);
+  for (const place of [folder, data]) await chmod(place, 0o700);
+  const secret = join(folder, "password");
+  if (!existsSync(join(data, "PG_VERSION"))) {
+    await writeFile(secret, randomBytes(18).toString("base64url"), { mode: 0o600 });
+    if (user) await chown(secret, user.uid, user.gid);
+    await program("initdb", [
+      "-D",
+      data,
+      "-U",
+      DATABASE,
+      "-A",
+      "scram-sha-256",
+      "--pwfile",
+      secret,
+      "-E",
+      "UTF8",
+      "--no-sync",
+    ]).catch((error: unknown) => report("could not be set up", error));
+  }
+  const password = (await readRegularText(secret)).trim();
+  const known = await runningPort(data);
+  const isOurs = known === undefined;
+  const chosen = known ?? port ?? (await freePort());
+  const flags = [`port=${chosen}`, "listen_addresses=127.0.0.1", "unix_socket_directories=", ...settings];
+  const start = (): Promise<unknown> =>
+    program("pg_ctl", [
+      "start",
+      "-D",
+      data,
+      "-w",
+      "-t",
+      "60",
+      "-l",
+      join(folder, "server.log"),
+      "-o",
+      flags.map((flag) => `-c ${flag}`).join(" "),
+    ]).catch((error: unknown) => report("did not start", error, join(folder, "server.log")));
+  if (isOurs) await start();
+  const url = `postgres://${DATABASE}:${password}@127.0.0.1:${chosen}/postgres`;
+  return {
+    url,
+    port: chosen,
+    isOurs,
+    stop: async () => {
+      await program("pg_ctl", ["stop", "-D", data, "-m", "fast", "-w", "-t", "60"]).catch(() => {});
+    },
+    crash: async () => {
+      await program("pg_ctl", ["stop", "-D", data, "-m", "immediate", "-w", "-t", "60"]).catch(() => {});
+      await start();
+    },
+  };
+}
+
+/** Postgres refuses to run as root: then it runs as the user of the system's package, or as `nobody`. */
+async function serverUser(): Promise<{ uid: number; gid: number } | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  const users = (await readRegularText("/etc/passwd").catch(() => "")).split("\n").map((line) => line.split(":"));
+  const found = users.find(([name]) => name === "postgres") ?? users.find(([name]) => name === "nobody");
+  if (!found)
+    throw new CrewError("ENGINE_UNREACHABLE", "Postgres does not run as root.", "Start it as an ordinary user.");
+  return { uid: Number(found[2]), gid: Number(found[3]) };
+}
+
+/** The port of the server that runs in a data folder. */
+async function runningPort(data: string): Promise<number | undefined> {
+  const [pid, , , port] = (await readRegularText(join(data, "postmaster.pid")).catch(() => "")).split("\n");
+  if (!Number(pid)) return undefined;
+  try {
+    process.kill(Number(pid), 0);
+    return Number(port) || undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM" ? Number(port) || undefined : undefined;
+  }
+}
+
+/** A free port below those that the system hands out itself. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + (randomBytes(2).readUInt16BE(0) % 12_000);
+    const isFree = await new Promise<boolean>((resolve) => {
+      const probe = createServer()
+        .once("error", () => resolve(false))
+        .listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
+    });
+    if (isFree) return port;
+  }
+}
+
+/** Throws what a program of Postgres said when it failed. */
+async function report(what: string, error: unknown, log?: string): Promise<never> {
+  const said = log === undefined ? "" : await readRegularText(log).catch(() => "");
+  const { stderr = "" } = error as { stderr?: string };
+  const line = (stderr.trim() || said.trim() || messageOf(error)).split("\n").slice(-3).join(" ");
+  const hint = "Look at its log, or name another one with --engine URL.";
+  throw new CrewError("ENGINE_UNREACHABLE", `Postgres ${what}: ${line}`, hint, { cause: error });
+}

@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { KeptEvent } from "../../src/core/run/event.ts";
+import type { RunStore } from "../../src/core/run/run-store.ts";
+import { type Database, openDatabase } from "../../src/engines/postgres/database.ts";
+import { migrate, schemaState } from "../../src/engines/postgres/migrate.ts";
+import { createPresence } from "../../src/engines/postgres/presence.ts";
+import { createPostgresStore, type PostgresStore } from "../../src/engines/postgres/store.ts";
+import { createFolderStore } from "../../src/runtime/store/folder-store.ts";
+import { storeSuite } from "../runtime/store/suite.ts";
+import { startPostgres, type TestServer } from "../support/postgres.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+
+let postgres: TestServer | string;
+let url = "";
+const opened: Database[] = [];
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  if (typeof postgres !== "string") url = await postgres.fresh();
+}, 120_000);
+afterAll(async () => {
+  await Promise.all(opened.map((database) => database.close()));
+  if (postgres && typeof postgres !== "string") await postgres.stop();
+}, 60_000);
+beforeEach(async (context) => {
+  if (typeof postgres === "string") context.skip(postgres);
+  else if (url !== "") await database().query(EMPTY);
+});
+
+const EMPTY =
+  "truncate subcrew.runs, subcrew.events, subcrew.commands, subcrew.outputs, subcrew.documents, subcrew.results, subcrew.artifacts, subcrew.processes, subcrew.leases";
+
+/** One more process, as far as the database can see. */
+function database(): Database {
+  const made = openDatabase(url);
+  opened.push(made);
+  return made;
+}
+function storeOf(one = database()): PostgresStore {
+  return createPostgresStore({
+    database: one,
+    presence: createPresence(one),
+    local: createFolderStore(tempFolder()),
+  });
+}
+
+storeSuite("a database", () => storeOf());
+
+const RUN = "run_store0000000";
+const quiet = { kept: () => {}, lost: () => {} };
+const fact = (seq: number, text = `fact ${seq}`): KeptEvent => ({
+  seq,
+  run: RUN,
+  path: "a",
+  at: seq,
+  type: "note",
+  text,
+});
+
+describe("a database: many processes", () => {
+  test("a run of another process is seen, followed and commanded like an own one", async () => {
+    const [here, there] = [storeOf(), storeOf()];
+    const journal = await here.open(RUN, quiet);
+    journal.append(fact(1));
+    await journal.durable();
+    await expect(there.open(RUN, quiet)).rejects.toMatchObject({ code: "RUN_BUSY" });
+    const seen: number[] = [];
+    const following = (async () => {
+      for await (const { seq } of there.follow(RUN, {
+        until: async () => seen.length === 2,
+        signal: AbortSignal.timeout(20_000),
+      }))
+        seen.push(seq);
+    })();
+    journal.append(fact(2));
+    await following;
+    expect(seen).toEqual([1, 2]);
+    await journal.close();
+  });
+
+  test("the run of a process without a sign of life can be taken over, and what that process writes is refused", async () => {
+    const one = database();
+    const [ghost, next] = [storeOf(one), storeOf()];
+    const lost: string[] = [];
+    const old = await ghost.open(RUN, { ...quiet, lost: (error) => lost.push(error.message) });
+    old.append(fact(1));
+    await old.durable();
+    await one.query("update subcrew.processes set beat = beat - interval '11 seconds'");
+    const journal = await next.open(RUN, quiet);
+    expect(await journal.read()).toEqual([fact(1)]);
+    journal.append(fact(2));
+    await journal.durable();
+    old.append(fact(2, "of a ghost"));
+    await expect(old.durable()).rejects.toMatchObject({ code: "RUN_BUSY" });
+    expect(lost).toHaveLength(1);
+    expect((await next.readWhole(RUN)).events).toEqual([fact(1), fact(2)]);
+    await Promise.all([old.close(), journal.close()]);
+  });
+
+  test("texts with zero bytes and lone surrogates are kept as they are", async () => {
+    const store = storeOf();
+    const odd = "a\u0000b \ud800 \u{1f600}";
+    const journal = await store.open(RUN, quiet);
+    journal.append(fact(1, odd));
+    await journal.close();
+    expect((await store.readWhole(RUN)).events).toEqual([fact(1, odd)]);
+  });
+
+  test("a database that restarts in the middle of a run loses nothing that was acknowledged, and nothing twice", async () => {
+    const store = storeOf();
+    const kept: number[] = [];
+    const journal = await store.open(RUN, { ...quiet, kept: (events) => kept.push(...events.map(({ seq }) => seq)) });
+    for (let seq = 1; seq <= 300; seq += 1) {
+      journal.append(fact(seq));
+      if (seq === 100) await journal.durable();
+      if (seq === 150 && typeof postgres !== "string") await postgres.server.crash();
+    }
+    await journal.durable();
+    expect(kept).toEqual(Array.from({ length: 300 }, (_, at) => at + 1));
+    expect((await store.readWhole(RUN)).events.map(({ seq }) => seq)).toEqual(kept);
+    await journal.close();
+  });
+
+  test("a missing record is reported to a reader, and the run is not resumed", async () => {
+    const store = storeOf();
+    const journal = await store.open(RUN, quiet);
+    for (const seq of [1, 2, 3]) journal.append(fact(seq));
+    await journal.close();
+    await database().query("delete from subcrew.events where seq = 2");
+    const damage: string[] = [];
+    for await (const piece of store.read(RUN)) damage.push(...piece.damage);
+    expect(damage).toEqual(["Record 2 is missing."]);
+    await expect(store.readWhole(RUN)).rejects.toMatchObject({ code: "RUN_DAMAGED" });
+  });
+});
+
+describe("the schema", () => {
+  test("a database without tables is refused with the command that makes them", async () => {
+    const bare = openDatabase(typeof postgres === "string" ? "" : await postgres.empty());
+    opened.push(bare);
+    const store: RunStore = storeOf(bare);
+    await expect(store.list()).rejects.toMatchObject({
+      code: "ENGINE_OUTDATED",
+      hint: expect.stringContaining("engine migrate"),
+    });
+    const both = await Promise.all([migrate(bare), migrate(bare)]);
+    expect(both.filter((steps) => steps.length > 0)).toHaveLength(1);
+    expect(await store.list()).toEqual([]);
+    const { applied, known } = await schemaState(bare);
+    expect(applied).toBe(known);
+  });
+
+  test("an address without a database behind it is said in one sentence, without the password", async () => {
+    const nobody = openDatabase("postgres://me:topsecret@127.0.0.1:1/none");
+    const failure: unknown = await nobody.query("select 1").catch((error: unknown) => error);
+    expect(failure).toMatchObject({ code: "ENGINE_UNREACHABLE" });
+    expect(String(failure)).not.toContain("topsecret");
+    expect(() => openDatabase("mysql://somewhere")).toThrow(expect.objectContaining({ code: "BAD_INPUT" }));
+  });
+});

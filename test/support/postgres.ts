@@ -1,0 +1,72 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Database, openDatabase } from "../../src/engines/postgres/database.ts";
+import { migrate } from "../../src/engines/postgres/migrate.ts";
+import { findPrograms } from "../../src/engines/server/programs.ts";
+import { type DatabaseServer, startDatabaseServer } from "../../src/engines/server/server.ts";
+
+/** A Postgres of its own for one test file, with the tables of the engine in as many databases as are asked for. */
+export type TestServer = Readonly<{
+  server: DatabaseServer;
+  /** The address of a new, migrated database. */
+  fresh(): Promise<string>;
+  /** The address of a new, empty database. */
+  empty(): Promise<string>;
+  stop(): Promise<void>;
+}>;
+
+/** Starts one, or says why that is not possible here. */
+export async function startPostgres(): Promise<TestServer | string> {
+  const folder = await mkdtemp(join(tmpdir(), "subcrew-postgres-"));
+  const path = process.env["PATH"] ?? "";
+  try {
+    const programs = await findPrograms({ path, unpackBelow: join(tmpdir(), "subcrew-postgres") });
+    const server = await startDatabaseServer({
+      programs,
+      path,
+      folder,
+      settings: ["fsync=off", "max_connections=200"],
+    });
+    return testServer(server, folder);
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    return `Postgres cannot be started: ${error instanceof Error ? error.message : String(error)} Install one: apt-get install -y postgresql`;
+  }
+}
+
+function testServer(server: DatabaseServer, folder: string): TestServer {
+  const admin = openDatabase(server.url);
+  let made = 0;
+  const empty = async (): Promise<string> => {
+    made += 1;
+    const name = `test_${process.pid}_${made}`;
+    await admin.query(`create database ${name}`);
+    const url = new URL(server.url);
+    url.pathname = `/${name}`;
+    return url.href;
+  };
+  return {
+    server,
+    empty,
+    fresh: async () => {
+      const url = await empty();
+      await using(url, migrate);
+      return url;
+    },
+    stop: async () => {
+      await admin.close();
+      await server.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function using(url: string, work: (database: Database) => Promise<unknown>): Promise<void> {
+  const database = openDatabase(url);
+  try {
+    await work(database);
+  } finally {
+    await database.close();
+  }
+}
