@@ -244,9 +244,10 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: "a run in front of a person until it ends: the answer while it is made, its keys, or plain lines",
     sees: ["cli/base", "cli/terminal", "cli/screen"],
   },
+  "cli/trust": { holds: "`trust`, and asking about files that changed", sees: ["cli/base", "cli/terminal"] },
   "cli/launch": {
     holds: "commands that start runs; the process that `--bg` starts",
-    sees: ["cli/base", "cli/terminal", "cli/watch"],
+    sees: ["cli/base", "cli/terminal", "cli/watch", "cli/trust"],
   },
   "cli/runs": {
     holds: "commands about runs that exist",
@@ -257,8 +258,8 @@ export const rooms: Readonly<Record<string, Room>> = {
     sees: ["cli/base", "cli/screen", "cli/launch", "cli/runs"],
   },
   "cli/agents": {
-    holds: "commands about agents, skills, models and trust",
-    sees: ["cli/base", "cli/terminal", "cli/launch"],
+    holds: "commands about agents, skills and models",
+    sees: ["cli/base", "cli/terminal", "cli/trust", "cli/launch"],
   },
   "cli/changes": {
     holds: "commands about the files that runs changed",
@@ -294,6 +295,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: "the table of commands",
     sees: [
       "cli/base",
+      "cli/trust",
       "cli/launch",
       "cli/runs",
       "cli/changes",

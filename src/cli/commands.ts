@@ -238,6 +238,6 @@ export const commands: Readonly<Record<string, CommandRow>> = {
   trust: {
     summary: "let the agents of this project run, or not",
     group: CHANGE,
-    load: async () => (await import("./agents/trust.ts")).trust,
+    load: async () => (await import("./trust/trust.ts")).trust,
   },
 };

@@ -6,7 +6,8 @@ import { type Catalog, cardOf } from "../core/delegation/catalog.ts";
 import type { Roster } from "../core/delegation/roster.ts";
 import { usesSkills, withSkills } from "../core/plan/preload-skills.ts";
 import { CrewError } from "../core/schema/error.ts";
-import { type Discovery, findAgent } from "../runtime/discovery/discover.ts";
+import { type Discovery, type FoundAgent, findAgent } from "../runtime/discovery/discover.ts";
+import { distrustText } from "../runtime/discovery/distrust.ts";
 import type { Finds } from "./finds.ts";
 
 /** The agents of a run: those passed in code, and those of the last discovery. */
@@ -65,10 +66,8 @@ function rosterOf(given: readonly Agent[], seen: () => Seen): Roster {
       const { discovery: found, skills } = seen();
       const agent = given.find((one) => one.name === name) ?? findAgent(found, name)?.agent;
       if (agent) return withSkills(agent, skills);
-      if (found.untrusted.some((one) => one.name === name)) {
-        const hint = "Look at it with `subcrew agents show`, then trust the project with `subcrew trust`.";
-        throw new CrewError("UNTRUSTED", `The agent "${name}" belongs to this project, which is not trusted.`, hint);
-      }
+      const untrusted = found.untrusted.find((one) => one.name === name);
+      if (untrusted) throw untrustedError(`The agent "${name}"`, untrusted);
       if (found.disabled.some((one) => one.name === name))
         throw new CrewError(
           "DISABLED",
@@ -80,6 +79,23 @@ function rosterOf(given: readonly Agent[], seen: () => Seen): Roster {
     names: () => [...new Set([...given, ...seen().discovery.agents].map(({ name }) => name))],
     catalog: () => catalogOf(given, seen().discovery),
   };
+}
+
+/** The refusal of an agent, skill or command of a project, with the true reason. */
+export function untrustedError(what: string, { file = "its file", distrust = "project" }: FoundAgent): CrewError {
+  if (distrust === "project")
+    return new CrewError(
+      "UNTRUSTED",
+      `${what} belongs to this project, which is not trusted.`,
+      "Look at the project's files and trust them with `subcrew trust`.",
+    );
+  return new CrewError(
+    "UNTRUSTED",
+    `${what} cannot run: ${distrustText[distrust].replace(/^it/, file)}${distrust === "new" ? `: ${file}` : ""}.`,
+    distrust === "changed"
+      ? "See the change and agree to it with `subcrew trust`."
+      : "See it and agree to it with `subcrew trust`.",
+  );
 }
 
 /** What models see of the agents: each name once, the strongest first. */

@@ -1,5 +1,6 @@
 import { CrewError } from "../../core/schema/error.ts";
 import { nearestName } from "../../core/vocabulary/agent-name.ts";
+import { distrustText } from "../../runtime/discovery/distrust.ts";
 import { type Discovery, type FoundAgent, findAgent } from "../../runtime/discovery/discover.ts";
 
 /** The definition that a name means, also one that cannot run, and why it cannot. */
@@ -30,7 +31,7 @@ export function stateText({ found, state }: Definition): string | undefined {
     case "shadowed":
       return `Another agent of the same name takes precedence; use ${found.agent.source?.kind ?? "inline"}:${found.name} to reach this one.`;
     case "untrusted":
-      return "It belongs to a project that is not trusted, or its file changed since the project was trusted, so it cannot run. See `subcrew trust`.";
+      return `It cannot run: ${distrustText[found.distrust ?? "project"]}. See \`subcrew trust\`.`;
     case "disabled":
       return "It is disabled, so it cannot run. Enable it with `subcrew agents enable`.";
   }

@@ -2,6 +2,7 @@ import type { Agent, AgentSource } from "../../core/agent/agent.ts";
 import type { Look } from "../../core/view/look.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { ALL_TOOLS } from "../../core/vocabulary/tool-names.ts";
+import { distrustText } from "../../runtime/discovery/distrust.ts";
 import type { Discovery, FoundAgent, SkippedFile } from "../../runtime/discovery/discover.ts";
 import { qualifiedNames } from "../../runtime/discovery/discover.ts";
 import type { Flags } from "../base/flags.ts";
@@ -64,7 +65,7 @@ function rowOf(found: FoundAgent, state: State, reason?: string): Row {
 function others({ shadowed, untrusted, disabled, skipped }: Discovery): Row[] {
   return [
     ...shadowed.map(({ found, by }) => rowOf(found, "shadowed", `shadowed by ${placeOf(by)}`)),
-    ...untrusted.map((one) => rowOf(one, "untrusted", "the project, or this file of it, is not trusted")),
+    ...untrusted.map((one) => rowOf(one, "untrusted", distrustText[one.distrust ?? "project"])),
     ...disabled.map((one) =>
       rowOf(one, "disabled", one.read.disabled ? "disabled in its file" : "disabled in the settings"),
     ),
@@ -147,7 +148,7 @@ function hint({ untrusted, skipped }: Discovery): void {
   const broken = skipped.filter(({ problems }) => problems.some(({ severity }) => severity === "error")).length;
   if (untrusted.length > 0)
     process.stderr.write(
-      `\n${count(untrusted.length, "agent")} of this project cannot run: it is not trusted. See \`subcrew trust\`.\n`,
+      `\n${count(untrusted.length, "agent")} of this project cannot run yet. See \`subcrew trust\`.\n`,
     );
   if (broken > 0)
     process.stderr.write(`\n${count(broken, "file")} cannot be read as an agent. See \`subcrew agents lint\`.\n`);

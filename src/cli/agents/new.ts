@@ -12,6 +12,7 @@ import { projectRoot } from "../../runtime/discovery/places.ts";
 import type { Flags } from "../base/flags.ts";
 import { crewFor } from "../launch/start.ts";
 import { findDefinition } from "./find.ts";
+import { trustOwnFile } from "../trust/review-project.ts";
 import { rawText } from "./show.ts";
 
 /** `subcrew agents new NAME` */
@@ -53,7 +54,7 @@ async function variantOf(crew: Crew, from: string, name: string): Promise<string
 type Made = Readonly<{ name: string; text: string; flags: Flags }>;
 
 /** Writes a new file and never over one that is there. */
-function write(crew: Crew, { name, text, flags }: Made): number {
+async function write(crew: Crew, { name, text, flags }: Made): Promise<number> {
   const home = process.env["HOME"] ?? homedir();
   const root = flags.user ? home : projectRoot(crew.cwd, home);
   const file = fileOfAgent(root, name);
@@ -62,8 +63,8 @@ function write(crew: Crew, { name, text, flags }: Made): number {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text, { flag: "wx" });
   process.stdout.write(flags.json ? `${jsonText({ name, file: resolve(file) })}\n` : `${file}\n`);
-  if (!flags.user && !flags.json && !flags.trust)
-    process.stderr.write("It can run once you trust this project and the new file: see `subcrew trust`.\n");
+  if (!flags.user) await trustOwnFile(crew.cwd, file);
+  if (!flags.json) process.stderr.write(`Edit it, then run it: subcrew run ${name} "..."\n`);
   return 0;
 }
 

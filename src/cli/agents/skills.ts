@@ -2,6 +2,7 @@ import { Option } from "commander";
 import type { Skill, WorkflowCommand } from "../../core/agent/skill.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { Workflows } from "../../defaults.ts";
+import { distrustText } from "../../runtime/discovery/distrust.ts";
 import type { Discovery } from "../../runtime/discovery/discover.ts";
 import type { CliCommand } from "../base/command.ts";
 import type { Flags } from "../base/flags.ts";
@@ -62,11 +63,11 @@ function unusable({ shadowed, untrusted, skipped }: Discovery): Other[] {
       file,
       reason: `shadowed by ${by.file ?? "another one"}`,
     })),
-    ...untrusted.map(({ name, file = "" }) => ({
+    ...untrusted.map(({ name, file = "", distrust = "project" }) => ({
       name,
       state: "untrusted",
       file,
-      reason: "the project is not trusted",
+      reason: distrustText[distrust],
     })),
     ...skipped.map(({ name = "-", file = "", problems }) => ({
       name,

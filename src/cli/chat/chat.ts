@@ -45,7 +45,7 @@ export const chatCommand: CliCommand = {
     "Type while it works: Enter queues, Ctrl-S sends now. Esc or Ctrl-C stops the answer, a second Ctrl-C within two seconds leaves. Without a terminal each line of the input is a message.",
   act: async (words, flags) => {
     const [
-      { crewFor, runOptionsOf },
+      { trustedCrew, runOptionsOf },
       { terminal },
       { withFlags },
       { createConversation },
@@ -62,7 +62,7 @@ export const chatCommand: CliCommand = {
       import("./slash.ts"),
     ]);
     const place = terminal(flags);
-    const crew = await crewFor(flags);
+    const crew = await trustedCrew(flags);
     const surface = await surfaces.openSurface({
       crew,
       flags,

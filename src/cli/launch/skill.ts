@@ -4,6 +4,7 @@ import { expandCommand, expandSkill } from "../../core/agent/skill-arguments.ts"
 import type { AnyInput } from "../../core/plan/input.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
+import { untrustedError } from "../../crew/known-agents.ts";
 import { nearestName } from "../../core/vocabulary/agent-name.ts";
 import type { Workflows } from "../../defaults.ts";
 import { findAgent } from "../../runtime/discovery/find.ts";
@@ -71,12 +72,8 @@ function named<T extends Pick<Skill, "name" | "file">>(
   const found = findAgent(discovery.agents, name);
   const one = found && all[discovery.agents.indexOf(found)];
   if (one !== undefined) return one;
-  if (discovery.untrusted.some((each) => each.name === name))
-    throw new CrewError(
-      "UNTRUSTED",
-      `The ${what} "${name}" belongs to this project, which is not trusted.`,
-      "See `subcrew trust`.",
-    );
+  const untrusted = discovery.untrusted.find((each) => each.name === name);
+  if (untrusted) throw untrustedError(`The ${what} "${name}"`, untrusted);
   const close = nearestName(name, all);
   const hint = close === undefined ? `\`subcrew ${what}s\` lists the known ones.` : `Did you mean "${close}"?`;
   throw new CrewError("BAD_INPUT", `There is no ${what} "${name}".`, hint);

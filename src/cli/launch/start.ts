@@ -20,12 +20,13 @@ import { homes } from "../base/home.ts";
 import { type PermissionFlags, permissionsIn } from "../base/permission-flags.ts";
 import { terminal } from "../base/terminal.ts";
 import { boxesOn } from "../terminal/helper-boxes.ts";
+import { agreeToChanges, textsIn } from "../trust/agree-to-changes.ts";
 import { watchRun } from "../watch/watch-run.ts";
 
 /** Runs an input in front of a person, or of a program, and gives back the exit code. */
 export async function start(input: AnyInput, flags: Flags, { boxes = false } = {}): Promise<number> {
   const place = terminal(flags);
-  const crew = await crewFor(flags);
+  const crew = await trustedCrew(flags, textsIn(input));
   const taping = await (await import("./cassette.ts")).cassetteFor(flags);
   if (flags.bg)
     return (await import("./background.ts")).runInBackground(
@@ -61,6 +62,12 @@ export function openOwnStore(): RunStore {
   const trust = { project: () => false }; // a project cannot name an engine
   const { config } = readSettings({ cwd: process.cwd(), ...homes(), env: process.env, trust });
   return openStore({ env: process.env, ...defined({ engine: config.engine }) });
+}
+
+/** The crew for a run, after the person was asked about files of the project that changed. */
+export async function trustedCrew(flags: Flags, used: ReadonlySet<string> = new Set()): Promise<Crew> {
+  const crew = await crewFor(flags);
+  return (await agreeToChanges(crew, flags, used)) ? crewFor(flags) : crew;
 }
 
 /** The crew that the flags and the settings describe. What is odd about the settings is said. */

@@ -1,5 +1,6 @@
 import type { Agent } from "../../core/agent/agent.ts";
 import type { ReadAgent } from "../../core/agent/dialect.ts";
+import type { Distrust } from "./distrust.ts";
 import type { Problem } from "../../core/vocabulary/file-problem.ts";
 import type { Origins } from "../../core/vocabulary/provenance.ts";
 
@@ -10,8 +11,10 @@ export type FoundAgent = Readonly<{
   agent: Agent;
   /** The value written in the file. */
   read: ReadAgent;
-  /** False for files of an untrusted project, which are only listed. */
+  /** False for files of a project that nobody agreed to: they are only listed. */
   trusted: boolean;
+  /** Why it is not trusted. */
+  distrust?: Distrust;
   file?: string;
   /** The real path of the file, if it differs. */
   real?: string;

@@ -5,7 +5,8 @@ import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
 import type { FieldOrigin } from "../../core/vocabulary/provenance.ts";
 import { changesSince, type DiscoveryCache, type DiscoveryChanges } from "./cache.ts";
 import type { FoundAgent } from "./discover-found.ts";
-import { type LoadedDefinition, loadPlace, type PlaceReport, type SkippedFile, type Trust } from "./load.ts";
+import type { Trust } from "./distrust.ts";
+import { type LoadedDefinition, loadPlace, type PlaceReport, type SkippedFile } from "./load.ts";
 import { findPlaces } from "./places.ts";
 import { pluginProblems } from "./plugins.ts";
 import { type Order, type Preset, type PresetName, presets, type Row, type SourceScope } from "./sources.ts";
@@ -13,7 +14,8 @@ import { type Order, type Preset, type PresetName, presets, type Row, type Sourc
 export { createDiscoveryCache, type DiscoveryCache, type DiscoveryChanges } from "./cache.ts";
 export type { FoundAgent } from "./discover-found.ts";
 export { findAgent, getAgent, qualifiedNames } from "./find.ts";
-export type { PlaceReport, SkippedFile, Trust } from "./load.ts";
+export type { Trust } from "./distrust.ts";
+export type { PlaceReport, SkippedFile } from "./load.ts";
 
 export type DiscoverOptions = AgentAdjustments &
   Readonly<{
@@ -120,7 +122,6 @@ function given(read: ReadAgent, kind: "inline" | "bundled"): LoadedDefinition {
     read,
     agent: Object.freeze({ ...read.agent, source: { ...read.agent.source, kind } }),
     rank: RANKS[kind],
-    trusted: true,
     problems: [],
   };
 }
@@ -132,10 +133,10 @@ type Resolving = DiscoverOptions & { readonly toolsWhenOmitted: "all" | "none" }
 
 /** Bases and settings are applied here, once; what has no base is skipped and hides nothing. */
 function resolveAll(findings: readonly LoadedDefinition[], options: Resolving, skipped: SkippedFile[]): FoundAgent[] {
-  if (!findings.some(({ trusted, agent }) => trusted && agent.extends !== undefined))
+  if (!findings.some(({ distrust, agent }) => distrust === undefined && agent.extends !== undefined))
     return findings.map((finding) => foundAgent(finding, undefined, options));
   const heirs = findings.map(heirOf);
-  const lines = lineages(heirs.filter(({ finding }) => finding.trusted));
+  const lines = lineages(heirs.filter(({ finding }) => finding.distrust === undefined));
   const done = new Map<LoadedDefinition, FoundAgent>();
   const resolve = (heir: (typeof heirs)[number]): FoundAgent => {
     const earlier = done.get(heir.finding);
@@ -161,9 +162,9 @@ function resolveAll(findings: readonly LoadedDefinition[], options: Resolving, s
 }
 
 function heirOf(finding: LoadedDefinition): InheritingAgent & { readonly finding: LoadedDefinition } {
-  const { agent, rank, trusted } = finding;
+  const { agent, rank, distrust } = finding;
   const heir = { finding, name: agent.name, rank };
-  return trusted && agent.extends !== undefined ? { ...heir, extends: agent.extends } : heir;
+  return distrust === undefined && agent.extends !== undefined ? { ...heir, extends: agent.extends } : heir;
 }
 
 function foundAgent(finding: LoadedDefinition, base: FoundAgent | undefined, options: Resolving): FoundAgent {
@@ -185,15 +186,16 @@ function foundAgent(finding: LoadedDefinition, base: FoundAgent | undefined, opt
     agent = applied.agent;
     Object.assign(origins, applied.origins);
   }
-  const { read, trusted, file, real, problems } = finding;
+  const { read, distrust, file, real, problems } = finding;
   const found: { -readonly [K in keyof FoundAgent]: FoundAgent[K] } = {
     name: agent.name,
     agent,
     read,
-    trusted,
+    trusted: distrust === undefined,
     problems,
     origins,
   };
+  if (distrust !== undefined) found.distrust = distrust;
   if (file !== undefined) found.file = file;
   if (real !== undefined) found.real = real;
   if (base !== undefined) found.base = base;

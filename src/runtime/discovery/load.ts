@@ -1,17 +1,12 @@
 import { setImmediate } from "node:timers/promises";
 import type { Agent, AgentSource } from "../../core/agent/agent.ts";
 import type { Dialects, ReadAgent } from "../../core/agent/dialect.ts";
+import { defined } from "../../core/text/defined.ts";
 import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
 import type { DiscoveryCache } from "./cache.ts";
 import { type CandidateFile, type FileReading, listAgentFiles, readAgentFile } from "./files.ts";
+import { type Distrust, distrustOf, type Trust } from "./distrust.ts";
 import type { SourceFolder } from "./places.ts";
-
-/** Decides whether a project's files are trusted. Both functions get canonical paths. */
-export type Trust = Readonly<{
-  project(root: string): boolean;
-  /** Whether this content is trusted; called only for trusted projects. */
-  file?(file: Readonly<{ root: string; path: string; hash: string; hidden: boolean }>): boolean;
-}>;
 
 /** One definition of an agent, before the strongest is chosen. */
 export type LoadedDefinition = Readonly<{
@@ -20,7 +15,8 @@ export type LoadedDefinition = Readonly<{
   agent: Agent;
   /** How much it is trusted; a base is never trusted less. */
   rank: number;
-  trusted: boolean;
+  /** Why it cannot run; absent: it is trusted. */
+  distrust?: Distrust;
   problems: readonly Problem[];
   file?: string;
   real?: string;
@@ -89,7 +85,7 @@ export async function loadPlace(
     if (reading !== known?.reading) options.cache?.files.set(file.path, { reading, place: label });
     if (reading.agents.length === 0) {
       if (reading.problems.length > 0) skipped.push({ file: file.path, problems: reading.problems });
-    } else add(findings, reading, { place, file, trusted: trusted && agreed(reading, place, file, options) });
+    } else add(findings, reading, { place, file, distrust: distrusted(reading, place, file, { ...options, trusted }) });
   }
   return {
     findings,
@@ -106,27 +102,27 @@ const RANKS = { user: 2, plugin: 2, project: 1 } as const;
 function add(
   findings: LoadedDefinition[],
   { agents, problems }: FileReading,
-  { place, file, trusted }: { place: SourceFolder; file: CandidateFile; trusted: boolean },
+  { place, file, distrust }: { place: SourceFolder; file: CandidateFile; distrust: Distrust | undefined },
 ): void {
   let untold = problems; // report problems of a file with several agents once
   for (const each of agents) {
     const read: ReadAgent = place.plugin?.disabled ? { ...each, disabled: true } : each;
-    const finding = { read, agent: read.agent, rank: RANKS[place.scope], trusted, problems: untold, file: file.path };
-    findings.push(file.real === undefined ? finding : { ...finding, real: file.real });
+    const finding = { read, agent: read.agent, rank: RANKS[place.scope], problems: untold, file: file.path };
+    findings.push({ ...finding, ...defined({ real: file.real, distrust }) });
     untold = [];
   }
 }
 
 /** Files that changed since they were trusted, and untrusted hidden characters, are rejected. */
-function agreed(
+function distrusted(
   { hash, hidden }: FileReading,
-  place: SourceFolder,
+  { root }: SourceFolder,
   file: CandidateFile,
-  { trust }: LoadOptions,
-): boolean {
-  if (place.root === undefined) return true;
-  if (trust?.file === undefined) return !hidden;
-  return hash !== undefined && trust.file({ root: place.root, path: file.real ?? file.path, hash, hidden });
+  { trust, trusted }: LoadOptions & Readonly<{ trusted: boolean }>,
+): Distrust | undefined {
+  return root === undefined
+    ? undefined
+    : distrustOf({ root, path: file.real ?? file.path, hash, hidden }, trust, trusted);
 }
 
 /** Where the agents of a file were found. */

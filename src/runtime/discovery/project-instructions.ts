@@ -4,8 +4,8 @@ import { hiddenCharacters } from "../../core/agent/hidden-characters.ts";
 import { importsIn, type InstructionFiles } from "../../core/agent/instruction-files.ts";
 import { secretNamed } from "../../core/policy/secret-paths.ts";
 import { folderContains } from "../files/folder-contains.ts";
+import { distrustOf, distrustText, type Trust } from "./distrust.ts";
 import { hashTexts } from "./files.ts";
-import type { Trust } from "./load.ts";
 import { openText } from "./open.ts";
 import { ancestorsOf } from "./places.ts";
 
@@ -107,11 +107,9 @@ function refusalOf(
   { path, text }: Opened,
   { root, trust }: { root: string; trust: Trust | undefined },
 ): string | undefined {
-  if (trust?.project(root) !== true) return "the project is not trusted";
   const hidden = hiddenCharacters(text) !== undefined;
-  if (trust.file === undefined) return hidden ? "it contains hidden characters" : undefined;
-  const agreed = trust.file({ root, path, hash: hashTexts([text]), hidden });
-  return agreed ? undefined : "it is new or has changed since the project was trusted";
+  const distrust = distrustOf({ root, path, hash: hashTexts([text]), hidden }, trust);
+  return distrust && distrustText[distrust];
 }
 
 function textOf(path: string): { readonly text: string } | { readonly why: string } {

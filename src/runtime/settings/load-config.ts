@@ -7,7 +7,7 @@ import { configFromVariables } from "../../core/config/variables.ts";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { faultsOf } from "../../core/schema/parse.ts";
 import { hashTexts } from "../discovery/files.ts";
-import type { Trust } from "../discovery/load.ts";
+import type { Trust } from "../discovery/distrust.ts";
 import { openText } from "../discovery/open.ts";
 import { nearestInProject } from "../discovery/places.ts";
 

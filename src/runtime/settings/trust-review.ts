@@ -2,6 +2,7 @@ import { realpathSync } from "node:fs";
 import { relative } from "node:path";
 import { hiddenCharacters } from "../../core/agent/hidden-characters.ts";
 import { instructedFamilies, instructionFilesOf } from "../../core/agent/instruction-files.ts";
+import { defined } from "../../core/text/defined.ts";
 import type { Discovery, FoundAgent, Trust } from "../discovery/discover.ts";
 import { hashTexts } from "../discovery/files.ts";
 import { openText } from "../discovery/open.ts";
@@ -17,10 +18,14 @@ export type ProjectSource = Readonly<{
   names: readonly string[];
   /** From the root of the project. */
   file: string;
+  /** The real path. */
+  path: string;
   hash: string;
   /** It contains hidden characters. */
   hidden: boolean;
   state: "new" | "changed" | "same";
+  /** The hash of the content that was trusted. */
+  before?: string;
   found: readonly FoundAgent[];
 }>;
 
@@ -66,7 +71,17 @@ export async function reviewTrust({ cwd, home, looking, granted }: ReviewOptions
         const file = relative(root, path);
         const before = Object.hasOwn(files, file) ? files[file] : undefined;
         const state = before === undefined ? "new" : before === hash ? "same" : "changed";
-        return { kind, names: found.map(({ name }) => name), file, hash, hidden, state, found };
+        return {
+          kind,
+          names: found.map(({ name }) => name),
+          file,
+          path,
+          hash,
+          hidden,
+          state,
+          found,
+          ...defined({ before }),
+        };
       });
     const gone = Object.keys(files).filter((file) => !brought.some((one) => one.file === file));
     const since = granted(root)?.at;
@@ -77,6 +92,25 @@ export async function reviewTrust({ cwd, home, looking, granted }: ReviewOptions
 /** The grant that agrees to everything in a review. */
 export function grantOf({ brought }: TrustReview, at: Date): Grant {
   return { at: at.toISOString(), files: Object.fromEntries(brought.map(({ file, hash }) => [file, hash])) };
+}
+
+/** The contents of files by the hash that is agreed to. A file that changed since the review is left out. */
+export function trustedTexts(sources: readonly ProjectSource[]): Map<string, string> {
+  const texts = sources.flatMap(({ path, hash }): [string, string][] => {
+    const text = currentText(path);
+    return text === undefined ? [] : [[hash, text]];
+  });
+  return new Map(texts);
+}
+
+/** What a file says now; `undefined` when it cannot be read. */
+export function currentText(path: string): string | undefined {
+  try {
+    const opened = openText(path);
+    return "text" in opened ? opened.text : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The files that tell agents of any family what the project says, with what they import. */

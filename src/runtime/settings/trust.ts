@@ -1,20 +1,27 @@
 import { readRegularTextSync } from "../disk/regular-file.ts";
-import { mkdir } from "node:fs/promises";
-import { dirname, relative } from "node:path";
+import { mkdir, readdir, rm } from "node:fs/promises";
+import { dirname, join, relative } from "node:path";
 import { CrewError } from "../../core/schema/error.ts";
 import { isRecord } from "../../core/text/json.ts";
 import type { Trust } from "../discovery/discover.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 
-/** The trusted files of one project, by content hash. */
-export type Grant = Readonly<{ at: string; files: Readonly<Record<string, string>> }>;
+/** The trusted files of one project by content hash, and those whose content the person refused when asked. */
+export type Grant = Readonly<{
+  at: string;
+  files: Readonly<Record<string, string>>;
+  refused?: Readonly<Record<string, string>>;
+}>;
 
 /** The trust store: projects by canonical path, files by content hash. */
 export type TrustStore = Readonly<{
   trust: Trust;
   granted(root: string): Grant | undefined;
   list(): readonly string[];
-  grant(root: string, grant: Grant): Promise<void>;
+  /** `texts`: the trusted contents by hash, kept to show later what changed. */
+  grant(root: string, grant: Grant, texts?: ReadonlyMap<string, string>): Promise<void>;
+  /** A trusted content; `undefined` when it was not kept. */
+  textOf(hash: string): string | undefined;
   /** False when there was nothing to take back. */
   revoke(root: string): Promise<boolean>;
 }>;
@@ -42,6 +49,11 @@ export function openTrust(file: string): TrustStore {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     await writeAtomic(file, `${JSON.stringify({ version: VERSION, projects }, null, 2)}\n`);
   };
+  const texts = join(dirname(file), "trusted");
+  const removeUnused = async (): Promise<void> => {
+    const used = new Set(Object.values(read()).flatMap(({ files }) => Object.values(files)));
+    for (const hash of await readdir(texts).catch(() => [])) if (!used.has(hash)) await rm(join(texts, hash));
+  };
   const projects = read();
   const granted = (root: string): Grant | undefined => (Object.hasOwn(projects, root) ? projects[root] : undefined);
   return {
@@ -54,18 +66,30 @@ export function openTrust(file: string): TrustStore {
         const name = relative(root, path);
         return Object.hasOwn(files, name) && files[name] === hash;
       },
+      knows: ({ root, path }) => Object.hasOwn(granted(root)?.files ?? {}, relative(root, path)),
     },
-    grant: async (root, grant) => {
+    textOf: (hash) => {
+      try {
+        return readRegularTextSync(join(texts, hash));
+      } catch {
+        return undefined;
+      }
+    },
+    grant: async (root, grant, contents = new Map()) => {
       if (isDamaged(file))
         throw new CrewError("BAD_FILE", `${file} is damaged, so nothing is written over it.`, "Correct or remove it.");
       projects[root] = grant;
+      await mkdir(texts, { recursive: true, mode: 0o700 });
+      for (const [hash, text] of contents) await writeAtomic(join(texts, hash), text);
       await write({ ...read(), [root]: grant });
+      await removeUnused();
     },
     revoke: async (root) => {
       const there = granted(root) !== undefined;
       delete projects[root];
       const { [root]: _gone, ...rest } = read();
       if (there) await write(rest);
+      await removeUnused();
       return there;
     },
   };

@@ -37,8 +37,8 @@ describe("subcrew agents", () => {
     expect(stdout).not.toContain("\u001b");
     const [ready = "", untrusted = ""] = stdout.split("\nUntrusted\n");
     expect(ready).not.toContain("critic");
-    expect(untrusted).toMatch(/^critic +\S+critic\.md +the project, or this file of it, is not trusted\n$/);
-    expect(stderr).toContain("1 agent of this project cannot run: it is not trusted. See `subcrew trust`.");
+    expect(untrusted).toMatch(/^critic +\S+critic\.md +the project is not trusted\n$/);
+    expect(stderr).toContain("1 agent of this project cannot run yet. See `subcrew trust`.");
   });
 
   test("--all shows the rest with its reason", async () => {
@@ -47,7 +47,7 @@ describe("subcrew agents", () => {
     const rows = rowsOf(stdout);
     const of = (state: string): (readonly unknown[])[] =>
       rows.filter((row) => row["state"] === state).map(({ name, reason }) => [name, reason]);
-    expect(of("untrusted")).toEqual([["critic", "the project, or this file of it, is not trusted"]]);
+    expect(of("untrusted")).toEqual([["critic", "the project is not trusted"]]);
     expect(of("shadowed")).toContainEqual(["helper", `shadowed by ${there.home}/.omp/agent/agents/helper.md`]);
     expect(of("skipped")).toEqual([["", "The file does not begin with frontmatter."]]);
     const text = await there.run(["agents", "--all"]);
@@ -302,7 +302,7 @@ describe("subcrew trust", () => {
     });
     const look = await there.run(["trust"]);
     expect(look).toMatchObject({ code: 3, stderr: expect.stringContaining("There is no terminal to confirm") });
-    expect(look.stdout).toMatch(/^new +agent critic +\.claude\/agents\/critic\.md +[0-9a-f]{12} +every tool$/m);
+    expect(look.stdout).toMatch(/^ {2}new +agent critic +\.claude\/agents\/critic\.md\n +tools: every tool$/m);
     expect(existsSync(join(there.home, "state/trust.json"))).toBe(false);
     expect((await there.run(["trust", "--yes"])).code).toBe(0);
     expect(await there.run(run)).toMatchObject({ code: 0, stdout: "fine\n" });

@@ -1,0 +1,76 @@
+import { showHidden } from "../../core/agent/hidden-characters.ts";
+import { agentRuleText } from "../../core/rules/agent-rule.ts";
+import { unifiedDiff } from "../../core/text/diff.ts";
+import { reveal } from "../../core/text/sanitize.ts";
+import type { Look } from "../../core/view/look.ts";
+import { describeServer } from "../../core/vocabulary/mcp-server.ts";
+import type { TrustStore } from "../../runtime/settings/trust.ts";
+import { currentText, type ProjectSource, type TrustReview } from "../../runtime/settings/trust-review.ts";
+
+/** What a person needs to judge the files of a project: what is new, what changed, and what each agent asks for. */
+export function reviewText({ root, brought, gone, since }: TrustReview, store: TrustStore, look: Look): string {
+  const { colors } = look;
+  const agreed = since === undefined ? "not trusted" : `trusted since ${since.slice(0, 10)}`;
+  return [
+    `${colors.bold(reveal(root))}  ${agreed}`,
+    ...brought.flatMap((source) => sourceLines(source, since === undefined ? undefined : store, look)),
+    ...gone.map((file) => `  ${colors.dim("gone     ")} ${reveal(file)}`),
+  ]
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+/** The files in question only, each with what changed in it. */
+export function changeText(sources: readonly ProjectSource[], store: TrustStore, look: Look): string {
+  return sources.flatMap((source) => sourceLines(source, store, look)).join("\n");
+}
+
+function sourceLines(source: ProjectSource, store: TrustStore | undefined, look: Look): string[] {
+  const { state, kind, names, file, hidden, found } = source;
+  const { colors } = look;
+  const shade = state === "same" ? colors.dim : colors.yellow;
+  return [
+    `  ${shade(state.padEnd(9))} ${[kind, ...names].map(reveal).join(" ")}  ${colors.dim(showHidden(file))}`,
+    ...(hidden ? [`            ${colors.red("It contains hidden characters.")}`] : []),
+    ...(kind === "agent" ? found.flatMap(wishesOf).map((wish) => `            ${wish}`) : []),
+    ...(state === "changed" && store ? diffOf(source, store, look) : []),
+  ];
+}
+
+/** The difference to the content that was trusted, as far as that was kept. */
+function diffOf({ path, file, before }: ProjectSource, store: TrustStore, { colors }: Look): string[] {
+  const old = before === undefined ? undefined : store.textOf(before);
+  const text = currentText(path);
+  if (old === undefined || text === undefined) return ["            What it was before is not known."];
+  if (old === text) return ["            A file that it names has changed."];
+  const shades: Readonly<Record<string, (line: string) => string>> = {
+    "+": colors.green,
+    "-": colors.red,
+    "@": colors.cyan,
+  };
+  return unifiedDiff(old, text, file)
+    .trimEnd()
+    .split("\n")
+    .map((line) => `    ${(shades[line.charAt(0)] ?? String)(reveal(line))}`);
+}
+
+/** What an agent asks for, one line each. */
+function wishesOf({ agent }: ProjectSource["found"][number]): string[] {
+  const { tools, disallowedTools = [], rules = [], permission, spawns, model, mcpServers = {} } = agent;
+  const line = (name: string, values: readonly string[]): string[] =>
+    values.length === 0 ? [] : [`${name}: ${values.map(reveal).join(", ")}`];
+  return [
+    ...line(
+      "tools",
+      tools === undefined || tools.includes("*") ? ["every tool"] : tools.length === 0 ? ["none"] : tools,
+    ),
+    ...line("not", disallowedTools),
+    ...line("rules", rules.flat().map(agentRuleText)),
+    ...line("permission", permission === undefined ? [] : [permission]),
+    ...line("starts", spawns === undefined ? [] : spawns === "*" ? ["any agent"] : spawns),
+    ...line("model", model === undefined ? [] : [model].flat()),
+    ...Object.entries(mcpServers).flatMap(([name, server]) =>
+      server === true ? [] : line(`MCP server ${name}`, [showHidden(describeServer(server))]),
+    ),
+  ];
+}

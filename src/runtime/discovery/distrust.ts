@@ -1,0 +1,33 @@
+/** Decides whether a project's files are trusted. Both functions get canonical paths. */
+export type Trust = Readonly<{
+  project(root: string): boolean;
+  /** Whether this content is trusted; called only for trusted projects. */
+  file?(file: Readonly<{ root: string; path: string; hash: string; hidden: boolean }>): boolean;
+  /** Whether the file was trusted with some content. */
+  knows?(file: Readonly<{ root: string; path: string }>): boolean;
+}>;
+
+/** Why a file of a project does not count: the project, its content, or the file itself was never agreed to. */
+export type Distrust = "project" | "changed" | "new" | "hidden";
+
+/** The reason as the rest of a sentence about the file. */
+export const distrustText: Readonly<Record<Distrust, string>> = {
+  project: "the project is not trusted",
+  changed: "it changed since you trusted it",
+  new: "you have not trusted this file yet",
+  hidden: "it contains hidden characters",
+};
+
+type ProjectFile = Readonly<{ root: string; path: string; hash: string | undefined; hidden: boolean }>;
+
+/** Why this content of a file does not count; `undefined`: it counts. */
+export function distrustOf(
+  { root, path, hash, hidden }: ProjectFile,
+  trust: Trust | undefined,
+  isTrusted = trust?.project(root) === true,
+): Distrust | undefined {
+  if (!trust || !isTrusted) return "project";
+  if (trust.file === undefined) return hidden ? "hidden" : undefined;
+  if (hash !== undefined && trust.file({ root, path, hash, hidden })) return undefined;
+  return trust.knows?.({ root, path }) === true ? "changed" : "new";
+}
