@@ -17,6 +17,8 @@ const packages: Readonly<Record<string, readonly [name: string, ...files: string
   gemini: ["@google/gemini-cli", ".bin/gemini"],
   opencode: ["opencode-ai", `opencode-${system}/bin/opencode`],
   copilot: ["@github/copilot", ".bin/copilot"],
+  conformance: ["@modelcontextprotocol/conformance", ".bin/conformance"],
+  node: [`node-${system}@22`, `node-${system}/bin/node`],
   pi: ["@earendil-works/pi-coding-agent", ".bin/pi"],
 };
 
