@@ -39,7 +39,10 @@ export function remoteAgents({ network, home, ...source }: RemoteSetup): Remotes
   const make: Remotes = async () => {
     const { createRemoteClients, remoteTokens } = await import("./runners/a2a/a2a-clients.ts");
     const tokens = home === undefined ? {} : { tokens: remoteTokens(home) };
-    return { clients: createRemoteClients({ ...source, ...tokens }), open: createGuardedOpen(network) };
+    return {
+      clients: createRemoteClients({ ...source, ...tokens }),
+      open: createGuardedOpen(network, { env: source.env }),
+    };
   };
   return () => (made ??= make());
 }

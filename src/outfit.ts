@@ -126,7 +126,7 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource = {}
     ...(setup.engine === undefined ? [] : secretsOfUrl(setup.engine)),
   ]);
   const parts: ToolParts = {
-    fetch: createGuardedFetch(setup.network),
+    fetch: createGuardedFetch(setup.network, { env }),
     ...(setup.webSearch && { search: searchBackend(setup.webSearch, env) }),
     skills: code.skills ?? ((): Promise<readonly Skill[]> => skillsFor(setup)),
     history: openProjectRuns(store, cwd),
@@ -144,7 +144,7 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource = {}
       cwd,
       env,
       passEnv: setup.passEnv ?? [],
-      open: createGuardedOpen(setup.network),
+      open: createGuardedOpen(setup.network, { env }),
     });
   let access: Promise<AccessParts> | undefined;
   let tools: readonly Tool[] | undefined;
@@ -307,7 +307,7 @@ async function ownTools({ cwd, toolModules = [] }: CrewSetup): Promise<readonly 
 }
 
 function modelsFor(
-  { cwd, env, model, providers, tiers }: CrewSetup,
+  { cwd, env, model, providers, tiers, network }: CrewSetup,
   { models, random, holds }: Pick<CrewCode, "models"> & Readonly<{ random(): number; holds: ProviderHolds }>,
 ): ModelRegistry {
   const named = model ?? env["SUBCREW_MODEL"];
@@ -316,7 +316,7 @@ function modelsFor(
     random,
     holds,
     builtin: builtinModels(cwd),
-    ...defined({ models, providers, tiers }),
+    ...defined({ models, providers, tiers, network }),
     ...(named !== undefined && named !== "" && named !== "auto" && { default: named }),
   });
 }

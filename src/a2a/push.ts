@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import type { RemoteUpdate } from "../core/net/a2a.ts";
 import type { RunStore } from "../core/run/run-store.ts";
@@ -31,28 +32,40 @@ export type Push = Readonly<{
   set(run: string, wanted: Omit<PushConfig, "id"> & { id?: string }): Promise<PushConfig>;
   list(run: string): Promise<readonly PushConfig[]>;
   remove(run: string, id: string): Promise<void>;
-  /** Sends an update to all push addresses, in order. Failed deliveries are not retried. */
+  /**
+   * Sends an update to all push addresses. Each gets its updates in order; a delivery that fails for a reason that may pass is
+   * retried. Settles when this update is delivered or given up.
+   */
   tell(run: string, update: RemoteUpdate): Promise<void>;
-  /** Settles when all deliveries have ended. */
-  quiet(): Promise<void>;
+  /** Tries once more what was not delivered yet, and settles when all deliveries have ended. */
+  close(): Promise<void>;
 }>;
 
 const DOCUMENT = "a2a-push";
 const MOST = 10;
 const TIMEOUT_MS = 10_000;
+/** Waits between tries: 1, 2, 4, 8 and 16 seconds, or as long as the receiver says. */
+const TRIES = 6;
+const FIRST_WAIT_MS = 1_000;
+const LONGEST_WAIT_MS = 60_000;
 
 export function createPush({
   kept,
   network = {},
+  env = {},
+  firstWaitMs = FIRST_WAIT_MS,
   write,
   onError,
 }: {
   kept: Pick<RunStore, "document" | "setDocument">;
   network?: NetworkRules;
+  env?: Readonly<Record<string, string | undefined>>;
+  firstWaitMs?: number;
   write: WritePush;
   onError(error: unknown): void;
 }): Push {
-  const fetch = createGuardedFetch(network, { timeoutMs: TIMEOUT_MS });
+  const fetch = createGuardedFetch(network, { timeoutMs: TIMEOUT_MS, env });
+  const closing = new AbortController();
   const allowed = parseAllowedHosts(network.allowHosts ?? []);
   const queues = new Map<string, Promise<unknown>>();
   /** Serialised per task, so that changes are not lost and updates arrive in order. */
@@ -72,13 +85,31 @@ export function createPush({
   };
   const save = (run: string, all: readonly PushConfig[]): Promise<void> =>
     kept.setDocument(run, DOCUMENT, JSON.stringify(all));
-  const post = async (to: PushConfig, update: RemoteUpdate): Promise<void> => {
+  /** One try: delivered, or why not and whether another try makes sense. */
+  const post = async (to: PushConfig, update: RemoteUpdate): Promise<FailedPush | undefined> => {
     const { body, contentType } = await write(update, to.version);
-    const { status } = await fetch(
-      { url: to.url, method: "POST", headers: { "content-type": contentType, ...headersOf(to) }, body },
-      new AbortController().signal,
-    );
-    if (status >= 400) throw new Error(`a push address answered with ${status}`);
+    const sent = { "content-type": contentType, ...headersOf(to) };
+    try {
+      const { status, headers } = await fetch({ url: to.url, method: "POST", headers: sent, body }, NEVER);
+      if (status < 400) return undefined;
+      const seconds = Number(headers["retry-after"]);
+      return {
+        error: new Error(`a push address answered with ${status}`),
+        passes: status >= 500 || PASSING.has(status),
+        ...(seconds > 0 && { waitMs: Math.min(seconds * 1_000, LONGEST_WAIT_MS) }),
+      };
+    } catch (error) {
+      return { error, passes: !(error instanceof Error && error.name === "Refusal") };
+    }
+  };
+  const deliver = async (to: PushConfig, update: RemoteUpdate): Promise<void> => {
+    for (let tries = 1; ; tries += 1) {
+      const failed = await post(to, update);
+      if (!failed) return;
+      if (!failed.passes || tries === TRIES || closing.signal.aborted) return onError(failed.error);
+      const waitMs = failed.waitMs ?? firstWaitMs * 2 ** (tries - 1);
+      await sleep(waitMs, undefined, { signal: closing.signal }).catch(() => {}); // closing ends the wait, not the try
+    }
   };
   return {
     list,
@@ -107,15 +138,25 @@ export function createPush({
           all.filter((each) => each.id !== id),
         );
       }),
-    tell: (run, update) =>
-      inTurn(run, async () => {
-        for (const to of await list(run)) await post(to, update).catch(onError);
-      }),
-    quiet: async () => {
+    tell: async (run, update) => {
+      // The list is read in the turn of the run, the deliveries wait in that of their address.
+      const deliveries = await inTurn(run, async () =>
+        (await list(run)).map((to) => inTurn(`${run} ${to.id}`, () => deliver(to, update)).catch(onError)),
+      );
+      await Promise.all(deliveries);
+    },
+    close: async () => {
+      closing.abort();
       while (queues.size > 0) await Promise.all(queues.values());
     },
   };
 }
+
+type FailedPush = Readonly<{ error: unknown; passes: boolean; waitMs?: number }>;
+
+/** Statuses below 500 that may pass. */
+const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
+const NEVER = new AbortController().signal;
 
 /** Authentication headers for the receiver. */
 function headersOf({ token, authentication }: Pick<PushConfig, "token" | "authentication">): Record<string, string> {

@@ -2,6 +2,7 @@ import type { AgentCard, StreamResponse, TaskPushNotificationConfig } from "@a2a
 import type { A2ARequestHandler } from "@a2a-js/sdk/server";
 import type { RemoteUpdate } from "../core/net/a2a.ts";
 import { CrewError, messageOf } from "../core/schema/error.ts";
+import type { CardKey } from "./card-key.ts";
 import type { Card } from "./card.ts";
 import type { Push, PushConfig, WritePush } from "./push.ts";
 import { isTaskError, type TaskErrorCode } from "./task-error.ts";
@@ -21,15 +22,23 @@ export type Protocol = Readonly<{
     request: Readonly<{ who: TaskOwner; version: string | undefined; card: Card }>,
   ): Promise<RpcReply>;
   /** The agent card in the format of that protocol version. */
-  card(card: Card, version: string | undefined): unknown;
+  card(card: Card, version: string | undefined): Promise<unknown>;
   writePush: WritePush;
 }>;
 
 type Sdk = Awaited<ReturnType<typeof load>>;
 
 /** The A2A library parses and writes messages; their meaning is implemented here. */
-export async function loadProtocol(parts: Readonly<{ tasks(): Tasks; push(): Push }>): Promise<Protocol> {
+export async function loadProtocol(
+  parts: Readonly<{ tasks(): Tasks; push(): Push; signing?: CardKey | undefined }>,
+): Promise<Protocol> {
   const sdk = await load();
+  /** Cards of the old version are not signed: its signatures cover another form of the card. */
+  const signed = async (card: AgentCard, { keysUrl }: Card): Promise<AgentCard> => {
+    if (!parts.signing) return card;
+    const { key, alg, kid } = parts.signing;
+    return sdk.core.generateAgentCardSignature(key, { alg, kid, typ: "JOSE", jku: keysUrl })(card);
+  };
   return {
     handle: async (body, { who, version, card }) => {
       const requested = versionOf(sdk, body, version);
@@ -51,7 +60,8 @@ export async function loadProtocol(parts: Readonly<{ tasks(): Tasks; push(): Pus
         error: mapped(error),
       }));
     },
-    card: (card, version) => (version?.startsWith("1") ? sdk.core.AgentCard.toJSON(cardOf(card)) : oldCardOf(card)),
+    card: async (card, version) =>
+      version?.startsWith("1") ? sdk.core.AgentCard.toJSON(await signed(cardOf(card), card)) : oldCardOf(card),
     writePush: async (update, version) => {
       const serializer =
         version === "0.3"

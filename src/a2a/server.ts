@@ -7,7 +7,8 @@ import type { RunOptions } from "../crew/run-options.ts";
 import type { Crew } from "../crew.ts";
 import type { NetworkRules } from "../runtime/network/guarded-fetch.ts";
 import { openServer, type RunningServer, readJsonBody } from "../runtime/network/loopback-server.ts";
-import { type Card, cardFor } from "./card.ts";
+import { type Card, cardFor, KEYS_PATH } from "./card.ts";
+import { type CardKey, cardKey } from "./card-key.ts";
 import { createPush, type Push } from "./push.ts";
 import { loadProtocol, type Protocol } from "./sdk.ts";
 import type { A2aRun } from "./served-run.ts";
@@ -25,8 +26,12 @@ export type A2aServerOptions = Readonly<{
   publicCards?: boolean;
   /** The public URL, if it differs from the address it listens on. */
   publicUrl?: string;
+  /** Signs the cards with this private key, in PEM form. */
+  signingKey?: string;
   /** Addresses that push notifications may reach besides the public internet. */
   network?: NetworkRules;
+  /** Variables that may name a proxy and certificate authorities for push notifications. */
+  env?: Readonly<Record<string, string | undefined>>;
   /** What holds for every run. */
   run?: Omit<RunOptions, "origin" | "id" | "continues" | "name">;
   onError?(error: unknown): void;
@@ -53,13 +58,17 @@ export async function serveA2a(crew: Crew, options: A2aServerOptions): Promise<A
     ...(publicUrl !== undefined && { hosts: [new URL(publicUrl).host] }),
     ...defined({ host, port }),
   };
-  const { tasks, push, protocol } = await parts(crew, options, names);
+  const signing = options.signingKey === undefined ? undefined : cardKey(options.signingKey);
+  const isKeys = (url = "/"): boolean =>
+    signing !== undefined && new URL(url, "http://here").pathname === `/${KEYS_PATH}`;
+  const { tasks, push, protocol } = await parts(crew, { ...options, signing }, names);
   const serving: RunningServer = await openServer({
     ...open,
     tokens,
     onError,
-    isOpen: ({ method, url = "/" }) => publicCards && method === "GET" && url.endsWith(`/${CARD}`),
+    isOpen: ({ method, url = "/" }) => method === "GET" && ((publicCards && url.endsWith(`/${CARD}`)) || isKeys(url)),
     handle: async (request, response, caller) => {
+      if (request.method === "GET" && isKeys(request.url)) return json(response, { keys: [signing?.jwk] });
       const base = publicUrl?.replace(/\/+$/, "") ?? serving.url;
       const found = routeOf(request, names);
       if (!found) return void response.writeHead(404).end();
@@ -75,7 +84,7 @@ export async function serveA2a(crew: Crew, options: A2aServerOptions): Promise<A
     takenUp,
     close: async () => {
       await tasks.close();
-      await push.quiet();
+      await push.close();
       await serving.close();
     },
   };
@@ -85,17 +94,18 @@ type Parts = Readonly<{ tasks: Tasks; push: Push; protocol: Protocol }>;
 
 async function parts(
   crew: Crew,
-  { network, run, onError = () => {} }: A2aServerOptions,
+  { network, env, signing, run, onError = () => {} }: A2aServerOptions & Readonly<{ signing: CardKey | undefined }>,
   names: readonly string[],
 ): Promise<Parts> {
   const made: { tasks?: Tasks; push?: Push } = {};
-  const protocol = await loadProtocol({ tasks: () => made.tasks!, push: () => made.push! });
+  const protocol = await loadProtocol({ tasks: () => made.tasks!, push: () => made.push!, signing });
   const rules = network ?? crew.settings.config.network;
   const push = createPush({
     kept: crew.kept,
     write: protocol.writePush,
     onError,
     ...(rules && { network: rules as NetworkRules }),
+    ...defined({ env }),
   });
   /** Push notifications are sent for questions and for the end of a task. */
   const heard = (served: A2aRun, { type }: { type: string }, registered: Promise<void>): void => {
@@ -164,7 +174,7 @@ async function answer(
 ): Promise<void> {
   const given = request.headers["a2a-version"];
   const version = typeof given === "string" ? given : undefined;
-  if (isCard) return json(response, protocol.card(card, version), { vary: "A2A-Version" });
+  if (isCard) return json(response, await protocol.card(card, version), { vary: "A2A-Version" });
   const reply = await protocol.handle(await readJsonBody(request), { who, version, card });
   if (!(Symbol.asyncIterator in reply)) return json(response, reply);
   const events = reply as AsyncGenerator<unknown, void>;

@@ -24,6 +24,7 @@ export const a2a: CliCommand = {
         "--token-file <file>",
         "the tokens of those who may ask, one in each line, after a name; made when it is not there",
       ),
+      new Option("--sign-key <file>", "sign the agent cards with the private key in this PEM file"),
       new Option("--public-cards", "agent cards can be read without a token"),
     ].map((option) => option.helpGroup(SERVE)),
     ...runningOptions().filter(({ long }) => kept.has(long ?? "")),

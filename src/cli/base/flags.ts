@@ -137,6 +137,7 @@ export type Flags = PermissionFlags &
 
     /** Of `a2a`. */
     publicCards?: boolean;
+    signKey?: string;
     url?: string;
 
     /** Of every command. */

@@ -88,11 +88,11 @@ function partsOf(
   definition: McpServer,
   { settings }: Crew,
 ): Pick<LoginSpec & LogoutSpec, "definition" | "variables" | "open" | "logins"> {
-  const { allowHosts, proxy } = settings.config.network ?? {};
+  const { allowHosts, proxy, caFile } = settings.config.network ?? {};
   return {
     definition,
     variables: process.env,
-    open: createGuardedOpen({ ...defined({ allowHosts, proxy }) }),
+    open: createGuardedOpen(defined({ allowHosts, proxy, caFile }), { env: process.env }),
     logins: openLogins({ home: homes().state, learn: () => {} }),
   };
 }

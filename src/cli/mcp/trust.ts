@@ -5,6 +5,7 @@ import { jsonText } from "../../core/text/json-text.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import { describeServer, type McpServer } from "../../core/vocabulary/mcp-server.ts";
 import type { Crew } from "../../crew.ts";
+import { defined } from "../../core/text/defined.ts";
 import { createGuardedOpen } from "../../runtime/network/guarded-request.ts";
 import type { OfferedTool } from "../../tools/mcp/client.ts";
 import { openLogins } from "../../tools/mcp/logins.ts";
@@ -74,7 +75,9 @@ async function toolsOf(name: string, definition: McpServer, { cwd, settings }: C
         users: true,
         over: signal,
         logins: openLogins({ home: homes().state, learn: () => {} }),
-        open: createGuardedOpen(JSON.parse(JSON.stringify(network ?? {})) as Parameters<typeof createGuardedOpen>[0]),
+        open: createGuardedOpen(defined({ ...network }), {
+          env: process.env,
+        }),
       },
       signal,
     );

@@ -94,7 +94,13 @@ export type PermissionMode = "plan" | "default" | "acceptEdits" | "auto" | "dont
 
 export type AgentInput = Readonly<{ type: string; description: string; required?: boolean }>;
 
-export type RemoteCard = Readonly<{ cardUrl?: string; cardJson?: string; auth?: Readonly<Record<string, unknown>> }>;
+export type RemoteCard = Readonly<{
+  cardUrl?: string;
+  cardJson?: string;
+  auth?: Readonly<Record<string, unknown>>;
+  /** The card has to be signed with this public key (PEM), or with one of the keys at this address (JWKS). */
+  signedBy?: string;
+}>;
 
 export type AgentSource = Readonly<{
   kind: "bundled" | "user" | "project" | "plugin" | "inline";

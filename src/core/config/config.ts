@@ -162,10 +162,17 @@ export const config = z.strictObject({
   network: z
     .strictObject({
       allowHosts: names.optional().describe("non-public hosts that may be contacted, e.g. 127.0.0.1:8080"),
-      proxy: z.string().optional().describe("proxy for requests"),
+      proxy: z
+        .string()
+        .optional()
+        .describe("proxy for all requests, in place of HTTPS_PROXY and HTTP_PROXY; NO_PROXY still holds"),
+      caFile: z
+        .string()
+        .optional()
+        .describe("PEM file with certificate authorities to trust besides the usual ones and those of SSL_CERT_FILE"),
     })
     .optional()
-    .describe("access of the network tools beyond the public internet"),
+    .describe("proxy, certificates, and access of the network tools beyond the public internet"),
   mcpServers: mcpServers
     .optional()
     .describe("MCP servers whose tools agents may use, by name; the name is the prefix of the tools"),

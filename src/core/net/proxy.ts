@@ -10,11 +10,12 @@ export const proxyVariables: readonly string[] = [
 
 /**
  * The proxy for an address, by the variables that programs agree on: `HTTPS_PROXY` or `HTTP_PROXY`, else `ALL_PROXY`, in
- * upper or lower case, unless `NO_PROXY` names the host. This machine is never contacted through a proxy.
+ * upper or lower case, unless `NO_PROXY` names the host. A proxy of the settings takes the place of the first three. This machine
+ * is never contacted through a proxy.
  */
-export function proxyFor(address: string, env: Env): string | undefined {
+export function proxyFor(address: string, env: Env, setting?: string): string | undefined {
   const { protocol, hostname, port } = new URL(address);
-  const proxy = named(env, protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY") ?? named(env, "ALL_PROXY");
+  const proxy = setting ?? named(env, protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY") ?? named(env, "ALL_PROXY");
   if (proxy === undefined || isHere(hostname)) return undefined;
   const at = { hostname, port: port || (protocol === "https:" ? "443" : "80") };
   const isExcepted = (named(env, "NO_PROXY") ?? "").split(/[\s,]+/).some((entry) => covers(entry, at));

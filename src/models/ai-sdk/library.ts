@@ -15,10 +15,10 @@ export function perModel(make: (id: string) => Model): Model {
  * A fetch for the library. It follows no redirect, which would take the key along to another place, and says so when
  * an answer is not the stream that was asked for, which the library would take for an empty one.
  */
-export function streamOnly({ proxy }: Pick<Endpoint, "proxy">): typeof fetch {
+export function streamOnly({ proxy, ca }: Pick<Endpoint, "proxy" | "ca">): typeof fetch {
   let way: Promise<RequestInit> | undefined;
   return async (input, init) => {
-    const through = proxy === undefined ? {} : await (way ??= dispatcherFor(proxy));
+    const through = proxy === undefined && ca === undefined ? {} : await (way ??= dispatcherFor({ proxy, ca }));
     const response = await fetch(input, { ...init, redirect: "manual", ...through });
     const type = response.headers.get("content-type") ?? "";
     if (!response.ok || response.body === null || type.includes("text/event-stream")) return response;
@@ -27,11 +27,17 @@ export function streamOnly({ proxy }: Pick<Endpoint, "proxy">): typeof fetch {
   };
 }
 
-/** Loads undici with the first request through a proxy: the library's fetch accepts a dispatcher only from that package. */
-async function dispatcherFor(proxy: string): Promise<RequestInit> {
+/** Loads undici with the first request that needs it: the library's fetch accepts a dispatcher only from that package. */
+async function dispatcherFor({
+  proxy,
+  ca,
+}: Readonly<{ proxy: string | undefined; ca: readonly string[] | undefined }>): Promise<RequestInit> {
   const loaded = await import("undici");
-  const { ProxyAgent } = (loaded.default ?? loaded) as typeof loaded;
-  return { dispatcher: new ProxyAgent(proxy) } as unknown as RequestInit;
+  const { Agent, ProxyAgent } = (loaded.default ?? loaded) as typeof loaded;
+  const tls = ca === undefined ? {} : { ca: [...ca] };
+  const dispatcher =
+    proxy === undefined ? new Agent({ connect: tls }) : new ProxyAgent({ uri: proxy, requestTls: tls, proxyTls: tls });
+  return { dispatcher } as unknown as RequestInit;
 }
 
 /** The provider answered with something other than the requested event stream. */

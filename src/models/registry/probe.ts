@@ -22,9 +22,9 @@ const WAIT_MS = 3_000;
 /** Asks a provider which models it has. Sends the key, no prompt, and costs nothing. */
 export async function probeProvider({ endpoint, type }: Provider, signal: AbortSignal): Promise<ProviderProbe> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]);
-  const { baseURL, headers, proxy } = endpoint;
+  const { baseURL, headers, proxy, ca } = endpoint;
   try {
-    const connection = connectProvider(baseURL, { silenceMs: WAIT_MS, ...defined({ proxy }) });
+    const connection = connectProvider(baseURL, { silenceMs: WAIT_MS, ...defined({ proxy, ca }) });
     const answer = await connection.get("/models", {
       headers: { ...keyHeaders(type, endpoint), ...headers },
       signal: limit,

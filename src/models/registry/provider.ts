@@ -46,10 +46,18 @@ export type Provider = Readonly<{
   open(means: WireParts): Promise<Model>;
 }>;
 
+/** The way to providers: a proxy of the settings, and certificate authorities of the user. */
+export type ProviderNetwork = Readonly<{ proxy?: string | undefined; ca?: readonly string[] | undefined }>;
+
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** Resolves a provider from the environment and the user's settings; `undefined` for an unknown name. */
-export function providerFor(name: string, settings: ProviderSettings | undefined, env: Env): Provider | undefined {
+export function providerFor(
+  name: string,
+  settings: ProviderSettings | undefined,
+  env: Env,
+  network: ProviderNetwork = {},
+): Provider | undefined {
   const known = Object.hasOwn(providers, name) ? providers[name] : undefined;
   const own = settings && types[settings.type ?? "openai"];
   const row = known === undefined || settings?.type !== undefined ? own && { ...own, ...names(known) } : known;
@@ -64,7 +72,7 @@ export function providerFor(name: string, settings: ProviderSettings | undefined
   const key = settings?.apiKey ?? (keyName === undefined ? undefined : env[keyName]);
   const bare = given.replace(/\/+$/, "");
   const baseURL = row.address?.(bare) ?? bare;
-  const proxy = proxyFor(addressOf(name, baseURL), env);
+  const proxy = proxyFor(addressOf(name, baseURL), env, network.proxy);
   const endpoint: Endpoint = {
     provider: name,
     baseURL,
@@ -74,7 +82,7 @@ export function providerFor(name: string, settings: ProviderSettings | undefined
     quirks: row.quirks ?? {},
     ...defined({ key }),
     ...((keyName ?? keys[0]) !== undefined && { keyName: keyName ?? keys[0]! }),
-    ...defined({ proxy, silenceMs: settings?.silenceMs, prices: settings?.prices }),
+    ...defined({ proxy, ca: network.ca, silenceMs: settings?.silenceMs, prices: settings?.prices }),
   };
   return {
     name,

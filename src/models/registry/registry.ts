@@ -18,13 +18,14 @@ import { defined } from "../../core/text/defined.ts";
 import { splitModelName } from "../../core/vocabulary/model-name.ts";
 import { type Tier, tierNames, tiers } from "../../core/vocabulary/tiers.ts";
 import { holdKey, openProviderHolds, type ProviderHolds } from "../../runtime/store/provider-holds.ts";
+import { certificateAuthorities } from "../../runtime/network/certificates.ts";
 import { isLanguageModel, type LanguageModel } from "../ai-sdk/is-language-model.ts";
 import { createPrices, type Prices } from "../wires/prices.ts";
 import type { WireParts } from "../wires/wire.ts";
 import { fallingBack } from "./falling-back.ts";
 import { anyReopening, holding } from "./holding.ts";
 import { lazily } from "./lazily.ts";
-import { type Provider, type ProviderSettings, providerFor } from "./provider.ts";
+import { type Provider, type ProviderNetwork, type ProviderSettings, providerFor } from "./provider.ts";
 import { providers } from "./providers.ts";
 import { atRecordedAddress, hasMoved, recordOf } from "./recorded-provider.ts";
 import { type Prefixes, warmingPrefix } from "./warm-prefix.ts";
@@ -43,6 +44,8 @@ export type ModelRegistryConfig = Readonly<{
   /** Models that come with the program; a row that ends in a colon takes the rest of the name. */
   builtin?: Readonly<Record<string, (rest: string) => Promise<Model>>>;
   env?: Readonly<Record<string, string | undefined>>;
+  /** The proxy and the certificate authorities of the settings. */
+  network?: Readonly<{ proxy?: string; caFile?: string }>;
   random?: () => number;
   /** The keys that providers refuse right now; known to this registry alone by default. */
   holds?: ProviderHolds;
@@ -89,12 +92,18 @@ function openRegistry(config: ModelRegistryConfig, prices: Prices): ModelRegistr
   const resolved = new Map<string, ResolvedModel>();
   const known = new Map<string, Provider | undefined>();
 
+  let network: ProviderNetwork | undefined;
+  const made = (name: string, settings: ProviderSettings | undefined): Provider | undefined => {
+    const { proxy, caFile } = config.network ?? {};
+    network ??= { proxy, ca: certificateAuthorities({ caFile, env }) };
+    return providerFor(name, settings, env, network);
+  };
   const provided = (name: string): Provider | undefined => {
     const settings = own(config.providers, name);
-    const found = providerFor(name, settings, env);
+    const found = made(name, settings);
     const before = own(config.recorded, name);
     return found && before
-      ? atRecordedAddress(found, before, (baseURL) => providerFor(name, { ...settings, baseURL }, env))
+      ? atRecordedAddress(found, before, (baseURL) => made(name, { ...settings, baseURL }))
       : found;
   };
   const provider = (name: string): Provider | undefined => {

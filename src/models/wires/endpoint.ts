@@ -19,6 +19,8 @@ export type Endpoint = Readonly<{
   quirks: Quirks;
   /** The proxy that it is asked through. */
   proxy?: string;
+  /** The certificate authorities that count, where they are not the usual ones. */
+  ca?: readonly string[];
   /** What its models cost, where the user says so, by model. */
   prices?: Readonly<Record<string, ModelPrice>>;
   /** Idle timeout. */

@@ -2,7 +2,7 @@ import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import { version } from "../../core/text/version.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
-import { proxyHeaders, tunnelAgent } from "./tunnel.ts";
+import { proxyHeaders, trusting, tunnelAgent } from "./tunnel.ts";
 
 /** Sends requests to one provider over connections that are kept. */
 export type ProviderConnection = Readonly<{
@@ -13,7 +13,7 @@ export type ProviderConnection = Readonly<{
 export type GetRequest = Readonly<{ headers: Readonly<Record<string, string>>; signal: AbortSignal }>;
 export type PostRequest = GetRequest & Readonly<{ body: string }>;
 
-export type ConnectOptions = Readonly<{ silenceMs?: number; proxy?: string }>;
+export type ConnectOptions = Readonly<{ silenceMs?: number; proxy?: string; ca?: readonly string[] }>;
 
 const postHeaders = {
   "content-type": "application/json",
@@ -31,12 +31,12 @@ const SILENCE_MS = 10 * 60_000;
  */
 export function connectProvider(
   baseURL: string,
-  { silenceMs = SILENCE_MS, proxy }: ConnectOptions = {},
+  { silenceMs = SILENCE_MS, proxy, ca }: ConnectOptions = {},
 ): ProviderConnection {
   const isSecure = baseURL.startsWith("https:");
   const client = isSecure ? https : http;
   const gate = proxy === undefined ? undefined : new URL(proxy);
-  const agent = isSecure && gate ? tunnelAgent(gate) : new client.Agent({ keepAlive: true });
+  const agent = isSecure && gate ? tunnelAgent(gate, ca) : new client.Agent({ keepAlive: true, ...trusting(ca) });
   const base = baseURL.replace(/\/+$/, "");
   // Plain HTTP through a proxy: the proxy gets the full address and sends the request itself.
   const forwarded =

@@ -12,9 +12,12 @@ export function proxyHeaders(proxy: URL): Record<string, string> {
   return { "proxy-authorization": `Basic ${Buffer.from(login).toString("base64")}` };
 }
 
+/** Options of a TLS connection that trusts these authorities, or the usual ones. */
+export const trusting = (ca: readonly string[] | undefined): { ca?: string[] } => (ca ? { ca: [...ca] } : {});
+
 /** Connects through a proxy with CONNECT; the TLS connection is end-to-end with the host. */
-export function tunnelAgent(proxy: URL): https.Agent {
-  const agent = new https.Agent({ keepAlive: true });
+export function tunnelAgent(proxy: URL, ca?: readonly string[]): https.Agent {
+  const agent = new https.Agent({ keepAlive: true, ...trusting(ca) });
   type Done = (error: Error | null, socket?: tls.TLSSocket) => void;
   const createConnection = (options: ConnectionOptions & { host: string; port: number }, done: Done): void => {
     const target = `${options.host}:${options.port}`;
@@ -25,6 +28,7 @@ export function tunnelAgent(proxy: URL): https.Agent {
       path: target,
       headers: { host: target, ...proxyHeaders(proxy) },
       agent: false,
+      ...trusting(ca),
       timeout: OPEN_MS,
     });
     asked.once("connect", ({ statusCode = 0 }, socket) => {

@@ -34,9 +34,9 @@ export type WireParts = Readonly<{ prices: Prices }>;
 
 /** A model that speaks a format over HTTP. Text that arrives together is one event. */
 export function speak(wire: Wire, endpoint: Endpoint, { prices }: WireParts): Model {
-  const { silenceMs, proxy } = endpoint;
+  const { silenceMs, proxy, ca } = endpoint;
   const connection = connectProvider(endpoint.baseURL, {
-    ...defined({ silenceMs, proxy }),
+    ...defined({ silenceMs, proxy, ca }),
   });
   const headers = { ...wire.headers(endpoint), ...endpoint.headers };
 

@@ -7,6 +7,7 @@ import { type TokenFiles, tokenFiles } from "../../runtime/network/token-files.t
 import { type CredentialParts, type Credentials, checked, createCredentials, signedFetch } from "./a2a-auth.ts";
 import { remoteFailure } from "./a2a-fault.ts";
 import type { SignIn } from "./a2a-oauth.ts";
+import { checkSignature } from "./a2a-signature.ts";
 import { type AgentCard, connectAgent, type RemoteClient, readCard, schemesOf } from "./a2a-sdk.ts";
 
 /** What is known of agents elsewhere, as long as the crew lasts: a card is fetched once, a token asked for once. */
@@ -40,7 +41,10 @@ export function createRemoteClients(parts: RemoteClientParts): RemoteClients {
     const key = keyOf(place);
     const before = cards.get(key);
     if (before && before.until > clock()) return before.card;
-    const card = fetchCard(place, how, credentials(place));
+    const card = fetchCard(place, how, credentials(place)).then(async (read) => {
+      await checkSignature(read, place, how);
+      return read;
+    });
     cards.set(key, { card, until: clock() + cardMs });
     card.catch(() => cards.delete(key)); // the next one may be luckier
     return card;

@@ -59,6 +59,11 @@ export async function readCard(json: unknown): Promise<AgentCard> {
   return new DefaultAgentCardResolver({ legacyCompat: { enabled: true } }).normalizeAgentCard(json);
 }
 
+/** The form of a card that signatures cover. */
+export async function canonicalCard(card: AgentCard): Promise<string> {
+  return (await load()).core.canonicalizeAgentCard(card);
+}
+
 /** A client for the agent that a card describes; every request goes through `fetch`. */
 export async function connectAgent(card: AgentCard, fetchImpl: typeof fetch): Promise<RemoteClient> {
   const { client: sdk, core } = await load();

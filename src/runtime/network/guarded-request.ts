@@ -5,8 +5,10 @@ import type { ConnectionOptions } from "node:tls";
 import { callbackify } from "node:util";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import type { Agent, buildConnector, Dispatcher } from "undici";
+import { proxyFor } from "../../core/net/proxy.ts";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
+import { certificateAuthorities } from "./certificates.ts";
 import { checkHeaders, crossing, type WebHeaders } from "./web-headers.ts";
 import { judgeAddress, judgeUrl, parseAllowedHosts, type Target, webRefusal } from "./web-target.ts";
 
@@ -14,12 +16,16 @@ import { judgeAddress, judgeUrl, parseAllowedHosts, type Target, webRefusal } fr
 export type NetworkRules = Readonly<{
   /** Hosts that may be asked although they are not on the public internet: `127.0.0.1:8080`. Exact, with the port. */
   allowHosts?: readonly string[];
-  /** An HTTP proxy that requests go through; proxy variables of the environment are not looked at. */
+  /** An HTTP proxy that requests go through, in place of the one that variables name. */
   proxy?: string;
+  /** A PEM file with certificate authorities that are trusted besides the usual ones. */
+  caFile?: string;
 }>;
 
-/** What is different in tests and odd networks. */
+/** The environment, and what is different in tests. */
 export type NetworkParts = Readonly<{
+  /** The user's variables, which may name a proxy and certificate authorities; without it none are looked at. */
+  env?: Readonly<Record<string, string | undefined>>;
   lookup?: (host: string) => Promise<readonly LookupAddress[]>;
   tls?: Pick<ConnectionOptions, "ca">;
   timeoutMs?: number;
@@ -64,16 +70,24 @@ const CONNECT_MS = 10_000;
  */
 export function createGuardedOpen(rules: NetworkRules = {}, parts: NetworkParts = {}): GuardedOpen {
   const allow = parseAllowedHosts(rules.allowHosts ?? []);
-  const proxy = rules.proxy === undefined ? undefined : proxyUrl(rules.proxy);
+  if (rules.proxy !== undefined) proxyUrl(rules.proxy);
+  const { env = {} } = parts;
+  const ca = parts.tls?.ca ?? certificateAuthorities({ caFile: rules.caFile, env });
+  const proxyOf = (url: URL): URL | undefined => {
+    const found = proxyFor(url.href, env, rules.proxy);
+    return found === undefined ? undefined : proxyUrl(found);
+  };
+  const tls = ca === undefined ? {} : { ca: ca as string[] };
   return (request, signal) => {
     const allowed = request.allowHosts ? new Set([...allow, ...parseAllowedHosts(request.allowHosts)]) : allow;
-    return follow(request, { allowed, proxy, parts, signal, silenceMs: request.silenceMs ?? SILENCE_MS });
+    const silenceMs = request.silenceMs ?? SILENCE_MS;
+    return follow(request, { allowed, proxyOf, parts: { ...parts, tls }, signal, silenceMs });
   };
 }
 
 type Way = Readonly<{
   allowed: ReadonlySet<string>;
-  proxy: URL | undefined;
+  proxyOf(url: URL): URL | undefined;
   parts: NetworkParts;
   signal: AbortSignal;
   silenceMs: number;
@@ -128,7 +142,9 @@ async function ask({ target, method, headers, body }: Hop, way: Way): Promise<Re
   // Through the default: a bundler offers nothing else of a CommonJS package that is imported late.
   const loaded = await import("undici");
   const undici = loaded.default as unknown as typeof loaded;
-  const { dispatcher, origin } = await connection(undici, target, way);
+  const { dispatcher, origin } = await connection(undici, target, way).catch((error: unknown) => {
+    throw couldNotBeAsked(target.url.host, error);
+  });
   const close = (): Promise<void> => dispatcher.destroy();
   try {
     const response = await undici.request(`${origin}${target.url.pathname}${target.url.search}`, {
@@ -165,26 +181,45 @@ type Connection = Readonly<{ dispatcher: Agent | Dispatcher; origin: string }>;
 async function connection(
   undici: typeof import("undici"),
   target: Target,
-  { proxy, parts, silenceMs }: Way,
+  { proxyOf, parts, silenceMs }: Way,
 ): Promise<Connection> {
   const common = { pipelining: 0, maxHeaderSize: 65_536, headersTimeout: silenceMs, bodyTimeout: silenceMs };
-  if (proxy === undefined || target.allowed) {
+  const proxy = proxyOf(target.url);
+  if (proxy === undefined) {
     const connect = checkedConnector(undici.buildConnector, target, parts);
     return { dispatcher: new undici.Agent({ ...common, connect }), origin: target.url.origin };
   }
-  // The proxy gets the address that was checked, not the name: it cannot resolve it to another one.
-  const [address] = await addressesOf(target, parts);
-  const shown = address!.family === 6 ? `[${address!.address}]` : address!.address;
   const dispatcher = new undici.ProxyAgent({
     ...common,
     uri: proxy.href,
+    proxyTunnel: target.url.protocol === "https:",
+    proxyTls: { ...parts.tls },
     requestTls: { ...parts.tls, servername: target.host },
   });
-  return {
-    dispatcher,
-    origin: `${target.url.protocol}//${shown}:${target.url.port || (target.url.protocol === "https:" ? "443" : "80")}`,
-  };
+  return { dispatcher, origin: await originFor(target, parts) };
 }
+
+/**
+ * What a proxy is asked for. It gets the address that was checked, not the name: it cannot resolve it to another one. A host that the
+ * user allows by name is asked for by name, since often only the proxy can resolve it.
+ */
+async function originFor(target: Target, parts: NetworkParts): Promise<string> {
+  const { url, allowed, host } = target;
+  if (allowed) return url.origin;
+  const [address] = await addressesOf(target, parts).catch((error: unknown) => {
+    if (!isUnresolved(error)) throw error;
+    const port = url.port || (url.protocol === "https:" ? "443" : "80");
+    throw new Error(
+      `its name cannot be resolved here, so its address cannot be checked: to let the proxy resolve it, add ${host}:${port} to network.allowHosts`,
+      { cause: error },
+    );
+  });
+  const shown = address!.family === 6 ? `[${address!.address}]` : address!.address;
+  return `${url.protocol}//${shown}:${url.port || (url.protocol === "https:" ? "443" : "80")}`;
+}
+
+const isUnresolved = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && (error.code === "ENOTFOUND" || error.code === "EAI_AGAIN");
 
 type Build = typeof buildConnector;
 

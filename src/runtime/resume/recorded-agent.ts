@@ -65,7 +65,10 @@ export function withoutAuth(agent: Agent): Agent {
 /** A recorded agent with the current credentials, if the address is the same. */
 export function withAuthOf(recorded: Agent, now: Agent | undefined): Agent {
   const { remote } = recorded;
-  const same = remote?.cardUrl === now?.remote?.cardUrl && remote?.cardJson === now?.remote?.cardJson;
+  const same =
+    remote?.cardUrl === now?.remote?.cardUrl &&
+    remote?.cardJson === now?.remote?.cardJson &&
+    remote?.signedBy === now?.remote?.signedBy;
   return remote && now?.remote?.auth && same ? { ...recorded, remote: { ...remote, auth: now.remote.auth } } : recorded;
 }
 

@@ -1,4 +1,5 @@
-import { createServer as createHttpServer } from "node:http";
+import { createServer as createHttpServer, request as httpRequestOf } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, connect, createServer as createTcpServer } from "node:net";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -10,10 +11,14 @@ import {
   type NetworkParts,
   type NetworkRules,
 } from "../../../src/runtime/network/guarded-fetch.ts";
+import { createCrew, defineAgent } from "../../../src/index.ts";
+import { scripted } from "../../../src/models/scripted/scripted.ts";
 import { httpGet } from "../../../src/tools/web/http-get.ts";
 import { httpPost } from "../../../src/tools/web/http-post.ts";
 import { httpRequest } from "../../../src/tools/web/http-request.ts";
 import { callTool } from "../../support/call-tool.ts";
+import { certificate } from "../../support/certificate.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
 import { type Routes, secureServer, webServer } from "../../support/web-server.ts";
 
 // The cases of the area "network". NET-11 is about what commands do in the sandbox, and is shown where they are run.
@@ -391,12 +396,20 @@ describe("NET-08: http_get only gets", () => {
 });
 
 describe("NET-09: a proxy is used when the user says so", () => {
-  test("variables are not looked at, and a proxy gets the address that was judged", async () => {
-    const tunnels: string[] = [];
-    const server = await webServer({ "*": "through" });
-    const proxy = createHttpServer().on("connect", (request, socket, head) => {
-      tunnels.push(request.url ?? "");
-      const onward = connect(server.port, "127.0.0.1", () => {
+  /** A real proxy, for tunnels and for whole addresses. Whatever it is asked for, it leads to one server. */
+  async function startProxy(port: number): Promise<{ url: string; asked: string[] }> {
+    const asked: string[] = [];
+    const proxy = createHttpServer((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      const { pathname } = new URL(request.url ?? "");
+      const onward = httpRequestOf({ port, host: "127.0.0.1", path: pathname, headers: request.headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 0, answer.headers);
+        answer.pipe(response);
+      });
+      request.pipe(onward);
+    }).on("connect", (request, socket, head) => {
+      asked.push(`CONNECT ${request.url}`);
+      const onward = connect(port, "127.0.0.1", () => {
         socket.write("HTTP/1.1 200 OK\r\n\r\n");
         onward.write(head);
         onward.pipe(socket).pipe(onward);
@@ -405,21 +418,62 @@ describe("NET-09: a proxy is used when the user says so", () => {
     });
     await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void proxy.close());
-    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-    const lookup = async (host: string) => [
-      { address: host === "inside.test" ? "10.0.0.1" : "93.184.216.34", family: 4 },
-    ];
+    return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, asked };
+  }
+  const lookup = async (host: string) => {
+    if (host === "far.test") throw Object.assign(new Error("not found"), { code: "ENOTFOUND" });
+    return [{ address: host === "inside.test" ? "10.0.0.1" : "93.184.216.34", family: 4 }];
+  };
+
+  test("a proxy gets the address that was judged, and none that is private", async () => {
+    const server = await webServer({ "*": "through" });
+    const { url, asked } = await startProxy(server.port);
     const fetch = createGuardedFetch({ proxy: url }, { lookup });
     expect((await fetch({ url: "http://public.test/page" }, signal)).body.toString()).toEqual("through");
-    expect(tunnels).toEqual(["93.184.216.34:80"]);
+    expect(asked).toEqual(["GET http://93.184.216.34/page"]);
     expect(server.requests).toMatchObject([{ url: "/page", headers: { host: "public.test" } }]);
     await expect(fetch({ url: "http://inside.test/" }, signal)).rejects.toThrow(refused("ADDRESS"));
+    await expect(fetch({ url: "https://inside.test/" }, signal)).rejects.toThrow(refused("ADDRESS"));
     await expect(fetch({ url: "http://127.0.0.1/" }, signal)).rejects.toThrow(refused("ADDRESS"));
-    expect(tunnels).toHaveLength(1);
+    await expect(fetch({ url: "http://far.test/" }, signal)).rejects.toThrow("add far.test:80 to network.allowHosts");
+    expect(asked).toHaveLength(1);
     expect(() => createGuardedFetch({ proxy: "socks5://x" })).toThrow(expect.objectContaining({ code: "BAD_INPUT" }));
   });
 
-  test("proxy variables of the environment change nothing", async () => {
+  test.for(["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "caFile"])(
+    "the proxy of a variable and a certificate authority of %s lead to a host that only the proxy can resolve",
+    async (where) => {
+      const { key, cert, file } = certificate();
+      const secure = createTlsServer({ key, cert }, (_, response) => void response.end("secret"));
+      await new Promise<void>((resolve) => secure.listen(0, "127.0.0.1", resolve));
+      onTestFinished(() => void secure.close());
+      const { url, asked } = await startProxy((secure.address() as AddressInfo).port);
+      const nowhere = async () => {
+        throw Object.assign(new Error("not found"), { code: "ENOTFOUND" });
+      };
+      const ask = (rules: NetworkRules, env: Record<string, string>) =>
+        createGuardedFetch(rules, { lookup: nowhere, env: { HTTPS_PROXY: url, ...env } })(
+          { url: "https://secure.test/", allowHosts: ["secure.test:443"] },
+          signal,
+        );
+      const [rules, env] = where === "caFile" ? [{ caFile: file }, {}] : [{}, { [where]: file }];
+      expect((await ask(rules, env)).body.toString()).toEqual("secret");
+      expect(asked).toEqual(["CONNECT secure.test:443"]);
+      await expect(ask({}, {})).rejects.toThrow(/certificate/);
+      asked.length = 0;
+      await expect(ask(rules, { ...env, NO_PROXY: "secure.test" })).rejects.toThrow("no such host");
+      expect(asked).toEqual([]);
+    },
+  );
+
+  test("a certificate file of the settings that holds none is a mistake; one of a variable is ignored", () => {
+    expect(() => createGuardedFetch({ caFile: import.meta.filename })).toThrow(
+      expect.objectContaining({ code: "BAD_INPUT" }),
+    );
+    expect(() => createGuardedFetch({}, { env: { SSL_CERT_FILE: "/nowhere.pem" } })).not.toThrow();
+  });
+
+  test("variables of this process change nothing: the crew hands its own on", async () => {
     const server = await webServer({ "*": "direct" });
     const kept = { ...process.env };
     onTestFinished(() => {
@@ -427,6 +481,43 @@ describe("NET-09: a proxy is used when the user says so", () => {
     });
     Object.assign(process.env, { HTTP_PROXY: "http://127.0.0.1:1", http_proxy: "http://127.0.0.1:1", NO_PROXY: "" });
     expect((await open(server.host)({ url: server.url() }, signal)).body.toString()).toEqual("direct");
+  });
+
+  test("tools, MCP servers and remote agents of a crew go through the user's proxy", async () => {
+    const { key, cert, file } = certificate();
+    const secure = createTlsServer({ key, cert }, (_, response) => void response.end("secret"));
+    await new Promise<void>((resolve) => secure.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void secure.close());
+    const { url, asked } = await startProxy((secure.address() as AddressInfo).port);
+    const crew = createCrew({
+      cwd: tempFolder(),
+      home: tempFolder(),
+      discover: false,
+      unattended: true,
+      env: { PATH: "/usr/bin:/bin", HTTPS_PROXY: url, SSL_CERT_FILE: file },
+      network: { allowHosts: ["secure.test:443"] },
+      permissions: { allow: ["http_get", "mcp__*"] },
+      mcpServers: { docs: { url: "https://secure.test/mcp" } },
+      agents: [
+        defineAgent({ name: "a", description: "a", instructions: "i", model: "m" }),
+        defineAgent({
+          name: "far",
+          description: "far",
+          instructions: "",
+          remote: { cardUrl: "https://secure.test/card.json" },
+        }),
+      ],
+      models: { m: scripted({ calls: [{ name: "http_get", input: { url: "https://secure.test/page" } }] }, "done") },
+    });
+    const texts: string[] = [];
+    const run = crew.run({ mode: "single", agent: "a", task: "x" });
+    for await (const event of run) if (event.type === "tool.ended") texts.push(event.text);
+    expect(texts.join()).toContain("secret");
+    const beforeRemote = asked.length;
+    expect(beforeRemote).toBeGreaterThan(1); // the MCP server was asked, too
+    await crew.run({ mode: "single", agent: "far", task: "x" });
+    expect(asked.length).toBeGreaterThan(beforeRemote);
+    expect(new Set(asked)).toEqual(new Set(["CONNECT secure.test:443"]));
   });
 });
 

@@ -1,0 +1,41 @@
+import { createHash, createPrivateKey, createPublicKey, type KeyObject } from "node:crypto";
+import { CrewError } from "../core/schema/error.ts";
+import { stableText } from "../core/text/stable-text.ts";
+
+/** The key with which a server signs its cards. */
+export type CardKey = Readonly<{
+  key: KeyObject;
+  alg: string;
+  /** Its thumbprint (RFC 7638). */
+  kid: string;
+  /** The public half, for those who check the signature. */
+  jwk: Readonly<Record<string, unknown>>;
+}>;
+
+/** The signature algorithm of each kind of key, with the curve as a JWK names it. */
+const ALGORITHMS: Readonly<Record<string, string>> = {
+  "EC P-256": "ES256",
+  "EC P-384": "ES384",
+  "EC P-521": "ES512",
+  "OKP Ed25519": "EdDSA",
+  RSA: "RS256",
+};
+
+/** Reads a private key in PEM form. */
+export function cardKey(pem: string): CardKey {
+  try {
+    const key = createPrivateKey(pem);
+    const jwk = createPublicKey(key).export({ format: "jwk" });
+    const alg = ALGORITHMS[[jwk["kty"], jwk["crv"]].filter(Boolean).join(" ")];
+    if (alg === undefined) throw new Error("a key of another kind");
+    const kid = createHash("sha256").update(stableText(jwk)).digest("base64url");
+    return { key, alg, kid, jwk: { ...jwk, kid, alg, use: "sig" } };
+  } catch (cause) {
+    throw new CrewError(
+      "BAD_INPUT",
+      "The key for signing cards cannot be used.",
+      "Give an unencrypted private key in PEM form: EC (P-256, P-384, P-521), Ed25519 or RSA.",
+      { cause },
+    );
+  }
+}
