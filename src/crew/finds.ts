@@ -27,11 +27,17 @@ export function createFinds({ cwd, home, anywhere, settings, trust }: FindsOptio
   const places = { cwd, home, ...placeWords(config), ...(anywhere ? {} : { sources: [] }) };
   const cache = createDiscoveryCache();
   let modules: Promise<readonly ReadAgent[]> | undefined;
+  let looking: Promise<Discovery> | undefined;
+  const look = async (): Promise<Discovery> => {
+    modules ??= agentModules(settings, home);
+    const inline = await modules;
+    return findAgents({ ...places, ...settings.agents, ...agentWords(config), trust: trust(), cache, inline });
+  };
   return {
-    agents: async () => {
-      modules ??= agentModules(settings, home);
-      const inline = await modules;
-      return findAgents({ ...places, ...settings.agents, ...agentWords(config), trust: trust(), cache, inline });
+    // Runs that are started in one turn of the event loop look once.
+    agents: () => {
+      if (!looking) setImmediate(() => (looking = undefined));
+      return (looking ??= look());
     },
     skills: () => findSkills({ ...places, trust: trust() }),
     commands: () => findCommands({ ...places, trust: trust() }),

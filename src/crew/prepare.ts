@@ -294,7 +294,7 @@ async function carriers(
     })),
     gone: async () => {
       await Promise.all([lingering.gone(), world.peers?.end(), reuse.settled()]);
-      await Promise.all([isolate.sweep(), outfit.finishCommands()]);
+      await Promise.all([isolate.sweep(recorded !== undefined), outfit.finishCommands()]);
     },
   };
 }

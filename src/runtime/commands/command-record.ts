@@ -37,7 +37,7 @@ export const recordsIn = (state: string): string => join(state, "commands-in-fli
 
 /** Records that a command is about to start; durable when this resolves. */
 export async function writeCommandRecord(file: string, note: CommandNote): Promise<void> {
-  await makeFolder(dirname(file));
+  await (await makeFolder(dirname(file)))?.durable;
   await writeAtomic(file, JSON.stringify({ version: 1, ...(await whoWeAre()), ...note }));
 }
 

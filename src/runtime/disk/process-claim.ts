@@ -43,8 +43,17 @@ export type ProcessClaim = Readonly<{
 
 /** The identity of this process. */
 export async function whoWeAre(disk: Disk = machineDisk): Promise<ProcessClaim> {
+  const own = ours.get(disk) ?? readOurs(disk);
+  ours.set(disk, own);
+  return { ...(await own), nonce: randomBytes(8).toString("hex") };
+}
+
+/** Read once: neither changes while this process lives. */
+const ours = new WeakMap<Disk, Promise<Omit<ProcessClaim, "nonce">>>();
+
+async function readOurs(disk: Disk): Promise<Omit<ProcessClaim, "nonce">> {
   const [started = "", boot] = await Promise.all([startOf(process.pid, disk), bootOf(disk)]);
-  return { pid: process.pid, started, ...defined({ boot }), host: hostname(), nonce: randomBytes(8).toString("hex") };
+  return { pid: process.pid, started, ...defined({ boot }), host: hostname() };
 }
 
 /** A claim whose process lives, or may live: whether a process of another host does cannot be seen from here. */

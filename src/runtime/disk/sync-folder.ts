@@ -39,11 +39,18 @@ async function syncOnce(folder: string, disk: Disk): Promise<void> {
   }
 }
 
-/** Creates a private folder with its parents, durably. */
-export async function makeFolder(folder: string, disk: Disk = machineDisk): Promise<void> {
+/** Creates a private folder with its parents. `durable` resolves when they survive a power cut; `undefined`: it was there. */
+export async function makeFolder(
+  folder: string,
+  disk: Disk = machineDisk,
+): Promise<Readonly<{ durable: Promise<unknown> }> | undefined> {
   const first = await disk.mkdir(folder, { recursive: true, mode: 0o700 });
-  if (first === undefined) return;
-  for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made), disk);
+  if (first === undefined) return undefined;
+  const parents: string[] = [];
+  for (let made = folder; made.length >= first.length; made = dirname(made)) parents.push(dirname(made));
+  const durable = Promise.all(parents.map((parent) => syncFolder(parent, disk)));
+  durable.catch(() => {}); // the rejection reaches the waiter
+  return { durable };
 }
 
 /** Some file systems cannot sync folders and do not need it. */

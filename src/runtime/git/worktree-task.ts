@@ -40,8 +40,8 @@ export type Isolate = Readonly<{
     context: WorktreeContext,
     work: (call: Call) => Promise<WorktreeOutcome>,
   ): Promise<Outcome>;
-  /** Removes worktrees of the run that were not resumed. */
-  sweep(): Promise<void>;
+  /** Removes worktrees of the run that were not resumed; `before`: also those of an earlier process. */
+  sweep(before: boolean): Promise<void>;
 }>;
 
 /** The folder of worktrees and patches, and the registry of pending cleanups. */
@@ -74,6 +74,7 @@ export function createIsolate({
   const appliedBy = new Map<string, string>();
   let place: Promise<string> | undefined;
   let paused = false;
+  let isUsed = false;
   let last: Promise<unknown> = Promise.resolve();
   const temporary = (): Promise<string> => (place ??= mkdtemp(join(tmpdir(), "subcrew-changes-")));
   const trees = async (): Promise<string> => given ?? join(await temporary(), "trees");
@@ -142,12 +143,13 @@ export function createIsolate({
 
   return {
     run: (...asked) => {
+      isUsed = true;
       const ended = run(...asked);
       linger(ended);
       return ended;
     },
-    sweep: async () => {
-      if ((given ?? place) !== undefined && !paused) await removeWorktrees(await trees());
+    sweep: async (before) => {
+      if ((isUsed || before) && (given ?? place) !== undefined && !paused) await removeWorktrees(await trees());
     },
   };
 }

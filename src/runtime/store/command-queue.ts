@@ -13,6 +13,8 @@ import { COMMANDS_FOLDER } from "./layout.ts";
 const COMMAND = /^(\d{13}-[0-9a-f]{16})\.json$/;
 /** Polling interval where file watching does not work. */
 const LOOK_EVERY_MS = 500;
+/** When a run begins to look for commands; those that come before wait for it. */
+const BEGIN_AFTER_MS = 50;
 /** How many times a receipt is looked for before the run is asked whether it has ended. */
 const LOOKS_PER_CHECK = 10;
 
@@ -61,6 +63,8 @@ export async function waiting(run: string): Promise<readonly RunCommand[]> {
 /** Handles waiting and new commands of a run, oldest first, until the signal aborts. */
 export async function serveCommands(run: string, carryOut: HandleCommand, signal: AbortSignal): Promise<void> {
   const folder = join(run, COMMANDS_FOLDER);
+  // Most runs of a program that starts many are over by then, and need no folder.
+  if (!(await pause(BEGIN_AFTER_MS, signal))) return;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   let looked = new AbortController();
   const watcher = watching(folder, () => looked.abort());

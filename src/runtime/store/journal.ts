@@ -5,7 +5,7 @@ import { CrewError, isCrewError, messageOf } from "../../core/schema/error.ts";
 import type { Journal, JournalListener, JournalOpening, KeptRecords } from "../../core/run/run-store.ts";
 import { type Disk, type DiskFile, machineDisk } from "../disk/disk.ts";
 import { fault } from "../disk/fault-points.ts";
-import { claim, type Owner } from "./run-claim.ts";
+import { claim, claimNew, type Owner } from "./run-claim.ts";
 import { makeFolder, syncFolder } from "../disk/sync-folder.ts";
 import { removeDrafts } from "../disk/write-atomic.ts";
 import { JOURNAL_FILE, localPlace } from "./layout.ts";
@@ -28,7 +28,8 @@ export async function openJournal(
   listener: JournalListener,
   { disk = machineDisk, known, ...how }: JournalOptions = {},
 ): Promise<Journal> {
-  const { owner, file, inode, kept } = await take(folder, { disk, known, ...how }).catch(cannotWrite(folder));
+  const { owner, file, inode, kept, ...taken } = await take(folder, { disk, known, ...how }).catch(cannotWrite(folder));
+  let { durable: folderDurable } = taken;
   let opened: JournalContents | undefined = kept; // it need not be read again until something is appended
   let length = kept.wholeBytes;
   let waiting: KeptEvent[] = [];
@@ -47,6 +48,8 @@ export async function openJournal(
         await writeWhole(file, bytes, owner);
         fault("journal.written");
         await file.datasync();
+        await folderDurable; // it was begun when the folder was made
+        folderDurable = undefined;
         if (disk.inodeSync(path) !== inode) throw new Error("its folder was deleted or moved while it ran");
         // A new owner claims the run before it reads: if the run is still ours now, a later owner will find these records.
         owner.hold();
@@ -303,12 +306,18 @@ type OpenedFile = Readonly<{
   inode: number;
   kept: JournalContents;
 }>;
-type Taken = OpenedFile & Readonly<{ owner: Owner }>;
+type Taken = OpenedFile &
+  Readonly<{
+    owner: Owner;
+    /** Resolves when the folder of a new run and the names in it survive a power cut: nothing is acknowledged before. */
+    durable?: Promise<unknown> | undefined;
+  }>;
 
 /** Claims the run and repairs the end of its journal. */
 async function take(folder: string, { disk, known, ...how }: JournalOptions & { disk: Disk }): Promise<Taken> {
   fault("run.folder");
-  await makeFolder(folder, disk);
+  const made = await makeFolder(folder, disk);
+  if (made) return begin(folder, { disk, ...how }, made.durable);
   let owner = await claim(folder, { above: known?.epoch ?? 0, disk, ...how });
   try {
     let { file, inode, kept } = await openWhole(folder, disk, known);
@@ -328,6 +337,36 @@ async function take(folder: string, { disk, known, ...how }: JournalOptions & { 
     throw error;
   }
 }
+
+/** Claims a run whose folder was just made: there is nothing to read and nothing to repair, and the disk is waited for later. */
+async function begin(
+  folder: string,
+  { disk, ...how }: JournalOptions & { disk: Disk },
+  parents: Promise<unknown>,
+): Promise<Taken> {
+  const owner = await claimNew(folder, { disk, ...how });
+  try {
+    fault("journal.open");
+    const path = join(folder, JOURNAL_FILE);
+    const file = await disk.open(path, "a", 0o600);
+    const durable = Promise.all([parents, syncFolder(folder, disk)]);
+    durable.catch(() => {}); // the rejection reaches the first write
+    return { owner, file, inode: disk.inodeSync(path) ?? 0, kept: NOTHING, durable };
+  } catch (error) {
+    await owner.release();
+    throw error;
+  }
+}
+
+const NOTHING: JournalContents = {
+  events: [],
+  problems: [],
+  wholeBytes: 0,
+  tornBytes: 0,
+  endMissing: false,
+  epoch: 0,
+  damage: [],
+};
 
 /** Opens the journal after its last complete record. An incomplete record is cut off, so that the next one starts clean. */
 async function openWhole(folder: string, disk: Disk, known: JournalContents | undefined): Promise<OpenedFile> {

@@ -41,12 +41,36 @@ export async function claim(
     },
   );
   fault("owner.claimed");
-  const released = join(folder, `released.${epoch}.json`);
   // Another owner may have come and gone since the names were read; a number is used for one claim only.
-  if (disk.existsSync(released)) {
-    await disk.rename(file, released);
+  if (disk.existsSync(releasedFile(folder, epoch))) {
+    await disk.rename(file, releasedFile(folder, epoch));
     return claim(folder, { above, disk, force, sole });
   }
+  return ownerWith(folder, epoch, disk);
+}
+
+/** Claims a run whose folder this process has just made. A claim that is seen half written counts as being written. */
+export async function claimNew(folder: string, options: ClaimOptions = {}): Promise<Owner> {
+  const { disk = machineDisk, sole = false } = options;
+  const file = join(folder, "owner.1.json");
+  fault("owner.claim");
+  const text = JSON.stringify({ ...(await whoWeAre(disk)), ...(sole && { sole }) });
+  try {
+    await disk.writeFile(file, text, { flag: "wx", mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") throw busy(folder);
+    await disk.rm(file, { force: true });
+    throw error;
+  }
+  fault("owner.claimed");
+  if (!disk.existsSync(releasedFile(folder, 1))) return ownerWith(folder, 1, disk);
+  await disk.rename(file, releasedFile(folder, 1));
+  return claim(folder, options);
+}
+
+const releasedFile = (folder: string, epoch: number): string => join(folder, `released.${epoch}.json`);
+
+function ownerWith(folder: string, epoch: number, disk: Disk): Owner {
   const next = [join(folder, `owner.${epoch + 1}.json`), join(folder, `released.${epoch + 1}.json`)];
   // Synchronous, because it runs before every write: a direct call takes microseconds, one through the thread pool a hundred.
   const hold = (): void => {
@@ -54,7 +78,7 @@ export async function claim(
   };
   const release = async (): Promise<void> => {
     fault("owner.release");
-    await disk.rename(file, released).catch(() => {});
+    await disk.rename(join(folder, `owner.${epoch}.json`), releasedFile(folder, epoch)).catch(() => {});
   };
   return { epoch, hold, release };
 }
