@@ -275,6 +275,7 @@ async function carriers(
         models,
         earlier,
         isolate,
+        linger: lingering.add,
         ...(deck && { acceptance: deck.acceptance }),
         reuse,
       }),

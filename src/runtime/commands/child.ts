@@ -9,6 +9,7 @@ import { onAbort } from "../async/on-abort.ts";
 import { collectOutput, type Output } from "./child-output.ts";
 import { inheritedDescriptors, without } from "./inherited-descriptors.ts";
 import { bearersOf, deprioritize, descendantsOf, endBearers, signalAll, signalGroup } from "./process-tree.ts";
+import { awaitReadingTurn } from "./reading-turns.ts";
 import { watchdogFor } from "./watchdog.ts";
 
 /** A program to start: by its absolute path, with exactly this environment. */
@@ -215,7 +216,8 @@ async function kill(
     deprioritize(members);
     signalAll(boxed ? members.filter((each) => each !== pid) : members, "SIGTERM");
   };
-  ask().catch(() => {});
+  // One search per turn: the record of a pause must not wait until thirty commands have been found.
+  awaitReadingTurn(() => void ask().catch(() => {}));
   await Promise.race([exited, patience]);
   clearTimeout(timer);
   await ended;

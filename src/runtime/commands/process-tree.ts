@@ -136,14 +136,15 @@ export function signalGroup(leader: number, signal: NodeJS.Signals): boolean {
 }
 
 /**
- * Lets processes that are about to be killed use only processor time that no other process wants: on a busy machine, the
- * work of ending them would wait for them. Where the kernel shares time between sessions, the share of theirs is lowered.
+ * Gives processes that are about to be killed a tenth of the usual share of processor time: on a busy machine, the work of
+ * ending them would wait for them. Not the lowest share: a killed process needs some time of its own to die.
+ * Where the kernel shares time between sessions, the share of theirs is lowered.
  */
 export function deprioritize(pids: readonly number[]): void {
   for (const pid of pids) {
     try {
-      setPriority(pid, osConstants.priority.PRIORITY_LOW);
-      writeFileSync(`/proc/${pid}/autogroup`, String(osConstants.priority.PRIORITY_LOW));
+      setPriority(pid, osConstants.priority.PRIORITY_BELOW_NORMAL);
+      writeFileSync(`/proc/${pid}/autogroup`, String(osConstants.priority.PRIORITY_BELOW_NORMAL));
     } catch {
       // it has ended, it belongs to another user, or the kernel allows this only from time to time
     }

@@ -43,7 +43,9 @@ const SCRIPT = `
 kill_all() {
   if [ -n "$group" ]; then kill -KILL -- "-$group"; fi
   for round in 1 2 3 4 5; do
-    for found in $(grep -lzFx -e "$marker" /proc/[0-9]*/environ); do
+    all=$(grep -lzFx -e "$marker" /proc/[0-9]*/environ)
+    if [ -z "$all" ]; then break; fi
+    for found in $all; do
       found=\${found#/proc/}
       kill -KILL "\${found%/environ}"
     done

@@ -7,6 +7,7 @@ import { messageOf } from "../../core/schema/error.ts";
 import type { Call, Perform, PerformContext } from "../../core/task/engine.ts";
 import type { Acceptance, Assignment } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
+import { onAbort } from "../async/on-abort.ts";
 import { settleOnAbort } from "../async/settle-on-abort.ts";
 import type { WorktreeOutcome } from "../git/worktree-task.ts";
 import { recordAgent, withPreviousRun } from "../resume/previous-runs.ts";
@@ -102,6 +103,8 @@ async function resolveAgent(call: Call, world: World, context: PerformContext): 
 async function runAgent(assignment: Assignment, world: World, context: NotingContext): Promise<WorktreeOutcome> {
   const { access, call } = assignment;
   const ended = (outcome: Outcome): WorktreeOutcome => ({ outcome, ...(access && { policy: access.policy() }) });
+  // The task is over at once, and the run when its commands are: they have time to end by themselves.
+  const release = access && onAbort(context.signal, () => world.linger?.(access.end()));
   try {
     const key = world.reuse && reuseKey(assignment);
     const known =
@@ -117,6 +120,7 @@ async function runAgent(assignment: Assignment, world: World, context: NotingCon
     if (key !== undefined && outcome.status === "ok") world.reuse?.add(key, call);
     return ended(outcome);
   } finally {
+    release?.();
     await access?.end();
   }
 }

@@ -80,5 +80,7 @@ export type World = Readonly<{
   /** Removes secrets from all output. */
   redactor: Redactor;
   clock(): number;
+  /** The run waits for this before it ends. */
+  linger?(work: Promise<unknown>): void;
   outputs: TaskOutputs;
 }>;

@@ -14,6 +14,12 @@ const files = {
   "quick.json": script("done already"),
   "stuck.json": script(hang),
 };
+/** The watchdogs of the commands of a process. */
+function watchdogsOf(pid: number): string[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
+  return children.filter((child) => readFileSync(`/proc/${child}/cmdline`, "utf8").includes("subcrew-watchdog"));
+}
+
 const started = async (there: Place, more: readonly string[] = []) => {
   const run = there.start(["parallel", "--input", "work.json", ...more]);
   await run.until(more.includes("--json") ? /"type":"node.ended"/ : /^ok +quick/m);
@@ -176,6 +182,22 @@ describe("a command of an agent that is running when a signal comes", () => {
       .toBe(true);
     expect(await ended).toMatchObject({ code: 130 });
     await expect.poll(left, { timeout: 60_000 }).toEqual([]);
+  });
+
+  test("PROC-05 a command has time to clean up after Ctrl-C, and subcrew leaves no process of its own behind", async () => {
+    if (process.platform !== "linux") return;
+    const cleans = `trap 'sleep 0.5; echo done > cleaned.txt; exit' TERM; echo > ready.txt; while :; do sleep 0.1; done`;
+    const there = place({ "turns.json": script({ calls: [{ name: "bash", input: { command: cleans } }] }, "done") });
+    const { child, ended } = there.start(anyCommand);
+    await expect.poll(() => existsSync(join(there.workspace, "ready.txt")), { timeout: 120_000 }).toBe(true);
+    const dogs = watchdogsOf(child.pid!);
+    expect(dogs).toHaveLength(1);
+    child.kill("SIGINT");
+    expect(await ended).toMatchObject({ code: 130 });
+    expect([
+      existsSync(join(there.workspace, "cleaned.txt")),
+      dogs.filter((pid) => existsSync(`/proc/${pid}`)),
+    ]).toEqual([true, []]);
   });
 
   test("PROC-05 a second Ctrl-C leaves at once, and the command does not outlive it for long", async () => {
