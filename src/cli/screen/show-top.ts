@@ -68,14 +68,15 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
   const frame = (): FieldFrame => {
     const canvas = { ...size(), now: Date.now(), look };
     const state = stateNow();
-    const { rows, all } = listedRows(state, view);
+    const listed = listedRows(state, view);
+    const { rows, all } = listed;
     view = keepSelection(rows, view);
     seen = rows;
     const count = all.filter(({ group }) => group === "needs you").length;
     if (count > needing && notify) stderr.write(notification(notify, count));
     needing = count;
     const title = `${count > 0 ? `${count} need${count === 1 ? "s" : ""} you${look.signs.dot}` : ""}subcrew`;
-    return { ...(opened ? pageFrame(opened, canvas) : topFrame(state, view, canvas)), title };
+    return { ...(opened ? pageFrame(opened, canvas) : topFrame(state, view, canvas, listed)), title };
   };
   const draw = (): void => {
     clearTimeout(timer);

@@ -2,9 +2,11 @@ import stringWidth from "string-width";
 
 /** At most so many columns of a text, with a sign at its end when something is missing. */
 export function fit(text: string, columns: number, more: string): string {
-  if (isPlain(text) ? text.length <= columns : stringWidth(text) <= columns) return text;
-  const room = columns - stringWidth(more);
+  const plain = isPlain(text);
+  if (plain ? text.length <= columns : stringWidth(text) <= columns) return text;
+  const room = columns - widthOf(more);
   if (room < 0) return "";
+  if (plain) return text.slice(0, room) + more;
   let kept = "";
   let width = 0;
   for (const { segment } of segmenter.segment(text.slice(0, columns * LONGEST_CLUSTER))) {
@@ -23,8 +25,12 @@ export function pad(text: string, columns: number): string {
 
 /** How many columns a text takes. */
 export function widthOf(text: string): number {
-  return isPlain(text) ? text.length : stringWidth(text);
+  if (isPlain(text)) return text.length;
+  // Most other texts are plain ones that were cut.
+  return text.endsWith(CUT) && isPlain(text.slice(0, -1)) ? text.length : stringWidth(text);
 }
+
+const CUT = "\u2026";
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 /** More code units than this in one cell of the screen are dropped as noise. */

@@ -6,9 +6,13 @@ import type { Look } from "./look.ts";
 
 /** Foreign text as one line that is safe for a terminal. A very long one is cut. */
 export function terminalLine(text: string): string {
+  if (text.length < LINE_CHARS && HARMLESS.test(text)) return text; // nearly every text of a screen that is drawn often
   const line = sanitize(text.slice(0, LINE_CHARS)).replace(/\s+/g, " ").trim();
   return text.length > LINE_CHARS ? `${line} ... (${text.length - LINE_CHARS} more characters)` : line;
 }
+
+/** Printable ASCII with single blanks. */
+const HARMLESS = /^(?:[\x21-\x7e]+(?: [\x21-\x7e]+)*)?$/;
 
 /** The maximum length of one displayed line; a record of megabytes must not fill the terminal. */
 const LINE_CHARS = 4_000;

@@ -1,3 +1,4 @@
+import { answerKind } from "../../core/plan/answer-kind.ts";
 import { isBelow } from "../../core/plan/graph.ts";
 import { isEnded } from "../../core/run/run-status.ts";
 import { endWith } from "../../core/schedule/consequences.ts";
@@ -35,11 +36,12 @@ export function rowActions(row: TopRow): RowAction[] {
   const ended = isEnded(run.life);
   const idle = run.life === "interrupted" || run.life === "paused";
   const running = node?.status === "running" && !ended;
+  const asked = running && node.question !== undefined ? answerKind(node) : undefined;
   const list: (RowAction | false)[] = [
-    running && node.question !== undefined && { key: "y", word: "allow", does: "allow" },
-    running && node.question !== undefined && { key: "n", word: "deny", does: "deny" },
-    running && node.call !== undefined && node.question !== undefined && { key: "a", word: "always", does: "always" },
-    running && node.question !== undefined && { key: "i", word: "answer", does: "answer" },
+    asked !== undefined && asked !== "words" && { key: "y", word: "allow", does: "allow" },
+    asked !== undefined && { key: "n", word: "deny", does: "deny" },
+    asked === "permission" && { key: "a", word: "always", does: "always" },
+    asked === "words" && { key: "i", word: "answer", does: "answer" },
     { key: "enter", word: "open", does: "open" },
     running && !idle && node.kind === "task" && { key: "m", word: "message", does: "message" },
     !ended &&

@@ -102,6 +102,6 @@ function runDoing({ run: { state, life, problems }, group, waitsFor }: TopRow): 
 
 /** The end of what is being said, which is what changes. */
 function lastWords(text: string): string {
-  const lines = text.trimEnd().split("\n");
-  return lines.at(-1)?.trim() ?? "";
+  const end = text.trimEnd();
+  return end.slice(end.lastIndexOf("\n") + 1).trim();
 }

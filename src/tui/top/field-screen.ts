@@ -74,6 +74,13 @@ function rowText(row: readonly Field[], before: readonly Field[], at: number): s
     if (!spill && old && old.text === field.text && painted(old) === painted(field)) continue;
     const last = index === row.length - 1;
     const plain = isPlain(field.text);
+    if (!spill && old && plain && isPlain(old.text) && old.paint === field.paint) {
+      const part = changedPart(old, field, last);
+      const from = field.column + part.at;
+      text += `${next === from ? "" : place(at, from)}${part.text}`;
+      next = -1; // after a text that ends in the last column the cursor still stands on it
+      continue;
+    }
     const to = next === field.column ? "" : place(at, field.column);
     // Erased first: after a text that ends in the last column the cursor still stands on it.
     if (last) text += `${to}${ESC}[K${painted(field)}`;
@@ -83,6 +90,18 @@ function rowText(row: readonly Field[], before: readonly Field[], at: number): s
     next = plain ? field.column + field.width : -1;
   }
   return text;
+}
+
+/** The characters of a plain field that differ from those before, and blanks over what was longer. */
+function changedPart(old: Field, { text, paint, width }: Field, last: boolean): Readonly<{ at: number; text: string }> {
+  let at = 0;
+  while (at < text.length && text[at] === old.text[at]) at += 1;
+  let end = text.length;
+  if (text.length === old.text.length) while (end > at && text[end - 1] === old.text[end - 1]) end -= 1;
+  const changed = text.slice(at, end);
+  const longer = Math.max(0, Math.min(old.text.length, width) - text.length);
+  const rest = last && longer > 0 ? `${ESC}[K` : " ".repeat(longer);
+  return { at, text: `${paint && changed !== "" ? paint(changed) : changed}${rest}` };
 }
 
 const painted = ({ text, paint }: Field): string => (paint && text !== "" ? paint(text) : text);

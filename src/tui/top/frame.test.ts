@@ -239,3 +239,17 @@ test("a task at a provider's limit waits until a time, and one that needs a key 
   });
   expect(rowOf(parked({ waitsFor: "key" })).group).toBe("needs you");
 });
+
+test("an answer is typed in the row of its question, where the cursor stands", () => {
+  const state: TopState = { title: "t", runs: [release], one: true, hidden: [] };
+  const { rows } = listedRows(state, firstView);
+  const asking = rows.find(({ group }) => group === "needs you")!;
+  let view: TopView = { ...firstView, selected: asking.key };
+  for (const key of [{ name: "n" }, ...Array.from("too long", (text) => ({ name: text, text }))])
+    view = press(rows, view, key, 10).view;
+  const frame = topFrame(state, view, { columns: 80, height: 24, now: 0, look });
+  const at = frame.rows.findIndex((row) => row.some(({ text }) => text === "deny: too long"));
+  expect(frame.rows[at]!.map(({ text }) => text)).toContain(asking.name);
+  const field = frame.rows[at]!.find(({ text }) => text === "deny: too long")!;
+  expect(frame.cursor).toEqual({ row: at, column: field.column + "deny: too long".length });
+});

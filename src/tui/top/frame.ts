@@ -1,7 +1,9 @@
 import { fit, widthOf } from "../../core/view/fit.ts";
 import type { Look } from "../../core/view/look.ts";
 import { counted, terminalLine } from "../../core/view/words.ts";
-import { wrap } from "../wrap.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
+import type { TextEditor } from "../input/editor.ts";
+import { clustersOf, wrap } from "../wrap.ts";
 import { rowActions } from "./actions.ts";
 import { cellOf } from "./cells.ts";
 import type { Field, FieldFrame } from "./field-screen.ts";
@@ -24,11 +26,15 @@ export type TopState = Readonly<{
 /** How it is drawn. */
 export type Canvas = Readonly<{ columns: number; height: number; now: number; look: Look }>;
 
+/** The rows that match the filter, all rows, and the words of the filter that mean nothing. */
+export type ListedRows = Readonly<{
+  rows: readonly TopRow[];
+  all: readonly TopRow[];
+  unknown: readonly string[];
+}>;
+
 /** The rows that a person can select, and how many the filter hides. */
-export function listedRows(
-  { runs, one }: TopState,
-  { shape, filter, graphOf }: TopView,
-): Readonly<{ rows: readonly TopRow[]; all: readonly TopRow[]; unknown: readonly string[] }> {
+export function listedRows({ runs, one }: TopState, { shape, filter, graphOf }: TopView): ListedRows {
   const { matches, unknown } = parseFilter(filter);
   if (shape === "graph") {
     const run = runs.find(({ id }) => id === graphOf) ?? runs[0];
@@ -53,12 +59,16 @@ const HEAD_ROWS = 2;
 const keyRows = (columns: number): number => (columns < 120 ? 2 : 1);
 
 /** The screen: title and counts, the groups with their rows, what is hidden, and the keys of the selected row. */
-export function topFrame(state: TopState, view: TopView, canvas: Canvas): FieldFrame {
+export function topFrame(
+  state: TopState,
+  view: TopView,
+  canvas: Canvas,
+  { rows, all, unknown }: ListedRows = listedRows(state, view),
+): FieldFrame {
   const { columns, height, look } = canvas;
-  const { rows, all, unknown } = listedRows(state, view);
   const selected = selectedRow(rows, view);
   const head = [titleRow(state, all, canvas), headingRow(canvas)];
-  const foot = footRows(view, selected, { ...canvas, one: state.one });
+  const foot = footRows(view, selected, { ...canvas, one: state.one, inRow: isInRow(view) });
   const room = Math.max(0, height - head.length - 1 - foot.rows.length);
   const peek = view.peek && selected ? peekRows(selected, canvas, Math.floor(room / 2)) : [];
   const body =
@@ -85,9 +95,11 @@ export function topFrame(state: TopState, view: TopView, canvas: Canvas): FieldF
   const whole = [...head, ...body.rows, ...filler, ...peek, status, ...foot.rows];
   const cut = whole.slice(0, height);
   const cursor =
-    foot.cursor === undefined
-      ? undefined
-      : { row: whole.length - foot.rows.length, column: Math.min(columns - 1, foot.cursor) };
+    body.cursor !== undefined
+      ? { row: head.length + body.cursor.row, column: Math.min(columns - 1, body.cursor.column) }
+      : foot.cursor === undefined
+        ? undefined
+        : { row: whole.length - foot.rows.length, column: Math.min(columns - 1, foot.cursor) };
   return { columns, rows: cut, ...(cursor && cursor.row < cut.length && { cursor }) };
 }
 
@@ -125,7 +137,14 @@ function headingRow({ columns, look }: Canvas): Field[] {
 
 const headings: Readonly<Record<string, string>> = { context: "CTX", doing: "DOING" };
 
-type Body = Readonly<{ rows: Field[][]; above: number; below: number; outside?: number }>;
+type Body = Readonly<{
+  rows: Field[][];
+  above: number;
+  below: number;
+  outside?: number;
+  /** Where an answer is typed in its row. */
+  cursor?: Readonly<{ row: number; column: number }>;
+}>;
 
 /** The graph of one run, and in its last row the activity of the selected node. */
 function graphBody(rows: readonly TopRow[], view: TopView, canvas: Canvas): Body {
@@ -174,18 +193,52 @@ function listRows(rows: readonly TopRow[], view: TopView, canvas: Canvas): Body 
   const countRows = (part: readonly (TopRow | Group)[]): number =>
     part.filter((each) => typeof each !== "string").length;
   const layout = layoutFor(canvas.columns);
+  const typing = view.mode.kind === "typing" && isInRow(view) ? view.mode : undefined;
+  const answered = shown.findIndex((each) => typeof each !== "string" && typing && each.key === typing.row?.key);
+  const answer = typing && answered >= 0 ? typedField(typing, layout, canvas) : undefined;
   return {
-    rows: shown.map((each) =>
+    ...(answer && { cursor: { row: answered, column: answer.cursor } }),
+    rows: shown.map((each, at) =>
       typeof each === "string"
         ? line(
             `${each.toUpperCase()} (${rows.filter((row) => row.group === each).length})`,
             canvas,
             groupPaint(each, look),
           )
-        : rowFields(each, each.key === view.selected, layout, canvas),
+        : at === answered && answer
+          ? [...rowFields(each, true, { ...layout, shown: [] }, canvas), answer.field]
+          : rowFields(each, each.key === view.selected, layout, canvas),
     ),
     above: countRows(lines.slice(0, from)),
     below: countRows(lines.slice(from + room)),
+  };
+}
+
+/** Whether the text that is being typed stands in the row that it is about. */
+const isInRow = ({ mode, shape, selected }: TopView): boolean =>
+  mode.kind === "typing" && mode.what !== "filter" && shape !== "graph" && mode.row?.key === selected;
+
+/** The text that is being typed, in the columns after the name. */
+function typedField(
+  { what, editor }: Extract<TopView["mode"], { kind: "typing" }>,
+  { name }: ReturnType<typeof layoutFor>,
+  { columns, look }: Canvas,
+): Readonly<{ field: Field; cursor: number }> {
+  const at = name.at + name.width;
+  const { text, cursor } = typedText(`${what}: `, editor, Math.max(1, columns - at));
+  return { field: fieldOf(text, { at, width: columns - at + 1 }, look, look.colors.yellow), cursor: at + cursor };
+}
+
+/** A prompt and as much of the text before the cursor as fits, and the column of the cursor. */
+function typedText(prompt: string, editor: TextEditor, columns: number): Readonly<{ text: string; cursor: number }> {
+  const room = Math.max(1, columns - widthOf(prompt) - 1);
+  const clean = (part: string): string => sanitize(part.replace(/\s/g, " "));
+  const before = clean(editor.text.slice(0, editor.cursor));
+  let start = before;
+  while (widthOf(start) > room) start = clustersOf(start).slice(1).join("");
+  return {
+    text: `${prompt}${start}${clean(editor.text.slice(editor.cursor))}`,
+    cursor: widthOf(prompt) + widthOf(start),
   };
 }
 
@@ -273,33 +326,19 @@ type Foot = Readonly<{ rows: Field[][]; cursor?: number }>;
 function footRows(
   { mode, shape, filter, everywhere }: TopView,
   row: TopRow | undefined,
-  canvas: Canvas & Readonly<{ one: boolean }>,
+  canvas: Canvas & Readonly<{ one: boolean; inRow: boolean }>,
 ): Foot {
-  const { columns, look } = canvas;
+  const { columns, look, inRow } = canvas;
   const many = keyRows(columns);
   const fill = (rows: Field[][]): Field[][] => [
     ...rows,
     ...Array.from({ length: many - rows.length }, (): Field[] => []),
   ];
   if (mode.kind === "typing") {
-    const prompt = `${prompts[mode.what]}: `;
-    const before = terminalLine(mode.editor.text.slice(0, mode.editor.cursor));
-    const room = Math.max(1, columns - widthOf(prompt) - 2);
-    const whole = mode.editor.text;
-    const cursor =
-      widthOf(prompt) +
-      Math.min(room, widthOf(before) + (/\s$/.test(mode.editor.text.slice(0, mode.editor.cursor)) ? 1 : 0));
-    const shown = widthOf(whole) > room ? whole.slice(-room) : whole;
-    const help = "Enter sends, Esc goes back";
-    return {
-      rows: fill(
-        [
-          line(`${prompt}${shown.replace(/[\u0000-\u001f\u007f-\u009f]/g, " ")}`, canvas),
-          line(help, canvas, look.colors.dim),
-        ].slice(0, many),
-      ),
-      cursor,
-    };
+    const help = `Enter sends, Esc goes back${mode.what === "deny" ? "; the text may be empty" : ""}`;
+    if (inRow) return { rows: fill([line(help, canvas, look.colors.dim)]) };
+    const { text, cursor } = typedText(`${prompts[mode.what]}: `, mode.editor, columns);
+    return { rows: fill([line(text, canvas), line(help, canvas, look.colors.dim)].slice(0, many)), cursor };
   }
   if (mode.kind === "confirm")
     return { rows: fill([line(`${mode.text} [y] yes, any other key: no`, canvas, look.colors.yellow)]) };

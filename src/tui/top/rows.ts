@@ -46,12 +46,13 @@ export function rowsOf(runs: readonly ShownRun[], { one, shape }: RowOptions): T
   const items = runs.flatMap((run) => itemsOf(run, one));
   const byGroup = new Map<Group, TopRow[]>(groups.map((group) => [group, []]));
   const depths = new Map<string, number>();
-  for (const { parent, ...item } of items) {
-    const same = shape === "tree" && parent?.group === item.group;
+  for (const { parent, key, run, path, node, name, group, waitsFor, folded } of items) {
+    const same = shape === "tree" && parent?.group === group;
     const depth = same ? (depths.get(parent.key) ?? 0) + 1 : 0;
-    depths.set(item.key, depth);
+    depths.set(key, depth);
     const inside = !same && parent !== undefined ? parent.name : "";
-    byGroup.get(item.group)!.push({ ...item, depth, inside });
+    // Written out: this runs for every task ten times a second, and copying objects takes most of it.
+    byGroup.get(group)!.push({ key, run, path, node, name, group, waitsFor, depth, inside, folded });
   }
   return [...byGroup.values()].flat();
 }
@@ -70,7 +71,10 @@ function itemsOf(run: ShownRun, one: boolean): Item[] {
   if (!one && !only) {
     const ended = isEnded(life) || life === "damaged";
     const root: Item = {
-      ...base(run, "", undefined),
+      key: id,
+      run,
+      path: "",
+      node: undefined,
       ...groupOfRun(state, life),
       name: describe(state) || id,
       folded: ended ? all.length : 0,
@@ -85,29 +89,28 @@ function itemsOf(run: ShownRun, one: boolean): Item[] {
 
 type Seen = Readonly<{ path: string; node: NodeView | undefined }>;
 
-const base = (run: ShownRun, path: string, node: NodeView | undefined) => ({
-  key: path === "" ? run.id : `${run.id}/${path}`,
-  run,
-  path,
-  node,
-  folded: 0,
-});
-
 /** The nodes of a run so that each follows the one it is below. */
 function treeOf(run: ShownRun, all: readonly Seen[], root: Item | undefined): Item[] {
   const below = new Map<string, Seen[]>();
   const paths = new Set(all.map(({ path }) => path));
   for (const seen of all) {
     const above = nearestAbove(seen.path, paths);
-    below.set(above, [...(below.get(above) ?? []), seen]);
+    const others = below.get(above);
+    if (others) others.push(seen);
+    else below.set(above, [seen]);
   }
-  const walk = (above: string, parent: Item | undefined): Item[] =>
-    (below.get(above) ?? []).flatMap(({ path, node }) => {
-      const where = node ? groupOfNode(node, run.life) : groupOfPlanned(run.state, path, run.life);
-      const item: Item = { ...base(run, path, node), ...where, name: nameOf(run.state, path, node), parent };
-      return [item, ...walk(path, item)];
-    });
-  return walk("", root);
+  const items: Item[] = [];
+  const walk = (above: string, parent: Item | undefined): void => {
+    for (const { path, node } of below.get(above) ?? []) {
+      const { group, waitsFor } = node ? groupOfNode(node, run.life) : groupOfPlanned(run.state, path, run.life);
+      const name = nameOf(run.state, path, node);
+      const item = { key: `${run.id}/${path}`, run, path, node, name, group, waitsFor, folded: 0, parent };
+      items.push(item);
+      walk(path, item);
+    }
+  };
+  walk("", root);
+  return items;
 }
 
 /** The nearest row that a path is below: `build` of `build.2/review`; empty when there is none. */
