@@ -39,6 +39,7 @@ import { resumeRun } from "./runtime/resume/resume-run.ts";
 import { drive } from "./runtime/run/drive.ts";
 import type { Run } from "./runtime/run/run.ts";
 import type { LoadedConfig } from "./runtime/settings/load-config.ts";
+import { traceRun } from "./crew/trace-run.ts";
 import { openTrust, trustEverything } from "./runtime/settings/trust.ts";
 import { foldWhole } from "./runtime/store/fold-journal.ts";
 import { runId } from "./runtime/store/run-id.ts";
@@ -144,7 +145,9 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
         const deck = more.deck?.({ cwd, redactor });
         try {
           const plan = compile(what, { strict: more.strict ?? false, ...defined({ references: config.references }) });
-          await drive(await prepare({ run: id, plan, options: more, deck }), it);
+          await traceRun(config.telemetry, it, async (traced) =>
+            drive(await prepare({ run: id, plan, options: more, deck }), traced),
+          );
         } finally {
           await deck?.end();
         }
@@ -200,11 +203,17 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
         store,
         async (it) => {
           const recorded = typeof run === "string" ? await readRecordedRun(store, id) : run;
-          await resumeRun(it, recorded, {
-            retryFailed,
-            ...defined({ task }),
-            prepare: (plan) => prepare({ run: id, plan, options: more, recorded, force }),
-          });
+          await traceRun(
+            config.telemetry,
+            it,
+            (traced) =>
+              resumeRun(traced, recorded, {
+                retryFailed,
+                ...defined({ task }),
+                prepare: (plan) => prepare({ run: id, plan, options: more, recorded, force }),
+              }),
+            { resumed: true },
+          );
         },
         { signal: more.signal },
       );

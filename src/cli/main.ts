@@ -6,6 +6,18 @@ import { report } from "./base/report.ts";
 import { terminal } from "./base/terminal.ts";
 import { unknownCommand } from "./base/usage.ts";
 import { commands } from "./commands.ts";
+import type { VersionCheck } from "./setup/newer-version.ts";
+
+/** Commands that other programs read; a notice would disturb them. */
+const SILENT = new Set(["complete", "completion", "background-run", "mcp", "acp", "a2a", "worker"]);
+
+/** Looks for a newer version where a person reads the notice: at a terminal, and not in CI. */
+async function versionCheck(argv: readonly string[]): Promise<VersionCheck | undefined> {
+  const isRead = process.stderr.isTTY && !process.env["CI"] && !argv.includes("--json") && !argv.includes("--quiet");
+  if (!isRead || argv[0] === undefined || SILENT.has(argv[0])) return undefined;
+  const { checkVersion } = await import("./setup/newer-version.ts");
+  return checkVersion(Date.now());
+}
 
 /** Does what a command line says and gives back the exit code. */
 async function main(argv: readonly string[]): Promise<number> {
@@ -73,4 +85,8 @@ const args = first === "help" ? [...others, "--help"] : process.argv.slice(2);
 armFaults(process.env[first === "background-run" ? "SUBCREW_BACKGROUND_FAULT" : "SUBCREW_FAULT"]); // a background run inherits both
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {}); // `| head` has seen enough
 process.on("uncaughtException", (error) => void leave(failWith(error)));
-await leave(await main(args).catch(failWith));
+const checking = await versionCheck(args).catch(() => undefined);
+const code = await main(args).catch(failWith);
+const notice = await checking?.end().catch(() => undefined);
+if (notice !== undefined) process.stderr.write(`${notice}\n`);
+await leave(code);

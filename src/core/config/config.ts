@@ -54,6 +54,20 @@ const provider = z.strictObject({
 
 /** Everything that can be set in a file or by a variable. Documents and error messages are made from this. */
 export const config = z.strictObject({
+  telemetry: z
+    .strictObject({
+      otlp: z.url({ protocol: /^https?$/ }).describe("address of an OpenTelemetry receiver (OTLP over HTTP)"),
+      content: z
+        .boolean()
+        .optional()
+        .describe("true: spans hold prompts, answers, arguments and results (default: false)"),
+    })
+    .optional()
+    .describe("export runs as OpenTelemetry spans (default: off)"),
+  updates: z
+    .enum(["on", "off"])
+    .optional()
+    .describe("whether a newer version is looked for, at most once a day and only at a terminal (default: on)"),
   model: models.optional().describe("default model, or several in order of preference"),
   tiers: z
     .strictObject(Object.fromEntries(tierNames.map((tier) => [tier, tierModels])) as Tiers)

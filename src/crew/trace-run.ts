@@ -1,0 +1,25 @@
+import type { Config } from "../core/config/config.ts";
+import type { Drive } from "../runtime/run/run.ts";
+
+/** Drives a run and, where telemetry is configured, exports what happens in it. */
+export async function traceRun(
+  telemetry: Config["telemetry"],
+  it: Drive,
+  work: (it: Drive) => Promise<void>,
+  { resumed = false }: Readonly<{ resumed?: boolean }> = {},
+): Promise<void> {
+  if (telemetry === undefined) return work(it);
+  const { openTelemetry } = await import("../sinks/otel.ts");
+  const sink = await openTelemetry(telemetry);
+  let begun = !resumed; // what happened before was exported by the process in which it happened
+  const publish: Drive["publish"] = (event) => {
+    begun ||= event.type === "run.resumed";
+    if (begun) sink.take(event);
+    it.publish(event);
+  };
+  try {
+    await work({ run: it.run, signal: it.signal, state: it.state, connect: it.connect, publish });
+  } finally {
+    await sink.end();
+  }
+}
