@@ -168,7 +168,7 @@ describe("own files hold everything", () => {
         expect(plain(back.agent)).toEqual(plain(read.agent));
         expect([back.disabled, back.aliases]).toEqual([read.disabled, read.aliases]);
       }),
-      { numRuns: 500 },
+      { numRuns: 150 },
     );
   });
 
@@ -202,7 +202,7 @@ describe.each(Object.keys(writers))("own to %s and back", (to) => {
           expect({ kind, after }).toMatchObject({ after: true });
         }
       }),
-      { numRuns: 120 },
+      { numRuns: 40 },
     );
   });
 });

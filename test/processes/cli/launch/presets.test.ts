@@ -21,7 +21,7 @@ test.each(["omp", "pegasus", "mycode", "pi-parallel", "gemini"])(
     const there = place({ "notes.txt": "The plants were watered.\n" });
     const failed: unknown[] = [];
     for (const [args, input = ""] of lines) {
-      const { code, stdout, stderr } = await there.run(args, { env: { SUBCREW_PRESET: preset }, input });
+      const { code, stdout, stderr } = await there.run(args, { env: { SUBCREW_PRESET: preset }, input, shared: true });
       if (code !== 0) failed.push([args.join(" "), code, stdout.slice(-300), stderr.slice(-600)]);
     }
     expect(failed).toEqual([]);

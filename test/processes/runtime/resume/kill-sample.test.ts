@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { modes, STOPS, sweep } from "./kill-sweep.ts";
 
 /** How many points of each mode are tried with every change, in turn with each way to stop; the long rounds try all of them. */
-const POINTS = 6;
+const POINTS = 3;
 
 // LOG-01: and RES-11: a real SIGKILL, SIGINT, SIGTERM, SIGHUP, stop and cancel at writes, in every mode; finished branches
 // are reused, a winner stays the winner.
