@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isRecord } from "../../core/text/json.ts";
@@ -87,7 +86,7 @@ const DEFAULT = "https://registry.npmjs.org/";
 
 function registryIn(path: string, env: NodeJS.ProcessEnv): string | undefined {
   try {
-    const [, value] = /^\s*registry\s*=\s*"?([^"\s;#]+)/m.exec(readFileSync(path, "utf8")) ?? [];
+    const [, value] = /^\s*registry\s*=\s*"?([^"\s;#]+)/m.exec(readRegularTextSync(path)) ?? [];
     return value?.replace(/\$\{(\w+)\}/g, (whole, name: string) => env[name] ?? whole);
   } catch {
     return undefined;
