@@ -1,6 +1,7 @@
 // @ts-check
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { bundleCommand, bundleDoors } from "./bundle.mjs";
 import { embed } from "./embed.mjs";
 import { install } from "./install.mjs";
@@ -20,6 +21,7 @@ export async function build() {
     if (!step("embed", quietly(embed))) return false;
     if (!step("library", () => runNode(tools.tsc, ["-p", "tsconfig.build.json", "--outDir", staging]))) return false;
     if (!(await timed("doors", () => bundleDoors(join(staging, "lib"), staging)))) return false;
+    if (!(await timed("schemas", () => writeSchemas(join(staging, "schemas"), staging)))) return false;
     if (!(await timed("command", () => command(join(staging, "cli"), staging)))) return false;
     replace(join(root, "dist"), staging);
     return true;
@@ -37,6 +39,21 @@ async function timed(name, work) {
   const done = await work();
   report(name, done, start);
   return done.ok;
+}
+
+/**
+ * Writes the JSON Schemas of what subcrew reads and prints, for editors and for programs in other languages.
+ *
+ * @param {string} outdir
+ * @param {string} modules
+ * @returns {Promise<import("./step.mjs").Done>}
+ */
+async function writeSchemas(outdir, modules) {
+  const { jsonSchemaFor, schemaNames } = await import(pathToFileURL(join(modules, "doors", "schemas.js")).href);
+  mkdirSync(outdir);
+  for (const name of schemaNames)
+    writeFileSync(join(outdir, `${name}.json`), `${JSON.stringify(jsonSchemaFor(name), null, 2)}\n`);
+  return { ok: true, output: "" };
 }
 
 /**

@@ -117,7 +117,7 @@ const flatIn = (dir) => ({ dir, format: "esm", entryFileNames: "[name].js", chun
 /** @returns {Record<string, string>} */
 function doors() {
   const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-  const names = Object.keys(exports).filter((door) => door !== "./package.json");
+  const names = Object.keys(exports).filter((door) => !door.endsWith(".json"));
   return Object.fromEntries(
     names.map((door) =>
       door === "."

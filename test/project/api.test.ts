@@ -9,6 +9,7 @@ const doors: Readonly<Record<string, string>> = {
   "./gemini": "../../src/doors/gemini.ts",
   "./mcp": "../../src/doors/mcp.ts",
   "./parallel": "../../src/doors/parallel.ts",
+  "./schemas": "../../src/doors/schemas.ts",
   "./testing": "../../src/doors/testing.ts",
 };
 
@@ -18,7 +19,7 @@ test("the package has exactly these doors", () => {
   };
   expect(
     Object.keys(exports)
-      .filter((door) => door !== "./package.json")
+      .filter((door) => !door.endsWith(".json"))
       .toSorted(),
   ).toEqual(Object.keys(doors).toSorted());
 });

@@ -46,6 +46,7 @@ const faultExits = {
 } as const;
 
 export type FaultCode = keyof typeof faultExits;
+export const faultCodes: readonly FaultCode[] = Object.keys(faultExits) as FaultCode[];
 
 export type Fault = Readonly<{
   code: FaultCode;

@@ -1,0 +1,239 @@
+import { z } from "zod";
+import { costSchema, faultSchema, outcomeSchema, reachedLimitSchema, usageSchema } from "./outcome-schema.ts";
+import { answer } from "../core/plan/gate.ts";
+import { plan } from "../core/plan/plan.ts";
+import { permissions } from "../core/policy/permissions.ts";
+import { change } from "../core/schedule/change.ts";
+import { budgetLimits } from "../core/run/budget.ts";
+import type { Delta, Fact } from "../core/run/event.ts";
+import type { Result } from "../core/run/result.ts";
+import { runParameters } from "../core/run/run-parameters.ts";
+
+const text = z.string();
+const count = z.number().int().nonnegative();
+const limits = z.strictObject({ ...budgetLimits.shape, maxTimeMs: count.optional().describe("milliseconds") });
+const parks = z.strictObject({ onLimit: z.enum(["park", "end"]), onProviderFault: z.enum(["park", "fail"]) });
+const call = text.describe("the id of the call");
+const tool = text.describe("the name of the tool");
+const outcome = outcomeSchema.describe("how it ended");
+const fileVersion = z.union([
+  z.strictObject({ kind: z.enum(["absent", "folder", "other"]) }),
+  z.strictObject({ kind: z.literal("link"), target: text }),
+  z.strictObject({ kind: z.literal("file"), hash: text, bytes: count, mode: count.optional(), kept: z.boolean() }),
+]);
+
+/** Every recorded event: what it says, and its fields besides those that all have. */
+export const facts = {
+  "run.started": fact("A run began.", {
+    plan: plan.describe("the plan that is carried out"),
+    name: text.optional().describe("the name of the run"),
+    cwd: text.describe("the workspace"),
+    version: text.describe("the version of subcrew"),
+    continues: text.optional().describe("the earlier task that it continues, as run/path"),
+    origin: runParameters.shape.origin,
+    context: text.optional().describe("what every task is told before its prompt"),
+    permissions: permissions.optional().describe("what its agents may do"),
+    limits: limits.optional().describe("what the run as a whole may use"),
+    settings: z
+      .strictObject({
+        model: text.optional(),
+        address: text.optional(),
+        sandbox: text.optional(),
+        projectInstructions: z.literal(false).optional(),
+      })
+      .optional()
+      .describe("settings that decided how it runs"),
+    parks: parks.optional().describe("whether its tasks wait instead of failing"),
+    offline: z.literal(true).optional().describe("no key was found, so the offline model answers"),
+  }),
+  "run.ended": fact("The run ended.", { outcome }),
+  "run.paused": fact("The run was paused and can be resumed.", { reason: text }),
+  "run.resumed": fact("The run goes on.", {
+    after: count.describe("the number of the last event before the pause"),
+    retryFailed: z.literal(true).optional().describe("failed tasks are tried again"),
+    task: text.optional().describe("the task that alone goes on"),
+    limits: limits.optional().describe("the new limits"),
+    parks: parks.optional(),
+  }),
+  "node.started": fact("A task, gate, loop or join began.", {
+    attempt: count.describe("1 for the first attempt"),
+    kind: z.enum(["task", "gate", "loop", "join"]),
+    label: text.optional().describe("the name to show"),
+    agent: text.optional(),
+    model: text.optional(),
+    prompt: text.optional(),
+    continues: text.optional().describe("the task whose conversation it continues, as run/path"),
+  }),
+  "node.reused": fact("The result of an earlier task is used.", {
+    from: text.describe("that task, as run/path"),
+    endedAt: z.number().describe("when it ended"),
+    saved: z.strictObject({ usage: usageSchema, cost: costSchema }).optional().describe("what it had cost"),
+  }),
+  "agent.resolved": fact("The agent of a task is known with everything that applies to it.", {
+    agent: text,
+    hash: text.describe("a digest of the definition"),
+    model: text,
+    definition: z.record(text, z.unknown()).optional().describe("the definition, once per process"),
+    rights: z.array(text).optional().describe("the tools it has"),
+  }),
+  "node.waiting": fact("A task waits for files that other tasks may change.", {
+    for: z.array(z.strictObject({ task: text, files: z.array(text) })),
+  }),
+  "node.retried": fact("A task failed and is tried again.", {
+    attempt: count,
+    outcome,
+    delayMs: z.number().describe("the wait before the next attempt"),
+  }),
+  "node.parked": fact("A task waits for a provider, a budget or a person.", {
+    why: text,
+    waitsFor: z.enum(["key", "credit", "quota", "provider", "budget", "person"]),
+    until: z.number().optional().describe("when it goes on by itself"),
+    nextTry: z.number().optional().describe("when it tries again by itself"),
+    helps: text.describe("what a person can do"),
+  }),
+  "node.unparked": fact("A parked task goes on.", { why: text }),
+  "node.paused": fact("One task was paused while the rest of the run goes on.", { reason: text }),
+  "node.resumed": fact("A paused task goes on.", {}),
+  "node.ended": fact("A node ended.", { outcome }),
+  "turn.started": fact("A model is asked.", {
+    turn: count,
+    model: text,
+    why: text.optional().describe("with the first turn: why this model was chosen"),
+    limits: z.strictObject({ maxTurns: count, maxTimeMs: count }).optional().describe("with the first turn"),
+    reserved: z
+      .strictObject({ input: count, usd: z.number().optional(), usdPerToken: z.number().optional() })
+      .optional()
+      .describe("the estimate that counts if the turn is cut off"),
+  }),
+  "turn.partial": fact("A part of an answer that is still being written, at most once a second.", {
+    turn: count,
+    text,
+  }),
+  "turn.restarted": fact("An answer broke off and is asked for again.", {
+    turn: count,
+    reason: text,
+    delayMs: z.number(),
+    usage: usageSchema.partial().describe("estimated usage of the incomplete answer"),
+    cost: costSchema,
+  }),
+  "turn.ended": fact("A model has answered.", {
+    turn: count,
+    thinking: text.optional(),
+    text: text.describe("the text of the answer"),
+    calls: z.array(z.strictObject({ id: text, name: text, input: z.unknown() })).describe("the tools it calls"),
+    usage: usageSchema,
+    cost: costSchema,
+    carry: z.strictObject({ by: text, data: z.unknown() }).optional().describe("data that the provider wants back"),
+    model: text.optional().describe("the model that answered, if it is another one"),
+  }),
+  "tool.started": fact("A tool call began.", {
+    call,
+    tool,
+    preview: text.describe("the call in one line"),
+    effect: z.enum(["read", "write"]),
+  }),
+  "tool.ended": fact("A tool call ended.", {
+    call,
+    tool,
+    error: z.boolean(),
+    text: text.describe("what the model reads"),
+    ms: z.number(),
+    status: z.enum(["ok", "failed", "not-started", "timeout", "cancelled"]).optional(),
+    details: z.unknown().optional().describe("structured result for programs"),
+    files: z.array(text).optional().describe("output files that the task may read from now on"),
+  }),
+  "files.changed": fact("A call changed files.", {
+    call: text.optional(),
+    files: z.array(z.strictObject({ file: text, before: fileVersion, after: fileVersion })),
+    ahead: z.literal(true).optional().describe("recorded before the change is made"),
+    unseen: text.optional().describe("why changes could not be recorded"),
+  }),
+  "tool.denied": fact("A call was refused by a rule or a person.", { call, tool, rule: text, text }),
+  "tool.rejected": fact("A call had invalid arguments and was not run.", { call, tool, reason: text, text }),
+  "tool.unknown": fact("A writing call was under way at a crash. Its effect is unknown, and it was not repeated.", {
+    call,
+    tool,
+    text,
+  }),
+  "conversation.forked": fact("A task begins with the conversation of another one.", {
+    from: text.describe("that task, as run/path"),
+    turn: count,
+  }),
+  "rights.reduced": fact("An agent got fewer tools than its file names.", {
+    agent: text,
+    lost: z.array(text),
+    reason: text,
+  }),
+  "gate.opened": fact("A question waits for an answer.", {
+    question: text,
+    call: text.optional().describe("the tool call it is about; absent for a gate of the plan"),
+  }),
+  "gate.answered": fact("A question was answered.", { answer, call: text.optional() }),
+  "remote.joined": fact("A remote agent took a task.", {
+    turn: count,
+    context: text.optional(),
+    task: text.optional(),
+  }),
+  "message.sent": fact("A task got a message.", { from: text, text }),
+  "plan.changed": fact("The plan was changed while it runs.", { change }),
+  "limit.reached": fact("A limit was reached.", {
+    limit: text,
+    text,
+    enforced: z.boolean().describe("false: it was only reported"),
+    reached: reachedLimitSchema.optional(),
+  }),
+  "context.compacted": fact("A conversation was shortened to fit the context window.", {
+    before: count.describe("tokens before"),
+    after: count.describe("tokens after"),
+  }),
+  note: fact("A remark.", { text }),
+  warning: fact("Something to look at.", { code: text, text }),
+} satisfies Readonly<Record<Fact["type"], unknown>>;
+
+/** Every live event. They have no `seq` and are not recorded. */
+const deltas = {
+  "text.delta": fact("A piece of an answer.", { text }),
+  "thinking.delta": fact("A piece of the model's thinking.", { text }),
+  "tool.delta": fact("A piece of the output of a running tool.", { call, text }),
+} satisfies Readonly<Record<Delta["type"], unknown>>;
+
+/** One event, as `--json` prints it on a line and a run yields it. */
+export const eventSchema = z.discriminatedUnion("type", [
+  ...Object.entries(facts).map(([type, { says, shape }]) =>
+    variant(type, says, { seq: count.describe("the number of the event, without gaps"), ...shape }),
+  ),
+  ...Object.entries(deltas).map(([type, { says, shape }]) => variant(type, says, shape)),
+] as [z.ZodObject, ...z.ZodObject[]]);
+
+/** The result of a run, as `-o json` prints it and `await run` gives it. */
+export const resultSchema = z.strictObject({
+  id: text.describe("the id of the run"),
+  status: z.enum(["ok", "failed", "cancelled", "paused"]),
+  output: text.describe("the answer as text, or what there is of it"),
+  data: z.unknown().optional().describe("the answer as data, where a schema asks for it"),
+  from: z.array(text).optional().describe("the nodes whose output it is: of a race the winner"),
+  approved: z.boolean().optional().describe("false: it contains work that was accepted without approval"),
+  fault: faultSchema.optional().describe("why it failed"),
+  limit: reachedLimitSchema.optional().describe("the limit that cut it short"),
+  offline: z.literal(true).optional().describe("no key was found, so the offline model answered"),
+  usage: usageSchema.describe("tokens that were used"),
+  cost: costSchema.describe("money that was spent"),
+  ms: z.number().describe("how long it took, in milliseconds"),
+  nodes: z.record(text, outcomeSchema).describe("how each node ended, by path"),
+} satisfies Readonly<Record<keyof Result, z.ZodType>>);
+
+function fact<S extends z.ZodRawShape>(says: string, shape: S): { says: string; shape: S } {
+  return { says, shape };
+}
+
+function variant(type: string, says: string, shape: z.ZodRawShape): z.ZodObject {
+  return z
+    .strictObject({
+      type: z.literal(type),
+      run: text.describe("the id of the run"),
+      path: text.describe("the path of the task, such as `lead/scout`; empty for the run itself"),
+      at: z.number().describe("when it happened, in milliseconds since 1970"),
+      ...shape,
+    })
+    .describe(says);
+}
