@@ -1,5 +1,7 @@
-import { resolve } from "node:path";
-import { CrewError } from "../../core/schema/error.ts";
+import { constants } from "node:fs";
+import { access, mkdir } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import { type Deck, type DeckMaker, readCassette } from "../../runtime/cassette/cassette.ts";
 import { recording, saveTo } from "../../runtime/cassette/record.ts";
@@ -19,7 +21,10 @@ export async function cassetteFor({ record, replay, replayUntil, bg }: Flags): P
   if (record !== undefined && replay !== undefined) throw twice;
   if (bg)
     throw new CrewError("BAD_INPUT", "A run in the background cannot be recorded or replayed.", "Leave out --bg.");
-  if (record !== undefined) return { deck: recording(saveTo(resolve(record))), end: (code) => code };
+  if (record !== undefined) {
+    await makeFolderOf(resolve(record));
+    return { deck: recording(saveTo(resolve(record))), end: (code) => code };
+  }
   if (replay === undefined)
     throw new CrewError("BAD_INPUT", "--replay-until requires --replay.", "Give the recording with --replay FILE.");
   const cassette = await readCassette(replay);
@@ -41,6 +46,21 @@ export async function cassetteFor({ record, replay, replayUntil, bg }: Flags): P
       return 1;
     },
   };
+}
+
+/** The recording is written when the run has ended; a place where that is impossible is refused before it begins. */
+async function makeFolderOf(file: string): Promise<void> {
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    await access(dirname(file), constants.W_OK);
+  } catch (cause) {
+    throw new CrewError(
+      "BAD_FILE",
+      `The recording "${file}" cannot be written: ${messageOf(cause)}`,
+      "Name a file in a folder that you may write to.",
+      { cause },
+    );
+  }
 }
 
 const twice = new CrewError("BAD_INPUT", "--record and --replay cannot be combined.", "Use one of them.");
