@@ -27,8 +27,9 @@ const crew = createCrew({
   network: { allowHosts: [host] }, // it is on this machine, which is not allowed by itself
   permissions: { allow: [`a2a(${server.url}/*)`] }, // otherwise somebody would have to be asked
 });
-const { status, output } = await crew.run({ mode: "single", agent: "far", task: "Where is discount defined?" });
+const { status, output } = await crew.run({ agent: "far", task: "Where is discount defined?" });
 await server.close();
+console.log(`An agent behind ${server.url} answered:\n${output}`);
 
 assert.equal(status, "ok");
 assert.match(output, /prices\.ts:1/);

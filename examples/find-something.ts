@@ -13,10 +13,10 @@ await writeFile(
 
 const crew = createCrew({ cwd: folder, home: false });
 const { status, output } = await crew.run({
-  mode: "single",
   agent: "explore",
   task: "Where is checkPassword defined?",
 });
 
+console.log(output);
 assert.equal(status, "ok");
 assert.match(output, /login\.ts:1/);

@@ -27,10 +27,11 @@ const crew = createCrew({
   models: { demo: scripted({ calls: [{ name: "weather", input: { city: "Oslo" } }] }, "Take an umbrella to Oslo.") },
   model: "demo",
 });
-const run = crew.run({ mode: "single", agent: "reporter", task: "Do I need an umbrella in Oslo?" });
+const run = crew.run({ agent: "reporter", task: "Do I need an umbrella in Oslo?" });
 
 const tools: string[] = [];
 for await (const event of run) if (event.type === "tool.ended") tools.push(event.text);
 
+console.log(`The tool said: ${tools.join()}\nThe agent said: ${(await run).output}`);
 assert.deepEqual(tools, ["It rains in Oslo."]);
 assert.equal((await run).output, "Take an umbrella to Oslo.");

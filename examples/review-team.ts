@@ -13,7 +13,6 @@ const crew = createCrew({
   },
 });
 const run = crew.run({
-  mode: "team",
   team: {
     objective: "A leaflet",
     members: [
@@ -33,8 +32,10 @@ const run = crew.run({
     ],
   },
 });
-for await (const event of run)
+for await (const event of run) {
   if (event.type === "gate.opened") await run.answer(event.path, { approve: true, by: "the editor" });
+  if (event.type === "node.ended") console.log(`${event.path || "team"}: ${event.outcome.status}`);
+}
 
 const { status, nodes } = await run;
 assert.equal(status, "ok");

@@ -1,11 +1,28 @@
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { test } from "vitest";
+import { expect, test, vi } from "vitest";
 
 const folder = new URL("../../examples/", import.meta.url);
+const programs = readdirSync(folder).filter((file) => file.endsWith(".ts"));
 
-for (const name of readdirSync(folder).filter((file) => file.endsWith(".ts"))) {
-  test(`the example ${name} runs, and what it asserts holds`, async () => {
-    await import(fileURLToPath(new URL(name, folder)));
+test("there are ten examples", () => {
+  expect(programs.length).toBeGreaterThanOrEqual(10);
+});
+
+for (const name of programs) {
+  test(`the example ${name} runs, prints something, and what it asserts holds`, async () => {
+    const printed: string[] = [];
+    const log = vi.spyOn(console, "log").mockImplementation((text: unknown) => void printed.push(String(text)));
+    const write = vi.spyOn(process.stdout, "write").mockImplementation((text) => {
+      printed.push(String(text));
+      return true;
+    });
+    try {
+      await import(fileURLToPath(new URL(name, folder)));
+    } finally {
+      log.mockRestore();
+      write.mockRestore();
+    }
+    expect(printed.join("").length).toBeGreaterThan(20);
   });
 }
