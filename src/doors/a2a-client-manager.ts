@@ -32,7 +32,7 @@ export type RemoteConversation = Readonly<{
   send(text: string, signal?: AbortSignal): Promise<RemoteAnswer | Readonly<{ kind: "error"; text: string }>>;
 }>;
 
-/** 004's client manager: remote agents by name, each with one client. It asks for no approval; its creator decides what is sent. */
+/** Gemini CLI's client manager: remote agents by name, each with one client. It asks for no approval; its creator decides what is sent. */
 export class A2AClientManager {
   readonly #clients: RemoteClients;
   readonly #open: GuardedOpen;

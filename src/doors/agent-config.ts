@@ -7,7 +7,7 @@ import { withCompletion } from "../formats/agent-fields.ts";
 import { listOf } from "../formats/fields/lists.ts";
 import type { FoundAgent } from "../runtime/discovery/discover.ts";
 
-/** An agent in the documented shape of systems 000 and 003: tools and model are as the file writes them. */
+/** An agent in the documented shape of oh-my-pi and the parallel agents tool: tools and model are as the file writes them. */
 export type AgentConfig = {
   name: string;
   description: string;

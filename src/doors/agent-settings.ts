@@ -18,7 +18,7 @@ export type ResolvedSettings<A> = Omit<InlineSettings, "model"> & { model?: stri
 
 type Configured = Findable & Partial<WithInherited<AgentConfig>>;
 
-/** 003's precedence: the agent's own and inherited values are defaults; values of the call win. */
+/** The parallel agents tool's precedence: the agent's own and inherited values are defaults; values of the call win. */
 export function resolveAgentSettings<A extends Configured>(
   agents: readonly A[],
   name: string | undefined | null,

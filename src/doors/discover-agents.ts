@@ -22,7 +22,7 @@ export type AgentDiscoveryResult = Omit<Discovery, "agents"> & {
 };
 
 /**
- * Finds every agent there is for `cwd`. The second argument is a home directory (000), a scope (003) or options.
+ * Finds every agent there is for `cwd`. The second argument is a home directory (oh-my-pi), a scope (the parallel agents tool) or options.
  *
  * A program that names a directory vouches for it, so project files count here unless `trust` says otherwise; the
  * command and the crew pass the user's own decisions. Nothing is run by looking.

@@ -7,7 +7,7 @@ import { type AgentTerminateMode, invocationResult, invocationText, terminateMod
 import { asId } from "../modes/names.ts";
 import { onAbort } from "../runtime/async/on-abort.ts";
 
-/** One invocation of an agent with the interface of system 004. */
+/** One invocation of an agent with the interface of Gemini CLI. */
 export type SubagentInvocation = Readonly<{
   getDescription(): string;
   /** Runs the agent; its thinking is reported while it runs. */

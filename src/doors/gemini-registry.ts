@@ -47,7 +47,7 @@ export type RemoteCards = Readonly<{
   ): Promise<Readonly<{ description?: string; skills?: readonly Readonly<{ name: string; description?: string }>[] }>>;
 }>;
 
-/** 004's registry: the agents of `.gemini/agents` and `~/.gemini/agents`, found by the common discovery. */
+/** Gemini CLI's registry: the agents of `.gemini/agents` and `~/.gemini/agents`, found by the common discovery. */
 export class AgentRegistry {
   readonly #config: GeminiRegistryConfig;
   readonly #known = new Map<string, AgentDefinition>();
@@ -185,7 +185,7 @@ function describedBy(
 /** The name under which the model settings of an agent are kept. */
 export const getModelConfigAlias = ({ name }: Pick<AgentDefinition, "name">): string => `${name}-config`;
 
-/** Bundled agents that 004 has. */
+/** Bundled agents that Gemini CLI has. */
 function bundledDefinitions(): AgentDefinition[] {
   const ours = readBundledAgents().filter(
     ({ agent }) => agent.name === "codebase-investigator" || agent.name === "cli-help",

@@ -35,7 +35,7 @@ export type TaskOutput = Readonly<{
 /** The prompt for continuing when the caller gives none. */
 const GO_ON = "Continue where you stopped.";
 
-/** 002's Subagent: one agent with tasks of its own, over runs of a crew. */
+/** gen-code's Subagent: one agent with tasks of its own, over runs of a crew. */
 export class Subagent {
   readonly type: string;
   readonly #crew: Crew;

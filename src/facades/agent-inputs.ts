@@ -26,7 +26,7 @@ export function reservedInputOf({ name, inputs }: Pick<AgentCard, "name" | "inpu
 /** The inputs as JSON Schema. */
 export const inputSchema = (card: AgentCard): JsonSchema => convertInputConfigToJsonSchema({ inputs: inputsOf(card) });
 
-/** What is wrong with given inputs, in the words of system 004; `undefined` when nothing is. */
+/** What is wrong with given inputs, in the words of Gemini CLI; `undefined` when nothing is. */
 export function inputFault(card: AgentCard, given: Readonly<Record<string, unknown>>): string | undefined {
   const declared = Object.entries(inputsOf(card));
   const missing = declared

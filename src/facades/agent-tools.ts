@@ -9,7 +9,7 @@ import { delegating, type Facade } from "./facade.ts";
 import { invoke } from "./invocation.ts";
 import { createAgentLookup } from "./look.ts";
 
-/** 004's other way: one tool for each agent, called as the agent is. */
+/** Gemini CLI's other way: one tool for each agent, called as the agent is. */
 export const agentTools: Facade = {
   tools: (caller) =>
     offered(caller.catalog, caller)

@@ -9,7 +9,7 @@ import { delegating, type Facade } from "./facade.ts";
 import { invoke } from "./invocation.ts";
 import { createAgentLookup } from "./look.ts";
 
-/** 004's `delegate_to_agent`: one tool over the union of all agents, each with its own inputs. */
+/** Gemini CLI's `delegate_to_agent`: one tool over the union of all agents, each with its own inputs. */
 export const delegateToAgent: Facade = {
   tools: (caller, name) => [delegateTool(caller, name)],
 };
@@ -77,7 +77,7 @@ function branchOf(card: AgentCard): JsonSchema {
   };
 }
 
-/** A refusal in the words of system 004. */
+/** A refusal in the words of Gemini CLI. */
 export function delegationRefusal(
   agent: string,
   why: NonNullable<ReturnType<typeof spawnRefusal>>,

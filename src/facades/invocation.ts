@@ -6,7 +6,7 @@ import { asId } from "../modes/names.ts";
 import { declaredInputs, promptFromInputs } from "./agent-inputs.ts";
 import { delegatePlan, outputExcerpt, planFor } from "./carry-out.ts";
 
-/** The termination reason of an agent in the terms of system 004. */
+/** The termination reason of an agent in the terms of Gemini CLI. */
 export type AgentTerminateMode = "GOAL" | "TIMEOUT" | "MAX_TURNS" | "ABORTED" | "ERROR" | "ERROR_NO_COMPLETE_TASK_CALL";
 
 const DESCRIPTION_CHARS = 200;

@@ -34,7 +34,7 @@ export function detailsOf(
 
 type Part = Readonly<{ mode: ParallelMode; id: string; at: number; node: Node; outcome: ReadOutcome }>;
 
-/** How system 003 numbers the tasks of each mode. */
+/** How the parallel agents tool numbers the tasks of each mode. */
 const ids: Readonly<Record<ParallelMode, (id: string, at: number) => string>> = {
   single: () => "single",
   parallel: (id, at) => taskId(at, id),
@@ -106,7 +106,7 @@ function reviewOf(node: Node, outcome: Outcome | undefined): object {
   };
 }
 
-/** The answer in the words of system 003; a task that failed says why. */
+/** The answer in the words of the parallel agents tool; a task that failed says why. */
 export function parallelText(
   details: ParallelToolDetails,
   { objective, outcome }: Readonly<{ objective?: string | undefined; outcome: Outcome }>,

@@ -17,7 +17,7 @@ import { buildDag } from "./parallel/dag.ts";
 import { type ParallelCall, parallelCall, problemsIn, shownSchema } from "./parallel-input.ts";
 import { detailsOf, type ParallelMode, parallelText } from "./parallel-results.ts";
 
-/** 003's `parallel`: exactly one of five modes. */
+/** The parallel agents tool's `parallel`: exactly one of five modes. */
 export const parallelFacade: Facade = { tools: (caller, name) => [parallelTool(caller, name)] };
 
 function parallelTool(caller: Caller, name: string): Tool {

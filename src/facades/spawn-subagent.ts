@@ -10,7 +10,7 @@ import { delegating, type Facade } from "./facade.ts";
 import { createAgentLookup } from "./look.ts";
 import { agentNameSchema } from "./names-in-schema.ts";
 
-/** 001's `spawn_subagent`: the task runs in the background, and its result arrives as a message. */
+/** pegasus's `spawn_subagent`: the task runs in the background, and its result arrives as a message. */
 export const spawnSubagent: Facade = { tools: (caller, name) => [spawnTool(caller, name)] };
 
 function spawnTool(caller: Caller, name: string): Tool {

@@ -19,7 +19,7 @@ import { backgroundStarted, resultBox } from "./task-texts.ts";
 /** The models that a caller may name, by the words of the document. */
 export const TASK_MODELS = ["haiku", "sonnet", "opus"] as const;
 
-/** 002's `Task`, with `TaskOutput` for what runs in the background. */
+/** gen-code's `Task`, with `TaskOutput` for what runs in the background. */
 export const subagentTask: Facade = {
   tools: (caller, name, parts) => {
     const desk = createStartedTasks();

@@ -30,7 +30,7 @@ const input = z.strictObject({
 });
 type Input = z.infer<typeof input>;
 
-/** 002's `TaskOutput`: the state of background tasks. Records survive the process that wrote them, so every task of the project is found. */
+/** gen-code's `TaskOutput`: the state of background tasks. Records survive the process that wrote them, so every task of the project is found. */
 export function taskOutput(desk: StartedTasks, parts: FacadeParts): Tool {
   return defineTool({
     name: "TaskOutput",

@@ -24,7 +24,7 @@ const item = z.strictObject({
     .describe("start with this conversation instead of an empty one, for work that needs its content"),
 });
 
-/** 000's `task`: one agent, what all of its tasks share, and a batch of them that run side by side. */
+/** oh-my-pi's `task`: one agent, what all of its tasks share, and a batch of them that run side by side. */
 export const taskFacade: Facade = {
   tools: (caller, name) => [taskTool(caller, name)],
 };

@@ -7,7 +7,7 @@ import { emptyDraft, readFields } from "./fields/draft.ts";
 import { listOf, parseArrayOrCSV } from "./fields/lists.ts";
 import { flagOf } from "./fields/rules.ts";
 
-/** System 000's record of an agent's frontmatter. */
+/** oh-my-pi's record of an agent's frontmatter. */
 export type AgentFields = {
   name: string;
   description: string;
@@ -22,7 +22,7 @@ export type AgentFields = {
   autoloadSkills?: string[];
 };
 
-/** The completion tool as system 000 names it. */
+/** The completion tool as oh-my-pi names it. */
 const SUBMIT = "submit_result";
 
 /** Reads a frontmatter as oh-my-pi does; `null` when it has no name or no description. */

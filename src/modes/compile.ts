@@ -39,7 +39,7 @@ export function inputOf(mode: Exclude<Mode, "plan">): z.ZodObject {
 
 /**
  * Compiles any input to a checked plan. `strict` turns notes into errors; with
- * `references: serial`, tasks that refer to each other run one at a time, as system 003 does it.
+ * `references: serial`, tasks that refer to each other run one at a time, as the parallel agents tool does it.
  */
 export function compile(
   value: unknown,

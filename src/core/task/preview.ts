@@ -10,7 +10,7 @@ export function extractToolArgsPreview(toolName: string, args: Record<string, un
   return preview || usualKey(args) || firstText(args);
 }
 
-/** A call as a line of progress, as system 002 writes it: `TaskOutput(task-123)`, `Agent: Explore find the parser`. */
+/** A call as a line of progress, as gen-code writes it: `TaskOutput(task-123)`, `Agent: Explore find the parser`. */
 export function progressLabel(toolName: string, args: Record<string, unknown>): string {
   const who = text(args, "subagent_type");
   if (who !== "") return `${toolName}: ${start(`${who} ${text(args, "description", "prompt")}`.trim(), TEXT_CHARS)}`;
@@ -21,7 +21,7 @@ export function progressLabel(toolName: string, args: Record<string, unknown>): 
 type Args = Readonly<Record<string, unknown>>;
 type Preview = (args: Args) => string;
 
-/** By tool: first as system 003 spells them, then the canonical names. A tool without a row shows its usual keys. */
+/** By tool: first as the parallel agents tool spells them, then the canonical names. A tool without a row shows its usual keys. */
 const previews: ReadonlyMap<string, Preview> = new Map([
   ["read", range],
   ["write", size],

@@ -5,7 +5,7 @@ import type { DagNode, DagStatus } from "../../facades/parallel/dag.ts";
 import type { PendingApproval, TaskProgress, TaskResult } from "../../facades/parallel/task-result.ts";
 import { asId } from "../../modes/names.ts";
 
-/** One piece of work in system 003's words: `w` is a draft, `w:review:1` a review of it, `w:revision:2` the next draft. */
+/** One piece of work in the parallel agents tool's words: `w` is a draft, `w:review:1` a review of it, `w:revision:2` the next draft. */
 export type Piece = Readonly<{ id: string; part: "work" | "review"; draft: number; node: DagNode }>;
 
 /** The graph as it changes while the executor carries it out: events and results in, nodes and progress out. */

@@ -3,7 +3,7 @@ import type { RetryConfig } from "../../core/plan/retry.ts";
 import type { ResourceLimits } from "../../core/vocabulary/limits.ts";
 import type { Thinking } from "../../core/vocabulary/thinking.ts";
 
-/** The usage of a task in the format of system 003, where cost is one of the counters. */
+/** The usage of a task in the format of the parallel agents tool, where cost is one of the counters. */
 export type UsageStats = Omit<Usage, "reasoning" | "estimated"> & Readonly<{ cost: number }>;
 
 /** Nothing used yet. */
@@ -11,7 +11,7 @@ export function noUsageStats(): UsageStats {
   return { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0, contextTokens: 0, turns: 0 };
 }
 
-/** The result of one task in the format of system 003. */
+/** The result of one task in the format of the parallel agents tool. */
 export type TaskResult = Readonly<{
   id: string;
   name?: string;
@@ -68,10 +68,10 @@ export type ExecutorOptions = Readonly<{
   onProgress?(progress: TaskProgress): void;
 }>;
 
-/** How long an agent of system 003 may work where nothing else is given. */
+/** How long an agent of the parallel agents tool may work where nothing else is given. */
 const MAX_DURATION_MS = 5 * 60_000;
 
-/** The limits that an agent of system 003 is run with: those given, and its documented default for the time. */
+/** The limits that an agent of the parallel agents tool is run with: those given, and its documented default for the time. */
 export function executorLimits(given: ResourceLimits | undefined): ResourceLimits {
   return { maxDurationMs: MAX_DURATION_MS, ...given };
 }

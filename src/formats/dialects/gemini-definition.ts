@@ -13,7 +13,7 @@ export type InputConfig = { inputs: Record<string, { type: string; description: 
 
 export type PromptConfig = { systemPrompt?: string; query?: string; initialMessages?: readonly unknown[] };
 
-/** `temp` and `top_p` are the spellings of 004's document. */
+/** `temp` and `top_p` are the spellings of Gemini CLI's document. */
 export type GeminiModelConfig = {
   model: string;
   temp?: number;
@@ -21,7 +21,7 @@ export type GeminiModelConfig = {
   generateContentConfig?: { temperature?: number; topP?: number; thinkingConfig?: Record<string, unknown> };
 };
 
-/** With underscores as in 004's document, or without. */
+/** With underscores as in Gemini CLI's document, or without. */
 export type RunConfig = { maxTurns?: number; maxTimeMinutes?: number; max_turns?: number; max_time_minutes?: number };
 
 export type OutputConfig<Schema = unknown> = { outputName: string; description: string; schema: Schema };
@@ -72,7 +72,7 @@ const QUERY: InputConfig = {
   inputs: { query: { type: "string", description: "The task for the agent.", required: false } },
 };
 
-/** The definition that a file's frontmatter stands for, with 004's defaults. */
+/** The definition that a file's frontmatter stands for, with Gemini CLI's defaults. */
 export function markdownToAgentDefinition(dto: AgentDto): AgentDefinition {
   const base = {
     name: textOf(dto["name"]),

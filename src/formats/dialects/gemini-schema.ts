@@ -117,7 +117,7 @@ const credentials: Check = (value, path) => {
   );
 };
 
-/** Also the keys of system 004's document, and `mcpServers` as its pages spell it. */
+/** Also the keys of Gemini CLI's document, and `mcpServers` as its pages spell it. */
 const local: Shape = {
   kind: optional(literal("local")),
   name: required(slug),
