@@ -1,180 +1,50 @@
 // @ts-check
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { withSources } from "./coverage-sources.mjs";
+import { pathToFileURL } from "node:url";
 import { isMain, root } from "./step.mjs";
 
-/** @typedef {import("../src/runtime/discovery/sources.ts").Row} Row */
-/** @typedef {import("../src/core/config/variables.ts").ConfigVariable} ConfigVariable */
-/** @typedef {Record<string, any>} Schema */
-
 /**
- * docs/config.md, made from the schema of the settings.
+ * Writes what is generated in docs/: `npm run docs`. With `--site` also the documentation as static files in `.cache/site`, and
+ * with `--serve` it shows them at a local address.
  *
- * @param {{ schema: Schema, variables: readonly ConfigVariable[], isProjects: (path: readonly string[]) => boolean }} given
- * @returns {string}
+ * @param {readonly string[]} flags
  */
-export function configPage({ schema, variables, isProjects }) {
-  const rows = leaves(schema, []).map(({ path, type, description }) => {
-    const variable = variables.find((one) => one.path.join(".") === path.join("."))?.name;
-    const project = isProjects(path) ? "yes" : "";
-    const key = path.join(".").replace(/^(agents|providers|mcpServers)\.\*/, "$1.NAME");
-    return `| \`${key}\` | ${type} | ${variable === undefined ? "" : `\`${variable}\``} | ${project} | ${description} |`;
+async function main(flags) {
+  const { build } = await import("esbuild");
+  const outfile = join(root, ".cache", "docs-pages.mjs");
+  mkdirSync(join(root, ".cache"), { recursive: true });
+  await build({
+    entryPoints: [join(root, "scripts", "docs", "pages.ts")],
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    packages: "external",
+    logLevel: "error",
   });
-  return `${CONFIG_BEGIN}
-| key | value | variable | project | what it is |
-|---|---|---|---|---|
-${rows.join("\n")}
-${CONFIG_END}`;
+  const { generatedPages } = await import(pathToFileURL(outfile).href);
+  for (const [file, make] of Object.entries(await generatedPages(root))) {
+    const path = join(root, file);
+    writeFileSync(path, make(read(path)));
+  }
+  if (!flags.includes("--site") && !flags.includes("--serve")) return;
+  const { buildSite, serveSite } = await import("./docs/site.mjs");
+  const folder = buildSite(root, join(root, ".cache", "site"));
+  process.stdout.write(`${folder}\n`);
+  if (flags.includes("--serve")) {
+    const { url } = await serveSite(folder, Number(process.env["PORT"] ?? 4300));
+    process.stdout.write(`The documentation is at ${url}; end with Ctrl-C.\n`);
+  }
 }
 
-const CONFIG_BEGIN = `# Settings
-
-<!-- Made by \`npm run docs\` from src/core/config/config.ts. Edit that. -->
-
-Settings are YAML. They are read from these places, the strongest first:
-
-1. flags of the command
-2. variables: \`SUBCREW_\` and the key in capitals, as in \`SUBCREW_LIMITS_MAX_TURNS=20\`; lists with commas
-3. \`.subcrew/config.yaml\` of the project, once it is trusted (\`subcrew trust\`). It can only take away: the keys marked
-   *project* below, and of those only what is narrower than your own. Anything else in it is left out, with a warning
-4. \`config.yaml\` in \`$SUBCREW_HOME\`, which is \`~/.subcrew\` by default: your own
-5. the preset, then the defaults
-
-A file that cannot be read, a key that does not exist or a value that does not fit is an error that names the file and the
-line; nothing runs before it is corrected. \`subcrew config list\` shows the settings in effect and where each was made;
-\`subcrew config set KEY VALUE\`, \`unset\` and \`edit\` change your own file (or the project's with \`--project\`) and keep its comments.
-\`subcrew doctor\` checks the settings together with keys, models, sandbox and state folder.
-\`subcrew agents enable\` and \`disable\` change your own file and leave everything
-else in it as it is. In the library, \`createCrew({ config: true })\` reads the same, \`createCrew({ config: { ... } })\` takes the
-same keys, and without \`config\` no file is read.
-
-\`\`\`yaml
-model: [balanced, offline]     # the first that is available
-concurrency: 4
-limits: { maxTurns: 60 }       # no agent gets more
-defaults:
-  limits: { maxDurationMs: 600000 }
-agents:
-  explore: { model: fast }
-  designer: { enabled: false }
-permissions:
-  allow: ["bash(git log *)"]
-  deny: ["bash(git push *)"]
-\`\`\`
-
-## Keys
-`;
-
-const CONFIG_END = `
-\`agents.NAME\` holds for every agent of that name, wherever its file lies. Its \`tools\` stand in place of the file's list in your
-own settings, and bound it in a project's; \`disallowedTools\` are taken away besides those of the file; \`limits\` replace the
-file's in your own settings, and only lower them in a project's. \`subcrew agents explain NAME\` says which line decided what.
-`;
-
-/**
- * @param {Schema} schema
- * @param {readonly string[]} path
- * @returns {{ path: readonly string[], type: string, description: string }[]}
- */
-function leaves(schema, path) {
-  if (schema["properties"] !== undefined)
-    return Object.entries(schema["properties"]).flatMap(([key, inner]) => leaves(inner, [...path, key]));
-  if (typeof schema["additionalProperties"] === "object" && schema["additionalProperties"]["properties"] !== undefined)
-    return leaves(schema["additionalProperties"], [...path, "*"]);
-  return [{ path, type: typeOf(schema), description: escaped(schema["description"] ?? "") }];
+/** @param {string} path */
+function read(path) {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
 }
 
-/**
- * @param {Schema} schema
- * @returns {string}
- */
-function typeOf(schema) {
-  if (Array.isArray(schema["enum"])) return schema["enum"].map((word) => `\`${word}\``).join(", ");
-  if (Array.isArray(schema["anyOf"])) return [...new Set(schema["anyOf"].map(typeOf))].join(", or ");
-  if (schema["type"] === "array") return `list of ${typeOf(schema["items"] ?? {})}s`;
-  if (schema["type"] === "object") return "object";
-  /** @type {Record<string, string>} */
-  const words = { string: "text", number: "number", integer: "whole number", boolean: "true or false" };
-  return words[String(schema["type"])] ?? "any";
-}
-
-/** @param {string} text */
-const escaped = (text) => text.replaceAll("|", "\\|");
-
-/**
- * The list of places in docs/agents.md, made from the data that discovery uses.
- *
- * @param {readonly (readonly Row[])[]} families
- * @returns {string}
- */
-export function sourcesTable(families) {
-  /** @param {readonly string[]} places @param {string} before */
-  const listed = (places, before) => places.map((place) => `\`${before}${place}\``).join(" ") || "-";
-  const rows = families.flatMap((family, index) =>
-    family.map(
-      ({ family: name, dialect, project, user }) =>
-        `| ${index + 1} | ${name} | ${dialect} | ${listed(project, "")} | ${listed(user, "~/")} |`,
-    ),
-  );
-  const last = families.length;
-  return [
-    "| | family | dialect | in the project | in the home folder |",
-    "|---|---|---|---|---|",
-    ...rows,
-    `| ${last + 1} | plugins | claude | those of the project, then | those of the user |`,
-    `| ${last + 2} | bundled | own | built in | |`,
-  ].join("\n");
-}
-
-/**
- * A text with something new between two marks.
- *
- * @param {string} text
- * @param {string} name
- * @param {string} content
- * @returns {string}
- */
-export function withGenerated(text, name, content) {
-  const [begin, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];
-  const [from, until] = [text.indexOf(begin), text.indexOf(end)];
-  if (from === -1 || until === -1) throw new Error(`the marks ${begin} and ${end} are missing`);
-  return `${text.slice(0, from + begin.length)}\n${content}\n${text.slice(until)}`;
-}
-
-/** The modules that hold the data of the pages, below src/ and dist/. */
-export const dataModules = {
-  config: "core/config/config",
-  variables: "core/config/variables",
-  sources: "runtime/discovery/sources",
-  workflows: "runtime/discovery/workflow-sources",
-};
-
-async function main() {
-  const dist = join(root, "dist");
-  if (!existsSync(dist)) throw new Error("dist/ is missing: run `npm run build` first");
-  const load = (/** @type {keyof typeof dataModules} */ name) => import(join(dist, `${dataModules[name]}.js`));
-  const [{ config, isProjects }, { configVariables }, sources, workflows, { z }] = await Promise.all([
-    load("config"),
-    load("variables"),
-    load("sources"),
-    load("workflows"),
-    import("zod"),
-  ]);
-  const schema = z.toJSONSchema(config, { io: "input" });
-  writeFileSync(join(root, "docs", "config.md"), configPage({ schema, variables: configVariables(), isProjects }));
-  rewrite("agents.md", (text) => {
-    const withAgents = withGenerated(text, "sources", sourcesTable(sources.agentFamilies));
-    const withSkills = withGenerated(withAgents, "skills", sourcesTable(workflows.skillFamilies));
-    return withGenerated(withSkills, "commands", sourcesTable(workflows.commandFamilies));
-  });
-  rewrite("coverage.md", (text) => withSources(text, (file) => readFileSync(join(root, file), "utf8")));
-}
-
-/** @param {string} page @param {(text: string) => string} change */
-function rewrite(page, change) {
-  const file = join(root, "docs", page);
-  writeFileSync(file, change(readFileSync(file, "utf8")));
-}
-
-if (isMain(import.meta.url)) await main();
+if (isMain(import.meta.url)) await main(process.argv.slice(2));

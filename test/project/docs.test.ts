@@ -1,45 +1,9 @@
-import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
 import { withSources } from "../../scripts/coverage-sources.mjs";
-import { configPage, dataModules, sourcesTable, withGenerated } from "../../scripts/docs.mjs";
-import { config, isProjects } from "../../src/core/config/config.ts";
-import { configVariables } from "../../src/core/config/variables.ts";
-import { agentFamilies } from "../../src/runtime/discovery/sources.ts";
-import { commandFamilies, skillFamilies } from "../../src/runtime/discovery/workflow-sources.ts";
-
-const page = (name: string): string => readFileSync(new URL(`../../docs/${name}`, import.meta.url), "utf8");
-const FRESH = "run `npm run build && npm run docs`";
-
-test("docs/config.md is made from the schema of the settings", () => {
-  const schema = z.toJSONSchema(config, { io: "input" });
-  expect(page("config.md"), FRESH).toBe(configPage({ schema, variables: configVariables(), isProjects }));
-});
-
-test.each([
-  ["sources", agentFamilies],
-  ["skills", skillFamilies],
-  ["commands", commandFamilies],
-])("the list of %s in docs/agents.md is made from the data", (name, rows) => {
-  const text = page("agents.md");
-  expect(text, FRESH).toBe(withGenerated(text, name, sourcesTable(rows)));
-});
+import { withGenerated } from "../../scripts/docs/config-page.mjs";
 
 test("marks that are missing are a mistake", () => {
   expect(() => withGenerated("text", "x", "y")).toThrow("<!-- x -->");
-});
-
-test("the modules that npm run docs loads hold what it takes from them", async () => {
-  const [config, variables, sources, workflows] = await Promise.all(
-    Object.values(dataModules).map(async (path) => {
-      const file = `${import.meta.dirname}/../../src/${path}.ts`;
-      return Object.keys((await import(file)) as object);
-    }),
-  );
-  expect(config).toEqual(expect.arrayContaining(["config", "isProjects"]));
-  expect(variables).toContain("configVariables");
-  expect(sources).toContain("agentFamilies");
-  expect(workflows).toEqual(expect.arrayContaining(["skillFamilies", "commandFamilies"]));
 });
 
 describe("docs/coverage.md", () => {
@@ -78,12 +42,5 @@ describe("docs/coverage.md", () => {
 
   test("says of an open row only that it is open", () => {
     expect(withSources(row("", "open: no way to it"), () => suite)).toBe(row("", "open: no way to it"));
-  });
-
-  test("has its column of sources made from its tests", () => {
-    const text = page("coverage.md");
-    expect(text, FRESH).toBe(
-      withSources(text, (file) => readFileSync(new URL(`../../${file}`, import.meta.url), "utf8")),
-    );
   });
 });

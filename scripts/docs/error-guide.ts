@@ -1,0 +1,193 @@
+import type { FaultCode } from "../../src/core/outcome/outcome.ts";
+import type { ErrorCode } from "../../src/core/schema/error.ts";
+
+/** The cause and the fix of every error code. */
+export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause: string, fix: string]>> = {
+  BAD_INPUT: [
+    "a flag, an argument or an input file does not have the expected form.",
+    "The message names the place and the expected value. `subcrew COMMAND --help` shows examples.",
+  ],
+  BAD_FILE: ["a file that was named does not exist or cannot be read.", "Check the path and its permissions."],
+  BAD_AGENT: [
+    "an agent file cannot be used: required keys are missing, or its dialect rejects a key.",
+    "Run `subcrew agents lint`, or `subcrew agents lint --fix` to repair what can be repaired.",
+  ],
+  BAD_CONFIG: [
+    "a settings file or a `SUBCREW_*` variable has an unknown key or a wrong value.",
+    "The message names file and line. `subcrew config list` shows the settings in effect.",
+  ],
+  BAD_CHANGE: [
+    "a change of a running plan is invalid, or the run has ended.",
+    "Change a plan between `run.started` and `run.ended`, and refer to nodes that exist.",
+  ],
+  UNKNOWN_AGENT: [
+    "no agent has this name.",
+    "`subcrew agents` lists all agents; the message suggests the nearest name.",
+  ],
+  UNKNOWN_MODEL: [
+    "no provider knows this model name, or its provider is not set up.",
+    "`subcrew models` lists names, tiers and providers. Write `provider/model` for a model that is not listed.",
+  ],
+  UNKNOWN_TOOL: ["no tool has this name.", "See the list in [Tools](tools.md)."],
+  UNKNOWN_RUN: ["no stored run has this id, prefix or name.", "`subcrew ps --all` lists stored runs."],
+  UNKNOWN_GATE: [
+    "the question is not open: it was answered, or its run ended.",
+    "`subcrew inbox` lists open questions.",
+  ],
+  RUN_DAMAGED: [
+    "the journal of the run is damaged before its end.",
+    "`subcrew show RUN` prints what is readable. Start the work again in a new run.",
+  ],
+  RUN_UNFINISHED: [
+    "the run has no result yet.",
+    "`subcrew wait RUN` waits for it; `subcrew resume RUN` continues a stopped one.",
+  ],
+  NOT_RESUMABLE: [
+    "the task cannot be continued: it is too old, was continued too often, or left no conversation.",
+    "Start a new run, or raise `resume.expiresAfterDays` and `resume.maxContinuations` in the settings.",
+  ],
+  MISSING_KEY: [
+    "the provider of the model has no key.",
+    "Export its key, for example `ANTHROPIC_API_KEY`; `subcrew doctor` checks it.",
+  ],
+  MISSING_PEER: ["a feature needs a package that is not installed.", "Install the package that the message names."],
+  PLAN_INVALID: ["a plan does not have the right form.", "The message names the place; see [Plans](plans.md)."],
+  PLAN_EMPTY: ["a plan has no nodes.", "Add at least one task."],
+  PLAN_NO_OUTPUT: ["`output` of a plan names no node.", "Set `output` to the node whose result you want."],
+  PLAN_UNKNOWN_NEED: [
+    "a node needs a node that does not exist.",
+    "Correct the name; the message suggests the nearest one.",
+  ],
+  PLAN_UNKNOWN_REFERENCE: [
+    "a placeholder such as `{name}` refers to nothing.",
+    "Correct the name. In the prompts of modes this is an error only with `--strict`.",
+  ],
+  PLAN_DUPLICATE_ID: ["two tasks have the same id.", "Give each its own id."],
+  PLAN_SELF_DEPENDENCY: ["a task depends on itself.", "Remove that dependency."],
+  PLAN_CYCLE: ["tasks depend on each other in a circle.", "Remove one of the dependencies that the message lists."],
+  PLAN_UNUSED_NODE: ["the result does not need one of the nodes.", "Let the output depend on it, or remove it."],
+  PLAN_TOO_DEEP: ["loops are nested too deeply.", "Flatten the plan."],
+  STATE_UNWRITABLE: [
+    "the state folder (`~/.subcrew` or `$SUBCREW_HOME`) cannot be written: permissions, or a full disk.",
+    "Free space or correct permissions; `subcrew doctor` checks both.",
+  ],
+  WORKER_FAILED: [
+    "the process of a background run could not start.",
+    "The message has its last lines. Run `subcrew doctor`.",
+  ],
+  LOGIN_FAILED: ["signing in to an MCP server or a remote agent failed.", "Try again with `subcrew mcp login NAME`."],
+  RUN_BUSY: [
+    "another process works on this run.",
+    "`subcrew status RUN` shows it and `subcrew attach RUN` follows it. `resume --force` takes it over from a machine that is gone.",
+  ],
+  TOO_MANY_RUNS: ["too many runs are in the background.", "Wait for one, or raise `background.maxRuns`."],
+  TOO_DEEP: [
+    "agents start agents more deeply than allowed.",
+    "Raise `--max-depth`, or let the first agent do the work.",
+  ],
+  UNTRUSTED: [
+    "the agent, command or setting comes from a project that you do not trust yet, or its file changed since.",
+    "Look at it with `subcrew agents show NAME`, then run `subcrew trust`.",
+  ],
+  NO_SANDBOX: [
+    "a sandbox is required and this machine cannot make one.",
+    "`subcrew doctor` says what is missing. `--sandbox auto` uses one where possible.",
+  ],
+  DISABLED: ["the agent is disabled in the settings or in its file.", "`subcrew agents enable NAME`."],
+  NEEDS_LOGIN: ["an MCP server or a remote agent wants you to sign in.", "`subcrew mcp login NAME`."],
+  CRASHED: [
+    "the process or thread of the task ended before the task, or the code of a tool or model crashed.",
+    "The message has exit code and last lines. `--retry 2` tries again.",
+  ],
+  SOME_FAILED: [
+    "some of several tasks failed.",
+    "`subcrew status RUN` lists them; `subcrew resume RUN --retry-failed` tries them again.",
+  ],
+  ALL_FAILED: ["every contender of a race failed.", "`subcrew status RUN` shows why each did."],
+  MARKED_FAILED: ["the task was marked as failed by a change of the plan.", "Nothing, if that was intended."],
+  NOT_ACCEPTED: [
+    "the answer did not pass `--accept-cmd` or `--accept-schema`.",
+    "`subcrew result RUN` shows the answer. Correct the check or the prompt.",
+  ],
+  NOT_APPROVED: [
+    "the reviewer did not approve the work in all rounds.",
+    "Raise `maxIterations`, or read the feedback in `subcrew show RUN`.",
+  ],
+  CONFLICT: [
+    "changes of a worktree do not fit the workspace any longer.",
+    "The patch is kept: `subcrew diff RUN` shows it, `subcrew apply RUN` tries again.",
+  ],
+  AGENT_REPORTED: [
+    "the agent itself reported that it could not do the task.",
+    "Read its reason; give it the missing tool or information.",
+  ],
+  STUCK: ["the agent repeated the same calls without progress.", "Give a more precise prompt, or another model."],
+  DRIFT: ["a replayed run asked something that the recording does not have.", "Record it again with `--record`."],
+  MODEL_AUTH: [
+    "the provider refused the key.",
+    "Check the key; `subcrew doctor` asks the provider. Then `subcrew resume RUN`.",
+  ],
+  MODEL_RATE_LIMIT: [
+    "the provider limits requests.",
+    "Lower `--concurrency`. The run waits by itself where it may park.",
+  ],
+  MODEL_OVERLOADED: [
+    "the provider is overloaded or down.",
+    "Try later with `subcrew resume RUN`, or name a fallback: `--model a,b`.",
+  ],
+  MODEL_CONTEXT: [
+    "the conversation is longer than the context window of the model.",
+    "Use a model with a larger window, or split the task.",
+  ],
+  MODEL_REFUSED: ["the model refused to answer.", "Change the prompt or the model."],
+  MODEL_NETWORK: [
+    "the provider could not be reached.",
+    "Check network, proxy and the address in `providers.NAME.baseURL`.",
+  ],
+  MODEL_BAD_ANSWER: [
+    "the provider sent something that is not an answer.",
+    "Check that the address and the type of the provider match.",
+  ],
+  MODEL_UNKNOWN: [
+    "the provider does not know the model.",
+    "`subcrew models` shows what the names mean here and which providers answer.",
+  ],
+  REMOTE_AUTH: ["a remote agent refused the credentials.", "Check the token of the agent; see [A2A](a2a.md)."],
+  REMOTE_BUSY: ["a remote agent has no capacity.", "Try again later."],
+  REMOTE_CARD: ["the card of a remote agent cannot be read.", "Check its address."],
+  REMOTE_FAILED: ["the remote agent failed.", "Its message says why."],
+  REMOTE_LOST: ["the remote agent no longer knows the task.", "Start it again."],
+  REMOTE_NETWORK: ["the remote agent could not be reached.", "Check address and network."],
+  REMOTE_REFUSED: ["the remote agent refused the task.", "Its message says why."],
+  BAD_INPUTS: [
+    "the agent declares inputs, and one is missing or wrong.",
+    "Give it with `--inputs` or `inputs`; `subcrew agents show NAME` lists them.",
+  ],
+  UNSUPPORTED: [
+    "what the task asks for does not work in this place, such as a function tool in a child process.",
+    "The message names the alternative.",
+  ],
+  DENIED: [
+    "a rule forbids what the task asks for.",
+    "`subcrew agents explain NAME` shows the rule. Change it if it is yours.",
+  ],
+  REJECTED: ["a person rejected the plan or the question.", "Nothing, if that was intended."],
+  NEEDS_ANSWER: [
+    "the task needs an approval, and nobody can answer here.",
+    "Run it in a terminal, in the background (`--bg`, then `subcrew inbox`), or allow the call with `--allow RULE`.",
+  ],
+  TIMEOUT: ["the task reached its time limit.", "Raise `--max-time`, or give it less to do."],
+  MAX_TURNS: ["the task reached its limit of turns.", "Raise `--max-turns`."],
+  MAX_TOOL_CALLS: ["the task reached its limit of tool calls.", "Raise `--max-tool-calls`."],
+  BUDGET: [
+    "the budget of the run, the day or the project is used up.",
+    "Raise `--max-usd` or `--max-tokens` and resume the run.",
+  ],
+  MEMORY: ["the task used more memory than allowed.", "Raise `--max-memory`."],
+  CPU: ["the task used more processor time than allowed.", "Raise `resourceLimits.maxCpuSeconds`."],
+  INVALID_OUTPUT: [
+    "the answer does not match the schema, also after a repair turn.",
+    "Simplify the schema, or use a stronger model.",
+  ],
+  EMPTY: ["the agent ended without an answer.", "Give a more precise prompt, or another model."],
+};
