@@ -76,6 +76,14 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
     "The message has its last lines. Run `subcrew doctor`.",
   ],
   LOGIN_FAILED: ["signing in to an MCP server or a remote agent failed.", "Try again with `subcrew mcp login NAME`."],
+  ENGINE_UNREACHABLE: [
+    "the database of `--engine` does not answer.",
+    "Check the address and the network; `subcrew engine dev` starts one on this machine. See [Scale-out](scale-out.md).",
+  ],
+  ENGINE_OUTDATED: [
+    "the tables of the database and this version of subcrew do not fit together.",
+    "Run `subcrew engine migrate`, or update subcrew.",
+  ],
   RUN_BUSY: [
     "another process works on this run.",
     "`subcrew status RUN` shows it and `subcrew attach RUN` follows it. `resume --force` takes it over from a machine that is gone.",
