@@ -9,7 +9,7 @@ import { root } from "./step.mjs";
  * Makes the pictures of the documents from real runs: `node scripts/pictures.mjs`, after a build. The command runs on a
  * terminal of its own (`script` of util-linux), and what is on that terminal afterwards is drawn.
  */
-const COLUMNS = 96;
+const COLUMNS = 120;
 const COLORS = ["#6e7681", "#ff7b72", "#7ee787", "#e3b341", "#79c0ff", "#d2a8ff", "#76e3ea", "#f0f6fc"];
 
 /** @type {Record<string, string>} */
@@ -42,6 +42,7 @@ async function picture(line) {
   const command = line.replace(/^subcrew/, `"${process.execPath}" "${join(root, "dist", "cli", "main.js")}"`);
   const said = execFileSync("script", ["-qec", `stty cols ${COLUMNS} rows 50; ${command}`, "/dev/null"], {
     cwd: join(folder, "shop"),
+    encoding: "utf8",
     env: { PATH: process.env["PATH"], HOME: folder, TERM: "xterm-256color", LANG: "C.UTF-8", COLUMNS: String(COLUMNS) },
   });
   const { default: headless } = await import("@xterm/headless");
@@ -57,7 +58,7 @@ function svg(buffer) {
   const height = rows.length * 18 + 24;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${COLUMNS * 8.43 + 24} ${height}" role="img" aria-label="subcrew on a terminal">
 <rect width="100%" height="100%" rx="8" fill="#0d1117"/>
-<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,monospace" font-size="14" fill="#e6edf3" xml:space="preserve">
+<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,monospace" font-size="14" fill="#e6edf3" style="white-space:pre">
 ${rows.map(({ spans }, y) => `<text x="12" y="${y * 18 + 26}">${spans}</text>`).join("\n")}
 </g>
 </svg>

@@ -24,7 +24,8 @@ const menu = {
   Connect: ["mcp", "a2a", "acp", "runners", "scale-out"],
   Program: ["library", "extending"],
   Reference: ["cli", "config", "events", "errors", "api"],
-  Help: ["troubleshooting", "security", "privacy"],
+  Help: ["troubleshooting", "security", "privacy", "SECURITY"],
+  Contribute: ["CONTRIBUTING", "architecture", "CHANGELOG"],
 };
 
 /**
@@ -39,13 +40,13 @@ export function buildSite(root, folder) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const docs = join(root, "docs");
-  const contributors = new Set(["coverage", "architecture"]);
+  const tops = ["README", "CONTRIBUTING", "SECURITY", "CHANGELOG"];
   const names = readdirSync(docs).flatMap((file) => (file.endsWith(".md") ? [file.slice(0, -3)] : []));
-  const pages = ["README", ...names].filter((name) => !contributors.has(name));
+  const pages = [...tops, ...names.filter((name) => name !== "coverage")];
   const texts = new Map(
     pages.map((name) => [
       name,
-      readFileSync(name === "README" ? join(root, "README.md") : join(docs, `${name}.md`), "utf8"),
+      readFileSync(tops.includes(name) ? join(root, `${name}.md`) : join(docs, `${name}.md`), "utf8"),
     ]),
   );
   /** @type {{ page: string, title: string, anchor: string, text: string }[]} */
