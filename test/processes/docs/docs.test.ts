@@ -118,7 +118,10 @@ async function wrongWith(line: string): Promise<string | undefined> {
       .join(" ")
       .replaceAll(/"[^"]*"|'[^']*'/g, "")
       .match(/(?<=\s|^)--?[a-z][\w-]*/g) ?? [];
-  const unknown = flags.find((flag) => !known.includes(flag) && !["--help", "--all", "--version", "-h"].includes(flag));
+  // `--engine` goes with every command, before it is looked up.
+  const unknown = flags.find(
+    (flag) => !known.includes(flag) && !["--help", "--all", "--version", "-h", "--engine"].includes(flag),
+  );
   return unknown === undefined ? undefined : `"${name}" has no flag ${unknown}`;
 }
 
