@@ -21,6 +21,13 @@ export async function resumeRun(
     throw new CrewError("RUN_DAMAGED", `The run "${id}" stopped before it began.`, "Start it again.");
   const { task } = wished;
   if (hasEnded(events, wished)) return events.forEach(it.publish);
+  // A copy that is resumed beside its original would do everything twice.
+  if (started.run !== id)
+    throw new CrewError(
+      "RUN_DAMAGED",
+      `"${id}" is a copy of the run "${started.run}", or that run under another name.`,
+      `Rename its folder to ${started.run} and resume that run; logs, result and replay work under any name.`,
+    );
   const resume = task === undefined ? wished : { ...wished, task: checkedTask(state, task, wished) };
   const start = await prepare(started.plan);
   await drive({ ...start, resume }, it);

@@ -1,3 +1,5 @@
+import { cpSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { Event, KeptEvent } from "../../../src/core/run/event.ts";
@@ -159,4 +161,24 @@ test("what was said of an answer that was cut off is kept, and counts as an esti
   expect(kept).toMatchObject({ life: "paused" });
   expect(kept.state.usage.estimated).toBe(result.usage.estimated);
   expect(kept.state.cost).toEqual({ usd: 0, unpriced: 1 });
+});
+
+test("a paused run whose folder was copied or renamed is not resumed under the other name: nothing is done twice", async () => {
+  const home = tempFolder();
+  const first = stage(home, uses("once"), hang);
+  const run = first.crew.run(single);
+  await when(
+    run,
+    (event) => event.type === "turn.started" && event.turn === 2,
+    () => run.pause("enough"),
+  );
+  cpSync(join(home, "runs", run.id), join(home, "runs", "run_copycopycopy"), { recursive: true });
+  const again = stage(home, uses("twice"), "done");
+  await expect(again.crew.resume("run_copycopycopy").then((result) => result)).rejects.toMatchObject({
+    code: "RUN_DAMAGED",
+    message: expect.stringContaining(`a copy of the run "${run.id}"`),
+    hint: expect.stringContaining(run.id),
+  });
+  expect(again.done).toEqual([]);
+  expect(await stage(home, "unused", "unused", "done").crew.resume(run.id)).toMatchObject({ status: "ok" });
 });

@@ -73,6 +73,7 @@ describe("a run that is resumed where its provider has another address", () => {
       ),
       hint: expect.stringContaining("Set OPENAI_BASE_URL to"),
     });
+    await expect(resumed(home, at(other, undefined), id)).rejects.toMatchObject({ code: "MISSING_KEY" });
     expect([old.requests.length, other.requests.length]).toEqual([before, 0]);
   });
 
