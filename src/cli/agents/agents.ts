@@ -41,16 +41,22 @@ export const agents: CliCommand = {
   ],
   commands: {
     list: {
-      description: "Lists the agents that can run here, as `subcrew agents` does.",
+      description:
+        "Lists the agents that can run here, as `subcrew agents` does. Words search in names, descriptions and origins.",
+      words: "[words...]",
+      usage: "[WORDS]",
       options: [
         new Option("--all", "also those that are shadowed, switched off or broken, with the reason"),
         presetOption(),
         ...placeOptions(),
       ],
-      examples: [["subcrew agents list --all", "everything that was found, and why it does not count"]],
+      examples: [
+        ["subcrew agents list review", "those whose name, description or origin has this word"],
+        ["subcrew agents list --all", "everything that was found, and why it does not count"],
+      ],
       act: later(async () => {
         const { listAgents } = await import("./list.ts");
-        return (_words, flags) => listAgents(flags);
+        return (words, flags) => listAgents(flags, words);
       }),
     },
     sources: {

@@ -6,15 +6,25 @@ import { distrustText } from "../../runtime/discovery/distrust.ts";
 import type { Discovery, FoundAgent, SkippedFile } from "../../runtime/discovery/discover.ts";
 import { qualifiedNames } from "../../runtime/discovery/discover.ts";
 import type { Flags } from "../base/flags.ts";
+import { searchRows } from "../base/search.ts";
 import { table } from "../base/table.ts";
 import { stdoutLook } from "../base/terminal.ts";
 import { crewFor } from "../launch/start.ts";
 
-/** `subcrew agents` */
-export async function listAgents(flags: Flags): Promise<number> {
+/** `subcrew agents`, and `subcrew agents list WORDS` for those whose name, description or origin has these words. */
+export async function listAgents(flags: Flags, search: readonly string[] = []): Promise<number> {
   const found = await (await crewFor(flags)).agents();
   const rest = others(found).filter(({ state }) => flags.all || state === "untrusted");
-  const rows = [...found.agents.map((one) => rowOf(one, "ready")), ...rest];
+  const all = [...found.agents.map((one) => rowOf(one, "ready")), ...rest];
+  const rows = searchRows(all, search, ({ name, description, source, family, plugin, file }) => [
+    name,
+    description,
+    source,
+    family,
+    plugin,
+    file,
+  ]);
+  if (rows.length === 0 && !flags.json) process.stderr.write("No agent matches.\n");
   if (flags.json) process.stdout.write(`${jsonText(rows, 2)}\n`);
   else print(rows, found, flags);
   return 0;

@@ -6,6 +6,7 @@ import { distrustText } from "../../runtime/discovery/distrust.ts";
 import type { Discovery } from "../../runtime/discovery/discover.ts";
 import type { CliCommand } from "../base/command.ts";
 import type { Flags } from "../base/flags.ts";
+import { searchRows } from "../base/search.ts";
 import { placeOptions } from "./agents.ts";
 
 const allOption = (): Option => new Option("--all", "also those that cannot be used, with the reason");
@@ -13,35 +14,49 @@ const allOption = (): Option => new Option("--all", "also those that cannot be u
 /** `subcrew skills` */
 export const skillsCommand: CliCommand = {
   description: "Lists the skills that can be used here.",
+  words: "[words...]",
+  usage: "[WORDS]",
   options: [allOption(), ...placeOptions()],
-  examples: [["subcrew skills", "what `subcrew skill` can run"]],
-  act: (_, flags) => list(flags, "skills"),
+  examples: [
+    ["subcrew skills", "what `subcrew skill` can run"],
+    ["subcrew skills review", "those whose name or description has this word"],
+  ],
+  act: (words, flags) => list(flags, "skills", words),
 };
 
 /** `subcrew commands` */
 export const commandsCommand: CliCommand = {
   description: "Lists the workflow commands that can be used here.",
+  words: "[words...]",
+  usage: "[WORDS]",
   options: [allOption(), ...placeOptions()],
-  examples: [["subcrew commands", "what `subcrew command` can run"]],
-  act: (_, flags) => list(flags, "commands"),
+  examples: [
+    ["subcrew commands", "what `subcrew command` can run"],
+    ["subcrew commands review", "those whose name or description has this word"],
+  ],
+  act: (words, flags) => list(flags, "commands", words),
 };
 
-async function list(flags: Flags, what: "skills" | "commands"): Promise<number> {
+async function list(flags: Flags, what: "skills" | "commands", words: readonly string[]): Promise<number> {
   const [{ crewFor }, { table }, { stdoutLook }] = await Promise.all([
     import("../launch/start.ts"),
     import("../base/table.ts"),
     import("../base/terminal.ts"),
   ]);
   const found: Workflows<Skill | WorkflowCommand> = await (await crewFor(flags))[what]();
-  const shown = found.all.filter((one) => flags.all || !("userInvocable" in one) || one.userInvocable);
-  const others = flags.all ? unusable(found.discovery) : [];
+  const usable = found.all.filter((one) => flags.all || !("userInvocable" in one) || one.userInvocable);
+  const shown = searchRows(usable, words, ({ name, description, source }) => [name, description, source]);
+  const others = flags.all
+    ? searchRows(unusable(found.discovery), words, ({ name, file, reason }) => [name, file, reason])
+    : [];
   if (flags.json) {
     const rows = shown.map(({ instructions: _text, ...row }) => ({ ...row, state: "ready" }));
     process.stdout.write(`${jsonText([...rows, ...others], 2)}\n`);
     return 0;
   }
   const look = stdoutLook(flags);
-  if (shown.length === 0) process.stderr.write(`There are no ${what}.\n`);
+  if (shown.length === 0)
+    process.stderr.write(words.length > 0 ? `None of the ${what} matches.\n` : `There are no ${what}.\n`);
   const rows = shown.map(({ name, agent = "general", source, argumentHint = "", description }) => ({
     name: `${name} ${argumentHint}`.trim(),
     agent,

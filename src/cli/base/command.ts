@@ -37,8 +37,11 @@ export function buildCommand(name: string, definition: CliCommand, done: (code: 
   if (act && Object.keys(commands).length > 0) command.enablePositionalOptions(); // what follows a name belongs to that command
   for (const [inner, more] of Object.entries(commands)) command.addCommand(buildCommand(inner, more, done));
   if (examples.length > 0)
-    command.addHelpText("after", `\nExamples:\n${examples.map(([line, what]) => `  ${what}\n    ${line}`).join("\n")}`);
-  if (notes !== undefined) command.addHelpText("after", `\n${notes}`);
+    command.addHelpText(
+      "after",
+      `\nExamples:\n${examples.map(([line, what]) => `${wrapped(`  ${what}`)}\n    ${line}`).join("\n")}`,
+    );
+  if (notes !== undefined) command.addHelpText("after", `\n${wrapped(notes)}`);
   if (act)
     command.action(async () => {
       const flags = command.opts<Flags>();
@@ -115,6 +118,19 @@ export const helped: ReadonlySet<string> = new Set(["commander.help", "commander
 const bold = (title: string): string => `\u001b[1m${title}\u001b[22m`; // commander takes it away where there are no colours
 
 const WIDEST = 100;
+
+/** Lines that fit the help; a line that goes on has the indentation of its beginning. */
+function wrapped(text: string): string {
+  const { helpWidth } = helpSettings;
+  return text
+    .split("\n")
+    .map((line) => {
+      const indent = /^ */.exec(line)?.[0] ?? "";
+      const fitted = new Help().boxWrap(line.trimStart(), helpWidth - indent.length);
+      return fitted.replace(/^/gm, indent);
+    })
+    .join("\n");
+}
 
 /** Only names: the words and flags of a command are on its own page. */
 const subcommandTerm = (command: Command): string => command.name();

@@ -43,18 +43,27 @@ export const inbox: CliCommand = {
     return 0;
   },
   commands: {
-    answer: answerCommand("Answers a question in words.", 'RUN[/TASK] "TEXT"', [], (text) => {
-      if (text === "")
-        throw new CrewError(
-          "BAD_INPUT",
-          "The answer is missing.",
-          'Give it after the run, as in `subcrew inbox answer RUN "..."`.',
-        );
-      return { approve: true, text };
-    }),
+    answer: answerCommand(
+      "answer",
+      "Answers a question in words.",
+      'RUN[/TASK] "TEXT"',
+      ['run_4k2x/lead "Use the second one."', "answer in words"],
+      [],
+      (text) => {
+        if (text === "")
+          throw new CrewError(
+            "BAD_INPUT",
+            "The answer is missing.",
+            'Give it after the run, as in `subcrew inbox answer RUN "..."`.',
+          );
+        return { approve: true, text };
+      },
+    ),
     allow: answerCommand(
+      "allow",
       "Agrees to what a run asks.",
       "RUN[/TASK]",
+      ["run_4k2x --always", "agree, also to the same call later in this run"],
       [
         new Option("--always", "the very same needs no answer any more"),
         new Option(
@@ -69,8 +78,10 @@ export const inbox: CliCommand = {
       },
     ),
     deny: answerCommand(
+      "deny",
       "Refuses what a run asks; the words after it say what to change.",
       'RUN[/TASK] ["TEXT"]',
+      ['run_4k2x/page.1/approval "Make it shorter."', "refuse, and say what to change"],
       [],
       (text) => ({ approve: false, ...(text !== "" && { text }) }),
     ),
@@ -87,13 +98,20 @@ export const inbox: CliCommand = {
 
 type Say = (text: string, flags: Flags) => Answer;
 
-function answerCommand(description: string, usage: string, options: readonly Option[], say: Say): CliCommand {
+function answerCommand(
+  name: string,
+  description: string,
+  usage: string,
+  [example, what]: readonly [string, string],
+  options: readonly Option[],
+  say: Say,
+): CliCommand {
   return {
     description,
     words: "[run] [text...]",
     usage,
     options: [...options, jsonOption()],
-    examples: [],
+    examples: [[`subcrew inbox ${name} ${example}`, what]],
     act: async ([word, ...text], flags) => {
       const { findRun } = await import("./find-run.ts");
       const answer = { ...say(text.join(" ").trim(), flags), by: "the inbox" };

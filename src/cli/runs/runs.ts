@@ -4,30 +4,39 @@ import type { State } from "../../core/run/state.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { CliCommand } from "../base/command.ts";
+import { searchRows } from "../base/search.ts";
 import { colorOption, count, jsonOption } from "../base/flags.ts";
 
 const DEFAULT_LIMIT = 20;
 
 /** `subcrew runs` */
 export const runs: CliCommand = {
-  description: "Lists the runs that were kept, newest first.",
+  description: "Lists the runs that were kept, newest first. Words search in ids, names, states and tasks.",
+  words: "[words...]",
+  usage: "[WORDS]",
   options: [
     new Option("--limit <n>", `how many to list (default: ${DEFAULT_LIMIT})`).argParser(count("--limit")),
     jsonOption(),
     colorOption(),
   ],
-  examples: [["subcrew runs --limit 5", "the last five"]],
-  act: async (_, flags) => {
+  examples: [
+    ["subcrew runs --limit 5", "the last five"],
+    ["subcrew runs failed", "those that failed"],
+  ],
+  act: async (words, flags) => {
     const [{ crewFor }, { table }, { stdoutLook }] = await Promise.all([
       import("../launch/start.ts"),
       import("../base/table.ts"),
       import("../base/terminal.ts"),
     ]);
     const crew = await crewFor({});
-    const ids = (await crew.runs()).slice(0, flags.limit ?? DEFAULT_LIMIT);
-    const rows = await Promise.all(ids.map(async (id) => rowFor(id, await crew.record(id).catch(() => undefined))));
+    const limit = flags.limit ?? DEFAULT_LIMIT;
+    const ids = (await crew.runs()).slice(0, words.length > 0 ? Number.POSITIVE_INFINITY : limit);
+    const all = await Promise.all(ids.map(async (id) => rowFor(id, await crew.record(id).catch(() => undefined))));
+    const rows = searchRows(all, words, ({ id, status, name, tasks }) => [id, status, name, ...tasks]).slice(0, limit);
     if (flags.json) process.stdout.write(`${jsonText(rows, 2)}\n`);
-    else if (rows.length === 0) process.stderr.write("There are no runs yet.\n");
+    else if (rows.length === 0)
+      process.stderr.write(words.length > 0 ? "No run matches.\n" : "There are no runs yet.\n");
     else process.stdout.write(table(rows.map(shown), stdoutLook(flags)));
     return 0;
   },

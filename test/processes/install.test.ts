@@ -1,0 +1,77 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { place } from "./command.ts";
+
+const root = join(import.meta.dirname, "../..");
+
+describe("from the packed tarball, with a fresh home and nothing installed beside it", () => {
+  const { workspace: work, home } = place();
+  const folder = dirname(work);
+  let packed: readonly string[] = [];
+  const subcrew = (...args: readonly string[]): string =>
+    execFileSync(process.execPath, [join(folder, "package/dist/cli/main.js"), ...args], {
+      cwd: work,
+      encoding: "utf8",
+      env: { PATH: process.env["PATH"], HOME: home },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+  beforeAll(() => {
+    // The build is there: packing it again would build it again.
+    const told = execFileSync("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], {
+      cwd: root,
+      encoding: "utf8",
+    });
+    const [{ filename, files }] = JSON.parse(told) as [{ filename: string; files: { path: string }[] }];
+    packed = files.map(({ path }) => path);
+    execFileSync("tar", ["-xzf", join(folder, filename), "-C", folder]);
+  }, 300_000);
+
+  test("the tarball holds the command, the doors and their types, and no tests", () => {
+    const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+      exports: Record<string, string | { types: string; default: string }>;
+    };
+    const doors = Object.values(exports).flatMap((door) => (typeof door === "string" ? [door] : Object.values(door)));
+    expect(packed).toEqual(
+      expect.arrayContaining(["dist/cli/main.js", ...doors.map((file) => file.replace("./", ""))]),
+    );
+    expect(packed.filter((file) => /\.test\.|^(?:src|test|bench)\//.test(file))).toEqual([]);
+  });
+
+  test("a newcomer gets a first answer, a first agent and a first team without a key", () => {
+    writeFileSync(join(work, "notes.txt"), "The plants were watered on Monday.\n");
+    expect(subcrew("run", "explore", "When were the plants watered?")).toContain("notes.txt:1");
+
+    expect(subcrew("agents", "new", "gardener")).toContain(".agents/agents/gardener.md");
+    expect(subcrew("run", "gardener", "When were the plants watered?")).toContain("notes.txt:1");
+
+    const team = {
+      team: {
+        tasks: [
+          { id: "find", task: "plants" },
+          { id: "sum", task: "watered", depends: ["find"] },
+        ],
+      },
+    };
+    writeFileSync(join(work, "team.json"), JSON.stringify(team));
+    expect(subcrew("team", "--input", "team.json")).toContain("notes.txt:1");
+    expect(subcrew("runs")).toMatch(/(?:run_\w+ {2}ok .*\n){3}/);
+  }, 120_000);
+});
+
+test("the command lines that quickstart prints next work as printed", async () => {
+  const printed = readFileSync(join(root, "scripts/quickstart.mjs"), "utf8").match(/^ {2}npx subcrew .*$/gm) ?? [];
+  expect(printed.length).toBeGreaterThan(3);
+  const there = place();
+  for (const line of printed) {
+    const words = Array.from(line.trim().matchAll(/(?:[^\s"]|"[^"]*")+/g), ([word]) => word.replaceAll('"', "")).slice(
+      2,
+    );
+    expect(await there.run(words, { cwd: root, shared: true }), line).toMatchObject({ code: 0 });
+  }
+  // `npx subcrew` in the clone is the command that the package declares.
+  const { bin } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { bin: { subcrew: string } };
+  expect(readFileSync(join(root, bin.subcrew), "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
+  expect(dirname(bin.subcrew)).toBe("dist/cli");
+}, 120_000);

@@ -1,0 +1,31 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { tempFolder } from "../support/temp-folder.ts";
+
+const root = join(import.meta.dirname, "../..");
+const at = (cwd: string, file: string, ...args: readonly string[]): string =>
+  execFileSync(file, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+
+test("npm installs the packed tarball: the command on the path, and the library in a project", () => {
+  const folder = tempFolder();
+  const [{ filename }] = JSON.parse(at(root, "npm", "pack", "--json", "--pack-destination", folder)) as [
+    { filename: string },
+  ];
+  const tarball = join(folder, filename);
+  at(folder, "npm", "install", "--global", "--prefix", join(folder, "prefix"), tarball);
+  expect(at(folder, join(folder, "prefix/bin/subcrew"), "--version")).toMatch(/^\d+\.\d+\.\d+\n$/);
+
+  const project = join(folder, "project");
+  mkdirSync(project);
+  writeFileSync(join(project, "package.json"), JSON.stringify({ name: "p", private: true, type: "module" }));
+  at(project, "npm", "install", tarball);
+  writeFileSync(
+    join(project, "main.js"),
+    `import { createCrew } from "subcrew"; import { scripted } from "subcrew/testing";
+     const crew = createCrew({ home: false, discover: false, models: { m: scripted("42") } });
+     console.log((await crew.run({ mode: "single", agent: "general", task: "x", model: "m" })).output);`,
+  );
+  expect(at(project, process.execPath, "main.js")).toBe("42\n");
+}, 600_000);
