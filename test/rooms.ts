@@ -289,6 +289,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       "cli/runs",
       "cli/agents",
       "cli/changes",
+      "cli/setup",
     ],
   },
   cli: {

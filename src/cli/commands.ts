@@ -219,6 +219,11 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     group: SERVE,
     load: async () => (await import("./engine/engine.ts")).engineCommand,
   },
+  permissions: {
+    summary: "rules that you approved for this project; remove them",
+    group: SETUP,
+    load: async () => (await import("./setup/permissions.ts")).permissionsCommand,
+  },
   config: {
     summary: "show and change settings",
     group: SETUP,

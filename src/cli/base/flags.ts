@@ -85,7 +85,7 @@ export type Flags = PermissionFlags &
     answerTimeout?: number;
     allowFailed?: boolean;
     /** Of `chat`. */
-    resume?: string;
+    resume?: string | true;
 
     all?: boolean;
     /** Of `show` and `mcp`. */

@@ -33,7 +33,10 @@ export const chatCommand: CliCommand = {
   usage: '["MESSAGE"]',
   options: [
     mainAgentOption(),
-    new Option("--resume <run>", "go on with an earlier conversation").helpGroup("Work:"),
+    new Option(
+      "--resume [run]",
+      "go on with an earlier conversation: its run, or words in it; without either, list the conversations",
+    ).helpGroup("Work:"),
     ...runOptions().filter(({ long }) => !elsewhere.has(long ?? "")),
   ],
   examples: [
@@ -63,6 +66,11 @@ export const chatCommand: CliCommand = {
     ]);
     const place = terminal(flags);
     const crew = await trustedCrew(flags);
+    const kept = await import("./kept-conversations.ts");
+    const resumed =
+      flags.resume === undefined
+        ? undefined
+        : await kept.conversationFor(crew, flags.resume === true ? "" : flags.resume);
     const surface = await surfaces.openSurface({
       crew,
       flags,
@@ -80,8 +88,12 @@ export const chatCommand: CliCommand = {
       },
       opening: (text) => withFlags({ mode: "single", agent: flags.agent ?? MAIN_AGENT, task: text }, flags),
     });
-    if (flags.resume !== undefined) talk.moveTo(await crew.findRun(flags.resume));
     if (place.attended && !flags.quiet) surface.print(greeting(flags, place.look.colors.dim));
+    if (resumed && "run" in resumed) talk.moveTo(resumed.run);
+    if (resumed && "several" in resumed)
+      surface.print(
+        `${kept.conversationList(resumed.several, (process.stderr.columns || 80) - 1)}\n/resume RUN or /resume WORDS goes on with one of them.`,
+      );
     let code = 0;
     const show = async ({ run }: Readonly<{ run: Run }>): Promise<void> => {
       await surface.show(run);

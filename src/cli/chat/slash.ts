@@ -44,16 +44,17 @@ const table: Readonly<Record<string, Row>> = {
     },
   },
   resume: {
-    usage: "/resume [ID]",
-    what: "continue the answer that was stopped, or another conversation; otherwise list what there is",
-    act: async ([id], on) => {
-      if (id === undefined) {
-        const stopped = on.talk.goOn();
-        return stopped ? on.show(stopped) : asCommand(on, "runs", []);
-      }
-      const run = await on.crew.findRun(id);
-      on.talk.moveTo(run);
-      on.surface.print(`The next message continues ${run}.`);
+    usage: "/resume [ID | WORDS]",
+    what: "continue the answer that was stopped, or another conversation: by its run, or by words in it; otherwise list them",
+    act: async (words, on) => {
+      const stopped = words.length === 0 ? on.talk.goOn() : undefined;
+      if (stopped) return on.show(stopped);
+      const { conversationFor, conversationList } = await import("./kept-conversations.ts");
+      const found = await conversationFor(on.crew, words.join(" "));
+      if ("several" in found)
+        return on.surface.print(conversationList(found.several, (process.stderr.columns || 80) - 1));
+      on.talk.moveTo(found.run);
+      on.surface.print(`The next message continues ${found.run}.`);
     },
   },
   cost: {
@@ -98,19 +99,12 @@ const table: Readonly<Record<string, Row>> = {
     },
   },
   permissions: {
-    usage: "/permissions",
-    what: "the rules that you have approved for this project",
-    act: async (_, { crew, surface }) => {
-      const [{ openKeptRules }, { homeOf }] = await Promise.all([
-        import("../../runtime/access/approved-rules.ts"),
-        import("../../outfit.ts"),
-      ]);
-      const rules = await openKeptRules(homeOf({ env: process.env })).read(crew.cwd);
-      surface.print(
-        rules.length === 0
-          ? "No rule was approved for this project. Answer a question with [p] to approve one."
-          : rules.map((rule) => `allow  ${rule}`).join("\n"),
-      );
+    usage: "/permissions [remove N]",
+    what: "the rules that you have approved for this project, or one rule less",
+    act: async ([verb, ...words], { crew, surface }) => {
+      const { approvedRules, removeRule, rulesText } = await import("../setup/permissions.ts");
+      if (verb === "remove") return surface.print(await removeRule(words.join(" "), crew.cwd));
+      surface.print(rulesText(await approvedRules(crew.cwd)));
     },
   },
   export: {
@@ -181,7 +175,6 @@ const same = {
   undo: async () => (await import("../changes/undo.ts")).undoCommand,
   models: async () => (await import("../agents/models.ts")).models,
   ps: async () => (await import("../runs/ps.ts")).ps,
-  runs: async () => (await import("../runs/runs.ts")).runs,
   status: async () => (await import("../runs/status.ts")).status,
 } satisfies Readonly<Record<string, () => Promise<CliCommand>>>;
 

@@ -1,4 +1,5 @@
 import { Option } from "commander";
+import { answerKind, misfit } from "../../core/plan/answer-kind.ts";
 import type { Answer } from "../../core/plan/gate.ts";
 import { openQuestions, type Question } from "../../core/run/run-status.ts";
 import { CrewError } from "../../core/schema/error.ts";
@@ -9,7 +10,9 @@ import { jsonText } from "../../core/text/json-text.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import type { CliCommand } from "../base/command.ts";
 import { colorOption, type Flags, jsonOption } from "../base/flags.ts";
+import type { Crew } from "../../crew.ts";
 import type { NamedRun } from "./find-run.ts";
+import type { InboxQuestion } from "./inbox-triage.ts";
 
 const HOW =
   'Answer with `subcrew inbox allow ID`, `subcrew inbox deny ID "what to change"` or `subcrew inbox answer ID "..."`.';
@@ -37,6 +40,8 @@ export const inbox: CliCommand = {
     if (flags.json) process.stdout.write(`${jsonText(asked, 2)}\n`);
     else if (asked.length === 0) process.stderr.write("The inbox is empty.\n");
     else {
+      const { attended } = (await import("../base/terminal.ts")).terminal(flags);
+      if (attended && process.stdout.isTTY) return goThrough(asked, flags);
       process.stdout.write(`${asked.map((one) => shown(one, Date.now(), look)).join("\n\n")}\n`);
       process.stderr.write(`\n${HOW}\n`);
     }
@@ -96,6 +101,44 @@ export const inbox: CliCommand = {
   },
 };
 
+/** On a terminal: one line each, then one by one. */
+async function goThrough(asked: readonly InboxQuestion[], flags: Flags): Promise<number> {
+  const [{ crewFor }, { stdoutLook }, { inboxLine, triage }] = await Promise.all([
+    import("../launch/start.ts"),
+    import("../base/terminal.ts"),
+    import("./inbox-triage.ts"),
+  ]);
+  const crew = await crewFor({});
+  const look = stdoutLook(flags);
+  const columns = process.stdout.columns || 80;
+  process.stdout.write(`${asked.map((one) => inboxLine(one, Date.now(), columns, look)).join("\n")}\n`);
+  await triage(crew, asked, {
+    look,
+    give: async (one, answer) => {
+      const owned = (await crew.kept.owner(one.run)) !== undefined;
+      return (await send(crew, one, answer, owned)).text;
+    },
+  });
+  return 0;
+}
+
+/** Hands an answer to the run, and waits for its receipt where a process works on it. */
+async function send(
+  crew: Crew,
+  { run, path, question, call, wants }: Question,
+  answer: Answer,
+  owned: boolean,
+): Promise<Readonly<{ done: boolean; text: string; waits: boolean }>> {
+  const problem = misfit(answerKind({ call, wants }), answer);
+  if (problem !== undefined)
+    throw new CrewError("BAD_INPUT", problem, "`subcrew inbox` shows what the question wants.");
+  const command = { do: "answer" as const, path, answer, question, ...defined({ call }) };
+  const signal = new AbortController().signal;
+  const receipt = await crew.kept.tell(run, command, { waitMs: owned ? WAIT_MS : 0, signal });
+  const text = receipt?.text ?? `The answer is saved until the run is resumed: subcrew resume ${run}`;
+  return { done: receipt?.done ?? !owned, text, waits: receipt === undefined };
+}
+
 type Say = (text: string, flags: Flags) => Answer;
 
 function answerCommand(
@@ -150,19 +193,9 @@ function theQuestion({ run, path }: NamedRun): Question {
   return only;
 }
 
-async function hand(
-  { crew, run }: NamedRun,
-  { path, question, call }: Question,
-  answer: Answer,
-  flags: Flags,
-): Promise<number> {
-  const signal = new AbortController().signal;
-  const waitMs = run.owner === undefined ? 0 : WAIT_MS;
-  const command = { do: "answer" as const, path, answer, question, ...defined({ call }) };
-  const receipt = await crew.kept.tell(run.id, command, { waitMs, signal });
-  const text = receipt?.text ?? `The answer is saved until the run is resumed: subcrew resume ${run.id}`;
-  const done = receipt?.done ?? run.owner === undefined;
-  if (flags.json) process.stdout.write(`${jsonText({ id: run.id, path, done, text, waits: receipt === undefined })}\n`);
+async function hand({ crew, run }: NamedRun, question: Question, answer: Answer, flags: Flags): Promise<number> {
+  const { done, text, waits } = await send(crew, question, answer, run.owner !== undefined);
+  if (flags.json) process.stdout.write(`${jsonText({ id: run.id, path: question.path, done, text, waits })}\n`);
   else process[done ? "stdout" : "stderr"].write(`${text}\n`);
   return done ? 0 : 1;
 }

@@ -70,7 +70,7 @@ export function createQuestions(options: QuestionOptions): OpenQuestions {
     const who = state.nodes.get(question.path);
     const name = terminalLine(who?.agent ?? question.path);
     const title = `${name}${who && who.label !== who.path ? ` (${terminalLine(who.label)})` : ""}`;
-    print(["", look.colors.yellow(`${title} asks:`), ...visibleLines(question, look)]);
+    print(["", look.colors.yellow(`${title} asks:`), ...questionLines(question, look)]);
   };
   const give = (given: Omit<Answer, "by">): void => {
     const question = waiting.shift();
@@ -180,7 +180,7 @@ const hintOf = (step: Step, question: Question | undefined): string =>
   step === "choose" ? answerHints[question?.kind ?? "approval"] : "Enter sends, Esc goes back";
 
 /** The whole question; an edit is shown as a diff. */
-function visibleLines({ text, about }: Pick<Question, "text" | "about">, look: Look): string[] {
+export function questionLines({ text, about }: Pick<Question, "text" | "about">, look: Look): string[] {
   const columns = Math.max(20, (process.stderr.columns || 80) - 1);
   const lines = text.split("\n").map((line) => reveal(line.replaceAll("\t", "    ")));
   const input = about && isRecord(about.input) ? about.input : {};

@@ -14,6 +14,8 @@ export type KeptRules = Readonly<{
   read(project: string): Promise<readonly string[]>;
   /** Stores rules with a pattern; a rule for a whole tool is never stored. */
   keep(rules: readonly Rule[], scope: RuleScope, project: string): Promise<void>;
+  /** Removes a rule of the project or of the user. False: there is no such rule. */
+  remove(rule: string, project: string): Promise<boolean>;
 }>;
 
 type ApprovedRules = Readonly<{ user: readonly string[]; projects: Readonly<Record<string, readonly string[]>> }>;
@@ -29,6 +31,10 @@ export function openKeptRules(home: string): KeptRules {
       projects: Object.fromEntries(projects.map(([project, rules]) => [project, textsIn(rules)])),
     };
   };
+  const write = async (kept: ApprovedRules): Promise<void> => {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await writeAtomic(file, `${JSON.stringify({ version: 1, ...kept }, null, 2)}\n`);
+  };
   return {
     read: async (project) => {
       const { user, projects } = await all();
@@ -43,8 +49,15 @@ export function openKeptRules(home: string): KeptRules {
         scope === "user"
           ? { user: added(user), projects }
           : { user, projects: { ...projects, [project]: added(projects[project]) } };
-      await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-      await writeAtomic(file, `${JSON.stringify({ version: 1, ...kept }, null, 2)}\n`);
+      await write(kept);
+    },
+    remove: async (rule, project) => {
+      const { user, projects } = await all();
+      const own = Object.hasOwn(projects, project) ? projects[project]! : [];
+      if (!user.includes(rule) && !own.includes(rule)) return false;
+      const without = (rules: readonly string[]): string[] => rules.filter((each) => each !== rule);
+      await write({ user: without(user), projects: { ...projects, [project]: without(own) } });
+      return true;
     },
   };
 }

@@ -84,6 +84,42 @@ describe("without a terminal", () => {
     expect(again.stderr).not.toContain("subcrew:");
   });
 
+  test("conversations are listed, found by words, and continued", async () => {
+    const at = place(files);
+    const model = scripts(at, ["The login is in src/login.ts.", "No tests."]);
+    await at.run(["chat", ...model], { input: "Where is it?\nTests?\n/clear\nWrite a poem.\n" });
+    const listed = await at.run(["chat", "--resume", ...model], { input: "" });
+    const lines = listed.stderr.split("\n").filter((line) => line.startsWith("run_"));
+    expect(lines).toEqual([
+      expect.stringMatching(/1 message {2}Write a poem\.$/),
+      expect.stringMatching(/2 messages {2}Where is it\?$/),
+    ]);
+    const more = scripts(at, ["Yes.", "Yes.", "Yes."]);
+    const found = await at.run(["chat", ...more], {
+      input: "/resume login tests\nAgain?\n/resume nothing like this\n",
+    });
+    const [id] = lines[1]!.split(" ");
+    expect(found.stderr).toContain(`The next message continues ${id}.`);
+    expect(found.stderr).toContain("no conversation of this project has these words");
+    const shown = await at.run(["chat", ...scripts(at, ["Yes."]), "--resume", "a poem"], { input: "More?\n" });
+    const [run = ""] = [...shown.stderr.matchAll(/run_[a-z0-9]{12}/g)].map(([id]) => id).slice(-1);
+    const journal = readFileSync(join(at.home, "state/runs", run, "journal.jsonl"), "utf8");
+    expect(journal).toContain(`"continues":"${lines[0]!.split(" ")[0]}/lead"`);
+  });
+
+  test("an approved rule is listed with its number and removed by it", async () => {
+    const at = place(files);
+    const rules = { version: 1, user: [], projects: { [at.workspace]: ["bash(npm test *)", "bash(ls *)"] } };
+    mkdirSync(join(at.home, "state"), { recursive: true });
+    writeFileSync(join(at.home, "state/rules.json"), JSON.stringify(rules));
+    expect((await at.run(["permissions"])).stdout).toBe("1  allow  bash(npm test *)\n2  allow  bash(ls *)\n");
+    const { stderr } = await at.run(["chat"], { input: "/permissions remove 1\n/permissions\n" });
+    expect(stderr).toContain("Removed: allow bash(npm test *)");
+    expect((await at.run(["permissions"])).stdout).toBe("1  allow  bash(ls *)\n");
+    const missing = await at.run(["permissions", "remove", "7"]);
+    expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('There is no approved rule "7".')]);
+  });
+
   test("the limit of continuations does not apply to a person who chats", async () => {
     const at = place(files);
     const answers = Array.from({ length: 8 }, (_, n) => `Answer ${n + 1}.`);
@@ -122,7 +158,7 @@ describe("without a terminal", () => {
   test.each([
     ["/costs", 'There is no command "/costs".', "Did you mean /cost?"],
     ["/inbox perhaps", 'There is no "/inbox perhaps".', "answer, allow, deny, export"],
-    ["/resume nothing", 'There is no run "nothing".', ""],
+    ["/resume nothing", 'There is no run "nothing", and no conversation', ""],
   ])("%s is reported and loses nothing", async (line, what, hint) => {
     const at = place(files);
     const { stdout, stderr } = await at.run(["chat", ...scripts(at, ["Still here."])], { input: `${line}\nHello?\n` });

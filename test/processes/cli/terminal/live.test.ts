@@ -202,4 +202,28 @@ describe("in a terminal", () => {
     expect((await there.run(["wait", id])).code).toBe(0);
     expect((await there.run(["result", id])).stdout).toBe("Found it.\n");
   });
+
+  test("the inbox lists one line each, then asks one by one and checks the answer", async (ctx) => {
+    if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
+    const team = JSON.stringify({
+      team: { tasks: [{ id: "page", task: "Write it.", requiresApproval: true, tools: ["read_file"] }] },
+    });
+    const there = place({ "team.json": team, "turns.json": script("the whole page", "written") });
+    const args = ["team", "--input", "team.json", "--model", "scripted:turns.json", "--bg", "--quiet"];
+    const id = (await there.run(args)).stdout.trim();
+    await there.run(["wait", id, "--until", "question"]);
+    const wrong = await there.run(["inbox", "allow", id, "--always"]);
+    expect([wrong.code, wrong.stderr]).toEqual([
+      2,
+      expect.stringContaining("This is an approval, which is given once"),
+    ]);
+    open = terminal(tmux.path, there, ["inbox"]);
+    await open.until(/approval, .* ago\) {2}Approve this plan\?[^]*1 of 1: [^]*the whole page[^]*\n>$/);
+    open.keys("perhaps", "Enter");
+    await open.until(/> perhaps\n\[y\] approve/);
+    open.keys("y", "Enter");
+    await open.until("The answer was accepted.");
+    await open.until("[exit 0]");
+    expect((await there.run(["wait", id])).code).toBe(0);
+  });
 });

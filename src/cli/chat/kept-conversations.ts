@@ -1,0 +1,47 @@
+import { CrewError, isCrewError } from "../../core/schema/error.ts";
+import { formatDuration } from "../../core/text/duration.ts";
+import { fit } from "../../core/view/fit.ts";
+import { conversationsOf, type KeptConversation, searchConversations } from "../../core/view/conversations.ts";
+import { counted, terminalLine } from "../../core/view/words.ts";
+import type { Crew } from "../../crew.ts";
+
+const MOST_LISTED = 15;
+
+/** The conversations of this project in which every word occurs; without words, all of them. */
+export async function keptConversations(crew: Crew, words: string): Promise<readonly KeptConversation[]> {
+  const runs = await crew.kept.list({ all: true });
+  const states = runs.map(({ state }) => state).filter(({ cwd }) => cwd === crew.cwd);
+  return searchConversations(conversationsOf(states), words);
+}
+
+/** One line each: the run that continues it, age, size, and how it began. */
+export function conversationList(all: readonly KeptConversation[], columns: number): string {
+  if (all.length === 0) return "There is no such conversation in this project.";
+  const lines = all.slice(0, MOST_LISTED).map(({ last, title, messages, at }) => {
+    const about = `${last}  ${formatDuration(Date.now() - at, "spaced").padStart(7)} ago  ${counted(messages, "message").padStart(11)}`;
+    return fit(`${about}  ${terminalLine(title)}`, columns, "...");
+  });
+  const left = all.length - lines.length;
+  return [...lines, ...(left > 0 ? [`and ${left} more; add words to search for`] : [])].join("\n");
+}
+
+/** The run that some words mean: its id or name, or the only conversation in which they occur; otherwise those that fit. */
+export async function conversationFor(
+  crew: Crew,
+  words: string,
+): Promise<Readonly<{ run: string }> | Readonly<{ several: readonly KeptConversation[] }>> {
+  try {
+    if (words !== "") return { run: await crew.findRun(words) };
+  } catch (error) {
+    if (!isCrewError(error)) throw error;
+    const found = await keptConversations(crew, words);
+    if (found.length === 1) return { run: found[0]!.last };
+    if (found.length > 1) return { several: found };
+    throw new CrewError(
+      "UNKNOWN_RUN",
+      `There is no run "${words}", and no conversation of this project has these words.`,
+      "`/resume` alone lists the conversations; outside of a chat, `subcrew chat --resume`.",
+    );
+  }
+  return { several: await keptConversations(crew, "") };
+}
