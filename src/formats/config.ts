@@ -1,4 +1,5 @@
-import { type Config, type ConfigPath, config } from "../core/config/config.ts";
+import { CONFIG_VERSION, type Config, type ConfigPath, config } from "../core/config/config.ts";
+import { isRecord } from "../core/text/json.ts";
 import { faultsOf } from "../core/schema/parse.ts";
 import { readYaml } from "./yaml/yaml.ts";
 import { yamlLineAt } from "./yaml/yaml-place.ts";
@@ -19,10 +20,27 @@ export function readConfig(source: string): ConfigReading {
     const line = read.line === undefined ? {} : { line: read.line };
     return { faults: [{ message: `The YAML cannot be read: ${read.reason}.`, hint: "Correct the syntax.", ...line }] };
   }
-  const value = read.value ?? {};
-  const faults = faultsOf(config, value, "configuration");
+  // The version belongs to the file and is not a setting.
+  const { version = CONFIG_VERSION, ...value } = isRecord(read.value) ? read.value : {};
+  const unread = versionFault(version);
+  if (unread) return { faults: [located(unread, yamlLineAt(text, ["version"]))] };
+  const faults = faultsOf(config, isRecord(read.value) ? value : (read.value ?? {}), "configuration");
   if (faults.length === 0) return { config: config.parse(value), lineOf: (path) => yamlLineAt(text, path) };
   return { faults: faults.map(({ path, message, hint }) => located({ message, hint }, yamlLineAt(text, path))) };
+}
+
+function versionFault(version: unknown): ConfigFault | undefined {
+  if (version === CONFIG_VERSION) return undefined;
+  const isNewer = typeof version === "number" && version > CONFIG_VERSION;
+  return isNewer
+    ? {
+        message: `The settings were written for a newer version of subcrew (version ${version}, this one reads ${CONFIG_VERSION}).`,
+        hint: "Update subcrew, then try again.",
+      }
+    : {
+        message: `"version" must be ${CONFIG_VERSION}.`,
+        hint: `Write \`version: ${CONFIG_VERSION}\`, or leave it out.`,
+      };
 }
 
 const located = (fault: ConfigFault, line: number | undefined): ConfigFault =>

@@ -42,7 +42,12 @@ export async function start(input: AnyInput, flags: Flags, { boxes = false } = {
   });
   const tell = boxes ? boxesOn(place.look) : undefined;
   const background = taping.deck === undefined ? { background: intoBackground(crew, flags, place) } : {};
-  return taping.end(await watchRun(run, flags, place, { crew, ...defined({ tell }), ...background }));
+  const code = taping.end(await watchRun(run, flags, place, { crew, ...defined({ tell }), ...background }));
+  const say = (line: string): void => void process.stderr.write(`${line}\n`);
+  const isRead = process.stderr.isTTY && !flags.quiet && !flags.json;
+  const { expireRuns } = await import("./retention.ts");
+  await expireRuns(crew, { state: homes().state, now: Date.now(), ...(isRead && { say }) });
+  return code;
 }
 
 /** Continues a paused run in the background, with the same flags. */

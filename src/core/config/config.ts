@@ -52,6 +52,9 @@ const provider = z.strictObject({
   prices: z.record(z.string(), price).optional().describe("prices by model name; * matches every model"),
 });
 
+/** The version of settings files that this version of subcrew reads. Files of 0.1 name none, which is this one. */
+export const CONFIG_VERSION = 1;
+
 /** Everything that can be set in a file or by a variable. Documents and error messages are made from this. */
 export const config = z.strictObject({
   telemetry: z
@@ -131,6 +134,16 @@ export const config = z.strictObject({
     })
     .optional()
     .describe("runs in the background"),
+  runs: z
+    .strictObject({
+      keepDays: z
+        .number()
+        .nonnegative()
+        .optional()
+        .describe("how long ended runs are kept, in days (default 30); 0: for ever"),
+    })
+    .optional()
+    .describe("kept runs and their transcripts"),
   resume: z
     .strictObject({
       expiresAfterDays: z

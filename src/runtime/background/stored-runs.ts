@@ -60,6 +60,8 @@ export type KeptRuns = Readonly<{
   remove(id: string): Promise<void>;
   /** Deletes old runs, and the oldest ones above the size limit; never running or resumable ones. */
   collect(limits: CollectLimits): Promise<readonly CollectedRun[]>;
+  /** Deletes runs that ended before this time, the oldest first, but only some at a time; reads their last records only. */
+  expire(before: number): Promise<readonly string[]>;
 }>;
 
 export type CollectLimits = Readonly<{
@@ -71,6 +73,9 @@ export type CollectLimits = Readonly<{
   now: number;
 }>;
 export type CollectedRun = Readonly<{ id: string; bytes: number; why: string }>;
+
+/** How many runs one command deletes because they are old: it should not take long. */
+const MOST_EXPIRED = 100;
 
 /** Polling interval. */
 const LOOK_EVERY_MS = 200;
@@ -182,6 +187,21 @@ export function keptRuns(store: RunStore): KeptRuns {
         (await pause(LOOK_EVERY_MS, signal))
       );
       return look(id);
+    },
+    expire: async (before) => {
+      const gone: string[] = [];
+      for (const id of [...(await store.list())].reverse()) {
+        if (gone.length >= MOST_EXPIRED) break;
+        const last = await store.last(id);
+        if (last?.type !== "run.ended" || last.at >= before) continue;
+        // One that was just resumed stays.
+        await remove(id).then(
+          () => gone.push(id),
+          () => undefined,
+        );
+      }
+      if (gone.length > 0) await store.sweep();
+      return gone;
     },
     collect: async ({ olderThanMs, maxBytes, dryRun = false, unfinished = false, now }) => {
       const all = await Promise.all(

@@ -1,0 +1,48 @@
+import { join } from "node:path";
+import type { Crew } from "../../crew.ts";
+import { readRegularText } from "../../runtime/disk/regular-file.ts";
+import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+const DEFAULT_KEEP_DAYS = 30;
+
+/** `state`: the folder of state; `say`: prints a line for a person; absent: no person reads it. */
+export type RetentionPlace = Readonly<{ state: string; now: number; say?: (line: string) => void }>;
+
+/**
+ * Deletes runs that ended long ago, at most once a day. Unless the settings say how long runs are kept, nothing is deleted before
+ * a person was told. It never fails a command.
+ */
+export async function expireRuns(
+  { kept, settings }: Pick<Crew, "kept" | "settings">,
+  { state, now, say }: RetentionPlace,
+): Promise<void> {
+  const asked = settings.config.runs?.keepDays;
+  const days = asked ?? DEFAULT_KEEP_DAYS;
+  if (days === 0) return;
+  const file = join(state, "retention.json");
+  try {
+    const looked = lookedAt(await readRegularText(file).catch(() => undefined));
+    if (looked !== undefined && now - looked < DAY_MS) return;
+    const isTold = looked !== undefined || asked !== undefined;
+    if (!isTold && !say) return;
+    await writeAtomic(file, `${JSON.stringify({ version: 1, looked: now })}\n`);
+    if (isTold) await kept.expire(now - days * DAY_MS);
+    else
+      say?.(
+        `note    Runs and their transcripts are deleted ${days} days after they ended. Change it with \`subcrew config set runs.keepDays N\`; 0 keeps them for ever.`,
+      );
+  } catch {
+    return; // a state folder that cannot be written is reported by the run itself
+  }
+}
+
+/** When runs were last looked through; `undefined`: never, or the file says nothing. */
+function lookedAt(text: string | undefined): number | undefined {
+  try {
+    const { looked } = JSON.parse(text ?? "{}") as { looked?: unknown };
+    return typeof looked === "number" ? looked : undefined;
+  } catch {
+    return undefined;
+  }
+}
