@@ -167,6 +167,34 @@ const durabilities = {
           }),
         );
       }),
+      // As the journal does: what came while a sync ran is written together and shares the next one.
+      "raw, grouped": raw(async (file) => {
+        let next = 0;
+        let text = "";
+        /** @type {Promise<void> | undefined} */
+        let running;
+        const flush = async () => {
+          const batch = text;
+          text = "";
+          await file.write(batch);
+          await file.datasync();
+        };
+        const durable = async () => {
+          while (text !== "") {
+            running ??= flush().finally(() => (running = undefined));
+            await running;
+          }
+          await running;
+        };
+        await Promise.all(
+          Array.from({ length: WRITERS }, async () => {
+            for (let at = next++; at < EVENTS; at = next++) {
+              text += made(at);
+              await durable();
+            }
+          }),
+        );
+      }),
       subcrew: ours(async (journal) => {
         let next = 0;
         await Promise.all(
