@@ -238,3 +238,17 @@ test("what is generated is up to date: `npm run docs` writes it", async () => {
     expect(make(text) === text, `${file}: run \`npm run docs\``).toBe(true);
   }
 });
+
+test.each(pages)("the links of %s also work in the published package", (page) => {
+  const { files } = JSON.parse(textOf("package.json")) as { files: readonly string[] };
+  const always = ["README.md", "LICENSE", "package.json"];
+  const isPacked = (file: string): boolean =>
+    [...always, ...files].some((entry) =>
+      entry === "docs/*.md" ? /^docs\/[^/]+\.md$/.test(file) : file === entry || file.startsWith(`${entry}/`),
+    );
+  const text = textOf(page)
+    .replaceAll(/^```.*?^```$/gms, "")
+    .replaceAll(/`[^`]*`/g, "");
+  for (const [, target = ""] of text.matchAll(/\]\(([^)\s#]+)[^)\s]*\)/g))
+    if (!/^[a-z]+:/.test(target)) expect([target, isPacked(join(dirname(page), target))]).toEqual([target, true]);
+});
