@@ -553,9 +553,9 @@ const lines: readonly Row[] = [
   ),
   line(
     "more words than a command takes",
-    ["runs", "all"],
-    'Too many arguments for "subcrew runs".',
-    "See `subcrew runs --help`.",
+    ["models", "all"],
+    'Too many arguments for "subcrew models".',
+    "See `subcrew models --help`.",
   ),
   line(
     "a script that is no JSON",
