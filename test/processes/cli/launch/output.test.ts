@@ -135,8 +135,8 @@ describe("several tasks", () => {
     expect(code).toBe(1);
     expect(stdout).toBe("## a\n\ngood work\n\n## b\n\n(failed) the model is busy\n\n## c\n\ngood work\n");
     expect(stderr).toContain("failed  b (explore)  the model is busy\n        Wait a little.\n");
-    expect(stderr).toContain("✗ b (explore)  the model is busy\n               Wait a little.\n");
-    expect(stderr).toMatch(/✓ c \(explore\)/);
+    expect(stderr.match(/the model is busy/g)).toHaveLength(1);
+    expect(stderr).toMatch(/^ok {6}c \(explore\)/m);
     expect(stderr).toContain("1 of 3 did not succeed: b");
     expect(stderr).toMatch(/next: subcrew resume run_\w{12} --retry-failed/);
   });
@@ -146,7 +146,7 @@ describe("several tasks", () => {
     const { code, stdout, stderr } = await there.run(["chain", "--input", "work.json"]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "## a (explore)\n\ngood work\n" });
     expect(stderr).toContain("skip    c (explore)  b did not succeed");
-    expect(stderr).toContain("– c (explore)  skipped because b did not succeed");
+    expect(stderr.match(/c \(explore\)/g)).toHaveLength(1);
     expect(stderr).not.toContain("(no output");
   });
 
@@ -171,7 +171,7 @@ describe("several tasks", () => {
       model: `scripted:${n === 7 ? "bad" : "good"}.json`,
     }));
     const there = place({ ...turns, "work.json": both({ tasks: many }) });
-    const { code, stderr } = await there.run(["parallel", "--input", "work.json"]);
+    const { code, stderr } = await there.run(["parallel", "--input", "work.json", "--quiet"]);
     expect(code).toBe(1);
     expect(stderr).toContain("✗ t7  the model is busy");
     expect(stderr).toContain("✓ 39 tasks\n");
@@ -229,7 +229,7 @@ describe("what a log gets", () => {
       env: { LANG: "C" },
     });
     expect(stderr).toMatch(/^[\x20-\x7e\n]*$/);
-    expect(stderr).toContain("+ task_0");
+    expect(stderr).toMatch(/^ok {6}task_0 {2}\S+, 1 turn/m);
   });
 
   test("text of a model cannot drive the terminal", async () => {
