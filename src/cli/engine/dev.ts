@@ -29,7 +29,6 @@ export async function serveDatabase({ data, port, json }: Flags): Promise<number
           isOurs
             ? `Postgres (${programs.from}) runs; its data is in ${folder}.`
             : `Postgres runs already in ${folder}.`,
-          "Start workers:  subcrew worker --engine URL",
           'Run something:  subcrew run --engine URL explore "..."',
           "Ctrl-C stops it.\n",
         ].join("\n"),
