@@ -77,8 +77,8 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "core/view": {
     holds:
-      "a run in words for people: titles and progress of nodes, transcripts, costs, signs and colours, widths of text",
-    sees: ["core/text", "core/outcome", "core/model", "core/plan", "core/run"],
+      "a run in words for people: rows of runs and tasks, by group, with what can be done about each; titles and progress of nodes, transcripts, costs, signs and colours, widths of text",
+    sees: ["core/text", "core/outcome", "core/model", "core/plan", "core/schedule", "core/run"],
   },
   "core/delegation": {
     holds:

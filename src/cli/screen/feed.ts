@@ -3,7 +3,7 @@ import { reduce } from "../../core/run/state.ts";
 import type { Crew } from "../../crew.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import type { KeptRun } from "../../runtime/background/stored-runs.ts";
-import type { DiffSize, ShownRun } from "../../tui/top/rows.ts";
+import type { DiffSize, ShownRun } from "../../core/view/run-rows.ts";
 
 /** The runs that a screen shows, kept up to date. */
 export type RunFeed = Readonly<{

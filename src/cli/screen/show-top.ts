@@ -3,7 +3,7 @@ import { isBelowFolder } from "./project.ts";
 import { FieldScreen, type FieldFrame } from "../../tui/top/field-screen.ts";
 import { topFrame, listedRows, listHeight, type TopState } from "../../tui/top/frame.ts";
 import { type PageTab, pageFrame, type PageView, pressInPage } from "../../tui/top/page.ts";
-import type { TopRow } from "../../tui/top/rows.ts";
+import type { TopRow } from "../../core/view/run-rows.ts";
 import { firstView, keepSelection, press, type TopView } from "../../tui/top/view.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import type { Look } from "../../core/view/look.ts";

@@ -7,7 +7,7 @@ import { FieldScreen, type FieldFrame } from "./field-screen.ts";
 import { topFrame } from "./frame.ts";
 import { type Event } from "../../core/run/event.ts";
 import { emptyState, reduce } from "../../core/run/state.ts";
-import type { ShownRun } from "./rows.ts";
+import type { ShownRun } from "../../core/view/run-rows.ts";
 import { fieldOf } from "./layout.ts";
 import { firstView } from "./view.ts";
 

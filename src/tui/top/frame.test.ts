@@ -7,7 +7,7 @@ import { emptyState, reduce } from "../../core/run/state.ts";
 import { createLook } from "../../core/view/look.ts";
 import type { FieldFrame } from "./field-screen.ts";
 import { topFrame, listedRows, type TopState } from "./frame.ts";
-import type { ShownRun } from "./rows.ts";
+import type { ShownRun } from "../../core/view/run-rows.ts";
 import { firstView, keepSelection, press, selectedRow, type TopView } from "./view.ts";
 
 const look = createLook({ color: false, unicode: false });

@@ -4,14 +4,14 @@ import { counted, terminalLine } from "../../core/view/words.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import type { TextEditor } from "../input/editor.ts";
 import { clustersOf, wrap } from "../wrap.ts";
-import { rowActions } from "./actions.ts";
-import { cellOf } from "./cells.ts";
+import { rowActions } from "../../core/view/row-actions.ts";
+import { cellOf } from "../../core/view/row-cells.ts";
 import type { Field, FieldFrame } from "./field-screen.ts";
-import { parseFilter, stateWords } from "./filter.ts";
-import { type Group, groups } from "./groups.ts";
+import { parseFilter, stateWords } from "../../core/view/row-filter.ts";
+import { type Group, groups } from "../../core/view/row-groups.ts";
 import { graphRows, inGraphOrder } from "./graph.ts";
 import { fieldOf, layoutFor } from "./layout.ts";
-import { type RowOptions, rowsOf, type ShownRun, type TopRow } from "./rows.ts";
+import { type RowOptions, rowsOf, type ShownRun, type TopRow } from "../../core/view/run-rows.ts";
 import { nextShape, selectedRow, type TopView, type Typing } from "./view.ts";
 
 /** Everything that is known, besides what the person chose. */

@@ -4,7 +4,7 @@ import { widthOf } from "../../core/view/fit.ts";
 import type { Look } from "../../core/view/look.ts";
 import type { Field } from "./field-screen.ts";
 import { fieldOf } from "./layout.ts";
-import type { TopRow } from "./rows.ts";
+import type { TopRow } from "../../core/view/run-rows.ts";
 
 /** The tasks of one run as columns of nodes, with lines from each task to those that come after it. */
 type Graph = Readonly<{ layers: readonly (readonly Cell[])[]; height: number; edges: readonly Edge[] }>;

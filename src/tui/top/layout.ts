@@ -1,6 +1,6 @@
 import { fit } from "../../core/view/fit.ts";
 import type { Look } from "../../core/view/look.ts";
-import { type Column, columns as all } from "./cells.ts";
+import { type Column, columns as all } from "../../core/view/row-cells.ts";
 import type { Field } from "./field-screen.ts";
 
 /** Where the columns stand in a terminal of this width. */

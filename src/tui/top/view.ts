@@ -2,9 +2,9 @@ import type { Question } from "../../core/run/run-status.ts";
 import { defined } from "../../core/text/defined.ts";
 import { edit, type TextEditor, emptyEditor, withText } from "../input/editor.ts";
 import type { Key } from "../input/keys.ts";
-import { commandFor, type RowAction, rowActions } from "./actions.ts";
+import { commandFor, type RowAction, rowActions } from "../../core/view/row-actions.ts";
 import { besideInGraph } from "./graph.ts";
-import type { TopRow } from "./rows.ts";
+import type { TopRow } from "../../core/view/run-rows.ts";
 
 /** What a person has chosen to see. */
 export type TopView = Readonly<{

@@ -1,9 +1,9 @@
-import { isBelow, nodeAt } from "../../core/plan/graph.ts";
-import { isEnded, type RunStatus } from "../../core/run/run-status.ts";
-import { firstLine, type NodeView, type State } from "../../core/run/state.ts";
-import { describe, orderText, shownNodes } from "../../core/view/nodes.ts";
-import { terminalLine } from "../../core/view/words.ts";
-import { type Group, groupOfNode, groupOfPlanned, groupOfRun, groups } from "./groups.ts";
+import { isBelow, nodeAt } from "../plan/graph.ts";
+import { isEnded, type RunStatus } from "../run/run-status.ts";
+import { firstLine, type NodeView, type State } from "../run/state.ts";
+import { describe, orderText, shownNodes } from "./nodes.ts";
+import { terminalLine } from "./words.ts";
+import { type Group, groupOfNode, groupOfPlanned, groupOfRun, groups } from "./row-groups.ts";
 
 /** How many lines a task added and removed. */
 export type DiffSize = Readonly<{ added: number; removed: number }>;

@@ -1,11 +1,11 @@
-import { contextWindow } from "../../core/model/context-window.ts";
-import { explain } from "../../core/outcome/outcome.ts";
-import { type Cost, formatTokens, type Usage } from "../../core/outcome/usage.ts";
-import { nodeAt } from "../../core/plan/graph.ts";
-import { formatDuration } from "../../core/text/duration.ts";
-import { progressOf, progressWords, settledWords } from "../../core/view/nodes.ts";
-import { terminalLine } from "../../core/view/words.ts";
-import type { TopRow } from "./rows.ts";
+import { contextWindow } from "../model/context-window.ts";
+import { explain } from "../outcome/outcome.ts";
+import { type Cost, formatTokens, type Usage } from "../outcome/usage.ts";
+import { nodeAt } from "../plan/graph.ts";
+import { formatDuration } from "../text/duration.ts";
+import { progressOf, progressWords, settledWords } from "./nodes.ts";
+import { terminalLine } from "./words.ts";
+import type { TopRow } from "./run-rows.ts";
 
 /** The columns after state and name, the most important first: the last ones are dropped when it is narrow. */
 export const columns = ["agent", "model", "doing", "turns", "context", "tokens", "price", "diff", "age"] as const;

@@ -1,10 +1,10 @@
-import { answerKind } from "../../core/plan/answer-kind.ts";
-import { isBelow } from "../../core/plan/graph.ts";
-import { isEnded } from "../../core/run/run-status.ts";
-import { endWith } from "../../core/schedule/consequences.ts";
-import { shellWord } from "../../core/text/shell-word.ts";
-import { counted } from "../../core/view/words.ts";
-import type { TopRow } from "./rows.ts";
+import { answerKind } from "../plan/answer-kind.ts";
+import { isBelow } from "../plan/graph.ts";
+import { isEnded } from "../run/run-status.ts";
+import { endWith } from "../schedule/consequences.ts";
+import { shellWord } from "../text/shell-word.ts";
+import { counted } from "./words.ts";
+import type { TopRow } from "./run-rows.ts";
 
 /** What can be done about a row. */
 export type RowAction = Readonly<{

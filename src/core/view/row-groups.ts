@@ -1,8 +1,8 @@
-import { needsOf, nodeAt } from "../../core/plan/graph.ts";
-import type { Node } from "../../core/plan/plan.ts";
-import type { Parking } from "../../core/run/event.ts";
-import { isEnded, type RunStatus } from "../../core/run/run-status.ts";
-import type { NodeView, State } from "../../core/run/state.ts";
+import { needsOf, nodeAt } from "../plan/graph.ts";
+import type { Node } from "../plan/plan.ts";
+import type { Parking } from "../run/event.ts";
+import { isEnded, type RunStatus } from "../run/run-status.ts";
+import type { NodeView, State } from "../run/state.ts";
 
 /** The groups of the screen, in the order in which they are read. */
 export const groups = ["needs you", "failed", "working", "waiting", "done"] as const;

@@ -1,5 +1,5 @@
-import type { Group } from "./groups.ts";
-import type { TopRow } from "./rows.ts";
+import type { Group } from "./row-groups.ts";
+import type { TopRow } from "./run-rows.ts";
 
 /** Words of `is:` and the groups they mean. */
 const states: Readonly<Record<string, readonly Group[]>> = {
