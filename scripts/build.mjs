@@ -2,14 +2,14 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { bundleCommand, bundleDoors } from "./bundle.mjs";
+import { bundleCommand, bundleDoors, bundlePage } from "./bundle.mjs";
 import { embed } from "./embed.mjs";
 import { install } from "./install.mjs";
 import { isMain, report, root, runNode, step, tools } from "./step.mjs";
 
 /**
  * Builds dist/: the library one file per module and, for those who use it, its doors bundled into lazy chunks; the command
- * bundled likewise. The old dist stays in place until the new one is whole. Returns false after a failure, which has been shown by then.
+ * bundled likewise; the page of `subcrew web`. The old dist stays in place until the new one is whole. Returns false after a failure, which has been shown by then.
  *
  * @returns {Promise<boolean>}
  */
@@ -23,6 +23,7 @@ export async function build() {
     if (!(await timed("doors", () => bundleDoors(join(staging, "lib"), staging)))) return false;
     if (!(await timed("schemas", () => writeSchemas(join(staging, "schemas"), staging)))) return false;
     if (!(await timed("command", () => command(join(staging, "cli"), staging)))) return false;
+    if (!(await timed("page", () => bundlePage(join(staging, "cli", "web"))))) return false;
     replace(join(root, "dist"), staging);
     return true;
   } finally {

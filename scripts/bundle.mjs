@@ -1,5 +1,5 @@
 // @ts-check
-import { readFileSync } from "node:fs";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { root } from "./step.mjs";
@@ -88,6 +88,37 @@ export async function bundleCommand(dir, modules) {
       },
     });
     await bundle.close();
+    return { ok: true, output: "" };
+  } catch (error) {
+    return { ok: false, output: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/**
+ * Bundles the page in the browser into `dir`: one script, one style sheet, nothing from elsewhere.
+ *
+ * @param {string} dir
+ * @returns {Promise<import("./step.mjs").Done>}
+ */
+export async function bundlePage(dir) {
+  const [{ rolldown }, esbuild] = await Promise.all([import("rolldown"), import("esbuild")]);
+  const folder = join(root, "src", "web", "client", "app");
+  try {
+    const bundle = await rolldown({
+      cwd: root,
+      input: { app: join(folder, "app.tsx") },
+      platform: "browser",
+      transform: { jsx: { runtime: "automatic", importSource: "preact" }, target: "es2022" },
+      logLevel: "silent",
+    });
+    await bundle.write({ ...flatIn(dir), minify: true });
+    await bundle.close();
+    const { code } = await esbuild.transform(readFileSync(join(folder, "app.css"), "utf8"), {
+      loader: "css",
+      minify: true,
+    });
+    writeFileSync(join(dir, "app.css"), code);
+    for (const file of ["index.html", "icon.svg"]) copyFileSync(join(folder, file), join(dir, file));
     return { ok: true, output: "" };
   } catch (error) {
     return { ok: false, output: error instanceof Error ? error.message : String(error) };

@@ -8,6 +8,7 @@ const steps = [
   ["format", tools.biome, ["format", "--reporter=summary", "."]],
   ["lint", tools.oxlint, ["--type-aware", "--deny-warnings", "--format=unix"]],
   ["types", tools.tsc, ["--noEmit"]],
+  ["types of the page", tools.tsc, ["--noEmit", "-p", "src/web/client"]],
   ["unused code", tools.knip, ["--production", "--no-progress"]],
   ["architecture", tools.vitest, ["run", "--reporter=dot", "test/architecture.test.ts"]],
 ];

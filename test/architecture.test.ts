@@ -177,7 +177,7 @@ describe("the check fails on", () => {
     [
       "a web client that sees the server",
       { "src/web/client/a.ts": 'import { b } from "../server.ts";' },
-      "arrow",
+      "room",
       "src/web/client/a.ts",
     ],
     [

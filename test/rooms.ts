@@ -257,6 +257,10 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: "the commands `top` and `watch`",
     sees: ["cli/base", "cli/screen", "cli/launch", "cli/runs"],
   },
+  "cli/web": {
+    holds: "`web`: the links to the page, its secrets, serving it",
+    sees: ["cli/base", "cli/terminal", "cli/launch"],
+  },
   "cli/agents": {
     holds: "commands about agents, skills and models",
     sees: ["cli/base", "cli/terminal", "cli/trust", "cli/launch"],
@@ -301,6 +305,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       "cli/runs",
       "cli/changes",
       "cli/top",
+      "cli/web",
       "cli/agents",
       "cli/setup",
       "cli/a2a",
@@ -340,6 +345,23 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds:
       "the screen of `top` and `watch` as a pure function of runs and view; fields of which only changed ones are drawn",
     sees: ["tui", "tui/input"],
+  },
+  "web/client": { holds: "what the server tells the page, as types", sees: [] },
+  "web/client/parts": {
+    holds: "what the pages in the browser are made of: requests, the stream, lists, Markdown, diffs, forms",
+    sees: ["web/client"],
+  },
+  "web/client/pages": {
+    holds: "the pages in the browser, one file each",
+    sees: ["web/client", "web/client/parts"],
+  },
+  "web/client/app": {
+    holds: "the frame around the pages in the browser",
+    sees: ["web/client", "web/client/parts", "web/client/pages"],
+  },
+  web: {
+    holds: "the server of the page in the browser: sessions, the stream of changes, what the pages ask for",
+    sees: ["web/client"],
   },
   mcp: { holds: "the MCP server: its tools, progress, forms and tasks", sees: [] },
   acp: { holds: "the ACP agent for editors: sessions, updates, permission requests", sees: [] },

@@ -99,6 +99,11 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     group: RUNS,
     load: async () => (await import("./top/top.ts")).topCommand,
   },
+  web: {
+    summary: "one page in the browser for all runs",
+    group: RUNS,
+    load: async () => (await import("./web/web.ts")).webCommand,
+  },
   watch: {
     summary: "the same screen for the tasks of one run",
     group: RUNS,

@@ -16,7 +16,7 @@ import { table } from "../base/table.ts";
 import { stdoutLook } from "../base/terminal.ts";
 import { settingsIn } from "../launch/settings.ts";
 import { crewFor } from "../launch/start.ts";
-import { findDefinition, stateText } from "./find.ts";
+import { findDefinition, stateText } from "../../runtime/discovery/find-definition.ts";
 import { sourceText } from "./list.ts";
 
 /** One row per agent that adds tools; those that add none share a row. */

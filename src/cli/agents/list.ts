@@ -2,9 +2,8 @@ import type { Agent, AgentSource } from "../../core/agent/agent.ts";
 import type { Look } from "../../core/view/look.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { ALL_TOOLS } from "../../core/vocabulary/tool-names.ts";
-import { distrustText } from "../../runtime/discovery/distrust.ts";
-import type { Discovery, FoundAgent, SkippedFile } from "../../runtime/discovery/discover.ts";
-import { qualifiedNames } from "../../runtime/discovery/discover.ts";
+import type { Discovery } from "../../runtime/discovery/discover.ts";
+import { type AgentListing, listedAgents } from "../../runtime/discovery/listed-agents.ts";
 import type { Flags } from "../base/flags.ts";
 import { searchRows } from "../base/search.ts";
 import { table } from "../base/table.ts";
@@ -14,8 +13,7 @@ import { crewFor } from "../launch/start.ts";
 /** `subcrew agents`, and `subcrew agents list WORDS` for those whose name, description or origin has these words. */
 export async function listAgents(flags: Flags, search: readonly string[] = []): Promise<number> {
   const found = await (await crewFor(flags)).agents();
-  const rest = others(found).filter(({ state }) => flags.all || state === "untrusted");
-  const all = [...found.agents.map((one) => rowOf(one, "ready")), ...rest];
+  const all = listedAgents(found).filter(({ state }) => flags.all || state === "ready" || state === "untrusted");
   const rows = searchRows(all, search, ({ name, description, source, family, plugin, file }) => [
     name,
     description,
@@ -30,77 +28,7 @@ export async function listAgents(flags: Flags, search: readonly string[] = []): 
   return 0;
 }
 
-type State = "ready" | "shadowed" | "untrusted" | "disabled" | "skipped";
-
-/** An agent in the list, for programs. */
-type Row = Readonly<{
-  name: string;
-  state: State;
-  /** Why it cannot run. */
-  reason?: string;
-  description: string;
-  model: string | readonly string[] | null;
-  tools: readonly string[] | null;
-  /** Where it is, when that is elsewhere. */
-  remote?: string;
-  source: string;
-  family?: string;
-  dialect?: string;
-  plugin?: string;
-  file?: string;
-  also: readonly string[];
-}>;
-
-function rowOf(found: FoundAgent, state: State, reason?: string): Row {
-  const { agent, file } = found;
-  const { kind = "inline", family, dialect, plugin } = agent.source ?? {};
-  return {
-    name: found.name,
-    state,
-    ...(reason === undefined ? {} : { reason }),
-    description: agent.description,
-    model: agent.model ?? null,
-    tools: agent.tools ?? null,
-    ...(agent.remote === undefined ? {} : { remote: agent.remote.cardUrl ?? "a card in its file" }),
-    source: kind,
-    ...(family === undefined ? {} : { family }),
-    ...(dialect === undefined ? {} : { dialect }),
-    ...(plugin === undefined ? {} : { plugin }),
-    ...(file === undefined ? {} : { file }),
-    also: qualifiedNames(found),
-  };
-}
-
-/** What was found and does not count, with the reason. */
-function others({ shadowed, untrusted, disabled, skipped }: Discovery): Row[] {
-  return [
-    ...shadowed.map(({ found, by }) => rowOf(found, "shadowed", `shadowed by ${placeOf(by)}`)),
-    ...untrusted.map((one) => rowOf(one, "untrusted", distrustText[one.distrust ?? "project"])),
-    ...disabled.map((one) =>
-      rowOf(one, "disabled", one.read.disabled ? "disabled in its file" : "disabled in the settings"),
-    ),
-    ...skipped.map(skippedRow),
-  ];
-}
-
-const placeOf = ({ file, agent }: FoundAgent): string => file ?? `the ${agent.source?.kind ?? "inline"} agent`;
-
-function skippedRow({ name, file, problems }: SkippedFile): Row {
-  const wrong = problems.find(({ severity }) => severity === "error") ?? problems[0];
-  return {
-    name: name ?? "",
-    state: "skipped",
-    reason: wrong?.message ?? "it contains no agent",
-    description: "",
-    model: null,
-    tools: null,
-    source: "file",
-    ...(file === undefined ? {} : { file }),
-    also: [],
-  };
-}
-
-function print(rows: readonly Row[], found: Discovery, flags: Flags): void {
+function print(rows: readonly AgentListing[], found: Discovery, flags: Flags): void {
   const look = stdoutLook(flags);
   const ready = rows.filter(({ state }) => state === "ready");
   const narrow = process.stdout.isTTY && process.stdout.columns < 100;
@@ -119,7 +47,7 @@ function print(rows: readonly Row[], found: Discovery, flags: Flags): void {
 const titled = (word: string): string => `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
 
 /** Bundled agents whose names differ from another one only by case belong to a preset; they can always be named. */
-function withoutTwins(rows: readonly Row[]): readonly Row[] {
+function withoutTwins(rows: readonly AgentListing[]): readonly AgentListing[] {
   const bundled = new Set(rows.filter(({ source }) => source === "bundled").map(({ name }) => name));
   return rows.filter(({ name, source }) => {
     const lower = name.toLowerCase();
@@ -127,7 +55,16 @@ function withoutTwins(rows: readonly Row[]): readonly Row[] {
   });
 }
 
-const cells = ({ name, source, family, plugin, model, tools, remote, description }: Row): Record<string, string> => ({
+const cells = ({
+  name,
+  source,
+  family,
+  plugin,
+  model,
+  tools,
+  remote,
+  description,
+}: AgentListing): Record<string, string> => ({
   name,
   source: plugin ?? (source === "bundled" ? source : [source, family].filter(Boolean).join(" ")),
   model: remote === undefined ? [model ?? "-"].flat().join(", ") : "remote",
@@ -141,7 +78,7 @@ function toolCount(tools: Agent["tools"]): string {
   return tools.length === 0 ? "none" : String(tools.length);
 }
 
-function section(rows: readonly Row[], state: State, look: Look): void {
+function section(rows: readonly AgentListing[], state: AgentListing["state"], look: Look): void {
   const some = rows.filter((row) => row.state === state);
   if (some.length === 0) return;
   const lines = some.map(({ name, file, source, family, reason = "" }) => ({

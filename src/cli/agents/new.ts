@@ -11,7 +11,7 @@ import { ownWriter } from "../../formats/write/own.ts";
 import { projectRoot } from "../../runtime/discovery/places.ts";
 import type { Flags } from "../base/flags.ts";
 import { crewFor } from "../launch/start.ts";
-import { findDefinition } from "./find.ts";
+import { findDefinition } from "../../runtime/discovery/find-definition.ts";
 import { trustOwnFile } from "../trust/review-project.ts";
 import { rawText } from "./show.ts";
 

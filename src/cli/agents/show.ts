@@ -7,7 +7,7 @@ import { ownWriter } from "../../formats/write/own.ts";
 import type { FoundAgent } from "../../runtime/discovery/discover.ts";
 import type { Flags } from "../base/flags.ts";
 import { crewFor } from "../launch/start.ts";
-import { type Definition, findDefinition, stateText } from "./find.ts";
+import { type Definition, findDefinition, stateText } from "../../runtime/discovery/find-definition.ts";
 import { sourceText } from "./list.ts";
 
 /** `subcrew agents show AGENT` */

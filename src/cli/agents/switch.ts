@@ -2,7 +2,7 @@ import { jsonText } from "../../core/text/json-text.ts";
 import { readConfigFile, userConfigFile, writeSettings } from "../base/config-file.ts";
 import type { Flags } from "../base/flags.ts";
 import { crewFor } from "../launch/start.ts";
-import { findDefinition } from "./find.ts";
+import { findDefinition } from "../../runtime/discovery/find-definition.ts";
 
 /** `subcrew agents enable AGENT` */
 export const enable = (words: readonly string[], flags: Flags): Promise<number> => turn(words, flags, true);

@@ -121,6 +121,10 @@ export type Flags = PermissionFlags &
     /** Of `top` and `watch`. */
     notify?: "bell" | "osc9";
 
+    /** Of `web`. */
+    open?: boolean;
+    shareReadonly?: boolean;
+
     /** Of `init`. */
     hosts?: readonly string[];
 

@@ -11,7 +11,7 @@ import { counted } from "../../core/view/words.ts";
 import type { Crew } from "../../crew.ts";
 import { createRawInput } from "../terminal/raw-input.ts";
 import { carryOut, notification } from "./act.ts";
-import { followRuns } from "./feed.ts";
+import { followRuns } from "../../crew/follow-runs.ts";
 import { pageLines } from "./pages.ts";
 
 export type TopOptions = Readonly<{

@@ -57,6 +57,23 @@ export function rowsOf(runs: readonly ShownRun[], { one, shape }: RowOptions): T
   return [...byGroup.values()].flat();
 }
 
+/** The tasks of one run in the order of its tree, each with the path of the row above it. */
+export function treeRows(run: ShownRun): (TopRow & Readonly<{ parent: string }>)[] {
+  const depths = new Map<string, number>();
+  return itemsOf(run, true).map(({ parent, ...item }) => {
+    const depth = parent === undefined ? 0 : (depths.get(parent.path) ?? 0) + 1;
+    depths.set(item.path, depth);
+    return { ...item, depth, inside: "", parent: parent?.path ?? "" };
+  });
+}
+
+/** The row that stands for a whole run. */
+export function runRow(run: ShownRun): TopRow {
+  const name = describe(run.state) || run.id;
+  const { group, waitsFor } = groupOfRun(run.state, run.life);
+  return { key: run.id, run, path: "", node: undefined, name, group, waitsFor, depth: 0, inside: "", folded: 0 };
+}
+
 type Item = Omit<TopRow, "depth" | "inside"> & Readonly<{ parent: Item | undefined }>;
 
 function itemsOf(run: ShownRun, one: boolean): Item[] {

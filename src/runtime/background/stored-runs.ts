@@ -52,6 +52,8 @@ export type KeptRuns = Readonly<{
   /** A small text beside the records of a run, such as where to report its progress. */
   document: RunStore["document"];
   setDocument: RunStore["setDocument"];
+  /** A kept text of a task: its output, or the patch of its worktree. */
+  output: RunStore["output"];
   /** Waits until no process owns the run. */
   ended(id: string, signal: AbortSignal): Promise<KeptRun>;
   /** The remote callers of runs, without local runs. Reads only the first event of each journal. */
@@ -176,6 +178,7 @@ export function keptRuns(store: RunStore): KeptRuns {
     file: store.file,
     document: store.document,
     setDocument: store.setDocument,
+    output: store.output,
     follow: (id) =>
       new Run(id, async (it) => {
         for await (const event of events(id, it.signal)) it.publish(event);

@@ -32,6 +32,6 @@ test("an IPv6 address is an accepted host name where the server listens on it", 
 
 test("a request that needs no token still needs a known host name, and has no caller", () => {
   const guard = createGuard({ tokens: { ann: "t" }, port: 7, hosts: [] });
-  expect(guard({ host: "localhost:7" }, true)).toEqual({ caller: "" });
-  expect(guard({ host: "evil.example:7" }, true)).toBe(403);
+  expect(guard({ host: "localhost:7" }, { open: true })).toEqual({ caller: "" });
+  expect(guard({ host: "evil.example:7" }, { open: true })).toBe(403);
 });

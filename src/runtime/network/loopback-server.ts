@@ -15,6 +15,8 @@ export type ServerOptions = Readonly<{
   hosts?: readonly string[];
   /** Requests that need no token. */
   isOpen?(request: IncomingMessage): boolean;
+  /** Links that a person may follow from another page or a file: their own token protects them. */
+  isLink?(request: IncomingMessage): boolean;
   handle(request: IncomingMessage, response: ServerResponse, caller: string): Promise<void>;
   onError(error: unknown): void;
 }>;
@@ -27,7 +29,8 @@ export const MAX_REQUEST_BYTES = 1_000_000;
 
 /** Listens and passes on authorised requests. Internal errors are not shown to clients. */
 export async function openServer(options: ServerOptions): Promise<RunningServer> {
-  const { host = "127.0.0.1", port = 0, tokens, hosts = [], isOpen = () => false, handle, onError } = options;
+  const { host = "127.0.0.1", port = 0, tokens, hosts = [], handle, onError } = options;
+  const { isOpen = () => false, isLink = () => false } = options;
   for (const token of Object.values(tokens)) checkToken(token);
   const http = createServer({ headersTimeout: 10_000, requestTimeout: 30_000, maxHeaderSize: 16_384 });
   http.maxHeadersCount = 100;
@@ -52,7 +55,9 @@ export async function openServer(options: ServerOptions): Promise<RunningServer>
     hosts: [...(isWildcard(host) ? [] : [host]), ...hosts],
   });
   http.on("request", (request, response) => {
-    const judged = isPlainRequest(request) ? guard(request.headers, isOpen(request)) : 403;
+    const judged = isPlainRequest(request)
+      ? guard(request.headers, { open: isOpen(request), link: isLink(request) })
+      : 403;
     if (typeof judged === "number") {
       response
         .writeHead(
@@ -114,7 +119,10 @@ type GuardOptions = Pick<ServerOptions, "tokens"> &
   }>;
 
 /** The caller, or the HTTP status of the refusal. */
-export type RequestGuard = (headers: IncomingHttpHeaders, open?: boolean) => Readonly<{ caller: string }> | 401 | 403;
+export type RequestGuard = (
+  headers: IncomingHttpHeaders,
+  request?: Readonly<{ open?: boolean; link?: boolean }>,
+) => Readonly<{ caller: string }> | 401 | 403;
 
 /**
  * Checks requests before reading their body. A web page can reach loopback under its own host name (DNS rebinding), so
@@ -133,10 +141,13 @@ export function createGuard({ tokens, port, hosts, bound = "127.0.0.1" }: GuardO
     const [, scheme = "", name = ""] = /^(https?):\/\/(.*)$/.exec(origin.toLowerCase()) ?? [];
     return scheme === "http" ? authorities.has(name) : proxied.has(name);
   };
-  return ({ host = "", origin, authorization = "", "sec-fetch-site": site = "none" }, open = false) => {
+  return (
+    { host = "", origin, authorization = "", "sec-fetch-site": site = "none" },
+    { open = false, link = false } = {},
+  ) => {
     if (!authorities.has(host.toLowerCase())) return 403;
-    if (origin !== undefined && !isOurs(origin)) return 403;
-    if (site !== "none" && site !== "same-origin") return 403;
+    if (origin !== undefined && !isOurs(origin) && !link) return 403;
+    if (site !== "none" && site !== "same-origin" && !link) return 403;
     const given = digest(authorization);
     const fits = known.filter(({ wanted }) => timingSafeEqual(given, wanted)); // all tokens are compared, so that timing reveals nothing
     if (fits[0]) return { caller: fits[0].caller };

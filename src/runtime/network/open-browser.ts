@@ -5,6 +5,8 @@ export type BrowserPlace = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
   platform: NodeJS.Platform;
+  /** Files of ours may be opened, too. */
+  files?: boolean;
 }>;
 
 /**
@@ -34,10 +36,10 @@ export async function openBrowser(url: string, place: BrowserPlace): Promise<boo
 /** The command that opens a URL: `BROWSER`, or that of the system. Over SSH there is none, since the window would open on another machine. */
 export function browserCommand(
   url: string,
-  { env, platform }: Pick<BrowserPlace, "env" | "platform">,
+  { env, platform, files = false }: Pick<BrowserPlace, "env" | "platform" | "files">,
 ): readonly [file: string, ...args: string[]] | undefined {
   const at = URL.canParse(url) ? new URL(url) : undefined;
-  if (at?.protocol !== "https:" && at?.protocol !== "http:") return undefined;
+  if (!at || !["https:", "http:", ...(files ? ["file:"] : [])].includes(at.protocol)) return undefined;
   const [file, ...args] = (env["BROWSER"] ?? "").split(/\s+/).filter((word) => word !== "");
   if (file !== undefined) {
     const filled = args.map((word) => word.replaceAll("%s", () => at.href));

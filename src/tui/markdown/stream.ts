@@ -1,6 +1,7 @@
 import type { Token, Tokens } from "marked";
 import { sanitize } from "../../core/text/sanitize.ts";
-import { allTokensOf, blockLines, codeLines, MOST_PARSED } from "./markdown.ts";
+import { allTokensOf, MOST_PARSED } from "../../core/text/markdown-tokens.ts";
+import { blockLines, codeLines } from "./markdown.ts";
 import type { MarkdownOptions } from "./options.ts";
 
 /** Markdown that arrives in pieces. Finished lines are returned once; the rest may still change. */

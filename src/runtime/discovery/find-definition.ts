@@ -1,7 +1,7 @@
 import { CrewError } from "../../core/schema/error.ts";
 import { nearestName } from "../../core/vocabulary/agent-name.ts";
-import { distrustText } from "../../runtime/discovery/distrust.ts";
-import { type Discovery, type FoundAgent, findAgent } from "../../runtime/discovery/discover.ts";
+import { distrustText } from "./distrust.ts";
+import { type Discovery, type FoundAgent, findAgent } from "./discover.ts";
 
 /** The definition that a name means, also one that cannot run, and why it cannot. */
 export type Definition = Readonly<{ found: FoundAgent; state: "ready" | "shadowed" | "untrusted" | "disabled" }>;

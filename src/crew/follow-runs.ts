@@ -1,9 +1,9 @@
-import { isActive, isEnded, runStatusOf } from "../../core/run/run-status.ts";
-import { reduce } from "../../core/run/state.ts";
-import type { Crew } from "../../crew.ts";
-import { pause } from "../../runtime/async/cancel.ts";
-import type { KeptRun } from "../../runtime/background/stored-runs.ts";
-import type { DiffSize, ShownRun } from "../../core/view/run-rows.ts";
+import { isActive, isEnded, runStatusOf } from "../core/run/run-status.ts";
+import { reduce } from "../core/run/state.ts";
+import type { Crew } from "../crew.ts";
+import { pause } from "../runtime/async/cancel.ts";
+import type { KeptRun } from "../runtime/background/stored-runs.ts";
+import type { DiffSize, ShownRun } from "../core/view/run-rows.ts";
 
 /** The runs that a screen shows, kept up to date. */
 export type RunFeed = Readonly<{
@@ -37,7 +37,7 @@ export async function followRuns(crew: Crew, { only, signal, changed }: FeedOpti
     entry.comparedAt = entry.run.state.seq;
     const report = await crew.changes(entry.run.id).catch(() => undefined);
     if (!report || signal.aborted) return;
-    entry.diffs = sizesOf(report.files);
+    entry.diffs = changeSizes(report.files);
     changed();
   };
 
@@ -112,7 +112,7 @@ export async function followRuns(crew: Crew, { only, signal, changed }: FeedOpti
 type Compared = Readonly<{ tasks: readonly string[]; added: number; removed: number }>;
 
 /** Changed lines of the run and of each task. A file that several tasks changed counts only for the run. */
-function sizesOf(files: readonly Compared[]): ReadonlyMap<string, DiffSize> {
+export function changeSizes(files: readonly Compared[]): ReadonlyMap<string, DiffSize> {
   const sizes = new Map<string, DiffSize>();
   const add = (path: string, { added, removed }: Compared): void => {
     const known = sizes.get(path) ?? { added: 0, removed: 0 };

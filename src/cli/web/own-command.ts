@@ -1,0 +1,46 @@
+import { execFile } from "node:child_process";
+import { CrewError, isCode } from "../../core/schema/error.ts";
+import { isRecord } from "../../core/text/json.ts";
+import type { OwnCommand } from "../../web/routes.ts";
+
+const MOST_BYTES = 64 * 2 ** 20;
+const LONGEST_MS = 120_000;
+
+/** Runs one of our own commands without a terminal. What it reports as an error is thrown. */
+export const ownCommand: OwnCommand = (words) =>
+  new Promise((done, failed) => {
+    const args = [...process.execArgv, process.argv[1] ?? "", ...words];
+    const options = {
+      env: { ...process.env, NO_COLOR: "1" },
+      maxBuffer: MOST_BYTES,
+      timeout: LONGEST_MS,
+    };
+    const child = execFile(process.execPath, args, options, (error, out, err) => {
+      const reported = error ? errorIn(err) : undefined;
+      if (reported) return failed(reported);
+      // Some commands print what they found and exit with 1, such as `agents lint`.
+      if (error && out.trim() === "")
+        return failed(
+          new CrewError(
+            "BAD_INPUT",
+            err.trim().split("\n").at(-1) || "The command failed.",
+            `Try it in a terminal: subcrew ${words.join(" ")}`,
+          ),
+        );
+      done(out);
+    });
+    child.stdin?.end();
+  });
+
+function errorIn(text: string): CrewError | undefined {
+  for (const line of text.trim().split("\n").toReversed()) {
+    try {
+      const said: unknown = JSON.parse(line);
+      if (isRecord(said) && said["type"] === "error" && isCode(said["code"]))
+        return new CrewError(said["code"], String(said["message"]), String(said["hint"]));
+    } catch {
+      // not the line of the error
+    }
+  }
+  return undefined;
+}

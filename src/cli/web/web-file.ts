@@ -1,0 +1,64 @@
+import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isRecord } from "../../core/text/json.ts";
+import { readRegularText } from "../../runtime/disk/regular-file.ts";
+import { linkToken, type WebSecrets } from "../../web/sessions.ts";
+
+/** What is kept of a page between two starts, and where the one that runs listens. */
+export type WebRecord = WebSecrets & Readonly<{ port: number; pid: number }>;
+
+const fileIn = (state: string): string => join(state, "web.json");
+
+/** The record in the state folder; `undefined`: there is none that can be used. */
+export async function readWebRecord(state: string): Promise<WebRecord | undefined> {
+  try {
+    const value: unknown = JSON.parse(await readRegularText(fileIn(state)));
+    if (!isRecord(value)) return undefined;
+    const { prefix, key, boot, port, pid } = value;
+    const texts = [prefix, key, boot].every((text) => typeof text === "string" && /^[\w-]{12,64}$/.test(text));
+    return texts && typeof port === "number" && typeof pid === "number" ? (value as WebRecord) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Only the user can read it: whoever has it can make links. */
+export async function writeWebRecord(state: string, record: WebRecord): Promise<void> {
+  await mkdir(state, { recursive: true, mode: 0o700 });
+  await writePrivate(fileIn(state), `${JSON.stringify(record)}\n`);
+}
+
+/**
+ * A file that leads a browser to the page. Arguments of programs can be seen by every user of the machine, so the link
+ * itself is never one.
+ */
+export async function writeOpener(state: string, url: string): Promise<string> {
+  const file = join(state, "web-open.html");
+  await writePrivate(
+    file,
+    `<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=${url}"><a href="${url}">subcrew</a>\n`,
+  );
+  return file;
+}
+
+async function writePrivate(file: string, text: string): Promise<void> {
+  await rm(file, { force: true });
+  await writeFile(file, text, { mode: 0o600, flag: "wx" });
+  await chmod(file, 0o600);
+}
+
+/** The address that signs a browser in. */
+export const signInLink = (secrets: WebSecrets, port: number, role: "full" | "read"): string =>
+  `http://127.0.0.1:${port}/${secrets.prefix}/enter?token=${linkToken(secrets, role)}`;
+
+/** True: a page of ours listens where the record says. */
+export async function isServed({ port, prefix }: WebRecord): Promise<boolean> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/${prefix}/enter?token=none`, {
+      signal: AbortSignal.timeout(2_000),
+    });
+    return response.status === 401 && (await response.text()).includes("subcrew web");
+  } catch {
+    return false;
+  }
+}

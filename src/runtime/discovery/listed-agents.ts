@@ -1,0 +1,77 @@
+import { distrustText } from "./distrust.ts";
+import { type Discovery, type FoundAgent, qualifiedNames, type SkippedFile } from "./discover.ts";
+
+type State = "ready" | "shadowed" | "untrusted" | "disabled" | "skipped";
+
+/** An agent in a list of all agents. */
+export type AgentListing = Readonly<{
+  name: string;
+  state: State;
+  /** Why it cannot run. */
+  reason?: string;
+  description: string;
+  model: string | readonly string[] | null;
+  tools: readonly string[] | null;
+  /** Where it is, when that is elsewhere. */
+  remote?: string;
+  source: string;
+  family?: string;
+  dialect?: string;
+  plugin?: string;
+  file?: string;
+  also: readonly string[];
+}>;
+
+/** Every agent there is, then those that cannot run, each with the reason. */
+export function listedAgents(found: Discovery): readonly AgentListing[] {
+  return [...found.agents.map((one) => rowOf(one, "ready")), ...others(found)];
+}
+
+function rowOf(found: FoundAgent, state: State, reason?: string): AgentListing {
+  const { agent, file } = found;
+  const { kind = "inline", family, dialect, plugin } = agent.source ?? {};
+  return {
+    name: found.name,
+    state,
+    ...(reason === undefined ? {} : { reason }),
+    description: agent.description,
+    model: agent.model ?? null,
+    tools: agent.tools ?? null,
+    ...(agent.remote === undefined ? {} : { remote: agent.remote.cardUrl ?? "a card in its file" }),
+    source: kind,
+    ...(family === undefined ? {} : { family }),
+    ...(dialect === undefined ? {} : { dialect }),
+    ...(plugin === undefined ? {} : { plugin }),
+    ...(file === undefined ? {} : { file }),
+    also: qualifiedNames(found),
+  };
+}
+
+/** What was found and does not count, with the reason. */
+function others({ shadowed, untrusted, disabled, skipped }: Discovery): AgentListing[] {
+  return [
+    ...shadowed.map(({ found, by }) => rowOf(found, "shadowed", `shadowed by ${placeOf(by)}`)),
+    ...untrusted.map((one) => rowOf(one, "untrusted", distrustText[one.distrust ?? "project"])),
+    ...disabled.map((one) =>
+      rowOf(one, "disabled", one.read.disabled ? "disabled in its file" : "disabled in the settings"),
+    ),
+    ...skipped.map(skippedRow),
+  ];
+}
+
+const placeOf = ({ file, agent }: FoundAgent): string => file ?? `the ${agent.source?.kind ?? "inline"} agent`;
+
+function skippedRow({ name, file, problems }: SkippedFile): AgentListing {
+  const wrong = problems.find(({ severity }) => severity === "error") ?? problems[0];
+  return {
+    name: name ?? "",
+    state: "skipped",
+    reason: wrong?.message ?? "it contains no agent",
+    description: "",
+    model: null,
+    tools: null,
+    source: "file",
+    ...(file === undefined ? {} : { file }),
+    also: [],
+  };
+}

@@ -1,0 +1,62 @@
+import { jsonText } from "../core/text/json-text.ts";
+import { describeOrigin, type FieldOrigin } from "../core/vocabulary/provenance.ts";
+import { reachOf } from "../crew/explain-reach.ts";
+import type { Crew } from "../crew.ts";
+import { dialects } from "../formats/table.ts";
+import { convert } from "../formats/write/convert.ts";
+import { writers } from "../formats/write/table.ts";
+import { findDefinition } from "../runtime/discovery/find-definition.ts";
+import { lintDiscovery } from "../runtime/discovery/lint.ts";
+import { type AgentListing, listedAgents } from "../runtime/discovery/listed-agents.ts";
+import type { AgentPage, AgentProblem, Conversion } from "./client/wire.ts";
+import { badInput } from "./responses.ts";
+
+/** Every agent there is, also those that cannot run, as `subcrew agents list --all` has them. */
+export async function agentRows(crew: Crew): Promise<readonly AgentListing[]> {
+  return listedAgents(await crew.agents());
+}
+
+/** One agent as it would run, and where everything comes from, as `subcrew agents explain` has it. */
+export async function agentPage(crew: Crew, name: string): Promise<AgentPage> {
+  if (name === "") throw badInput("No agent was named.", "Choose one from the list.");
+  const discovery = await crew.agents();
+  const { found, state } = findDefinition(discovery, name);
+  const { agent, fields, limits, tools, model, problems } = await crew.explain(found);
+  const all = discovery.agents.map((each) => each.agent);
+  const allowed = tools.filter(({ missing }) => !missing).map((tool) => tool.name);
+  const row = (
+    each: Readonly<{ field: string; value: unknown; origin: FieldOrigin }>,
+  ): AgentPage["fields"][number] => ({
+    field: each.field,
+    value: typeof each.value === "string" ? each.value : jsonText(each.value),
+    from: describeOrigin(each.origin),
+  });
+  return {
+    name: found.name,
+    state,
+    ...(found.file !== undefined && { file: found.file }),
+    fields: fields.map(row),
+    limits: limits.map(row),
+    tools: tools
+      .toSorted((a, b) => Number(b.allowed) - Number(a.allowed))
+      .map((tool) => ({ name: tool.name, allowed: tool.allowed, rule: tool.rule, from: describeOrigin(tool.origin) })),
+    models: model.candidates.map((each) => ({ name: each.name, why: each.why })),
+    reach: reachOf(agent, all, allowed).map((each) => ({ name: each.name, adds: each.adds })),
+    problems,
+    dialects: Object.keys(writers),
+  };
+}
+
+/** What is wrong with the agent files, as `subcrew agents lint` has it. */
+export async function lintReport(crew: Crew): Promise<readonly AgentProblem[]> {
+  return lintDiscovery(await crew.agents(), dialects).problems;
+}
+
+/** An agent in the file of another tool, and what is lost. */
+export async function conversion(crew: Crew, name: string, to: string): Promise<Conversion> {
+  if (!Object.hasOwn(writers, to))
+    throw badInput(`There is no dialect "${to}".`, `It is one of: ${Object.keys(writers).join(", ")}.`);
+  const { found } = findDefinition(await crew.agents(), name);
+  const { path, text, losses } = convert(found.read, to);
+  return { path, text, losses: losses.map(({ kind, field, note }) => ({ kind, field, note })) };
+}

@@ -1,0 +1,369 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentType, JSX, TargetedKeyboardEvent } from "preact";
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { ActionBar } from "../parts/actions.tsx";
+import { ChangesView, DefinitionView, PromptView, TurnsView, WarningsView } from "../parts/details.tsx";
+import { EventLog } from "../parts/event-log.tsx";
+import { GraphView } from "../parts/graph.tsx";
+import { Markdown } from "../parts/markdown.tsx";
+import { go, linkTo, route, runLink } from "../parts/router.ts";
+import { head, missing, type OpenRun, openRun, changeCount } from "../parts/stream.ts";
+import { TimelineView } from "../parts/timeline.tsx";
+import { TranscriptView } from "../parts/transcript.tsx";
+import { TreeView } from "../parts/tree.tsx";
+import { Elapsed, Empty, ErrorBox, LifeChip, projectName, Sign } from "../parts/words.tsx";
+import type { RunHead } from "../wire.ts";
+
+const views = ["tree", "graph", "timeline", "events"] as const;
+const tabs = ["transcript", "changes", "prompt", "definition", "cost", "warnings"] as const;
+type Tab = (typeof tabs)[number];
+
+const parts: Readonly<
+  Record<Exclude<Tab, "transcript">, ComponentType<Readonly<{ run: string; path: string; seq: number }>>>
+> = {
+  changes: ChangesView,
+  prompt: PromptView,
+  definition: DefinitionView,
+  cost: TurnsView,
+  warnings: WarningsView,
+};
+
+/** One run: its tasks in four views of one selection, and the details of the selected task. */
+export function RunPage(): JSX.Element {
+  const run = openRun.value;
+  const top = head.value;
+  if (missing.value)
+    return (
+      <section class="page">
+        <h1>Run</h1>
+        <ErrorBox problem={missing.value} />
+        <p>
+          <a href={linkTo("runs")}>All runs</a>
+        </p>
+      </section>
+    );
+  if (!run || !top)
+    return (
+      <section class="page">
+        <h1>Run</h1>
+        <p class="dim wait">Reading the run …</p>
+      </section>
+    );
+  return <Shown run={run} top={top} />;
+}
+
+function Shown({ run, top }: Readonly<{ run: OpenRun; top: RunHead }>): JSX.Element {
+  const { words, query } = route.value;
+  const view = views.find((each) => each === query.get("view")) ?? "tree";
+  const tab = tabs.find((each) => each === query.get("tab")) ?? "transcript";
+  const turn = query.get("turn") ?? "";
+  const selected = words.slice(1).join("/");
+  const text = query.get("text") ?? "";
+  const closed = useSignal<ReadonlySet<string>>(new Set());
+  const detail = useRef<HTMLDivElement>(null);
+  const set = (path: string, more: Readonly<Record<string, string>> = {}): void =>
+    go(
+      runLink(run.id, path, { view: view === "tree" ? "" : view, tab: tab === "transcript" ? "" : tab, text, ...more }),
+      true,
+    );
+  const select = (path: string): void => set(path, { turn: "" });
+  const open = (path: string): void => {
+    select(path);
+    detail.current?.focus();
+  };
+  const toggle = (path: string): void => {
+    const next = new Set(closed.value);
+    if (!next.delete(path)) next.add(path);
+    closed.value = next;
+  };
+  const wanted = text.toLowerCase();
+  const paths = useMemo(
+    () => shownPaths(run, closed.value, wanted),
+    [run.order, closed.value, wanted, wanted === "" ? 0 : changeCount.value],
+  );
+
+  useEffect(() => {
+    const press = (event: KeyboardEvent): void => {
+      if (
+        event.ctrlKey ||
+        event.metaKey ||
+        event.altKey ||
+        /^(?:INPUT|TEXTAREA|SELECT)$/.test((event.target as HTMLElement).tagName)
+      )
+        return;
+      const chosen = views[Number(event.key) - 1];
+      if (chosen) set(selected, { view: chosen === "tree" ? "" : chosen });
+      else if (event.key === "Escape" && !document.querySelector("dialog[open]")) {
+        if (route.value.words.length < 2) go(linkTo("runs"));
+        else select("");
+      }
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  });
+
+  const row = run.tasks.get(selected);
+  const ended = top.life === "ok" || top.life === "failed" || top.life === "cancelled";
+  return (
+    <section class={`run-page ${selected === "" ? "" : "has-selection"}`} aria-labelledby="title">
+      <header class="run-head">
+        <div class="run-title">
+          <h1 id="title" title={top.name}>
+            {top.name}
+          </h1>
+          <p class="facts">
+            <LifeChip life={top.life} />
+            <span title="tasks that are done">
+              {top.done} of {top.total} done
+            </span>
+            <Elapsed from={top.startedAt} to={top.endedAt} />
+            <span>{top.price || "free"}</span>
+            <span>{top.tokens === "" ? "" : `${top.tokens} tokens`}</span>
+            <span title={top.project}>{projectName(top.project)}</span>
+            <code>{top.id}</code>
+          </p>
+        </div>
+        {top.race.length > 1 ? (
+          <a
+            class="button"
+            href={linkTo("compare", [], { a: `${top.id}/${top.race[0]!}`, b: `${top.id}/${top.race[1]!}` })}
+          >
+            Compare the arms
+          </a>
+        ) : null}
+      </header>
+      {top.problems.length === 0 ? null : (
+        <ErrorBox
+          problem={{ code: "DAMAGED", message: top.problems.join(" "), hint: "What can be read of the run is shown." }}
+        />
+      )}
+      {top.offline ? (
+        <p class="entry note warn">
+          No key of a provider was found, so its agents used the offline model, which cannot think.
+        </p>
+      ) : null}
+      <div class="panes">
+        <div class="left">
+          <div class="toolbar">
+            <div class="segments" role="group" aria-label="View">
+              {views.map((each, at) => (
+                <button
+                  type="button"
+                  key={each}
+                  aria-pressed={view === each}
+                  title={`${each} (${at + 1})`}
+                  onClick={() => set(selected, { view: each === "tree" ? "" : each })}
+                >
+                  {each}
+                </button>
+              ))}
+            </div>
+            <input
+              type="search"
+              placeholder="Search tasks"
+              aria-label="Search tasks"
+              value={text}
+              onInput={(event) => set(selected, { text: event.currentTarget.value })}
+            />
+            <button type="button" class="quiet" aria-pressed={selected === ""} onClick={() => select("")}>
+              whole run
+            </button>
+          </div>
+          <div class="view">
+            {view === "events" ? (
+              <EventLog run={run} selected={selected} />
+            ) : paths.length === 0 ? (
+              <Empty title={wanted === "" ? "Nothing has begun yet" : "No task matches"}>
+                <p>
+                  {wanted === ""
+                    ? "The tasks appear here as soon as the run has its plan."
+                    : "Search for words of the task, its agent or its state."}
+                </p>
+              </Empty>
+            ) : view === "graph" ? (
+              <RunGraph run={run} paths={paths} selected={selected} select={select} />
+            ) : view === "timeline" ? (
+              <TimelineView run={run} paths={paths} selected={selected} select={select} />
+            ) : (
+              <TreeView
+                run={run}
+                paths={paths}
+                selected={selected}
+                select={select}
+                closed={closed.value}
+                toggle={toggle}
+                open={open}
+              />
+            )}
+          </div>
+        </div>
+        <div class="right" ref={detail} tabIndex={-1} aria-label="Details">
+          <div class="detail-head">
+            <button type="button" class="quiet back" onClick={() => select("")}>
+              ← tasks
+            </button>
+            <h2>
+              {row ? <Sign group={row.group} status={row.status} /> : null}
+              {row ? row.name : "The whole run"}
+            </h2>
+            {row ? (
+              <p class="dim facts">
+                {row.agent === "" ? null : <span>{row.agent}</span>}
+                {row.model === "" ? null : <span>{row.model}</span>}
+                {row.turns === "" ? null : <span>{row.turns} turns</span>}
+                {row.context === "" ? null : <span>{row.context} of its context</span>}
+                <span>
+                  {row.status === "planned"
+                    ? `planned: ${row.doing}`
+                    : row.group === "waiting"
+                      ? `waits ${row.doing}`
+                      : row.status}
+                </span>
+              </p>
+            ) : null}
+            <ActionBar
+              run={run.id}
+              path={row ? selected : ""}
+              row={row}
+              ended={ended || (row !== undefined && row.status !== "running" && row.status !== "planned")}
+              state={`${top.life} ${row?.group ?? ""} ${row?.status ?? ""} ${row?.question ?? ""}`}
+            />
+            <div class="tabs" role="tablist" aria-label="Details">
+              {tabs.map((each) => (
+                <button
+                  type="button"
+                  role="tab"
+                  key={each}
+                  id={`tab-${each}`}
+                  aria-selected={tab === each}
+                  aria-controls="detail-body"
+                  tabIndex={tab === each ? 0 : -1}
+                  onClick={() => set(selected, { tab: each === "transcript" ? "" : each })}
+                  onKeyDown={(event) =>
+                    moveTab(event, each, (next) => set(selected, { tab: next === "transcript" ? "" : next }))
+                  }
+                >
+                  {each}
+                  {each === "warnings" && top.warnings.length > 0 ? (
+                    <span class="badge">{top.warnings.length}</span>
+                  ) : null}
+                </button>
+              ))}
+            </div>
+          </div>
+          <div class="detail-body" id="detail-body" role="tabpanel" aria-labelledby={`tab-${tab}`} tabIndex={0}>
+            {tab !== "transcript" ? (
+              (() => {
+                const Part = parts[tab];
+                return (
+                  <Part
+                    run={run.id}
+                    path={row ? selected : ""}
+                    seq={row?.status === "running" || !ended ? Math.floor(top.seq / 20) : top.seq}
+                  />
+                );
+              })()
+            ) : row ? (
+              <TranscriptView
+                run={run.id}
+                path={selected}
+                row={row}
+                seq={row.status === "running" ? top.seq : 0}
+                turn={turn}
+                linkToTurn={(each) =>
+                  runLink(run.id, selected, { view: view === "tree" ? "" : view, turn: String(each) })
+                }
+              />
+            ) : (
+              <WholeRun run={run} top={top} />
+            )}
+          </div>
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function moveTab(event: TargetedKeyboardEvent<HTMLElement>, from: Tab, to: (tab: Tab) => void): void {
+  const step = ({ ArrowRight: 1, ArrowLeft: -1 } as Readonly<Record<string, number>>)[event.key];
+  if (step === undefined) return;
+  event.preventDefault();
+  const next = tabs[(tabs.indexOf(from) + step + tabs.length) % tabs.length]!;
+  to(next);
+  document.getElementById(`tab-${next}`)?.focus();
+}
+
+/** The result of a run, or where it stands. */
+function WholeRun({ run, top }: Readonly<{ run: OpenRun; top: RunHead }>): JSX.Element {
+  void changeCount.value;
+  const asking = [...run.tasks.values()].filter(({ group }) => group === "needs you");
+  return (
+    <div class="transcript">
+      {top.continues === undefined ? null : (
+        <p class="entry note">
+          It continues{" "}
+          <a href={runLink(top.continues.split("/")[0]!, top.continues.split("/").slice(1).join("/"))}>
+            {top.continues}
+          </a>
+          .
+        </p>
+      )}
+      {asking.map(({ path, name }) => (
+        <p class="entry note warn" key={path}>
+          <a href={runLink(run.id, path)}>{name}</a> needs you.
+        </p>
+      ))}
+      {top.result === "" ? (
+        <p class="dim">{top.doing === "" ? "It is at work." : `${top.doing}.`} Select a task to read what it does.</p>
+      ) : (
+        <article class={`entry end ${top.life}`}>
+          <h3>{top.life === "ok" ? "Result" : top.life}</h3>
+          <Markdown text={top.result} />
+        </article>
+      )}
+    </div>
+  );
+}
+
+function RunGraph({
+  run,
+  paths,
+  selected,
+  select,
+}: Readonly<{ run: OpenRun; paths: readonly string[]; selected: string; select(path: string): void }>): JSX.Element {
+  void changeCount.value;
+  const nodes = paths.flatMap((path) => {
+    const row = run.tasks.get(path);
+    return row
+      ? [
+          {
+            id: path,
+            needs: row.needs,
+            title: row.name,
+            detail: row.doing || row.agent,
+            group: row.group,
+            status: row.status,
+          },
+        ]
+      : [];
+  });
+  return (
+    <GraphView nodes={nodes} label="Graph of the tasks" selected={selected} select={select} shape={paths.join("\n")} />
+  );
+}
+
+/** The rows that are not inside of a closed branch, or those that match the search. */
+function shownPaths(run: OpenRun, closed: ReadonlySet<string>, wanted: string): readonly string[] {
+  const hidden = new Set<string>();
+  return run.order.filter((path) => {
+    const row = run.tasks.get(path);
+    if (!row) return false;
+    if (wanted !== "")
+      return [row.name, row.agent, row.model, row.status, row.group, row.path, row.doing].some((text) =>
+        text.toLowerCase().includes(wanted),
+      );
+    const inside = hidden.has(row.parent);
+    if (inside || closed.has(path)) hidden.add(path);
+    return !inside;
+  });
+}

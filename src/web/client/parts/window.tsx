@@ -1,0 +1,77 @@
+import { useSignal } from "@preact/signals";
+import type { CSSProperties, ComponentChild, HTMLAttributes, JSX } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+
+type Options = Readonly<{
+  count: number;
+  rowHeight: number;
+  /** The row that has to stay visible. */
+  keep?: number;
+  class?: string;
+  attributes?: HTMLAttributes<HTMLDivElement>;
+  /** Stays at the top. */
+  heading?: ComponentChild;
+  headingHeight?: number;
+  /** The role of the element around the rows. */
+  around?: "rowgroup" | "presentation";
+  row(at: number): ComponentChild;
+}>;
+
+const MARGIN = 8;
+
+/** A list of which only the visible rows exist. Every row has the same height, so nothing moves while it scrolls. */
+export function WindowedList({
+  count,
+  rowHeight,
+  keep,
+  class: name = "",
+  attributes = {},
+  heading,
+  headingHeight = 0,
+  around = "rowgroup",
+  row,
+}: Options): JSX.Element {
+  const box = useRef<HTMLDivElement>(null);
+  const top = useSignal(0);
+  const height = useSignal(600);
+  useLayoutEffect(() => {
+    const element = box.current!;
+    const size = new ResizeObserver(() => {
+      height.value = element.clientHeight;
+    });
+    size.observe(element);
+    return () => size.disconnect();
+  }, []);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (keep === undefined || keep < 0 || !element) return;
+    const at = keep * rowHeight;
+    const room = element.clientHeight - headingHeight - rowHeight;
+    if (at < element.scrollTop) element.scrollTop = at;
+    else if (at > element.scrollTop + room) element.scrollTop = at - room;
+  }, [keep, count === 0]);
+  const first = Math.max(0, Math.floor(top.value / rowHeight) - MARGIN);
+  const last = Math.min(count, Math.ceil((top.value + height.value) / rowHeight) + MARGIN);
+  const rows: ComponentChild[] = [];
+  for (let at = first; at < last; at += 1) rows.push(row(at));
+  return (
+    <div
+      {...attributes}
+      ref={box}
+      class={`windowed ${name}`}
+      onScroll={(event) => {
+        top.value = event.currentTarget.scrollTop;
+      }}
+    >
+      {heading}
+      <div class="all-rows" role={around} style={{ height: `${count * rowHeight}px` }}>
+        {rows}
+      </div>
+    </div>
+  );
+}
+
+export const rowPlace = (at: number, rowHeight: number): CSSProperties => ({
+  transform: `translateY(${at * rowHeight}px)`,
+  height: `${rowHeight}px`,
+});

@@ -1,0 +1,306 @@
+import type { Outcome } from "../../core/outcome/outcome.ts";
+import type { RunStatus } from "../../core/run/run-status.ts";
+import type { RowAction } from "../../core/view/row-actions.ts";
+import type { Group } from "../../core/view/row-groups.ts";
+import type { DiffSize } from "../../core/view/run-rows.ts";
+import type { TranscriptEntry } from "../../core/view/transcript.ts";
+
+/** What the server tells the page; all of it is JSON. */
+
+export type Life = RunStatus | "damaged";
+
+/** A run in the list. */
+export type RunRow = Readonly<{
+  id: string;
+  name: string;
+  /** The folder that it works in. */
+  project: string;
+  life: Life;
+  group: Group;
+  doing: string;
+  done: number;
+  total: number;
+  agents: readonly string[];
+  models: readonly string[];
+  usd: number;
+  price: string;
+  tokens: string;
+  startedAt: number;
+  endedAt: number | undefined;
+  questions: number;
+}>;
+
+/** Something that waits for a person. */
+export type NeedRow = Readonly<{
+  run: string;
+  path: string;
+  runName: string;
+  project: string;
+  task: string;
+  agent: string | undefined;
+  /** A question can be answered; a parked task needs something else, which `question` says. */
+  kind: "question" | "parked";
+  question: string;
+  call: string | undefined;
+  askedAt: number;
+  life: Life;
+  command: string;
+}>;
+
+/** The call that a question is about. */
+export type CallDetails = Readonly<{ tool: string; input: string; diff: string | undefined }>;
+
+/** A task, gate or loop of a run. */
+export type TaskRow = Readonly<{
+  path: string;
+  /** The path of the row above it in the tree; empty at the top. */
+  parent: string;
+  depth: number;
+  name: string;
+  kind: "task" | "gate" | "loop" | "join";
+  agent: string;
+  model: string;
+  group: Group;
+  /** `planned` before it begins. */
+  status: "planned" | "running" | Outcome["status"];
+  doing: string;
+  turns: string;
+  context: string;
+  tokens: string;
+  price: string;
+  startedAt: number | undefined;
+  endedAt: number | undefined;
+  /** When the nodes that it depends on had ended: from then on it waited for a slot. */
+  readyAt: number | undefined;
+  needs: readonly string[];
+  question: string | undefined;
+  call: string | undefined;
+  diff: DiffSize | undefined;
+  /** The end of the text that is being written. */
+  text: string;
+}>;
+
+/** What is known of the run as a whole. */
+export type RunHead = Readonly<{
+  id: string;
+  name: string;
+  project: string;
+  life: Life;
+  group: Group;
+  doing: string;
+  done: number;
+  total: number;
+  price: string;
+  tokens: string;
+  startedAt: number;
+  endedAt: number | undefined;
+  seq: number;
+  output: string;
+  result: string;
+  problems: readonly string[];
+  warnings: readonly string[];
+  offline: boolean;
+  continues: string | undefined;
+  diff: DiffSize | undefined;
+  /** The arms of a race, by path. */
+  race: readonly string[];
+}>;
+
+/** What can be done about a task or run, and the command that does the most urgent of it. */
+export type RowDetails = Readonly<{ actions: readonly RowAction[]; command: string }>;
+
+/** One recorded event, in words. */
+export type LogLine = Readonly<{ seq: number; at: number; path: string; type: string; text: string }>;
+
+/** `event: runs` of the stream. `full`: everything there is; otherwise what changed. */
+export type RunsMessage = Readonly<{
+  full: boolean;
+  runs: readonly RunRow[];
+  gone: readonly string[];
+  order: readonly string[];
+  older: number;
+  needs: readonly NeedRow[];
+}>;
+
+/** `event: run` of the stream, with the id `RUN:SEQ`. */
+export type RunMessage = Readonly<{
+  full: boolean;
+  head: RunHead;
+  tasks: readonly TaskRow[];
+  gone: readonly string[];
+  /** The paths in the order of the tree; absent where it is as before. */
+  order: readonly string[] | undefined;
+  log: readonly LogLine[];
+  /** True: `log` begins after the last line that the client has; otherwise it replaces the lines. */
+  continues: boolean;
+}>;
+
+/** `event: gone` of the stream: there is no such run. */
+export type WebProblem = Readonly<{ code: string; message: string; hint: string }>;
+
+export type TranscriptPart = Readonly<{
+  /** The number of the first entry that is sent, and how many there are in all. */
+  from: number;
+  total: number;
+  seq: number;
+  entries: readonly Readonly<{ at: number; entry: TranscriptEntry; diff?: string }>[];
+}>;
+
+/** The details of a task besides its transcript. */
+export type TaskDetails = Readonly<{
+  path: string;
+  prompts: readonly Readonly<{ attempt: number; text: string; model: string }>[];
+  definitions: readonly Readonly<{
+    agent: string;
+    model: string;
+    why: string;
+    hash: string;
+    rights: readonly string[];
+    fields: readonly Readonly<{ field: string; value: string; from: string }>[];
+    instructions: string;
+  }>[];
+  turns: readonly Readonly<{
+    turn: number;
+    model: string;
+    input: number;
+    output: number;
+    cached: number;
+    price: string;
+    usd: number;
+    at: number;
+  }>[];
+  warnings: readonly string[];
+}>;
+
+export type FileDiff = Readonly<{
+  name: string;
+  how: string;
+  added: number;
+  removed: number;
+  tasks: readonly string[];
+  diff: string | undefined;
+  note: string | undefined;
+  changedSince: boolean;
+}>;
+
+export type DiffReport = Readonly<{
+  files: readonly FileDiff[];
+  unseen: readonly string[];
+  /** Tasks whose changes were kept as a patch and can be applied. */
+  kept: readonly Readonly<{ path: string; files: readonly string[]; patch: string }>[];
+}>;
+
+/** What came of something that the page asked for. */
+export type Done = Readonly<{ done: boolean; text: string; run?: string }>;
+
+/** One side of a comparison: a run, or one task of it. */
+export type ComparedSide = Readonly<{
+  run: string;
+  path: string;
+  name: string;
+  life: Life;
+  agent: string;
+  model: string;
+  price: string;
+  usd: number;
+  tokens: string;
+  turns: number;
+  ms: number;
+  tools: string;
+  prompt: string;
+  output: string;
+  files: readonly FileDiff[];
+}>;
+
+/** What was spent on one day by one agent on one model in one project. */
+export type SpentRow = Readonly<{
+  day: string;
+  agent: string;
+  model: string;
+  project: string;
+  usd: number;
+  tokens: number;
+  turns: number;
+  unpriced: number;
+}>;
+
+export type CostReport = Readonly<{ days: readonly string[]; rows: readonly SpentRow[]; runs: number }>;
+
+/** A schema as JSON Schema has it; only what forms need. */
+export type FormSchema = Readonly<{
+  type?: string | readonly string[];
+  description?: string;
+  properties?: Readonly<Record<string, FormSchema>>;
+  required?: readonly string[];
+  items?: FormSchema;
+  enum?: readonly unknown[];
+  const?: unknown;
+  anyOf?: readonly FormSchema[];
+  additionalProperties?: unknown;
+  minItems?: number;
+  minimum?: number;
+  maximum?: number;
+}>;
+
+export type StartOptions = Readonly<{
+  modes: readonly Readonly<{ mode: string; command: string; what: string; schema: FormSchema }>[];
+  options: FormSchema;
+  agents: readonly Readonly<{ name: string; description: string }>[];
+  models: readonly string[];
+  projects: readonly string[];
+  cwd: string;
+}>;
+
+export type PlannedNode = Readonly<{
+  id: string;
+  kind: "task" | "gate" | "loop" | "join";
+  agent: string;
+  text: string;
+  needs: readonly string[];
+}>;
+
+export type PlanPreview = Readonly<{ nodes: readonly PlannedNode[]; notes: readonly string[]; command: string }>;
+
+/** An agent in the list; more is known of it than the page shows. */
+export type AgentRow = Readonly<{
+  name: string;
+  state: string;
+  reason?: string;
+  description: string;
+  source: string;
+  family?: string;
+  file?: string;
+  also: readonly string[];
+}>;
+
+export type AgentProblem = Readonly<{
+  severity: string;
+  code: string;
+  message: string;
+  hint?: string;
+  file?: string;
+  line?: number;
+}>;
+
+export type ExplainedRow = Readonly<{ field: string; value: string; from: string }>;
+export type AgentPage = Readonly<{
+  name: string;
+  state: string;
+  file?: string;
+  fields: readonly ExplainedRow[];
+  tools: readonly Readonly<{ name: string; allowed: boolean; rule: string; from: string }>[];
+  models: readonly Readonly<{ name: string; why: string }>[];
+  limits: readonly ExplainedRow[];
+  reach: readonly Readonly<{ name: string; adds: readonly string[] }>[];
+  problems: readonly AgentProblem[];
+  dialects: readonly string[];
+}>;
+
+export type Conversion = Readonly<{
+  path: string;
+  text: string;
+  losses: readonly Readonly<{ kind: string; field: string; note: string }>[];
+}>;
+
+/** Who the page is served to. */
+export type Hello = Readonly<{ role: "full" | "read"; version: string; cwd: string }>;

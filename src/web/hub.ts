@@ -1,0 +1,105 @@
+import type { ServerResponse } from "node:http";
+import { isCrewError, messageOf } from "../core/schema/error.ts";
+import type { Crew } from "../crew.ts";
+import type { WebProblem } from "./client/wire.ts";
+import { type EventStream, openEventStream } from "./event-stream.ts";
+import { openRunChannel, type RunChannel } from "./run-channel.ts";
+import { openRunList, type RunList } from "./run-list.ts";
+
+/** Every open tab, and the runs that they look at. */
+export type Hub = Readonly<{
+  list: RunList;
+  /** Serves one tab until it goes. `after`: the last event of the run that it has seen. */
+  connect(response: ServerResponse, options: Readonly<{ run: string | undefined; after: number | undefined }>): void;
+  close(): void;
+}>;
+
+type Tab = { readonly stream: EventStream; readonly run: string | undefined; seq: number };
+type Open = { readonly channel: Promise<RunChannel>; readonly tabs: Set<Tab> };
+
+/** How many tabs are served at a time. */
+const MOST_TABS = 100;
+
+export async function openHub(crew: Crew): Promise<Hub> {
+  const over = new AbortController();
+  const tabs = new Set<Tab>();
+  const open = new Map<string, Open>();
+  const list = await openRunList(crew, {
+    signal: over.signal,
+    changed: (message) => {
+      for (const { stream } of tabs) stream.send("runs", message);
+    },
+  });
+
+  const channelFor = (id: string): Open => {
+    const known = open.get(id);
+    if (known) return known;
+    const entry: Open = {
+      tabs: new Set(),
+      channel: openRunChannel(crew, id, (message, seq) => {
+        for (const tab of entry.tabs) if (tab.stream.send("run", message, `${id}:${seq}`)) tab.seq = seq;
+      }),
+    };
+    open.set(id, entry);
+    return entry;
+  };
+  const leave = (tab: Tab): void => {
+    tabs.delete(tab);
+    const entry = tab.run === undefined ? undefined : open.get(tab.run);
+    entry?.tabs.delete(tab);
+    if (tab.run === undefined || !entry || entry.tabs.size > 0) return;
+    open.delete(tab.run);
+    entry.channel.then(
+      (channel) => channel.close(),
+      () => {},
+    );
+  };
+  const show = async (tab: Tab, id: string, after: number | undefined): Promise<void> => {
+    const entry = channelFor(id);
+    entry.tabs.delete(tab); // what happens before its snapshot is in the snapshot
+    try {
+      const channel = await entry.channel;
+      if (!tabs.has(tab)) return leave(tab);
+      const message = channel.snapshot(after);
+      tab.seq = message.log.at(-1)?.seq ?? after ?? 0;
+      tab.stream.send("run", message, `${id}:${tab.seq}`);
+      entry.tabs.add(tab);
+    } catch (error) {
+      open.delete(id);
+      const { code, message, hint } = isCrewError(error)
+        ? error
+        : { code: "UNEXPECTED", message: messageOf(error), hint: "" };
+      tab.stream.send("gone", { code, message, hint } satisfies WebProblem);
+    }
+  };
+
+  return {
+    list,
+    connect: (response, { run, after }) => {
+      if (tabs.size >= MOST_TABS) return void response.writeHead(503, { "retry-after": "5" }).end();
+      const tab: Tab = {
+        run,
+        seq: after ?? 0,
+        stream: openEventStream(response, {
+          caughtUp: () => {
+            tab.stream.send("runs", list.snapshot());
+            if (run !== undefined) void show(tab, run, tab.seq);
+          },
+          closed: () => leave(tab),
+        }),
+      };
+      tabs.add(tab);
+      tab.stream.send("runs", list.snapshot());
+      if (run !== undefined) void show(tab, run, after);
+    },
+    close: () => {
+      over.abort();
+      for (const { stream } of tabs) stream.close();
+      for (const { channel } of open.values())
+        channel.then(
+          (one) => one.close(),
+          () => {},
+        );
+    },
+  };
+}

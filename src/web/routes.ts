@@ -1,0 +1,197 @@
+import type { IncomingMessage } from "node:http";
+import { answer } from "../core/plan/gate.ts";
+import { command } from "../core/run/run-command.ts";
+import { CrewError } from "../core/schema/error.ts";
+import { parseAs } from "../core/schema/parse.ts";
+import { defined } from "../core/text/defined.ts";
+import { isRecord } from "../core/text/json.ts";
+import { version } from "../core/text/version.ts";
+import { commandFor, rowActions } from "../core/view/row-actions.ts";
+import { runRow, type TopRow, treeRows } from "../core/view/run-rows.ts";
+import type { Crew } from "../crew.ts";
+import { unchecked } from "../modes/compile.ts";
+import { readJsonBody } from "../runtime/network/loopback-server.ts";
+import { agentPage, agentRows, conversion, lintReport } from "./agents.ts";
+import type { Done, Hello, RowDetails } from "./client/wire.ts";
+import { comparedSide } from "./compare.ts";
+import type { CostReader } from "./cost.ts";
+import type { Hub } from "./hub.ts";
+import { badInput } from "./responses.ts";
+import { callDetails, diffReport, taskDetails, transcriptPart } from "./run-details.ts";
+import type { WebRole } from "./sessions.ts";
+import { planPreview, startOptions, startRequestOf } from "./start.ts";
+
+/** What the routes work with. */
+export type WebContext = Readonly<{
+  crew: Crew;
+  hub: Hub;
+  cost: CostReader;
+  /** The crew for another folder. */
+  crewAt(cwd: string): Promise<Crew>;
+  ownCommand: OwnCommand;
+}>;
+
+/** Runs one of our own commands; its standard output is JSON. Throws the error that it reports. */
+export type OwnCommand = (words: readonly string[]) => Promise<string>;
+
+export type WebQuery = Readonly<{
+  get(name: string): string;
+  request: IncomingMessage;
+  role: WebRole;
+}>;
+
+/** Answers a GET; the result is sent as JSON. */
+type Look = (context: WebContext, query: WebQuery) => Promise<unknown>;
+/** Answers a POST, which only a browser with all rights may send. */
+type Change = (context: WebContext, body: Readonly<Record<string, unknown>>) => Promise<unknown>;
+
+export const looks: Readonly<Record<string, Look>> = {
+  hello: async ({ crew }, { role }): Promise<Hello> => ({ role, version, cwd: crew.cwd }),
+  needs: async ({ hub }) => hub.list.needs(),
+  runs: async ({ hub }, { get }) =>
+    hub.list.older({ before: get("before") || undefined, text: get("text"), count: 50 }),
+  transcript: async ({ crew }, { get }) =>
+    transcriptPart(crew, {
+      run: get("run"),
+      path: get("path"),
+      before: get("before") === "" ? undefined : Number(get("before")),
+    }),
+  task: async ({ crew }, { get }) => taskDetails(crew, get("run"), get("path")),
+  actions: async ({ crew }, { get }): Promise<RowDetails> => {
+    const row = await rowFor(crew, get("run"), get("path"));
+    return { actions: rowActions(row), command: commandFor(row) };
+  },
+  diff: async ({ crew }, { get }) => diffReport(crew, get("run"), get("path")),
+  call: async ({ crew }, { get }) => (await callDetails(crew, get("run"), get("call"))) ?? null,
+  compare: async ({ crew }, { get }) => Promise.all([comparedSide(crew, get("a")), comparedSide(crew, get("b"))]),
+  cost: async ({ cost }, { get }) => cost(Math.min(365, Math.max(1, Number(get("days")) || 30)), Date.now()),
+  agents: async ({ crew }) => agentRows(crew),
+  agent: async ({ crew }, { get }) => agentPage(crew, get("name")),
+  lint: async ({ crew }) => lintReport(crew),
+  convert: async ({ crew }, { get }) => conversion(crew, get("name"), get("to")),
+  start: async ({ crew, hub }) =>
+    startOptions(crew, [...new Set(hub.list.snapshot().runs.map(({ project }) => project))]),
+};
+
+export const changes: Readonly<Record<string, Change>> = {
+  plan: async (context, body) => {
+    const request = startRequestOf(body, context.crew.cwd);
+    return planPreview(await crewFor(context, request.cwd), request);
+  },
+  start: async (context, body): Promise<Done> => {
+    const request = startRequestOf(body, context.crew.cwd);
+    const crew = await crewFor(context, request.cwd);
+    const unattended = request.options["unattended"] === true;
+    const options = { parkByDefault: true, asksCalls: !unattended, unattended, ...request.options };
+    const { id } = await crew.background(unchecked(request.input), options);
+    return { done: true, text: `Started ${id}.`, run: id };
+  },
+  /** The same JSON as the queue of commands to a run. */
+  tell: async ({ crew }, body): Promise<Done> => {
+    const run = textIn(body, "run");
+    const asked = parseAs(command, body["command"], { code: "BAD_INPUT", what: "command" });
+    if (asked.do === "kill" || asked.do === "change")
+      throw badInput(`"${asked.do}" cannot be sent from the page.`, "Use the terminal.");
+    const owned = (await crew.kept.owner(run)) !== undefined;
+    const named =
+      asked.do === "answer"
+        ? {
+            ...asked,
+            answer: parseAs(answer, { ...asked.answer, by: "the page" }, { code: "BAD_INPUT", what: "answer" }),
+          }
+        : asked.do === "send"
+          ? { ...asked, from: "the user" }
+          : asked;
+    const receipt = await crew.kept.tell(run, named, {
+      waitMs: owned ? WAIT_MS : 0,
+      signal: AbortSignal.timeout(WAIT_MS + 1_000),
+    });
+    return {
+      done: receipt?.done ?? !owned,
+      text:
+        receipt?.text ??
+        (owned ? "The run has not confirmed it yet." : `It is kept until the run is resumed: subcrew resume ${run}`),
+    };
+  },
+  /** Pause, resume, retry, cancel: what the keys of `subcrew top` do. */
+  act: async ({ crew, ownCommand }, body): Promise<Done> => {
+    const row = await rowFor(crew, textIn(body, "run"), textIn(body, "path"));
+    const does = textIn(body, "does");
+    const action = rowActions(row).find((each) => each.does === does);
+    if (!action?.words || does === "diff")
+      throw badInput(`"${does}" is not possible for this task now.`, "Look at its state and try again.");
+    return ownDone(await ownCommand([...action.words, "--json"]));
+  },
+  continue: async ({ crew, ownCommand }, body): Promise<Done> => {
+    const row = await rowFor(crew, textIn(body, "run"), textIn(body, "path"));
+    const message = textIn(body, "message").trim();
+    if (message === "" || message === "-")
+      throw badInput("The message is empty.", "Write what the task should do next.");
+    const failed = row.node?.status === "failed" || row.run.life === "failed" ? ["--allow-failed"] : [];
+    return ownDone(await ownCommand(["resume", "--bg", "--json", ...failed, "--", row.key, message]));
+  },
+  apply: async ({ crew, ownCommand }, body): Promise<Done> => {
+    const row = await rowFor(crew, textIn(body, "run"), textIn(body, "path"));
+    return ownDone(await ownCommand(["apply", "--json", "--", row.key]));
+  },
+};
+
+/** How long the process of a run has to answer. */
+const WAIT_MS = 10_000;
+
+/** The crew for a folder; that of the server for its own. */
+const crewFor = async ({ crew, crewAt }: WebContext, cwd: string): Promise<Crew> =>
+  cwd === crew.cwd ? crew : crewAt(cwd);
+
+async function rowFor(crew: Crew, id: string, path: string): Promise<TopRow> {
+  const run = await crew.kept.look(await crew.findRun(id));
+  const row = path === "" ? runRow(run) : treeRows(run).find((each) => each.path === path);
+  if (row) return row;
+  throw new CrewError("UNKNOWN_RUN", `"${id}" has no task "${path}".`, "Choose one of its tasks.");
+}
+
+function textIn(body: Readonly<Record<string, unknown>>, key: string): string {
+  const value = body[key];
+  if (typeof value === "string") return value;
+  throw badInput(`"${key}" is missing.`, "Reload the page and try again.");
+}
+
+/** What a command of ours says, in one sentence. */
+function ownDone(printed: string): Done {
+  const lines = printed.trim().split("\n");
+  for (const line of lines.toReversed()) {
+    const value = parsed(line);
+    if (!isRecord(value)) continue;
+    const { id, done, text, ended, status, applied, conflicts } = value;
+    if (Array.isArray(applied)) {
+      const open = Array.isArray(conflicts) ? conflicts.length : 0;
+      return {
+        done: open === 0,
+        text: `${applied.length} applied${open > 0 ? `, ${open} in conflict: see \`subcrew apply\`` : ""}.`,
+      };
+    }
+    const words = typeof text === "string" ? text : typeof status === "string" ? `The run is ${status}.` : "Done.";
+    return {
+      done: done !== false && ended !== false,
+      text: words,
+      ...defined({ run: typeof id === "string" ? id : undefined }),
+    };
+  }
+  return { done: true, text: lines.at(-1) || "Done." };
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The JSON object in the body of a POST. */
+export async function bodyOf(request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
+  const text = await readJsonBody(request);
+  const value = parsed(text);
+  if (isRecord(value)) return value;
+  throw badInput("The request is not a JSON object.", "Reload the page and try again.");
+}

@@ -1,0 +1,183 @@
+import { formatTokens, type Usage } from "../core/outcome/usage.ts";
+import { explain } from "../core/outcome/outcome.ts";
+import { nodeAt } from "../core/plan/graph.ts";
+import type { KeptEvent } from "../core/run/event.ts";
+import { openQuestions } from "../core/run/run-status.ts";
+import { progressOf } from "../core/view/nodes.ts";
+import { commandFor } from "../core/view/row-actions.ts";
+import { cellOf } from "../core/view/row-cells.ts";
+import { graphOfRun } from "../core/view/run-graph.ts";
+import { rowsOf, runRow, type ShownRun, type TopRow, treeRows } from "../core/view/run-rows.ts";
+import { terminalLine } from "../core/view/words.ts";
+import type { LogLine, NeedRow, RunHead, RunRow, TaskRow } from "./client/wire.ts";
+
+/** Longer texts are cut in rows; the transcript has all of it. */
+const LONGEST = 300;
+const LONGEST_QUESTION = 20_000;
+
+/** The row of a run in the list of all runs. */
+export function runRowOf(run: ShownRun): RunRow {
+  const { id, state, life } = run;
+  const row = runRow(run);
+  const { done, total } = progressOf(state);
+  const nodes = [...state.nodes.values()];
+  const questions = openQuestions(state).length;
+  const need = questions > 0 && row.group === "working";
+  return {
+    id,
+    name: row.name,
+    project: state.cwd,
+    life,
+    group: need ? "needs you" : row.group,
+    doing: runDoing(run, row),
+    done,
+    total,
+    agents: distinct(nodes.map(({ agent }) => agent)),
+    models: distinct(nodes.map(({ model }) => model)),
+    usd: state.cost.usd + (state.cost.estimated ?? 0),
+    price: cellOf(row, "price", 0),
+    tokens: tokensText(state.usage),
+    startedAt: state.startedAt,
+    endedAt: state.endedAt,
+    questions,
+  };
+}
+
+const distinct = (names: readonly (string | undefined)[]): string[] =>
+  [...new Set(names.filter((name) => name !== undefined && name !== ""))].slice(0, 6) as string[];
+
+const tokensText = ({ input, output, cacheRead, cacheWrite }: Usage): string => {
+  const all = input + output + cacheRead + cacheWrite;
+  return all === 0 ? "" : formatTokens(all);
+};
+
+/** What a run does right now: the task that works, or how it stands. */
+function runDoing(run: ShownRun, row: TopRow): string {
+  const working = [...run.state.nodes.values()].findLast(
+    ({ status, kind, doing }) => status === "running" && kind === "task" && doing !== "",
+  );
+  const text = row.group === "working" && working ? working.doing : cellOf(row, "doing", 0);
+  return terminalLine(text).slice(0, LONGEST);
+}
+
+/** Everything of these runs that waits for a person, the oldest first. */
+export function needRowsIn(runs: readonly ShownRun[]): NeedRow[] {
+  return rowsOf(runs, { one: false, shape: "flat" })
+    .filter(({ group, node }) => group === "needs you" && node !== undefined)
+    .map((row): NeedRow => {
+      const { run, path, node, name, waitsFor } = row;
+      return {
+        run: run.id,
+        path,
+        runName: runRow(run).name,
+        project: run.state.cwd,
+        task: name,
+        agent: node?.agent,
+        kind: node?.question === undefined ? "parked" : "question",
+        question: (node?.question ?? waitsFor).slice(0, LONGEST_QUESTION),
+        call: node?.call,
+        askedAt: node?.askedAt ?? node?.startedAt ?? 0,
+        life: run.life,
+        command: commandFor(row),
+      };
+    })
+    .toSorted((a, b) => a.askedAt - b.askedAt);
+}
+
+/** What is known of a run as a whole. */
+export function headOf(run: ShownRun): RunHead {
+  const { state, problems, diffs } = run;
+  const { agents: _agents, models: _models, usd: _usd, questions: _questions, ...row } = runRowOf(run);
+  const { plan, outcome } = state;
+  const result = outcome === undefined ? "" : explain(outcome);
+  const join = plan && Object.values(plan.nodes).find((node) => node.kind === "join" && node.pick === "first");
+  return {
+    ...row,
+    seq: state.seq,
+    output: plan?.output ?? "",
+    result: result.slice(0, 200_000),
+    problems,
+    warnings: state.warnings.slice(-200),
+    offline: state.offline === true,
+    continues: state.continues,
+    diff: diffs?.get(""),
+    race: join?.needs ?? [],
+  };
+}
+
+/** The tasks of a run, in the order of the tree. */
+export function taskRowsOf(run: ShownRun): TaskRow[] {
+  const rows = treeRows(run);
+  const { plan, startedAt } = run.state;
+  const graph = graphOfRun(run.state);
+  const ends = new Map(rows.map(({ path, node }) => [path, node?.endedAt]));
+  return rows.map((row): TaskRow => {
+    const { path, node, parent, depth, name, group } = row;
+    const needs = graph.get(path) ?? [];
+    const text = node?.status === "running" ? node.text || node.partial : "";
+    const ready = needs.length === 0 ? [startedAt] : needs.map((need) => ends.get(need) ?? 0);
+    return {
+      path,
+      parent,
+      depth,
+      name: name.slice(0, LONGEST),
+      kind: node?.kind ?? (plan && nodeAt(plan, path)?.kind) ?? "task",
+      agent: cellOf(row, "agent", 0),
+      model: cellOf(row, "model", 0),
+      group,
+      status: node?.status ?? "planned",
+      doing: cellOf(row, "doing", 0).slice(0, LONGEST),
+      turns: cellOf(row, "turns", 0),
+      context: cellOf(row, "context", 0),
+      tokens: cellOf(row, "tokens", 0),
+      price: cellOf(row, "price", 0),
+      startedAt: node?.startedAt,
+      endedAt: node?.endedAt,
+      readyAt: node === undefined || parent !== "" ? undefined : Math.min(node.startedAt, Math.max(...ready)),
+      needs,
+      question: node?.status === "running" ? node.question?.slice(0, LONGEST_QUESTION) : undefined,
+      call: node?.call,
+      diff: run.diffs?.get(path),
+      text: text.slice(-2_000),
+    };
+  });
+}
+
+/** A recorded event in words. */
+export function logLineOf(event: KeptEvent): LogLine {
+  const { seq, at, path, type } = event;
+  return { seq, at, path, type, text: terminalLine(wordsOf(event)).slice(0, LONGEST) };
+}
+
+function wordsOf(event: KeptEvent): string {
+  switch (event.type) {
+    case "node.started":
+      return event.prompt ?? event.label ?? "";
+    case "node.ended":
+    case "run.ended":
+      return `${event.outcome.status}: ${explain(event.outcome)}`;
+    case "tool.started":
+      return `${event.tool} ${event.preview}`;
+    case "tool.ended":
+      return `${event.tool}: ${event.text}`;
+    case "tool.denied":
+    case "tool.rejected":
+    case "tool.unknown":
+      return `${event.tool}: ${event.text}`;
+    case "gate.opened":
+      return event.question;
+    case "gate.answered":
+      return `${event.answer.approve ? "allowed" : "denied"}${event.answer.by === undefined ? "" : ` by ${event.answer.by}`}`;
+    case "turn.started":
+      return `turn ${event.turn}, ${event.model}`;
+    case "agent.resolved":
+      return `${event.agent}, ${event.model}`;
+    case "node.parked":
+      return event.why;
+    case "run.paused":
+    case "node.paused":
+      return event.reason;
+    default:
+      return "text" in event ? event.text : "";
+  }
+}

@@ -1,0 +1,150 @@
+import { isActive, isEnded, runStatusOf } from "../core/run/run-status.ts";
+import { cutOffAll, emptyState, reduce } from "../core/run/state.ts";
+import { CrewError, messageOf } from "../core/schema/error.ts";
+import type { ShownRun } from "../core/view/run-rows.ts";
+import type { Crew } from "../crew.ts";
+import { pause } from "../runtime/async/cancel.ts";
+import { changeSizes } from "../crew/follow-runs.ts";
+import type { LogLine, RunMessage, TaskRow } from "./client/wire.ts";
+import { headOf, logLineOf, taskRowsOf } from "./rows.ts";
+
+/** One run that at least one browser tab looks at. */
+export type RunChannel = Readonly<{
+  /** Everything there is, for a tab that comes new or comes back; `after`: the last event that it has seen. */
+  snapshot(after: number | undefined): RunMessage;
+  shown(): ShownRun;
+  close(): void;
+}>;
+
+/** Changes reach the page at most so often. */
+const EVERY_MS = 100;
+/** How often a run without a process is looked at. */
+const LOOK_EVERY_MS = 1_000;
+/** A run that no process works on is read at every so manieth look. */
+const LOOKS_PER_READ = 5;
+/** A run opens with the end of its log. */
+export const LOG_LINES = 500;
+
+/** Reads a run, then folds each event as it is written and tells `changed` what became of it. Throws for an unknown run. */
+export async function openRunChannel(
+  crew: Crew,
+  id: string,
+  changed: (message: RunMessage, seq: number) => void,
+): Promise<RunChannel> {
+  const over = new AbortController();
+  const state = emptyState(id);
+  const log: LogLine[] = [];
+  const known = new Map<string, string>();
+  const first = await crew.kept.look(id);
+  if (first.state.seq === 0 && first.problems.length > 0 && !(await crew.runs()).includes(id))
+    throw new CrewError("UNKNOWN_RUN", `There is no run "${id}".`, "The list of runs shows those that exist.");
+  let { owner, problems } = first;
+  let shown: ShownRun = { id, state, life: first.life, problems, diffs: new Map() };
+  let order = "";
+  let sent = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  const take = (event: Parameters<typeof logLineOf>[0]): void => {
+    reduce(state, event);
+    log.push(logLineOf(event));
+  };
+  const records = await crew.kept.records(id).catch(() => ({ events: [], problems: [] }));
+  for (const event of records.events) take(event);
+  if (owner === undefined) cutOffAll(state);
+  sent = log.length;
+
+  const rows = (): readonly TaskRow[] => taskRowsOf(shown);
+  const remember = (all: readonly TaskRow[]): void => {
+    known.clear();
+    for (const row of all) known.set(row.path, JSON.stringify(row));
+    order = all.map(({ path }) => path).join("\n");
+  };
+  remember(rows());
+
+  const tell = (): void => {
+    timer = undefined;
+    if (over.signal.aborted) return;
+    const all = rows();
+    const paths = new Set(all.map(({ path }) => path));
+    const gone = [...known.keys()].filter((path) => !paths.has(path));
+    const tasks = all.filter((row) => {
+      const text = JSON.stringify(row);
+      if (known.get(row.path) === text) return false;
+      known.set(row.path, text);
+      return true;
+    });
+    for (const path of gone) known.delete(path);
+    const next = all.map(({ path }) => path);
+    const moved = next.join("\n") !== order;
+    order = moved ? next.join("\n") : order;
+    const lines = log.slice(sent);
+    sent = log.length;
+    changed(
+      { full: false, head: headOf(shown), tasks, gone, order: moved ? next : undefined, log: lines, continues: true },
+      state.seq,
+    );
+  };
+  const soon = (): void => {
+    timer ??= setTimeout(tell, EVERY_MS);
+  };
+  const compare = async (): Promise<void> => {
+    const report = await crew.changes(id).catch(() => undefined);
+    if (!report || over.signal.aborted) return;
+    shown = { ...shown, diffs: changeSizes(report.files) };
+    soon();
+  };
+  const settle = async (): Promise<void> => {
+    owner = await crew.kept.owner(id);
+    if (owner === undefined) cutOffAll(state);
+    const life = runStatusOf(state, owner !== undefined);
+    if (life !== shown.life && !(shown.life === "damaged" && !isEnded(life))) {
+      shown = { ...shown, life };
+      soon();
+    }
+  };
+
+  const follow = async (): Promise<void> => {
+    void compare();
+    let looks = 0;
+    do {
+      const idle = looks > 0 && (await crew.kept.owner(id)) === undefined;
+      looks += 1;
+      if (idle && looks % LOOKS_PER_READ !== 0) continue; // reading a long journal each second would be a waste
+      try {
+        for await (const event of crew.kept.events(id, over.signal, state.seq)) {
+          take(event);
+          const life = runStatusOf(state, true);
+          if (life !== shown.life) shown = { ...shown, life };
+          if (event.type === "node.ended" || event.type === "run.ended") void compare();
+          soon();
+        }
+        await settle();
+      } catch (error) {
+        if (!over.signal.aborted && !isActive(shown.life)) problems = [messageOf(error)];
+      }
+    } while (await pause(LOOK_EVERY_MS, over.signal));
+  };
+  void follow();
+
+  return {
+    shown: () => shown,
+    snapshot: (after) => {
+      const all = rows();
+      const next = log.slice(0, sent);
+      const has = after !== undefined && after > 0 && next.some(({ seq }) => seq === after);
+      return {
+        full: true,
+        head: headOf(shown),
+        tasks: all,
+        gone: [],
+        order: all.map(({ path }) => path),
+        log: has ? next.filter(({ seq }) => seq > after) : next.slice(-LOG_LINES),
+        continues: has,
+      };
+    },
+    close: () => {
+      over.abort();
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,166 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { isCrewError } from "../core/schema/error.ts";
+import type { Crew } from "../crew.ts";
+import { readRegularFile } from "../runtime/disk/regular-file.ts";
+import { openServer, type RunningServer } from "../runtime/network/loopback-server.ts";
+import { createCostReader } from "./cost.ts";
+import { type Hub, openHub } from "./hub.ts";
+import { sendError, sendJson, sendNotice, sendText } from "./responses.ts";
+import { bodyOf, changes, looks, type WebContext } from "./routes.ts";
+import { createSessions, type WebRole, type WebSecrets } from "./sessions.ts";
+
+export type WebOptions = Readonly<{
+  secrets: WebSecrets;
+  port: number;
+  /** The folder with the built page. */
+  assets: string;
+  onError(error: unknown): void;
+}> &
+  Pick<WebContext, "crewAt" | "ownCommand">;
+
+/** What the page is made of, and how each file is served. */
+const files: Readonly<Record<string, Readonly<{ file: string; type: string }>>> = {
+  "": { file: "index.html", type: "text/html" },
+  "app.js": { file: "app.js", type: "text/javascript" },
+  "app.css": { file: "app.css", type: "text/css" },
+  "icon.svg": { file: "icon.svg", type: "image/svg+xml" },
+};
+
+/** Serves the page on loopback. Nothing is told to a browser that is not signed in. */
+export async function openWeb(crew: Crew, options: WebOptions): Promise<RunningServer> {
+  const { secrets, port, assets, onError } = options;
+  const sessions = createSessions(secrets);
+  const hub = await openHub(crew);
+  const context: WebContext = {
+    crew,
+    hub,
+    cost: createCostReader(crew),
+    crewAt: options.crewAt,
+    ownCommand: options.ownCommand,
+  };
+  const prefix = `/${secrets.prefix}/`;
+
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const url = new URL(request.url ?? "/", "http://here");
+    if (!url.pathname.startsWith(prefix))
+      return sendNotice(response, 404, "Not found", "Open the link that <code>subcrew web</code> prints.");
+    const path = url.pathname.slice(prefix.length);
+    if (path === "enter") return enter(request, response, url);
+    const role = sessions.roleOf(request.headers.cookie);
+    if (role === undefined)
+      return sendNotice(
+        response,
+        401,
+        "Sign in",
+        "Run <code>subcrew web</code> in a terminal and open the link that it prints.",
+      );
+    if (request.method === "POST") return change(request, response, { path, role });
+    if (request.method !== "GET") return sendNotice(response, 405, "Not allowed", "This address can only be read.");
+    const asset = Object.hasOwn(files, path) ? files[path] : undefined;
+    if (asset) return sendText(response, 200, asset.type, await readRegularFile(`${assets}/${asset.file}`));
+    if (path === "events") return connect(request, response, url, hub);
+    return look(request, response, { url, path, role });
+  };
+
+  const enter = (request: IncomingMessage, response: ServerResponse, url: URL): void => {
+    if (request.method !== "GET") return sendNotice(response, 405, "Not allowed", "Open the link in a browser.");
+    const token = url.searchParams.get("token") ?? "";
+    const session = sessions.redeem(token);
+    if (session === "used" && sessions.roleOf(request.headers.cookie) === "full") return moveOn(response);
+    if (typeof session === "string")
+      return sendNotice(
+        response,
+        401,
+        session === "used" ? "This link was used" : "This link is not valid",
+        "Run <code>subcrew web</code> again in a terminal to get a new one.",
+      );
+    moveOn(response, session.cookie);
+  };
+  /** A page and not a redirect: a strict cookie is not sent along when the way here began on another site. */
+  const moveOn = (response: ServerResponse, cookie?: string): void =>
+    sendText(
+      response,
+      200,
+      "text/html",
+      `<!doctype html><html lang="en"><meta charset="utf-8"><title>subcrew</title><meta http-equiv="refresh" content="0;url=${prefix}"><p><a href="${prefix}">Continue</a></p></html>`,
+      cookie === undefined ? {} : { "set-cookie": cookie },
+    );
+
+  const look = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    { url, path, role }: Readonly<{ url: URL; path: string; role: WebRole }>,
+  ): Promise<void> => {
+    const name = path.startsWith("api/") ? path.slice(4) : "";
+    if (!Object.hasOwn(looks, name))
+      return sendJson(response, 404, { code: "BAD_INPUT", message: "There is nothing here.", hint: "" });
+    await answered(response, async () =>
+      looks[name]!(context, { get: (key) => url.searchParams.get(key) ?? "", request, role }),
+    );
+  };
+
+  const change = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    { path, role }: Readonly<{ path: string; role: WebRole }>,
+  ): Promise<void> => {
+    // A page of another origin cannot set this header without being asked first, and a form not at all.
+    if (request.headers["x-subcrew"] !== "page" || !isSameOrigin(request))
+      return sendJson(response, 403, {
+        code: "REFUSED",
+        message: "The request does not come from the page.",
+        hint: "Use the page.",
+      });
+    if (role !== "full")
+      return sendJson(response, 403, {
+        code: "REFUSED",
+        message: "This link can only look.",
+        hint: "Open the link that `subcrew web` prints for yourself.",
+      });
+    const name = path.startsWith("api/") ? path.slice(4) : "";
+    if (!Object.hasOwn(changes, name))
+      return sendJson(response, 404, { code: "BAD_INPUT", message: "There is nothing here.", hint: "" });
+    await answered(response, async () => changes[name]!(context, await bodyOf(request)));
+  };
+
+  const answered = async (response: ServerResponse, work: () => Promise<unknown>): Promise<void> => {
+    try {
+      sendJson(response, 200, await work());
+    } catch (error) {
+      if (!isCrewError(error)) onError(error);
+      if (!response.headersSent) sendError(response, error);
+    }
+  };
+
+  const server = await openServer({
+    port,
+    tokens: {},
+    isOpen: () => true, // cookies decide
+    isLink: ({ url = "", method }) => method === "GET" && url.startsWith(`${prefix}enter?`),
+    handle,
+    onError,
+  }).catch((error: unknown) => {
+    hub.close();
+    throw error;
+  });
+  return {
+    ...server,
+    close: async () => {
+      hub.close();
+      await server.close();
+    },
+  };
+}
+
+/** The browser says where the request comes from; one that does not is refused. */
+const isSameOrigin = ({ headers }: IncomingMessage): boolean =>
+  headers.origin !== undefined || headers["sec-fetch-site"] === "same-origin";
+
+function connect(request: IncomingMessage, response: ServerResponse, url: URL, hub: Hub): void {
+  const run = url.searchParams.get("run") ?? undefined;
+  const last = String(request.headers["last-event-id"] ?? url.searchParams.get("last") ?? "");
+  const cut = last.lastIndexOf(":");
+  const after = cut > 0 && last.slice(0, cut) === run ? Number(last.slice(cut + 1)) : undefined;
+  request.socket.setTimeout(0);
+  hub.connect(response, { run, after: after !== undefined && Number.isSafeInteger(after) ? after : undefined });
+}

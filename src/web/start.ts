@@ -1,0 +1,120 @@
+import { resolve } from "node:path";
+import { z } from "zod";
+import { needsOf } from "../core/plan/graph.ts";
+import type { AnyInput } from "../core/plan/input.ts";
+import type { Body, Node, Plan } from "../core/plan/plan.ts";
+import { runParameters } from "../core/run/run-parameters.ts";
+import { parseAs } from "../core/schema/parse.ts";
+import { isRecord } from "../core/text/json.ts";
+import { jsonText } from "../core/text/json-text.ts";
+import { shellWord } from "../core/text/shell-word.ts";
+import type { Crew } from "../crew.ts";
+import { inputOf, type Mode, modeNames, modeOf, unchecked } from "../modes/compile.ts";
+import type { FormSchema, PlannedNode, PlanPreview, StartOptions } from "./client/wire.ts";
+import { badInput } from "./responses.ts";
+
+/** What the page may say about a run as a whole; the rest is for programs. */
+const offered = runParameters.pick({
+  name: true,
+  maxTimeMs: true,
+  budget: true,
+  maxDepth: true,
+  onLimit: true,
+  onProviderFault: true,
+  reuse: true,
+  strict: true,
+  unattended: true,
+  projectInstructions: true,
+});
+
+/** A schema of zod as a form needs it. */
+const formSchemaOf = (schema: z.ZodType): FormSchema => z.toJSONSchema(schema, { io: "input" }) as FormSchema;
+
+const commandOf = (mode: Mode): string => (mode === "single" || mode === "plan" ? "run" : mode);
+
+const what: Readonly<Record<Exclude<Mode, "plan">, string>> = {
+  single: "One agent, one task.",
+  parallel: "Several tasks side by side. One that fails does not stop the others.",
+  chain: "One task after the other, each with the result of the one before.",
+  race: "The same task for several agents or models. The first good answer wins.",
+  team: "Members with roles, tasks that depend on each other, reviews and approvals.",
+};
+
+/** What the form for a new run is made of: the schemas that the command line uses, and the agents there are. */
+export async function startOptions(crew: Crew, projects: readonly string[]): Promise<StartOptions> {
+  const [{ agents }, models] = await Promise.all([crew.agents(), crew.models().catch(() => undefined)]);
+  return {
+    modes: modeNames
+      .filter((mode) => mode !== "plan")
+      .map((mode) => ({
+        mode,
+        command: commandOf(mode),
+        what: what[mode],
+        schema: formSchemaOf(inputOf(mode)),
+      })),
+    options: formSchemaOf(offered),
+    agents: agents.map(({ name, agent }) => ({ name, description: agent.description.slice(0, 300) })),
+    models: models ? modelNames(models) : [],
+    projects: [...new Set([crew.cwd, ...projects])],
+    cwd: crew.cwd,
+  };
+}
+
+const modelNames = ({ tiers, shortcuts }: Awaited<ReturnType<Crew["models"]>>): string[] =>
+  [...tiers, ...shortcuts].flatMap(({ name, model }) => (model === undefined ? [] : [name]));
+
+export type StartRequest = Readonly<{ cwd: string; input: AnyInput; options: Readonly<Record<string, unknown>> }>;
+
+/** Checks what the form sends. */
+export function startRequestOf(body: unknown, fallback: string): StartRequest {
+  if (!isRecord(body) || !isRecord(body["input"])) throw badInput("The input is missing.", "Fill in the form.");
+  const { cwd = fallback, input, options = {} } = body;
+  if (typeof cwd !== "string") throw badInput("The folder is not a text.", "Choose a folder.");
+  const checked = parseAs<Record<string, unknown>>(offered, options, { code: "BAD_INPUT", what: "options of the run" });
+  return { cwd: resolve(cwd), input: input as AnyInput, options: checked };
+}
+
+/** The plan that an input compiles to, and the command that starts the same run. */
+export function planPreview(crew: Crew, { cwd, input }: StartRequest): PlanPreview {
+  const plan: Plan = crew.plan(unchecked(input));
+  return { nodes: plannedNodes(plan), notes: plan.notes ?? [], command: commandLine(input, cwd) };
+}
+
+function plannedNodes(body: Body, inside = ""): PlannedNode[] {
+  return Object.entries(body.nodes).flatMap(([id, node]): PlannedNode[] => {
+    const needs = needsOf(node).map((need) => (need in body.nodes ? inside + need : need));
+    const own: PlannedNode = { id: inside + id, kind: node.kind, needs, ...about(node) };
+    return node.kind === "loop"
+      ? [
+          own,
+          ...plannedNodes(node.body, `${inside}${id}/`).map((each) =>
+            each.needs.length > 0 ? each : { ...each, needs: [own.id] },
+          ),
+        ]
+      : [own];
+  });
+}
+
+function about(node: Node): Pick<PlannedNode, "agent" | "text"> {
+  switch (node.kind) {
+    case "task":
+      return { agent: node.task.agent ?? "default agent", text: node.task.prompt.slice(0, 500) };
+    case "gate":
+      return { agent: "a person", text: node.question.slice(0, 500) };
+    case "join":
+      return { agent: "", text: node.pick === "first" ? "takes the first good result" : "waits for all" };
+    case "loop":
+      return { agent: "", text: `repeats up to ${node.max} times until "${node.until}" approves` };
+  }
+}
+
+/** The shell command for an input: its words where they say all of it, otherwise the input as it is. */
+function commandLine(input: AnyInput, cwd: string): string {
+  const mode = modeOf(input);
+  const { mode: _mode, ...rest } = input as Record<string, unknown>;
+  const { task, agent, ...more } = rest;
+  const at = `--cwd ${shellWord(cwd)} --bg`;
+  if (mode === "single" && typeof task === "string" && typeof agent === "string" && Object.keys(more).length === 0)
+    return `subcrew run ${at} ${shellWord(agent)} ${shellWord(task)}`;
+  return `subcrew ${commandOf(mode)} ${at} --input - <<'END'\n${jsonText(rest, 2)}\nEND`;
+}

@@ -1,0 +1,363 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import AxeBuilder from "axe-core";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { needsTimeout } from "../../needs.ts";
+import { script } from "../command.ts";
+import { openChromium, type Served, serve } from "./lab.ts";
+
+/** Text that would act in a page that takes it for HTML, a script, a link or an image. */
+const hostile = [
+  "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>",
+  "[click](javascript:document.title='owned') ![pixel](http://203.0.113.9/pixel.png)",
+  "</pre></div><iframe src='http://203.0.113.9/'></iframe>",
+  "\u001b]0;owned\u0007 \u202e txt.exe",
+].join("\n\n");
+
+const held = "until test -e go; do sleep 0.05; done";
+const files = {
+  "answer.json": script({ text: "## The **answer**\n\n- one\n- `two`", usage: { input: 900, output: 100 } }),
+  "hostile.json": script(
+    { calls: [{ name: "bash", input: { command: `printf '%s' ${JSON.stringify(hostile)}` } }] },
+    { text: hostile },
+  ),
+  "held.json": script({ calls: [{ name: "bash", input: { command: held, timeoutMs: 600_000 } }] }, "It was let go."),
+  "edit.json": script(
+    { calls: [{ name: "write_file", input: { path: "made.txt", content: "one line\n" } }] },
+    "It is written.",
+  ),
+  "team.json": JSON.stringify({
+    team: {
+      tasks: [
+        { id: "page", task: "Write it.", requiresApproval: true, tools: ["read_file"] },
+        { id: "ship", task: "Ship it.", depends: ["page"] },
+      ],
+    },
+  }),
+};
+
+let browser: Browser | undefined;
+let missing: string | undefined;
+let served: Served;
+let page: Page;
+let faults: readonly string[];
+
+beforeAll(async () => {
+  const opened = await openChromium();
+  if ("missing" in opened) {
+    missing = opened.missing;
+    return;
+  }
+  browser = opened;
+  served = await serve(browser, files);
+  ({ page, faults } = await served.tab());
+}, needsTimeout);
+afterAll(async () => {
+  await served?.close();
+  await browser?.close();
+});
+
+const model = (file: string): string[] => ["--model", `scripted:${file}.json`];
+const background = async (...words: readonly string[]): Promise<string> => {
+  const { stdout, stderr } = await served.place.run([...words, "--bg", "--json"], { shared: false });
+  if (stdout === "") throw new Error(stderr);
+  return (JSON.parse(stdout) as { id: string }).id;
+};
+const letGo = (): void => writeFileSync(join(served.place.workspace, "go"), "");
+const at = (hash: string): Promise<void> => page.evaluate((to) => void (location.hash = to), hash);
+const chip = (text: string) => page.locator(".run-head .chip", { hasText: text });
+
+test("an empty list of runs says how to start one", async (context) => {
+  if (missing !== undefined) context.skip(missing);
+  await page.getByText("There are no runs yet").waitFor();
+  expect(await page.locator(".empty code").textContent()).toContain("subcrew run explore");
+});
+
+test("a run that is started from the form shows its plan first, is watched until it ends, and its transcript opens", async (context) => {
+  if (missing !== undefined) context.skip(missing);
+  await page.getByRole("link", { name: "Start a run" }).click();
+  await page.getByRole("button", { name: "chain" }).click();
+  const tasks = page.getByLabel(/^task \(needed\)/);
+  await tasks.nth(0).fill("Say something.");
+  await tasks.nth(1).fill("Repeat: {previous}");
+  const models = page.getByLabel(/^model/);
+  for (const index of [0, 1]) await models.nth(index).fill("scripted:answer.json");
+  await page.locator(".plan-pane .box").nth(1).waitFor();
+  expect(await page.locator(".plan-pane .box").count()).toBe(2);
+  await page.getByRole("button", { name: "Start the run" }).click();
+  await chip("done").waitFor();
+  await page.locator(".tree .task-row .name", { hasText: "Say something." }).click();
+  await page.locator(".entry.turn h3", { hasText: "answer" }).first().waitFor({ state: "attached" });
+  expect(await page.locator(".entry.turn li").allTextContents()).toEqual(["one", "two"]);
+  expect(await page.locator(".entry.prompt").first().textContent()).toContain("Say something.");
+});
+
+test("a deep link opens the same task and turn, and the command can be copied", async (context) => {
+  if (missing !== undefined) context.skip(missing);
+  await page.locator(".entry.turn h3 a").first().click();
+  const address = page.url();
+  expect(address).toMatch(/#\/run\/run_\w+\/[^?]+\?turn=1$/);
+  await page.reload();
+  await page.locator("#turn-1").waitFor();
+  await page.getByRole("button", { name: "Copy command" }).click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^subcrew show run_/);
+});
+
+test("an approval is answered in place and the run goes on", async (context) => {
+  if (missing !== undefined) context.skip(missing);
+  const id = await background("team", "--input", "team.json", ...model("answer"));
+  await at("#/needs");
+  const card = page.locator(".need", { hasText: "answer" }).first();
+  await card.getByRole("button", { name: "Allow" }).click();
+  await at(`#/run/${id}`);
+  await chip("done").waitFor();
+  const { stdout } = await served.place.run(["logs", id, "--json"], { shared: false });
+  expect(stdout).toContain('"by":"the page"');
+});
+
+test("a call that needs permission is shown as the diff it would make, and a denial reaches the agent", async (context) => {
+  if (missing !== undefined) context.skip(missing);
+  await background("run", "general", "Write a file.", ...model("edit"), "--permission-mode", "default");
+  await at("#/needs");
+  const card = page.locator(".need").first();
+  await card.locator("pre.diff .added", { hasText: "+one line" }).waitFor();
+  await card.getByLabel("Your words, if any").fill("Not there.");
+  await card.getByRole("button", { name: "Deny" }).click();
+  await page.getByText("Nothing waits for you").waitFor();
+});
+
+test("output of a model that holds HTML, scripts and links stays text", async (context) => {
+  if (missing !== undefined) context.skip(missing);
+  const { stdout } = await served.place.run(
+    [
+      "run",
+      "general",
+      hostile,
+      ...model("hostile"),
+      "--permission-mode",
+      "bypass",
+      "--sandbox",
+      "off",
+      "--name",
+      "<b>hostile</b>",
+      "-o",
+      "json",
+    ],
+    { shared: false },
+  );
+  expect(stdout).toContain("owned");
+  await at("#/runs");
+  await page.locator(".run-row .name", { hasText: "<b>hostile</b>" }).first().click();
+  await page.locator(".tree .all-rows .task-row").first().click();
+  await page.locator(".entry.call summary").first().click();
+  for (const tab of ["changes", "prompt", "definition", "cost", "warnings", "transcript"]) {
+    await page.getByRole("tab", { name: tab }).click();
+    await page.locator(".detail-body .wait").waitFor({ state: "detached" });
+  }
+  await page.locator(".entry.turn", { hasText: "onerror" }).first().waitFor();
+  expect(await page.locator("main iframe, main img, main script").count()).toBe(0);
+  expect(await page.locator('main a[href^="javascript" i]').count()).toBe(0);
+  expect(await page.title()).not.toContain("owned");
+  expect(faults).toEqual([]);
+});
+
+test("a run is paused and resumed from the page, and another one is cancelled", async (context) => {
+  if (missing !== undefined) context.skip(missing);
+  const id = await background(
+    "run",
+    "bash",
+    "Wait.",
+    ...model("held"),
+    "--permission-mode",
+    "bypass",
+    "--sandbox",
+    "off",
+  );
+  await at(`#/run/${id}`);
+  await chip("running").waitFor();
+  const actions = page.locator(".actions");
+  await actions.getByRole("button", { name: "pause" }).click();
+  await chip("paused").waitFor();
+  await actions.getByRole("button", { name: "resume" }).click();
+  await chip("done").waitFor(); // a command that was interrupted is not run again
+  await at(
+    `#/run/${await background("run", "bash", "Wait.", ...model("held"), "--permission-mode", "bypass", "--sandbox", "off")}`,
+  );
+  await chip("running").waitFor();
+  await actions.getByRole("button", { name: "cancel" }).click();
+  await page.getByRole("button", { name: "Yes, cancel" }).click();
+  await chip("cancelled").waitFor();
+});
+
+test("the page goes on without a gap or a duplicate after the server was killed, and the run never notices", async (context) => {
+  if (missing !== undefined) context.skip(missing);
+  const id = await background(
+    "parallel",
+    'bash="Wait."',
+    'explore="x"',
+    ...model("held"),
+    "--permission-mode",
+    "bypass",
+    "--sandbox",
+    "off",
+  );
+  await at(`#/run/${id}?view=events`);
+  await page.locator(".log-row", { hasText: "tool.started" }).first().waitFor();
+  await served.kill();
+  await page.locator(".live.lost").waitFor();
+  letGo();
+  await served.place.run(["wait", id], { shared: false });
+  await served.start();
+  await chip("done").waitFor();
+  await page.setViewportSize({ width: 1280, height: 4_000 });
+  await page.locator(".log-row", { hasText: "run.ended" }).waitFor();
+  const seen = await page
+    .locator(".log-row")
+    .evaluateAll((rows) => rows.map((row) => Number((row as HTMLElement).dataset["seq"])));
+  await page.setViewportSize({ width: 1280, height: 800 });
+  const { stdout } = await served.place.run(["logs", id, "--json"], { shared: false });
+  const recorded = stdout
+    .trim()
+    .split("\n")
+    .map((line) => (JSON.parse(line) as { seq?: number }).seq)
+    .filter((seq) => seq !== undefined);
+  expect(seen).toEqual(recorded);
+});
+
+test("two runs are compared side by side", async (context) => {
+  if (missing !== undefined) context.skip(missing);
+  await at("#/runs");
+  const boxes = page.locator(".run-row input[type=checkbox]");
+  await boxes.nth(0).check();
+  await boxes.nth(1).check();
+  await page.getByRole("link", { name: "Compare 2" }).click();
+  await page.getByRole("row", { name: /^Turns/ }).waitFor();
+  expect(await page.locator(".two .card").count()).toBeGreaterThanOrEqual(4);
+});
+
+test("agents are searched, explained and converted", async (context) => {
+  if (missing !== undefined) context.skip(missing);
+  const folder = join(served.place.home, ".claude", "agents");
+  await import("node:fs").then(({ mkdirSync }) => mkdirSync(folder, { recursive: true }));
+  writeFileSync(
+    join(folder, "reader.md"),
+    "---\nname: reader\ndescription: Reads everything.\ntools: Read, Grep\n---\nRead it.\n",
+  );
+  await at("#/agents");
+  await page.getByLabel("Search agents").fill("everything");
+  await page.locator(".agent-list a", { hasText: "reader" }).click();
+  await page.getByRole("row", { name: /^tools .*read_file/ }).waitFor();
+  await page.getByLabel("Dialect").selectOption("gemini");
+  await page.locator("pre", { hasText: "Read it." }).waitFor();
+});
+
+test("the cost page has a bar and a row for each agent", async (context) => {
+  if (missing !== undefined) context.skip(missing);
+  await at("#/cost");
+  await page.locator("svg.plot rect").first().waitFor();
+  await page.getByRole("row", { name: /general/ }).waitFor();
+});
+
+test("everything is reached with the keyboard alone", async (context) => {
+  if (missing !== undefined) context.skip(missing);
+  await at("#/runs");
+  await page.locator(".run-row").first().waitFor();
+  await page.keyboard.press("g");
+  await page.keyboard.press("n");
+  await page.getByRole("heading", { name: "Needs you" }).waitFor();
+  await page.keyboard.press("g");
+  await page.keyboard.press("r");
+  await page.getByRole("heading", { name: "Runs", exact: true }).waitFor();
+  for (
+    let step = 0;
+    step < 40 && !(await page.evaluate(() => document.activeElement?.getAttribute("role") === "grid"));
+    step += 1
+  )
+    await page.keyboard.press("Tab");
+  await page.keyboard.press("End");
+  await page.keyboard.press("Enter");
+  await page.locator(".run-head").waitFor();
+  for (
+    let step = 0;
+    step < 40 && !(await page.evaluate(() => document.activeElement?.getAttribute("role") === "treegrid"));
+    step += 1
+  )
+    await page.keyboard.press("Tab");
+  await page.keyboard.press("ArrowDown");
+  await page.locator(".task-row.selected").waitFor();
+  await page.keyboard.press("2");
+  await page.locator(".graph .box.selected").waitFor();
+  await page.keyboard.press("3");
+  await page.locator(".bar-row.selected").waitFor();
+  await page.keyboard.press("1");
+  await page.locator(".task-row.selected").waitFor();
+  await page.keyboard.press("?");
+  await page.getByRole("dialog").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Escape");
+  await page.getByRole("heading", { name: "Runs", exact: true }).waitFor();
+});
+
+test("no page has a serious accessibility fault, at full width and on a phone, light and dark", async (context) => {
+  if (missing !== undefined) context.skip(missing);
+  const found: string[] = [];
+  const [first] = await served.place
+    .run(["runs", "--json"])
+    .then(({ stdout }) => JSON.parse(stdout) as { id: string; tasks: string[] }[]);
+  for (const [width, dark] of [
+    [1280, false],
+    [390, true],
+  ] as const) {
+    const tab = await served.tab({ width, dark, height: 844 });
+    if (width === 390) await tab.page.getByRole("heading", { name: "Needs you" }).waitFor(); // a phone begins with it
+    const run = `#/run/${first!.id}`;
+    const always = ["#/runs", "#/start/team", "#/cost", `${run}/${first!.tasks[0]!}`];
+    for (const hash of dark
+      ? always
+      : [...always, "#/needs", "#/agents/explore", run, `${run}?view=graph`, `${run}?view=timeline`]) {
+      await tab.page.evaluate((to) => void (location.hash = to), hash);
+      await tab.page.locator("main h1").first().waitFor();
+      await tab.page.locator(".wait").first().waitFor({ state: "detached" });
+      const wide = await tab.page.evaluate(() => document.documentElement.scrollWidth);
+      if (wide > width) found.push(`${width} ${hash}: the page is ${wide} wide`);
+      // The page allows no script from elsewhere, so the checker comes in beside it.
+      await tab.page.evaluate(AxeBuilder.source);
+      const faulty = await tab.page.evaluate(async () => {
+        const axe = (
+          globalThis as unknown as {
+            axe: {
+              run(
+                options: object,
+              ): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>;
+            };
+          }
+        ).axe;
+        const { violations } = await axe.run({ iframes: false, resultTypes: ["violations"] });
+        return violations
+          .filter(({ impact }) => impact === "serious" || impact === "critical")
+          .map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`);
+      });
+      found.push(...faulty.map((text) => `${width} ${hash} ${text}`));
+    }
+    found.push(...tab.faults);
+    await tab.context.close();
+  }
+  expect(found).toEqual([]);
+});
+
+test("a link for others can look and change nothing", async (context) => {
+  if (missing !== undefined) context.skip(missing);
+  const link = await served.link("--share-readonly");
+  const guest = await browser!.newContext();
+  const tab = await guest.newPage();
+  await tab.goto(link);
+  await tab.getByText("You can look, and change nothing").waitFor();
+  await tab.evaluate(() => void (location.hash = "#/start"));
+  await tab.getByText("This link can only look.").waitFor();
+  await guest.close();
+  expect(faults).toEqual([]);
+});

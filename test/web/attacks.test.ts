@@ -1,0 +1,288 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { request } from "node:http";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createCrew, type Crew } from "../../src/crew.ts";
+import type { RunningServer } from "../../src/runtime/network/loopback-server.ts";
+import { openWeb } from "../../src/web/server.ts";
+import { linkToken, newSecrets } from "../../src/web/sessions.ts";
+
+const secrets = newSecrets();
+const home = mkdtempSync(join(tmpdir(), "subcrew-web-"));
+let crew: Crew;
+let server: RunningServer;
+let cookie: string;
+let guest: string;
+/** What the server was asked to run. */
+const commands: string[] = [];
+
+beforeAll(async () => {
+  for (const file of ["index.html", "app.js", "app.css", "icon.svg"]) writeFileSync(join(home, file), file);
+  crew = createCrew({ cwd: home, home: join(home, "state"), userHome: home, env: {} });
+  server = await openWeb(crew, {
+    secrets,
+    port: 0,
+    assets: home,
+    crewAt: async () => crew,
+    ownCommand: async (words) => {
+      commands.push(words.join(" "));
+      return "[]";
+    },
+    onError: () => {},
+  });
+  cookie = await signedIn("full");
+  guest = await signedIn("read");
+});
+afterAll(() => server.close());
+
+type Answer = Readonly<{ status: number; headers: Readonly<Record<string, unknown>>; body: string }>;
+type Asked = Readonly<{ method?: string; headers?: Readonly<Record<string, string>>; body?: string }>;
+
+/** A request past every library, since those do not let one lie about the host. */
+function ask(path: string, { method = "GET", headers = {}, body }: Asked = {}): Promise<Answer> {
+  return new Promise((done, failed) => {
+    const asked = request({ host: "127.0.0.1", port: server.port, path, method, headers }, (response) => {
+      let text = "";
+      response.on("data", (chunk: Buffer) => (text += chunk.toString()));
+      response.on("end", () => done({ status: response.statusCode ?? 0, headers: response.headers, body: text }));
+      response.on("error", failed);
+    });
+    asked.on("error", failed);
+    asked.end(body);
+  });
+}
+
+const at = (path: string): string => `/${secrets.prefix}/${path}`;
+async function signedIn(role: "full" | "read"): Promise<string> {
+  const { headers } = await ask(at(`enter?token=${linkToken(secrets, role)}`));
+  return String(headers["set-cookie"]).split(";")[0]!;
+}
+const ours = () => ({
+  cookie,
+  origin: `http://127.0.0.1:${server.port}`,
+  "x-subcrew": "page",
+  "content-type": "application/json",
+});
+const post = (more: Readonly<Record<string, string>> = {}, body = "{}"): Promise<Answer> =>
+  ask(at("api/plan"), { method: "POST", headers: { ...ours(), ...more }, body });
+
+describe("signing in", () => {
+  test("the cookie is HttpOnly, SameSite=Strict and only for the random prefix", async () => {
+    const { headers, status, body } = await ask(at(`enter?token=${linkToken(secrets, "full")}`));
+    expect(status).toBe(200);
+    expect(String(headers["set-cookie"])).toMatch(
+      new RegExp(`^subcrew=[^;]+; Path=/${secrets.prefix}; HttpOnly; SameSite=Strict; Max-Age=\\d+$`),
+    );
+    expect(body).not.toContain("token=");
+    expect(secrets.prefix).toMatch(/^[\w-]{22}$/);
+  });
+
+  test("a link works once, and one of another start, another key or made up does not work", async () => {
+    const token = linkToken(secrets, "full");
+    expect((await ask(at(`enter?token=${token}`))).status).toBe(200);
+    expect((await ask(at(`enter?token=${token}`))).status).toBe(401);
+    const others = [
+      linkToken(newSecrets(secrets), "full"),
+      linkToken({ ...newSecrets(), boot: secrets.boot }, "full"),
+      "",
+      "full",
+      `${token.slice(0, -1)}A`,
+      token.replace("full", "read"),
+    ];
+    for (const other of others)
+      expect((await ask(at(`enter?token=${encodeURIComponent(other)}`))).status, other).toBe(401);
+  });
+
+  test.each(["", "app.js", "events", "api/hello", "api/runs"])("without the cookie, %j tells nothing", async (path) => {
+    for (const sent of ["", "subcrew=full.x.y.z", `subcrew=${linkToken(secrets, "full")}`]) {
+      const { status, body } = await ask(at(path), { headers: sent === "" ? {} : { cookie: sent } });
+      expect(status).toBe(401);
+      expect(body).toContain("Run <code>subcrew web</code>");
+    }
+  });
+
+  test("outside of the prefix there is nothing, also with the cookie", async () => {
+    for (const path of ["/", "/app.js", "/api/hello", `/${secrets.prefix}x/`, `/${secrets.prefix}`])
+      expect((await ask(path, { headers: { cookie } })).status, path).toBe(404);
+  });
+
+  test("a cookie of another local server of the same name does not hide ours", async () => {
+    expect((await ask(at("api/hello"), { headers: { cookie: `subcrew=other; ${cookie}` } })).status).toBe(200);
+  });
+
+  test("only named files are served", async () => {
+    for (const path of [
+      "../state/web.json",
+      "%2e%2e/web.json",
+      "web.json",
+      "constructor",
+      "api/constructor",
+      "__proto__",
+      "api/toString",
+    ])
+      expect((await ask(at(path), { headers: { cookie } })).status, path).toBe(404);
+  });
+});
+
+describe("a page of another origin", () => {
+  test("under its own name (DNS rebinding) it gets nothing", async () => {
+    for (const host of [
+      "evil.example",
+      `evil.example:${server.port}`,
+      `127.0.0.1.evil.example:${server.port}`,
+      `0.0.0.0:${server.port}`,
+      "127.0.0.1:1",
+    ])
+      expect((await ask(at("api/hello"), { headers: { cookie, host } })).status, host).toBe(403);
+  });
+
+  test("it cannot send requests with the cookie of the person (CSRF)", async () => {
+    expect((await post()).status).toBe(400); // ours gets as far as the input
+    for (const more of [
+      { origin: "http://evil.example" },
+      { origin: "null" },
+      { origin: `http://127.0.0.1:${server.port + 1}` },
+      { origin: `https://127.0.0.1:${server.port}` },
+      { "sec-fetch-site": "cross-site" },
+      { "sec-fetch-site": "same-site" },
+      { "x-subcrew": "" },
+    ])
+      expect((await post(more)).status, JSON.stringify(more)).toBe(403);
+    const { origin: _origin, ...without } = ours();
+    expect((await ask(at("api/plan"), { method: "POST", headers: without, body: "{}" })).status).toBe(403);
+    expect((await post({ "content-type": "text/plain" })).status).toBe(415);
+  });
+
+  test("it cannot read with the cookie of the person either", async () => {
+    expect((await ask(at("api/hello"), { headers: { cookie, "sec-fetch-site": "cross-site" } })).status).toBe(403);
+    expect((await ask(at("events"), { headers: { cookie, origin: "http://evil.example" } })).status).toBe(403);
+    const { headers } = await ask(at("api/hello"), { headers: { cookie } });
+    expect(Object.keys(headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
+  });
+
+  test("it may follow the link that signs in, and nothing else", async () => {
+    const link = await ask(at(`enter?token=${linkToken(secrets, "full")}`), {
+      headers: { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" },
+    });
+    expect(link.status).toBe(200);
+    expect((await ask(at(""), { headers: { cookie, "sec-fetch-site": "cross-site" } })).status).toBe(403);
+  });
+
+  test("it cannot put a frame around the page (clickjacking), and scripts come from the page alone", async () => {
+    for (const path of ["", "app.js", "api/hello", "enter?token=x"]) {
+      const { headers } = await ask(at(path), { headers: { cookie } });
+      const policy = String(headers["content-security-policy"]);
+      for (const part of [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+      ])
+        expect(policy).toContain(part);
+      expect(policy).not.toMatch(/unsafe|\*|https?:/);
+      expect(headers).toMatchObject({
+        "x-frame-options": "DENY",
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+        "cache-control": "no-store",
+        "cross-origin-resource-policy": "same-origin",
+      });
+    }
+  });
+});
+
+describe("clients that misbehave", () => {
+  test("a body over the limit is refused, with and without its length", async () => {
+    const long = JSON.stringify({ input: { task: "x".repeat(1_100_000) } });
+    expect((await post({}, long)).status).toBe(413);
+    expect((await post({ "transfer-encoding": "chunked" }, long).catch(() => ({ status: 413 }))).status).toBe(413);
+    expect((await ask(at("api/hello"), { headers: { cookie } })).status).toBe(200);
+  });
+
+  test.each([
+    "",
+    "[]",
+    "null",
+    "{",
+    '{"input":1}',
+    '{"input":{"mode":"nope"}}',
+    '{"run":5}',
+    '{"__proto__":{"x":1},"input":{"mode":"single"}}',
+  ])("the body %j is a sentence and not a crash", async (body) => {
+    const answer = await post({}, body);
+    expect(answer.status).toBe(400);
+    expect(JSON.parse(answer.body)).toEqual({
+      code: "BAD_INPUT",
+      message: expect.stringMatching(/\.$/),
+      hint: expect.any(String),
+    });
+  });
+
+  test("a client that opens the stream and never reads is cut off, and the others are served", async () => {
+    const socket = connect(server.port, "127.0.0.1");
+    socket.write(`GET ${at("events")} HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nCookie: ${cookie}\r\n\r\n`);
+    socket.pause();
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask(at("api/hello"), { headers: { cookie } })));
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
+    socket.destroy();
+  });
+
+  test("more streams than allowed are told to come back", async () => {
+    const sockets = Array.from({ length: 101 }, () => connect(server.port, "127.0.0.1"));
+    const heads = await Promise.all(
+      sockets.map(
+        (socket) =>
+          new Promise<string>((done) => {
+            socket.once("data", (chunk: Buffer) => done(chunk.toString().split("\r\n", 1)[0]!));
+            socket.write(`GET ${at("events")} HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nCookie: ${cookie}\r\n\r\n`);
+          }),
+      ),
+    );
+    for (const socket of sockets) socket.destroy();
+    expect(heads.filter((head) => head.includes("503")).length).toBeGreaterThanOrEqual(1);
+    expect(heads.filter((head) => head.includes("200")).length).toBeGreaterThanOrEqual(99);
+  });
+});
+
+describe("a guest", () => {
+  test("can look and send nothing", async () => {
+    expect(JSON.parse((await ask(at("api/hello"), { headers: { cookie: guest } })).body)).toMatchObject({
+      role: "read",
+    });
+    for (const name of ["start", "plan", "tell", "act", "continue", "apply"]) {
+      const { status, body } = await ask(at(`api/${name}`), {
+        method: "POST",
+        headers: { ...ours(), cookie: guest },
+        body: "{}",
+      });
+      expect(status).toBe(403);
+      expect(JSON.parse(body)).toMatchObject({ message: "This link can only look." });
+    }
+    expect(commands).toEqual([]);
+  });
+});
+
+describe("what the page asks for", () => {
+  test("an unknown run, task or agent file gets the sentence of the terminal and its hint", async () => {
+    const { status, body } = await ask(at("api/actions?run=run_nothere&path="), { headers: { cookie } });
+    expect(status).toBe(404);
+    expect(JSON.parse(body)).toMatchObject({ code: "UNKNOWN_RUN", hint: expect.stringMatching(/\w/) });
+    const convert = await ask(at("api/convert?name=/etc/passwd&to=claude"), { headers: { cookie } });
+    expect(convert.status).toBe(404);
+    expect(commands).toEqual([]);
+  });
+
+  test("a run id with a path in it reads nothing", async () => {
+    for (const run of ["../../etc", "..", "run_x/../..", "%00"])
+      expect(
+        (await ask(at(`api/transcript?run=${encodeURIComponent(run)}&path=`), { headers: { cookie } })).status,
+        run,
+      ).toBeGreaterThanOrEqual(400);
+  });
+});
