@@ -94,6 +94,7 @@ export const facts = {
   "node.unparked": fact("A parked task goes on.", { why: text }),
   "node.paused": fact("One task was paused while the rest of the run goes on.", { reason: text }),
   "node.resumed": fact("A paused task goes on.", {}),
+  "node.won": fact("A contender has a place among the winners; its changes are applied next.", {}),
   "node.ended": fact("A node ended.", { outcome }),
   "turn.started": fact("A model is asked.", {
     turn: count,

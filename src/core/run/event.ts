@@ -133,6 +133,8 @@ export type Fact =
   /** It was stopped in order, or does not begin, while the rest of the run goes on. */
   | { type: "node.paused"; reason: string }
   | { type: "node.resumed" }
+  /** A contender has a place among the winners; its changes are applied next. */
+  | { type: "node.won" }
   | { type: "node.ended"; outcome: Outcome }
   | {
       type: "turn.started";

@@ -54,6 +54,7 @@ const known: Readonly<Record<Fact["type"], true>> = {
   "node.unparked": true,
   "node.paused": true,
   "node.resumed": true,
+  "node.won": true,
   "node.ended": true,
   "turn.started": true,
   "turn.partial": true,

@@ -15,8 +15,34 @@ export type Claims = Readonly<{
   release(id: string): void;
 }>;
 
-export function createClaims(all: Schedule): Claims {
+/** What is recorded about places that contenders hold. */
+export type ClaimRecord = Readonly<{
+  /** True when the journal says that a contender had a place before the run was interrupted. */
+  had(id: string): boolean;
+  /** Records that a contender has a place; resolves when the record is durable. */
+  record(id: string): Promise<void>;
+}>;
+
+/**
+ * The claims of one plan. A place is recorded before the changes of its contender are applied, and given to the same contender
+ * after a resume: else another one could win then, and the changes of both would be in the workspace.
+ */
+export function createClaims(all: Schedule, { had, record }: ClaimRecord): Claims {
   const held = new Map<string, readonly ScheduleEntry[]>();
+  const recorded = new Set<string>();
+  for (const id of all.entries.keys()) {
+    const joins = had(id) ? pickingJoins(all, id) : [];
+    if (joins.length > 0) held.set(id, joins);
+  }
+  /** A run that is being paused records no place, and none is given. */
+  const given = async (id: string, won: boolean): Promise<boolean> => {
+    if (!won || recorded.has(id) || pickingJoins(all, id).length === 0) return won;
+    recorded.add(id);
+    return record(id).then(
+      () => true,
+      () => false,
+    );
+  };
   const waiting = new Set<{ id: string; decide(won: boolean): void }>();
 
   const heldOf = (join: ScheduleEntry): number =>
@@ -46,15 +72,15 @@ export function createClaims(all: Schedule): Claims {
   return {
     claim: (id, signal) => {
       const won = signal.aborted ? false : take(id);
-      if (won !== undefined) return Promise.resolve(won);
-      return new Promise((resolve) => {
+      if (won !== undefined) return given(id, won);
+      return new Promise<boolean>((resolve) => {
         const entry = { id, decide: (result: boolean): void => (forget(), resolve(result)) };
         const forget = onAbort(signal, () => {
           waiting.delete(entry);
           resolve(false);
         });
         waiting.add(entry);
-      });
+      }).then((result) => given(id, result));
     },
     mustWait: (id) => held.size > 0 && take(id) === undefined,
     release: (id) => {

@@ -42,7 +42,13 @@ export async function execute(
   const all = schedule(body, scope.roots);
   const running = new Map<string, Stoppable>();
   const over = deferred<void>();
-  const claims = createClaims(all);
+  const claims = createClaims(all, {
+    had: (id) => scope.run.history.events(scope.prefix + id).some(({ type }) => type === "node.won"),
+    record: (id) => {
+      scope.run.emit(scope.prefix + id, { type: "node.won" });
+      return scope.run.durable();
+    },
+  });
   const contests = createContests(all, scope, claims);
   const lookup: Lookup = {
     outcomeOf: (id) => (all.entries.has(id) ? all.entries.get(id)!.outcome : scope.outer.outcomeOf(id)),
