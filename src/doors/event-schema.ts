@@ -37,7 +37,7 @@ export const facts = {
     settings: z
       .strictObject({
         model: text.optional(),
-        address: text.optional(),
+        providers: z.record(z.string(), z.strictObject({ address: text, digest: text })).optional(),
         sandbox: text.optional(),
         projectInstructions: z.literal(false).optional(),
       })
