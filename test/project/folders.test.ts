@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 
 const root = join(import.meta.dirname, "../..");
 
-/** Folders of test/ that are no room of src/: what suites share, and suites over the whole program. */
-const shared = ["conformance", "fuzz", "processes", "project", "simulation", "soak", "support"];
+/** Folders of test/ that are not rooms of src/: what suites share, and suites about the whole program or its documents. */
+const shared = ["conformance", "docs", "fuzz", "processes", "project", "simulation", "soak", "support"];
 
 /** The folders below `folder` that hold test files, without a fixture's own. */
 function foldersWithTests(folder: string): string[] {
