@@ -53,6 +53,7 @@ import {
   withRecordedLimits,
 } from "./recorded-settings.ts";
 import type { RunOptions } from "./run-options.ts";
+import { budgetBelow, reportAbove } from "./report-above.ts";
 
 /** A run that is asked for; `recorded`: its journal, when it is resumed. */
 export type AskedRun = Readonly<{
@@ -100,7 +101,8 @@ export function createPrepare(parts: PrepareParts): Prepare {
         "Allow more with --max-depth in the run above, or start this one outside of it.",
       );
     const maxDepth = above ? smallerDepth(own.maxDepth, above.maxDepth) : own.maxDepth;
-    const parameters: RunParameters = { ...own, ...defined({ maxDepth }) };
+    const budget = above && !recorded ? await budgetBelow(store, above, own.budget ?? {}) : own.budget;
+    const parameters: RunParameters = { ...own, ...defined({ maxDepth, budget }) };
     const parks = parkRulesOf(parameters, recorded?.state.parks, setup.env);
     const { roster, discovery, skills, again } = await knowAgents(options.agents ?? [], parts.finds);
     const plan = withNotes(asked, [
@@ -170,7 +172,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
         return store.lease({ ...lease, workspace: (await workspace()).id, run, above: tasks }, options);
       },
       ...defined({ parent }),
-      ...(above && { depth: above.depth + 1 }),
+      ...(above && { depth: above.depth + 1, report: (spent) => reportAbove(store, above, spent) }),
       ...(outliving && { background: parts.helpers(outliving, given) }),
       compile: (what) => {
         const inner = compile(what, defined({ references: config.references }));

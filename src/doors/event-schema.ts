@@ -175,6 +175,13 @@ export const facts = {
     context: text.optional(),
     task: text.optional(),
   }),
+  "below.ended": fact("A run that a program of the task started has ended or was paused; what it used counts here.", {
+    below: text.describe("the run below"),
+    usage: usageSchema,
+    cost: costSchema,
+    toolCalls: count,
+    spawns: count.describe("the run below and the helpers in it"),
+  }),
   "message.sent": fact("A task got a message.", { from: text, text }),
   "plan.changed": fact("The plan was changed while it runs.", { change }),
   "limit.reached": fact("A limit was reached.", {

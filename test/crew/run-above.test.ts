@@ -1,7 +1,15 @@
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { readRunAbove, RUN_ABOVE_VARIABLE, runAboveText, smallerDepth } from "../../src/core/delegation/run-above.ts";
-import { createCrew, defineAgent } from "../../src/index.ts";
+import {
+  type CrewOptions,
+  createCrew,
+  defineAgent,
+  defineTool,
+  type Result,
+  type RunOptions,
+} from "../../src/index.ts";
 import { type Script, scripted } from "../../src/models/scripted/scripted.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
@@ -47,4 +55,79 @@ test.runIf(process.platform === "linux")("the variable is found above a program 
     env: { NODE: process.execPath, LOOK: look, OF_ABOVE: "0/1 run_a/lead" },
   });
   expect(stdout.trim()).toBe("0/1 run_a/lead");
+});
+
+/** A run whose tool starts a second subcrew, as a program would that it runs: with the same home and the variable of the task. */
+async function nested(
+  turns: readonly Script[],
+  {
+    below = [],
+    budget,
+    home = tempFolder(),
+  }: { below?: readonly Script[]; budget?: RunOptions["budget"]; home?: string },
+) {
+  const results: (Result | string)[] = [];
+  const crew = (options: CrewOptions) =>
+    createCrew({
+      cwd: tempFolder(),
+      home,
+      discover: false,
+      unattended: true,
+      ...options,
+    });
+  const agent = defineAgent({ name: "lead", description: "leads", instructions: "Work.", model: "m" });
+  const start = defineTool({
+    name: "start",
+    description: "Starts a subcrew.",
+    input: z.object({}),
+    effect: "write", // as a command is, so that everything before it is on the disk
+    run: async (_, { env }) => {
+      const inner = crew({ env, agents: [agent], models: { m: scripted(...below) } });
+      results.push(
+        await inner.run({ mode: "single", agent: "lead", task: "y" }).then(
+          (result) => result,
+          (error: unknown) => (error as { code: string }).code,
+        ),
+      );
+      return "started";
+    },
+  });
+  const outer = crew({
+    env: { PATH: "/usr/bin:/bin" },
+    agents: [agent],
+    models: { m: scripted(...turns) },
+    tools: [start],
+    permissions: { allow: ["start"] },
+  });
+  const run = outer.run({ mode: "single", agent: "lead", task: "x" }, { ...(budget && { budget }) });
+  const result = await run;
+  return { result, results, record: await outer.record(run.id), outer };
+}
+
+const started: Script = { calls: [{ name: "start", input: {} }], usage: { input: 10, output: 5 }, cost: 0.01 };
+const said = (cost: number): Script => ({ text: "done", usage: { input: 100, output: 50 }, cost });
+
+test("what a run below used is counted and shown in the run above", async () => {
+  const { result, results, record } = await nested([started, said(0.02)], { below: [said(0.5)] });
+  expect(results).toMatchObject([{ status: "ok", cost: { usd: 0.5 } }]);
+  expect(result).toMatchObject({ status: "ok", output: "done" });
+  expect(result.cost.usd).toBeCloseTo(0.53);
+  expect(result.usage).toMatchObject({ input: 210, output: 105, turns: 3 });
+  expect(record.nodes.get("lead")?.cost.usd).toBeCloseTo(0.53);
+});
+
+test("a run below has what is left of the budget above, and what it uses is gone there", async () => {
+  const turns = { below: [said(0.01), said(0.01)], budget: { maxTurns: 2 } };
+  const { result, results } = await nested([started, said(0.01), said(0.01)], turns);
+  expect(results).toMatchObject([{ status: "ok" }]);
+  expect(result).toMatchObject({ limit: { kind: "turns", value: 2 } });
+  const none = await nested([started, started, said(0.01)], { below: [said(0.01)], budget: { maxSpawns: 1 } });
+  expect(none.results).toMatchObject([{ status: "ok" }, "TOO_MANY_RUNS"]);
+  expect(none.result).toMatchObject({ status: "ok" });
+  expect(await none.outer.runs()).toHaveLength(2);
+});
+
+test("a budget above that is used up leaves a run below nothing", async () => {
+  const { results } = await nested([started, said(0.01)], { below: [said(0.01)], budget: { maxTurns: 1 } });
+  expect(results).toMatchObject([{ status: "failed", fault: { code: "MAX_TURNS" } }]);
 });

@@ -10,6 +10,7 @@ export function budgetSpent(events: readonly KeptEvent[]): BudgetSpent & Readonl
   const helpers = new Set<string>();
   let turns = 0;
   let toolCalls = 0;
+  let below = 0;
   let ms = 0;
   let before: Readonly<{ at: number; works: boolean }> | undefined;
   for (const event of events) {
@@ -31,6 +32,11 @@ export function budgetSpent(events: readonly KeptEvent[]): BudgetSpent & Readonl
       case "tool.started":
         toolCalls += 1;
         break;
+      case "below.ended":
+        turns += event.usage.turns;
+        toolCalls += event.toolCalls;
+        below += event.spawns;
+        break;
       default:
         break;
     }
@@ -42,7 +48,7 @@ export function budgetSpent(events: readonly KeptEvent[]): BudgetSpent & Readonl
     usd: cost.usd + (cost.estimated ?? 0),
     maxTurns: turns,
     maxToolCalls: toolCalls,
-    maxSpawns: helpers.size,
+    maxSpawns: helpers.size + below,
     ms,
   };
 }

@@ -50,6 +50,8 @@ export type Budget = Readonly<{
     signal: AbortSignal,
   ): Promise<Reservation | BudgetRefusal>;
   count(what: "maxTurns" | "maxToolCalls" | "maxSpawns"): Promise<BudgetRefusal | undefined>;
+  /** Counts what was used outside of this process; calls that no longer fit are revoked. */
+  charge(used: BudgetSpent): void;
   /** The largest answer that still fits, in tokens; undefined: no limit. */
   room(): Promise<number | undefined>;
   spent(): Readonly<{ tokens: number; usd: number }>;
@@ -157,6 +159,13 @@ export function createBudget(limits: BudgetLimits, used: BudgetSpent = NOTHING_S
       if (limit !== undefined && counts[what] >= limit) return no(what, `the run may take ${limit} ${NAMES[what]}`);
       counts[what] += 1;
       return undefined;
+    },
+    charge: ({ tokens, usd, ...more }) => {
+      spent.tokens += tokens;
+      spent.usd += usd;
+      for (const what of ["maxTurns", "maxToolCalls", "maxSpawns"] as const) counts[what] += more[what];
+      if (over("tokens", 0) || over("usd", 0)) revokeYoungest();
+      wake();
     },
     room: async () =>
       limits.maxTokens === undefined ? undefined : Math.max(0, limits.maxTokens - spent.tokens - reserved.tokens),

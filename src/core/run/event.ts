@@ -217,6 +217,16 @@ export type Fact =
       context?: string;
       task?: string;
     }
+  /** A run that a program of the task started has ended or was paused: what it used counts here. */
+  | {
+      type: "below.ended";
+      /** The run below. */
+      below: string;
+      usage: Usage;
+      cost: Cost;
+      toolCalls: number;
+      spawns: number;
+    }
   | { type: "message.sent"; from: string; text: string }
   | { type: "plan.changed"; change: Change }
   | {

@@ -71,6 +71,7 @@ const known: Readonly<Record<Fact["type"], true>> = {
   "gate.opened": true,
   "gate.answered": true,
   "remote.joined": true,
+  "below.ended": true,
   "message.sent": true,
   "plan.changed": true,
   "limit.reached": true,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { answer } from "../plan/gate.ts";
 import { change } from "../schedule/change.ts";
+import { belowSpent } from "./run-below.ts";
 
 /** Commands to a run from other processes. */
 export const command = z.discriminatedUnion("do", [
@@ -27,6 +28,8 @@ export const command = z.discriminatedUnion("do", [
   z.strictObject({ do: z.literal("resume"), path: z.string().optional(), retryFailed: z.boolean().optional() }),
   /** Ends the work on the run at once and records no end, as a kill of its process does. Holds for that process only. */
   z.strictObject({ do: z.literal("kill"), pid: z.number() }),
+  /** A run that a program of this task started tells what it used. */
+  z.strictObject({ do: z.literal("charge"), path: z.string(), spent: belowSpent }),
   /** Changes the plan: new nodes, other dependencies, nodes given up. */
   z.strictObject({ do: z.literal("change"), change }),
 ]);

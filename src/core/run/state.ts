@@ -154,6 +154,9 @@ export function reduce(state: State, event: Event): State {
     case "warning":
       state.warnings.push(event.text);
       break;
+    case "below.ended":
+      spend(state, viewOf(state, event), event);
+      break;
     case "turn.ended":
     case "turn.restarted":
       spend(state, viewOf(state, event), event);

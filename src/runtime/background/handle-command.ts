@@ -2,6 +2,7 @@ import { answerKind, misfit } from "../../core/plan/answer-kind.ts";
 import type { RunCommand, Receipt } from "../../core/run/run-command.ts";
 import type { NodeView, State } from "../../core/run/state.ts";
 import { isCrewError } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
 import { pause } from "../async/cancel.ts";
 import { endingWith, taskNames, waitingFor } from "./affected-tasks.ts";
 import type { Run } from "../run/run.ts";
@@ -40,6 +41,11 @@ export async function handleCommand(run: Run, command: RunCommand, signal: Abort
       if (command.pid !== process.pid) return no("Another process works on the run now.");
       run.kill();
       return yes("The work on the run is being ended.");
+    case "charge": {
+      const { usage, cost, ...spent } = command.spent;
+      const counted = run.charge(command.path, { ...spent, usage: defined(usage), cost: defined(cost) });
+      return counted ? yes("It was counted.") : no("The run has ended.");
+    }
     case "change":
       return changeFor(run, command);
   }

@@ -4,7 +4,8 @@ import { endingOf, withoutSpent } from "../../core/outcome/outcome-of-plan.ts";
 import { nodeAt, topNodeOf, withDependents } from "../../core/plan/graph.ts";
 import type { Body, Plan } from "../../core/plan/plan.ts";
 import type { Permissions } from "../../core/policy/permissions.ts";
-import { createBudget } from "../../core/run/budget.ts";
+import { type BudgetSpent, createBudget } from "../../core/run/budget.ts";
+import { type BelowSpent, createBelowMeter } from "../../core/run/run-below.ts";
 import { budgetSpent, changesWork } from "../../core/run/budget-spent.ts";
 import type { Delta, Fact, RunLimits, RecordedSettings } from "../../core/run/event.ts";
 import { hasEnded, historyOf, noHistory, renewable, type RetryFailed } from "../../core/run/history.ts";
@@ -59,6 +60,8 @@ export type Start = RunParts &
     settings?: RecordedSettings;
     /** No key of a provider was found, so tasks that name no other model run on the offline one. */
     offline?: true;
+    /** Tells the run above what this one used, where a program of a task started it. */
+    report?(spent: BelowSpent): Promise<void>;
     /** The caps of all runs together. */
     spending?: CappedSpending;
     /** Takes leases that other runs see; absent: there are no other runs. */
@@ -103,6 +106,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
     seq += 1;
     journal.append({ seq, run, path, at: start.clock(), ...fact });
   };
+  const meter = createBelowMeter(run);
   const partials = createPartialTurns(append);
   const paused = (): string | undefined => pauseReason(record.controller.signal);
   const { emit, live } = redacting(redactor, {
@@ -110,6 +114,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
       // Pausing records no ends: stopped tasks continue after a resume, as after a kill.
       if ((paused() !== undefined || pauses.covers(path)) && !isKeptWhilePausing(fact)) return;
       partials.before(path, fact);
+      meter.see(path, fact);
       append(path, cancelledTasks.has(path) ? cancelledForGood(fact) : fact);
     },
     live: (path: string, delta: Delta): void => {
@@ -202,11 +207,17 @@ export async function drive(start: Start, { run, signal, state, publish, connect
     for (const each of again) history.renew(each, renewed);
     return growing.retry(top);
   };
-  connect({ journal, engine, send, stop, pauseTask, resumeTask, retryTask, change: grow });
+  const charge = (path: string, { run: below, ...spent }: BelowSpent): boolean => {
+    if (over) return false;
+    emit(path, { type: "below.ended", below, ...spent });
+    ownBudget.charge(spentBelow(spent));
+    return true;
+  };
 
   const limits: RunLimits = { ...parameters.budget, ...defined({ maxTimeMs: parameters.maxTimeMs }) };
   const { ms: worked, ...used } = budgetSpent(past);
   const ownBudget = createBudget(parameters.budget ?? {}, used);
+  connect({ journal, engine, send, stop, pauseTask, resumeTask, retryTask, charge, change: grow });
   const budget = start.spending ? capSpending(ownBudget, start.spending) : ownBudget;
   const clock = startRunClock(record.controller.signal, {
     maxTimeMs: parameters.maxTimeMs,
@@ -317,8 +328,18 @@ export async function drive(start: Start, { run, signal, state, publish, connect
     record.release();
     await Promise.all([start.gone?.(), leases.over()]);
     await journal.close();
+    await start.report?.(meter.spent());
   }
 }
+
+/** What a run below used, as a budget counts it. */
+const spentBelow = ({ usage, cost, toolCalls, spawns }: Omit<BelowSpent, "run">): BudgetSpent => ({
+  tokens: usage.input + usage.output + usage.cacheRead + usage.cacheWrite + (usage.estimated ?? 0),
+  usd: cost.usd + (cost.estimated ?? 0),
+  maxTurns: usage.turns,
+  maxToolCalls: toolCalls,
+  maxSpawns: spawns,
+});
 
 /**
  * Commands that do not stop at once, and a machine that is busy, must not keep a pause from being recorded: a process that is

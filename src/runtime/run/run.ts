@@ -1,5 +1,6 @@
 import type { Answer } from "../../core/plan/gate.ts";
 import type { Event } from "../../core/run/event.ts";
+import type { BelowSpent } from "../../core/run/run-below.ts";
 import type { Result } from "../../core/run/result.ts";
 import { resultOf } from "../../core/run/result.ts";
 import type { Journal } from "../../core/run/run-store.ts";
@@ -41,6 +42,7 @@ export type RunConnection = Readonly<{
   pauseTask(path: string, reason: string): boolean;
   resumeTask(path: string | undefined): readonly string[];
   retryTask(path: string): Promise<string | undefined>;
+  charge(path: string, spent: BelowSpent): boolean;
 }>;
 
 /** What its caller adds to a run. */
@@ -156,6 +158,11 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
   /** Tries a failed task again while the rest goes on, with what was skipped because of it. Gives the reason when that cannot be done. */
   async retryTask(path: string): Promise<string | undefined> {
     return this.#connection ? this.#connection.retryTask(path) : "The run is not running.";
+  }
+
+  /** Counts what a run used that a program of one of its tasks started. False: this run has ended. */
+  charge(path: string, spent: BelowSpent): boolean {
+    return this.#connection?.charge(path, spent) ?? false;
   }
 
   /** Answers a gate or a question about a call. False: it is not open, or was already answered. */
