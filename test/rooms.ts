@@ -80,6 +80,10 @@ export const rooms: Readonly<Record<string, Room>> = {
       "a run in words for people: rows of runs and tasks, by group, with what can be done about each; titles and progress of nodes, transcripts, costs, signs and colours, widths of text",
     sees: ["core/text", "core/outcome", "core/model", "core/plan", "core/schedule", "core/run"],
   },
+  "core/pegasus": {
+    holds: "logs of pegasus, read as the events of a run",
+    sees: ["core/text", "core/outcome", "core/model", "core/run"],
+  },
   "core/delegation": {
     holds:
       "whom an agent may start: catalog, roster, spawn policy (every delegation asks it in runtime/execute/delegate.ts), addresses of tasks",

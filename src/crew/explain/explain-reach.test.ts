@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Agent } from "../core/agent/agent.ts";
+import type { Agent } from "../../core/agent/agent.ts";
 import { reachOf } from "./explain-reach.ts";
 
 const agent = (name: string, more: Partial<Agent>): Agent => ({ name, description: "", instructions: "", ...more });

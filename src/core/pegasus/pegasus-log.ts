@@ -2,7 +2,7 @@ import type { ToolCall } from "../model/model.ts";
 import { failed, type Outcome } from "../outcome/outcome.ts";
 import { noCost, noUsage } from "../outcome/usage.ts";
 import { isRecord } from "../text/json.ts";
-import type { Fact, KeptEvent } from "./event.ts";
+import type { Fact, KeptEvent } from "../run/event.ts";
 import { isPegasusEvent, nextState, type PegasusState } from "./pegasus-states.ts";
 
 /** The agent of a task whose record names no type. */

@@ -1,18 +1,18 @@
-import { instructionFilesOf } from "../core/agent/instruction-files.ts";
-import type { Choice, ModelWish } from "../core/model/choose.ts";
-import { barred } from "../core/policy/judge-call.ts";
-import type { Policy } from "../core/policy/policy.ts";
-import { defined } from "../core/text/defined.ts";
-import { describeServer } from "../core/vocabulary/mcp-server.ts";
-import { isOfServer, type KnownServer } from "../core/vocabulary/server-patterns.ts";
-import { DELEGATION_TOOL, MCP_PREFIX } from "../core/vocabulary/tool-names.ts";
-import { type CrewSetup, instructionPlace, type Outfit } from "../outfit.ts";
-import type { FoundAgent } from "../runtime/discovery/discover.ts";
-import { type ProjectInstructions, readInstructions } from "../runtime/discovery/project-instructions.ts";
-import { loop } from "../runtime/loop/loop.ts";
-import type { LoadedConfig } from "../runtime/settings/load-config.ts";
-import { barredBy } from "../runtime/task/assign-tools.ts";
-import { serversOf } from "../tools/mcp/servers.ts";
+import { instructionFilesOf } from "../../core/agent/instruction-files.ts";
+import type { Choice, ModelWish } from "../../core/model/choose.ts";
+import { barred } from "../../core/policy/judge-call.ts";
+import type { Policy } from "../../core/policy/policy.ts";
+import { defined } from "../../core/text/defined.ts";
+import { describeServer } from "../../core/vocabulary/mcp-server.ts";
+import { isOfServer, type KnownServer } from "../../core/vocabulary/server-patterns.ts";
+import { DELEGATION_TOOL, MCP_PREFIX } from "../../core/vocabulary/tool-names.ts";
+import { type CrewSetup, instructionPlace, type Outfit } from "../../outfit.ts";
+import type { FoundAgent } from "../../runtime/discovery/discover.ts";
+import { type ProjectInstructions, readInstructions } from "../../runtime/discovery/project-instructions.ts";
+import { loop } from "../../runtime/loop/loop.ts";
+import type { LoadedConfig } from "../../runtime/settings/load-config.ts";
+import { barredBy } from "../../runtime/task/assign-tools.ts";
+import { serversOf } from "../../tools/mcp/servers.ts";
 import { type AgentExplanation, type ExplainedCall, explainAgent } from "./explain-agent.ts";
 
 /** An agent as it would run, the model that it would get included. */
@@ -30,7 +30,7 @@ export async function explainFor(
   { outfit, setup, settings }: ExplainParts,
 ): Promise<Explanation> {
   const { tools, access } = await outfit.worldFor({ find: () => undefined, names: () => [] }, loop);
-  const { dialects } = await import("../formats/table.ts");
+  const { dialects } = await import("../../formats/table.ts");
   const policy = access?.policyFor(found.agent);
   const ours = policy ? barredBy({ tools }, policy) : {};
   const explained = explainAgent(found, {

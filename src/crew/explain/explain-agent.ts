@@ -1,20 +1,20 @@
-import type { Agent } from "../core/agent/agent.ts";
-import type { Dialects } from "../core/agent/dialect.ts";
-import { maskAuth } from "../core/agent/mask-auth.ts";
-import { delegationToolsOf } from "../core/delegation/spawn.ts";
-import type { Task } from "../core/plan/task.ts";
-import { isFinishTool, leadOf, permit } from "../core/policy/permit.ts";
-import { rulesFor } from "../core/policy/policy.ts";
-import { agentRuleText } from "../core/rules/agent-rule.ts";
-import type { Problem } from "../core/vocabulary/file-problem.ts";
-import { DEFAULT_LIMITS, type ResourceLimits } from "../core/vocabulary/limits.ts";
-import { wholeServer } from "../core/vocabulary/mcp-server.ts";
-import type { FieldOrigin } from "../core/vocabulary/provenance.ts";
-import { isOfServer, type KnownServer, serverPatterns } from "../core/vocabulary/server-patterns.ts";
-import { DELEGATION_TOOL, toolMatches } from "../core/vocabulary/tool-names.ts";
-import type { FoundAgent } from "../runtime/discovery/discover-found.ts";
-import { type ExplainedField, originsOf } from "../runtime/discovery/explain.ts";
-import { effectiveAgent } from "../runtime/task/assign-agent.ts";
+import type { Agent } from "../../core/agent/agent.ts";
+import type { Dialects } from "../../core/agent/dialect.ts";
+import { maskAuth } from "../../core/agent/mask-auth.ts";
+import { delegationToolsOf } from "../../core/delegation/spawn.ts";
+import type { Task } from "../../core/plan/task.ts";
+import { isFinishTool, leadOf, permit } from "../../core/policy/permit.ts";
+import { rulesFor } from "../../core/policy/policy.ts";
+import { agentRuleText } from "../../core/rules/agent-rule.ts";
+import type { Problem } from "../../core/vocabulary/file-problem.ts";
+import { DEFAULT_LIMITS, type ResourceLimits } from "../../core/vocabulary/limits.ts";
+import { wholeServer } from "../../core/vocabulary/mcp-server.ts";
+import type { FieldOrigin } from "../../core/vocabulary/provenance.ts";
+import { isOfServer, type KnownServer, serverPatterns } from "../../core/vocabulary/server-patterns.ts";
+import { DELEGATION_TOOL, toolMatches } from "../../core/vocabulary/tool-names.ts";
+import type { FoundAgent } from "../../runtime/discovery/discover-found.ts";
+import { type ExplainedField, originsOf } from "../../runtime/discovery/explain.ts";
+import { effectiveAgent } from "../../runtime/task/assign-agent.ts";
 
 /** Overrides of a call, by flag name. */
 export type ExplainedCall = Readonly<

@@ -1,7 +1,7 @@
-import type { Agent } from "../core/agent/agent.ts";
-import { delegationToolsOf } from "../core/delegation/spawn.ts";
-import { permit } from "../core/policy/permit.ts";
-import { DELEGATION_TOOL } from "../core/vocabulary/tool-names.ts";
+import type { Agent } from "../../core/agent/agent.ts";
+import { delegationToolsOf } from "../../core/delegation/spawn.ts";
+import { permit } from "../../core/policy/permit.ts";
+import { DELEGATION_TOOL } from "../../core/vocabulary/tool-names.ts";
 
 /** An agent that another one can start, itself or through others, and the tools it adds. */
 export type ReachedAgent = Readonly<{
