@@ -124,12 +124,12 @@ async function main() {
   });
   try {
     await run("wait", team, "--until", "question");
-    const survey = JSON.parse(await run("ps", "--all", "--json")).find(
-      (/** @type {{name: string}} */ { name }) => name === "Survey of the shop",
-    ).id;
-    const race = JSON.parse(await run("ps", "--all", "--json")).find(
-      (/** @type {{name: string}} */ { name }) => name === "Riskiest function",
-    ).id;
+    const listed = JSON.parse(await run("ps", "--all", "--json"));
+    const named = (/** @type {string} */ wantedName) =>
+      listed.find((/** @type {{name: string}} */ { name }) => name === wantedName).id;
+    const survey = named("Survey of the shop");
+    const readme = named("Readme of the cart");
+    await run("wait", readme, "--until", "question");
     const pages = {
       runs: "#/runs",
       needs: "#/needs",
@@ -138,7 +138,7 @@ async function main() {
       timeline: `#/run/${survey}/tests?view=timeline&tab=cost`,
       events: `#/run/${survey}?view=events`,
       definition: `#/run/${survey}/docs?tab=definition`,
-      compare: `#/compare?a=${race}/${encodeURIComponent("general-claude-haiku-4-5")}&b=${survey}`,
+      compare: `#/compare?a=${named("Riskiest function")}&b=${named("Round the total")}`,
       agents: "#/agents/explore",
       start: "#/start/team",
       cost: "#/cost",
@@ -160,12 +160,12 @@ async function main() {
       await page.goto((await run("web")).trim().split("\n").at(-1) ?? "");
       await page.locator("header.bar").waitFor();
       for (const [name, hash] of Object.entries(pages)) {
-        if (wanted === undefined && !(name === "run" && scheme === "light") && !(name === "graph" && scheme === "dark"))
+        if (wanted === undefined && !(name === "run" && scheme === "light") && !(name === "needs" && scheme === "dark"))
           continue;
         await page.evaluate((to) => void (location.hash = to), hash);
         await page.locator("main h1").first().waitFor();
         await page.locator(".wait").first().waitFor({ state: "detached" });
-        await page.waitForTimeout(700);
+        await page.waitForTimeout(500);
         const file =
           wanted === undefined
             ? join(root, "docs", "pictures", `web-${name}-${scheme}.png`)
@@ -224,26 +224,31 @@ const files = {
 /** @param {string} body */
 function turnFor(body) {
   const usage = { input: 4_000 + (body.length % 9_000), output: 300 + (body.length % 700), cacheRead: 12_000 };
-  const worked = body.includes("tool_result") || body.includes('"role":"tool"');
+  const results = body.match(/"tool_result"|"role":"tool"|"function_call_output"/g)?.length ?? 0;
+  const worked = results > 0;
   if (body.includes("Fail, please")) return { calls: [{ name: "read_file", input: { path: "src/orders.js" } }], usage };
   if (body.includes("Round the total"))
-    return worked
-      ? { text: "`total` now rounds to cents, so sums such as 0.1 + 0.2 are shown as **0.30**.", usage }
-      : {
-          text: "The sum is not rounded. I change that.",
-          calls: [
-            {
-              name: "edit_file",
-              input: {
-                path: "src/cart.js",
-                old_string: "  return items.reduce((sum, item) => sum + item.price * item.count, 0);",
-                new_string:
-                  "  const sum = items.reduce((all, item) => all + item.price * item.count, 0);\n  return Math.round(sum * 100) / 100;",
+    return results === 0
+      ? { text: "I read the cart.", calls: [{ name: "read_file", input: { path: "src/cart.js" } }], usage }
+      : results > 1
+        ? { text: "`total` now rounds to cents, so sums such as 0.1 + 0.2 are shown as **0.30**.", usage }
+        : {
+            text: "The sum is not rounded. I change that.",
+            calls: [
+              {
+                name: "edit_file",
+                input: {
+                  path: "src/cart.js",
+                  old_string: "  return items.reduce((sum, item) => sum + item.price * item.count, 0);",
+                  new_string:
+                    "  const sum = items.reduce((all, item) => all + item.price * item.count, 0);\n  return Math.round(sum * 100) / 100;",
+                },
               },
-            },
-          ],
-          usage,
-        };
+            ],
+            usage,
+          };
+  if (body.includes("Describe the cart") && !worked)
+    return { text: "I read the readme.", calls: [{ name: "read_file", input: { path: "README.md" } }], usage };
   if (body.includes("Describe the cart"))
     return {
       text: "I add a section about the cart.",
@@ -263,7 +268,7 @@ function turnFor(body) {
     return {
       text: "I look at the sources first.",
       calls: [
-        { name: "glob", input: { pattern: "src/**/*.js" } },
+        { name: "list_files", input: { path: "src" } },
         { name: "read_file", input: { path: "src/cart.js" } },
       ],
       usage,
@@ -272,7 +277,7 @@ function turnFor(body) {
   if (body.includes("review") && body.includes("changelog"))
     return { text: "APPROVED: complete and in the right order.", usage };
   return {
-    text: "## Findings\n\n1. `src/cart.js` sums prices as floating point numbers.\n2. `src/orders.js` exports a **mutable** list.\n\n| file | tests | last change |\n|---|---|---|\n| `src/cart.js` | none | 3 weeks ago |\n| `src/orders.js` | none | 5 weeks ago |\n\n```js\nexport const orders = Object.freeze([]);\n```\n\nThe first one is what a user notices: a cart of 0.1 and 0.2 shows `0.30000000000000004`.",
+    text: "Two findings, none of them urgent.\n\n1. `src/cart.js` sums prices as floating point numbers.\n2. `src/orders.js` exports a **mutable** list.\n\n| file | tests | last change |\n|---|---|---|\n| `src/cart.js` | none | 3 weeks ago |\n| `src/orders.js` | none | 5 weeks ago |\n\n```js\nexport const orders = Object.freeze([]);\n```\n\nThe first one is what a user notices: a cart of 0.1 and 0.2 shows `0.30000000000000004`.",
     usage,
     delayMs: 200 + (body.length % 900),
   };

@@ -28,7 +28,7 @@ export async function agentPage(crew: Crew, name: string): Promise<AgentPage> {
     each: Readonly<{ field: string; value: unknown; origin: FieldOrigin }>,
   ): AgentPage["fields"][number] => ({
     field: each.field,
-    value: typeof each.value === "string" ? each.value : jsonText(each.value),
+    value: fieldText(each.value),
     from: describeOrigin(each.origin),
   });
   return {
@@ -59,4 +59,11 @@ export async function conversion(crew: Crew, name: string, to: string): Promise<
   const { found } = findDefinition(await crew.agents(), name);
   const { path, text, losses } = convert(found.read, to);
   return { path, text, losses: losses.map(({ kind, field, note }) => ({ kind, field, note })) };
+}
+
+/** The value of a field of a definition as a person reads it: lists of words without brackets and quotes. */
+export function fieldText(value: unknown): string {
+  if (typeof value === "string") return value;
+  const words = Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string");
+  return words ? value.join(", ") : jsonText(value);
 }

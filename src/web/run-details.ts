@@ -1,3 +1,4 @@
+import { fieldText } from "./agents.ts";
 import { createTwoFilesPatch } from "diff";
 import type { Agent } from "../core/agent/agent.ts";
 import { formatCost } from "../core/outcome/usage.ts";
@@ -98,7 +99,7 @@ export async function taskDetails(crew: Crew, run: string, path: string): Promis
                   : now.text === jsonText(value)
                     ? now.from
                     : `recorded with the run; ${now.from} has changed since`;
-              return { field, value: typeof value === "string" ? value : jsonText(value), from };
+              return { field, value: fieldText(value), from };
             }),
             ...(source ? [{ field: "source", value: jsonText(source), from: "" }] : []),
           ],

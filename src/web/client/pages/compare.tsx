@@ -8,7 +8,7 @@ import { order, runRows } from "../parts/stream.ts";
 import { Empty, ErrorBox, LifeChip } from "../parts/words.tsx";
 import type { ComparedSide } from "../wire.ts";
 
-/** Two runRows, or two tasks such as the arms of a race, side by side. */
+/** Two runs, or two tasks such as the arms of a race, side by side. */
 export function ComparePage(): JSX.Element {
   const { query } = route.value;
   const [a, b] = [query.get("a") ?? "", query.get("b") ?? ""];
@@ -25,8 +25,8 @@ export function ComparePage(): JSX.Element {
       {a === "" || b === "" ? (
         <Empty title="Choose two runs">
           <p>
-            See what two runRows, or the arms of a race, cost, said and changed. Choose them above, or tick two runs in
-            the list.
+            See what two runs, or the arms of a race, cost, said and changed. Choose them above, or tick two runs in the
+            list.
           </p>
         </Empty>
       ) : (

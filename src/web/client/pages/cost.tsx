@@ -66,7 +66,9 @@ function Segments<T extends string>({
   );
 }
 
-const WIDTH = 900;
+/** The plot is drawn for the width of the window, so that its words stay as large as others on a phone. */
+const WIDEST = 900;
+const ROOM_OF_DAY = 70;
 const HEIGHT = 260;
 const LEFT = 62;
 const BOTTOM = 24;
@@ -103,7 +105,9 @@ function Plot({ report, by, measure }: Readonly<{ report: CostReport; by: Kind; 
     ...[...byDay.values()].map((day) => [...day.values()].reduce((sum, each) => sum + each, 0)),
   );
   const top = niceTop(most);
-  const step = (WIDTH - LEFT) / report.days.length;
+  const width = Math.min(WIDEST, Math.max(320, innerWidth - 50));
+  const labelled = Math.ceil(report.days.length / Math.min(8, Math.floor((width - LEFT) / ROOM_OF_DAY)));
+  const step = (width - LEFT) / report.days.length;
   const y = (amount: number): number => (HEIGHT - BOTTOM) * (1 - amount / top) + 6;
   const total = ranked.reduce((sum, [, { amount }]) => sum + amount, 0);
   const shown = (name: string): string => (by === "project" ? projectName(name) : name) || "unknown";
@@ -114,15 +118,15 @@ function Plot({ report, by, measure }: Readonly<{ report: CostReport; by: Kind; 
       </p>
       <svg
         class="plot"
-        viewBox={`0 0 ${WIDTH} ${HEIGHT + 8}`}
+        viewBox={`0 0 ${width} ${HEIGHT + 8}`}
         role="img"
         aria-label={`${measure} per day by ${by}; the table below has the same numbers`}
       >
         {[0, 0.25, 0.5, 0.75, 1].map((part) => (
           <g key={part}>
-            <line class="grid" x1={LEFT} x2={WIDTH} y1={y(top * part)} y2={y(top * part)} />
+            <line class="grid" x1={LEFT} x2={width} y1={y(top * part)} y2={y(top * part)} />
             <text class="tick" x={LEFT - 8} y={y(top * part) + 4} text-anchor="end">
-              {words(top * part)}
+              {part === 0 ? "0" : words(top * part)}
             </text>
           </g>
         ))}
@@ -149,7 +153,7 @@ function Plot({ report, by, measure }: Readonly<{ report: CostReport; by: Kind; 
                   </rect>
                 );
               })}
-              {at % Math.ceil(report.days.length / 8) === 0 ? (
+              {at % labelled === 0 ? (
                 <text class="tick" x={LEFT + at * step + step / 2} y={HEIGHT} text-anchor="middle">
                   {day.slice(5)}
                 </text>

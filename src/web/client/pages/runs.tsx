@@ -21,7 +21,7 @@ const fits: Readonly<Record<Wanted, (row: RunRow) => boolean>> = {
   done: ({ group }) => group === "done",
 };
 
-/** All runRows, those first that need a person. */
+/** All runs, those first that need a person. */
 export function RunsPage(): JSX.Element {
   const { query } = route.value;
   const text = query.get("text") ?? "";
@@ -96,7 +96,7 @@ export function RunsPage(): JSX.Element {
       <div class="filters">
         <input
           type="search"
-          placeholder="Search runRows, agents, models, folders"
+          placeholder="Search runs, agents, models, folders"
           aria-label="Search runs"
           value={text}
           onInput={(event) => set({ text: event.currentTarget.value })}
