@@ -236,14 +236,17 @@ async function killed(run: Run, home: string): Promise<string> {
 test("a forked helper whose run was killed goes on where it was, with the same beginning", async () => {
   const [home, cwd] = [tempFolder(), tempFolder({ "notes.txt": notes, "more.txt": "two windows" })];
   let stuck = false;
-  const server = await provider(
-    lead((request) => {
-      if (!text(request).includes("two windows"))
-        return { text: "", calls: [{ name: "read_file", input: { path: "more.txt" } }] };
-      stuck = true;
-      return { text: "late", delayMs: 60_000 };
-    }, "Count."),
-  );
+  let isKilled = false;
+  const work = lead((request) => {
+    if (!text(request).includes("two windows"))
+      return { text: "", calls: [{ name: "read_file", input: { path: "more.txt" } }] };
+    stuck = true;
+    return { text: "late", delayMs: 60_000 };
+  }, "Count.");
+  const server = await provider((request, n) => {
+    if (!isKilled) return work(request, n);
+    return text(request).includes("You are now the helper") ? { text: "Two." } : { text: "All done." };
+  });
   const run = crewAt(server, "anthropic/claude-haiku-4-5", { home, cwd }).run(single);
   const seen: Event[] = [];
   const watched = (async () => {
@@ -255,15 +258,14 @@ test("a forked helper whose run was killed goes on where it was, with the same b
   );
   const left = await killed(run, home);
   await watched;
-  const again = await provider((request) =>
-    text(request).includes("You are now the helper") ? { text: "Two." } : { text: "All done." },
-  );
-  const next = crewAt(again, "anthropic/claude-haiku-4-5", { home: left, cwd });
+  isKilled = true;
+  const asked = server.requests.length;
+  const next = crewAt(server, "anthropic/claude-haiku-4-5", { home: left, cwd });
   const { result, events } = await listen(next.resume(run.id));
   expect(result).toMatchObject({ status: "ok", output: "All done." });
   expect(result.nodes["lead/h0"]).toMatchObject({ output: "Two." });
-  expect(again.requests).toHaveLength(2);
-  const [before, after] = [server.requests.at(-1)!, again.requests[0]!];
+  expect(server.requests).toHaveLength(asked + 2);
+  const [before, after] = [server.requests[asked - 1]!, server.requests[asked]!];
   expect({ ...after.body, max_tokens: 0 }).toEqual({ ...before.body, max_tokens: 0 }); // depends on known prices
   expect(events.filter(({ type }) => type === "conversation.forked")).toHaveLength(1);
 });
