@@ -6,8 +6,11 @@ import type { Look } from "../core/view/look.ts";
 import { nodeTitle, progressOf } from "../core/view/nodes.ts";
 import { counted, spentBy, terminalLine, took } from "../core/view/words.ts";
 
-/** The line that a log gets for an event, if it is one that people want to hear of; no cursor ever moves. */
-export function lineFor(event: KeptEvent, state: State, look: Look): string | undefined {
+/**
+ * The line that a log gets for an event, if it is one that people want to hear of; no cursor ever moves. The state may be
+ * ahead of the event, so `named` remembers which limits of tasks the log has named.
+ */
+export function lineFor(event: KeptEvent, state: State, look: Look, named: Set<string>): string | undefined {
   const view = state.nodes.get(event.path);
   const name = view ? nodeTitle(view) : terminalLine(event.path);
   const say = (word: keyof typeof shades, ...parts: readonly string[]): string => {
@@ -52,7 +55,7 @@ export function lineFor(event: KeptEvent, state: State, look: Look): string | un
     case "node.unparked":
       return say("go on", name, terminalLine(event.why));
     case "turn.started":
-      return view && event.limits ? limitsOf(view, state, say) : undefined;
+      return event.limits ? limitsOf(event.limits, name, named, say) : undefined;
     case "turn.restarted":
       return say("again", name, `in ${took(event.delayMs)}: ${terminalLine(event.reason)}`);
     case "node.reused":
@@ -90,18 +93,18 @@ export function lineFor(event: KeptEvent, state: State, look: Look): string | un
   }
 }
 
-/** What a task may use, unless it has been said of another one: `limit  up to 100 turns and 30m for each task`. */
-function limitsOf(view: NodeView, state: State, say: Say): string | undefined {
-  if (view.attempt > 1) return undefined; // said with the first attempt
-  const { maxTurns = 0, maxTimeMs = 0 } = view.limits ?? {};
-  let others = false;
-  for (const other of state.nodes.values()) {
-    if (other === view || !other.limits) continue;
-    if (other.limits.maxTurns === maxTurns && other.limits.maxTimeMs === maxTimeMs) return undefined;
-    others = true;
-  }
+/** What a task may use, unless the log has it already: `limit  up to 100 turns and 30m for each task`. */
+function limitsOf(
+  { maxTurns, maxTimeMs }: Readonly<{ maxTurns: number; maxTimeMs: number }>,
+  name: string,
+  named: Set<string>,
+  say: Say,
+): string | undefined {
   const text = `up to ${counted(maxTurns, "turn")} and ${took(maxTimeMs)}`;
-  return others ? say("limit", nodeTitle(view), text) : say("limit", `${text} for each task`);
+  if (named.has(text)) return undefined;
+  const isFirst = named.size === 0;
+  named.add(text);
+  return isFirst ? say("limit", `${text} for each task`) : say("limit", name, text);
 }
 
 type Say = (word: keyof typeof shades, ...parts: readonly string[]) => string;

@@ -49,12 +49,14 @@ export function createTextSink({ out, err, look, quiet, since, tell }: TextOptio
   return {
     follow: async (run) => {
       let path = "";
+      const named = new Set<string>();
       try {
         for await (const event of run) {
           path = event.path;
           if (quiet || !isKept(event) || event.at < since) continue;
           const said =
-            tell?.(event, run.state) ?? (tell && !BESIDE.has(event.type) ? undefined : lineFor(event, run.state, look));
+            tell?.(event, run.state) ??
+            (tell && !BESIDE.has(event.type) ? undefined : lineFor(event, run.state, look, named));
           if (said !== undefined) print(said);
         }
       } catch (thrown) {

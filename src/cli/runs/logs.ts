@@ -39,13 +39,15 @@ export const logs: CliCommand = {
     const last = flags.follow ? Number.POSITIVE_INFINITY : run.state.seq;
     if (last === 0) return 0;
     const state = emptyState(run.id);
+    const named = new Set<string>();
     for await (const event of crew.kept.events(run.id, over.signal)) {
       if (event.seq > last) break;
       reduce(state, event);
       if (path === undefined || event.path === path || event.path.startsWith(`${path}/`)) {
         if (flags.json) await writeLine(process.stdout, event);
         else {
-          const line = event.type === "run.ended" ? `end     ${event.outcome.status}` : lineFor(event, state, look);
+          const line =
+            event.type === "run.ended" ? `end     ${event.outcome.status}` : lineFor(event, state, look, named);
           if (line !== undefined) process.stdout.write(`${new Date(event.at).toISOString()}  ${line}\n`);
           if (flags.verbose) process.stdout.write(detailsOf(event));
         }

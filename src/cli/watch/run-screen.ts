@@ -68,6 +68,7 @@ export function createRunScreen({
   let lent = 0;
   let asleep = false;
   const held: string[] = [];
+  const named = new Set<string>();
   const columns = (): number => Math.max(20, screen.columns - 1);
   const view = createRunView({
     look,
@@ -76,7 +77,7 @@ export function createRunScreen({
     boxes: boxesOn(look),
     delegates,
     prints,
-    told: (event, state) => (TOLD.has(event.type) ? lineFor(event, state, look) : undefined),
+    told: (event, state) => (TOLD.has(event.type) ? lineFor(event, state, look, named) : undefined),
     ended: endedTaskLines,
   });
   const rowsOf = (state: State): Readonly<{ rows: string[]; cursor?: { row: number; column: number } }> => {
