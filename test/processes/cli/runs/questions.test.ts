@@ -56,7 +56,7 @@ test("a question that wants words is not answered with yes, and attach does not 
 
   const screen = terminal(tmux.path, there, ["attach", "run_"], { rows: 40 });
   terminals.push(screen);
-  await screen.until("Type the answer, then press Enter.");
+  await screen.until("type an answer, then Enter");
   screen.keys("large", "Enter");
   await screen.until("[exit 0]");
   expect(screen.history()).toContain("Which size?");
