@@ -28,7 +28,7 @@ import { settingsFor, setupOf, withSettings } from "./crew/settings.ts";
 import { remoteAgents, type Workflows } from "./defaults.ts";
 import type { ModelOverview } from "./models/registry/overview.ts";
 import { compile } from "./modes/compile.ts";
-import { createOutfit, homeOf } from "./outfit.ts";
+import { type CrewSetup, createOutfit, homeOf } from "./outfit.ts";
 import { servedRun } from "./runtime/background/controlled-run.ts";
 import type { UndoneFile } from "./runtime/changes/undo-changes.ts";
 import { type KeptRuns, keptRuns } from "./runtime/background/stored-runs.ts";
@@ -102,6 +102,8 @@ export type Crew<Data = object> = Readonly<{
   /** What is recorded about a run. */
   record(id: string): Promise<State>;
   cwd: string;
+  /** The options of this crew that can be written down, with some of them changed: what a worker performs jobs with. */
+  setupFor(changes: Partial<CrewSetup>): CrewSetup;
 }>;
 
 /** How a run is started: the result has the type of the schema that is known, if one is. */
@@ -168,6 +170,7 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
 
   return {
     cwd,
+    setupFor: (changes) => ({ ...setup, ...changes }),
     settings,
     agents: finds.agents,
     plan: (what) => compile(what, defined({ references: config.references })),

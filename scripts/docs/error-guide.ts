@@ -50,6 +50,10 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
     "the provider of the model has no key.",
     "Export its key, for example `ANTHROPIC_API_KEY`; `subcrew doctor` checks it.",
   ],
+  NO_WORKER: [
+    "no worker of the engine can carry out the task.",
+    "Start a worker that has what the message names; see [Past one machine](scale-out.md).",
+  ],
   MISSING_PEER: ["a feature needs a package that is not installed.", "Install the package that the message names."],
   PLAN_INVALID: ["a plan does not have the right form.", "The message names the place; see [Plans](plans.md)."],
   PLAN_EMPTY: ["a plan has no nodes.", "Add at least one task."],

@@ -219,6 +219,11 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     group: SETUP,
     load: async () => (await import("./setup/doctor.ts")).doctor,
   },
+  worker: {
+    summary: "take tasks of an engine on this machine",
+    group: SERVE,
+    load: async () => (await import("./engine/worker.ts")).workerCommand,
+  },
   engine: {
     summary: "an engine for many machines: start, migrate, look at, drain",
     group: SERVE,

@@ -18,6 +18,7 @@ import { CrewError } from "../core/schema/error.ts";
 import { defined } from "../core/text/defined.ts";
 import { version } from "../core/text/version.ts";
 import { isForeign } from "../core/vocabulary/runner-name.ts";
+import { toolSpellings } from "../core/vocabulary/tool-names.ts";
 import { builtinRunner, type Remotes } from "../defaults.ts";
 import { localEngine } from "../engines/local.ts";
 import { compile } from "../modes/compile.ts";
@@ -33,12 +34,15 @@ import { createIsolate } from "../runtime/git/worktree-task.ts";
 import { openPreviousRuns, type PreviousRuns } from "../runtime/resume/previous-runs.ts";
 import type { RecordedRun } from "../runtime/resume/recorded-run.ts";
 import { createReuse } from "../runtime/resume/reuse-results.ts";
-import type { JobWorkspace } from "../core/task/job.ts";
+import type { Engine } from "../core/task/engine.ts";
+import type { JobSettings, JobWorkspace } from "../core/task/job.ts";
 import type { Start } from "../runtime/run/drive.ts";
 import { openSpendingLedger } from "../runtime/store/spending-ledger.ts";
 import { createPerformer } from "../runtime/task/perform.ts";
 import { checkModels } from "./check-models.ts";
 import type { Finds } from "./finds.ts";
+import { coordinationFor } from "./engine/coordination.ts";
+import { jobsForWorkers } from "./engine/jobs-for-workers.ts";
 import { isOwnTool, knowAgents, toolNotes } from "./known-agents.ts";
 import type { CrewOptions } from "./options.ts";
 import type { DetachedHelpers } from "./detached-helpers.ts";
@@ -120,7 +124,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
     const holds = holdRulesOf(parks, recorded !== undefined, Date.now());
     const served = known.forRun(holds, recorded?.state.settings?.providers);
     const models = onRecordedModel(deck?.models(served) ?? served, recorded?.state.settings?.model);
-    await checkModels(plan, models, (task) => task.runner ?? agentOf(task, roster)?.runner);
+    if (!outfit.connection) await checkModels(plan, models, (task) => task.runner ?? agentOf(task, roster)?.runner);
     const { spending } = config;
     if (parameters.budget?.maxUsd !== undefined || (spending && capsMoney(spending))) await outfit.models.loadPrices();
     const allowed = recorded && (recorded.state.permissions ?? {}); // a journal without this field used the default
@@ -154,7 +158,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
       ...defined({ permissions: options.permissions }),
       settings,
       parks,
-      ...(usesLastResort(plan, roster, outfit.models) && { offline: true as const }),
+      ...(!outfit.connection && usesLastResort(plan, roster, outfit.models) && { offline: true as const }),
       check,
       agents: again,
       spawning: { nameOf: (task) => agentNameOf(task, roster), ...blockedBy(setup.env) },
@@ -234,19 +238,26 @@ async function carriers(
   { options, config, setup, outfit, remotes }: PrepareParts,
   { run, workspace, models, roster, earlier, deck, parameters, recorded, allowed, holds, claiming }: Carried,
 ): Promise<Required<Pick<Start, "engine" | "gone" | "warnings" | "worktrees">>> {
+  if (outfit.connection && (deck || parameters.reuse))
+    throw new CrewError(
+      "BAD_INPUT",
+      "A run on an engine cannot be recorded to a file, replayed from one or reuse results.",
+      "Leave out --engine, or --record, --replay and --reuse.",
+    );
   const { store, redactor, clock, worldFor } = outfit;
   const { cwd, env } = setup;
   const silent = [parameters, recorded?.state.settings].some((said) => said?.projectInstructions === false);
   const lingering = createPendingCleanup();
+  const job: JobSettings = {
+    workspace,
+    prices: parameters.budget?.maxUsd !== undefined || capsMoney(config.spending ?? {}),
+    holds,
+    ...defined({ permissions: allowed, providers: recorded?.state.settings?.providers }),
+    ...(silent && { projectInstructions: false as const }),
+  };
   const runner = builtinRunner({
     setup,
-    job: {
-      workspace,
-      prices: parameters.budget?.maxUsd !== undefined || capsMoney(config.spending ?? {}),
-      holds,
-      ...defined({ permissions: allowed, providers: recorded?.state.settings?.providers }),
-      ...(silent && { projectInstructions: false as const }),
-    },
+    job,
     code: {
       tools: new Set((options.tools ?? []).map(({ name }) => name)),
       models: new Set(Object.keys(options.models ?? {})),
@@ -268,21 +279,38 @@ async function carriers(
   const left = await outfit.finishCommands();
   const peers = world.peers && (deck?.peers(world.peers) ?? world.peers);
   const reuse = createReuse(store, { always: parameters.reuse ?? false, redact: redactor.text, clock });
+  const journal: Engine["journal"] = (id, listener) =>
+    store.open(id, listener, { ...claiming, known: recorded?.records });
+  const there = outfit.connection && (await coordinationFor(outfit.connection));
   return {
-    engine: localEngine({
-      perform: createPerformer({
-        ...world,
-        ...(silent && { instructions: () => ({ text: "", notes: [] }) }),
-        ...defined({ peers }),
-        models,
-        earlier,
-        isolate,
-        linger: lingering.add,
-        ...(deck && { acceptance: deck.acceptance }),
-        reuse,
-      }),
-      journal: (id, listener) => store.open(id, listener, { ...claiming, known: recorded?.records }),
-    }),
+    engine: there
+      ? there.engine({
+          journal,
+          job: jobsForWorkers({
+            settings: { ...job, ...defined({ permissions: allowed ?? options.permissions }) },
+            roster,
+            recorded: ({ path }) => earlier.agents.at(path)?.definition,
+            ownTools: new Set([...world.tools.keys()].filter((name) => !Object.hasOwn(toolSpellings, name))),
+            servers: Object.keys(setup.mcpServers ?? {}),
+            ...defined({ model: options.model }),
+            offline: outfit.models.look([], "call").lastResort === true,
+            sandbox: options.permissions?.sandbox === "required",
+          }),
+        })
+      : localEngine({
+          perform: createPerformer({
+            ...world,
+            ...(silent && { instructions: () => ({ text: "", notes: [] }) }),
+            ...defined({ peers }),
+            models,
+            earlier,
+            isolate,
+            linger: lingering.add,
+            ...(deck && { acceptance: deck.acceptance }),
+            reuse,
+          }),
+          journal,
+        }),
     worktrees: {
       isolationOf: (task, depth) => chooseIsolation(task, agentOf(task, roster), depth),
       run: ({ call, dirty, context, ...past }, work) =>

@@ -86,7 +86,7 @@ export const facts = {
   }),
   "node.parked": fact("A task waits for a provider, a budget or a person.", {
     why: text,
-    waitsFor: z.enum(["key", "credit", "quota", "provider", "budget", "person"]),
+    waitsFor: z.enum(["key", "credit", "quota", "provider", "budget", "person", "worker"]),
     until: z.number().optional().describe("when it goes on by itself"),
     nextTry: z.number().optional().describe("when it tries again by itself"),
     helps: text.describe("what a person can do"),

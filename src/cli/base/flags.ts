@@ -148,6 +148,13 @@ export type Flags = PermissionFlags &
     engine?: string;
     /** Of `engine dev`. */
     data?: string;
+    /** Of `worker`. */
+    slots?: number;
+    workspaces?: readonly string[];
+    scratch?: boolean;
+    poll?: number;
+    grace?: number;
+    coordinate?: boolean;
 
     record?: string;
     replay?: string;

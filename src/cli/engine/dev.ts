@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 import { jsonText } from "../../core/text/json-text.ts";
 import { defined } from "../../core/text/defined.ts";
+import { migrateDbos } from "../../engines/dbos/listen.ts";
 import { openDatabase } from "../../engines/postgres/database.ts";
 import { migrate } from "../../engines/postgres/migrate.ts";
 import { findPrograms } from "../../engines/server/programs.ts";
@@ -18,6 +19,7 @@ export async function serveDatabase({ data, port, json }: Flags): Promise<number
   try {
     const database = openDatabase(server.url);
     const steps = await migrate(database);
+    await migrateDbos(server.url);
     await database.close();
     const { url, isOurs } = server;
     if (json)
@@ -29,6 +31,7 @@ export async function serveDatabase({ data, port, json }: Flags): Promise<number
           isOurs
             ? `Postgres (${programs.from}) runs; its data is in ${folder}.`
             : `Postgres runs already in ${folder}.`,
+          "Start workers:  subcrew worker --engine URL",
           'Run something:  subcrew run --engine URL explore "..."',
           "Ctrl-C stops it.\n",
         ].join("\n"),

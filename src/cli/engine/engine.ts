@@ -23,7 +23,7 @@ export const engineCommand: CliCommand = {
         ...plain(),
       ],
       examples: [
-        ["subcrew engine dev", "then, in another terminal: subcrew run --engine URL ..."],
+        ["subcrew engine dev", "then, in another terminal: subcrew worker --engine URL"],
         ["subcrew engine dev --json", "the address for a program, on the first line"],
       ],
       act: async (_, flags) => (await import("./dev.ts")).serveDatabase(flags),

@@ -1,4 +1,5 @@
 import { jsonText } from "../../core/text/json-text.ts";
+import { migrateDbos } from "../../engines/dbos/listen.ts";
 import { migrate, schemaState } from "../../engines/postgres/migrate.ts";
 import type { Flags } from "../base/flags.ts";
 import { withEngine } from "./named-engine.ts";
@@ -7,6 +8,7 @@ import { withEngine } from "./named-engine.ts";
 export async function migrateEngine(flags: Flags): Promise<number> {
   return withEngine(flags, async (database) => {
     const steps = await migrate(database);
+    await migrateDbos(database.url);
     const { applied } = await schemaState(database);
     if (flags.json) process.stdout.write(`${jsonText({ steps, applied })}\n`);
     else if (steps.length === 0) process.stdout.write(`The tables are up to date (step ${applied}).\n`);

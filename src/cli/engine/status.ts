@@ -25,7 +25,8 @@ function textOf({ shown, server, schema, processes, runs }: EngineOverview, flag
         : `step ${schema.applied} of ${schema.known}: run \`subcrew engine migrate\``;
   const lines = [`engine   ${shown} (Postgres ${server})`, `tables   ${state}`];
   if (runs) lines.push(`runs     ${runs.working} working, ${runs.orphaned} without a living owner, ${runs.kept} kept`);
-  if (processes.length === 0) return [...lines, "", "No process is connected."].join("\n");
+  if (processes.length === 0)
+    return [...lines, "", "No process is connected. Start one: subcrew worker --engine URL"].join("\n");
   const rows = processes.map(({ id, role, slots, version, beatAgoMs, draining, alive }) => ({
     process: id,
     role,

@@ -6,6 +6,8 @@ import type { Changes } from "./worktree-changes.ts";
 /** Failure codes of nodes, with the exit code of a run that fails with them. */
 const faultExits = {
   CRASHED: 1,
+  /** No worker of the engine can carry it out. */
+  NO_WORKER: 1,
   SOME_FAILED: 1,
   ALL_FAILED: 1,
   MARKED_FAILED: 1,

@@ -36,7 +36,7 @@ export type RunLimits = BudgetLimits & Readonly<{ maxTimeMs?: number }>;
 export type Parking = Readonly<{
   why: string;
   /** What it waits for. */
-  waitsFor: "key" | "credit" | "quota" | "provider" | "budget" | "person";
+  waitsFor: "key" | "credit" | "quota" | "provider" | "budget" | "person" | "worker";
   /** When it continues automatically; absent: after a successful probe or an action of the user. */
   until?: number;
   /** When it retries automatically; absent: only after an action of the user. */

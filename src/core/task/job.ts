@@ -22,10 +22,14 @@ export type JobWorkspace = Readonly<{
 /** What a place must have to carry out a task, by names. The place has the keys and programs behind them. */
 export type JobNeeds = Readonly<{
   runner: TaskRunner;
-  /** The name that resolves to the model, as in `provider/model`. */
-  model: string;
+  /** The names of models in order of preference, as in `provider/model`; one of them is enough. Absent: any model. */
+  models?: readonly string[];
+  /** Without any provider the offline model may answer. */
+  offline?: true;
   /** The tools that the task may use. */
   tools: readonly string[];
+  /** MCP servers. */
+  servers?: readonly string[];
   /** Commands must run in a sandbox. */
   sandbox?: true;
 }>;
@@ -84,7 +88,7 @@ export function jobOf(
 function needsOf({ runner, model, tools, rights }: Assignment, { permissions }: JobSettings): JobNeeds {
   return {
     runner,
-    model: model.ref,
+    models: [model.ref],
     tools: [...tools.keys()].filter((name) => permit(rights, name).allowed),
     ...(permissions?.sandbox === "required" && { sandbox: true }),
   };

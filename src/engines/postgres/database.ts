@@ -106,8 +106,14 @@ export function openDatabase(address: string, options: DatabaseOptions = {}): Da
       }),
     close: async () => {
       closing.abort();
-      await bells.close();
-      await (await pool)?.end();
+      // Idle connections do not keep the process alive, so it would end while they are being closed.
+      const awake = setInterval(() => {}, LONGEST_WAIT_MS);
+      try {
+        await bells.close();
+        await (await pool)?.end();
+      } finally {
+        clearInterval(awake);
+      }
       pool = undefined;
     },
   };

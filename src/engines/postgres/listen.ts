@@ -26,6 +26,8 @@ export function createBells({ open }: { open(lost: () => void): Promise<Client> 
   let isLive = false;
   let timer: NodeJS.Timeout | undefined;
   let idle: NodeJS.Timeout | undefined;
+  /** One statement at a time. */
+  let saying: Promise<void> = Promise.resolve();
 
   const ringAll = (): void => {
     for (const all of rings.values()) for (const ring of all) ring(undefined);
@@ -60,7 +62,11 @@ export function createBells({ open }: { open(lost: () => void): Promise<Client> 
   };
   const say = (command: "listen" | "unlisten", channel: string): void => {
     if (!isLive) return; // a new connection listens to every channel
-    client?.then((made) => made.query(`${command} ${quoted(channel)}`)).catch(() => {});
+    saying = saying
+      .then(async () => {
+        await (await client)?.query(`${command} ${quoted(channel)}`);
+      })
+      .catch(() => {});
   };
   const leave = (): void => {
     idle = setTimeout(() => {

@@ -97,4 +97,55 @@ export const migrations: readonly Migration[] = [
       create index results_run on results (run);
     `,
   },
+  {
+    name: "calls of tasks, and messages between runs and workers",
+    sql: `
+      -- One row per run/path#attempt. "epoch" grows with every placement: whoever acts under an older one is refused.
+      create table calls (
+        call text primary key,
+        run text not null,
+        owner text not null,
+        run_epoch bigint not null,
+        epoch bigint not null default 1,
+        state text not null,
+        class text,
+        worker text,
+        why text,
+        needs json not null,
+        job json,
+        barren integer not null default 0,
+        changed timestamptz not null default clock_timestamp()
+      ) with (fillfactor = 60);
+      create index calls_run on calls (run);
+      create index calls_owner on calls (owner) where state in ('placed', 'taken', 'stopping', 'returned');
+      create index calls_class on calls (class) where state in ('placed', 'taken', 'stopping');
+      -- From workers to runs: messages in batches; "number" is that of the first message of a batch.
+      create table facts (
+        call text not null,
+        epoch bigint not null,
+        number bigint not null,
+        body json not null,
+        primary key (call, epoch, number)
+      );
+      -- From runs to workers.
+      create table mail (
+        number bigint generated always as identity primary key,
+        call text not null,
+        epoch bigint not null,
+        body json not null,
+        key uuid not null
+      );
+      create unique index mail_call on mail (call, epoch, number);
+      create unique index mail_key on mail (key);
+      create table answers (
+        key text primary key,
+        answer json,
+        asked timestamptz not null default clock_timestamp()
+      );
+      create table timers (
+        key text primary key,
+        until timestamptz not null
+      );
+    `,
+  },
 ];

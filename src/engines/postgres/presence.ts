@@ -13,6 +13,12 @@ const BEAT_EVERY_MS = 2_000;
 /** The SQL condition that a row of `processes` belongs to a living process. */
 export const LIVING = `beat > clock_timestamp() - interval '${DEAD_AFTER_SECONDS} seconds'`;
 
+/**
+ * The SQL condition that the database has run long enough for every living process to have shown a sign of life: right after
+ * a restart all of them look dead.
+ */
+export const SETTLED = "clock_timestamp() - pg_postmaster_start_time() > interval '6 seconds'";
+
 /** What a process says of itself. */
 export type Announced = Readonly<{ role: string; class?: string; announcement?: unknown; slots?: number }>;
 
@@ -27,7 +33,9 @@ export type Presence = Readonly<{
 
 /** Keeps a process in the table of processes. A worker is in the table until `leave`; other processes while they own runs. */
 export function createPresence(database: Database, announced: Announced = { role: "coordinate" }): Presence {
-  const id = `${hostname().slice(0, 40)}.${process.pid}.${randomBytes(6).toString("hex")}`;
+  const id = `${hostname()
+    .replace(/[^\w-]/g, "-")
+    .slice(0, 24)}.${process.pid}.${randomBytes(6).toString("hex")}`;
   let users = 0;
   let timer: NodeJS.Timeout | undefined;
   let entering: Promise<void> | undefined;

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import { type Channel, isMessage } from "./protocol.ts";
+import { type Channel, isMessage } from "../../runtime/channel/protocol.ts";
 
 /** The maximum size of a message; a larger one is an error, so that it cannot exhaust memory. */
 const LONGEST = 256 * 2 ** 20;

@@ -5,7 +5,7 @@ import type { Runner } from "../../core/task/runner.ts";
 import { type Child, type Exit, startChild } from "../../runtime/commands/child.ts";
 import { createMeter } from "../../runtime/commands/process-meter.ts";
 import { pipeChannel } from "./pipe-channel.ts";
-import type { FromTask, ToTask } from "./protocol.ts";
+import type { FromTask, ToTask } from "../../runtime/channel/protocol.ts";
 import { type SpawnParts, spawnTask, type TaskExit, type OpenChild } from "./spawn-task.ts";
 
 /**

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createBudget } from "../../core/run/budget.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
-import type { ToTask } from "./protocol.ts";
+import type { ToTask } from "../../runtime/channel/protocol.ts";
 import { spawnTask } from "./spawn-task.ts";
 
 const call = { run: "run_1", path: "lead", attempt: 1, task: { prompt: "x" }, attachments: [], context: "", depth: 0 };
@@ -65,7 +65,7 @@ test("a job names a workspace and what it needs, and holds no environment, key o
     type: "job",
     job: {
       workspace: { id: "/home/ann/work" },
-      needs: { runner: "process", model: "anthropic/m", tools: ["read_file"], sandbox: true },
+      needs: { runner: "process", models: ["anthropic/m"], tools: ["read_file"], sandbox: true },
     },
   });
   expect(JSON.stringify(job)).not.toMatch(/sk-secret-key|"HOME"|"env"|"home"/);

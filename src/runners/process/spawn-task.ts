@@ -10,8 +10,8 @@ import { reasonOf } from "../../runtime/async/cancel.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
 import type { ResourceUse } from "../../runtime/commands/process-meter.ts";
 import { keepLimits } from "./keep-limits.ts";
-import { type ChildCall, serveChild } from "./parent-side.ts";
-import type { HostChannel } from "./protocol.ts";
+import { type ChildCall, serveChild } from "../../runtime/channel/parent-side.ts";
+import type { HostChannel } from "../../runtime/channel/protocol.ts";
 
 /** What a runner needs to carry out tasks outside of this thread. */
 export type SpawnParts = Readonly<{

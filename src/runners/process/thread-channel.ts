@@ -1,5 +1,5 @@
 import type { MessagePort, Worker } from "node:worker_threads";
-import { type Channel, isMessage } from "./protocol.ts";
+import { type Channel, isMessage } from "../../runtime/channel/protocol.ts";
 
 /** Messages between threads. The parent learns the end of a thread by `exit`, the thread that of its parent by `close`. */
 export function portChannel<In, Out>(port: MessagePort | Worker): Channel<In, Out> {

@@ -5,7 +5,7 @@ import type { Runner } from "../../core/task/runner.ts";
 import { collectOutput } from "../../runtime/commands/child-output.ts";
 import { createMeter } from "../../runtime/commands/process-meter.ts";
 import { endBearers } from "../../runtime/commands/process-tree.ts";
-import type { FromTask, ToTask } from "./protocol.ts";
+import type { FromTask, ToTask } from "../../runtime/channel/protocol.ts";
 import { type SpawnParts, spawnTask, type TaskExit, type OpenChild } from "./spawn-task.ts";
 import { portChannel } from "./thread-channel.ts";
 

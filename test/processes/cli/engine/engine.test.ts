@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type Place, place, type Started } from "../../command.ts";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { type Place, place, script, type Started } from "../../command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "subcrew engine ü-"));
 const [here, there]: Place[] = [place({ "a.txt": "one\n" }), place({})];
@@ -13,9 +13,13 @@ let missing: string | undefined;
 beforeAll(async () => {
   dev = here!.start(["engine", "dev", "--json", "--data", folder]);
   const line = await firstLine(dev).catch((error: Error) => (missing = error.message));
-  if (missing === undefined) url = addressIn(line);
+  if (missing !== undefined) return;
+  url = addressIn(line);
+  await startWorker(here!);
 }, 120_000);
 afterAll(async () => {
+  for (const { child } of all) child.kill("SIGKILL");
+  await Promise.all(all.map(({ ended }) => ended));
   dev.child.kill("SIGINT");
   await dev.ended;
   rmSync(folder, { recursive: true, force: true });
@@ -24,10 +28,30 @@ beforeEach((context) => {
   if (missing !== undefined) context.skip(`no Postgres: ${missing}`);
 });
 
+type Event = Readonly<{ type: string; turn?: number }>;
+const LIMIT = { timeout: 90_000, interval: 200 };
+/** A command that is repeated runs in a process of its own: the shared one keeps the connections of each for a while. */
+const ONE_BY_ONE = { shared: false };
+const unasked = ["--permission-mode", "bypass", "--sandbox", "off"];
+/** The workers of `here` that live, and every process that was started and must end. */
+const workers: Started[] = [];
+const all: Started[] = [];
+const started = (one: Started): Started => {
+  all.push(one);
+  return one;
+};
+async function startWorker(where: Place, permissions: readonly string[] = unasked): Promise<Started> {
+  const flags = ["--poll", "20ms", "--slots", "1", "--grace", "300ms", ...permissions];
+  const worker = started(where.start(["worker", "--engine", url, ...flags]));
+  if (where === here) workers.push(worker);
+  await worker.until("takes tasks");
+  return worker;
+}
+
 let printed = "";
 async function firstLine({ child, until }: Started): Promise<string> {
   child.stdout.on("data", (chunk: Buffer) => (printed += chunk.toString()));
-  await until(/\n/);
+  await until(/"url":.*\n/);
   return printed;
 }
 const addressIn = (line: string): string => (JSON.parse(line) as { url: string }).url;
@@ -71,11 +95,129 @@ describe("subcrew --engine", () => {
     [["ps", "--engine", "postgres://me:hidden1@127.0.0.1:1/x"], 1, "cannot be reached"],
     [["engine", "status"], 2, "No engine is named"],
     [["engine", "drian"], 2, "drain"],
+    [["worker"], 2, "No engine is named"],
+    [["run", "--engine", "postgres://127.0.0.1:1/x", "--record", "x.json", "explore", "x"], 2, "cannot be recorded"],
   ])("%j is answered with what is wrong and what to do", async (args, code, text) => {
     const ended = await there!.run(args);
     expect([ended.code, ended.stderr]).toEqual([code, expect.stringContaining(text)]);
     expect(ended.stderr).not.toMatch(/hidden1|at .*\.js:\d/);
   });
+});
+
+describe("subcrew worker", () => {
+  /** A first command that counts, and a second one that says which worker runs it and waits for the file `go`. */
+  const waiting = script(
+    { calls: [{ name: "bash", input: { command: "echo first >> log" } }] },
+    { calls: [{ name: "bash", input: { command: "echo $PPID >> log; until [ -e go ]; do sleep 0.1; done" } }] },
+    "done",
+  );
+  const inWork = (name: string): string => join(here!.workspace, name);
+  const begin = (...more: string[]): Started => {
+    for (const name of ["go", "log"]) rmSync(inWork(name), { force: true });
+    writeFileSync(inWork("waiting.json"), waiting);
+    const args = [
+      "run",
+      "bash",
+      "x",
+      "--engine",
+      url,
+      "--model",
+      "scripted:waiting.json",
+      "--json",
+      ...unasked,
+      ...more,
+    ];
+    return started(here!.start(args));
+  };
+  const logged = (): string[] => (existsSync(inWork("log")) ? readFileSync(inWork("log"), "utf8").split("\n") : []);
+  const taker = ({ ended }: Started): Promise<Started> => {
+    const found = vi.waitFor(() => {
+      const worker = workers.find(({ child }) => String(child.pid) === logged()[1]);
+      return worker ?? Promise.reject(new Error(`no worker has the task: ${logged().join(" ")}`));
+    }, LIMIT);
+    return Promise.race([found, ended.then(({ stdout, stderr }) => Promise.reject(new Error(stdout + stderr)))]);
+  };
+  const eventsIn = (text: string): Event[] =>
+    text.split("\n").flatMap((line) => (line.startsWith('{"seq"') ? [JSON.parse(line) as Event] : []));
+  const turnsIn = (events: readonly Event[]): unknown[] =>
+    events.flatMap(({ type, turn }) => (type === "turn.ended" ? [turn] : []));
+  const endsIn = (events: readonly Event[]): number => events.filter(({ type }) => type === "run.ended").length;
+
+  beforeAll(async () => {
+    if (missing === undefined) await startWorker(here!);
+  }, 120_000);
+
+  test("two tasks of one run that wait for each other are carried out by two workers with one slot each", async () => {
+    const meet = "echo $PPID > met.$$; until [ $(ls met.* | wc -l) = 2 ]; do sleep 0.1; done; cat met.*";
+    writeFileSync(inWork("meet.json"), script({ calls: [{ name: "bash", input: { command: meet } }] }, "met"));
+    const args = ["parallel", "bash=one", "bash=two", "--engine", url, "--model", "scripted:meet.json", ...unasked];
+    const { code, stderr } = await started(here!.start(args)).ended;
+    expect(code, stderr).toBe(0);
+    const met = readdirSync(here!.workspace).filter((name) => name.startsWith("met."));
+    const pids = met.map((name) => readFileSync(inWork(name), "utf8").trim());
+    expect(pids.toSorted()).toEqual(workers.map(({ child }) => String(child.pid)).toSorted());
+  }, 120_000);
+
+  test("a worker that is told to end gives its task back after the grace time, and another one continues", async () => {
+    const began = begin();
+    const first = await taker(began);
+    first.child.kill("SIGTERM");
+    expect((await first.ended).code).toBe(143);
+    writeFileSync(inWork("go"), "");
+    const { code, stdout, stderr } = await began.ended;
+    expect([code, stdout], stderr).toEqual([0, expect.stringContaining("gave it back")]);
+    expect(turnsIn(eventsIn(stdout))).toEqual([1, 2, 3]);
+    workers.splice(workers.indexOf(first), 1);
+    await startWorker(here!);
+  }, 120_000);
+
+  test("the task of a worker that is killed continues at another one from its recorded turns, with one end", async () => {
+    const began = begin();
+    const first = await taker(began);
+    first.child.kill("SIGKILL");
+    await first.ended;
+    writeFileSync(inWork("go"), ""); // ends the command that the dead worker left behind
+    const { code, stdout, stderr } = await began.ended;
+    expect([code, stdout], stderr).toEqual([0, expect.stringContaining("shows no sign of life")]);
+    expect([turnsIn(eventsIn(stdout)), endsIn(eventsIn(stdout))]).toEqual([[1, 2, 3], 1]);
+    expect(logged()).toEqual(["first", String(first.child.pid), ""]);
+    workers.splice(workers.indexOf(first), 1);
+  }, 120_000);
+
+  test("a run whose process is killed is taken over by a worker, and no recorded turn is repeated", async () => {
+    const began = begin();
+    await taker(began);
+    began.child.kill("SIGKILL");
+    const [, id = ""] = /(run_[a-z0-9]{12})/.exec((await began.ended).stdout) ?? [];
+    writeFileSync(inWork("go"), "");
+    await vi.waitFor(async () => {
+      const seen = await there!.run(["ps", "--all", "--json", "--engine", url], ONE_BY_ONE);
+      expect(JSON.parse(seen.stdout)).toContainEqual(expect.objectContaining({ id, status: "ok" }));
+    }, LIMIT);
+    const events = eventsIn((await there!.run(["logs", id, "--json", "--engine", url])).stdout);
+    expect([turnsIn(events), endsIn(events)]).toEqual([[1, 2, 3], 1]);
+    expect(logged().filter((line) => line === "first")).toHaveLength(1);
+  }, 120_000);
+
+  test("a task that no worker can serve is parked with the reason, and goes on when a worker can, by that worker's permissions", async () => {
+    const touch = { calls: [{ name: "bash", input: { command: "touch made" } }] };
+    writeFileSync(join(there!.workspace, "touch.json"), script(touch, "done"));
+    const args = ["run", "--bg", "--engine", url, "bash", "x", "--model", "scripted:touch.json", ...unasked];
+    const [, id = ""] = /(run_[a-z0-9]{12})/.exec((await there!.run(args)).stdout) ?? [];
+    await vi.waitFor(async () => {
+      const { stdout } = await here!.run(["status", id, "--engine", url], ONE_BY_ONE);
+      expect(stdout).toContain(`no worker has the workspace ${there!.workspace}`);
+    }, LIMIT);
+    const last = await startWorker(there!, ["--deny", "bash"]);
+    expect((await here!.run(["wait", id, "--engine", url])).code).toBe(0);
+    expect((await here!.run(["logs", id, "--json", "--engine", url])).stdout).toContain('"tool.denied"');
+    expect(existsSync(join(there!.workspace, "made"))).toBe(false);
+    const { stdout } = await here!.run(["engine", "status", "--json", "--engine", url]);
+    const { processes } = JSON.parse(stdout) as { processes: { id: string }[] };
+    const name = processes.find(({ id: process }) => process.includes(`.${last.child.pid}.`))!.id;
+    expect((await here!.run(["engine", "drain", name, "--engine", url])).code).toBe(0);
+    expect((await last.ended).code).toBe(0);
+  }, 120_000);
 });
 
 test("Ctrl-C stops the database, and the same folder and password serve again", async () => {

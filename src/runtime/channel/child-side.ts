@@ -3,8 +3,8 @@ import { crashed } from "../../core/task/crash.ts";
 import type { ParkRules } from "../../core/run/event.ts";
 import type { Parks, PerformContext } from "../../core/task/engine.ts";
 import type { Job } from "../../core/task/job.ts";
-import { following, stopped } from "../../runtime/async/cancel.ts";
-import { onAbort } from "../../runtime/async/on-abort.ts";
+import { following, stopped } from "../async/cancel.ts";
+import { onAbort } from "../async/on-abort.ts";
 import type { ChildRequest, Requests, TaskChannel, ToTask } from "./protocol.ts";
 
 /** Carries out a job; the context is that of the run, wherever it is. `setup`: what a runner sent to its own child. */
@@ -69,6 +69,7 @@ export function serveParent(channel: TaskChannel, work: RunJob, stop: AbortSigna
       ended: (key, signal) => send("ended", key, signal).got,
       stop: (key, reason) => send("stop", { key, reason }).got,
     },
+    claim: () => send("claim", null).got,
     onUrgent: (rung) => {
       bells.add(rung);
       return () => void bells.delete(rung);

@@ -4,8 +4,8 @@ import type { Reservation } from "../../core/run/budget.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import type { Job } from "../../core/task/job.ts";
-import { type Deferred, deferred } from "../../runtime/async/deferred.ts";
-import { onAbort } from "../../runtime/async/on-abort.ts";
+import { type Deferred, deferred } from "../async/deferred.ts";
+import { onAbort } from "../async/on-abort.ts";
 import type { ChildRequest, FromTask, HostChannel, Requests } from "./protocol.ts";
 
 /** A task that is carried out at the other end of a channel. */
@@ -60,6 +60,7 @@ export function serveChild(channel: HostChannel, job: Job, context: PerformConte
         parked?.ended.resolve(why);
         return (await parked?.goesOn) ?? false;
       },
+      claim: async () => (await context.claim?.()) ?? true,
       start: async ({ what, parent, tells }) =>
         (await context.background?.start(what, parent, tells)) ??
         failed("UNSUPPORTED", "Background tasks are not available here."),

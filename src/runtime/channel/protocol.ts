@@ -27,6 +27,8 @@ export type Requests = {
   /** False: the task was stopped while it was parked; otherwise `unpark` names the reason for continuing. */
   park: { give: Parking; get: boolean };
   unpark: { give: string; get: boolean };
+  /** Waits until it is decided whether the changes of this task are used. */
+  claim: { give: null; get: boolean };
   /** What was recorded of this attempt before this performer. */
   past: { give: null; get: readonly KeptEvent[] };
 };

@@ -7,7 +7,7 @@ import type { Job } from "../../core/task/job.ts";
 import { serveParent, type RunJob } from "./child-side.ts";
 import { type ChildCall, serveChild } from "./parent-side.ts";
 import type { FromTask, ToTask } from "./protocol.ts";
-import { portChannel } from "./thread-channel.ts";
+import { portChannel } from "../../runners/process/thread-channel.ts";
 
 const nothing = { what: { mode: "single", task: "x" }, parent: { spawns: "*", ceiling: [], model: "m" } } as const;
 const done = (output: string): Outcome => ({ status: "ok", output });
@@ -19,7 +19,7 @@ const never = (signal: AbortSignal): Promise<void> =>
 
 const job: Job = {
   workspace: { id: "/w" },
-  needs: { runner: "process", model: "m", tools: [] },
+  needs: { runner: "process", models: ["m"], tools: [] },
   call: { run: "run", path: "lead", attempt: 1, task: { prompt: "x" }, attachments: [], context: "", depth: 0 },
   agent: { name: "lead", description: "", instructions: "" },
   attended: true,

@@ -1,0 +1,35 @@
+import { Option } from "commander";
+import type { CliCommand } from "../base/command.ts";
+import { commaList, count, jsonOption, outputOptions, runningOptions, spanOf } from "../base/flags.ts";
+import { permissionOptions } from "../base/permission-flags.ts";
+
+/** `subcrew worker`: takes tasks of an engine. */
+export const workerCommand: CliCommand = {
+  description:
+    "Takes tasks of an engine and carries them out with the keys, tools and permissions of this machine. Ctrl-C or SIGTERM finishes or gives back its tasks.",
+  options: [
+    ...[
+      new Option("--slots <n>", "how many tasks it works on at once (default: 8)").argParser(count("--slots")),
+      new Option(
+        "--workspaces <folders>",
+        "folders whose tasks it takes, comma-separated (default: this one)",
+      ).argParser(commaList),
+      new Option("--scratch", "also take tasks of other folders, each in an empty folder of its own"),
+      new Option("--poll <span>", "how often it asks for tasks (default: 100ms)").argParser(spanOf("--poll", "100ms")),
+      new Option("--grace <span>", "how long tasks may go on when it is told to end (default: 30s)").argParser(
+        spanOf("--grace", "30s"),
+      ),
+      new Option("--no-coordinate", "do not take over runs whose own process has died"),
+    ].map((option) => option.helpGroup("Work:")),
+    ...runningOptions().filter(({ long }) => long === "--cwd" || long === "--trust"),
+    ...permissionOptions(),
+    jsonOption(),
+    ...outputOptions().filter(({ long }) => long === "--no-color" || long === "--quiet"),
+  ],
+  examples: [
+    ["subcrew worker --engine postgres://...", "serve the tasks of this folder"],
+    ["subcrew worker --engine postgres://... --slots 32 --scratch", "serve tasks that need no files"],
+  ],
+  notes: "docs/scale-out.md describes what workers do and what is not built yet.",
+  act: async (_, flags) => (await import("./serve-worker.ts")).serveWorker(flags),
+};

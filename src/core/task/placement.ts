@@ -1,0 +1,82 @@
+import { ownRunners } from "../vocabulary/runner-name.ts";
+import type { Job, JobNeeds, JobWorkspace } from "./job.ts";
+
+/** What a worker can serve. Workers that announce the same are one class and share a queue. */
+export type Announcement = Readonly<{
+  /** The protocol numbers that it speaks. */
+  protocols: readonly number[];
+  platform: string;
+  runners: readonly string[];
+  /** The providers that it has keys for, or that need none. */
+  providers: readonly string[];
+  /** Names of its own models, besides those of providers. */
+  models: readonly string[];
+  /** It can give a model to a task that names none. */
+  hasDefaultModel: boolean;
+  tools: readonly string[];
+  /** Its MCP servers. */
+  servers: readonly string[];
+  /** The workspaces that it has, by id; `*`: it makes an empty one for others. */
+  workspaces: readonly string[];
+  /** It can isolate commands. */
+  sandbox: boolean;
+  slots: number;
+}>;
+
+/** What is placed: the needs of a job, and the protocol that its coordinator speaks. */
+export type PlacementWish = Pick<Job, "needs" | "workspace"> & Readonly<{ protocol: number }>;
+
+/** Why a worker cannot serve a job, in words; `undefined`: it can. */
+export function placementMisfit(wish: PlacementWish, worker: Announcement): string | undefined {
+  const { needs, workspace, protocol } = wish;
+  if (!worker.protocols.includes(protocol)) return `protocol ${protocol} (it speaks ${worker.protocols.join(", ")})`;
+  if (!worker.runners.includes(needs.runner) && !ownRunners.some((own) => own === needs.runner))
+    return `the runner "${needs.runner}"`;
+  if (needs.sandbox && !worker.sandbox) return "a sandbox for commands";
+  const model = modelMisfit(needs, worker);
+  if (model !== undefined) return model;
+  const tool = needs.tools.find((name) => !worker.tools.includes(name));
+  if (tool !== undefined) return `the tool "${tool}"`;
+  const server = needs.servers?.find((name) => !worker.servers.includes(name));
+  if (server !== undefined) return `the MCP server "${server}"`;
+  return hasWorkspace(workspace, worker) ? undefined : `the workspace ${workspace.id}`;
+}
+
+/** A name with a provider needs that provider; another name, or none, any provider. Built-in models are everywhere. */
+function modelMisfit({ models = [], offline }: JobNeeds, worker: Announcement): string | undefined {
+  if (models.length === 0) return worker.hasDefaultModel || offline ? undefined : "a key of any model provider";
+  const fits = models.some((name) => {
+    if (BUILT_IN.test(name) || worker.models.includes(name)) return true;
+    const cut = name.indexOf("/");
+    return cut > 0 ? worker.providers.includes(name.slice(0, cut)) : worker.providers.length > 0;
+  });
+  return fits ? undefined : `a key for the model ${models.map((name) => `"${name}"`).join(" or ")}`;
+}
+
+const BUILT_IN = /^(?:offline$|scripted:)/;
+
+const hasWorkspace = ({ id }: JobWorkspace, { workspaces }: Announcement): boolean =>
+  workspaces.includes(id) || workspaces.includes("*");
+
+/** A living class of workers, and how much it has to do. */
+export type WorkerClass = Readonly<{ class: string; announcement: Announcement; workers: number; load: number }>;
+
+/** The class with the most room among those that fit, or why none fits. */
+export function choosePlace(
+  wish: PlacementWish,
+  classes: readonly WorkerClass[],
+): Readonly<{ class: string }> | Readonly<{ why: string }> {
+  if (classes.length === 0) return { why: "no worker is connected" };
+  const judged = classes.map((one) => ({ ...one, lacks: placementMisfit(wish, one.announcement) }));
+  const [best] = judged
+    .filter(({ lacks }) => lacks === undefined)
+    .toSorted((a, b) => offlineOnly(a) - offlineOnly(b) || fullness(a) - fullness(b) || (a.class < b.class ? -1 : 1));
+  if (best) return { class: best.class };
+  const lacking = [...new Set(judged.map(({ lacks }) => lacks))];
+  return { why: `no worker has ${lacking.join(", or ")}` };
+}
+
+const fullness = ({ load, workers, announcement }: WorkerClass): number => load / (workers * announcement.slots);
+
+/** A worker that only has the offline model comes last. */
+const offlineOnly = ({ announcement }: WorkerClass): number => (announcement.hasDefaultModel ? 0 : 1);

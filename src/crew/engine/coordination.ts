@@ -1,0 +1,19 @@
+import type { Connection } from "../../engines/connect.ts";
+import type { Coordination } from "../../engines/distributed.ts";
+
+const known = new WeakMap<Connection, Coordination>();
+
+/** What coordinates the runs of this process on an engine; one for each connection. */
+export async function coordinationFor(connect: () => Promise<Connection>): Promise<Coordination> {
+  const connection = await connect();
+  const made = known.get(connection);
+  if (made) return made;
+  const [{ coordinate }, { dbosQueue }, { PROTOCOL }] = await Promise.all([
+    import("../../engines/distributed.ts"),
+    import("../../engines/dbos/queue.ts"),
+    import("../../engines/postgres/presence.ts"),
+  ]);
+  const coordination = known.get(connection) ?? coordinate(connection, dbosQueue(connection.database.url, PROTOCOL));
+  known.set(connection, coordination);
+  return coordination;
+}

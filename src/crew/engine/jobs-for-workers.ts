@@ -1,0 +1,56 @@
+import type { Agent } from "../../core/agent/agent.ts";
+import { agentOf, type Roster } from "../../core/delegation/roster.ts";
+import { failed, type Outcome } from "../../core/outcome/outcome.ts";
+import type { Call, PerformContext } from "../../core/task/engine.ts";
+import type { Job, JobNeeds, JobSettings } from "../../core/task/job.ts";
+import { defined } from "../../core/text/defined.ts";
+import { withoutAuth } from "../../runtime/resume/recorded-agent.ts";
+
+/** What the jobs of a run on an engine are made of. */
+export type WorkerJobParts = Readonly<{
+  settings: JobSettings;
+  roster: Roster;
+  /** The agent that an earlier process recorded for a path. */
+  recorded(call: Call): Agent | undefined;
+  /** Tools that are not built in, and MCP servers: a worker needs those that an agent names. */
+  ownTools: ReadonlySet<string>;
+  servers: readonly string[];
+  /** The model of tasks that name none. */
+  model?: string | readonly string[];
+  /** No provider can be used here either, so the offline model may answer. */
+  offline: boolean;
+  sandbox: boolean;
+}>;
+
+/** Makes the job of a call: with the agent as it was resolved here, and without anything secret. */
+export function jobsForWorkers(parts: WorkerJobParts): (call: Call, context: PerformContext) => Promise<Job | Outcome> {
+  return async (call, { attended, parks }) => {
+    const agent = parts.recorded(call) ?? agentOf(call.task, parts.roster);
+    if (!agent) return failed("BAD_INPUTS", `There is no agent "${call.task.agent ?? ""}".`);
+    const rules = parks && { onLimit: parks.onLimit, onProviderFault: parks.onProviderFault };
+    return {
+      ...parts.settings,
+      needs: needsFor(call, agent, parts),
+      call,
+      agent: withoutAuth(agent),
+      attended,
+      ...defined({ catalog: parts.roster.catalog?.(), parks: rules }),
+    };
+  };
+}
+
+function needsFor({ task, parentModel }: Call, agent: Agent, parts: WorkerJobParts): JobNeeds {
+  const wished = [task.model ?? agent.model ?? parts.model ?? []].flat();
+  const models = wished.flatMap((name) =>
+    name === "inherit" ? (parentModel === undefined ? [] : [parentModel]) : name === "auto" ? [] : [name],
+  );
+  const named = new Set(agent.tools ?? []);
+  return {
+    runner: agent.remote ? "a2a" : (task.runner ?? agent.runner ?? "local"),
+    tools: [...parts.ownTools].filter((name) => named.has(name)),
+    servers: parts.servers.filter((server) => [...named].some((name) => name.startsWith(`${server}__`))),
+    ...(models.length > 0 && { models }),
+    ...(parts.offline && { offline: true }),
+    ...(parts.sandbox && { sandbox: true }),
+  };
+}

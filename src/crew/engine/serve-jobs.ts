@@ -1,0 +1,140 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { emptyCatalog } from "../../core/delegation/catalog.ts";
+import { failed, type Outcome } from "../../core/outcome/outcome.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
+import type { Job } from "../../core/task/job.ts";
+import type { Announcement } from "../../core/task/placement.ts";
+import { defined } from "../../core/text/defined.ts";
+import { foreignTools, ownRunners } from "../../core/vocabulary/runner-name.ts";
+import { builtinRunner, remoteAgents } from "../../defaults.ts";
+import { overviewOf } from "../../models/registry/overview.ts";
+import { type CrewSetup, createOutfit, homeOf, type Outfit } from "../../outfit.ts";
+import { createPendingCleanup } from "../../runtime/async/pending-cleanup.ts";
+import { recorderFor } from "../../runtime/changes/recorder.ts";
+import { isProgram } from "../../runtime/disk/is-program.ts";
+import { workspaceOf } from "../../runtime/files/workspace-of.ts";
+import { createIsolate } from "../../runtime/git/worktree-task.ts";
+import { openPreviousRuns } from "../../runtime/resume/previous-runs.ts";
+import { createReuse } from "../../runtime/resume/reuse-results.ts";
+import { loop } from "../../runtime/loop/loop.ts";
+import { createPerformer } from "../../runtime/task/perform.ts";
+
+/** What a worker serves: the folders whose tasks it takes, and whether it makes empty ones for others. */
+export type ServedPlaces = Readonly<{
+  folders: readonly string[];
+  scratch: boolean;
+  slots: number;
+  protocols: readonly number[];
+}>;
+
+/** What this machine can serve, by names: keys and programs stay here. */
+export async function announcementOf(setup: CrewSetup, places: ServedPlaces): Promise<Announcement> {
+  const outfit = createOutfit(setup);
+  const { models } = outfit;
+  const nobody = { find: () => undefined, names: () => [] };
+  const [world, access] = await Promise.all([outfit.worldFor(nobody, loop), outfit.access()]);
+  await world.peers?.end();
+  const path = (setup.env["PATH"] ?? "").split(delimiter);
+  const { candidates, lastResort } = models.look([], "call");
+  const folders = await Promise.all(places.folders.map(workspaceOf));
+  return {
+    protocols: places.protocols,
+    platform: process.platform,
+    runners: [
+      ...ownRunners,
+      "a2a",
+      ...foreignTools.filter((name) => path.some((folder) => isProgram(join(folder, name)))),
+    ],
+    providers: overviewOf(models).providers.flatMap(({ name, usable }) => (usable ? [name] : [])),
+    models: [],
+    hasDefaultModel: candidates.length > 0 && lastResort !== true,
+    tools: [...world.tools.keys()].toSorted(),
+    servers: Object.keys(setup.mcpServers ?? {}).toSorted(),
+    workspaces: [...folders.map(({ id }) => id), ...(places.scratch ? ["*"] : [])],
+    sandbox: (await access.sandbox()).level !== "none",
+    slots: places.slots,
+  };
+}
+
+/** Performs jobs with the keys, tools and permissions of this machine; the job's permissions can only narrow them. */
+export function jobPerformer(
+  setup: CrewSetup,
+  places: ServedPlaces,
+): (job: Job, context: PerformContext) => Promise<Outcome> {
+  const outfits = new Map<string, Outfit>();
+  const outfitFor = (cwd: string): Outfit => {
+    const known = outfits.get(cwd) ?? createOutfit({ ...setup, cwd });
+    outfits.set(cwd, known);
+    return known;
+  };
+  const folderOf = async ({ workspace }: Job): Promise<string | undefined> => {
+    const served = await Promise.all(places.folders.map(workspaceOf));
+    return served.find(({ id }) => id === workspace.id)?.id;
+  };
+  return async (job, context) => {
+    const folder = await folderOf(job);
+    if (folder !== undefined)
+      return perform(job, context, { setup: { ...setup, cwd: folder }, outfit: outfitFor(folder) });
+    // A row of the database cannot name a folder that this worker does not offer.
+    if (!places.scratch) return failed("DENIED", `This worker does not serve the workspace ${job.workspace.id}.`);
+    const scratch = await mkdtemp(join(tmpdir(), "subcrew-scratch-"));
+    try {
+      const own = { ...setup, cwd: scratch };
+      return await perform(job, context, { setup: own, outfit: createOutfit(own) });
+    } finally {
+      await rm(scratch, { recursive: true, force: true });
+    }
+  };
+}
+
+async function perform(
+  job: Job,
+  given: PerformContext,
+  { setup, outfit }: Readonly<{ setup: CrewSetup; outfit: Outfit }>,
+): Promise<Outcome> {
+  const { call, agent, catalog = emptyCatalog, holds, permissions, projectInstructions, prices } = job;
+  const { store, redactor, clock } = outfit;
+  const lingering = createPendingCleanup();
+  const past = await given.past();
+  const context: PerformContext = { ...given, past: () => Promise.resolve(past) };
+  if (prices) await outfit.models.loadPrices();
+  const { workspace, providers } = job;
+  const runner = builtinRunner({
+    setup,
+    job: { workspace, prices, ...defined({ holds, permissions, providers, projectInstructions }) },
+    code: { tools: new Set(), models: new Set() },
+    linger: lingering.add,
+    remotes: remoteAgents({ ...setup, home: setup.home === false ? undefined : homeOf(setup) }),
+  });
+  const roster = { find: () => agent, names: () => [agent.name], catalog: () => catalog };
+  const world = await outfit.worldFor(roster, runner, permissions);
+  const recorder = recorderFor(store, call.run, setup.env["HOME"]);
+  const isolate = createIsolate({
+    cwd: setup.cwd,
+    home: setup.env["HOME"],
+    worktrees: store.local(call.run, "worktrees"),
+    patch: (path) => store.file(call.run, path, { kind: "patch" }),
+    keptPatch: async (path) =>
+      (await store.output(call.run, path, "patch")) === undefined
+        ? undefined
+        : store.file(call.run, path, { kind: "patch" }),
+    ...defined({ recorder }),
+    linger: lingering.add,
+  });
+  const reuse = createReuse(store, { always: false, redact: redactor.text, clock });
+  try {
+    return await createPerformer({
+      ...world,
+      ...(projectInstructions === false && { instructions: () => ({ text: "", notes: [] }) }),
+      ...(holds && { models: outfit.models.forRun(holds) }),
+      earlier: openPreviousRuns(past, { store }),
+      isolate,
+      linger: lingering.add,
+      reuse,
+    })(call, context);
+  } finally {
+    await Promise.all([lingering.gone(), world.peers?.end(), reuse.settled()]);
+  }
+}

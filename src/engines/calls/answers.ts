@@ -1,0 +1,64 @@
+import type { Answer } from "../../core/plan/gate.ts";
+import type { Engine } from "../../core/task/engine.ts";
+import { pause } from "../../runtime/async/cancel.ts";
+import type { Database } from "../postgres/database.ts";
+
+/** The channel on which answers are announced. */
+const CHANNEL = "sc_answers";
+
+/** Questions and their answers in a table: the first answer that is written is the decision, whoever gives it. */
+export function engineAnswers(database: Database): Pick<Engine, "answer" | "give"> {
+  /** What this process is about to write of a question: an answer from here waits for it. */
+  const pending = new Map<string, Promise<unknown>>();
+  const after = <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const mine = (pending.get(key) ?? Promise.resolve()).then(work, work);
+    pending.set(key, mine);
+    const forget = (): void => void (pending.get(key) === mine && pending.delete(key));
+    mine.then(forget, forget);
+    return mine;
+  };
+  const read = async (key: string): Promise<Answer | undefined> => {
+    const [row] = await database.query<{ answer: Answer | null }>("select answer from subcrew.answers where key = $1", [
+      key,
+    ]);
+    return row?.answer ?? undefined;
+  };
+  return {
+    answer: async (key, signal) => {
+      if (signal.aborted) return undefined;
+      let bell = new AbortController();
+      const stop = database.bells.listen(CHANNEL, (payload) => {
+        if (payload === undefined || payload === key) bell.abort();
+      });
+      const opened = after(key, () =>
+        database.query("insert into subcrew.answers (key) values ($1) on conflict (key) do nothing", [key]),
+      );
+      try {
+        await opened;
+        while (!signal.aborted) {
+          bell = new AbortController();
+          const known = await read(key);
+          if (known) return known;
+          await pause(60_000, AbortSignal.any([bell.signal, signal]));
+        }
+        return undefined;
+      } finally {
+        stop();
+        if (signal.aborted)
+          await after(key, () =>
+            database.query("delete from subcrew.answers where key = $1 and answer is null", [key]),
+          ).catch(() => {});
+      }
+    },
+    give: async (key, answer) => {
+      const given = await after(key, () =>
+        database.query(
+          `with given as (update subcrew.answers set answer = $2 where key = $1 and answer is null returning 1)
+           select pg_notify($3, $1) from given`,
+          [key, JSON.stringify(answer), CHANNEL],
+        ),
+      );
+      return given.length > 0;
+    },
+  };
+}

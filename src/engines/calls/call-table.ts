@@ -1,0 +1,166 @@
+import type { Job } from "../../core/task/job.ts";
+import type { Database } from "../postgres/database.ts";
+import { LIVING, SETTLED } from "../postgres/presence.ts";
+
+/**
+ * The states of a call: `asked` by its run, `placed` in the queue of a class of workers, `taken` by a worker, `parked`
+ * because no worker fits, `returned` by a worker that ends, `stopping` on the run's demand, `stopped` without a result
+ * that counts, `done`.
+ */
+export type CallState = "asked" | "placed" | "taken" | "parked" | "returned" | "stopping" | "stopped" | "done";
+
+/** One call as its coordinator sees it: the key, and the number of the current placement. */
+export type CallEpoch = Readonly<{ call: string; epoch: number }>;
+
+/** The coordinator of a call: its process, and the number of its claim on the run. */
+export type Coordinator = Readonly<{ owner: string; run: string; runEpoch: number }>;
+
+/** The statements on the table of calls. Each is safe to repeat. */
+export type CallTable = Readonly<{
+  /**
+   * Begins a new epoch of a call, which refuses everything of earlier ones. A call that is asked for the first time is placed
+   * at once where `to` says. `undefined`: it is done, or the run has a newer owner.
+   */
+  ask(
+    call: string,
+    by: Coordinator,
+    to: Readonly<{ needs: unknown; class?: string | undefined; job: Job }>,
+  ): Promise<Readonly<{ epoch: number; isPlaced: boolean }> | undefined>;
+  state(call: string): Promise<Readonly<{ state: CallState; epoch: number; owner: string }> | undefined>;
+  place(at: CallEpoch, to: Readonly<{ class: string; job: Job }>): Promise<boolean>;
+  park(at: CallEpoch, why: string): Promise<void>;
+  /** The call for a worker; `undefined`: another one has it, or it was placed anew. */
+  take(at: CallEpoch, worker: string): Promise<Readonly<{ job: Job; owner: string }> | undefined>;
+  /** Gives a taken or placed call back to its run. */
+  giveBack(at: CallEpoch): Promise<void>;
+  /** Marks a call that its run stops; resolves with its state before. */
+  stop(at: CallEpoch): Promise<CallState | undefined>;
+  /** Counts a takeover without progress, or starts the count anew; resolves with the count. */
+  barren(call: string, isBarren: boolean): Promise<number>;
+  /** The calls of a coordinator whose workers are gone or gave them back, and placed ones that no worker waits for. */
+  lost(owner: string): Promise<readonly LostCall[]>;
+  /** Deletes the messages of a call that was stopped: a later performer must not find them. */
+  forget(call: string): Promise<void>;
+  /** Deletes the calls of a run that has ended. */
+  forgetRun(run: string): Promise<void>;
+}>;
+
+/** `died`: its worker shows no sign of life; `returned`; `unserved`: no living worker listens to its queue. */
+export type LostCall = CallEpoch & Readonly<{ how: "died" | "returned" | "unserved" }>;
+
+export function callTable(database: Database): CallTable {
+  return {
+    ask: async (call, { owner, run, runEpoch }, { needs, class: name, job }) => {
+      const [row] = await database.query<{ epoch: string; state: CallState }>(ASK, [
+        call,
+        run,
+        owner,
+        runEpoch,
+        JSON.stringify(needs),
+        name ?? null,
+        name === undefined ? null : JSON.stringify(job),
+      ]);
+      return row && { epoch: Number(row.epoch), isPlaced: row.state === "placed" };
+    },
+    state: async (call) => {
+      const [row] = await database.query<{ state: CallState; epoch: string; owner: string }>(
+        "select state, epoch, owner from subcrew.calls where call = $1",
+        [call],
+      );
+      return row && { ...row, epoch: Number(row.epoch) };
+    },
+    place: async ({ call, epoch }, { class: name, job }) => {
+      const rows = await database.query(
+        `update subcrew.calls set state = 'placed', class = $3, job = $4, why = null, changed = clock_timestamp()
+         where call = $1 and epoch = $2 and state in ('asked', 'parked', 'placed') returning 1`,
+        [call, epoch, name, JSON.stringify(job)],
+      );
+      return rows.length > 0;
+    },
+    park: async ({ call, epoch }, why) => {
+      await database.query(
+        `update subcrew.calls set state = 'parked', class = null, why = $3, changed = clock_timestamp()
+         where call = $1 and epoch = $2 and state in ('asked', 'parked')`,
+        [call, epoch, why],
+      );
+    },
+    take: async ({ call, epoch }, worker) => {
+      const [row] = await database.query<{ job: Job; owner: string }>(
+        `update subcrew.calls set state = 'taken', worker = $3, changed = clock_timestamp()
+         where call = $1 and epoch = $2 and (state = 'placed' or (state = 'taken' and worker = $3))
+         returning job, owner`,
+        [call, epoch, worker],
+      );
+      return row;
+    },
+    giveBack: async ({ call, epoch }) => {
+      await database.query(
+        `with back as (
+           update subcrew.calls set state = 'returned', changed = clock_timestamp()
+           where call = $1 and epoch = $2 and state in ('placed', 'taken') returning owner
+         )
+         select pg_notify('sc_p_' || owner, 'r') from back`,
+        [call, epoch],
+      );
+    },
+    stop: async ({ call, epoch }) => {
+      const [row] = await database.query<{ before: CallState }>(
+        `update subcrew.calls c
+         set state = case when old.state in ('taken', 'stopping') then 'stopping' when old.state = 'done' then 'done' else 'stopped' end
+         from (select call, state from subcrew.calls where call = $1 for update) old
+         where c.call = old.call and c.epoch = $2 returning old.state as before`,
+        [call, epoch],
+      );
+      return row?.before;
+    },
+    barren: async (call, isBarren) => {
+      const [row] = await database.query<{ barren: number }>(
+        "update subcrew.calls set barren = case when $2 then barren + 1 else 0 end where call = $1 returning barren",
+        [call, isBarren],
+      );
+      return row?.barren ?? 0;
+    },
+    lost: async (owner) => {
+      const rows = await database.query<{ call: string; epoch: string; how: LostCall["how"] }>(LOST, [owner]);
+      return rows.map((row) => ({ ...row, epoch: Number(row.epoch) }));
+    },
+    forget: async (call) => {
+      await database.query(
+        `with c as (select call from subcrew.calls where call = $1 and state <> 'done'),
+         f as (delete from subcrew.facts using c where facts.call = c.call)
+         delete from subcrew.mail using c where mail.call = c.call`,
+        [call],
+      );
+    },
+    forgetRun: async (run) => {
+      await database.query(
+        `with c as (delete from subcrew.calls where run = $1 returning call),
+         f as (delete from subcrew.facts using c where facts.call = c.call)
+         delete from subcrew.mail using c where mail.call = c.call`,
+        [run],
+      );
+    },
+  };
+}
+
+/** A coordinator whose claim on the run is older than another's changes nothing. */
+const ASK = `
+  insert into subcrew.calls as c (call, run, owner, run_epoch, state, needs, class, job)
+  select $1, $2, $3, $4::bigint, case when $6::text is null then 'asked' else 'placed' end, $5::json, $6::text, $7::json
+  where not exists (select from subcrew.runs where run = $2 and epoch > $4::bigint)
+  on conflict (call) do update
+  set owner = excluded.owner, run_epoch = excluded.run_epoch, epoch = c.epoch + 1, state = 'asked', worker = null,
+      class = null, job = null, why = null, needs = excluded.needs, changed = clock_timestamp()
+  where c.state <> 'done' and c.run_epoch <= excluded.run_epoch
+  returning epoch, state`;
+
+const LOST = `
+  select c.call, c.epoch,
+    case when c.state = 'returned' then 'returned' when c.state = 'placed' then 'unserved' else 'died' end as how
+  from subcrew.calls c
+  where c.owner = $1 and c.state in ('placed', 'taken', 'stopping', 'returned') and (
+    c.state = 'returned'
+    or (c.state = 'placed' and ${SETTLED}
+        and not exists (select from subcrew.processes p where p.class = c.class and not p.draining and p.${LIVING}))
+    or (c.state in ('taken', 'stopping') and ${SETTLED}
+        and not exists (select from subcrew.processes p where p.id = c.worker and p.${LIVING})))`;

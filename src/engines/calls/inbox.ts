@@ -1,0 +1,130 @@
+import { channelName } from "../postgres/channel-name.ts";
+import type { Database } from "../postgres/database.ts";
+
+/** The messages of one epoch of a call, for this process. */
+export type Subscription = Readonly<{
+  call: string;
+  epoch: number;
+  /** Messages in order, with the number of the first; called again only after it has returned. */
+  receive(messages: readonly unknown[], number: number): void;
+  /** What is shown while it is made, and not kept. */
+  live?(message: unknown): void;
+  /** Its epoch is over: another placement of the call counts. */
+  fenced?(): void;
+}>;
+
+/** Reads what other processes sent to this one: announcements say where to look, and once a second it looks everywhere. */
+export type Inbox = Readonly<{
+  subscribe(subscription: Subscription): Subscribed;
+  /** Rung when a worker gave a call back, and once a second. */
+  onReturned(listener: () => void): () => void;
+}>;
+
+export type Subscribed = Readonly<{
+  /** Resolves when everything that was sent until now has been received. */
+  drained(): Promise<void>;
+  stop(): void;
+}>;
+
+type Open = { readonly subscription: Subscription; after: string };
+type MessageRow = { call: string; epoch: string; number: string; body: unknown[] };
+
+/** `table`: `facts` for a coordinator, `mail` for a worker. */
+export function createInbox(database: Database, process: string, table: "facts" | "mail"): Inbox {
+  const open = new Map<string, Open>();
+  const dirty = new Set<string>();
+  const returned = new Set<() => void>();
+  let reading: Promise<void> | undefined;
+  let stop: (() => void) | undefined;
+  const keyOf = ({ call, epoch }: Pick<Subscription, "call" | "epoch">): string => `${epoch} ${call}`;
+
+  const readOnce = async (keys: readonly string[]): Promise<void> => {
+    const asked = keys.flatMap((key) => open.get(key) ?? []);
+    if (asked.length === 0) return;
+    const rows = await database.query<MessageRow>(
+      `select m.call, m.epoch, m.number, m.body
+       from unnest($1::text[], $2::bigint[], $3::bigint[]) as w (call, epoch, after)
+       join subcrew.${table} m on m.call = w.call and m.epoch = w.epoch and m.number > w.after
+       order by m.call, m.number`,
+      [
+        asked.map(({ subscription }) => subscription.call),
+        asked.map(({ subscription }) => subscription.epoch),
+        asked.map(({ after }) => after),
+      ],
+    );
+    for (const { call, epoch, number, body } of rows) {
+      const one = open.get(keyOf({ call, epoch: Number(epoch) }));
+      if (!one || BigInt(number) <= BigInt(one.after)) continue;
+      one.after = number;
+      one.subscription.receive(body, Number(number));
+    }
+  };
+  const read = (): Promise<void> =>
+    (reading ??= (async () => {
+      while (dirty.size > 0) {
+        const keys = [...dirty];
+        dirty.clear();
+        await readOnce(keys).catch(() => {}); // the next announcement or the next second looks again
+      }
+      reading = undefined;
+    })());
+  const checkFences = async (): Promise<void> => {
+    const watched = [...open.values()].filter(({ subscription }) => subscription.fenced);
+    if (watched.length === 0) return;
+    const rows = await database.query<{ call: string; epoch: string }>(
+      `select w.call, w.epoch from unnest($1::text[], $2::bigint[]) as w (call, epoch)
+       where not exists (select from subcrew.calls c where c.call = w.call and c.epoch = w.epoch and c.state in ('taken', 'stopping'))`,
+      [watched.map(({ subscription }) => subscription.call), watched.map(({ subscription }) => subscription.epoch)],
+    );
+    for (const { call, epoch } of rows) open.get(keyOf({ call, epoch: Number(epoch) }))?.subscription.fenced?.();
+  };
+  const ring = (payload: string | undefined): void => {
+    if (payload === undefined) {
+      for (const key of open.keys()) dirty.add(key);
+      for (const listener of returned) listener();
+      checkFences().catch(() => {});
+    } else if (payload.startsWith("m")) dirty.add(payload.slice(1));
+    else if (payload.startsWith("d")) showLive(payload.slice(1));
+    else if (payload.startsWith("r")) for (const listener of returned) listener();
+    else if (payload.startsWith("x")) checkFences().catch(() => {});
+    if (dirty.size > 0) void read();
+  };
+  const showLive = (text: string): void => {
+    const [key, message] = JSON.parse(text) as [string, unknown];
+    open.get(key)?.subscription.live?.(message);
+  };
+  const listen = (): void => {
+    stop ??= database.bells.listen(channelName("process", process), ring);
+  };
+  const leave = (): void => {
+    if (open.size > 0 || returned.size > 0) return;
+    stop?.();
+    stop = undefined;
+  };
+  return {
+    subscribe: (subscription) => {
+      const key = keyOf(subscription);
+      open.set(key, { subscription, after: "-1" });
+      listen();
+      return {
+        drained: async () => {
+          dirty.add(key);
+          await read();
+          if (dirty.has(key)) await read();
+        },
+        stop: () => {
+          open.delete(key);
+          leave();
+        },
+      };
+    },
+    onReturned: (listener) => {
+      returned.add(listener);
+      listen();
+      return () => {
+        returned.delete(listener);
+        leave();
+      };
+    },
+  };
+}

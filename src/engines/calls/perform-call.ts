@@ -1,0 +1,224 @@
+import { randomBytes } from "node:crypto";
+import { type FailedOutcome, failed, type Outcome } from "../../core/outcome/outcome.ts";
+import type { Call, PerformContext } from "../../core/task/engine.ts";
+import type { Job } from "../../core/task/job.ts";
+import { choosePlace, type WorkerClass } from "../../core/task/placement.ts";
+import { pause, reasonOf } from "../../runtime/async/cancel.ts";
+import { onAbort } from "../../runtime/async/on-abort.ts";
+import { PROCESSES_CHANNEL } from "../postgres/channel-name.ts";
+import { type Database, isConnectionLoss } from "../postgres/database.ts";
+import type { EventWriter } from "../postgres/event-writer.ts";
+import { PROTOCOL } from "../postgres/presence.ts";
+import type { CallEpoch, CallTable, Coordinator, LostCall } from "./call-table.ts";
+import type { Inbox } from "./inbox.ts";
+import { leftoversOf } from "./leftovers.ts";
+import { openSession, type Session } from "./session.ts";
+import type { Supervisor } from "./supervise.ts";
+
+/** How placements reach workers; see `engines/dbos`. */
+export type PlacementQueue = Readonly<{
+  put(placed: CallEpoch & Readonly<{ class: string; priority?: number; token: string }>): Promise<void>;
+  drop(at: CallEpoch): Promise<void>;
+}>;
+
+/** What a coordinator performs calls with. */
+export type CallParts = Readonly<{
+  database: Database;
+  table: CallTable;
+  inbox: Inbox;
+  supervisor: Supervisor;
+  queue: PlacementQueue;
+  classes(): Promise<readonly WorkerClass[]>;
+  by: Coordinator;
+  writer: EventWriter | undefined;
+  job: Job;
+  priority: number;
+  /** How long a task that may not park waits for a worker. */
+  placementTimeoutMs: number;
+}>;
+
+/** A task that killed so many workers in a row without a new fact is not tried again. */
+const POISON = 4;
+/** How long a worker has to end a call that was stopped. */
+const STOP_MS = 5_000;
+
+export const keyOfCall = ({ run, path, attempt }: Pick<Call, "run" | "path" | "attempt">): string =>
+  `${run}/${path}#${attempt}`;
+
+/**
+ * Has a call performed by workers, one after the other if they die, until there is an outcome. Every placement is a new
+ * epoch: what came before it is received first, and what comes after it from earlier workers is refused.
+ */
+export async function performCall(call: Call, context: PerformContext, parts: CallParts): Promise<Outcome> {
+  const { table, by, job } = parts;
+  const key = keyOfCall(call);
+  let session: Session | undefined;
+  let known = firstClass(await parts.classes(), job);
+  for (;;) {
+    const asked = await table.ask(key, by, { needs: job.needs, class: session ? undefined : known, job });
+    const before = session
+      ? await session.close()
+      : asked?.isPlaced
+        ? undefined
+        : await takeLeftovers(key, context, parts);
+    session = undefined;
+    if (!asked) return before ?? { status: "cancelled", reason: "another process took the run over" };
+    const at: CallEpoch = { call: key, epoch: asked.epoch };
+    session = openSession(parts, at, { job, context }); // it listens before a worker can speak
+    const isPlaced = asked.isPlaced ? await enqueue(at, known!, parts) : await placed(at, context, parts);
+    const ended = isPlaced === true ? await endOf(at, session, context, parts) : { outcome: isPlaced };
+    if ("outcome" in ended) {
+      await session.close();
+      if (context.signal.aborted) await table.forget(key);
+      return ended.outcome;
+    }
+    const isPoison = ended.lost === "died" && (await table.barren(key, !session.hasProgress())) >= POISON;
+    if (isPoison) {
+      await table.stop(at);
+      return (await session.close()) ?? poisoned(call);
+    }
+    if (ended.lost === "unserved") await parts.queue.drop(at).catch(() => {});
+    else
+      context.emit({
+        type: "note",
+        text:
+          ended.lost === "died"
+            ? "Its worker shows no sign of life; another one continues from what was recorded."
+            : "Its worker ends and gave it back; another one continues.",
+      });
+    known = undefined;
+  }
+}
+
+const firstClass = (classes: readonly WorkerClass[], job: Job): string | undefined => {
+  const chosen = choosePlace({ ...job, protocol: PROTOCOL }, classes);
+  return "class" in chosen ? chosen.class : undefined;
+};
+
+const poisoned = ({ path }: Call): FailedOutcome =>
+  failed("CRASHED", `"${path}" ended ${POISON} workers, one after the other, without any progress.`, {
+    hint: "Look at what it does first: it may use up the memory of its worker. It is not tried again by itself.",
+  });
+
+/** Records what workers of earlier epochs said and no coordinator recorded; the outcome, if one of them ended the call. */
+async function takeLeftovers(key: string, context: PerformContext, parts: CallParts): Promise<Outcome | undefined> {
+  const { messages, outcome } = await leftoversOf(parts.database, key);
+  for (const { source, message } of messages) {
+    if (message.type === "emit") {
+      if (parts.writer) parts.writer.during(source, () => context.emit(message.fact));
+      else context.emit(message.fact);
+    } else if (message.type === "tell") context.tell(message.text);
+    else if (message.type === "settle") {
+      const held = await context.budget.reserve({ tokens: 0 }, () => {}, context.signal);
+      if (!("refused" in held)) held.settle(message.actual);
+    }
+  }
+  if (messages.length > 0) await context.past(); // the next performer gets what was recorded since
+  return outcome;
+}
+
+/** Places a call as soon as a worker fits; meanwhile it is parked. True, or the outcome when it cannot be placed. */
+async function placed(at: CallEpoch, context: PerformContext, parts: CallParts): Promise<true | Outcome> {
+  const { table, job } = parts;
+  const { signal } = context;
+  const stopped = async (): Promise<Outcome> => {
+    await table.stop(at);
+    return { status: "cancelled", reason: reasonOf(signal) };
+  };
+  for (;;) {
+    if (signal.aborted) return stopped();
+    const chosen = choosePlace({ ...job, protocol: PROTOCOL }, await parts.classes());
+    if ("class" in chosen) {
+      if (!(await table.place(at, { class: chosen.class, job }))) return stopped();
+      return enqueue(at, chosen.class, parts);
+    }
+    const parked = await parkUntilFit(at, chosen.why, context, parts);
+    if (parked !== true) return signal.aborted ? stopped() : parked;
+  }
+}
+
+const HELPS = "Start a worker that has it: subcrew worker --engine URL. `subcrew engine status` lists the workers.";
+
+async function parkUntilFit(
+  at: CallEpoch,
+  why: string,
+  context: PerformContext,
+  parts: CallParts,
+): Promise<true | Outcome> {
+  await parts.table.park(at, why);
+  const text = `It waits for a worker: ${why}.`;
+  if (context.parks) {
+    const goesOn = await context.parks.park({ why: text, waitsFor: "worker", helps: HELPS }, (signal) =>
+      workerFits(parts, signal).then((fits) => (fits ? "a worker fits now" : "")),
+    );
+    return goesOn || { status: "cancelled", reason: reasonOf(context.signal) };
+  }
+  context.emit({ type: "warning", code: "NO_WORKER", text });
+  const patience = AbortSignal.any([context.signal, AbortSignal.timeout(parts.placementTimeoutMs)]);
+  if (await workerFits(parts, patience)) return true;
+  await parts.table.stop(at);
+  return failed("NO_WORKER", `No worker can carry it out: ${why}.`, { hint: HELPS, retryable: true });
+}
+
+/** Waits until a worker fits. False: the signal aborted first. */
+async function workerFits({ database, classes, job }: CallParts, signal: AbortSignal): Promise<boolean> {
+  let bell = new AbortController();
+  const stop = database.bells.listen(PROCESSES_CHANNEL, () => bell.abort());
+  try {
+    while (!signal.aborted) {
+      bell = new AbortController();
+      if (firstClass(await classes(), job) !== undefined) return true;
+      await pause(2_000, AbortSignal.any([bell.signal, signal]));
+    }
+    return false;
+  } finally {
+    stop();
+  }
+}
+
+/** The queue's own library does not wait for a database that restarts. */
+async function enqueue(at: CallEpoch, name: string, { queue, priority }: CallParts): Promise<true> {
+  const token = randomBytes(6).toString("hex");
+  for (let tries = 0; ; tries += 1)
+    try {
+      await queue.put({ ...at, class: name, priority, token });
+      return true;
+    } catch (error) {
+      if (tries >= MOST_TRIES || !isConnectionLoss(error)) throw error;
+      await pause(Math.min(1_000, 50 * 2 ** tries), new AbortController().signal);
+    }
+}
+
+const MOST_TRIES = 60;
+
+type Ended = Readonly<{ outcome: Outcome }> | Readonly<{ lost: LostCall["how"] }>;
+
+/** The outcome of the worker, or how it was lost. A stopped call ends soon, whatever its worker does. */
+function endOf(at: CallEpoch, session: Session, context: PerformContext, parts: CallParts): Promise<Ended> {
+  const { signal } = context;
+  return new Promise((resolve, reject) => {
+    let timer: NodeJS.Timeout | undefined;
+    const settle = (ended: Ended): void => {
+      clearTimeout(timer);
+      unwatch();
+      deaf();
+      resolve(ended);
+    };
+    const cancelled = (): Ended => ({ outcome: { status: "cancelled", reason: reasonOf(signal) } });
+    const stop = async (): Promise<void> => {
+      unwatch();
+      session.cancel(reasonOf(signal));
+      const before = await parts.table.stop(at);
+      if (before === "taken" || before === "stopping" || before === "done")
+        timer = setTimeout(() => settle(cancelled()), STOP_MS);
+      else {
+        settle(cancelled());
+        parts.queue.drop(at).catch(() => {}); // a worker that takes it finds it stopped
+      }
+    };
+    const unwatch = parts.supervisor.watch(at, (how) => settle({ lost: how }));
+    const deaf = onAbort(signal, () => void stop().catch(reject));
+    session.outcome.then((outcome) => settle({ outcome }), reject);
+    if (signal.aborted) void stop().catch(reject);
+  });
+}

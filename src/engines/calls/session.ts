@@ -1,0 +1,76 @@
+import type { Outcome } from "../../core/outcome/outcome.ts";
+import type { Fact } from "../../core/run/event.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
+import type { Job } from "../../core/task/job.ts";
+import { serveChild } from "../../runtime/channel/parent-side.ts";
+import type { FromTask, HostChannel } from "../../runtime/channel/protocol.ts";
+import type { Database } from "../postgres/database.ts";
+import type { EventWriter } from "../postgres/event-writer.ts";
+import type { CallEpoch } from "./call-table.ts";
+import type { Inbox } from "./inbox.ts";
+import { mailTo } from "./task-channel.ts";
+
+/** One epoch of a call, seen from its run: what its worker says, asks and ends with. */
+export type Session = Readonly<{
+  outcome: Promise<Outcome>;
+  /** Something was recorded that brings the task forward. */
+  hasProgress(): boolean;
+  cancel(reason: string): void;
+  /** Receives everything that was sent until now, then releases what the worker holds and stops listening. */
+  close(): Promise<Outcome | undefined>;
+}>;
+
+export type SessionParts = Readonly<{
+  database: Database;
+  inbox: Inbox;
+  /** The writer of the run's events; absent where the run is not recorded here. */
+  writer: EventWriter | undefined;
+}>;
+
+/** Facts without which a new performer would have to begin where the last one began. */
+const PROGRESS: ReadonlySet<Fact["type"]> = new Set(["turn.ended", "tool.ended", "message.sent", "node.unparked"]);
+
+export function openSession(
+  { database, inbox, writer }: SessionParts,
+  { call, epoch }: CallEpoch,
+  { job, context }: Readonly<{ job: Job; context: PerformContext }>,
+): Session {
+  const mail = mailTo(database, { call, epoch });
+  let receive: (message: FromTask) => void = () => {};
+  let progress = false;
+  let ended: Outcome | undefined;
+  const deliver = (message: FromTask, fact: number): void => {
+    if (message.type === "ended") ended = message.outcome;
+    if (message.type !== "emit") return receive(message);
+    if (PROGRESS.has(message.fact.type)) progress = true;
+    if (writer) writer.during({ call, epoch, fact }, () => receive(message));
+    else receive(message);
+  };
+  const channel: HostChannel = {
+    send: (message) => {
+      if (message.type !== "job") mail.send(message); // the job is in the row of the call
+    },
+    listen: (heard) => {
+      receive = heard;
+    },
+    close: mail.sent,
+  };
+  const hosted = serveChild(channel, job, context);
+  const subscribed = inbox.subscribe({
+    call,
+    epoch,
+    receive: (messages, number) => (messages as FromTask[]).forEach((message, at) => deliver(message, number + at)),
+    live: (message) => receive(message as FromTask),
+  });
+  return {
+    outcome: hosted.outcome,
+    hasProgress: () => progress,
+    cancel: hosted.cancel,
+    close: async () => {
+      await subscribed.drained();
+      subscribed.stop();
+      hosted.leave();
+      return ended;
+    },
+  };
+}

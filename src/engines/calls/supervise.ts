@@ -1,0 +1,42 @@
+import type { CallEpoch, CallTable, LostCall } from "./call-table.ts";
+import type { Inbox } from "./inbox.ts";
+
+/** Watches the workers of the calls of this process. */
+export type Supervisor = Readonly<{
+  /** Calls back once when the call is lost; returns a function that stops watching. */
+  watch(at: CallEpoch, lost: (how: LostCall["how"]) => void): () => void;
+}>;
+
+/** Looks once a second, and when a worker announces that it gave a call back. */
+export function createSupervisor(table: CallTable, inbox: Inbox, owner: string): Supervisor {
+  const watched = new Map<string, (how: LostCall["how"]) => void>();
+  let looking = false;
+  let stop: (() => void) | undefined;
+  const look = async (): Promise<void> => {
+    if (looking) return;
+    looking = true;
+    try {
+      for (const { call, epoch, how } of await table.lost(owner)) watched.get(`${epoch} ${call}`)?.(how);
+    } catch {
+      // The database is away: the next second looks again.
+    } finally {
+      looking = false;
+    }
+  };
+  return {
+    watch: ({ call, epoch }, lost) => {
+      const key = `${epoch} ${call}`;
+      watched.set(key, (how) => {
+        watched.delete(key);
+        lost(how);
+      });
+      stop ??= inbox.onReturned(() => void look());
+      return () => {
+        watched.delete(key);
+        if (watched.size > 0) return;
+        stop?.();
+        stop = undefined;
+      };
+    },
+  };
+}

@@ -1,0 +1,190 @@
+import { randomUUID } from "node:crypto";
+import type { TaskChannel, FromTask, ToTask } from "../../runtime/channel/protocol.ts";
+import type { Database } from "../postgres/database.ts";
+import type { CallEpoch } from "./call-table.ts";
+import type { Inbox } from "./inbox.ts";
+
+/** The worker's end of the channel of one call. */
+export type WorkerChannel = TaskChannel &
+  Readonly<{
+    /** Hands over a message as if the run had sent it. */
+    deliver(message: ToTask): void;
+    /** True when another placement of the call counts. */
+    isFenced(): boolean;
+    /** Resolves when everything that was sent is in the table. */
+    flushed(): Promise<void>;
+    /** Ends the channel without a result: further messages are not sent. */
+    cut(): void;
+  }>;
+
+/** A live text is announced at most so often per call, and its announcements are at most so long. */
+const LIVE_EVERY_MS = 100;
+const LIVE_CHARS = 3_000;
+
+/** Messages of a worker go into a table in batches; a batch of an old epoch is refused, and the worker stops. */
+export function workerChannel(database: Database, inbox: Inbox, { call, epoch }: CallEpoch): WorkerChannel {
+  let receive: ((message: ToTask) => void) | undefined;
+  let gone: (() => void) | undefined;
+  let early: ToTask[] = [];
+  let waiting: FromTask[] = [];
+  let sent = 0;
+  let flushing: Promise<void> | undefined;
+  let isOver = false;
+  let isFenced = false;
+  const live = createLive((message) =>
+    database.query("select pg_notify('sc_p_' || owner, 'd' || $2) from subcrew.calls where call = $1", [
+      call,
+      JSON.stringify([`${epoch} ${call}`, message]),
+    ]),
+  );
+  const fence = (): void => {
+    if (isFenced || isOver) return;
+    isFenced = true;
+    waiting = [];
+    gone?.();
+  };
+  const deliver = (message: ToTask): void => {
+    if (receive) receive(message);
+    else early.push(message);
+  };
+  const subscribed = inbox.subscribe({
+    call,
+    epoch,
+    receive: (messages) => (messages as ToTask[]).forEach(deliver),
+    fenced: fence,
+  });
+  const flush = async (): Promise<void> => {
+    await new Promise((resolve) => setImmediate(resolve)); // what is said in one turn of the loop is one batch
+    while (waiting.length > 0 && !isFenced) {
+      const batch = waiting;
+      waiting = [];
+      const ends = batch.some(({ type }) => type === "ended");
+      const rows = await database.query(ends ? END : PUSH, [call, epoch, sent, JSON.stringify(batch)]);
+      sent += batch.length;
+      if (rows.length === 0) fence();
+    }
+    flushing = undefined;
+  };
+  return {
+    deliver,
+    isFenced: () => isFenced,
+    send: (message) => {
+      if (isFenced || isOver) return;
+      if (message.type === "live") return live.add(message);
+      waiting.push(message);
+      flushing ??= flush().catch(() => fence());
+    },
+    listen: (heard, ended) => {
+      receive = heard;
+      gone = ended;
+      const before = early;
+      early = [];
+      before.forEach(deliver);
+      if (isFenced) ended();
+    },
+    flushed: async () => {
+      while (flushing) await flushing;
+    },
+    cut: () => {
+      isOver = true;
+      waiting = [];
+    },
+    close: async () => {
+      while (flushing) await flushing;
+      isOver = true;
+      live.stop();
+      subscribed.stop();
+    },
+  };
+}
+
+const PUSH = `
+  with held as (
+    select owner from subcrew.calls where call = $1 and epoch = $2 and state in ('taken', 'stopping')
+  ), added as (
+    insert into subcrew.facts (call, epoch, number, body) select $1, $2, $3::bigint, $4::json from held
+    on conflict (call, epoch, number) do nothing
+  )
+  select pg_notify('sc_p_' || owner, 'm' || $2 || ' ' || $1) from held`;
+
+/** The outcome and the last facts are one statement. A call that its run stopped has no outcome that counts. */
+const END = `
+  with held as (
+    update subcrew.calls set state = case state when 'stopping' then 'stopped' else 'done' end, changed = clock_timestamp()
+    where call = $1 and epoch = $2
+      and (state in ('taken', 'stopping')
+        or (state = 'done' and exists (select from subcrew.facts where call = $1 and epoch = $2 and number = $3)))
+    returning owner
+  ), added as (
+    insert into subcrew.facts (call, epoch, number, body) select $1, $2, $3::bigint, $4::json from held
+    on conflict (call, epoch, number) do nothing
+  )
+  select pg_notify('sc_p_' || owner, 'm' || $2 || ' ' || $1) from held`;
+
+type LiveMessage = Extract<FromTask, { type: "live" }>;
+
+/** Joins deltas of the same kind, and sends them at intervals. */
+function createLive(send: (message: LiveMessage) => Promise<unknown>): {
+  add(message: LiveMessage): void;
+  stop(): void;
+} {
+  let waiting: LiveMessage[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  const flush = (): void => {
+    timer = undefined;
+    const batch = waiting;
+    waiting = [];
+    for (const message of batch) send(message).catch(() => {}); // a lost delta is in the fact that follows
+  };
+  return {
+    add: (message) => {
+      const last = waiting.at(-1);
+      const { text, ...kind } = message.delta;
+      const { text: before, ...lastKind } = last?.delta ?? { text: "" };
+      const joined = before + text;
+      if (last && JSON.stringify(kind) === JSON.stringify(lastKind) && joined.length <= LIVE_CHARS)
+        waiting[waiting.length - 1] = { ...message, delta: { ...message.delta, text: joined } };
+      else
+        for (let at = 0; at < text.length; at += LIVE_CHARS)
+          waiting.push({ ...message, delta: { ...message.delta, text: text.slice(at, at + LIVE_CHARS) } });
+      timer ??= setTimeout(flush, LIVE_EVERY_MS);
+    },
+    stop: () => clearTimeout(timer),
+  };
+}
+
+/** The coordinator's end: messages to the worker go into a table; one statement at a time, in order. */
+export function mailTo(
+  database: Database,
+  { call, epoch }: CallEpoch,
+): { send(message: ToTask): void; sent(): Promise<void> } {
+  let waiting: ToTask[] = [];
+  let flushing: Promise<void> | undefined;
+  const flush = async (): Promise<void> => {
+    await new Promise((resolve) => setImmediate(resolve));
+    while (waiting.length > 0) {
+      const batch = waiting;
+      waiting = [];
+      await database.query(MAIL, [call, epoch, JSON.stringify(batch), randomUUID()]);
+    }
+    flushing = undefined;
+  };
+  return {
+    send: (message) => {
+      waiting.push(message);
+      flushing ??= flush().catch(() => {
+        flushing = undefined; // without its database the call is lost anyway, and placed again
+      });
+    },
+    sent: async () => {
+      while (flushing) await flushing;
+    },
+  };
+}
+
+const MAIL = `
+  with held as (select worker from subcrew.calls where call = $1 and epoch = $2),
+  added as (
+    insert into subcrew.mail (call, epoch, body, key) select $1, $2, $3::json, $4::uuid from held on conflict (key) do nothing
+  )
+  select pg_notify('sc_p_' || worker, 'm' || $2 || ' ' || $1) from held where worker is not null`;

@@ -1,0 +1,118 @@
+import type { Outcome } from "../core/outcome/outcome.ts";
+import type { KeptEvent } from "../core/run/event.ts";
+import type { Call, Engine, PerformContext } from "../core/task/engine.ts";
+import type { Job } from "../core/task/job.ts";
+import type { WorkerClass } from "../core/task/placement.ts";
+import { engineAnswers } from "./calls/answers.ts";
+import { callTable } from "./calls/call-table.ts";
+import { livingClasses } from "./calls/classes.ts";
+import { createInbox } from "./calls/inbox.ts";
+import { keyOfCall, performCall, type PlacementQueue } from "./calls/perform-call.ts";
+import { createSupervisor } from "./calls/supervise.ts";
+import { engineTimers } from "./calls/timers.ts";
+import type { Connection } from "./connect.ts";
+
+/** What this process coordinates runs on many machines with; one for all its runs. */
+export type Coordination = Readonly<{ engine(parts: RunEngineParts): Engine; close(): Promise<void> }>;
+
+/** What the engine of one run is made of. */
+export type RunEngineParts = Readonly<{
+  /** The call as a job that any worker with its workspace and needs can carry out, or why it cannot be one. */
+  job(call: Call, context: PerformContext): Promise<Job | Outcome>;
+  journal: Engine["journal"];
+  /** Runs with a lower number are served first. */
+  priority?: number;
+  placementTimeoutMs?: number;
+}>;
+
+/** A task that may not park waits so long for a worker. */
+const PLACEMENT_MS = 60_000;
+/** The list of workers may be so old. */
+const CLASSES_MS = 500;
+/** Calls of one run in flight lower the priority of its next ones, so that runs share workers fairly. */
+const PRIORITY_STEP = 10_000;
+
+/** Coordinates runs whose tasks are carried out by workers. */
+export function coordinate(
+  { database, presence, store }: Connection,
+  queue: PlacementQueue & Readonly<{ close(): Promise<void> }>,
+): Coordination {
+  const table = callTable(database);
+  const inbox = createInbox(database, presence.id, "facts");
+  const supervisor = createSupervisor(table, inbox, presence.id);
+  const classes = remembered(() => livingClasses(database), CLASSES_MS);
+  const performing = new Map<string, Promise<Outcome>>();
+  const inFlight = new Map<string, number>();
+
+  const engine = ({ job, journal, priority = 5, placementTimeoutMs = PLACEMENT_MS }: RunEngineParts): Engine => ({
+    perform: (call, context) => {
+      const key = keyOfCall(call);
+      const known = performing.get(key);
+      if (known) return known;
+      const outcome = (async (): Promise<Outcome> => {
+        const made = await job(call, context);
+        if ("status" in made) return made;
+        const leave = await presence.enter();
+        const others = inFlight.get(call.run) ?? 0;
+        inFlight.set(call.run, others + 1);
+        try {
+          const writer = store.writer(call.run);
+          return await performCall(call, context, {
+            database,
+            table,
+            inbox,
+            supervisor,
+            queue,
+            classes,
+            writer,
+            job: made,
+            by: { owner: presence.id, run: call.run, runEpoch: writer?.epoch ?? 0 },
+            priority: priority * PRIORITY_STEP + Math.min(others, PRIORITY_STEP - 1),
+            placementTimeoutMs,
+          });
+        } finally {
+          const left = (inFlight.get(call.run) ?? 1) - 1;
+          if (left > 0) inFlight.set(call.run, left);
+          else inFlight.delete(call.run);
+          await leave();
+        }
+      })();
+      const forget = (): void => void performing.delete(key);
+      performing.set(key, outcome);
+      outcome.then(forget, forget);
+      return outcome;
+    },
+    sleep: engineTimers(database),
+    ...engineAnswers(database),
+    journal: async (run, listener) => {
+      const opened = await journal(run, listener);
+      let last: KeptEvent | undefined;
+      return {
+        ...opened,
+        append: (event) => {
+          last = event;
+          opened.append(event);
+        },
+        close: async () => {
+          const isOver = last?.type === "run.ended";
+          await opened.close();
+          if (isOver) await table.forgetRun(run).catch(() => {});
+        },
+      };
+    },
+  });
+  return { engine, close: () => queue.close() };
+}
+
+/** Asks again only when the last answer is too old. */
+function remembered(ask: () => Promise<readonly WorkerClass[]>, ms: number): () => Promise<readonly WorkerClass[]> {
+  let known: Promise<readonly WorkerClass[]> | undefined;
+  let at = 0;
+  return () => {
+    if (known && performance.now() - at < ms) return known;
+    at = performance.now();
+    known = ask();
+    known.catch(() => (known = undefined));
+    return known;
+  };
+}

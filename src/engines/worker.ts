@@ -1,0 +1,134 @@
+import type { Outcome } from "../core/outcome/outcome.ts";
+import type { PerformContext } from "../core/task/engine.ts";
+import type { Job } from "../core/task/job.ts";
+import type { Announcement } from "../core/task/placement.ts";
+import { serveParent } from "../runtime/channel/child-side.ts";
+import { stopped } from "../runtime/async/cancel.ts";
+import { callTable } from "./calls/call-table.ts";
+import { createInbox } from "./calls/inbox.ts";
+import { workerChannel } from "./calls/task-channel.ts";
+import type { Connection } from "./connect.ts";
+import type { QueueListener, QueueListenerOptions } from "./dbos/listen.ts";
+import { PROCESSES_CHANNEL } from "./postgres/channel-name.ts";
+import { PROTOCOL } from "./postgres/presence.ts";
+import { workerClassOf } from "./worker-class.ts";
+
+/** A worker that takes calls until it is drained. */
+export type Worker = Readonly<{
+  id: string;
+  class: string;
+  /** The calls that it works on right now. */
+  working(): readonly string[];
+  /** Takes no more calls; each call ends, or is given back before its next turn, at the latest after the grace time. */
+  drain(graceMs: number): Promise<void>;
+  /** Calls back when the worker is told by the engine to end. */
+  onDrain(listener: () => void): void;
+}>;
+
+export type WorkerOptions = Readonly<{
+  connection: Connection;
+  announcement: Announcement;
+  pollMs: number;
+  /** Performs a job with what this machine has. It never throws. */
+  perform(job: Job, context: PerformContext): Promise<Outcome>;
+  /** Listens to the queue of the class. */
+  listen(options: QueueListenerOptions): Promise<QueueListener>;
+}>;
+
+/** Starts to take calls. */
+export async function startWorker({
+  connection,
+  announcement,
+  pollMs,
+  perform,
+  listen,
+}: WorkerOptions): Promise<Worker> {
+  const { database, presence } = connection;
+  const table = callTable(database);
+  const inbox = createInbox(database, presence.id, "mail");
+  const name = workerClassOf(announcement);
+  const open = new Map<string, () => Promise<void>>();
+  const draining = new AbortController();
+
+  const work = async (call: string, epoch: number): Promise<void> => {
+    const at = { call, epoch };
+    if (draining.signal.aborted) return table.giveBack(at);
+    const taken = await table.take(at, presence.id);
+    if (!taken) return;
+    const channel = workerChannel(database, inbox, at);
+    const stop = new AbortController();
+    const handBack = async (): Promise<void> => {
+      await channel.flushed();
+      channel.cut();
+      await table.giveBack(at);
+      stop.abort(stopped("the worker ends"));
+    };
+    open.set(`${epoch} ${call}`, handBack);
+    channel.deliver({ type: "job", job: taken.job });
+    await serveParent(
+      channel,
+      (job, context) => perform(job, betweenTurns(context, draining.signal, handBack)),
+      stop.signal,
+    );
+    open.delete(`${epoch} ${call}`);
+    await channel.close();
+  };
+  const leave = await presence.enter();
+  const listener = await listen({
+    url: database.url,
+    worker: presence.id,
+    class: name,
+    slots: announcement.slots,
+    pollMs,
+    protocol: PROTOCOL,
+    work: (call, epoch) => work(call, epoch).catch(() => {}), // the run notices that the call does not go on
+  });
+  await announceChange(connection);
+  return {
+    id: presence.id,
+    class: name,
+    working: () => [...open.keys()].map((key) => key.slice(key.indexOf(" ") + 1)),
+    onDrain: (told) => {
+      const timer = setInterval(() => {
+        if (!presence.draining()) return;
+        clearInterval(timer);
+        told();
+      }, 500);
+      draining.signal.addEventListener("abort", () => clearInterval(timer), { once: true });
+    },
+    drain: async (graceMs) => {
+      draining.abort();
+      await database.query("update subcrew.processes set draining = true where id = $1", [presence.id]).catch(() => {});
+      const late = setTimeout(() => {
+        for (const handBack of open.values()) handBack().catch(() => {});
+      }, graceMs);
+      await listener.stop(graceMs + LAST_MS);
+      clearTimeout(late);
+      await leave();
+      await announceChange(connection);
+    },
+  };
+}
+
+/** Time for calls to end that were given back. */
+const LAST_MS = 3_000;
+
+const announceChange = async ({ database }: Connection): Promise<void> => {
+  await database.query("select pg_notify($1, '')", [PROCESSES_CHANNEL]).catch(() => {});
+};
+
+/** Before each model turn a task reserves its cost: there a worker that ends gives the task back, and nothing is repeated. */
+function betweenTurns(context: PerformContext, draining: AbortSignal, handBack: () => Promise<void>): PerformContext {
+  const { reserve } = context.budget;
+  return {
+    ...context,
+    budget: {
+      ...context.budget,
+      reserve: async (...asked) => {
+        if (!draining.aborted) return reserve(...asked);
+        await handBack();
+        return new Promise(() => {}); // the task is stopped, and its result does not count
+      },
+    },
+  };
+}
