@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import type { CliCommand } from "../base/command.ts";
-import { commaList, count, jsonOption, runningOptions } from "../base/flags.ts";
+import { commaList, jsonOption, portNumber, runningOptions } from "../base/flags.ts";
 import { permissionOptions } from "../base/permission-flags.ts";
 
 const SERVE = "Serving:";
@@ -17,7 +17,7 @@ export const a2a: CliCommand = {
         "the agents that are offered, with commas; the first also answers at the root",
       ).argParser(commaList),
       new Option("--all", "offer every agent there is"),
-      new Option("--port <n>", "the port (default: a free one)").argParser(count("--port")),
+      new Option("--port <n>", "the port (default: a free one)").argParser(portNumber),
       new Option("--host <name>", "another address than this machine's own to listen on"),
       new Option("--url <address>", "the address under which others reach it, as behind a proxy"),
       new Option(

@@ -384,3 +384,14 @@ export function count(flag: string): (text: string) => number {
     throw new CrewError("BAD_INPUT", `${flag} cannot be "${text}".`, `Give a whole number, as in ${flag} 4.`);
   };
 }
+
+/** A port number; 0 is a free one. */
+export function portNumber(text: string): number {
+  const number = /^\d{1,5}$/.test(text.trim()) ? Number(text) : Number.NaN;
+  if (number <= 65_535) return number;
+  throw new CrewError(
+    "BAD_INPUT",
+    `--port cannot be "${text}".`,
+    "Give a number up to 65535, as in --port 7070; 0 means a free port.",
+  );
+}

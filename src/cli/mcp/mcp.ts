@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import type { CliCommand } from "../base/command.ts";
-import { commaList, count, jsonOption, outputOptions, runningOptions } from "../base/flags.ts";
+import { commaList, jsonOption, outputOptions, portNumber, runningOptions } from "../base/flags.ts";
 import { permissionOptions } from "../base/permission-flags.ts";
 import { unknownCommand } from "../base/usage.ts";
 
@@ -33,7 +33,7 @@ export const mcp: CliCommand = {
       ),
       new Option("--http", "serve over HTTP, on this machine only; the address and the token are printed"),
       new Option("--host <name>", "with --http: another address to listen on"),
-      new Option("--port <n>", "with --http: the port (default: a free one)").argParser(count("--port")),
+      new Option("--port <n>", "with --http: the port (default: a free one)").argParser(portNumber),
       new Option(
         "--token-file <file>",
         "with --http: keep the token in this file instead of making a new one each time",

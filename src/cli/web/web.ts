@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import type { CliCommand } from "../base/command.ts";
-import { count } from "../base/flags.ts";
+import { portNumber } from "../base/flags.ts";
 
 /** `subcrew web` */
 export const webCommand: CliCommand = {
@@ -9,7 +9,7 @@ export const webCommand: CliCommand = {
   options: [
     new Option("--open", "open the page in your browser"),
     new Option("--port <n>", "the port to listen on (default: the one of last time, or a free one)").argParser(
-      count("--port"),
+      portNumber,
     ),
     new Option("--share-readonly", "also print a link for others, who can only look"),
     new Option("--cwd <folder>", "the project whose agents are listed (default: this folder)"),
