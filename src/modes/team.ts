@@ -255,9 +255,10 @@ function memberFor(
   return found;
 }
 
+/** How the lines begin that tell a member about its team. */
+export const teamPreface = { objective: "The team's objective: ", role: "Your role in the team: " } as const;
+
 function prefaceOf(objective: string | undefined, role: string | undefined): string | undefined {
-  const lines = [objective && `The team's objective: ${objective}`, role && `Your role in the team: ${role}`].filter(
-    Boolean,
-  );
+  const lines = [objective && teamPreface.objective + objective, role && teamPreface.role + role].filter(Boolean);
   return lines.length > 0 ? lines.join("\n") : undefined;
 }

@@ -45,7 +45,7 @@ export const resumeCommand: CliCommand = {
       throw new CrewError(
         "BAD_INPUT",
         "No run given.",
-        "Give its id, the beginning of it, or its name; `subcrew runs` lists them.",
+        "Give its id, the beginning of it, its name, or `last` for the newest; `subcrew runs` lists them.",
       );
     const [
       { watchRun },

@@ -8,10 +8,14 @@ import { crewFor } from "../launch/start.ts";
 /** A run, and a task in it when one was named, as `run/path`. */
 export type NamedRun = Readonly<{ crew: Crew; run: KeptRun; path: string | undefined }>;
 
-/** The run that a word means: an id, the beginning of one, a name, each with a path after it. */
+/** The run that a word means: an id, the beginning of one, a name or `last`, each with a path after it. */
 export async function findRun(word: string | undefined, what = "No run given."): Promise<NamedRun> {
   if (word === undefined || word === "")
-    throw new CrewError("BAD_INPUT", what, "Give its id, the beginning of it, or its name; `subcrew ps` lists them.");
+    throw new CrewError(
+      "BAD_INPUT",
+      what,
+      "Give its id, the beginning of it, its name, or `last` for the newest; `subcrew ps` lists them.",
+    );
   const crew = await crewFor({});
   const cut = word.indexOf("/");
   const id = await crew.findRun(cut < 0 ? word : word.slice(0, cut));

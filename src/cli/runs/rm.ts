@@ -14,7 +14,11 @@ export const rm: CliCommand = {
   examples: [["subcrew rm run_4k2x nightly", "two of them"]],
   act: async (words, flags) => {
     if (words.length === 0)
-      throw new CrewError("BAD_INPUT", "No run given.", "Give its id, the beginning of it, or its name.");
+      throw new CrewError(
+        "BAD_INPUT",
+        "No run given.",
+        "Give its id, the beginning of it, its name, or `last` for the newest.",
+      );
     const { crewFor } = await import("../launch/start.ts");
     const crew = await crewFor({});
     const ids = await Promise.all(words.map((word) => crew.findRun(word)));

@@ -17,7 +17,7 @@ export const showCommand: CliCommand = {
     colorOption(),
   ],
   examples: [
-    ["subcrew show nightly", "read what a run did"],
+    ["subcrew show last", "read what the newest run did"],
     ["subcrew show run_4k2x/build --full", "one task, with everything its tools returned"],
     ["subcrew show nightly --html > nightly.html", "keep it as a page"],
   ],

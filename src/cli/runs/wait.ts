@@ -48,7 +48,7 @@ export const wait: CliCommand = {
       throw new CrewError(
         "BAD_INPUT",
         "No run given.",
-        "Give its id, the beginning of it, or its name; `subcrew ps` lists them.",
+        "Give its id, the beginning of it, its name, or `last` for the newest; `subcrew ps` lists them.",
       );
     const { findRun } = await import("./find-run.ts");
     const over = new AbortController();

@@ -32,10 +32,12 @@ test("fewer typos win, and the earlier one on a tie", () => {
 test("a short word allows one typo only", () => {
   expect(nearest("ab", ["cd", "ac"])).toBe("ac");
   expect(nearest("abc", ["axy"])).toBeUndefined();
+  expect(nearest("nope", ["code", "node-like"])).toBeUndefined();
+  expect(nearest("cdoe", ["code"])).toBe("code");
 });
 
 test("swapping letters counts once, also where a row of the table has nothing below the limit", () => {
-  expect(nearest("abcd", ["badc"])).toBe("badc");
+  expect(nearest("abcde", ["badce"])).toBe("badce");
 });
 
 test("very long words are not compared", () => {

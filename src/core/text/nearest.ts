@@ -28,9 +28,9 @@ type Rows = [Uint8Array, Uint8Array, Uint8Array];
 
 const emptyRow = (): Uint8Array => new Uint8Array(LONGEST + 1);
 
-/** A short word is all typo when two of its letters differ. */
+/** Two typos in a word of four letters make it another word: "nope" is not a typo of "code". */
 function typosAllowed(length: number): number {
-  if (length <= 3) return 1;
+  if (length <= 4) return 1;
   return length <= 7 ? 2 : 3;
 }
 

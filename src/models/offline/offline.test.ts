@@ -370,3 +370,10 @@ test("an abort ends the turn", async () => {
     { type: "error", fault: { message: "the turn was aborted" } },
   ]);
 });
+
+test("what a member is told about its team is not searched for", async () => {
+  const prompt =
+    "The team's objective: Describe this shop\nYour role in the team: reader\n\nWhere is startSession defined?";
+  const { text } = await drive(offline, { prompt, with: only("grep_files", "read_file", "list_files"), cwd: shop() });
+  expect(text).toMatch(/^Searched for: (?!.*(?:team|objective|role|reader)).*startSession/m);
+});

@@ -1,5 +1,6 @@
 import type { Message } from "../../core/model/model.ts";
 import { prompts } from "../../embedded.ts";
+import { teamPreface } from "../../modes/team.ts";
 import { type Term, termsOf } from "./terms.ts";
 import { isOwnVoice, withoutVoice } from "./voice.ts";
 import { CHANGES } from "./words.ts";
@@ -87,10 +88,16 @@ function withoutBlocks(prompt: string): { plain: string; material: string[] } {
       if (line.startsWith(closing)) closing = undefined;
       else material.push(line);
     } else if (opens !== null) closing = opens[1] ?? `</${opens[2]}>`;
+    else if (isPreface(line)) continue;
     else if (/^(?:>|\||#{1,6} File: |---)/.test(line)) material.push(line);
     else plain.push(line);
   }
   return { plain: plain.join("\n"), material };
+}
+
+/** A line about the team of a task: not part of the question, so its words are not searched for. */
+function isPreface(line: string): boolean {
+  return Object.values(teamPreface).some((start) => line.startsWith(start));
 }
 
 /** A paragraph in which most lines name a place in a file is treated as attached findings. */

@@ -2,7 +2,7 @@ import type { RunStore } from "../../core/run/run-store.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { mapLimited } from "../async/map-limited.ts";
 
-/** The run that an id, a name, or the beginning of an id means; of several with one name, the newest. */
+/** The run that an id, a name, or the beginning of an id means; of several with one name, the newest. `last` is the newest run. */
 export async function runNamed(store: Pick<RunStore, "list" | "first">, word: string): Promise<string> {
   const all = await store.list();
   const exact = all.find((run) => run === word);
@@ -13,6 +13,7 @@ export async function runNamed(store: Pick<RunStore, "list" | "first">, word: st
   });
   const named = all[names.indexOf(word)];
   if (named !== undefined) return named;
+  if (word === "last" && all[0] !== undefined) return all[0];
   const matching = all.filter((run) => run.startsWith(word) || run.startsWith(`run_${word}`));
   if (matching.length === 1 && word.length >= MIN_PREFIX) return matching[0]!;
   if (matching.length > 1)

@@ -549,7 +549,7 @@ const lines: readonly Row[] = [
     "no run to resume",
     ["resume"],
     "No run given.",
-    "Give its id, the beginning of it, or its name; `subcrew runs` lists them.",
+    "Give its id, the beginning of it, its name, or `last` for the newest; `subcrew runs` lists them.",
   ),
   line(
     "more words than a command takes",
