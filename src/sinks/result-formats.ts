@@ -10,7 +10,7 @@ import { outputOfRun } from "./output.ts";
 export function resultMarkdown(state: State): string {
   const title = state.name ?? state.run;
   const rows = tasksOf(state).map(
-    (view) => `| ${cell(nodeTitle(view))} | ${view.status} | ${took(msOf(view))} | ${formatCost(view.cost)} |`,
+    (view) => `| ${cell(nodeTitle(view))} | ${statusWords(view)} | ${took(msOf(view))} | ${costWords(view)} |`,
   );
   const outcome = state.outcome;
   const why = outcome && outcome.status !== "ok" ? [`**${outcome.status}**: ${sanitize(explain(outcome))}`, ""] : [];
@@ -64,6 +64,16 @@ export function githubAnnotations(state: State): string {
 }
 
 const tasksOf = (state: State): NodeView[] => shownNodes(state).filter(({ kind }) => kind !== "loop");
+
+/** The status, and what makes an ending less than it looks. */
+const statusWords = ({ status, outcome }: NodeView): string =>
+  [status, ...(outcome?.approved === false ? ["not approved"] : []), ...(outcome?.limit ? ["cut short"] : [])].join(
+    ", ",
+  );
+
+/** What a task cost; nothing for one that never asked its model. */
+const costWords = ({ usage, cost }: NodeView): string =>
+  usage.turns === 0 && usage.estimated === undefined ? "" : formatCost(cost);
 
 const msOf = ({ startedAt, endedAt }: NodeView): number => Math.max(0, (endedAt ?? startedAt) - startedAt);
 

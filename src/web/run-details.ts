@@ -110,7 +110,7 @@ export async function taskDetails(crew: Crew, run: string, path: string): Promis
       if (event.type === "turn.started") models.set(event.path, event.model);
       if (event.type !== "turn.ended") return [];
       const { turn, usage, cost, at } = event;
-      const price = cost.usd === 0 && cost.unpriced === 0 && !cost.estimated ? "free" : formatCost(cost);
+      const price = formatCost(cost);
       const model = event.model ?? models.get(event.path) ?? "";
       const input = usage.input + usage.cacheRead + usage.cacheWrite;
       return [{ turn, model, input, output: usage.output, cached: usage.cacheRead, price, usd: cost.usd, at }];

@@ -106,7 +106,7 @@ function shown(row: Row): Record<keyof typeof HEADINGS, string> {
     status: background ? `${status} (bg)` : status,
     age: formatDuration(ageMs, "spaced"),
     tasks: [`${done}/${total}`, ...more].join(", "),
-    cost: cost === "$0.0000" ? "free" : cost,
+    cost,
     project: basename(cwd),
     what: [name, doing].filter((part) => part !== "").join(": "),
   };

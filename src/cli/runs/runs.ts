@@ -73,5 +73,5 @@ function shown({ id, status, startedAt, ms, cost, name, tasks }: Row): Record<st
   const what =
     name === "" ? `${tasks.slice(0, 4).join(", ")}${tasks.length > 4 ? ` and ${tasks.length - 4} more` : ""}` : name;
   const ago = startedAt === 0 ? "" : `${formatDuration(Math.max(0, Date.now() - startedAt), "spaced")} ago`;
-  return { id, status, ago, took: ms === 0 ? "" : formatDuration(ms), cost: cost === "$0.0000" ? "free" : cost, what };
+  return { id, status, ago, took: ms === 0 ? "" : formatDuration(ms), cost, what };
 }

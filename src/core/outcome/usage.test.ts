@@ -37,7 +37,8 @@ describe("cost", () => {
   });
 
   test("an unknown price is reported and never shown as free", () => {
-    expect(formatCost(noCost())).toBe("$0.0000");
+    expect(formatCost(noCost())).toBe("free");
+    expect(formatCost({ usd: 0.000_001, unpriced: 0 })).toBe("under $0.0001");
     expect(formatCost({ usd: 0, unpriced: 1 })).toBe("unknown price");
     expect(formatCost({ usd: 0.5, unpriced: 1 })).toBe("$0.5000 + unknown price");
   });

@@ -66,9 +66,10 @@ export function formatTokens(count: number): string {
   return `${(count / 1_000_000).toFixed(1)}M`;
 }
 
-/** The cost in dollars, with a note if a part is unknown. */
+/** The cost in dollars, with a note if a part is unknown; `free` if all of it is known and nothing. */
 export function formatCost({ usd, unpriced, estimated = 0 }: Cost): string {
-  const known = usd > 0 || (unpriced === 0 && estimated === 0) ? [`$${usd.toFixed(4)}`] : [];
+  if (usd === 0 && unpriced === 0 && estimated === 0) return "free";
+  const known = usd > 0 ? [usd < 0.000_05 ? "under $0.0001" : `$${usd.toFixed(4)}`] : [];
   const guessed = estimated > 0 ? [`about $${estimated.toFixed(4)} for turns that were cut off`] : [];
   return [...known, ...guessed, ...(unpriced > 0 ? ["unknown price"] : [])].join(" + ");
 }

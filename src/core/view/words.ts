@@ -44,8 +44,7 @@ export function spentBy(view: NodeView, now: number, look: Look): string {
 export function spentInAll(usage: Usage, cost: Cost): string[] {
   const cut = usage.estimated === undefined ? [] : [`about ${formatTokens(usage.estimated)} tokens cut off`];
   if (usage.turns === 0 && cut.length === 0) return ["nothing spent"];
-  const free = cost.usd === 0 && cost.unpriced === 0 && (cost.estimated ?? 0) === 0;
-  return [...amounts(usage), ...cut, free ? "free" : formatCost(cost), ...cacheWords(usage, cost)];
+  return [...amounts(usage), ...cut, formatCost(cost), ...cacheWords(usage, cost)];
 }
 
 /** What caches of providers saved: `48k tokens from cache, saved $0.1300`. */
