@@ -1,5 +1,6 @@
 import { noCost, noUsage } from "../outcome/usage.ts";
-import type { Fact, KeptEvent } from "./event.ts";
+import { splitModelName } from "../vocabulary/model-name.ts";
+import type { Fact, KeptEvent, RecordedSettings } from "./event.ts";
 
 /**
  * Defaults for missing fields of events. An earlier version may not have written a field, and another program may not know
@@ -36,8 +37,17 @@ const ENVELOPE = { run: "", path: "", at: 0 };
 /** An event with everything that its type promises. Types that only a newer version knows stay as they are. */
 export function completed(event: KeptEvent): KeptEvent {
   const defaults = { ...ENVELOPE, ...meant[event.type] };
+  if (event.type === "run.started" && event.settings) return { ...defaults, ...withProviders(event, event.settings) };
   for (const field in defaults) if (!(field in event)) return { ...defaults, ...event };
   return event;
+}
+
+/** Earlier versions recorded one address, that of the default model's provider, and nothing about the key. */
+function withProviders<T extends object>(event: T, settings: RecordedSettings & { address?: unknown }): T {
+  const { address, ...others } = settings;
+  const provider = splitModelName(settings.model ?? "")?.provider;
+  if (typeof address !== "string" || provider === undefined || settings.providers) return event;
+  return { ...event, settings: { ...others, providers: { [provider]: { address } } } };
 }
 
 const known: Readonly<Record<Fact["type"], true>> = {
