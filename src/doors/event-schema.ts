@@ -2,6 +2,7 @@ import { z } from "zod";
 import { costSchema, faultSchema, outcomeSchema, reachedLimitSchema, usageSchema } from "./outcome-schema.ts";
 import { answer } from "../core/plan/gate.ts";
 import { plan } from "../core/plan/plan.ts";
+import { task } from "../core/plan/task.ts";
 import { permissions } from "../core/policy/permissions.ts";
 import { change } from "../core/schedule/change.ts";
 import { budgetLimits } from "../core/run/budget.ts";
@@ -37,7 +38,7 @@ export const facts = {
     settings: z
       .strictObject({
         model: text.optional(),
-        providers: z.record(z.string(), z.strictObject({ address: text, digest: text })).optional(),
+        providers: z.record(z.string(), z.strictObject({ address: text, digest: text.optional() })).optional(),
         sandbox: text.optional(),
         projectInstructions: z.literal(false).optional(),
       })
@@ -63,6 +64,13 @@ export const facts = {
     model: text.optional(),
     prompt: text.optional(),
     continues: text.optional().describe("the task whose conversation it continues, as run/path"),
+    attached: z
+      .array(z.strictObject({ title: text, path: text }))
+      .optional()
+      .describe("the nodes whose outputs were attached to its prompt"),
+    review: z.literal(true).optional().describe("its result is a verdict about the work of another task"),
+    resumes: text.optional().describe("the task of this run whose conversation it goes on with"),
+    task: task.partial().optional().describe("what else decided how a helper works"),
   }),
   "node.reused": fact("The result of an earlier task is used.", {
     from: text.describe("that task, as run/path"),

@@ -5,6 +5,7 @@ import type { ReachedLimit } from "../outcome/reached-limit.ts";
 import type { Cost, Usage } from "../outcome/usage.ts";
 import type { Answer } from "../plan/gate.ts";
 import type { Plan } from "../plan/plan.ts";
+import type { Task } from "../plan/task.ts";
 import type { Permissions } from "../policy/permissions.ts";
 import type { Change } from "../schedule/change.ts";
 import type { ToolStatus } from "../vocabulary/tool-status.ts";
@@ -18,8 +19,8 @@ export type Envelope = Readonly<{ run: string; path: string; at: number }>;
 /** Origin of a run that a remote caller started: protocol, caller and context id. */
 export type Origin = NonNullable<RunParameters["origin"]>;
 
-/** Where a provider was asked when a run began; the digest is of address and key. */
-export type RecordedProvider = Readonly<{ address: string; digest: string }>;
+/** Where a provider was asked when a run began; the digest is of address and key, and absent in older journals. */
+export type RecordedProvider = Readonly<{ address: string; digest?: string }>;
 
 /** Settings at the start of a run: default model, providers by name, the sandbox, and whether the project is heard. */
 export type RecordedSettings = Readonly<{
@@ -106,6 +107,14 @@ export type Fact =
       prompt?: string;
       /** The task whose conversation it continues, as `run/path`. */
       continues?: string;
+      /** The nodes whose outputs were attached to its prompt: by which name, and where they are in the run. */
+      attached?: readonly Readonly<{ title: string; path: string }>[];
+      /** Its result is a verdict about the work of another task. */
+      review?: true;
+      /** The task of this run whose conversation it goes on with. */
+      resumes?: string;
+      /** What else decided how a helper works; that of other tasks is in the plan. */
+      task?: Readonly<Partial<Task>>;
     }
   | {
       type: "node.reused";

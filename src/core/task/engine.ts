@@ -50,7 +50,8 @@ export type Call = Readonly<{
   fork?: ForkPoint;
 }>;
 
-export type Attachment = Readonly<{ title: string; text: string }>;
+/** The output of another node: its name, its path in the run, and the text. */
+export type Attachment = Readonly<{ title: string; path: string; text: string }>;
 
 /** What an agent passes on to its helpers. `inherit` means its model. */
 export type Parent = Readonly<{

@@ -18,7 +18,7 @@ import { asId } from "../../modes/names.ts";
 import type { TeamMember, TeamTask } from "../../modes/team.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
 import type { RunningPlan } from "../../runtime/execute/execute.ts";
-import { attachmentsOf, prefaceOf } from "../../runtime/task/preface.ts";
+import { attachmentsOf, prefaceOf } from "../../runtime/loop/first-message.ts";
 import { createDagView, type DagView, isGood } from "./dag-view.ts";
 import { executeAlone, pathOfKey } from "./execute-alone.ts";
 import { errorOf } from "./run-agent-with-retry.ts";

@@ -1,6 +1,7 @@
 import { canRetry, type Outcome } from "../../core/outcome/outcome.ts";
 import type { Worktree } from "../../core/plan/isolation.ts";
 import type { TaskNode } from "../../core/plan/plan.ts";
+import type { NodeStarted } from "../../core/run/history.ts";
 import { fillIn, type Lookup, outputOfNode } from "../../core/schedule/fill-references.ts";
 import { crashed } from "../../core/task/crash.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
@@ -73,6 +74,7 @@ async function attemptTask(call: Call, { context, delegation, isResumed }: Attem
     kind: "task",
     prompt,
     ...defined({ label, agent, continues }),
+    ...beginningOf(call),
   });
   run.mailbox.open(path);
   const parks = createParks(context, delegation);
@@ -111,6 +113,16 @@ async function attemptTask(call: Call, { context, delegation, isResumed }: Attem
   }
 }
 
+/** What the journal says about the beginning of a task's conversation besides its prompt: enough to begin another one like it. */
+function beginningOf({ attachments, depth, resumes, review, task }: Call): Partial<NodeStarted> {
+  const { label: _label, agent: _agent, continues: _continues, prompt: _prompt, ...settings } = task;
+  return {
+    ...(attachments.length > 0 && { attached: attachments.map(({ title, path }) => ({ title, path })) }),
+    ...defined({ review, resumes: resumes?.path }),
+    ...(depth > 0 && Object.keys(settings).length > 0 && { task: settings }),
+  };
+}
+
 /** The first performer of an attempt gets what an earlier process recorded; a later one also what came since. */
 function pastOf(path: string, run: PlanScope["run"], isResumed: boolean): PerformContext["past"] {
   let asked = false;
@@ -140,7 +152,11 @@ function callFor(node: TaskNode, context: NodeContext): Call {
   const { path, scope, outcomeOf } = context;
   const { refs: _refs, include = [], revise: _revise, resumes, ...task } = node.task;
   const from = resumes === undefined ? undefined : context.pathOf?.(resumes);
-  const attachments = include.map((id) => ({ title: id, text: outputOfNode(outcomeOf(id)) }));
+  const attachments = include.map((id) => ({
+    title: id,
+    path: context.pathOf?.(id) ?? id,
+    text: outputOfNode(outcomeOf(id)),
+  }));
   return {
     run: scope.run.id,
     path,

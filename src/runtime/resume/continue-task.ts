@@ -52,6 +52,7 @@ export async function continueTask(
     revise: _v,
     preface: _p,
     fork: _f,
+    resumes: _s,
     ...settings
   }: Partial<Task> = node?.kind === "task" ? node.task : {};
   const continues = `${run}/${view.path}`;

@@ -4,15 +4,19 @@ import { agentNameOf, type Roster } from "../../core/delegation/roster.ts";
 import type { Message } from "../../core/model/model.ts";
 import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
 import { nodeAt } from "../../core/plan/graph.ts";
-import type { Task } from "../../core/plan/task.ts";
+import type { Plan } from "../../core/plan/plan.ts";
 import { permit, rightTo } from "../../core/policy/permit.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { historyOf } from "../../core/run/history.ts";
 import type { RunStore } from "../../core/run/run-store.ts";
+import { changedPlan } from "../../core/schedule/change.ts";
+import { outputOfNode } from "../../core/schedule/fill-references.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
 import { forkedMessages } from "../../core/task/fork-point.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { firstMessage, type FirstMessageParts } from "../loop/first-message.ts";
 import { rebuildConversation } from "../loop/rebuild-conversation.ts";
 import {
   agentHash,
@@ -43,12 +47,16 @@ export type PreviousConversation = Readonly<{
   open: readonly Message[];
   turns: number;
   agent: RecordedAgent | undefined;
-  /** What the run told every task before its prompt. */
-  context: string;
-  /** The recorded part of the task, and whether an agent started it. */
-  task: Task;
+  /** What its first message was made of. */
+  begins: ConversationBeginning;
+  /** The conversation that it started from itself, and the number of its own first message. */
+  forked?: Readonly<{ from: string; turn: number; first: number }>;
+  /** An agent started it. */
   delegated: boolean;
 }>;
+
+/** What the first message of a recorded task was made of: the context of its run, the task, and what was attached. */
+export type ConversationBeginning = Omit<FirstMessageParts, "fork" | "run">;
 
 /** Maximum length of a chain of continued conversations. */
 const LONGEST_CHAIN = 50;
@@ -67,36 +75,81 @@ export function openPreviousRuns(
     const history = historyOf(events);
     const started = history.started(path);
     if (begun?.type !== "run.started" || !started) return undefined;
-    const node = nodeAt(begun.plan, path);
-    const settings = node?.kind === "task" ? node.task : undefined;
-    const { agent, prompt = "" } = started;
+    const node = nodeAt(planAt(events, begun.plan), path);
+    const settings = node?.kind === "task" ? node.task : started.task;
+    const { agent, prompt = "", resumes } = started;
     const own = upTo(turn, history.events(path));
     const earlier = started.continues ?? settings?.continues;
     const forked = own.find((event) => event.type === "conversation.forked");
     const above = forked && (await talkOf(forked.from, forked.turn, depth + 1));
     const before = above
       ? forkedMessages({ messages: above.open })
-      : earlier === undefined
-        ? []
-        : ((await talkOf(earlier, undefined, depth + 1))?.messages ?? []);
+      : resumes !== undefined
+        ? resumedMessages(
+            history.started(resumes)?.prompt,
+            outputAt(events, resumes, started.seq),
+            await talkOf(`${run}/${resumes}`, undefined, depth + 1),
+          )
+        : earlier === undefined
+          ? []
+          : ((await talkOf(earlier, undefined, depth + 1))?.messages ?? []);
     const context = before.length === 0 ? (begun.context ?? "") : ""; // a conversation that goes on was told before
-    const told = [context, settings?.preface ?? "", prompt].filter((part) => part !== "").join("\n\n");
+    const recorded = recordedAgents(events).at(path);
+    const begins: ConversationBeginning = {
+      context,
+      task: { ...defined({ agent }), ...settings, prompt },
+      attachments: (started.attached ?? []).map(({ title, path: at }) => ({
+        title,
+        path: at,
+        text: outputAt(events, at, started.seq),
+      })),
+      ...(started.review && { review: true }),
+      ...(resumes !== undefined && { resumes: { path: resumes, prompt: "", output: "" } }),
+    };
+    const hasSchema = [recorded?.definition.output, settings?.schema].some(isRecord);
     const begin: readonly Message[] = [
       ...before,
-      { role: "user", text: told, ...(context !== "" && { shared: context.length }) },
+      {
+        role: "user",
+        text: firstMessage({ ...begins, run }, hasSchema),
+        ...(context !== "" && { shared: context.length }),
+      },
     ];
     const { messages, turns } = rebuildConversation(own);
     return {
       messages: [...begin, ...wholeTalk(own)],
       open: [...begin, ...messages],
       turns,
-      agent: recordedAgents(events).at(path),
-      context,
-      task: { ...(settings ?? defined({ agent })), prompt },
-      delegated: settings === undefined,
+      agent: recorded,
+      begins,
+      ...(forked && { forked: { from: forked.from, turn: forked.turn, first: before.length } }),
+      delegated: node === undefined,
     };
   };
   return { agents: recordedAgents(past), talkOf: (task, turn) => talkOf(task, turn), refresh, told: new Set() };
+}
+
+/** The plan of a run with everything that was added to it. */
+const planAt = (events: readonly KeptEvent[], plan: Plan): Plan =>
+  events.reduce((now, event) => (event.type === "plan.changed" ? changedPlan(now, event.change) : now), plan);
+
+/** The output of a node as a task read it that started with the record of this number. */
+function outputAt(events: readonly KeptEvent[], path: string, before: number): string {
+  const ended = events.findLast((event) => event.type === "node.ended" && event.path === path && event.seq < before);
+  return outputOfNode(ended?.type === "node.ended" ? ended.outcome : undefined);
+}
+
+/** The conversation that a task goes on with: as recorded, or its prompt and result where it has no turns. */
+export function resumedMessages(
+  prompt: string | undefined,
+  output: string,
+  talk: Pick<PreviousConversation, "messages"> | undefined,
+): readonly Message[] {
+  if (talk && talk.messages.length > 1) return talk.messages;
+  return [
+    { role: "user", text: prompt ?? "" },
+    { role: "assistant", text: output, calls: [] },
+  ];
 }
 
 /** The events of a task up to the end of a turn; all of them where none is named. */

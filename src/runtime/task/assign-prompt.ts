@@ -4,7 +4,6 @@ import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
 import type { Task } from "../../core/plan/task.ts";
 import { isFinishTool, permit } from "../../core/policy/permit.ts";
 import { jsonSchemaOf } from "../../core/schema/jtd.ts";
-import type { Call } from "../../core/task/engine.ts";
 import type { ForkPoint } from "../../core/task/fork-point.ts";
 import type { ChosenModel } from "../../core/task/runner.ts";
 import { fill } from "../../core/text/template.ts";
@@ -12,9 +11,9 @@ import { fillInputs } from "../../core/text/input-template.ts";
 import { isRecord, type JsonSchema } from "../../core/text/json.ts";
 import { version } from "../../core/text/version.ts";
 import { prompts } from "../../embedded.ts";
+import { firstMessage } from "../loop/first-message.ts";
 import type { AssignedAgent, AssignRequest } from "./assign-agent.ts";
 import type { AssignedTools } from "./assign-tools.ts";
-import { attachmentsOf, prefaceOf } from "./preface.ts";
 import { basePersona, buildSystemPrompt } from "./system-prompt.ts";
 import { type Check, checkFor } from "./compile-schema.ts";
 
@@ -63,14 +62,14 @@ export async function assignPrompt(
     activeModel: model.name,
     today: new Date(world.clock()).toDateString(),
   });
-  const asked = userPrompt(call, schema !== undefined);
+  const asked = firstMessage(call, schema !== undefined);
   const project = fork ? "" : projectText({ call, world, emit }, definition);
   return {
     system: fork?.system ?? buildSystemPrompt(basePersona, { instructions, project, completion, planMode }),
     instructions,
     ...(project !== "" && { projectInstructions: project }),
     prompt: fork && !call.resumes ? forkedPrompt(fork, asked, { agent, instructions, rights, schema }) : asked,
-    ...(call.context !== "" && !fork && { sharedChars: call.context.length }),
+    ...(call.context !== "" && !fork && !call.resumes && { sharedChars: call.context.length }),
     completion,
     ...(schema && validate && { schema, validate }),
   };
@@ -97,21 +96,6 @@ function instructionsFor(
   return fillInputs(instructions, { cliVersion: version, ...known, ...own });
 }
 
-/** The first message to the model: context, prompt and attached outputs. */
-function userPrompt(call: Call, hasSchema: boolean): string {
-  if (call.resumes) return call.task.prompt; // the rest was said when its conversation began
-  const attached = attachmentsOf(call);
-  return [
-    prefaceOf(call),
-    call.task.prompt,
-    ...(attached.length > 0 ? [prompts.attached, ...attached] : []),
-    call.task.planOnly ? prompts.planFirst : "",
-    call.review ? verdictPrompt(call.task.prompt, hasSchema) : "",
-  ]
-    .filter((part) => part !== "")
-    .join("\n\n");
-}
-
 /** A helper that starts from a conversation returns its result with the finish tool of that conversation, or as text. */
 const forkedCompletion = ({ tools }: ForkPoint): Completion =>
   tools.some(({ name }) => isFinishTool(name)) ? "tool-or-text" : "text";
@@ -133,10 +117,4 @@ function forkedPrompt(fork: ForkPoint, asked: string, { agent, instructions, rig
   ]
     .filter((part) => part.trim() !== "")
     .join("\n\n");
-}
-
-/** Tells a reviewer how to give its verdict: in the fields it has, else as the marker, unless its prompt says so. */
-function verdictPrompt(prompt: string, hasSchema: boolean): string {
-  if (hasSchema) return prompts.reviewFields;
-  return prompt.includes("REVISION_NEEDED") ? "" : prompts.reviewMarker;
 }

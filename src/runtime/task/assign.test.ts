@@ -159,7 +159,7 @@ describe("prompt", () => {
     const { prompt, sharedChars, system, completion } = await assignmentOf(
       {},
       { preface: "About you.", prompt: "Sum up." },
-      { context: "About the run.", attachments: [{ title: "scout", text: "It rains." }] },
+      { context: "About the run.", attachments: [{ title: "scout", path: "scout", text: "It rains." }] },
     );
     expect(prompt).toMatch(
       /^About the run\.\n\nAbout you\.\n\nSum up\.\n\n.+\n\n<result of="scout">\nIt rains\.\n<\/result>$/,

@@ -54,17 +54,27 @@ async function recordedPoint(
     return failed("BAD_INPUTS", `There is no conversation of "${from}" to start from.`, {
       hint: "See `subcrew runs` and `subcrew status RUN` for the tasks there are.",
     });
-  const sent = await headOf(from, { ...talk, agent }, world);
+  const above = talk.forked && (await recordedPoint(talk.forked, world));
+  if (above && "status" in above) return above;
+  const sent = await headOf(from, { ...talk, agent }, world, above);
   if ("status" in sent) return sent;
-  return { ...sent, task: from, turn: talk.turns, messages: talk.open };
+  const { prompt, ...head } = sent;
+  const messages = talk.open.map((message, at) =>
+    at === talk.forked?.first && message.role === "user" ? { ...message, text: prompt } : message,
+  );
+  return { ...head, task: from, turn: talk.turns, messages };
 }
 
-/** What precedes the messages of a recorded conversation, resolved again as it was recorded. */
+/**
+ * What precedes the messages of a recorded conversation, resolved again as it was recorded, and its first message.
+ * `above`: the conversation that it started from itself, whose head it has.
+ */
 async function headOf(
   from: string,
-  { agent: recorded, task, context, delegated }: PreviousConversation & Readonly<{ agent: RecordedAgent }>,
+  { agent: recorded, begins, delegated }: PreviousConversation & Readonly<{ agent: RecordedAgent }>,
   world: World,
-): Promise<Omit<ForkPoint, "task" | "turn" | "messages"> | FailedOutcome> {
+  above: ForkPoint | undefined,
+): Promise<(Omit<ForkPoint, "task" | "turn" | "messages"> & Readonly<{ prompt: string }>) | FailedOutcome> {
   const { name } = recorded.definition;
   const roster: Roster = {
     ...world.roster,
@@ -73,11 +83,11 @@ async function headOf(
   const call: Call = {
     ...taskIn(from),
     attempt: 1,
-    task: { ...task, model: recorded.model },
-    attachments: [],
-    context,
+    ...begins,
+    task: { ...begins.task, model: recorded.model },
     depth: delegated ? 1 : 0,
     recordedRights: recorded.rights,
+    ...defined({ fork: above }),
   };
   const request = { call, world: { ...world, roster }, emit: () => {} };
   const who = assignAgent(request);
@@ -90,9 +100,10 @@ async function headOf(
   if ("status" in told) return told;
   const { model } = chosen;
   const agent = model.thinking === undefined ? who.agent : { ...who.agent, thinking: model.thinking };
-  const { thinking, temperature, topP } = agent;
-  const { tools, prefix } = conversationHead({ ...told, ...granted, agent });
+  const { thinking, temperature, topP } = above ?? agent;
+  const { tools, prefix } = conversationHead({ ...told, ...granted, agent }, above);
   return {
+    prompt: told.prompt,
     agent: name,
     model: model.ref,
     system: told.system,

@@ -10,7 +10,7 @@ import { defined } from "../../core/text/defined.ts";
 import { onAbort } from "../async/on-abort.ts";
 import { settleOnAbort } from "../async/settle-on-abort.ts";
 import type { WorktreeOutcome } from "../git/worktree-task.ts";
-import { recordAgent, withPreviousRun } from "../resume/previous-runs.ts";
+import { recordAgent, resumedMessages, withPreviousRun } from "../resume/previous-runs.ts";
 import { reuseKey } from "../resume/reuse-results.ts";
 import { acceptedByCommand } from "./acceptance-command.ts";
 import { assign } from "./assign.ts";
@@ -56,13 +56,10 @@ async function resumed(call: Call, { earlier }: World, conversations: Conversati
   if (!call.resumes) return call;
   const { path, prompt, output } = call.resumes;
   const key = keyOf(call.run, path);
-  const before = conversations.get(key) ?? (await earlier?.talkOf(key))?.messages;
+  const known = conversations.get(key);
   conversations.delete(key);
-  const said: readonly Message[] = [
-    { role: "user", text: prompt },
-    { role: "assistant", text: output, calls: [] },
-  ];
-  return { ...call, before: before && before.length > 1 ? before : said };
+  const talk = known ? { messages: known } : await earlier?.talkOf(key);
+  return { ...call, before: resumedMessages(prompt, output, talk) };
 }
 
 /** Performs one call, in a worktree where its isolation asks for one. */

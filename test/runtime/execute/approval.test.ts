@@ -139,8 +139,8 @@ test.each([
       unattended: false,
     });
   const team = { tasks: [{ id: "build", task: "Build it.", agent: "dev", requiresApproval: true }] };
-  const before = crewWith(scripted("My plan: write a.txt.", write("never\n"), "Done."));
-  const run = before.run({ mode: "team", team });
+  const first = scripted("My plan: write a.txt.", write("never\n"), "Done.");
+  const run = crewWith(first).run({ mode: "team", team });
   for await (const event of run)
     if (event.type === "gate.opened") await run.answer(event.path, { approve: true, text: "go ahead" }, event.call);
   const journal = join(home, "runs", run.id, "journal.jsonl");
@@ -157,9 +157,6 @@ test.each([
   expect(opened).toEqual(["build.1/approval"]); // the recorded one, which is told again
   expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("done\n");
   expect(toolsOf(model, 0)).toEqual(["write_file"]);
-  expect(model.requests[0]!.messages).toMatchObject([
-    { role: "user", text: expect.stringContaining("Build it.") },
-    { role: "assistant", text: "My plan: write a.txt." },
-    { role: "user", text: expect.stringContaining("go ahead") },
-  ]);
+  expect(model.requests[0]!.messages).toEqual(first.requests[1]!.messages);
+  expect(JSON.stringify(model.requests[0]!.messages)).toMatch(/Build it\..*My plan: write a\.txt\..*go ahead/);
 });

@@ -270,6 +270,62 @@ test("a forked helper whose run was killed goes on where it was, with the same b
   expect(events.filter(({ type }) => type === "conversation.forked")).toHaveLength(1);
 });
 
+describe.each(["anthropic/claude-haiku-4-5", "openai-chat/gpt-4o", "openai/gpt-5.2"])(
+  "every task of a team, at %s",
+  (model) => {
+    const team = {
+      members: [
+        { role: "worker", agent: "lead" },
+        { role: "judge", agent: "helper" },
+      ],
+      tasks: [
+        { id: "a", task: "Count the doors.", assignee: "judge" },
+        {
+          id: "b",
+          task: "Paint them.",
+          assignee: "worker",
+          depends: ["a"],
+          requiresApproval: true,
+          review: { reviewer: "judge" },
+        },
+      ],
+    };
+    const answers = (request: ProviderRequest): ProviderTurn => {
+      if (text(request).includes("You are now the")) return { text: "Forked." };
+      return text(request).includes("REVISION_NEEDED") ? { text: "APPROVED" } : { text: "Done so far." };
+    };
+
+    test("is forked with the bytes it began with: attached results, plan, review, and forks of forks", async () => {
+      const server = await provider(answers);
+      const crew = crewAt(server, model, { unattended: false });
+      const run = crew.run({ mode: "team", team, context: "It is a big house." }, { concurrency: 1 });
+      const asked: string[] = [];
+      for await (const event of run) {
+        if (event.type === "turn.started") asked.push(event.path);
+        if (event.type === "gate.opened") await run.answer(event.path, { approve: true }, event.call);
+      }
+      expect((await run).status).toBe("ok");
+      expect(new Set(asked)).toEqual(new Set(["a", "b.1/plan", "b.1/work.1/work", "b.1/work.1/review"]));
+      const sent = [...server.requests];
+      const forks: string[] = [];
+      for (const [at, path] of asked.entries()) {
+        const forked = await crew.run({ ...single, task: "And then?", fork: `${run.id}/${path}` });
+        forks.push(`${forked.id}/lead`);
+        const [before, after] = [parts(sent[at]!), parts(server.requests.at(-1)!)];
+        expect(after.head, path).toBe(before.head);
+        expect(after.messages.slice(0, before.messages.length), path).toEqual(before.messages);
+      }
+      for (const fork of forks) {
+        const before = parts(server.requests[sent.length + forks.indexOf(fork)]!);
+        expect((await crew.run({ ...single, task: "Once more.", fork })).status).toBe("ok");
+        const after = parts(server.requests.at(-1)!);
+        expect(after.head).toBe(before.head);
+        expect(after.messages.slice(0, before.messages.length)).toEqual(before.messages);
+      }
+    });
+  },
+);
+
 describe("from a task of an earlier run", () => {
   const model = "anthropic/claude-haiku-4-5";
   const first = (request: ProviderRequest): ProviderTurn => {
