@@ -15,7 +15,7 @@ export function fixedText(source: string, dialect: Dialect, place: FilePlace): s
   if (yaml === undefined) return undefined;
   const { recovered } = readFrontmatter(source);
   if (recovered === "lossy") return undefined; // what was meant cannot be known
-  const indented = indentedFlows(yaml.replace(/\t/g, "  "));
+  const indented = indentedFlows(yaml.replace(/^[ \t]+|(?<=:)[ \t]+/gm, (blanks) => blanks.replaceAll("\t", "  ")));
   const quoted = recovered === "repaired" ? `${repaired(indented).yaml}\n` : indented;
   const { problems, agents } = dialect.read(source, place);
   const fixed = renamed(quoted, problems);

@@ -56,13 +56,16 @@ describe("tools of MCP servers in every spelling", () => {
     ["srv__*", "srv__*"],
   ])("%s is %s", (written, canonical) => expect(toolsNamed(written)).toEqual([canonical]));
 
-  test.each(["", "nonsense", "invalid-name", "__tool", "server__", "server__tool__extra", "server__tool*", "__*"])(
+  test.each(["", "nonsense", "invalid-name", "__tool", "server__", "server__tool__extra", "__*"])(
     "%j is not a tool",
     (written) => expect(toolsNamed(written)).toEqual([]),
   );
 });
 
-test("a trailing star matches tools by prefix", () => {
+test("a star matches tools by their spellings, but never delegation", () => {
+  expect(toolsNamed("*Edit*")).toEqual(["edit_file"]);
+  expect(toolsNamed("Task*")).toEqual(["todo"]);
+  expect(toolsNamed("mcp__srv__get_*")).toEqual(["srv__get_*"]);
   expect(toolsNamed("base64_*")).toEqual(["base64_encode", "base64_decode"]);
 });
 
@@ -81,6 +84,14 @@ test.each([
   ["*", "mcp__srv__tool", true],
   ["bash", "bash", true],
   ["bash(git log:*)", "bash", false],
+  ["srv__get_*", "mcp__srv__get_issue", true],
+  ["srv__get_*", "srv__delete_issue", false],
+  ["*__delete_*", "srv__delete_issue", true],
+  ["srv_get_issue", "srv__get_issue", true],
+  ["my_srv_*", "my_srv__run", true],
+  ["my__srv_run", "my_srv__run", false],
+  ["t*k", "task", false],
+  ["*Edit*", "edit_file", false],
 ])("%s covers %s: %s", (pattern, tool, covered) => expect(toolMatches(pattern, tool)).toBe(covered));
 
 test("the read-only tools change nothing", () => {

@@ -102,13 +102,41 @@ export function canonicalName(written: string): string | undefined {
   return byExactName.get(written)?.[0];
 }
 
-/** True when a name or pattern of an allow-list or deny-list covers a tool. */
+/**
+ * True when a name or pattern of an allow-list or deny-list covers a tool. `*` inside of a name stands for any characters. A name
+ * without `__` also means the tool of a server as opencode writes it: `github_get_issue`.
+ */
 export function toolMatches(pattern: string, tool: string): boolean {
   const bare = tool.startsWith(MCP_PREFIX) ? tool.slice(MCP_PREFIX.length) : tool;
   if (pattern === tool || pattern === bare) return true;
   if (pattern === ALL_TOOLS) return tool !== DELEGATION_TOOL;
   if (pattern === ALL_MCP_TOOLS) return tool.includes("__");
-  return pattern.endsWith("__*") && bare.startsWith(pattern.slice(0, -1));
+  const isOfServer = bare.includes("__");
+  if (!pattern.includes("*")) return isOfServer && !pattern.includes("__") && pattern === bare.replace("__", "_");
+  if (tool === DELEGATION_TOOL) return false;
+  return (
+    fitsStars(pattern, bare) || (isOfServer && !pattern.includes("__") && fitsStars(pattern, bare.replace("__", "_")))
+  );
+}
+
+/** True when a pattern with `*` covers the delegation tool in one of its spellings. */
+export const matchesDelegation = (pattern: string): boolean =>
+  [DELEGATION_TOOL, ...toolSpellings[DELEGATION_TOOL]!].some((name) => fitsStars(pattern, name));
+
+/** Whether a text fits a pattern in which stars stand for any characters. The parts are searched one after the other, so no pattern is slow. */
+function fitsStars(pattern: string, text: string): boolean {
+  const parts = pattern.split("*");
+  const [first, last] = [parts[0]!, parts.at(-1)!];
+  if (parts.length === 1) return pattern === text;
+  if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+  let at = first.length;
+  const end = text.length - last.length;
+  for (const part of parts.slice(1, -1)) {
+    const found = text.indexOf(part, at);
+    if (found === -1 || found + part.length > end) return false;
+    at = found + part.length;
+  }
+  return true;
 }
 
 /** Every canonical name. */
@@ -124,29 +152,33 @@ const names = Object.entries(toolSpellings).flatMap(([name, others]) =>
 const byExactName = new Map<string, readonly string[]>([["*", [ALL_TOOLS]], ...names]);
 const byFoldedName = new Map(names.map(([written, tools]) => [foldName(written), tools]));
 
-const SERVER = "[A-Za-z0-9][A-Za-z0-9.-]*(?:_[A-Za-z0-9.-]+)*";
-const TOOL = "(?:\\*|[A-Za-z0-9][\\w.-]*?)";
+const SERVER = "[A-Za-z0-9*][A-Za-z0-9.*-]*(?:_[A-Za-z0-9.*-]+)*";
+const TOOL = "[A-Za-z0-9*][\\w.*-]*?";
 /** How the MCP tools of a server are written: Claude and Qwen, Gemini, Copilot, the pi family, Kiro, ours. */
 const mcpForms: readonly RegExp[] = [
   new RegExp(`^mcp__(?<server>${SERVER})(?:__(?<tool>${TOOL}))?$`),
   new RegExp(`^mcp:(?<server>${SERVER})(?:/(?<tool>${TOOL}))?$`),
   new RegExp(`^@(?<server>${SERVER})(?:/(?<tool>${TOOL}))?$`),
   new RegExp(`^(?<server>${SERVER})/(?<tool>${TOOL})$`),
-  new RegExp(`^(?<server>${SERVER})__(?<tool>\\*|(?!.*__)[A-Za-z0-9][\\w.-]*)$`),
+  new RegExp(`^(?<server>${SERVER})__(?<tool>(?!.*__)[A-Za-z0-9*][\\w.*-]*)$`),
   // one underscore cannot tell where the server ends: its first part is the server
   /^mcp_(?<server>[A-Za-z0-9][A-Za-z0-9.-]*)_(?<tool>\*|[A-Za-z0-9][\w.-]*)$/,
   /^(?<server>(?!mcp_)[A-Za-z0-9][\w.-]*?)_(?<tool>\*)$/,
 ];
 
-/** `memory_*` means our own tools that begin so. */
+/** `memory_*` means our own tools that begin so, and `*Edit*` those with such a spelling; never delegation. */
 function ownPattern(written: string): readonly string[] | undefined {
-  if (!written.endsWith("_*")) return undefined;
-  const begun = toolNames.filter((name) => name.startsWith(written.slice(0, -1)));
-  return begun.length > 0 ? begun : undefined;
+  if (!written.includes("*") || written.startsWith("mcp") || written.includes("__") || written.includes("/"))
+    return undefined;
+  const found = toolNames.filter(
+    (name) =>
+      name !== DELEGATION_TOOL && [name, ...toolSpellings[name]!].some((spelling) => fitsStars(written, spelling)),
+  );
+  return found.length > 0 ? found : undefined;
 }
 
 function mcpPattern(written: string): readonly string[] | undefined {
-  if (written === "mcp_*" || written === "mcp__*" || written === "mcp:*") return [ALL_MCP_TOOLS];
+  if (/^mcp(?:_|__|:|\/)?\*$/.test(written)) return [ALL_MCP_TOOLS];
   for (const form of mcpForms) {
     const parts = form.exec(written)?.groups;
     if (parts !== undefined) return [`${parts["server"]!}__${parts["tool"] ?? "*"}`];

@@ -16,7 +16,8 @@ import {
   readThinking,
   text,
 } from "../fields/rules.ts";
-import { disallowedTools, tools } from "../fields/tools.ts";
+import { disallowedTools } from "../fields/denied-tools.ts";
+import { tools } from "../fields/tools.ts";
 import { narrowing } from "../fields/narrowing.ts";
 import type { Data } from "../yaml/frontmatter.ts";
 

@@ -1,9 +1,10 @@
 import type { Dialect, ParsedFile } from "../../core/agent/dialect.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
-import { addProblem, type Draft, defineFields } from "../fields/draft.ts";
+import { addProblem, type Draft, defineFields, type KeyReader } from "../fields/draft.ts";
 import { stemOf } from "../fields/finish.ts";
 import { failedReading, readRecord } from "../fields/records.ts";
+import { deny } from "../fields/denied-tools.ts";
 import { tools } from "../fields/tools.ts";
 import { kept, model, readPermission, readThinking, text } from "../fields/rules.ts";
 import { readToml, tomlLineOf } from "../yaml/toml.ts";
@@ -41,6 +42,30 @@ const CONFIG_KEYS = [
   ..."sqlite_home suppress_unstable_features_warning tool_output_token_limit tools tui web_search windows".split(" "),
 ];
 
+/** Codex's names of tools that a table can switch off. */
+const SWITCHED: Readonly<Record<string, readonly string[]>> = {
+  web_search: ["web_search", "http_get"],
+  web_search_request: ["web_search", "http_get"],
+  shell_tool: ["bash"],
+};
+
+/** `{ web_search = false }`: what is off is denied; the rest has no effect here. */
+const switches: KeyReader = (draft, value, key) => {
+  const gone = Object.entries(isRecord(value) ? value : {}).flatMap(([name, state]) => {
+    const isOff = state === false || state === "disabled" || (isRecord(state) && state["enabled"] === false);
+    return isOff && Object.hasOwn(SWITCHED, name) ? SWITCHED[name]! : [];
+  });
+  if (gone.length === 0) return kept()(draft, value, key);
+  draft.kept.push(key);
+  deny(draft, gone, key);
+};
+
+/** The name of a permission profile: `:read-only` is the sandbox of that name, and other profiles grant nothing here. */
+const profile: KeyReader = (draft, value, key) =>
+  /^:?read[-_]?only$/.test(String(value))
+    ? readPermission(draft, "read-only", "sandbox_mode")
+    : kept("grants no permissions here; only the user's settings do")(draft, value, key);
+
 const fields = defineFields(
   {
     ...Object.fromEntries(CONFIG_KEYS.map((key) => [key, kept()])),
@@ -51,7 +76,10 @@ const fields = defineFields(
     model_reasoning_effort: readThinking,
     sandbox_mode: readPermission,
     // a table of switches in Codex; a list is meant as a list of tools
-    tools: (draft, value, key) => (isRecord(value) ? kept() : tools())(draft, value, key),
+    tools: (draft, value, key) => (isRecord(value) ? switches : tools())(draft, value, key),
+    features: switches,
+    web_search: (draft, value, key) => switches(draft, { web_search: value }, key),
+    default_permissions: profile,
   },
   { exact: true },
 );

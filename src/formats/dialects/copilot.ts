@@ -1,9 +1,10 @@
 import type { Dialect } from "../../core/agent/dialect.ts";
 import { addProblem, defineFields, type KeyReader } from "../fields/draft.ts";
-import { listOf } from "../fields/lists.ts";
 import { isMarkdown, markdown } from "../fields/markdown.ts";
 import { flag, kept, model, note, readThinking, text } from "../fields/rules.ts";
-import { spawns, tools } from "../fields/tools.ts";
+import { toolEntries } from "../fields/tool-entries.ts";
+import { spawns } from "../fields/spawns.ts";
+import { allowEntries, tools } from "../fields/tools.ts";
 import { narrowing } from "../fields/narrowing.ts";
 
 const EDIT = ["edit_file", "write_file"];
@@ -61,9 +62,14 @@ const OWN_SET = /^(?:read|edit|search|execute|web|agent|todo|vscode)\//;
 const PUBLISHER = /^[\w.-]+\/([\w.-]+\/[\w.*-]+)$/;
 
 const copilotTools: KeyReader = (draft, value, key) => {
-  const written = listOf(value);
-  const rewritten = written?.map((name) => (OWN_SET.test(name) ? bareOf(name) : name.replace(PUBLISHER, "$1")));
-  tools(GROUPS)(draft, rewritten ?? value, key);
+  const spelled = (name: string): string => (OWN_SET.test(name) ? bareOf(name) : name.replace(PUBLISHER, "$1"));
+  const list = toolEntries(value);
+  if (list === undefined) return tools(GROUPS)(draft, value, key);
+  allowEntries(
+    draft,
+    { ...list, named: list.named.map(spelled), excluded: list.excluded.map(spelled) },
+    { key, groups: GROUPS },
+  );
 };
 
 function bareOf(name: string): string {

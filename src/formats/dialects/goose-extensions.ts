@@ -2,7 +2,7 @@ import { toolsNamed } from "../../core/vocabulary/tool-names.ts";
 import type { KeyReader } from "../fields/draft.ts";
 import { listOf } from "../fields/lists.ts";
 import { bad, kept } from "../fields/rules.ts";
-import { allow } from "../fields/tools.ts";
+import { allow } from "../fields/denied-tools.ts";
 import { asData } from "../yaml/json.ts";
 
 /** goose's own extensions, and the tools here that do the same. */

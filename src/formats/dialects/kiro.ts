@@ -9,8 +9,10 @@ import { listOf } from "../fields/lists.ts";
 import { markdown } from "../fields/markdown.ts";
 import { failedReading, readRecord } from "../fields/records.ts";
 import { bad, kept, model, text } from "../fields/rules.ts";
-import { disallowedTools, tools } from "../fields/tools.ts";
+import { disallowedTools } from "../fields/denied-tools.ts";
+import { tools } from "../fields/tools.ts";
 import { narrowing } from "../fields/narrowing.ts";
+import { opencodePermission } from "../fields/permission-map.ts";
 import type { Data } from "../yaml/frontmatter.ts";
 import { asData, jsonLineOf, readJson } from "../yaml/json.ts";
 import { narrowLikeKiro } from "./kiro-rules.ts";
@@ -34,7 +36,10 @@ const record: KeyReader = (draft, value, key) => {
 };
 
 /** `{ rules: [...] }` has no settled form yet, so every tool it may restrict needs approval. */
-const ruleset: KeyReader = (draft, _value, key) => {
+const ruleset: KeyReader = (draft, value, key) => {
+  if (typeof value === "string" || (Array.isArray(value) && value.every((each) => typeof each === "string")))
+    return opencodePermission(draft, value, key);
+  if (isRecord(value) && value["deny"] !== undefined) disallowedTools(GROUPS)(draft, value["deny"], key);
   narrowBy(draft, ASK_ALL, key);
   addProblem(draft, "tool-rule", `"${key}" is not understood; every call needs approval instead.`, { field: key });
 };

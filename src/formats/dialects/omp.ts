@@ -3,7 +3,9 @@ import { DELEGATION_TOOL } from "../../core/vocabulary/tool-names.ts";
 import { defineFields, type Fields, type KeyReader, put } from "../fields/draft.ts";
 import { markdown } from "../fields/markdown.ts";
 import { bad, flagOf, kept, model, output, readSkills, readThinking, text } from "../fields/rules.ts";
-import { disallowedTools, spawns, tools } from "../fields/tools.ts";
+import { disallowedTools } from "../fields/denied-tools.ts";
+import { spawns } from "../fields/spawns.ts";
+import { tools } from "../fields/tools.ts";
 import { narrowing } from "../fields/narrowing.ts";
 
 /** `true`: the caller waits for it. `false` is the default. */

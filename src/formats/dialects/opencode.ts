@@ -7,14 +7,17 @@ import { markdown } from "../fields/markdown.ts";
 import { failedReading, joinReadings, readRecord } from "../fields/records.ts";
 import { bad, flag, kept, limit, model, number, readThinking, switchedOff, text } from "../fields/rules.ts";
 import { tools } from "../fields/tools.ts";
-import { narrowing } from "../fields/narrowing.ts";
+import { ifReadOnly, narrowing } from "../fields/narrowing.ts";
 import { asData, jsonLineOf, readJson } from "../yaml/json.ts";
 import { OPENCODE_TOOLS, opencodePermission } from "../fields/permission-map.ts";
 
 /** Who may use it. A primary agent, made for conversations with people, is not offered to models. */
 const mode: KeyReader = (draft, value, key) => {
   if (value === "primary") flag("hidden")(draft, true, key);
-  else if (value !== "subagent" && value !== "all") bad(draft, key, "subagent, primary or all");
+  else if (value !== "subagent" && value !== "all") {
+    bad(draft, key, "subagent, primary or all");
+    ifReadOnly(draft, value, key);
+  }
 };
 
 const maxSteps: KeyReader = (draft, value, key) => {

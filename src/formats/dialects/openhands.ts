@@ -1,4 +1,5 @@
 import type { Dialect } from "../../core/agent/dialect.ts";
+import { ASK_ALL, narrowBy } from "../fields/agent-rules.ts";
 import { addProblem, defineFields, type KeyReader } from "../fields/draft.ts";
 import { markdown } from "../fields/markdown.ts";
 import { bad, kept, limit, model, readSkills, text } from "../fields/rules.ts";
@@ -30,6 +31,7 @@ const permissionMode: KeyReader = (draft, value, key) => {
   if (value === "never_confirm")
     return addProblem(draft, "no-effect", `"${key}: never_confirm" grants no permissions here.`, { field: key });
   if (value === "always_confirm" || value === "confirm_risky") {
+    if (value === "always_confirm") narrowBy(draft, ASK_ALL, key);
     draft.agent.permission = "default";
     draft.from["permission"] = key;
     return;

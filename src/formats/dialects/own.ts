@@ -24,7 +24,9 @@ import {
   text,
 } from "../fields/rules.ts";
 import { servers } from "../fields/servers.ts";
-import { disallowedTools, readonlyFlag, spawns, tools } from "../fields/tools.ts";
+import { disallowedTools } from "../fields/denied-tools.ts";
+import { spawns } from "../fields/spawns.ts";
+import { readonlyFlag, tools } from "../fields/tools.ts";
 import { narrowing } from "../fields/narrowing.ts";
 
 /** Every key there is, in any spelling. */

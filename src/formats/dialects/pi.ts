@@ -18,7 +18,9 @@ import {
   switchedOff,
   text,
 } from "../fields/rules.ts";
-import { disallowedTools, spawns, tools } from "../fields/tools.ts";
+import { disallowedTools } from "../fields/denied-tools.ts";
+import { spawns } from "../fields/spawns.ts";
+import { tools } from "../fields/tools.ts";
 import { narrowing } from "../fields/narrowing.ts";
 
 const GROUPS = { all: ["*"], none: [] };

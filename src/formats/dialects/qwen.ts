@@ -3,7 +3,8 @@ import { isRecord } from "../../core/text/json.ts";
 import { defineFields, type KeyReader } from "../fields/draft.ts";
 import { markdown } from "../fields/markdown.ts";
 import { bad, flag, kept, limit, model, number, readPermission, readThinking, text } from "../fields/rules.ts";
-import { disallowedTools, tools } from "../fields/tools.ts";
+import { disallowedTools } from "../fields/denied-tools.ts";
+import { tools } from "../fields/tools.ts";
 import { narrowing } from "../fields/narrowing.ts";
 
 /** `{ max_turns, max_time_minutes }` */

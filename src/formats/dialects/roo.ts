@@ -5,7 +5,8 @@ import { addProblem, defineFields, type KeyReader } from "../fields/draft.ts";
 import { failedReading, joinReadings, readRecord } from "../fields/records.ts";
 import { globsOf } from "../fields/regex-glob.ts";
 import { bad, kept, text } from "../fields/rules.ts";
-import { allow, canonical } from "../fields/tools.ts";
+import { allow } from "../fields/denied-tools.ts";
+import { canonical } from "../fields/tools.ts";
 import { narrowing } from "../fields/narrowing.ts";
 import { asData, jsonLineOf, readJson } from "../yaml/json.ts";
 import { LONG_YAML, readYaml } from "../yaml/yaml.ts";
@@ -29,7 +30,12 @@ const groups: KeyReader = (draft, value, key) => {
   for (const entry of value as unknown[]) {
     const [name, limits] = Array.isArray(entry) ? (entry as unknown[]) : [entry];
     const limited = asData(limits)?.["fileRegex"];
-    if (typeof name !== "string") continue;
+    if (typeof name !== "string") {
+      addProblem(draft, "bad-value", `${JSON.stringify(entry)} of "${key}" is not a group; it is left out.`, {
+        field: key,
+      });
+      continue;
+    }
     const globs = typeof limited === "string" ? globsOf(limited) : undefined;
     if (limited === undefined) names.push(name);
     else if (globs === undefined) {
@@ -92,7 +98,14 @@ function readMode(mode: unknown, place: FilePlace): ParsedFile {
   return readRecord(fields, ordered, {
     place,
     description: "optional",
-    settle: ({ agent, from }) => {
+    settle: (draft) => {
+      const { agent, from } = draft;
+      if (data["groups"] === undefined) {
+        allow(draft, [], "groups");
+        addProblem(draft, "no-tools", 'The mode has no "groups", which Roo Code requires; it gets no tools.', {
+          hint: 'Add "groups: [read]".',
+        });
+      }
       agent.description ??= agent.whenToUse ?? agent.displayName ?? "";
       from["description"] ??= agent.whenToUse === undefined ? "name" : "whenToUse";
     },

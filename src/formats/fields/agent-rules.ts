@@ -1,7 +1,7 @@
 import { type AgentRules, parseAgentRule } from "../../core/rules/agent-rule.ts";
 import { isKnownTool } from "../../core/vocabulary/tool-names.ts";
 import { addProblem, type Draft, type KeyReader } from "./draft.ts";
-import { unknownTool } from "./tools.ts";
+import { unknownTool } from "./unknown-tool.ts";
 
 /** `[ask bash(git push *), deny write_file(docs/**)]`, or several such lists, each of which narrows on its own. */
 export const rules: KeyReader = (draft, value, key) => {

@@ -17,8 +17,8 @@ export type Draft = {
 
 export const emptyDraft = (): Draft => ({ agent: {}, from: {}, problems: [], kept: [] });
 
-/** What one key of a file does to the agent. */
-export type KeyReader = (draft: Draft, value: unknown, key: string) => void;
+/** What one key of a file does to the agent. A key that is read out of caution is not suggested for a misspelled one. */
+export type KeyReader = ((draft: Draft, value: unknown, key: string) => void) & { readonly suggested?: false };
 
 /** The keys of a dialect. Adding one is adding a row. */
 export type Fields = Readonly<{
@@ -33,13 +33,13 @@ export function defineFields(
   rows: Readonly<Record<string, KeyReader>>,
   { exact = false }: { readonly exact?: boolean } = {},
 ): Fields {
-  const known = Object.keys(rows);
+  const known = Object.keys(rows).filter((key) => rows[key]!.suggested !== false);
   const exactly = new Map(Object.entries(rows));
   const folded = new Map(Object.entries(rows).map(([key, rule]) => [foldName(key), rule]));
   const near = new Map<string, string | undefined>(); // the same unknown keys come in thousands of files
   return {
     rows,
-    ruleOf: (key) => exactly.get(key) ?? (exact ? undefined : folded.get(foldName(key))),
+    ruleOf: (key) => exactly.get(key) ?? (exact ? undefined : folded.get(foldName(key.replace(UNSEEN, "")))),
     nearest(key) {
       if (!near.has(key)) {
         if (near.size > 500) near.clear();
@@ -49,6 +49,9 @@ export function defineFields(
     },
   };
 }
+
+/** Blanks and characters that cannot be seen do not make another key: `allowed tools`. */
+const UNSEEN = /[\s\p{Cf}]/gu;
 
 /** In short words two different letters are not a typo: `type` does not mean `topP`. */
 function resembling(key: string, close: string | undefined): string | undefined {

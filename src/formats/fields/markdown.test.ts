@@ -94,7 +94,7 @@ describe("permissions of opencode", () => {
     ['bash: { "git *": allow, "*": ask }', { rules: ["ask bash"] }],
     ['bash: { "*": ask, "git status*": allow }', { rules: ["ask bash", "allow bash(git status *)"] }],
     ['bash: { "rm *": deny, "git push*": ask }', { rules: ["deny bash(rm *)", "ask bash(git push*)"] }],
-    ['bash: { "*": maybe }', { rules: ["ask bash"] }],
+    ['bash: { "*": maybe }', { disallowedTools: ["bash"] }],
     ['edit: { "**/*.lock": deny }', { rules: EDITS.map((tool) => `deny ${tool}(**/*.lock)`) }],
     [
       '"*": deny\n  bash: { "*": deny, "git *": allow }',

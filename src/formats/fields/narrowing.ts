@@ -1,9 +1,12 @@
 import { isRecord } from "../../core/text/json.ts";
-import { foldName, type ToolGroups } from "../../core/vocabulary/tool-names.ts";
-import { addProblem, type KeyReader } from "./draft.ts";
+import { foldName, type ToolGroups, toolsNamed } from "../../core/vocabulary/tool-names.ts";
+import { addProblem, type Draft, type KeyReader } from "./draft.ts";
 import { opencodePermission } from "./permission-map.ts";
 import { choice, flag, projectInstructions, readPermission, summaryChars } from "./rules.ts";
-import { disallowedTools, readonlyFlag, spawns, tools } from "./tools.ts";
+import { toolEntries } from "./tool-entries.ts";
+import { disallowedTools } from "./denied-tools.ts";
+import { spawns } from "./spawns.ts";
+import { readonlyFlag, tools } from "./tools.ts";
 
 /**
  * Every restricting key of any dialect, for dialects that do not have it: an author who copied such a key
@@ -20,6 +23,12 @@ export function narrowing(groups?: ToolGroups): Readonly<Record<string, KeyReade
     [permission, "permission", ["permission", "permissions"]],
   ];
   for (const [reader, as, keys] of kinds) for (const key of keys) rows[key] = mistaken(reader, as);
+  const vague = (reader: KeyReader): KeyReader => Object.assign(reader, { suggested: false as const });
+  const allowing = vague(ifItNamesTools(mistaken(tools(groups), "tools"), groups));
+  const denying = vague(ifItNamesTools(mistaken(disallowedTools(groups), "disallowedTools"), groups));
+  for (const key of VAGUE_ALLOWING) rows[key] = allowing;
+  for (const key of VAGUE_DENYING) rows[key] = denying;
+  for (const key of VAGUE_MODES) rows[key] = vague(ifReadOnly);
   return { ...rows, ...everywhere };
 }
 
@@ -49,11 +58,48 @@ const DENYING = [
   ..."disableTools bannedTools removedTools toolDenylist toolsDenylist toolBlacklist toolsBlacklist".split(" "),
 ];
 
+/** Words that may also mean something else, so they count only when tools are named. */
+const VAGUE_ALLOWING =
+  "tool toolset toolsets toolList toolsList toolName toolNames allow allowed allowlist whitelist".split(" ");
+const VAGUE_DENYING = "deny denied denylist disallow disallowed exclude excluded forbidden blocked blacklist".split(
+  " ",
+);
+
+/** Words for how much an agent may do in general; they count only when they say that it reads. */
+const VAGUE_MODES = "mode access accessMode accessLevel accessPolicy fileAccess filesystem fileSystemAccess".split(" ");
+
+function ifItNamesTools(reader: KeyReader, groups: ToolGroups | undefined): KeyReader {
+  return (draft, value, key) => {
+    const { named, excluded } = toolEntries(isRecord(value) ? Object.keys(value) : value) ?? {
+      named: [],
+      excluded: [],
+    };
+    const isTool = (entry: string): boolean => toolsNamed(entry.replace(/\s*\(.*$/s, ""), groups).length > 0;
+    if ([...named, ...excluded].some(isTool)) reader(draft, value, key);
+    else unknownField(draft, key);
+  };
+}
+
+const READING: ReadonlySet<string> = new Set("readonly read plan readonlyaccess viewonly view none ro".split(" "));
+
+export const ifReadOnly: KeyReader = (draft, value, key) => {
+  const word = typeof value === "string" ? foldName(value.replace(/\s/g, "")) : "";
+  if (!READING.has(word)) return unknownField(draft, key);
+  mistaken(readonlyFlag, "readonly")(draft, true, key);
+};
+
+/** Reported like any other key without effect. */
+function unknownField(draft: Draft, key: string): void {
+  draft.kept.push(key);
+  const message = `"${key}" is not a key of this kind of file; it has no effect.`;
+  addProblem(draft, "unknown-field", message, { field: key, severity: "info" });
+}
+
 const MODES = ["permissionMode", "permissionsMode", "approvalMode", "sandboxMode", "sandbox"];
 
 /** A mode in one word, or rules for each tool as opencode writes them. */
 const permission: KeyReader = (draft, value, key) =>
-  isRecord(value) || Array.isArray(value) || /^(?:allow|ask|deny)$/.test(String(value))
+  isRecord(value) || Array.isArray(value) || typeof value === "string"
     ? opencodePermission(draft, value, key)
     : readPermission(draft, value, key);
 

@@ -1,6 +1,6 @@
 import { isShut } from "../../core/policy/judge-call.ts";
 import { rulesFor } from "../../core/policy/policy.ts";
-import type { AgentRule, AgentRules } from "../../core/rules/agent-rule.ts";
+import { type AgentRule, type AgentRules, parseAgentRule } from "../../core/rules/agent-rule.ts";
 import { isRecord } from "../../core/text/json.ts";
 import {
   ALL_TOOLS,
@@ -9,9 +9,13 @@ import {
   toolMatches,
   toolsNamed,
 } from "../../core/vocabulary/tool-names.ts";
-import { ASK_ALL, narrowBy } from "./agent-rules.ts";
+import { ASK_ALL, narrowBy, rules } from "./agent-rules.ts";
 import { addProblem, type Draft, type KeyReader } from "./draft.ts";
-import { allow, deny } from "./tools.ts";
+import { readPermission } from "./rules.ts";
+import { toolEntries } from "./tool-entries.ts";
+import { allow, deny, disallowedTools } from "./denied-tools.ts";
+import { allowSpawns } from "./spawns.ts";
+import { tools } from "./tools.ts";
 
 /** opencode's words for tools: everything that changes files is one. */
 export const OPENCODE_TOOLS = {
@@ -31,13 +35,19 @@ const NOT_TOOLS = new Set(["external_directory", "doom_loop", "lsp"]);
  * removed; the rest become rules about calls, which never widen the user's permissions.
  */
 export const opencodePermission: KeyReader = (draft, value, key) => {
-  if (typeof value === "string") return settle(draft, rulesOf(draft, "*", value, key), key);
-  if (Array.isArray(value)) return settle(draft, fromRules(draft, value, key), key);
+  if (typeof value === "string")
+    return answerOf(value) === undefined
+      ? readPermission(draft, value, key)
+      : settle(draft, rulesOf(draft, "*", value, key), key);
+  if (Array.isArray(value))
+    return value.length > 0 && value.every((each) => typeof each === "string")
+      ? fromTexts(draft, value, key)
+      : settle(draft, fromRules(draft, value, key), key);
   if (!isRecord(value)) {
     allow(draft, [], key);
     return addProblem(draft, "bad-value", `"${key}" cannot be read; the agent gets no tools.`, { field: key });
   }
-  const { task, ...tools } = value;
+  const { task, ...tools } = withoutLists(draft, value, key);
   if (task !== undefined) spawnsBy(draft, task, key);
   settle(
     draft,
@@ -46,6 +56,29 @@ export const opencodePermission: KeyReader = (draft, value, key) => {
   );
 };
 
+/** `{ allow: [...], ask: [...], deny: [...] }` as in the settings of Claude Code: lists of rules. `allow` grants nothing here. */
+function withoutLists(draft: Draft, value: Readonly<Record<string, unknown>>, key: string): Record<string, unknown> {
+  const { allow: granted, ask, deny: denied, ...rest } = value;
+  if (denied !== undefined) disallowedTools(OPENCODE_TOOLS)(draft, denied, key);
+  const asked = toolEntries(ask)?.named ?? [];
+  const rules = asked.flatMap((text) => parseAgentRule(`ask ${text}`) ?? ASK_ALL);
+  if (ask !== undefined) narrowBy(draft, rules.length > 0 ? rules : ASK_ALL, key);
+  if (granted !== undefined) {
+    const message = `"allow" of "${key}" grants no permissions here; only the user's settings do.`;
+    addProblem(draft, "no-effect", message, { field: key });
+  }
+  return rest;
+}
+
+/** A list of texts: rules such as `deny bash(rm *)`, and otherwise the tools that are permitted. */
+function fromTexts(draft: Draft, texts: readonly string[], key: string): void {
+  const isRule = (text: string): boolean => /^\s*(?:allow|ask|deny)\s/.test(text);
+  const named = texts.filter((text) => !isRule(text));
+  if (named.length > 0) tools(OPENCODE_TOOLS)(draft, named, key);
+  const written = texts.filter(isRule);
+  if (written.length > 0) rules(draft, written, key);
+}
+
 /** The rules for one of its words: an answer for every call, or one for each pattern. */
 function rulesOf(draft: Draft, name: string, answer: unknown, key: string): AgentRules {
   if (NOT_TOOLS.has(name)) {
@@ -53,14 +86,36 @@ function rulesOf(draft: Draft, name: string, answer: unknown, key: string): Agen
     return [];
   }
   if (!isRecord(answer)) return each(name, undefined, saysOf(draft, answer, { name, key }));
+  if (Object.values(answer).some(isRecord)) return each(name, undefined, saysOf(draft, answer, { name, key }));
   return Object.entries(answer).flatMap(([pattern, says]) => each(name, pattern, saysOf(draft, says, { name, key })));
 }
 
-/** An unreadable value means ask. */
+/** An unreadable value means deny. */
 function saysOf(draft: Draft, answer: unknown, { name, key }: { name: string; key: string }): AgentRule["says"] {
-  if (answer === "allow" || answer === "ask" || answer === "deny") return answer;
-  addProblem(draft, "bad-value", `"${name}" of "${key}" has to be allow, ask or deny; ask is used.`, { field: key });
-  return "ask";
+  const says = answerOf(answer);
+  if (says !== undefined) return says;
+  addProblem(draft, "bad-value", `"${name}" of "${key}" has to be allow, ask or deny; deny is used.`, { field: key });
+  return "deny";
+}
+
+const ANSWERS: Readonly<Record<string, AgentRule["says"]>> = {
+  allow: "allow",
+  allowed: "allow",
+  true: "allow",
+  ask: "ask",
+  prompt: "ask",
+  confirm: "ask",
+  deny: "deny",
+  denied: "deny",
+  never: "deny",
+  block: "deny",
+  false: "deny",
+};
+
+/** Also in capitals, and as true and false. */
+function answerOf(answer: unknown): AgentRule["says"] | undefined {
+  const word = typeof answer === "string" || typeof answer === "boolean" ? String(answer).trim().toLowerCase() : "";
+  return Object.hasOwn(ANSWERS, word) ? ANSWERS[word] : undefined;
 }
 
 function each(name: string, pattern: string | undefined, says: AgentRule["says"]): AgentRules {
@@ -109,15 +164,18 @@ const isOverruled = ({ tool }: AgentRule, later: AgentRule): boolean =>
 function spawnsBy(draft: Draft, rule: unknown, key: string): void {
   const allowed = isRecord(rule)
     ? Object.entries(rule)
-        .filter(([, answer]) => answer === "allow")
+        .filter(([, answer]) => answerOf(answer) === "allow")
         .map(([name]) => name)
-    : rule === "allow"
+    : answerOf(rule) === "allow"
       ? ["*"]
       : [];
-  const denied = isRecord(rule) && Object.values(rule).includes("deny");
-  // "all but some" cannot be expressed here, so none is allowed
-  draft.agent.spawns = allowed.includes("*") ? (denied ? [] : "*") : allowed;
-  draft.from["spawns"] = key;
+  const isPartial = isRecord(rule) && Object.values(rule).some((answer) => answerOf(answer) !== "allow");
+  if (allowed.includes("*") && isPartial) {
+    const message = `"task" of "${key}" allows all agents but some, which cannot be expressed here; it may start none.`;
+    addProblem(draft, "tool-rule", message, { field: key, hint: "Name the agents that it may start." });
+    return allowSpawns(draft, [], key);
+  }
+  allowSpawns(draft, allowed, key);
   if (allowed.length === 0) deny(draft, [DELEGATION_TOOL], key);
 }
 

@@ -1,64 +1,62 @@
 import { isRecord } from "../../core/text/json.ts";
-import { nearest } from "../../core/text/nearest.ts";
 import { facadeOf } from "../../core/vocabulary/delegation-names.ts";
-import { isForeignTool } from "../../core/vocabulary/foreign-tools.ts";
+import { ALL_TOOLS, DELEGATION_TOOL, type ToolGroups, toolsNamed } from "../../core/vocabulary/tool-names.ts";
 import {
-  ALL_TOOLS,
-  DELEGATION_TOOL,
-  foldName,
-  type ToolGroups,
-  toolNames,
-  toolsNamed,
-} from "../../core/vocabulary/tool-names.ts";
+  allow,
+  deniedBy,
+  denyEntries,
+  disallowedTools,
+  MAX_TOOLS,
+  sizeOf,
+  tooMany,
+  type Written,
+} from "./denied-tools.ts";
 import { addProblem, type Draft, type KeyReader } from "./draft.ts";
 import { listOf } from "./lists.ts";
 import { lookOnly } from "./look-only.ts";
 import { flagOf } from "./rules.ts";
+import { allowSpawns } from "./spawns.ts";
+import { isNone, patternsIn, ruleOf, type ToolEntries, toolEntries, withoutRule } from "./tool-entries.ts";
+import { unknownTool } from "./unknown-tool.ts";
 
 /**
  * The allow-list. Absent means every tool; `*` means every tool explicitly; empty, null and unreadable values mean only
- * the finish tool. Lists (also nested), comma-separated words, a record of booleans and 002's
- * `{ mode: allowlist, allow: [...] }` are read. A record allows its entries that are true; where `switches`, as in
- * opencode, it turns single tools on and off and leaves the others as they are.
+ * the finish tool. Lists (also nested), separated words, a record of booleans and 002's `{ mode: allowlist, allow: [...] }`
+ * are read. A record allows its entries that are true; where `switches`, as in opencode, it turns single tools on and off and
+ * leaves the others as they are. An entry with `!` takes a tool away.
  */
 export const tools =
   (groups?: ToolGroups, { switches = false }: { readonly switches?: boolean } = {}): KeyReader =>
   (draft, value, key) => {
-    if (isRecord(value) && !Array.isArray(value["allow"]))
-      return byRecord(draft, value, { key, groups, isClosed: !switches });
-    const written = listOf(isRecord(value) ? value["allow"] : value);
-    if (written !== undefined && written.length > MAX_TOOLS) return tooMany(draft, key);
-    if (written === undefined && value !== null) {
+    if (isRecord(value)) {
+      const lists = listsIn(value);
+      return lists === undefined
+        ? byRecord(draft, value, { key, groups, isClosed: !switches })
+        : byLists(draft, lists, { key, groups });
+    }
+    const entries = toolEntries(value);
+    if (entries === undefined && value !== null && value !== false) {
       addProblem(draft, "bad-value", `"${key}" cannot be read as a list of tools; the agent gets none.`, {
         field: key,
       });
     }
-    allow(draft, canonical(draft, written ?? [], { key, groups }), key);
-    if (written === undefined || written.length === 0) noTools(draft, key);
+    allowEntries(draft, entries ?? NOTHING, { key, groups });
   };
 
-/** The deny-list: its tools are removed; an unknown name is kept, because it may belong to an MCP server. */
-export const disallowedTools =
-  (groups?: ToolGroups): KeyReader =>
-  (draft, value, key) => {
-    const written = listOf(value);
-    if (written === undefined) {
-      if (value !== null) addProblem(draft, "bad-value", `"${key}" cannot be read as a list of tools.`, { field: key });
-      return;
-    }
-    if (written.length > MAX_TOOLS) return tooMany(draft, key);
-    deny(
-      draft,
-      written.flatMap((entry) => withRule(orItself(toolsNamed(withoutRule(entry), groups), withoutRule(entry)), entry)),
-      key,
-    );
-  };
-
-/** Only some calls of a tool are taken away when its name has a pattern: `bash(rm *)`. */
-function withRule(names: readonly string[], entry: string): readonly string[] {
-  const pattern = ruleOf(entry);
-  const all = pattern === "" || pattern === "*" || names.includes(DELEGATION_TOOL);
-  return all ? names : names.map((name) => `${name}(${pattern})`);
+const NOTHING: ToolEntries = { named: [], excluded: [], unread: [] };
+/** Allows what a list names, and denies what it takes away. */
+export function allowEntries(draft: Draft, entries: ToolEntries, { key, groups }: Written): void {
+  if (sizeOf(entries) > MAX_TOOLS) return tooMany(draft, key);
+  for (const item of entries.unread) unreadable(draft, JSON.stringify(item), key);
+  const named = entries.named.length === 1 && isNone(entries.named[0]!) ? [] : entries.named;
+  const isOpen =
+    named.length === 0 &&
+    entries.unread.length === 0 &&
+    entries.excluded.length > 0 &&
+    entries.excluded.every((entry) => deniedBy(entry, groups).length > 0);
+  allow(draft, isOpen ? [ALL_TOOLS] : canonical(draft, named, { key, groups }), key);
+  if (named.length === 0 && !isOpen) noTools(draft, key);
+  denyEntries(draft, entries.excluded, { key, groups });
 }
 
 /** `readonly` keeps only read-only tools; an unreadable value counts as true. */
@@ -69,36 +67,6 @@ export const readonlyFlag: KeyReader = (draft, value, key) => {
   if (read !== false) lookOnly(draft, key);
 };
 
-/** Which agents it may start. `["*"]` is the same as `*`. */
-export const spawns: KeyReader = (draft, value, key) => {
-  const names = value === null || value === false ? [] : value === true ? ["*"] : listOf(value);
-  if (names === undefined)
-    return addProblem(draft, "bad-value", `"${key}" has to be "*" or a list of agents.`, { field: key });
-  draft.agent.spawns = names.includes("*") ? "*" : names;
-  draft.from["spawns"] = key;
-};
-
-/** Adds to what is allowed, each name given once; a second allow-list can only narrow the first. */
-export function allow(draft: Draft, names: readonly string[], key: string): void {
-  const earlier = draft.agent.tools;
-  const both =
-    earlier === undefined || earlier.includes(ALL_TOOLS)
-      ? names
-      : names.includes(ALL_TOOLS)
-        ? earlier
-        : earlier.filter((name) => names.includes(name));
-  draft.agent.tools = both;
-  draft.from["tools"] ??= key;
-}
-
-export function deny(draft: Draft, names: readonly string[], key: string): void {
-  if (names.length === 0) return;
-  draft.agent.disallowedTools = [...new Set([...(draft.agent.disallowedTools ?? []), ...names])];
-  draft.from["disallowedTools"] ??= key;
-}
-
-type Written = { readonly key: string; readonly groups: ToolGroups | undefined };
-
 /** The canonical names of a written list. `Agent(a, b)` also says which agents; other rules in parentheses fit no tool. */
 export function canonical(draft: Draft, written: readonly string[], { key, groups }: Written): string[] {
   const names: string[] = [];
@@ -106,13 +74,16 @@ export function canonical(draft: Draft, written: readonly string[], { key, group
     if (!names.includes(name)) names.push(name);
   };
   let unknown = 0;
+  const helpers = written.map(helpersIn).filter((list) => list !== undefined);
+  if (helpers.length > 0) allowSpawns(draft, helpers.flat(), key);
   written.forEach((one) => {
     if (!/[\p{L}\p{N}*]/u.test(one)) return unreadable(draft, one, key);
     spellDelegation(draft, withoutRule(one));
     const known = toolsNamed(one, groups);
     if (known.length > 0) return known.forEach(add);
     for (const entry of spaced(one, groups)) {
-      const limited = limitedTool(draft, entry, { key, groups });
+      const limited = limitedTool(entry, groups);
+      if (limited?.length === 0) unreadable(draft, entry, key);
       if (limited !== undefined) limited.forEach(add);
       else if (!names.includes(entry)) {
         names.push(entry); // it may be a tool of the caller; a list without any existing tool refuses to start
@@ -139,21 +110,49 @@ function spellDelegation({ agent }: Draft, name: string): void {
 
 /** Maximum number of unknown tools reported one by one. */
 const MAX_TOLD = 20;
-/** Maximum length of a tool list. */
-const MAX_TOOLS = 1000;
 
 /** Parses `Tool` and `Tool(rule)`; nothing when there is no such tool. */
-function limitedTool(draft: Draft, entry: string, { key, groups }: Written): readonly string[] | undefined {
+function limitedTool(entry: string, groups: ToolGroups | undefined): readonly string[] | undefined {
   const bare = withoutRule(entry);
   const found = toolsNamed(bare, groups);
   if (found.length === 0) return undefined;
   if (bare === entry) return found;
-  if (found.includes(DELEGATION_TOOL)) {
-    draft.agent.spawns ??= listOf(ruleOf(entry)) ?? [];
-    draft.from["spawns"] ??= key;
-    return [DELEGATION_TOOL];
-  }
-  return ruleOf(entry) === "*" ? found : found.map((name) => `${name}(${ruleOf(entry)})`);
+  if (found.includes(DELEGATION_TOOL)) return [DELEGATION_TOOL];
+  const patterns = patternsIn(ruleOf(entry));
+  return patterns.includes("*") ? found : found.flatMap((name) => patterns.map((each) => `${name}(${each})`));
+}
+
+/** The agents that `Agent(a, b)` names; nothing for another entry. */
+function helpersIn(entry: string): readonly string[] | undefined {
+  const bare = withoutRule(entry);
+  return bare !== entry && toolsNamed(bare).includes(DELEGATION_TOOL) ? (listOf(ruleOf(entry)) ?? []) : undefined;
+}
+
+type Lists = Readonly<{ allowed: unknown; denied: readonly unknown[] }>;
+
+const ALLOWED = /^(?:allow(?:ed|list)?|includ(?:e|ed)|only|enabled|permit(?:ted)?|whitelist)$/i;
+const DENIED = /^(?:den(?:y|ied)|denylist|exclud(?:e|ed)|disallow(?:ed)?|block(?:ed)?|disabled|forbidden|blacklist)$/i;
+
+/** `{ allow: [...], deny: [...] }`; nothing for a record of single tools. */
+function listsIn(value: Readonly<Record<string, unknown>>): Lists | undefined {
+  const isList = (each: unknown): boolean => Array.isArray(each) || (typeof each === "string" && !isWord(each));
+  const entries = Object.entries(value).filter(([, each]) => isList(each));
+  const allowed = entries.filter(([key]) => ALLOWED.test(key));
+  const denied = entries.filter(([key]) => DENIED.test(key));
+  if (allowed.length + denied.length === 0) return undefined;
+  return {
+    allowed: allowed.length === 0 ? undefined : allowed.map(([, each]) => each),
+    denied: denied.map(([, each]) => each),
+  };
+}
+
+const isWord = (text: string): boolean =>
+  /^(?:allow|ask|deny|allowed|denied|true|false|yes|no|on|off)?$/i.test(text.trim());
+
+function byLists(draft: Draft, { allowed, denied }: Lists, { key, groups }: Written): void {
+  if (allowed === undefined) draft.from["tools"] ??= key;
+  else allowEntries(draft, toolEntries(allowed) ?? NOTHING, { key, groups });
+  for (const list of denied) disallowedTools(groups)(draft, list, key);
 }
 
 function byRecord(
@@ -164,12 +163,13 @@ function byRecord(
   const on: string[] = [];
   const off: string[] = [];
   let closed = isClosed;
+  const isSet = isClosed && Object.values(value).every((state) => state === null);
   for (const [name, state] of Object.entries(value)) {
-    const wanted = flagOf(state);
+    const wanted = isSet ? true : stateOf(state);
     if (name === "*" && wanted === false) closed = true;
     else if (wanted === true) on.push(name);
     else if (wanted === false) off.push(name);
-    else addProblem(draft, "bad-value", `"${name}" of "${key}" has to be true or false.`, { field: key });
+    else addProblem(draft, "bad-value", `"${name}" of "${key}" has to be true or false; it is off.`, { field: key });
     if (wanted === undefined) off.push(name);
   }
   const named = canonical(draft, on, { key, groups });
@@ -177,28 +177,14 @@ function byRecord(
   else if (named.includes(DELEGATION_TOOL)) allow(draft, [ALL_TOOLS, DELEGATION_TOOL], key);
   else draft.from["tools"] ??= key;
   if (closed && named.length === 0) noTools(draft, key);
-  deny(
-    draft,
-    off.flatMap((name) => orItself(toolsNamed(name, groups), name)),
-    key,
-  );
+  denyEntries(draft, off, { key, groups });
 }
 
-/** A list that is not read, of either kind, leaves nothing. */
-function tooMany(draft: Draft, key: string): void {
-  addProblem(draft, "bad-value", `"${key}" names more than ${MAX_TOOLS} tools; the agent gets none.`, { field: key });
-  allow(draft, [], key);
-}
-
-export function unknownTool(draft: Draft, name: string, key: string): void {
-  if (isForeignTool(name)) {
-    const known = `"${name}" is a tool of another program and has no equivalent here.`;
-    return addProblem(draft, "unknown-tool", known, { field: key, severity: "info" });
-  }
-  const close = nearest(name, toolNames) ?? toolNames.find((known) => foldName(known).startsWith(foldName(name)));
-  const message = `There is no tool "${name}"; it has an effect only if the caller provides it.`;
-  const hint = close === undefined ? {} : { hint: `Did you mean "${close}"?` };
-  addProblem(draft, "unknown-tool", message, { field: key, ...hint });
+/** `true`, `allow` and `{ enabled: true }` are one. */
+function stateOf(state: unknown): boolean | undefined {
+  if (isRecord(state)) return flagOf(state["enabled"] ?? state["enable"] ?? state["allowed"]);
+  const word = typeof state === "string" ? state.trim().toLowerCase() : "";
+  return word.startsWith("allow") ? true : /^(?:den(?:y|ied)|never|disabled)$/.test(word) ? false : flagOf(state);
 }
 
 function noTools(draft: Draft, key: string): void {
@@ -212,11 +198,6 @@ function noTools(draft: Draft, key: string): void {
 /** `Read Grep` without a comma is two, when each of them is a tool. */
 function spaced(entry: string, groups: ToolGroups | undefined): readonly string[] {
   if (!/\s/.test(entry) || entry.includes("(")) return [entry];
-  const parts = entry.split(/\s+/);
+  const parts = entry.split(/\s+/).filter((part) => !/^(?:and|or|plus|[&+])$/i.test(part));
   return parts.every((part) => toolsNamed(part, groups).length > 0) ? parts : [entry];
 }
-
-const withoutRule = (entry: string): string => /^([^()]+)\(.*\)$/s.exec(entry)?.[1]?.trim() ?? entry;
-const ruleOf = (entry: string): string => /\((.*)\)$/s.exec(entry)?.[1]?.trim() ?? "";
-const orItself = (names: readonly string[], written: string): readonly string[] =>
-  names.length > 0 ? names : [written];

@@ -19,7 +19,8 @@ export function repaired(yaml: string): Repaired {
   return { yaml: out.join("\n"), lossy };
 }
 
-const NAMES_RIGHTS = /^\s*[\w-]*(?:tools|permission(?:s|[-_]?mode)?|read[-_]?only|sandbox[-_]?mode|spawns)\s*:/i;
+const NAMES_RIGHTS =
+  /^(?:[\s"'{,[]*|\s*\{.*[\s"'{,])[\w-]*(?:tools?|permission(?:s|[-_]?mode)?|read[-_]?only|sandbox[-_]?mode|spawns)["']?\s*[:：]/i;
 
 /** The `key: value` lines and nothing else, as system 000 reads a file that no parser can. */
 export function readLines(yaml: string): { readonly data: Record<string, unknown>; readonly conflict?: string } {
@@ -49,7 +50,7 @@ type Entry = { readonly key: string | undefined; readonly value: string; readonl
 /** Keys that people indent by accident; any other indented line belongs to the value above it. */
 const STRAY =
   /^ {1,3}(name|description|model|color|[\w-]*[Tt]ools|[\w-]*[Pp]ermission(?:s|[-_]?[Mm]ode)?|read[-_]?[Oo]nly|spawns):(?: |$)/;
-const KEY = /^([A-Za-z_][\w.-]*):(?:[ \t]+(.*))?$/;
+const KEY = /^(["']?)([A-Za-z_][\w.-]*)\1[ \t]*(?::(?:[ \t]+(.*))?|：[ \t]*(.*))$/;
 
 /** Each top-level key with its value and the lines that belong to it. */
 function entriesOf(yaml: string): Entry[] {
@@ -60,7 +61,8 @@ function entriesOf(yaml: string): Entry[] {
     const stray = previous !== undefined && previous.value !== "" && !/^[|>]/.test(previous.value) && STRAY.test(line);
     const match = KEY.exec(stray ? line.trimStart() : line);
     if (match !== null) {
-      previous = { key: match[1]!, value: (match[2] ?? "").trim(), more: [] };
+      const value = (match[3] ?? match[4] ?? "").trim();
+      previous = { key: match[2]!, value: match[1] === "" ? value : value.replace(/,$/, ""), more: [] };
       entries.push(previous);
     } else if (previous !== undefined) {
       previous.more.push(line);
@@ -71,10 +73,16 @@ function entriesOf(yaml: string): Entry[] {
   return entries;
 }
 
-const untabbed = (line: string): string => line.replace(/^[ \t]+/, (indent) => indent.replaceAll("\t", "  "));
+/** Tabs become blanks, and so do the blanks of word processors, which YAML does not take for blanks. */
+const untabbed = (line: string): string =>
+  line
+    .replace(/^[\s\u200b]+/, (indent) => indent.replace(/[^\S ]|\u200b/g, "  "))
+    .replace(/^( *[\w.-]+:)[^\S \t]+/, "$1 ");
 
 /** The lines of one entry, with its value quoted where it would not be parsed unchanged. */
 function mended(key: string, value: string, more: readonly string[]): string[] {
+  const tagged = /^!(?!!)[\w/:.-]+\s+(?=\S)/.exec(value)?.[0];
+  if (tagged !== undefined) return mended(key, value.slice(tagged.length), more); // a tag of another program
   const whole = [`${key}: ${value}`.trimEnd(), ...more];
   if (value === "" || /^[|>][-+\d]*(?:\s+#.*)?$/.test(value)) return whole;
   const content = more.filter((line) => line.trim() !== "" && !/^\s*#/.test(line));

@@ -5,6 +5,7 @@ import {
   EVENT_ID,
   type Event,
   getScalarValue,
+  mergeTag,
   parseEvents,
   YAMLException,
 } from "js-yaml";
@@ -27,7 +28,7 @@ export type YamlResult =
       readonly line?: number;
     };
 
-/** Strict YAML 1.2 core: plain data without prototypes, no tags beyond the core ones, no merge keys, one document. */
+/** Strict YAML 1.2 core: plain data without prototypes, no tags beyond the core ones, merge keys (`<<`) resolved, one document. */
 export function readYaml(text: string, { bytes = YAML_LIMITS.bytes }: { readonly bytes?: number } = {}): YamlResult {
   if (text.length > bytes) return refused(`longer than ${bytes} bytes`);
   const simple = readSimpleYaml(text, YAML_LIMITS.keys);
@@ -83,7 +84,7 @@ const plainMap = defineMappingTag<Record<string, unknown>>("tag:yaml.org,2002:ma
   get: (map, key) => map[String(key)],
   identify: () => false,
 });
-const SCHEMA = CORE_SCHEMA.withTags(plainMap);
+const SCHEMA = CORE_SCHEMA.withTags(plainMap, mergeTag);
 
 const refused = (reason: string): YamlResult => ({ ok: false, kind: "limit", reason });
 

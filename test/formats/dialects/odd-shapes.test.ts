@@ -1,0 +1,142 @@
+import { expect, test } from "vitest";
+import type { Agent } from "../../../src/core/agent/agent.ts";
+import { judge } from "../../../src/core/policy/judge.ts";
+import { permit } from "../../../src/core/policy/permit.ts";
+import { createPolicy, narrow } from "../../../src/core/policy/policy.ts";
+import { dialects } from "../../../src/formats/table.ts";
+import { every, oddShapes } from "./odd-shapes.ts";
+
+const names: Readonly<Record<string, string>> = {
+  copilot: "x.agent.md",
+  deepagents: "x/AGENTS.md",
+  subagent: "x/SUBAGENT.md",
+};
+const markdownDialects = Object.keys(dialects).filter((id) => !["codex", "roo", "crewai"].includes(id));
+const editors: readonly ((text: string) => string)[] = [
+  (text) => text,
+  (text) => text.replaceAll("\n", "\r\n"),
+  (text) => `\ufeff${text}`,
+];
+
+/** What the model may use, and which of these commands its shell runs. */
+function rightsOf(agent: Agent, commands: readonly string[]): { tools: string[]; runs: string[] } {
+  const policy = narrow(createPolicy("bypass"), agent);
+  const isShut = (tool: string): boolean =>
+    (agent.rules ?? []).some((list) => {
+      const last = list.findLast((rule) => (rule.tool === tool || rule.tool === "*") && rule.pattern === undefined);
+      return last?.says === "deny";
+    });
+  const tools = [...every, "task"].filter((tool) => permit(agent, tool).allowed && !isShut(tool));
+  const shell = { sandboxed: true, waived: false, roots: ["/w"] };
+  const runs = commands.filter((command) => {
+    if (!tools.includes("bash")) return false;
+    const call = {
+      tool: "bash",
+      does: "exec",
+      effect: "write",
+      subjects: [{ kind: "command", command }],
+      shell,
+    } as const;
+    return judge(policy, call).decision !== "deny";
+  });
+  return { tools, runs };
+}
+
+/** Only these may be refused; every other shape is an agent in each dialect that tolerates unknown keys. */
+const refusable = new Set(["dup", "json", "json2"]);
+
+test("odd but real shapes in every dialect give at most and at least what their words say, and lose no agent", () => {
+  const wrong: unknown[] = [];
+  let files = 0;
+  for (const [at, [shape, { keys, denied = [], ...oracle }]] of Object.entries(oddShapes).entries())
+    for (const [row, dialect] of markdownDialects.entries()) {
+      const relative = names[dialect] ?? "x.md";
+      // each file as it is, and now and then as other editors save it
+      const texts = editors.filter((_, editor) => editor === 0 || (at + row) % 6 === editor);
+      for (const [editor, save] of texts.entries()) {
+        const text = save(`---\nname: x\n${keys}\n---\nDo the work.\n`);
+        const { agents, problems } = dialects[dialect]!.read(text, { file: `/w/${relative}`, relative });
+        const { most, least } = { ...oracle, ...oracle.but?.[dialect] };
+        files++;
+        const agent = agents[0]?.agent;
+        if (agent === undefined) {
+          const isStrict = dialect === "gemini" || (dialect === "gencode" && /mode/i.test(keys));
+          const isSaid = problems.some(({ severity }) => severity === "error");
+          if (!isSaid || !(isStrict || refusable.has(shape))) wrong.push({ shape, dialect, lost: problems });
+          continue;
+        }
+        const { tools, runs } = rightsOf(agent, denied);
+        const wider = tools.filter((tool) => !most.includes(tool));
+        const missing = least.filter((tool) => !tools.includes(tool));
+        if (wider.length + missing.length + runs.length > 0)
+          wrong.push({ shape, dialect, editor, wider, missing, runs });
+      }
+    }
+  expect(wrong).toEqual([]);
+  expect(files).toBeGreaterThan(2_000);
+});
+
+/** The agents that a file may start, and what it can use: written down by hand. */
+test.each<[keys: string, spawns: unknown, delegates: boolean]>([
+  ["tools: Read, Task\nspawns: 7", [], true],
+  ["tools: Task\nspawns: { scout: true, sage: false }", ["scout"], true],
+  ["tools: Task\nspawns: none", [], true],
+  ["tools: Task\nspawns: '!scout'", [], true],
+  ["tools: Task\nspawns: [scout, { sage: true }]", ["scout", "sage"], true],
+  ["tools: Agent(scout), Agent(sage)", ["scout", "sage"], true],
+  ["tools: [Read, Agent(scout, sage)]", ["scout", "sage"], true],
+  ["tools: Agent(scout)\nspawns: '*'", ["scout"], true],
+  ["spawns: [scout, sage]\ntools: Task(sage)", ["sage"], true],
+  ["tools: Task(*)", "*", true],
+  ["tools: Task()", [], true],
+  ["tools: Task, Read", "*", true],
+  ["tools: '*'", undefined, false],
+  ["tools: Task\ndisallowedTools: Agent(scout)", "*", false],
+  ["tools: Task\ndisallowedTools: '*'", "*", false],
+  ["tools: Task\ndisallowedTools: Ta*", "*", false],
+])("%j may start %j", (keys, spawns, delegates) => {
+  for (const dialect of ["own", "claude", "gencode", "pi", "copilot", "cursor", "qwen", "factory"]) {
+    const relative = names[dialect] ?? "x.md";
+    const text = `---\nname: x\ndescription: d\n${keys}\n---\nWork.\n`;
+    const agent = dialects[dialect]!.read(text, { file: `/w/${relative}`, relative }).agents[0]!.agent;
+    expect([dialect, agent.spawns, permit(agent, "task").allowed]).toEqual([dialect, spawns, delegates]);
+  }
+});
+
+const codex = (lines: string): string => `name = "x"\ndescription = "d"\ndeveloper_instructions = "i"\n${lines}\n`;
+const roo = (lines: string): string => `customModes:\n  - slug: x\n    name: X\n    roleDefinition: r\n${lines}\n`;
+
+test.each<[dialect: string, relative: string, text: string, gone: readonly string[], left: readonly string[]]>([
+  ["codex", "x.toml", codex('web_search = "disabled"'), ["web_search", "http_get"], ["bash", "write_file"]],
+  ["codex", "x.toml", codex("[tools]\nweb_search = false"), ["web_search", "http_get"], ["bash"]],
+  ["codex", "x.toml", codex("[features]\nshell_tool = false"), ["bash"], ["read_file"]],
+  ["codex", "x.toml", codex('default_permissions = ":read-only"'), ["write_file", "web_search"], ["bash"]],
+  ["codex", "x.toml", codex('sandbox_mode = "READ-ONLY"'), ["write_file", "http_get"], ["bash"]],
+  ["codex", "x.toml", codex('sandbox_mode = "locked"'), ["write_file", "bash"], ["read_file"]],
+  ["codex", "x.toml", codex('tools = "Read, Grep"'), ["bash", "write_file"], ["read_file"]],
+  ["roo", ".roomodes", roo(""), ["read_file", "bash"], []],
+  ["roo", ".roomodes", roo("    groups: [read, 7, { command: true }]"), ["bash", "edit_file"], ["read_file"]],
+  ["kiro", "x.json", '{"name":"x","prompt":"p","tools":["*"],"excludedTools":["shell"]}', ["bash"], ["read_file"]],
+  ["kiro", "x.json", '{"name":"x","prompt":"p","tools":{"read":true}}', ["bash"], ["read_file"]],
+  ["kiro", "x.json", '{"name":"x","prompt":"p","permissions":{"deny":["shell"]}}', ["bash"], ["read_file"]],
+  [
+    "opencode",
+    "opencode.json",
+    '{"agent":{"x":{"prompt":"p","tools":{"github_delete_repo":false}}}}',
+    ["github__delete_repo"],
+    ["bash", "github__get_issue"],
+  ],
+  [
+    "opencode",
+    "opencode.json",
+    '{"agent":{"x":{"prompt":"p","tools":{"*":false,"github_get_issue":true}}}}',
+    ["bash", "github__delete_repo"],
+    ["github__get_issue"],
+  ],
+])("%s %s: %s", (dialect, relative, text, gone, left) => {
+  const { agents, problems } = dialects[dialect]!.read(text, { file: `/w/${relative}`, relative });
+  expect(agents, JSON.stringify(problems)).toHaveLength(1);
+  const { tools } = rightsOf(agents[0]!.agent, []);
+  expect(gone.filter((tool) => tools.includes(tool))).toEqual([]);
+  expect(left.filter((tool) => !tools.includes(tool))).toEqual([]);
+});
