@@ -7,5 +7,5 @@ const record = await readCommandRecord(file);
 if (record && !record.done) {
   const done = await finishQuarantine(record);
   if (done.length > 0) await finishCommandRecord(file, record, done);
-  else removeCommandRecord(file);
+  else await removeCommandRecord(file);
 }

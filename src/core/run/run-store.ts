@@ -107,6 +107,8 @@ export type JournalListener = Readonly<{
 /** The events of one run, in order, for its owner. */
 export type Journal = Readonly<{
   append(event: KeptEvent): void;
+  /** Begins to write what was appended now instead of at the end of the turn; absent: that is not possible here. */
+  hasten?(): void;
   /** Resolves once everything appended so far is durable; rejects when writing fails. */
   durable(): Promise<void>;
   read(): Promise<readonly KeptEvent[]>;

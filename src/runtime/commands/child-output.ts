@@ -30,8 +30,10 @@ const KEPT_BYTES = 262_144;
 const FILE_BYTES = 100_000_000;
 /** Reading pauses while this much is unwritten. */
 const WAITING_BYTES = 1_000_000;
-/** A chunk of this size may be followed by another one at once. */
-const FULL_CHUNK_BYTES = 32_768;
+/** How often a full pipe of a program that was told to end is read. */
+const ENDING_READ_MS = 200;
+/** Taking secrets out of this much is one step; a signal waits for one step at most. */
+const PIECE_BYTES = 8_192;
 
 /** Where the output goes: `redact` takes secrets out of what is written to the file. */
 export type OutputOptions = Readonly<{
@@ -81,20 +83,39 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
         if (!stream) continue;
         open.add(stream);
         const own = new TextDecoder();
-        stream.on("data", (chunk: Buffer) => {
-          if (chunk.length >= FULL_CHUNK_BYTES) {
-            stream.pause();
-            whenWritten(() => awaitReadingTurn(() => stream.resume()));
-          }
+        const look = (piece: Buffer): void => {
           if (left <= 0) return;
-          left -= chunk.length;
-          take(chunk);
-          onText?.(own.decode(chunk, { stream: true }));
-        });
+          left -= piece.length;
+          take(piece);
+          onText?.(own.decode(piece, { stream: true }));
+        };
+        let looking = false;
+        let over = false;
         const end = (): void => {
+          over = true;
+          if (looking) return;
           open.delete(stream);
           if (open.size === 0) allEnded();
         };
+        const goOn = (): void => {
+          looking = false;
+          if (over) return end();
+          // Once it was told to end, a program that prints without end waits for its full pipe: it must not take the
+          // processor time that ending it needs.
+          if (left <= 0) setTimeout(() => stream.resume(), ENDING_READ_MS).unref();
+          else whenWritten(() => awaitReadingTurn(() => stream.resume()));
+        };
+        const lookFrom = (chunk: Buffer, at: number): void => {
+          look(chunk.subarray(at, at + PIECE_BYTES));
+          if (left > 0 && at + PIECE_BYTES < chunk.length) awaitReadingTurn(() => lookFrom(chunk, at + PIECE_BYTES));
+          else goOn();
+        };
+        stream.on("data", (chunk: Buffer) => {
+          if (chunk.length <= PIECE_BYTES) return look(chunk);
+          looking = true;
+          stream.pause();
+          lookFrom(chunk, 0);
+        });
         stream.once("end", end).once("close", end).on("error", end);
       }
     },

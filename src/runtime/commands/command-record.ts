@@ -1,4 +1,5 @@
-import { readdirSync, rmSync } from "node:fs";
+import { readdirSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { readRegularText } from "../disk/regular-file.ts";
 import type { Rule } from "../../core/rules/rule.ts";
@@ -64,7 +65,8 @@ export async function readCommandRecord(file: string): Promise<CommandRecord | u
 
 const LISTS = ["roots", "allow", "existing", "links", "watched"] as const;
 
-export const removeCommandRecord = (file: string): void => rmSync(file, { force: true });
+/** Asynchronous, because thirty commands that end together would wait for the disk one after the other. */
+export const removeCommandRecord = (file: string): Promise<void> => rm(file, { force: true });
 
 /** The records in a folder. Asked before each command, so without waiting. */
 export function recordFiles(folder: string): string[] {

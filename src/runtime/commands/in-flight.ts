@@ -125,7 +125,7 @@ export class InFlight {
       if (own.has(file) || (await livingClaim(file)) !== undefined) continue;
       const record = await readCommandRecord(file);
       if (record) aside.push(...(record.done ?? (await finishQuarantine(record))));
-      removeCommandRecord(file);
+      await removeCommandRecord(file);
     }
     return aside;
   }
@@ -136,7 +136,7 @@ export class InFlight {
     } finally {
       this.#running.delete(running);
       if (this.#running.size === 0) this.#unwatch();
-      if (running.file !== undefined) removeCommandRecord(running.file);
+      if (running.file !== undefined) await removeCommandRecord(running.file);
     }
     return running.aside;
   }

@@ -1,10 +1,12 @@
-import { type Dirent, existsSync, statSync } from "node:fs";
-import { copyFile, link, mkdir, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { type Dirent, existsSync, statSync, writeSync } from "node:fs";
+import { copyFile, type FileHandle, link, mkdir, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { openAppend, READ_FLAGS, readRegularFile } from "./regular-file.ts";
 
 /** A file that is open. */
 export type DiskFile = Readonly<{
   write(bytes: Uint8Array, offset: number): Promise<Readonly<{ bytesWritten: number }>>;
+  /** The same in this turn of the event loop; absent: this disk cannot. */
+  writeSync?(bytes: Uint8Array, offset: number): number;
   /** Resolves once the written data is durable. */
   datasync(): Promise<void>;
   sync(): Promise<void>;
@@ -40,9 +42,19 @@ export type Disk = Readonly<{
 
 type Entry = Pick<Dirent, "name" | "parentPath" | "path">;
 
+const appended = (file: FileHandle): DiskFile => ({
+  write: (bytes, offset) => file.write(bytes, offset),
+  writeSync: (bytes, offset) => writeSync(file.fd, bytes, offset),
+  datasync: () => file.datasync(),
+  sync: () => file.sync(),
+  truncate: (length) => file.truncate(length),
+  stat: () => file.stat(),
+  close: () => file.close(),
+});
+
 /** The disk of this machine. */
 export const machineDisk: Disk = {
-  open: (path, flags, mode) => (flags === "a" ? openAppend(path, mode) : open(path, READ_FLAGS)),
+  open: (path, flags, mode) => (flags === "a" ? openAppend(path, mode).then(appended) : open(path, READ_FLAGS)),
   readFile: (path) => readRegularFile(path),
   writeFile,
   copyFile,

@@ -19,6 +19,7 @@ import type { Parent } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
 import { DEFAULT_CONCURRENCY } from "../../core/vocabulary/limits.ts";
 import { following, isKilled, pausedFor, pauseReason, stopped } from "../async/cancel.ts";
+import { onAbort } from "../async/on-abort.ts";
 import { Slots } from "../async/slots.ts";
 import { execute, type RunningPlan } from "../execute/execute.ts";
 import { createLeases, type ShareLease } from "../execute/leases.ts";
@@ -219,6 +220,17 @@ export async function drive(start: Start, { run, signal, state, publish, connect
   const ownBudget = createBudget(parameters.budget ?? {}, used);
   connect({ journal, engine, send, stop, pauseTask, resumeTask, retryTask, charge, change: grow });
   const budget = start.spending ? capSpending(ownBudget, start.spending) : ownBudget;
+  let pauseRecorded = false;
+  const recordPause = (): void => {
+    const reason = paused();
+    if (reason === undefined || pauseRecorded || isKilled(record.controller.signal)) return;
+    pauseRecorded = true;
+    partials.stop();
+    append("", { type: "run.paused", reason: redactor.text(reason) });
+    journal.hasten?.();
+  };
+  // Before the clock, which stops all tasks: a pause is recorded before anything else is done about it.
+  const forgetPause = onAbort(record.controller.signal, recordPause);
   const clock = startRunClock(record.controller.signal, {
     maxTimeMs: parameters.maxTimeMs,
     worked,
@@ -230,15 +242,6 @@ export async function drive(start: Start, { run, signal, state, publish, connect
     },
   });
   timing.clock = clock;
-  let pauseRecorded = false;
-  const recordPause = (): void => {
-    const reason = paused();
-    if (reason === undefined || pauseRecorded || isKilled(record.controller.signal)) return;
-    pauseRecorded = true;
-    partials.stop();
-    append("", { type: "run.paused", reason: redactor.text(reason) });
-  };
-  const pausing = onceAborted(record.controller.signal, PAUSE_RECORDED_MS, recordPause);
   try {
     if (resume)
       emit("", {
@@ -321,7 +324,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
     if (lost) throw lost;
     await journal.durable();
   } finally {
-    pausing.stop();
+    forgetPause();
     partials.stop();
     over = true;
     clock.stop();
@@ -340,26 +343,6 @@ const spentBelow = ({ usage, cost, toolCalls, spawns }: Omit<BelowSpent, "run">)
   maxToolCalls: toolCalls,
   maxSpawns: spawns,
 });
-
-/**
- * Commands that do not stop at once, and a machine that is busy, must not keep a pause from being recorded: a process that is
- * killed meanwhile has paused its run nevertheless.
- */
-const PAUSE_RECORDED_MS = 500;
-
-/** Does something a while after a signal was aborted, unless it is stopped before. */
-function onceAborted(signal: AbortSignal, ms: number, act: () => void): { stop(): void } {
-  let timer: NodeJS.Timeout | undefined;
-  const begin = (): void => void (timer = setTimeout(act, ms));
-  if (signal.aborted) begin();
-  else signal.addEventListener("abort", begin, { once: true });
-  return {
-    stop: () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", begin);
-    },
-  };
-}
 
 /** Events that are still recorded while a run is being paused. */
 function isKeptWhilePausing(fact: Fact): boolean {

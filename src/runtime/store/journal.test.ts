@@ -67,6 +67,23 @@ test("LOG-06: any text of a tool or model fits into one record and is read back 
   expect(problems).toEqual([]);
 });
 
+test("what is hastened is written at once, in order with what was appended before and after", async () => {
+  const folder = tempFolder();
+  const { journal, kept } = await opened(folder);
+  const file = join(folder, JOURNAL_FILE);
+  journal.append(note(1));
+  journal.append(note(2));
+  journal.hasten?.();
+  expect(readRecords(readFileSync(file), folder).events.map(({ seq }) => seq)).toEqual([1, 2]);
+  expect(kept).toEqual([]); // acknowledged only when it is durable
+  journal.append(note(3));
+  journal.hasten?.(); // while the first two are on their way
+  await journal.durable();
+  expect(kept.map(({ seq }) => seq)).toEqual([1, 2, 3]);
+  await journal.close();
+  expect((await readJournal(folder)).events.map(({ seq }) => seq)).toEqual([1, 2, 3]);
+});
+
 describe("an incomplete last record", () => {
   test("LOG-03: is cut off and reported, and the next record starts on a new line", async () => {
     const folder = tempFolder();

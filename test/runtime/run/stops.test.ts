@@ -1,4 +1,4 @@
-import { cpSync } from "node:fs";
+import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -53,6 +53,24 @@ async function when(run: Run, is: (event: Event) => boolean, act: () => void): P
 const hang: Script = { text: "late", delayMs: 600_000 };
 const single = { mode: "single", agent: "worker", task: "go" } as const;
 const third = (event: Event): boolean => event.type === "turn.started" && event.turn === 3;
+
+test("a pause is in the journal before any task is stopped, so a busy machine cannot hold it up", async () => {
+  const home = tempFolder();
+  const { crew } = stage(home, uses("one"), hang);
+  const run = crew.run(single);
+  const journal = join(home, "runs", run.id, "journal.jsonl");
+  let seen = "";
+  await when(
+    run,
+    (event) => event.type === "turn.started" && event.turn === 2,
+    () => {
+      run.pause("enough");
+      seen = readFileSync(journal, "utf8"); // in the same turn of the event loop
+    },
+  );
+  expect(seen).toContain('"type":"run.paused"');
+  expect(await run).toMatchObject({ status: "paused" });
+});
 
 test("a run that is paused in its third turn continues there: no request or call is repeated", async () => {
   const home = tempFolder();
