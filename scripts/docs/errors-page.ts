@@ -1,17 +1,17 @@
 import { exitCodeOf, failed, faultCodes } from "../../src/core/outcome/outcome.ts";
 import { exitCodeOfError, isCode } from "../../src/core/schema/error.ts";
-import { errorGuide } from "./error-guide.ts";
+import { errorGuide } from "../../src/cli/base/error-guide.ts";
 
 /** docs/errors.md: every code with its cause and its fix. */
 export function errorsPage(): string {
   return [
     "# Error codes",
     "",
-    "<!-- Made by `npm run docs` from scripts/docs/error-guide.ts and the lists of codes in src/core. -->",
+    "<!-- Made by `npm run docs` from src/cli/base/error-guide.ts and the lists of codes in src/core. -->",
     "",
     "A message of subcrew says what is wrong and what to do. Each also has a stable code: in `--json` output as `code`, in the",
     "library as `error.code` (a mistake of the caller, thrown as `CrewError`) or `result.fault.code` (a failure of a task).",
-    "[Troubleshooting](troubleshooting.md) begins with what you see instead.",
+    "`subcrew help CODE` prints what stands here. [Troubleshooting](troubleshooting.md) begins with what you see instead.",
     "",
     "## Mistakes",
     "",

@@ -4,7 +4,7 @@ import { armFaults } from "../runtime/disk/fault-points.ts";
 import { bare, buildCommand, helped } from "./base/command.ts";
 import { report } from "./base/report.ts";
 import { terminal } from "./base/terminal.ts";
-import { unknownCommand } from "./base/usage.ts";
+import { unknownCode, unknownCommand } from "./base/usage.ts";
 import { commands } from "./commands.ts";
 import type { VersionCheck } from "./setup/newer-version.ts";
 
@@ -22,6 +22,7 @@ async function versionCheck(argv: readonly string[]): Promise<VersionCheck | und
 /** Does what a command line says and gives back the exit code. */
 async function main(argv: readonly string[]): Promise<number> {
   let code = 0;
+  if (first === "help" && /^[A-Z][A-Z_0-9]+$/.test(argv[0] ?? "")) return helpOnCode(argv[0]!);
   const program = await programFor(argv, (done) => {
     code = done;
   });
@@ -31,6 +32,14 @@ async function main(argv: readonly string[]): Promise<number> {
     if (!(error instanceof CommanderError && helped.has(error.code))) throw error;
   }
   return code;
+}
+
+/** Prints what an error code means. */
+async function helpOnCode(word: string): Promise<number> {
+  const { errorGuide, explainCode, isKnownCode } = await import("./base/error-guide.ts");
+  if (!isKnownCode(word)) throw unknownCode(word, Object.keys(errorGuide));
+  process.stdout.write(explainCode(word));
+  return 0;
 }
 
 /** Every command as a row of the overview; the one that is used, whole. */
@@ -63,7 +72,8 @@ Examples:
   subcrew run explore "Where are errors turned into exit codes?"
   subcrew parallel explore="Which tests are slow?" explore="Which are skipped?"
 
-\`subcrew COMMAND --help\` shows the flags of a command, with examples.`;
+\`subcrew COMMAND --help\` shows the flags of a command, with examples.
+\`subcrew help CODE\` explains an error code, such as UNKNOWN_AGENT.`;
 
 /** Flushes the output, then exits without waiting for open handles. */
 async function leave(code: number): Promise<never> {

@@ -1,4 +1,4 @@
-import { type CrewError, exitCodeOfError, isCrewError, messageOf } from "../../core/schema/error.ts";
+import { type CrewError, exitCodeOfError, isCode, isCrewError, messageOf } from "../../core/schema/error.ts";
 import { secretValues } from "../../core/secrets/spellings.ts";
 import { createRedactor } from "../../core/secrets/redact.ts";
 import { defined } from "../../core/text/defined.ts";
@@ -21,8 +21,15 @@ export function report(thrown: unknown, { json, look }: ReportOptions): number {
   } else {
     const lines = [message, ...(hint === "" ? [] : [`  ${hint}`]), ...(stack === undefined ? [] : [stack])];
     process.stderr.write(`${look.colors.red("subcrew:")} ${lines.map(sanitize).join("\n")}\n`);
+    if (isExplained(failure.code))
+      process.stderr.write(`${look.colors.dim(`  \`subcrew help ${failure.code}\` explains this error.`)}\n`);
   }
   return isCrewError(thrown) ? exitCodeOfError(thrown.code) : 1;
+}
+
+/** On a terminal an error names its explanation; a wrong command line is explained by the hint alone. */
+function isExplained(code: string): boolean {
+  return process.stderr.isTTY && isCode(code) && code !== "BAD_INPUT";
 }
 
 /** Where an error was thrown, and the errors that caused it. */

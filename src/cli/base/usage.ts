@@ -31,6 +31,13 @@ export function unknownCommand(word: string, names: readonly string[], where = "
   return new CrewError("BAD_INPUT", `There is no command ${quoted(word)}.`, hint);
 }
 
+/** The error for a code that does not exist. */
+export function unknownCode(word: string, codes: readonly string[]): CrewError {
+  const close = nearest(word, codes);
+  const hint = close === undefined ? "docs/errors.md lists all codes." : `Did you mean \`subcrew help ${close}\`?`;
+  return new CrewError("BAD_INPUT", `There is no error code ${quoted(word)}.`, hint);
+}
+
 /** A command that only holds others was given none of them. */
 export function noneChosen(command: string, word: string | undefined, names: readonly string[]): CrewError {
   if (word !== undefined) return unknownCommand(word, names, `subcrew ${command}`);

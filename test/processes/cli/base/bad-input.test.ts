@@ -544,6 +544,12 @@ const lines: readonly Row[] = [
     'There is no command "chian".',
     "Did you mean `subcrew plan chain`?",
   ),
+  line(
+    "an error code that does not exist",
+    ["help", "UNKNOWN_RUNN"],
+    'There is no error code "UNKNOWN_RUNN".',
+    "Did you mean `subcrew help UNKNOWN_RUN`?",
+  ),
   line("a run that does not exist", ["resume", "run_nope"], 'There is no run "run_nope".', "There are no runs yet."),
   line(
     "no run to resume",

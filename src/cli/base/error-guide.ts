@@ -1,5 +1,5 @@
-import type { FaultCode } from "../../src/core/outcome/outcome.ts";
-import type { ErrorCode } from "../../src/core/schema/error.ts";
+import { exitCodeOf, failed, type FaultCode } from "../../core/outcome/outcome.ts";
+import { type ErrorCode, exitCodeOfError, isCode } from "../../core/schema/error.ts";
 
 /** The cause and the fix of every error code. */
 export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause: string, fix: string]>> = {
@@ -203,3 +203,15 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
   ],
   EMPTY: ["the agent ended without an answer.", "Give a more precise prompt, or another model."],
 };
+
+/** True for a code of an error or of a failed task. */
+export function isKnownCode(word: string): word is ErrorCode | FaultCode {
+  return Object.hasOwn(errorGuide, word);
+}
+
+/** What a code means and what to do about it, for `subcrew help CODE`. */
+export function explainCode(code: ErrorCode | FaultCode): string {
+  const [cause, fix] = errorGuide[code];
+  const exit = isCode(code) ? exitCodeOfError(code) : exitCodeOf(failed(code, ""));
+  return [`${code} (exit code ${exit})`, "", `Cause: ${cause}`, `Fix: ${fix}`, ""].join("\n");
+}
