@@ -43,8 +43,10 @@ export const result: CliCommand = {
       return 1;
     }
     if (flags.json) process.stdout.write(`${jsonText(path === undefined ? resultOf(state) : outcome)}\n`);
-    else if (path === undefined) process.stdout.write(outputOfRun(state));
-    else process.stdout.write(`${sanitize(outputText(outcome)).trimEnd()}\n`);
+    else {
+      const output = path === undefined ? outputOfRun(state).trimEnd() : "";
+      process.stdout.write(`${output === "" ? sanitize(outputText(outcome)).trimEnd() : output}\n`);
+    }
     if (!flags.json && outcome.status !== "ok")
       process.stderr.write(`${outcome.status}: ${sanitize(explain(outcome))}\n`);
     return exitCodeOf(outcome);

@@ -1,3 +1,4 @@
+import { showsNothing } from "../text/sanitize.ts";
 import type { Artifact } from "./artifact.ts";
 import type { ReachedLimit } from "./reached-limit.ts";
 import type { Cost, Usage } from "./usage.ts";
@@ -170,7 +171,7 @@ export function explain(outcome: Outcome): string {
 /** The full output of a node; for one without output how it ended, and the hint. */
 export function outputText(outcome: Outcome): string {
   const output = "output" in outcome ? outcome.output : undefined;
-  return output === undefined || output === "" ? endingText(outcome) : output;
+  return output === undefined || showsNothing(output) ? endingText(outcome) : output;
 }
 
 function endingText(outcome: Outcome): string {

@@ -42,7 +42,7 @@ const amounts: Readonly<Record<ReachedLimit["kind"], (value: number) => string>>
   turns: (value) => `${value} ${value === 1 ? "turn" : "turns"}`,
   toolCalls: (value) => `${value} tool ${value === 1 ? "call" : "calls"}`,
   time: (value) => `${formatDuration(value)} of time`,
-  usd: (value) => `$${value}`,
+  usd: (value) => `$${value < 1e-6 ? value.toFixed(12).replace(/0+$/, "") : value}`,
   tokens: (value) => `${value} tokens`,
   spawns: (value) => `${value} started ${value === 1 ? "agent" : "agents"}`,
 };

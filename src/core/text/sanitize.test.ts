@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { growth } from "../../../test/support/growth.ts";
-import { reveal, sanitize } from "./sanitize.ts";
+import { reveal, sanitize, showsNothing } from "./sanitize.ts";
 
 const ESC = "\u001b";
 const BEL = "\u0007";
@@ -95,3 +95,12 @@ describe("reveal", () => {
     expect(reveal("a\n\tb")).toBe("a\n\tb");
   });
 });
+
+test.each(["", " \n\t", "\u200b\u2060\ufeff", "\u00ad\u3164\u2800", "\x1b[31m \x1b[0m", "\u202e "])(
+  "a reader sees nothing of %j",
+  (text) => expect(showsNothing(text)).toBe(true),
+);
+
+test.each([".", "0", "null", "ะ", "👩‍👩‍👧", "\u0301", " \u200bx"])("a reader sees something of %j", (text) =>
+  expect(showsNothing(text)).toBe(false),
+);

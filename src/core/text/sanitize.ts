@@ -9,6 +9,14 @@ export function sanitize(text: string): string {
   return text.replace(SEQUENCE, "");
 }
 
+/** True for a text of which a reader sees nothing: blanks, control characters, characters without width. */
+export function showsNothing(text: string): boolean {
+  return !SEEN.test(sanitize(text));
+}
+
+/** Any character but blanks, format and control characters, and the fillers that are drawn as blanks. */
+const SEEN = /[^\s\p{Cc}\p{Cf}\u115f\u1160\u2800\u3164\uffa0]/u;
+
 /** The same text with control characters shown as symbols instead of removed, for places where nothing may hide. */
 export function reveal(text: string): string {
   return text.replace(CONTROL, symbolOf);

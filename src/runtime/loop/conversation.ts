@@ -15,6 +15,7 @@ import type { PerformContext } from "../../core/task/engine.ts";
 import type { ForkPoint } from "../../core/task/fork-point.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
+import { showsNothing } from "../../core/text/sanitize.ts";
 import { fill } from "../../core/text/template.ts";
 import { prompts } from "../../embedded.ts";
 import { mapLimited } from "../async/map-limited.ts";
@@ -153,7 +154,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
     if (turn.calls.length === 0) {
       const finish: FinishAttempt =
         completion === "tool"
-          ? { problem: "the finish tool was not called", empty: turn.text.trim() === "" }
+          ? { problem: "the finish tool was not called", empty: showsNothing(turn.text) }
           : finishText(turn.text, assignment);
       return { is: "over", finish };
     }

@@ -23,6 +23,7 @@ describe("a result without a schema", () => {
     ["nothing at all", {}, { problem: "the result is empty", empty: true }],
     ["undefined", undefined, { problem: "the result is empty", empty: true }],
     ["blanks", { result: "  \n" }, { problem: "the result is empty", empty: true }],
+    ["what nobody sees", { result: "\u200b\ufeff" }, { problem: "the result is empty", empty: true }],
     ["null", { result: null }, { problem: "the result is empty", empty: true }],
     ["an empty object", { result: {} }, { problem: "the result is empty", empty: true }],
     ["an empty list", { result: [] }, { problem: "the result is empty", empty: true }],

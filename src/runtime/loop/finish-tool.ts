@@ -2,6 +2,7 @@ import type { ToolSpec } from "../../core/model/model.ts";
 import { FINISH_TOOL } from "../../core/policy/permit.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { isRecord } from "../../core/text/json.ts";
+import { showsNothing } from "../../core/text/sanitize.ts";
 
 /** The outcome of returning a result. */
 export type FinishAttempt =
@@ -65,12 +66,12 @@ export function finishWith(input: unknown, assignment: Finishing): FinishAttempt
 }
 
 /** An empty text is not a result, even if the schema allows it. */
-const isBlank = (value: unknown): boolean => typeof value === "string" && value.trim() === "";
+const isBlank = (value: unknown): boolean => typeof value === "string" && showsNothing(value);
 
 /** The result in the last message of a model that did not call the finish tool. */
 export function finishText(text: string, assignment: Finishing): FinishAttempt {
   if (!assignment.validate) return asText(text);
-  if (text.trim() === "") return { problem: "the answer is empty", empty: true };
+  if (showsNothing(text)) return { problem: "the answer is empty", empty: true };
   const parsed = jsonIn(text);
   return parsed === undefined
     ? { problem: "the answer is not JSON", empty: false, value: text }
@@ -81,7 +82,7 @@ function asText(value: unknown): FinishAttempt {
   const isNothing = typeof value === "object" && (value === null || Object.keys(value).length === 0);
   const text =
     typeof value === "string" ? value : value === undefined || isNothing ? "" : JSON.stringify(value, null, 2);
-  return text.trim() === "" ? { problem: "the result is empty", empty: true } : { output: text };
+  return showsNothing(text) ? { problem: "the result is empty", empty: true } : { output: text };
 }
 
 /** The JSON value in a text, alone or in a fence. */

@@ -225,7 +225,10 @@ function unpriced({ model }: Assignment): FailedOutcome {
 
 /** A task does not start after a limit of the run was reached. */
 function notBegun({ code, limit }: Reached): Outcome {
-  const text = `The run reached its limit of ${limitText(limit)} before this task began.`;
+  const text =
+    limit.kind === "usd" || limit.kind === "tokens"
+      ? `The first request of this task does not fit in what is left of the limit of ${limitText(limit)}.`
+      : `The run reached its limit of ${limitText(limit)} before this task began.`;
   return { ...failed(code, text, { hint: `Allow more with ${limitFlag({ ...limit, run: true })}.` }), limit };
 }
 

@@ -46,6 +46,7 @@ const text = { type: "object", properties: { a: { type: "string" } }, required: 
 
 test.each([
   ["EMPTY", [scripted("", "")], {}, {}],
+  ["EMPTY", [scripted(" \n", "\u200b\n")], {}, {}],
   ["MODEL_AUTH", [scripted(refused)], {}, {}],
   ["TIMEOUT", [never], { resourceLimits: { maxDurationMs: 50, graceMs: 50 } }, {}],
   ["BUDGET", [scripted("never")], {}, { budget: { maxTokens: 1 } }],

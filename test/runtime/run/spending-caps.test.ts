@@ -49,7 +49,8 @@ test("runs of several crews share the cap of a day, and the message names the ca
   const { fault, limit } = await tight.run(single);
   expect(fault).toMatchObject({
     code: "BUDGET",
-    message: "The run reached its limit of 250 tokens a day for all runs before this task began.",
+    message:
+      "The first request of this task does not fit in what is left of the limit of 250 tokens a day for all runs.",
     hint: "Allow more with the setting spending.perDay.maxTokens.",
   });
   expect(limit).toEqual({ kind: "tokens", value: 250, run: true, cap: "day" });
