@@ -2,6 +2,17 @@ import { foldName } from "./tool-names.ts";
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
 
+/** Programs that collections of agents list as tools; they are run by commands. */
+const PROGRAMS = `
+    ansible aws az azure babel bandit bundler cargo chrome-devtools composer consul cypress database datadog detox docker
+    docker-compose dotnet elasticsearch eslint excel express fastapi figma firebase flutter gcc gcloud gdb git github-cli go
+    gradle grafana graphql helm istio java javac jenkins jest jira jmeter jq jupyter k6 kafka kotlin kubectl kubernetes linear lighthouse
+    magic make maven mcp mongodb mysql mypy nginx node nodejs notion npm numpy openai openapi pandas php pip pnpm postgres postgresql postman
+    prettier prometheus psql pylint pytest pytorch rails redis redis-cli ruby ruff rust rustc scikit-learn selenium semgrep sentry slack
+    snyk sonarqube spark sqlite storybook stripe supabase swift tensorflow terraform trivy tsc typescript ui-testing-tools vault vercel
+    vite vitest webpack xcode yarn
+`;
+
 /**
  * Tools of other programs that have no counterpart here, so that naming one is no mistake: VS Code's and Copilot's sets and
  * tools, and built-in tools of other agents. Names are compared without case, `-` and `_`.
@@ -24,6 +35,7 @@ const known: ReadonlySet<string> = new Set(
     get_search_view_results get_vscode_api github_repo create_new_workspace create_new_jupyter_notebook edit_notebook_file
     run_notebook_cell get_notebook_summary install_python_packages configure_python_environment get_python_environment_details
     manage_todo_list_items fetch_webpage_content askQuestions vscode_askQuestions switchAgent handoff
+    ${PROGRAMS}
   `).map(foldName),
 );
 

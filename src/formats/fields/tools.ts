@@ -17,7 +17,7 @@ import { lookOnly } from "./look-only.ts";
 import { flagOf } from "./rules.ts";
 import { allowSpawns } from "./spawns.ts";
 import { isNone, patternsIn, ruleOf, type ToolEntries, toolEntries, withoutRule } from "./tool-entries.ts";
-import { unknownTool } from "./unknown-tool.ts";
+import { unknownTools } from "./unknown-tool.ts";
 
 /**
  * The allow-list. Absent means every tool; `*` means every tool explicitly; empty, null and unreadable values mean only
@@ -73,7 +73,7 @@ export function canonical(draft: Draft, written: readonly string[], { key, group
   const add = (name: string): void => {
     if (!names.includes(name)) names.push(name);
   };
-  let unknown = 0;
+  const unknown: string[] = [];
   const helpers = written.map(helpersIn).filter((list) => list !== undefined);
   if (helpers.length > 0) allowSpawns(draft, helpers.flat(), key);
   written.forEach((one) => {
@@ -87,14 +87,11 @@ export function canonical(draft: Draft, written: readonly string[], { key, group
       if (limited !== undefined) limited.forEach(add);
       else if (!names.includes(entry)) {
         names.push(entry); // it may be a tool of the caller; a list without any existing tool refuses to start
-        if (++unknown <= MAX_TOLD) unknownTool(draft, entry, key);
+        unknown.push(entry);
       }
     }
   });
-  if (unknown > MAX_TOLD) {
-    const message = `${unknown - MAX_TOLD} more tools of "${key}" are unknown to this program.`;
-    addProblem(draft, "unknown-tool", message, { field: key });
-  }
+  unknownTools(draft, unknown, key);
   return names;
 }
 
@@ -107,9 +104,6 @@ function spellDelegation({ agent }: Draft, name: string): void {
   if (facadeOf(name) === undefined) return;
   agent.delegation = [...new Set([...(agent.delegation ?? []), name])];
 }
-
-/** Maximum number of unknown tools reported one by one. */
-const MAX_TOLD = 20;
 
 /** Parses `Tool` and `Tool(rule)`; nothing when there is no such tool. */
 function limitedTool(entry: string, groups: ToolGroups | undefined): readonly string[] | undefined {

@@ -1,20 +1,57 @@
 import { nearest } from "../../core/text/nearest.ts";
 import { isForeignTool } from "../../core/vocabulary/foreign-tools.ts";
-import { ALL_TOOLS, foldName, toolNames } from "../../core/vocabulary/tool-names.ts";
+import { ALL_TOOLS, foldName, toolNames, toolSpellings } from "../../core/vocabulary/tool-names.ts";
 import { addProblem, type Draft } from "./draft.ts";
 
 /** Reports a name that stands for none of our tools. */
-export function unknownTool(draft: Draft, name: string, key: string): void {
-  if (isForeignTool(name)) {
-    const known = `"${name}" is a tool of another program and has no equivalent here.`;
-    return addProblem(draft, "unknown-tool", known, { field: key, severity: "info" });
+export const unknownTool = (draft: Draft, name: string, key: string): void => unknownTools(draft, [name], key);
+
+/** Reports names that stand for none of our tools: those that resemble one by one, the others together. */
+export function unknownTools(draft: Draft, names: readonly string[], key: string): void {
+  const foreign = names.filter(isForeignTool);
+  if (foreign.length > 0) {
+    const message =
+      foreign.length === 1
+        ? `"${foreign[0]}" is a tool of another program and has no equivalent here.`
+        : `${listed(foreign)} are tools of other programs and have no equivalents here.`;
+    addProblem(draft, "unknown-tool", message, { field: key, severity: "info" });
   }
-  const close = WHOLE.has(foldName(name))
-    ? ALL_TOOLS
-    : (nearest(name, toolNames) ?? toolNames.find((known) => foldName(known).startsWith(foldName(name))));
-  const message = `There is no tool "${name}"; it has an effect only if the caller provides it.`;
-  const hint = close === undefined ? {} : { hint: `Did you mean "${close}"?` };
-  addProblem(draft, "unknown-tool", message, { field: key, ...hint });
+  const others = names.filter((name) => !isForeignTool(name));
+  for (const name of others.filter((each) => resembling(each) !== undefined).slice(0, MAX_TOLD)) {
+    const hint = `Did you mean "${resembling(name)}"?`;
+    addProblem(draft, "unknown-tool", `There is no tool "${name}"; ${EFFECT}.`, { field: key, hint });
+  }
+  const strange = others.filter((name) => resembling(name) === undefined);
+  if (strange.length === 0) return;
+  const message =
+    strange.length === 1
+      ? `There is no tool "${strange[0]}"; ${EFFECT}.`
+      : `There are no tools ${listed(strange)}; they have an effect only if the caller provides them.`;
+  addProblem(draft, "unknown-tool", message, {
+    field: key,
+    hint: "Remove it, or write `mcp__SERVER__TOOL` for the tool of a server.",
+  });
+}
+
+const EFFECT = "it has an effect only if the caller provides it";
+/** Maximum number of names in one report. */
+const MAX_TOLD = 20;
+
+const listed = (names: readonly string[]): string =>
+  names
+    .slice(0, MAX_TOLD)
+    .map((name) => `"${name.slice(0, 80)}"`)
+    .join(", ") + (names.length > MAX_TOLD ? ` and ${names.length - MAX_TOLD} more` : "");
+
+const spellings = Object.values(toolSpellings).flat();
+
+function resembling(name: string): string | undefined {
+  if (WHOLE.has(foldName(name))) return ALL_TOOLS;
+  return (
+    nearest(name, toolNames) ??
+    nearest(name, spellings) ??
+    toolNames.find((known) => foldName(known).startsWith(foldName(name)))
+  );
 }
 
 /** What people write for `*`. */
