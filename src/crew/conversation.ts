@@ -2,6 +2,7 @@ import { addCost, addUsage, type Cost, noCost, noUsage, type Usage } from "../co
 import type { AnyInput } from "../core/plan/input.ts";
 import type { Plan } from "../core/plan/plan.ts";
 import { defined } from "../core/text/defined.ts";
+import type { AttachedImage } from "../core/vocabulary/image.ts";
 import { unchecked } from "../modes/compile.ts";
 import type { RunOptions } from "./run-options.ts";
 import type { Crew } from "../crew.ts";
@@ -20,7 +21,7 @@ export type ConversationOptions = Readonly<{
 /** A conversation with a main agent: each message is a run that continues the previous one, so everything is stored. */
 export type ChatConversation = Readonly<{
   /** In an object, since to await a run is to wait for its end. */
-  say(text: string): Promise<Readonly<{ run: Run }>>;
+  say(text: string, images?: readonly AttachedImage[]): Promise<Readonly<{ run: Run }>>;
   /** Adds the cost of a run that has ended or was stopped. */
   ended(run: Run): void;
   /** Continues an answer that was stopped, with its helpers; `undefined`: none was stopped. */
@@ -58,12 +59,20 @@ export function createConversation({ crew, options, id, opening }: ConversationO
   const opened = (text: string): string =>
     summary === undefined ? text : `This is what was said before, in short:\n\n${summary}\n\n${text}`;
   return {
-    say: async (text) => {
+    say: async (text, images = []) => {
       await endStopped();
-      if (last === undefined)
-        return { run: crew.run(unchecked(withModel(await opening(opened(text)))), { ...options, ...defined({ id }) }) };
+      const shown = images.length === 0 ? {} : { images };
+      if (last === undefined) {
+        const first = withModel({ ...(await opening(opened(text))), ...shown });
+        return { run: crew.run(unchecked(first), { ...options, ...defined({ id }) }) };
+      }
       const { plan, continues } = await crew.continuing({ run: last, prompt: text, allowFailed: true, ...NO_END });
-      return { run: crew.run(tasksWith(plan, withModel), { ...options, continues }) };
+      return {
+        run: crew.run(
+          tasksWith(plan, (task) => withModel({ ...task, ...shown })),
+          { ...options, continues },
+        ),
+      };
     },
     ended: (run) => {
       const { id, state } = run;

@@ -37,6 +37,7 @@ import { createReuse } from "../runtime/resume/reuse-results.ts";
 import type { Engine } from "../core/task/engine.ts";
 import type { JobSettings, JobWorkspace } from "../core/task/job.ts";
 import type { Start } from "../runtime/run/drive.ts";
+import { keepImages } from "../runtime/resume/kept-images.ts";
 import { openSpendingLedger } from "../runtime/store/spending-ledger.ts";
 import { createPerformer } from "../runtime/task/perform.ts";
 import { checkModels } from "./check-models.ts";
@@ -142,7 +143,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
       claiming: defined({ sole: ownProcess, force }),
     });
     return {
-      plan,
+      plan: await keepImages(store, run, plan),
       ...carried,
       warnings: [
         ...carried.warnings,

@@ -17,6 +17,7 @@ export type Flags = PermissionFlags &
   Readonly<{
     input?: string;
     plan?: string;
+    image?: readonly string[];
     agents?: readonly string[];
     models?: readonly string[];
     acceptSchema?: string;

@@ -1,6 +1,7 @@
 import { CrewError } from "../../core/schema/error.ts";
 import { schemaOption } from "../base/flags.ts";
-import { readPrompt, running } from "../launch/mode.ts";
+import { imageOption } from "../base/images.ts";
+import { promptImages, readPrompt, running } from "../launch/mode.ts";
 import { MAIN_AGENT, mainAgentOption } from "./chat.ts";
 
 /** `subcrew ask "..."` */
@@ -11,7 +12,7 @@ export const askCommand = running({
     "Asks the main agent one thing; it hands work to the other agents and answers. `subcrew chat` without the conversation.",
   words: "[question...]",
   usage: '"QUESTION"',
-  options: [mainAgentOption(), schemaOption("the answer")],
+  options: [mainAgentOption(), imageOption(), schemaOption("the answer")],
   examples: [
     [
       'subcrew ask "Where are errors turned into exit codes, and which tests cover that?"',
@@ -19,10 +20,12 @@ export const askCommand = running({
     ],
     ["git diff | subcrew ask -", "read the question from standard input"],
   ],
-  input: async (words, { agent = MAIN_AGENT }) => {
+  input: async (words, { agent = MAIN_AGENT, image, cwd }) => {
     if (words.length === 0) return undefined;
     const task = await readPrompt(words);
-    return task.trim() === "" ? undefined : { mode: "single", agent, task };
+    return task.trim() === ""
+      ? undefined
+      : { mode: "single", agent, task, ...(await promptImages(words, { image, cwd })) };
   },
   missing: new CrewError("BAD_INPUT", "No question given.", 'Give a question, as in `subcrew ask "..."`.'),
 });

@@ -39,6 +39,8 @@ export type ChatTerminalOptions = Readonly<{
   history: readonly string[];
   /** Words that complete what was typed. */
   complete(word: string, text: string): readonly string[];
+  /** What a pasted text becomes, such as a mention of the image whose path it is. */
+  pasted(text: string): string;
   /** What happened so far in this conversation. */
   transcripts(): Promise<readonly Transcript[]>;
 }>;
@@ -50,7 +52,8 @@ const FRAME_MS = 100;
 /** A second Ctrl-C within this time leaves. */
 const LEAVE_MS = 2_000;
 
-export function createChatTerminal({ terminal, history, complete, transcripts }: ChatTerminalOptions): ChatTerminal {
+export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
+  const { terminal, history, complete, pasted, transcripts } = options;
   const { look } = terminal;
   const { stderr } = process;
   const screen = stderrScreen();
@@ -173,7 +176,8 @@ export function createChatTerminal({ terminal, history, complete, transcripts }:
       prompt = promptWith(prompt, queue.pop()!);
       return draw();
     }
-    const step = promptKey(prompt, key, complete);
+    const typed = key.name === "paste" ? { ...key, text: pasted(key.text ?? "") } : key;
+    const step = promptKey(prompt, typed, complete);
     if (!step) {
       if (held === "escape" && working) interrupt("Esc");
       return;

@@ -1,8 +1,11 @@
 import { Option } from "commander";
 import { isCrewError } from "../../core/schema/error.ts";
+import { terminalLine } from "../../core/view/words.ts";
+import type { AttachedImage } from "../../core/vocabulary/image.ts";
 import type { Run } from "../../runtime/run/run.ts";
 import type { CliCommand } from "../base/command.ts";
 import { type Flags, runOptions } from "../base/flags.ts";
+import { imageOption, imagesFor } from "../base/images.ts";
 
 /** The agent that a person talks to when no other is named. */
 export const MAIN_AGENT = "lead";
@@ -37,6 +40,7 @@ export const chatCommand: CliCommand = {
       "--resume [run]",
       "go on with an earlier conversation: its run, or words in it; without either, list the conversations",
     ).helpGroup("Work:"),
+    imageOption(),
     ...runOptions().filter(({ long }) => !elsewhere.has(long ?? "")),
   ],
   examples: [
@@ -95,6 +99,7 @@ export const chatCommand: CliCommand = {
         `${kept.conversationList(resumed.several, (process.stderr.columns || 80) - 1)}\n/resume RUN or /resume WORDS goes on with one of them.`,
       );
     let code = 0;
+    let files = flags.image ?? []; // they belong to the first message
     const show = async ({ run }: Readonly<{ run: Run }>): Promise<void> => {
       await surface.show(run);
       talk.ended(run);
@@ -106,7 +111,12 @@ export const chatCommand: CliCommand = {
           return await slash.runSlashCommand(line, { crew, talk, flags, surface, show });
         }
         if (line.startsWith("!")) await surface.runCommand(line.slice(1).trim());
-        else await show(await talk.say(surface.withCommands(line)));
+        else {
+          const images = await imagesFor(line, { files, cwd: crew.cwd });
+          files = [];
+          if (images.length > 0 && !flags.quiet) surface.print(place.look.colors.dim(imageText(images)));
+          await show(await talk.say(surface.withCommands(line), images));
+        }
       } catch (error) {
         if (!isCrewError(error)) throw error;
         code = surface.report(error);
@@ -135,3 +145,6 @@ export const chatCommand: CliCommand = {
 
 const greeting = ({ agent = MAIN_AGENT }: Flags, dim: (text: string) => string): string =>
   dim(`Talking to ${agent}. /help lists the commands, Ctrl-D exits.`);
+
+const imageText = (images: readonly AttachedImage[]): string =>
+  `  with ${images.map(({ name, type }) => `${terminalLine(name)} (${type.replace("image/", "")})`).join(", ")}`;

@@ -5,12 +5,14 @@ import { isKept, type KeptEvent } from "../../core/run/event.ts";
 import type { CrewError } from "../../core/schema/error.ts";
 import { fence } from "../../core/text/fence.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
+import { mentionOf } from "../../core/text/mention.ts";
 import { transcriptsOf } from "../../core/view/transcript.ts";
 import type { Crew } from "../../crew.ts";
 import { readRegularText } from "../../runtime/disk/regular-file.ts";
 import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
 import type { Run } from "../../runtime/run/run.ts";
 import type { Flags } from "../base/flags.ts";
+import { mentionPasted } from "../base/images.ts";
 import { report } from "../base/report.ts";
 import type { Terminal } from "../base/terminal.ts";
 import { endLines } from "./answer-end.ts";
@@ -74,6 +76,7 @@ async function terminalSurface({ crew, flags, place, home, slashNames }: Surface
     history: await keptHistory(file),
     complete: (word, text) =>
       completions(word, { first: text === word, agents, slashNames, cwd: flags.cwd ?? process.cwd() }),
+    pasted: (text) => mentionPasted(text, crew.cwd),
     transcripts: async () => transcriptsOf(events),
   });
   return {
@@ -122,14 +125,14 @@ const MOST_COMPLETIONS = 200;
 function completions(word: string, { first, agents, slashNames, cwd }: Known): string[] {
   if (word.startsWith("/") && first) return slashNames.filter((name) => name.startsWith(word));
   if (!word.startsWith("@")) return [];
-  const typed = word.slice(1);
+  const typed = word.replace(/^@"?/, "");
   const folder = typed.slice(0, typed.lastIndexOf("/") + 1);
   const names = agents.filter((name) => name.startsWith(typed)).map((name) => `@${name}`);
   return [
     ...names,
     ...filesIn(cwd, folder)
       .filter((path) => path.startsWith(typed))
-      .map((path) => `@${path}`),
+      .map(asMention),
   ].slice(0, MOST_COMPLETIONS);
 }
 
@@ -138,12 +141,15 @@ function filesIn(cwd: string, folder: string): string[] {
     return readdirSync(join(cwd, folder), { withFileTypes: true })
       .filter(({ name }) => !name.startsWith(".") && name !== "node_modules")
       .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? "/" : ""}`)
-      .filter((path) => sanitize(path) === path && !/\s/.test(path))
+      .filter((path) => sanitize(path) === path && !/["\n]/.test(path))
       .toSorted();
   } catch {
     return [];
   }
 }
+
+/** A folder whose name has blanks stays open at its end, since one goes on typing there. */
+const asMention = (path: string): string => (path.endsWith("/") ? mentionOf(path).replace(/"$/, "") : mentionOf(path));
 
 /** Output beyond this is cut before it is handed to the agent. */
 const MOST_OUTPUT = 20_000;

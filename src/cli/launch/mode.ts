@@ -101,6 +101,17 @@ const twice = new CrewError(
   "Use one of them.",
 );
 
+/** The images of a prompt: those of --image, and those that its words mention. Standard input is not searched. */
+export async function promptImages(
+  words: readonly string[],
+  { image, cwd = process.cwd() }: Readonly<{ image: Flags["image"] | undefined; cwd: string | undefined }>,
+): Promise<Readonly<{ images?: readonly unknown[] }>> {
+  const { imagesFor } = await import("../base/images.ts");
+  const text = words.join(" ");
+  const images = await imagesFor(text === "-" ? "" : text, { files: image, cwd });
+  return images.length === 0 ? {} : { images };
+}
+
 /** The prompt that some words are; a dash stands for standard input. */
 export async function readPrompt(words: readonly string[]): Promise<string> {
   const text = words.join(" ");

@@ -1,14 +1,15 @@
 import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { planOption, schemaOption } from "../base/flags.ts";
-import { type ModeCommand, readPrompt, running } from "./mode.ts";
+import { imageOption } from "../base/images.ts";
+import { type ModeCommand, promptImages, readPrompt, running } from "./mode.ts";
 
 /** `subcrew run AGENT "prompt"`, or whatever a file says. */
 export const runCommand: ModeCommand = {
   description: "Runs one agent on one task, or whatever a file says.",
   words: "[agent] [prompt...]",
   usage: 'AGENT "PROMPT"',
-  options: [planOption(), schemaOption("the answer")],
+  options: [planOption(), imageOption(), schemaOption("the answer")],
   examples: [
     ['subcrew run explore "Where are errors turned into exit codes?"', "ask one agent"],
     ["git diff | subcrew run explore -", "read the prompt from standard input"],
@@ -23,8 +24,14 @@ export const runCommand: ModeCommand = {
   offline         needs no key and no network: it searches, reads and quotes, and does not reason
   scripted:FILE   for tests of your own agents: plays the turns of a JSON file, as in ["hello"] or
                   [{"text": "...", "calls": [{"name": "list_files", "input": {}}], "delayMs": 100}]`,
-  input: async ([agent, ...words], { plan, fork, forkAgent }) => {
+  input: async ([agent, ...words], { plan, fork, forkAgent, image, cwd }) => {
     if (plan !== undefined) {
+      if (image !== undefined)
+        throw new CrewError(
+          "BAD_INPUT",
+          "--image cannot be combined with --plan.",
+          "Give a task of the plan its `images`, or run one agent.",
+        );
       if (agent !== undefined)
         throw new CrewError(
           "BAD_INPUT",
@@ -35,10 +42,15 @@ export const runCommand: ModeCommand = {
     }
     if (agent === undefined) return undefined;
     if (fork !== undefined && words.length === 0)
-      return { mode: "single", ...defined({ agent: forkAgent }), task: await readPrompt([agent]) };
+      return {
+        mode: "single",
+        ...defined({ agent: forkAgent }),
+        task: await readPrompt([agent]),
+        ...(await promptImages([agent], { image, cwd })),
+      };
     const prompt = await readPrompt(words);
     if (prompt.trim() === "") throw noPrompt(agent);
-    return { mode: "single", agent, task: prompt };
+    return { mode: "single", agent, task: prompt, ...(await promptImages(words, { image, cwd })) };
   },
   missing: new CrewError(
     "BAD_INPUT",

@@ -1,3 +1,4 @@
+import { IMAGE_CHARS } from "./images.ts";
 import type { Message } from "./model.ts";
 
 /** Number of recent messages that are never changed. */
@@ -14,7 +15,7 @@ export function estimateTokens(chars: number): number {
 export function messageChars(message: Message): number {
   switch (message.role) {
     case "user":
-      return message.text.length;
+      return message.text.length + IMAGE_CHARS * (message.images?.length ?? 0);
     case "assistant":
       return (
         message.text.length +
@@ -59,7 +60,10 @@ export function splitForSummary(
 export function transcriptOf(messages: readonly Message[]): string {
   return messages
     .map((message) => {
-      if (message.role === "user") return `user: ${message.text}`;
+      if (message.role === "user")
+        return [`user: ${message.text}`, ...(message.images ?? []).map(({ name }) => `showed the image ${name}`)].join(
+          "\n",
+        );
       if (message.role === "assistant")
         return [
           `assistant: ${message.text}`,

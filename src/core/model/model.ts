@@ -1,3 +1,4 @@
+import type { ImageContent } from "./images.ts";
 import type { Fault } from "../outcome/outcome.ts";
 import type { JsonSchema } from "../text/json.ts";
 import type { Thinking } from "../vocabulary/thinking.ts";
@@ -28,6 +29,8 @@ export type Message =
   | Readonly<{
       role: "user";
       text: string;
+      /** Images that belong to the text. */
+      images?: readonly ImageContent[];
       /** Length of the prefix shared with other tasks, sent as a separate block where providers cache. */
       shared?: number;
       /** A request of another task ended with it: what precedes and it are in the provider's cache. */

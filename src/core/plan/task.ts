@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isRecord } from "../text/json.ts";
+import { attachedImages } from "../vocabulary/image.ts";
 import { resourceLimits } from "../vocabulary/limits-schema.ts";
 import { runnerName } from "../vocabulary/runner-name.ts";
 import { thinking } from "../vocabulary/thinking.ts";
@@ -69,6 +70,7 @@ export type Reference = z.infer<typeof reference>;
 export const task = z.strictObject({
   ...taskSettings,
   prompt: z.string().min(1).describe("the prompt; {node} is replaced by that node's output"),
+  images: attachedImages.optional().describe("images that the model sees with the prompt"),
   preface: z.string().optional().describe("context placed before the prompt"),
   label: z.string().optional().describe("label shown instead of the node id"),
   refs: z

@@ -1,5 +1,6 @@
 import type { Catalog } from "../delegation/catalog.ts";
 import type { Spawns } from "../delegation/spawn.ts";
+import type { ImageContent } from "../model/images.ts";
 import type { Message } from "../model/model.ts";
 import type { FailedOutcome, Outcome, ReadOutcome } from "../outcome/outcome.ts";
 import type { Answer } from "../plan/gate.ts";
@@ -44,6 +45,8 @@ export type Call = Readonly<{
   review?: true;
   /** The task of this run whose conversation this one continues: path, prompt and result. */
   resumes?: Readonly<{ path: string; prompt: string; output: string }>;
+  /** The images beside its prompt. */
+  images?: readonly ImageContent[];
   /** The conversation that this task continues. */
   before?: readonly Message[];
   /** The conversation that it can start from, of the agent that started it; once its agent is resolved, that it starts from. */

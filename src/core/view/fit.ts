@@ -3,7 +3,7 @@ import stringWidth from "string-width";
 /** At most so many columns of a text, with a sign at its end when something is missing. */
 export function fit(text: string, columns: number, more: string): string {
   const plain = isPlain(text);
-  if (plain ? text.length <= columns : stringWidth(text) <= columns) return text;
+  if (plain ? text.length <= columns : widthOf(text) <= columns) return text;
   const room = columns - widthOf(more);
   if (room < 0) return "";
   if (plain) return text.slice(0, room) + more;
@@ -27,8 +27,20 @@ export function pad(text: string, columns: number): string {
 export function widthOf(text: string): number {
   if (isPlain(text)) return text.length;
   // Most other texts are plain ones that were cut.
-  return text.endsWith(CUT) && isPlain(text.slice(0, -1)) ? text.length : stringWidth(text);
+  if (text.endsWith(CUT) && isPlain(text.slice(0, -1))) return text.length;
+  const known = measured.get(text);
+  if (known !== undefined) return known;
+  const width = stringWidth(text);
+  if (text.length > LONGEST_MEASURED) return width;
+  if (measured.size >= MOST_MEASURED) measured.clear();
+  measured.set(text, width);
+  return width;
 }
+
+/** Widths of short texts: a screen measures the same ones in every frame. */
+const measured = new Map<string, number>();
+const MOST_MEASURED = 2_000;
+const LONGEST_MEASURED = 400;
 
 const CUT = "\u2026";
 

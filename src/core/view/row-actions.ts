@@ -30,8 +30,11 @@ export type RowAction = Readonly<{
   warns?: string;
 }>;
 
-/** The actions that make sense for a row, the most urgent first. */
-export function rowActions(row: TopRow): RowAction[] {
+/**
+ * The actions that make sense for a row, the most urgent first. `warns` false: without what else they end, which takes most of
+ * the time; for a screen that only names the keys.
+ */
+export function rowActions(row: TopRow, { warns = true }: Readonly<{ warns?: boolean }> = {}): RowAction[] {
   const { node, run, key, path, group } = row;
   const ended = isEnded(run.life);
   const idle = run.life === "interrupted" || run.life === "paused";
@@ -70,7 +73,7 @@ export function rowActions(row: TopRow): RowAction[] {
         word: "cancel",
         does: "cancel",
         words: ["cancel", key],
-        warns: cancelText(row),
+        ...(warns && { warns: cancelText(row) }),
       },
     { key: "d", word: "diff", does: "diff", words: ["diff", key] },
     { key: "c", word: "copy", does: "copy" },

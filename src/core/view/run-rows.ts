@@ -142,6 +142,20 @@ function nearestAbove(path: string, paths: ReadonlySet<string>): string {
 /** A task by what it is asked to do, where its label was only counted out. */
 function nameOf(state: State, path: string, node: NodeView | undefined): string {
   const planned = state.plan && nodeAt(state.plan, path);
+  // The name of a row is asked for in every frame and hardly ever changes.
+  const of = node ?? planned;
+  const parts: NameParts = [path, planned, node?.label, node?.agent, node?.asked, node?.order];
+  const known = of && names.get(of);
+  if (known?.parts.every((part, at) => part === parts[at])) return known.name;
+  const name = newName(path, node, planned);
+  if (of) names.set(of, { parts, name });
+  return name;
+}
+
+type NameParts = readonly unknown[];
+const names = new WeakMap<object, Readonly<{ parts: NameParts; name: string }>>();
+
+function newName(path: string, node: NodeView | undefined, planned: ReturnType<typeof nodeAt>): string {
   const task = planned?.kind === "task" ? planned.task : undefined;
   const own = path.slice(path.lastIndexOf("/") + 1);
   const label = node && node.label !== node.path ? node.label : (task?.label ?? own);

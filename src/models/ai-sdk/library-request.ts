@@ -73,10 +73,11 @@ function messageFor(message: Message, provider: string, { cached, shared: begins
   switch (message.role) {
     case "user": {
       const { text, shared = 0 } = message;
+      const images = (message.images ?? []).map(({ type, data }) => ({ type: "file" as const, mediaType: type, data }));
       if (shared === 0 || shared >= text.length)
-        return [{ role: "user", content: [{ type: "text", text }], ...marked }];
+        return [{ role: "user", content: [...images, { type: "text", text }], ...marked }];
       const begin = { type: "text" as const, text: text.slice(0, shared), ...begins };
-      return [{ role: "user", content: [begin, { type: "text", text: text.slice(shared) }], ...marked }];
+      return [{ role: "user", content: [begin, ...images, { type: "text", text: text.slice(shared) }], ...marked }];
     }
     case "assistant": {
       const { text, calls, carry } = message;

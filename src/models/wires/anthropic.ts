@@ -110,9 +110,13 @@ function contentOf(message: Message, sharedMark: boolean): Block[] {
   switch (message.role) {
     case "user": {
       const { text, shared = 0 } = message;
-      if (shared === 0 || shared >= text.length) return [{ type: "text", text }];
+      const images = (message.images ?? []).map(
+        ({ type, data }): Block => ({ type: "image", source: { type: "base64", media_type: type, data } }),
+      );
+      if (shared === 0 || shared >= text.length) return [...images, { type: "text", text }];
       return [
         { type: "text", text: text.slice(0, shared), ...(sharedMark && CACHED) },
+        ...images,
         { type: "text", text: text.slice(shared) },
       ];
     }

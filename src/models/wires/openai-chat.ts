@@ -1,3 +1,4 @@
+import type { ImageContent } from "../../core/model/images.ts";
 import type { Message, Model, ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
@@ -41,7 +42,7 @@ function wireFor(endpoint: Endpoint): Wire {
       const last = request.messages.length - 1;
       const texts = request.messages.map((message, at) =>
         marks && message.role === "user" && (at === last || message.cacheMark)
-          ? JSON.stringify(cached("user", message.text))
+          ? JSON.stringify(cached("user", message.text, message.images))
           : messageText(message),
       );
       if (system !== "")
@@ -63,9 +64,14 @@ function wireFor(endpoint: Endpoint): Wire {
   };
 }
 
-const cached = (role: string, text: string): object => ({
+const cached = (role: string, text: string, images: readonly ImageContent[] = []): object => ({
   role,
-  content: [{ type: "text", text, cache_control: { type: "ephemeral" } }],
+  content: [...images.map(imagePart), { type: "text", text, cache_control: { type: "ephemeral" } }],
+});
+
+const imagePart = ({ type, data }: ImageContent): object => ({
+  type: "image_url",
+  image_url: { url: `data:${type};base64,${data}` },
 });
 
 function samplingFor(
@@ -90,7 +96,14 @@ function choiceFor(choice: ModelRequest["toolChoice"], { anyTool = "required" }:
 function messagesFor(message: Message, { provider, quirks }: Endpoint): object[] {
   switch (message.role) {
     case "user":
-      return [{ role: "user", content: message.text }];
+      return [
+        {
+          role: "user",
+          content: message.images?.length
+            ? [...message.images.map(imagePart), { type: "text", text: message.text }]
+            : message.text,
+        },
+      ];
     case "assistant": {
       const { text, calls, carry } = message;
       if (text === "" && calls.length === 0) return [];

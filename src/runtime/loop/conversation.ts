@@ -51,7 +51,12 @@ export function openConversation(assignment: Assignment, context: PerformContext
   const shared = assignment.sharedChars ?? 0;
   const messages: Message[] = [
     ...(assignment.call.before ?? []),
-    { role: "user", text: assignment.prompt, ...(shared > 0 && { shared }) },
+    {
+      role: "user",
+      text: assignment.prompt,
+      ...defined({ images: assignment.call.images }),
+      ...(shared > 0 && { shared }),
+    },
     ...past.messages,
   ];
   const used: Record<string, number> = { ...past.used };

@@ -51,6 +51,7 @@ export async function continueTask(
     include: _i,
     revise: _v,
     preface: _p,
+    images: _images,
     fork: _f,
     resumes: _s,
     ...settings

@@ -1,6 +1,7 @@
 import type { Agent } from "../../core/agent/agent.ts";
 import { aboveOf } from "../../core/delegation/address-of-task.ts";
 import { agentNameOf, type Roster } from "../../core/delegation/roster.ts";
+import type { ImageContent } from "../../core/model/images.ts";
 import type { Message } from "../../core/model/model.ts";
 import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
 import { nodeAt } from "../../core/plan/graph.ts";
@@ -17,6 +18,7 @@ import type { Assignment } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { firstMessage, type FirstMessageParts } from "../loop/first-message.ts";
+import { readImages } from "./kept-images.ts";
 import { rebuildConversation } from "../loop/rebuild-conversation.ts";
 import {
   agentHash,
@@ -35,6 +37,8 @@ export type PreviousRuns = Readonly<{
   agents: RecordedAgents;
   /** The conversation of a task of any run, up to a turn or all of it, and its agent; `undefined` when it was deleted. */
   talkOf(task: string, turn?: number): Promise<PreviousConversation | undefined>;
+  /** The images of a task, read from where its run keeps them. */
+  imagesOf(run: string, images: Task["images"]): Promise<Readonly<{ images?: readonly ImageContent[] }>>;
   /** Use current agent definitions, without new permissions. */
   refresh: boolean;
   /** Notes about agents that were already emitted, by hash and by name. */
@@ -66,6 +70,10 @@ export function openPreviousRuns(
   past: readonly KeptEvent[],
   { store, refresh = false, continued }: { store: RunStore; refresh?: boolean; continued?: RecordedRun | undefined },
 ): PreviousRuns {
+  const imagesOf: PreviousRuns["imagesOf"] = async (run, images) => {
+    const found = await readImages(store, run, images);
+    return found.length === 0 ? {} : { images: found };
+  };
   const talkOf = async (task: string, turn?: number, depth = 0): Promise<PreviousConversation | undefined> => {
     const { run, path } = taskIn(task);
     if (depth > LONGEST_CHAIN) return undefined;
@@ -112,6 +120,7 @@ export function openPreviousRuns(
       {
         role: "user",
         text: firstMessage({ ...begins, run }, hasSchema),
+        ...(await imagesOf(run, settings?.images)),
         ...(context !== "" && { shared: context.length }),
       },
     ];
@@ -126,7 +135,13 @@ export function openPreviousRuns(
       delegated: node === undefined,
     };
   };
-  return { agents: recordedAgents(past), talkOf: (task, turn) => talkOf(task, turn), refresh, told: new Set() };
+  return {
+    agents: recordedAgents(past),
+    talkOf: (task, turn) => talkOf(task, turn),
+    imagesOf,
+    refresh,
+    told: new Set(),
+  };
 }
 
 /** The plan of a run with everything that was added to it. */
@@ -212,6 +227,7 @@ export async function withPreviousRun(
       ...call,
       ...(there && { recordedRights: there.rights }),
       ...(begun && (await past()).length > 0 && !earlier.refresh && { recordedModel: begun.model }),
+      ...(await earlier.imagesOf(call.run, call.task.images)),
       ...(talk && { before: talk.messages }),
     },
     roster: { ...roster, find: (other) => (other === name ? agent : roster.find(other)) },

@@ -96,6 +96,7 @@ export function reuseKey({
       completion,
       schema,
       prompt,
+      images: call.task.images,
       projectInstructions,
       inputs,
       acceptSchema,

@@ -1,4 +1,5 @@
 import type { Agent } from "../../core/agent/agent.ts";
+import { takesImages } from "../../core/model/images.ts";
 import type { ModelWish } from "../../core/model/choose.ts";
 import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
 import type { ForkPoint } from "../../core/task/fork-point.ts";
@@ -33,6 +34,14 @@ export async function assignModel(
     ? forkedModel(request, definition, call.fork)
     : modelFor(request, { definition, runner }));
   if ("status" in model) return model;
+  if (call.images && (definition.remote || isForeign(runner) || takesImages(model.id) === false))
+    return failed(
+      "UNSUPPORTED",
+      definition.remote || isForeign(runner)
+        ? `"${name}" runs elsewhere, and images cannot be sent there.`
+        : `The model ${model.name} does not take images.`,
+      { hint: "Leave the images out, or choose a model that takes them, such as --model anthropic/claude-sonnet-4-5." },
+    );
   for (const text of model.warnings ?? [])
     emit({ type: "warning", code: "MODEL_FALLBACK", text: `${name}: ${text} It runs on ${model.name}.` });
   return { runner, model };

@@ -1,3 +1,4 @@
+import { openMention } from "../../core/text/mention.ts";
 import { type TextEditor, edit, emptyEditor, insert, withText } from "../input/editor.ts";
 import type { Key } from "../input/keys.ts";
 
@@ -124,7 +125,8 @@ function completed(prompt: Prompt, complete: (word: string, text: string) => rea
     return { ...prompt, editor: replaced(editor, from, words[chosen]!), completions: { words, from, chosen } };
   }
   const before = editor.text.slice(0, editor.cursor);
-  const from = Math.max(before.lastIndexOf(" "), before.lastIndexOf("\n")) + 1;
+  const quoted = openMention(before);
+  const from = quoted >= 0 ? quoted : Math.max(before.lastIndexOf(" "), before.lastIndexOf("\n")) + 1;
   const words = complete(before.slice(from), before);
   if (words.length === 0) return prompt;
   if (words.length === 1) return { ...prompt, editor: replaced(editor, from, withBlank(words[0]!)) };

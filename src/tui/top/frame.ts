@@ -344,7 +344,7 @@ function footRows(
     return { rows: fill([line(`${mode.text} [y] yes, any other key: no`, canvas, look.colors.yellow)]) };
   if (mode.kind === "help") return { rows: fill([line("any key goes back", canvas, look.colors.dim)]) };
   const keys: (readonly [string, string])[] = [
-    ...(row ? rowActions(row).map(({ key, word }) => [key, word] as const) : []),
+    ...(row ? rowActions(row, { warns: false }).map(({ key, word }) => [key, word] as const) : []),
     ["up/down", "move"],
     ["space", "peek"],
     ["/", filter === "" ? "filter" : "change filter"],

@@ -1,6 +1,15 @@
 import { describe, expect, test } from "vitest";
 import type { Message, ModelEvent } from "../../../src/core/model/model.ts";
+import type { WireName } from "../../../src/testing/wire.ts";
 import { kinds, look, modelAt, provider, textOf, turn } from "../../support/talk.ts";
+
+/** An image as each wire format spells it. */
+const imagesOn: Readonly<Record<WireName, string>> = {
+  anthropic: '{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}',
+  "openai-chat": '{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}',
+  "openai-responses": '{"type":"input_image","image_url":"data:image/png;base64,AAAA"}',
+  google: '{"inlineData":{"mimeType":"image/png","data":"AAAA"}}',
+};
 
 describe.each(kinds)("%s", (_, name) => {
   test("an answer comes in pieces, with its tokens", async () => {
@@ -45,6 +54,16 @@ describe.each(kinds)("%s", (_, name) => {
     expect(JSON.stringify(asked!.body)).toContain("looks at a file");
     const sent = JSON.stringify(again!.body);
     for (const part of ["I look.", "a.ts", "b.ts", "a is good", "b is not there"]) expect(sent).toContain(part);
+  });
+
+  test("an image is sent as the provider has it, beside the text", async () => {
+    const server = await provider(["A cat."]);
+    const images = [{ name: "cat.png", type: "image/png" as const, data: "AAAA" }];
+    await turn(await modelAt(server, name), { messages: [{ role: "user", text: "What is this?", images }] });
+    const { wire, body } = server.requests[0]!;
+    const sent = JSON.stringify(body);
+    expect(sent).toContain("What is this?");
+    expect(sent).toContain(imagesOn[wire]);
   });
 
   test("arguments that are garbage become a call that can be answered", async () => {
