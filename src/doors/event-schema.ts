@@ -176,6 +176,8 @@ export const facts = {
   "gate.opened": fact("A question waits for an answer.", {
     question: text,
     call: text.optional().describe("the tool call it is about; absent for a gate of the plan"),
+    wants: z.literal("words").optional().describe("it is answered in words; absent: with yes or no"),
+    offersNetwork: z.literal(true).optional().describe("the command needs the network, and the answer may add it"),
   }),
   "gate.answered": fact("A question was answered.", { answer, call: text.optional() }),
   "remote.joined": fact("A remote agent took a task.", {

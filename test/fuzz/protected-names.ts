@@ -78,7 +78,7 @@ export async function noNamesAreLeft(
           writable: [ws],
           wish: "auto",
           sandbox,
-          network: false,
+          network: () => false,
           inFlight,
           rootAt: (root) => ({ root, place: "", named: "", homes: [] }),
           allow: () => [],

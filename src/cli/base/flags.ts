@@ -18,6 +18,7 @@ export type Flags = PermissionFlags &
     input?: string;
     plan?: string;
     image?: readonly string[];
+    withNetwork?: boolean;
     agents?: readonly string[];
     models?: readonly string[];
     acceptSchema?: string;

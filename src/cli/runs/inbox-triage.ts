@@ -76,15 +76,17 @@ async function answerTo(
   { ask, tell }: Readonly<{ ask(): Promise<string>; tell(text: string): void }>,
 ): Promise<Answer | "later" | "stop"> {
   const kind = answerKind(asked);
-  tell(CHOICES[kind]);
+  const network = asked.offersNetwork ?? false;
+  const choices = `${network ? "[w] allow once with network   " : ""}${CHOICES[kind]}`;
+  tell(choices);
   for (;;) {
     const line = await ask().catch(() => undefined);
     if (line === undefined || /^q$/i.test(line.trim())) return "stop";
     if (/^s$/i.test(line.trim())) return "later";
     if (kind === "words" && line.trim() !== "") return { approve: true, text: line.trim(), by: "the inbox" };
-    const answer = kind === "words" ? undefined : parseAnswer(line, { always: kind === "permission" });
+    const answer = kind === "words" ? undefined : parseAnswer(line, { always: kind === "permission", network });
     if (answer) return { ...answer, by: "the inbox" };
-    tell(CHOICES[kind]);
+    tell(choices);
   }
 }
 

@@ -75,11 +75,17 @@ export const inbox: CliCommand = {
           "--scope <whom>",
           "with --always: in this run, in this project, or everywhere (default: run)",
         ).choices(["run", "project", "user"]),
+        new Option("--with-network", "the command may use the network this time, where the question offers it"),
       ],
-      (text, { always, scope }) => {
+      (text, { always, scope, withNetwork }) => {
         if (scope !== undefined && !always)
           throw new CrewError("BAD_INPUT", "--scope requires --always.", "Add --always, or leave it out.");
-        return { approve: true, ...(text !== "" && { text }), ...(always && { always: true, scope: scope ?? "run" }) };
+        return {
+          approve: true,
+          ...(text !== "" && { text }),
+          ...(always && { always: true, scope: scope ?? "run" }),
+          ...(withNetwork && { network: true }),
+        };
       },
     ),
     deny: answerCommand(
@@ -125,11 +131,11 @@ async function goThrough(asked: readonly InboxQuestion[], flags: Flags): Promise
 /** Hands an answer to the run, and waits for its receipt where a process works on it. */
 async function send(
   crew: Crew,
-  { run, path, question, call, wants }: Question,
+  { run, path, question, call, wants, offersNetwork }: Question,
   answer: Answer,
   owned: boolean,
 ): Promise<Readonly<{ done: boolean; text: string; waits: boolean }>> {
-  const problem = misfit(answerKind({ call, wants }), answer);
+  const problem = misfit(answerKind({ call, wants }), answer, offersNetwork);
   if (problem !== undefined)
     throw new CrewError("BAD_INPUT", problem, "`subcrew inbox` shows what the question wants.");
   const command = { do: "answer" as const, path, answer, question, ...defined({ call }) };

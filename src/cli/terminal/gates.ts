@@ -8,7 +8,7 @@ import type { Run } from "../../runtime/run/run.ts";
 /** Answers a question; `undefined` when no answer is possible. */
 export type AskPerson = (asked: AskedPerson, signal: AbortSignal) => Promise<Answer | undefined>;
 /** The question, the call it is about, and whether it is answered in words. */
-export type AskedPerson = Readonly<{ question: string; call?: string; wants?: "words" }>;
+export type AskedPerson = Readonly<{ question: string; call?: string; wants?: "words"; offersNetwork?: true }>;
 
 /** The receiver of answers, and what to do without an answer. */
 export type AnswerHandlers = Readonly<{
@@ -59,9 +59,9 @@ export async function answerGates(
   try {
     for await (const event of run) {
       if (event.type === "gate.opened" && isOpen(event) && (calls || event.call === undefined)) {
-        const { path, question, call, wants } = event;
+        const { path, question, call, wants, offersNetwork } = event;
         open.set(keyOf(event), {
-          asked: { path, question, ...defined({ call, wants }) },
+          asked: { path, question, ...defined({ call, wants, offersNetwork }) },
           withdrawn: new AbortController(),
         });
       }
@@ -100,9 +100,10 @@ export type AskOptions = Readonly<{ pause(): void; resume(): void; interrupt(): 
 
 /** Asks the person at the terminal. Neither silence nor earlier input counts as approval. */
 export function askPerson({ pause, resume, interrupt }: AskOptions): AskPerson {
-  return async ({ question, call, wants }, signal) => {
+  return async ({ question, call, wants, offersNetwork: network = false }, signal) => {
     pause();
-    const choices = wants === "words" ? WORDS : `${CHOICES}${call === undefined ? "" : ALWAYS}`;
+    const choices =
+      wants === "words" ? WORDS : `${CHOICES}${call === undefined ? "" : ALWAYS}${network ? WITH_NETWORK : ""}`;
     process.stderr.write(`\n${visible(question)}\n\n${choices}\n`);
     const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: true });
     const closed = new AbortController();
@@ -112,7 +113,7 @@ export function askPerson({ pause, resume, interrupt }: AskOptions): AskPerson {
     try {
       for (;;) {
         const line = await lines.question("> ", { signal: AbortSignal.any([signal, closed.signal]) });
-        const answer = wants === "words" ? wordsIn(line) : parseAnswer(line, { always: call !== undefined });
+        const answer = wants === "words" ? wordsIn(line) : parseAnswer(line, { always: call !== undefined, network });
         if (answer) return answer;
         process.stderr.write(wants === "words" ? `${WORDS}\n` : "Answer with y or n.\n");
       }
@@ -140,6 +141,8 @@ const WORDS = "Type the answer, then press Enter.";
 const CHOICES = "[y] yes   [n] no, optionally with feedback: n WORDS";
 const ALWAYS = "   [a] always allow this exact call in this run";
 
+const WITH_NETWORK = "   [w] yes, once with network";
+
 /** Shows the full question; invisible characters are made visible. */
 function visible(text: string): string {
   return text
@@ -154,9 +157,13 @@ function wordsIn(line: string): Answer | undefined {
   return text === "" ? undefined : { approve: true, text, by: "a person" };
 }
 
-/** Parses `y`, `n`, `n` with feedback, or `a` for a call; anything else is not an answer. */
-export function parseAnswer(line: string, { always = false }: { always?: boolean } = {}): Answer | undefined {
+/** Parses `y`, `n`, `n` with feedback, `a` for a call, or `w` where the network is offered; anything else is not an answer. */
+export function parseAnswer(
+  line: string,
+  { always = false, network = false }: { always?: boolean; network?: boolean } = {},
+): Answer | undefined {
   const text = line.trim();
+  if (network && /^w$/i.test(text)) return { approve: true, network: true, by: "a person" };
   if (always && /^a(lways)?$/i.test(text)) return { approve: true, always: true, by: "a person" };
   if (/^y(es)?$/i.test(text)) return { approve: true, by: "a person" };
   const [, words] = /^no?(?:[\s,:;.-]+(.*))?$/is.exec(text) ?? [];

@@ -4,6 +4,8 @@ import { proposedRule } from "../../core/policy/propose-rule.ts";
 import { type AnswerKind, answerKind } from "../../core/plan/answer-kind.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import type { State } from "../../core/run/state.ts";
+import { parseRules } from "../../core/rules/rule.ts";
+import { isCrewError, messageOf } from "../../core/schema/error.ts";
 import { unifiedDiff } from "../../core/text/diff.ts";
 import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
@@ -33,6 +35,7 @@ type Question = Readonly<{
   call: string | undefined;
   kind: AnswerKind;
   rule: string | undefined;
+  network: boolean;
   about: ToolCall | undefined;
 }>;
 /** What the person types: an answer, or a rule. */
@@ -85,13 +88,20 @@ export function createQuestions(options: QuestionOptions): OpenQuestions {
   const enter = (text: string): void => {
     const [question] = waiting;
     if (!question) return;
-    if (step === "rule")
+    if (step === "rule") {
+      const problem = text === "" ? undefined : problemOfRule(text, question.about?.name ?? "");
+      if (problem !== undefined) {
+        typed = promptWith(typed, text);
+        return print([look.colors.red(problem)]);
+      }
       return give({ approve: true, always: true, scope, ...defined({ rule: text === "" ? undefined : text }) });
+    }
     if (question.kind === "words") return text === "" ? undefined : give({ approve: true, text });
     if (/^y(es)?$/i.test(text)) return give({ approve: true });
     const [no, feedback] = /^no?(?:[\s,:;.-]+([\s\S]+))?$/i.exec(text) ?? [];
     if (no !== undefined) return give({ approve: false, ...defined({ text: feedback }) });
     const lasting = question.kind === "permission";
+    if (question.network && /^w$/i.test(text)) return give({ approve: true, network: true });
     if (lasting && /^a$/i.test(text)) return give({ approve: true, always: true, scope: "run" });
     if (lasting && /^[cp]$/i.test(text)) {
       scope = text.toLowerCase() === "c" ? "session" : "project";
@@ -117,6 +127,7 @@ export function createQuestions(options: QuestionOptions): OpenQuestions {
           kind: answerKind(event),
           about,
           rule: about && proposedRule(about.name, about.input),
+          network: event.offersNetwork ?? false,
         });
         if (waiting.length === 1) announce();
       }
@@ -155,6 +166,16 @@ export function createQuestions(options: QuestionOptions): OpenQuestions {
   };
 }
 
+/** What is wrong with a rule that was typed; `undefined`: it can be read. */
+function problemOfRule(rule: string, tool: string): string | undefined {
+  try {
+    parseRules([rule], [tool]);
+    return undefined;
+  } catch (error) {
+    return terminalLine(isCrewError(error) ? `${error.message} ${error.hint}` : messageOf(error));
+  }
+}
+
 const answeredText = ({ approve, by }: Answer): string =>
   `${approve ? "approved" : "rejected"} by ${terminalLine(by ?? "another person")}`;
 
@@ -177,7 +198,9 @@ export const answerHints: Readonly<Record<AnswerKind, string>> = {
 };
 
 const hintOf = (step: Step, question: Question | undefined): string =>
-  step === "choose" ? answerHints[question?.kind ?? "approval"] : "Enter sends, Esc goes back";
+  step === "choose"
+    ? `${question?.network ? "w once with network, " : ""}${answerHints[question?.kind ?? "approval"]}`
+    : "Enter sends, Esc goes back";
 
 /** The whole question; an edit is shown as a diff. */
 export function questionLines({ text, about }: Pick<Question, "text" | "about">, look: Look): string[] {

@@ -12,8 +12,14 @@ export function answerKind({
 }
 
 /** Why an answer does not fit a question; `undefined` where it does. */
-export function misfit(kind: AnswerKind, { approve, text = "", always, rule }: Answer): string | undefined {
+export function misfit(
+  kind: AnswerKind,
+  { approve, text = "", always, rule, network }: Answer,
+  offersNetwork?: boolean,
+): string | undefined {
   const words = text.trim() !== "";
+  if (network && (!approve || !offersNetwork))
+    return approve ? "This question does not offer the network." : "A call that is denied has no use for the network.";
   switch (kind) {
     case "words":
       if (always || rule !== undefined) return "This question asks for words; only a permission can hold for longer.";

@@ -8,6 +8,8 @@ export const answer = z.strictObject({
   by: z.string().optional(),
   /** Identical calls need no further answer during the run. */
   always: z.boolean().optional(),
+  /** The command may use the network this time, where the question offers it. */
+  network: z.boolean().optional(),
   /** With "always": the rule to allow instead of this exact call, such as `bash(npm test *)`. */
   rule: z.string().max(2_000).optional(),
   /** For how long "always" holds: this run, this process (a conversation), this project, or everywhere. */

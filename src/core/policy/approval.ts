@@ -9,13 +9,15 @@ export type Approval = Readonly<{
   verdict: Verdict;
   /** The sandbox of commands, where relevant. */
   isolation?: string;
+  /** The command needs the network, and the answer may add it. */
+  offersNetwork?: boolean;
 }>;
 
 /**
  * The question with the full call: nothing is shortened, and nothing can be hidden by control
  * characters, marks that reorder text, or thousands of spaces before the important part.
  */
-export function approvalText({ agent, tool, input, verdict, isolation }: Approval): string {
+export function approvalText({ agent, tool, input, verdict, isolation, offersNetwork }: Approval): string {
   const why = verdict.why === "" ? "" : ` (${verdict.why})`;
   const parts = Object.entries(typeof input === "object" && input !== null ? input : { input });
   const shown = parts.map(([name, value]) =>
@@ -25,6 +27,7 @@ export function approvalText({ agent, tool, input, verdict, isolation }: Approva
     `${visible(agent)} wants to use ${visible(tool)}${why}:`,
     ...shown,
     ...(isolation === undefined ? [] : [isolation]),
+    ...(offersNetwork ? ["The command needs the network, and will fail unless you allow it with network."] : []),
   ].join("\n");
 }
 

@@ -128,6 +128,11 @@ export function mayUseNetwork({ allow, deny, level }: Policy): boolean {
   return level !== "plan" && allow.some(named) && !deny.some(named);
 }
 
+/** True when a person may give a command the network: no rule and no mode forbids it. */
+export function canGrantNetwork({ deny, level, asks }: Policy): boolean {
+  return asks && level !== "plan" && !deny.some(({ tool }) => tool === NETWORK);
+}
+
 /** True when commands in the sandbox may make user namespaces of their own: only when a rule says so. */
 export function mayUseNamespaces({ allow, deny }: Policy): boolean {
   const named = ({ tool }: Rule): boolean => tool === NAMESPACES;

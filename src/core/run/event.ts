@@ -217,6 +217,8 @@ export type Fact =
       call?: string;
       /** It is answered in words; absent: with yes or no. */
       wants?: "words";
+      /** The command needs the network, which the sandbox does not have; the answer may add it. */
+      offersNetwork?: true;
     }
   | { type: "gate.answered"; answer: Answer; call?: string }
   | {

@@ -64,6 +64,8 @@ export type Question = Readonly<{
   call?: string;
   /** It is answered in words; absent: with yes or no. */
   wants?: "words";
+  /** The answer may let the command use the network. */
+  offersNetwork?: true;
   askedAt: number;
   agent?: string;
 }>;
@@ -75,12 +77,12 @@ export function openQuestions(state: State): Question[] {
     (view): view is NodeView & { question: string } => view.question !== undefined,
   );
   return asking
-    .map(({ path, question, call, wants, askedAt = 0, agent }) => ({
+    .map(({ path, question, call, wants, offersNetwork, askedAt = 0, agent }) => ({
       run: state.run,
       path,
       question,
       askedAt,
-      ...defined({ call, wants, agent }),
+      ...defined({ call, wants, offersNetwork, agent }),
     }))
     .toSorted((a, b) => a.askedAt - b.askedAt);
 }

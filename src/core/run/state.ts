@@ -52,6 +52,8 @@ export type NodeView = {
   question: string | undefined;
   call: string | undefined;
   wants?: "words" | undefined;
+  /** The answer may let the command use the network. */
+  offersNetwork?: true | undefined;
   askedAt: number | undefined;
   /** The answer to the last question. */
   answer: Answer | undefined;
@@ -401,6 +403,7 @@ function foldNode(view: NodeView, event: Event): void {
       view.question = event.question;
       view.call = event.call;
       view.wants = event.wants;
+      view.offersNetwork = event.offersNetwork;
       view.askedAt = event.at;
       view.doing = "waiting for an answer";
       break;

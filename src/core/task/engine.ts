@@ -146,7 +146,7 @@ export type PerformContext = Readonly<{
   /** Asks for approval of one call, or for an answer in words, and waits; `undefined` when nobody is available or the signal aborts first. */
   ask(
     question: string,
-    about: Readonly<{ call: string; wants?: "words"; signal: AbortSignal }>,
+    about: Readonly<{ call: string; wants?: "words"; offersNetwork?: true; signal: AbortSignal }>,
   ): Promise<Answer | undefined>;
   /** Messages to this task since its last turn. With a signal, waits for a message of its background helpers, if there are any. */
   mail(wait?: AbortSignal): Promise<readonly string[]>;

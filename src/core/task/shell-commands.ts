@@ -3,12 +3,14 @@ import type { ShellState } from "../policy/judge-call.ts";
 /** Commands on this machine, inside the sandbox of the run when there is one. Commands end with the task that started them. */
 export type ShellCommands = Readonly<{
   state: ShellState;
+  /** True: the sandbox has no network, so this command would fail, or has failed for that reason. */
+  lacksNetwork(command: string): boolean;
   /** One line about their sandbox. */
   isolation: string;
   /** Runs a command until it ends, times out or the signal aborts. */
   run(command: string, options: ShellCommandOptions): Promise<ShellCommandResult>;
   /** Starts a background command. */
-  start(command: string): Promise<UnawaitedCommand>;
+  start(command: string, options?: Readonly<{ network?: boolean }>): Promise<UnawaitedCommand>;
   /** Background commands in start order, including ended ones. */
   started(): readonly UnawaitedCommand[];
 }>;
@@ -17,6 +19,8 @@ export type ShellCommandOptions = Readonly<{
   timeoutMs: number;
   signal: AbortSignal;
   report(text: string): void;
+  /** It may use the network, whatever the policy says about other commands. */
+  network?: boolean;
   /** What it reads from its standard input; nothing by default. */
   input?: string;
 }>;
@@ -27,6 +31,8 @@ export type ShellCommandResult = Readonly<{
   /** The exit code, if the command exited by itself. */
   code?: number;
   signal?: string;
+  /** It failed, and says that it could not reach the network, which the sandbox does not have. */
+  missedNetwork?: true;
   /** Output of both streams in order; only the tail if it is long. */
   text: string;
   /** Bytes missing at the beginning of `text`, and the file with the full output. */

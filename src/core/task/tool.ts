@@ -86,6 +86,8 @@ export type ToolContext = Readonly<{
 
 /** The access of one call. */
 export type CallAccess = Readonly<{
+  /** A person allowed this command to use the network. */
+  network?: true;
   /** The subjects of this call as judged: a file opened for writing must be one of them. */
   judged: readonly LocatedSubject[];
   /** The name under which rules see a path. */

@@ -267,7 +267,7 @@ async function commandsFor(
     place,
     wish,
     sandbox: level,
-    network: mayUseNetwork(policy()),
+    network: () => mayUseNetwork(policy()),
     namespaces: mayUseNamespaces(policy()),
     inFlight: parts.inFlight,
     rootAt,

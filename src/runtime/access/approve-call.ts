@@ -1,10 +1,10 @@
 import { approvalText } from "../../core/policy/approval.ts";
 import { judge, rulesAlike } from "../../core/policy/judge.ts";
 import type { CallToJudge } from "../../core/policy/judge-call.ts";
-import { createPolicy, type Policy } from "../../core/policy/policy.ts";
+import { canGrantNetwork, createPolicy, type Policy } from "../../core/policy/policy.ts";
 import type { Verdict } from "../../core/policy/verdict.ts";
 import type { LocatedSubject } from "../../core/rules/call-subject.ts";
-import { parseRules, type Rule } from "../../core/rules/rule.ts";
+import { NETWORK, parseRules, type Rule } from "../../core/rules/rule.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import type { Tool } from "../../core/task/tool.ts";
@@ -13,7 +13,7 @@ import { isDenial, isOpenRefusal } from "../files/open-contained.ts";
 
 /** The decision about a call: allowed for exactly these subjects, denied, or invalid. */
 export type ApprovedCall =
-  | Readonly<{ judged: readonly LocatedSubject[] }>
+  | Readonly<{ judged: readonly LocatedSubject[]; network?: true }>
   | Readonly<{ rule: string; text: string }>
   | Readonly<{ problem: string }>;
 
@@ -29,7 +29,16 @@ export async function approve(
   if (!Array.isArray(located)) return located;
   const runs = located.some(({ kind }) => kind === "command");
   const commands = runs ? await access?.commands?.() : undefined;
-  const verdict = verdictOn(tool, assignment, { subjects: located, ...(commands && { shell: commands.state }) });
+  const judged = verdictOn(tool, assignment, { subjects: located, ...(commands && { shell: commands.state }) });
+  const offersNetwork =
+    context.attended &&
+    canGrantNetwork(access?.policy() ?? careful) &&
+    located.some((each) => each.kind === "command" && commands?.lacksNetwork(each.command));
+  // A command that would fail without the network is not run to see it fail.
+  const verdict: Verdict =
+    judged.decision === "allow" && offersNetwork
+      ? { decision: "ask", rule: NETWORK, why: "it needs the network, which commands do not have here", hint: "" }
+      : judged;
   if (verdict.decision === "allow") return { judged: located };
   if (verdict.decision === "deny") return refused(tool, verdict);
   if (!context.attended) return refused(tool, { ...verdict, why: `${verdict.why}, and nobody is available to ask` });
@@ -39,8 +48,13 @@ export async function approve(
     input,
     verdict,
     ...(commands && { isolation: commands.isolation }),
+    ...(offersNetwork && { offersNetwork }),
   });
-  const answer = await context.ask(question, { call, signal: context.signal });
+  const answer = await context.ask(question, {
+    call,
+    ...(offersNetwork && { offersNetwork }),
+    signal: context.signal,
+  });
   if (answer === undefined) return refused(tool, { ...verdict, why: `${verdict.why}, and nobody answered` });
   if (!answer.approve) {
     const words = answer.text?.trim() ?? "";
@@ -52,7 +66,7 @@ export async function approve(
   // Without a sandbox every command needs its own approval, whatever was approved before.
   if (answer.always && (!runs || commands?.state.sandboxed || commands?.state.waived))
     await access?.agree(agreedRules(tool, located, answer.rule), answer.scope);
-  return { judged: located };
+  return { judged: located, ...(offersNetwork && answer.network && { network: true as const }) };
 }
 
 /** The rule that the person gave, or this exact call. A rule that cannot be read allows this exact call only. */

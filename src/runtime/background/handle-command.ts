@@ -141,7 +141,7 @@ async function takeAnswer(
     return no(`"${path}" asks a different question now. See \`subcrew inbox\`.`);
   if (call !== undefined && call !== view.call)
     return no(`"${path}" asks about a different call now. See \`subcrew inbox\`.`);
-  const problem = misfit(answerKind(view), answer);
+  const problem = misfit(answerKind(view), answer, view.offersNetwork);
   if (problem !== undefined) return no(problem);
   // The resumed run has not reached the question yet, or another answer is being recorded.
   if (!(await run.answer(path, clean(answer), view.call))) return undefined;

@@ -22,7 +22,7 @@ export type Requests = {
   reserve: { give: Parameters<Budget["reserve"]>[0]; get: BudgetRefusal | undefined };
   count: { give: Parameters<Budget["count"]>[0]; get: BudgetRefusal | undefined };
   room: { give: null; get: number | undefined };
-  ask: { give: { question: string; call: string; wants?: "words" }; get: Answer | undefined };
+  ask: { give: { question: string; call: string; wants?: "words"; offersNetwork?: true }; get: Answer | undefined };
   mail: { give: { wait: boolean }; get: readonly string[] };
   /** False: the task was stopped while it was parked; otherwise `unpark` names the reason for continuing. */
   park: { give: Parking; get: boolean };

@@ -40,7 +40,7 @@ function host({ ws, home }: Room, sandbox: SandboxLevel, more: Partial<ShellSett
     writable: [ws],
     wish: "auto",
     sandbox,
-    network: false,
+    network: () => false,
     inFlight: new InFlight(),
     rootAt: (root) => ({ root, place: relative(ws, root), named: relative(ws, root), homes: [] }),
     allow: () => [],
@@ -233,7 +233,7 @@ describe("in the sandbox", () => {
     const place = room();
     expect((await run(host(place, full), connect)).code).not.toBe(0);
     expect(connections).toBe(0);
-    expect(await said(host(place, full, { network: true }), connect)).toBe("hello");
+    expect(await said(host(place, full, { network: () => true }), connect)).toBe("hello");
   });
 
   test("SBX-07: own processes, no capability, no new privileges, own session, passed environment, no sockets of the host", async () => {
@@ -291,7 +291,7 @@ describe("in the sandbox", () => {
       "../outside/engine.sock ECONNREFUSED\nown.sock ECONNREFUSED",
     );
     // With the network allowed, what the project listens on is part of it; the rest of the machine still is not.
-    expect(await said(host(place, full, { ...seen, network: true }), asked)).toBe(
+    expect(await said(host(place, full, { ...seen, network: () => true }), asked)).toBe(
       `../outside/engine.sock ECONNREFUSED\nown.sock ${CANARY}`,
     );
   });
@@ -376,7 +376,7 @@ describe("in the sandbox", () => {
       place.all,
       `import { createShellCommands } from "./src/runtime/commands/commands.ts"; import { InFlight } from "./src/runtime/commands/in-flight.ts";
        const { commands } = createShellCommands({ name: "orphans-${process.pid}", cwd: ${JSON.stringify(place.ws)}, writable: [${JSON.stringify(place.ws)}], wish: "auto", sandbox: ${JSON.stringify({ ...full, bwrap })},
-         network: false, inFlight: new InFlight(), rootAt: (root: string) => ({ root, place: "", named: "", homes: [] }), allow: () => [], homes: [], hidden: async () => [], env: () => ({ PATH: "/usr/bin:/bin" }) });
+         network: () => false, inFlight: new InFlight(), rootAt: (root: string) => ({ root, place: "", named: "", homes: [] }), allow: () => [], homes: [], hidden: async () => [], env: () => ({ PATH: "/usr/bin:/bin" }) });
        await commands.start("trap '' TERM HUP; setsid sleep 1000 & while :; do date +%s%N > next; mv next beat; sleep 0.02; done");`,
     );
     const runtime = spawn(process.execPath, [program], { stdio: ["ignore", "ignore", "inherit"] });

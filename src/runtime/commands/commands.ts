@@ -5,6 +5,7 @@ import { lifts } from "../../core/policy/judge-call.ts";
 import { protectedPart } from "../../core/policy/protected-paths.ts";
 import type { Rule } from "../../core/rules/rule.ts";
 import type { UnawaitedCommand, ShellCommandResult, ShellCommands } from "../../core/task/shell-commands.ts";
+import { missedNetwork, needsNetwork } from "../../core/shell/needs-network.ts";
 import { defined } from "../../core/text/defined.ts";
 import { folderContains } from "../files/folder-contains.ts";
 import type { QuarantinedFile } from "../files/quarantine.ts";
@@ -33,7 +34,7 @@ export type ShellSetting = Readonly<{
   place?: string;
   wish: SandboxWish;
   sandbox: SandboxLevel;
-  network: boolean;
+  network(): boolean;
   /** They may create user namespaces. */
   namespaces?: boolean;
   inFlight: InFlight;
@@ -66,11 +67,14 @@ export function createShellCommands(setting: ShellSetting): ShellHost {
   let count = 0;
   let over = false;
 
+  /** Commands that failed because the sandbox has no network. */
+  const starved = new Set<string>();
+  const sandboxed = setting.wish !== "off" && setting.sandbox.bwrap !== undefined;
   const launch = async (
     command: string,
-    { input, report }: { input?: string; report?: (text: string) => void },
+    { input, report, network }: { input?: string; report?: (text: string) => void; network: boolean },
   ): Promise<Running> => {
-    const { spec, release } = await specFor(setting, command, ++count);
+    const { spec, release } = await specFor({ ...setting, network: () => network }, command, ++count);
     const child = startChild({ ...spec, ...defined({ input, onText: report }) });
     const alive: Running = { ...child, over: child.ended.then(async (exit) => ({ exit, aside: await release() })) };
     running.add(alive);
@@ -87,17 +91,22 @@ export function createShellCommands(setting: ShellSetting): ShellHost {
       ...defined({ place: setting.place }),
     },
     isolation: setting.sandbox.text,
-    run: async (command, { timeoutMs, signal, report, input }) => {
+    lacksNetwork: (command) => sandboxed && !setting.network() && (starved.has(command) || needsNetwork(command)),
+    run: async (command, { timeoutMs, signal, report, input, network: granted = false }) => {
       if (signal.aborted) return { ended: "cancelled", text: "", cutBytes: 0 };
-      const child = await launch(command, { report, ...defined({ input }) });
+      const network = granted || setting.network();
+      const child = await launch(command, { report, network, ...defined({ input }) });
       const { cut } = await within(child, { timeoutMs, signal });
-      return resultOf(child, await child.over, cut);
+      const result = resultOf(child, await child.over, cut);
+      if (network || !sandboxed || result.code === 0 || !missedNetwork(result.text)) return result;
+      starved.add(command);
+      return { ...result, missedNetwork: true };
     },
-    start: async (command) => {
+    start: async (command, { network = false } = {}) => {
       const alive = background.filter((each) => each.result() === undefined);
       if (alive.length >= MOST_BACKGROUND)
         throw new Error(`${MOST_BACKGROUND} commands are running in the background: stop one first`);
-      const child = await launch(command, {});
+      const child = await launch(command, { network: network || setting.network() });
       let result: ShellCommandResult | undefined;
       let killed = false;
       const ended = child.over.then((end) => {
@@ -213,7 +222,8 @@ async function boxFor(
   env: SandboxMounts["env"],
   marker: string,
 ): Promise<{ box: SandboxMounts; guarded: GuardedCommand }> {
-  const { cwd, writable: all, leased, seen = [], homes, hidden, network, allow, rootAt } = setting;
+  const { cwd, writable: all, leased, seen = [], homes, hidden, allow, rootAt } = setting;
+  const network = setting.network();
   const secrets = secretPlaces(homes, await hidden());
   const hiddenFolders = secrets.folders.filter((path) => !all.includes(path));
   const inside = [...hiddenFolders, ...secrets.files].filter((path) => all.some((root) => folderContains(root, path)));

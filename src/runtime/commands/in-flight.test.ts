@@ -47,7 +47,7 @@ function host({ ws, state }: Room, more: Partial<Parameters<typeof createShellCo
     writable: [ws],
     wish: "auto",
     sandbox: full,
-    network: false,
+    network: () => false,
     inFlight: new InFlight({ state, skipped: [state] }),
     rootAt: (root) => ({ root, place: root.slice(ws.length + 1), named: root.slice(ws.length + 1), homes: [] }),
     allow: () => [],
@@ -270,7 +270,7 @@ describe("a command that is interrupted", () => {
       join(place.ws, ".."),
       `import { createShellCommands } from "./src/runtime/commands/commands.ts"; import { InFlight } from "./src/runtime/commands/in-flight.ts";
        const ws = ${JSON.stringify(place.ws)}, state = ${JSON.stringify(place.state)};
-       const { commands } = createShellCommands({ name: "killed-${process.pid}", cwd: ws, writable: [ws], wish: "auto", sandbox: ${JSON.stringify(full)}, network: false,
+       const { commands } = createShellCommands({ name: "killed-${process.pid}", cwd: ws, writable: [ws], wish: "auto", sandbox: ${JSON.stringify(full)}, network: () => false,
          inFlight: new InFlight({ state }), rootAt: (root: string) => ({ root, place: "", named: "", homes: [] }), allow: () => [], homes: [], hidden: async () => [], env: () => ({ PATH: "/usr/bin:/bin" })${finisher === undefined ? "" : `, finisher: ${JSON.stringify(finisher)}`} });
        await commands.start(${JSON.stringify(command)});`,
     );

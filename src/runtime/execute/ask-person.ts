@@ -43,7 +43,7 @@ export function createAskPerson({
   const asked = new Map<string, number>();
   let before: Promise<unknown> = Promise.resolve();
 
-  const ask: PerformContext["ask"] = (question, { call: id, wants, signal }) => {
+  const ask: PerformContext["ask"] = (question, { call: id, wants, offersNetwork, signal }) => {
     const turn = before.then(async (): Promise<Answer | undefined> => {
       if (!attended || signal.aborted) return undefined;
       const times = (asked.get(id) ?? 0) + 1;
@@ -51,7 +51,7 @@ export function createAskPerson({
       const call = times === 1 ? id : `${id}.${times}`;
       const patience = answerTimeoutOf(run, signal);
       const answer = run.engine.answer(questionKey(run.id, path, call), patience.signal);
-      run.emit(path, { type: "gate.opened", question, call, ...defined({ wants }) });
+      run.emit(path, { type: "gate.opened", question, call, ...defined({ wants, offersNetwork }) });
       const given = await answer;
       patience.release();
       if (!given && !signal.aborted)

@@ -86,7 +86,7 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
     details,
     files,
     rule: broken,
-  } = await runTool(tool, { input: parsed.value, id: call.id, judged: approved.judged }, assignment, context);
+  } = await runTool(tool, { ...approved, input: parsed.value, id: call.id }, assignment, context);
   const error = status !== "ok";
   const text = error ? told : `${told}${await diagnosticsAfter(tool, call.id, { assignment, context })}`;
   if (broken !== undefined) context.emit({ type: "tool.denied", call: call.id, tool: tool.name, rule: broken, text });
@@ -126,7 +126,7 @@ async function fitting(
 /** Length of the tail that is searched for secrets. */
 const LOOKED_AT = 4 * MAX_OUTPUT_BYTES;
 
-type Started = Readonly<{ input: unknown; id: string; judged: readonly LocatedSubject[] }>;
+type Started = Readonly<{ input: unknown; id: string; judged: readonly LocatedSubject[]; network?: true }>;
 type Ended = Readonly<{
   text: string;
   status: ToolStatus;
@@ -139,7 +139,7 @@ type Ended = Readonly<{
 
 async function runTool(
   tool: Tool,
-  { input, id, judged }: Started,
+  { input, id, judged, network }: Started,
   assignment: Assignment,
   context: PerformContext,
 ): Promise<Ended> {
@@ -196,7 +196,9 @@ async function runTool(
           },
         }),
         ...defined({ agents: context.agents, send: context.send }),
-        ...(assignment.access && { access: accessFor(assignment.access, tool, judged, assignment, record) }),
+        ...(assignment.access && {
+          access: { ...accessFor(assignment.access, tool, judged, assignment, record), ...defined({ network }) },
+        }),
       }),
     );
     const result = await unlessAborted(work, controller.signal);

@@ -30,11 +30,17 @@ export const bash = defineTool({
   timeoutMs: MOST_MS + 10_000, // the command's own timeout fires first and ends it cleanly
   async run({ command, timeoutMs = DEFAULT_MS, background = false }, context) {
     const commands = await commandsOf(context);
+    const network = context.access?.network ? { network: true } : {};
     if (background) {
-      const { id } = await commands.start(command);
+      const { id } = await commands.start(command, network);
       return `Started in the background as ${id}. Read its output with bash_output, stop it with kill_shell.`;
     }
-    const result = await commands.run(command, { timeoutMs, signal: context.signal, report: context.report });
+    const result = await commands.run(command, {
+      timeoutMs,
+      signal: context.signal,
+      report: context.report,
+      ...network,
+    });
     return told(result, timeoutMs);
   },
 });
@@ -50,7 +56,9 @@ export function told(result: ShellCommandResult, timeoutMs: number): Exclude<Too
   const { ended, code, text } = result;
   if (ended === "not-started")
     throw Object.assign(new Error(`the command could not be started: ${text}`), { code: "NOT_STARTED" });
-  const notes = [endOf(result, timeoutMs), ...asideOf(result)].filter((note) => note !== "");
+  const notes = [endOf(result, timeoutMs), ...(result.missedNetwork ? [NO_NETWORK] : []), ...asideOf(result)].filter(
+    (note) => note !== "",
+  );
   const body =
     result.cutBytes === 0
       ? text
@@ -61,6 +69,9 @@ export function told(result: ShellCommandResult, timeoutMs: number): Exclude<Too
   const file = result.cutBytes > 0 && result.file !== undefined ? { file: result.file } : {};
   return { text: whole === "" ? "[no output]" : whole, error: status !== "ok", status, ...file };
 }
+
+const NO_NETWORK =
+  "commands have no network here, which is probably why it failed; call it again only if it needs the network, and the user is asked to allow it with network";
 
 function endOf({ ended, code, signal }: ShellCommandResult, timeoutMs: number): string {
   if (ended === "timeout")

@@ -392,6 +392,7 @@ const help: readonly (readonly [string, string])[] = [
   ["/", `filter: is:failed agent:explore model:x run:y words. is: ${stateWords.join(", ")}`],
   ["y, n", "allow or deny what the task asks; n takes words about what to change"],
   ["a", "allow this exact call for the rest of the run"],
+  ["w", "allow a command with network, where the sandbox has none and it needs it"],
   ["i", "answer in words"],
   ["m", "send a message to a running task"],
   ["p", "pause, or resume what is paused"],

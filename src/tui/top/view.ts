@@ -48,7 +48,11 @@ export const firstView: TopView = {
 export type Act =
   | Readonly<{ do: "quit" }>
   | Readonly<{ do: "open"; row: TopRow; page: "transcript" | "diff" }>
-  | Readonly<{ do: "answer"; question: Question; answer: { approve: boolean; text?: string; always?: true } }>
+  | Readonly<{
+      do: "answer";
+      question: Question;
+      answer: { approve: boolean; text?: string; always?: true; network?: true };
+    }>
   | Readonly<{ do: "message"; row: TopRow; text: string }>
   /** One of our own commands, given as its words. */
   | Readonly<{ do: "command"; words: readonly string[] }>
@@ -163,6 +167,8 @@ function begun(view: TopView, row: TopRow, action: RowAction, type: (what: Typin
       return { view, act: { do: "answer", question: questionOf(row), answer: { approve: true } } };
     case "always":
       return { view, act: { do: "answer", question: questionOf(row), answer: { approve: true, always: true } } };
+    case "network":
+      return { view, act: { do: "answer", question: questionOf(row), answer: { approve: true, network: true } } };
     case "deny":
     case "answer":
     case "message":

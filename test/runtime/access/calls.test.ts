@@ -1,9 +1,11 @@
-import { existsSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { type Agent, createCrew, defineTool, type Event } from "../../../src/index.ts";
 import { scripted } from "../../../src/models/scripted/scripted.ts";
+import { needs } from "../../needs.ts";
 import { call, play } from "../../support/play.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
@@ -332,4 +334,48 @@ test("other folders that may be written are reached by their absolute path, and 
     ["read_file", false],
   ]);
   expect(readFileSync(join(other, "b.txt"), "utf8")).toBe("new");
+});
+
+test("a command that needs the network is asked about, and has it only when the answer says so", async (context) => {
+  const bwrap = await needs("bwrap");
+  if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
+  const server = createServer((socket) => socket.end("hello\n"));
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  const port = typeof address === "object" && address ? address.port : 0;
+  const cwd = tempFolder({
+    curl: `#!/bin/bash\nexec 3<>/dev/tcp/127.0.0.1/${port} && read -r line <&3; echo "$line"; [ "$line" ]\n`,
+  });
+  chmodSync(join(cwd, "curl"), 0o755);
+  const command = "./curl";
+  const starved = "bash -c 'echo getaddrinfo ENOTFOUND; exit 1'";
+  const { questions, ended, events } = await play(
+    [command, `env -i ${command}`, starved, starved].map((line) => call("bash", { command: line })),
+    {
+      cwd,
+      permissions: { allow: ["bash"] },
+      answer: (question) => ({ approve: true, ...(question.includes("env -i") && { network: true }) }),
+    },
+  );
+  // Neither what a rule allows nor a plain yes gives a command the network.
+  expect(ended.map(({ text, error }) => [error, text.includes("hello")])).toEqual([
+    [true, false],
+    [false, true],
+    [true, false],
+    [true, false],
+  ]);
+  expect(ended[2]!.text).toContain("commands have no network here");
+  expect(questions.map((text) => /allow it with network/.test(text))).toEqual([true, true, true]);
+  expect(events.filter((event) => event.type === "gate.opened" && event.offersNetwork)).toHaveLength(3);
+});
+
+test("a rule against the network is not opened by an answer", async () => {
+  const { questions, events } = await play([call("bash", { command: "curl http://127.0.0.1:1" })], {
+    permissions: { deny: ["network"] },
+    answer: () => ({ approve: true, network: true }),
+  });
+  expect(questions).toHaveLength(1);
+  expect(questions[0]).not.toContain("with network");
+  expect(events.some((event) => event.type === "gate.opened" && event.offersNetwork)).toBe(false);
 });
