@@ -39,6 +39,7 @@ import { resumeRun } from "./runtime/resume/resume-run.ts";
 import { drive } from "./runtime/run/drive.ts";
 import type { Run } from "./runtime/run/run.ts";
 import type { LoadedConfig } from "./runtime/settings/load-config.ts";
+import { notifyRun } from "./crew/notify-run.ts";
 import { traceRun } from "./crew/trace-run.ts";
 import { openTrust, trustEverything } from "./runtime/settings/trust.ts";
 import { foldWhole } from "./runtime/store/fold-journal.ts";
@@ -135,6 +136,12 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
   const outfit = createOutfit(setup, { ...options, skills: async () => (await finds.skills()).all });
   const { models, redactor, store, clock, random } = outfit;
 
+  const notices = {
+    notify: config.notify,
+    network: config.network,
+    env,
+    ...(setup.home !== false && { log: join(state, "notify.log") }),
+  };
   const start = (what: RunInput | Plan, more: RunOptions = {}): Run => {
     checkRunOptions(more);
     const id = more.id ?? runId(random);
@@ -147,8 +154,10 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
         const deck = more.deck?.({ cwd, redactor });
         try {
           const plan = compile(what, { strict: more.strict ?? false, ...defined({ references: config.references }) });
-          await traceRun(config.telemetry, it, async (traced) =>
-            drive(await prepare({ run: id, plan, options: more, deck }), traced),
+          await traceRun(config.telemetry, it, (traced) =>
+            notifyRun(notices, traced, async (told) =>
+              drive(await prepare({ run: id, plan, options: more, deck }), told),
+            ),
           );
         } finally {
           await deck?.end();
@@ -210,11 +219,13 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
             config.telemetry,
             it,
             (traced) =>
-              resumeRun(traced, recorded, {
-                retryFailed,
-                ...defined({ task }),
-                prepare: (plan) => prepare({ run: id, plan, options: more, recorded, force }),
-              }),
+              notifyRun({ ...notices, resumed: true }, traced, (told) =>
+                resumeRun(told, recorded, {
+                  retryFailed,
+                  ...defined({ task }),
+                  prepare: (plan) => prepare({ run: id, plan, options: more, recorded, force }),
+                }),
+              ),
             { resumed: true },
           );
         },

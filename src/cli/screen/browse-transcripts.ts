@@ -9,6 +9,7 @@ import {
 import type { Highlight } from "../../tui/markdown/options.ts";
 import { Screen } from "../../tui/screen.ts";
 import { createRawInput } from "../terminal/raw-input.ts";
+import { restoreOnEnd } from "../terminal/restore-terminal.ts";
 
 const ALTERNATE_ON = "\u001b[?1049h\u001b[2J\u001b[H";
 const ALTERNATE_OFF = "\u001b[?1049l";
@@ -43,11 +44,14 @@ export async function browseTranscripts(
     const back = (): void => {
       input.stop();
       stderr.off("resize", clean);
-      process.off("exit", leave);
+      withdraw();
       leave();
       done();
     };
+    let shown = true;
     const leave = (): void => {
+      if (!shown) return;
+      shown = false;
       screen.close();
       stderr.write(ALTERNATE_OFF);
     };
@@ -61,11 +65,15 @@ export async function browseTranscripts(
       closed: back,
       suspend: leave,
       resume: () => {
+        shown = true;
         stderr.write(ALTERNATE_ON);
         clean();
       },
     });
-    process.once("exit", leave);
+    const withdraw = restoreOnEnd(() => {
+      input.stop();
+      leave();
+    });
     stderr.on("resize", clean);
     stderr.write(ALTERNATE_ON);
     input.start();

@@ -5,6 +5,7 @@ import { formatDuration } from "../../core/text/duration.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
+import { timelineText } from "../../core/view/timeline.ts";
 import { createLook } from "../../core/view/look.ts";
 import { transcriptsOf } from "../../core/view/transcript.ts";
 import { counted, terminalLine } from "../../core/view/words.ts";
@@ -66,35 +67,8 @@ const parts: Readonly<Record<Exclude<PageTab, "diff">, (events: readonly KeptEve
         return [`== ${event.path}: agent ${event.agent}, model ${event.model}\n${rights}${definition}`];
       })
       .join("\n"),
-  timeline,
+  timeline: timelineText,
 };
-
-/** Per task how long it waited before it began, and how long it worked since. */
-function timeline(events: readonly KeptEvent[], { startedAt, nodes }: State): string {
-  const begun = new Map<string, number>();
-  const ended = new Map<string, number>();
-  for (const event of events) {
-    if (event.type === "node.started" && !begun.has(event.path)) begun.set(event.path, event.at);
-    if (event.type === "node.ended") ended.set(event.path, event.at);
-  }
-  const last = events.at(-1)?.at ?? startedAt;
-  const span = Math.max(1, last - startedAt);
-  const at = (time: number): number => Math.max(0, Math.min(BAR, Math.round(((time - startedAt) / span) * BAR)));
-  const lines = Array.from(begun, ([path, from]) => {
-    const to = ended.get(path) ?? last;
-    const bar = `${".".repeat(at(from))}${"#".repeat(Math.max(1, at(to) - at(from)))}`.slice(0, BAR).padEnd(BAR);
-    const status = nodes.get(path)?.status ?? "";
-    return `[${bar}] waited ${formatDuration(from - startedAt, "spaced").padStart(7)}  worked ${formatDuration(to - from, "spaced").padStart(7)}  ${status.padEnd(9)} ${terminalLine(path)}`;
-  });
-  return lines.length === 0
-    ? ""
-    : [
-        `. waited   # worked   (${formatDuration(span, "spaced")} in all, ${counted(lines.length, "task")})`,
-        ...lines,
-      ].join("\n");
-}
-
-const BAR = 24;
 
 async function diffLines(crew: Crew, run: string, path: string): Promise<string[]> {
   const { files, unseen } = await crew.changes(run, path === "" ? {} : { task: path });

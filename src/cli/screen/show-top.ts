@@ -10,6 +10,7 @@ import type { Look } from "../../core/view/look.ts";
 import { counted } from "../../core/view/words.ts";
 import type { Crew } from "../../crew.ts";
 import { createRawInput } from "../terminal/raw-input.ts";
+import { restoreOnEnd } from "../terminal/restore-terminal.ts";
 import { carryOut, notification } from "./act.ts";
 import { followRuns } from "../../crew/follow-runs.ts";
 import { pageLines } from "./pages.ts";
@@ -145,12 +146,15 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
       draw();
     },
   });
-  const close = (): void => screen.close();
+  const restore = (): void => {
+    input.stop();
+    screen.close();
+  };
   const tick = setInterval(schedule, TICK_MS);
   const signals = (Object.keys(codes) as (keyof typeof codes)[]).map(
     (name) => [name, () => leave(codes[name])] as const,
   );
-  process.once("exit", close);
+  const withdraw = restoreOnEnd(restore);
   stderr.on("resize", draw);
   try {
     return await new Promise<number>((done) => {
@@ -166,8 +170,7 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
     clearTimeout(timer);
     for (const [name, act] of signals) process.off(name, act);
     stderr.off("resize", draw);
-    input.stop();
-    close();
-    process.off("exit", close);
+    restore();
+    withdraw();
   }
 }

@@ -21,14 +21,34 @@ const ENDING = [
   "SIGXFSZ",
 ] as const satisfies readonly NodeJS.Signals[];
 
+/** What restores the terminal, the newest first: a screen may be open above another one. */
+const restores: (() => void)[] = [];
+let withdrawListeners: (() => void) | undefined;
+
 /**
  * Calls `restore` however the process ends: by itself, by an exception (before it is reported), or by any signal but
  * SIGKILL. A signal that something else handles is left to it. Returns a function that withdraws this.
  */
 export function restoreOnEnd(restore: () => void): () => void {
+  restores.unshift(restore);
+  withdrawListeners ??= listen();
+  return () => {
+    const at = restores.indexOf(restore);
+    if (at >= 0) restores.splice(at, 1);
+    if (restores.length > 0) return;
+    withdrawListeners?.();
+    withdrawListeners = undefined;
+  };
+}
+
+/** One listener for all screens: with one each, every screen would take the others for a handler of the signal. */
+function listen(): () => void {
+  const restoreAll = (): void => {
+    for (const restore of [...restores]) restore();
+  };
   const receive = (name: NodeJS.Signals): void => {
     if (process.listenerCount(name) > 1) return; // it is handled, and the process may go on
-    restore();
+    restoreAll();
     withdraw();
     process.kill(process.pid, name);
   };
@@ -41,9 +61,9 @@ export function restoreOnEnd(restore: () => void): () => void {
     }
   });
   const withdraw = (): void => {
-    process.off("exit", restore).off("uncaughtExceptionMonitor", restore);
+    process.off("exit", restoreAll).off("uncaughtExceptionMonitor", restoreAll);
     for (const name of handled) process.off(name, receive);
   };
-  process.once("exit", restore).on("uncaughtExceptionMonitor", restore);
+  process.once("exit", restoreAll).on("uncaughtExceptionMonitor", restoreAll);
   return withdraw;
 }

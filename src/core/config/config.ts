@@ -67,6 +67,26 @@ export const config = z.strictObject({
     })
     .optional()
     .describe("export runs as OpenTelemetry spans (default: off)"),
+  notify: z
+    .strictObject({
+      on: z
+        .array(z.enum(["needs-you", "done"]))
+        .min(1)
+        .optional()
+        .describe("when: a run needs you, a run has ended (default: both)"),
+      command: z
+        .string()
+        .min(1)
+        .optional()
+        .describe("command to run, with SUBCREW_EVENT, SUBCREW_RUN, SUBCREW_TEXT and JSON on its standard input"),
+      webhook: z
+        .url({ protocol: /^https?$/ })
+        .optional()
+        .describe("address that gets the same JSON; one that is not public has to be in network.allowHosts"),
+      desktop: z.boolean().optional().describe("true: a notification of the desktop (notify-send, osascript)"),
+    })
+    .optional()
+    .describe("how you are told that a run needs you or is done, wherever it runs (default: off)"),
   updates: z
     .enum(["on", "off"])
     .optional()

@@ -1,0 +1,156 @@
+import { execFile } from "node:child_process";
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Config } from "../core/config/config.ts";
+import { explain } from "../core/outcome/outcome.ts";
+import type { Event } from "../core/run/event.ts";
+import { messageOf } from "../core/schema/error.ts";
+import { passedEnv } from "../core/secrets/pass-env.ts";
+import { describe } from "../core/view/nodes.ts";
+import { terminalLine } from "../core/view/words.ts";
+import { appendRegularSync } from "../runtime/disk/regular-file.ts";
+import { createGuardedFetch } from "../runtime/network/guarded-fetch.ts";
+import type { Drive } from "../runtime/run/run.ts";
+
+/** What a person is told: that a run needs them, or that it has ended. */
+export type Notice = Readonly<{
+  event: "needs-you" | "done";
+  run: string;
+  /** What the run is about. */
+  title: string;
+  /** The task that asks; empty for the run itself. */
+  task: string;
+  /** `ok`, `failed` or `cancelled` of a run that has ended. */
+  status?: string;
+  /** The question, or how the run ended. */
+  text: string;
+}>;
+
+export type NotifyOptions = Readonly<{
+  notify: Config["notify"];
+  network: Config["network"];
+  env: Readonly<Record<string, string | undefined>>;
+  /** The file that failures are written to; absent: they are not kept. */
+  log?: string | undefined;
+  /** What happened before was told by the process in which it happened. */
+  resumed?: boolean;
+}>;
+
+/** How long the end of a run waits for its notices. */
+const TIMEOUT_MS = 10_000;
+
+/** Drives a run and, where the settings ask for it, tells the person when it needs them and when it is done. */
+export async function notifyRun(options: NotifyOptions, it: Drive, work: (it: Drive) => Promise<void>): Promise<void> {
+  const { notify, resumed = false } = options;
+  const kinds = notify?.on ?? ["needs-you", "done"];
+  if (!notify) return work(it);
+  const sent: Promise<void>[] = [];
+  let begun = !resumed;
+  const publish: Drive["publish"] = (event) => {
+    begun ||= event.type === "run.resumed";
+    it.publish(event);
+    const notice = begun ? noticeOf(event, it.state) : undefined;
+    if (notice && kinds.includes(notice.event)) sent.push(tell(notice, options));
+  };
+  try {
+    await work({ run: it.run, signal: it.signal, state: it.state, connect: it.connect, publish });
+  } finally {
+    await Promise.all(sent);
+  }
+}
+
+function noticeOf(event: Event, state: Drive["state"]): Notice | undefined {
+  const about = { run: state.run, title: describe(state) };
+  switch (event.type) {
+    case "gate.opened":
+      return { ...about, event: "needs-you", task: event.path, text: event.question };
+    case "node.parked":
+      return event.waitsFor === "person" || (event.until === undefined && event.nextTry === undefined)
+        ? { ...about, event: "needs-you", task: event.path, text: `${event.why}. ${event.helps}` }
+        : undefined;
+    case "run.ended": {
+      const { status } = event.outcome;
+      return { ...about, event: "done", task: "", status, text: status === "ok" ? "ok" : explain(event.outcome) };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Tells it in every way that the settings name. A way that fails is noted, and nothing else happens. */
+async function tell(notice: Notice, { notify, network, env, log }: NotifyOptions): Promise<void> {
+  const ways: readonly (readonly [string, Promise<unknown>])[] = [
+    ...(notify?.command === undefined
+      ? []
+      : [["command", ran("/bin/sh", ["-c", notify.command], notice, env)] as const]),
+    ...(notify?.desktop ? [["desktop", ran(...desktop(notice), notice, env)] as const] : []),
+    ...(notify?.webhook === undefined ? [] : [["webhook", posted(notify.webhook, notice, { network, env })] as const]),
+  ];
+  for (const [how, done] of ways)
+    await done.catch(async (error: unknown) => {
+      if (log === undefined) return;
+      const line = `${new Date().toISOString()} ${notice.run} ${how}: ${terminalLine(messageOf(error))}\n`;
+      await mkdir(dirname(log), { recursive: true, mode: 0o700 })
+        .then(() => appendRegularSync(log, line))
+        .catch(() => {}); // a full disk must not end a run
+    });
+}
+
+/** Runs a program of the person. What a run says is never part of its command line: it is in variables and on its input. */
+function ran(file: string, args: readonly string[], notice: Notice, env: NotifyOptions["env"]): Promise<void> {
+  return new Promise((done, fail) => {
+    const variables = {
+      ...passedEnv(env, DESKTOP_VARIABLES),
+      SUBCREW_EVENT: notice.event,
+      SUBCREW_RUN: notice.run,
+      SUBCREW_TASK: notice.task,
+      SUBCREW_STATUS: notice.status ?? "",
+      SUBCREW_TITLE: terminalLine(notice.title),
+      SUBCREW_TEXT: terminalLine(notice.text),
+    };
+    const child = execFile(file, args, { env: variables, timeout: TIMEOUT_MS, maxBuffer: 1_000_000 }, (error) =>
+      error ? fail(error) : done(),
+    );
+    child.stdin?.on("error", () => {}).end(`${JSON.stringify(notice)}\n`);
+  });
+}
+
+/** Where a program finds the desktop of the person. */
+const DESKTOP_VARIABLES = ["DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "XAUTHORITY"];
+
+function desktop({ event, title, text, status }: Notice): readonly [file: string, args: readonly string[]] {
+  const head = `subcrew: ${event === "needs-you" ? "needs you" : (status ?? "done")}`;
+  const body = [title, text]
+    .map(terminalLine)
+    .filter((part) => part !== "" && part !== "ok")
+    .join("\n");
+  if (process.platform === "darwin")
+    return [
+      "osascript",
+      [
+        "-e",
+        "on run argv",
+        "-e",
+        "display notification (item 2 of argv) with title (item 1 of argv)",
+        "-e",
+        "end run",
+        head,
+        body,
+      ],
+    ];
+  return ["notify-send", ["--app-name=subcrew", "--", head, body]];
+}
+
+async function posted(
+  url: string,
+  notice: Notice,
+  { network, env }: Pick<NotifyOptions, "network" | "env">,
+): Promise<void> {
+  const rules = Object.fromEntries(Object.entries(network ?? {}).filter(([, value]) => value !== undefined));
+  const fetch = createGuardedFetch(rules, { timeoutMs: TIMEOUT_MS, env });
+  const { status } = await fetch(
+    { url, method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(notice) },
+    new AbortController().signal,
+  );
+  if (status >= 300) throw new Error(`the webhook answered with ${status}`);
+}
