@@ -6,6 +6,7 @@ import type { Message } from "../../core/model/model.ts";
 import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
 import { nodeAt } from "../../core/plan/graph.ts";
 import type { Plan } from "../../core/plan/plan.ts";
+import type { Task } from "../../core/plan/task.ts";
 import { permit, rightTo } from "../../core/policy/permit.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { historyOf } from "../../core/run/history.ts";
