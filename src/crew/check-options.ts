@@ -1,3 +1,4 @@
+import { toolNameStyles } from "../core/vocabulary/tool-name-styles.ts";
 import { z } from "zod";
 import { permissions } from "../core/policy/permissions.ts";
 import { runParameters } from "../core/run/run-parameters.ts";
@@ -53,6 +54,7 @@ const crewOptions = z.strictObject({
   callersMayChoose: flag.describe("whether an agent that starts another may choose its model"),
   output: table.describe("how much of outputs is kept and shown"),
   delegationTools: texts.describe("the delegation tools of agents whose files name none"),
+  toolNames: z.enum(toolNameStyles).optional().describe("how tools are called in front of models"),
   projectInstructions: flag.describe("false: agents are not told what the project says"),
   diagnostics: table.describe("a command that checks the project"),
   concurrency: runParameters.shape.concurrency,

@@ -54,6 +54,7 @@ const spending = {
   ms: z.number().optional().describe("how long it took, in milliseconds"),
   artifact: artifact.optional().describe("the full output, as the store of the run has it"),
   summaryChars: z.number().optional().describe("how many characters the agent that started it reads"),
+  summaryCut: z.enum(["simple", "smart"]).optional().describe("where that excerpt ends"),
   limit: reachedLimitSchema.optional().describe("the limit that cut it short"),
   changes: changes.optional().describe("changes in a worktree"),
   approved: z.boolean().optional().describe("false: the work was accepted without approval"),

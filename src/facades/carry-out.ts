@@ -4,7 +4,7 @@ import type { Plan } from "../core/plan/plan.ts";
 import type { Task } from "../core/plan/task.ts";
 import type { ReadDelegation, StartedNode } from "../core/task/engine.ts";
 import type { ToolContext } from "../core/task/tool.ts";
-import { cutHead, INLINE_CHARS } from "../core/text/cut.ts";
+import { cutSummary, INLINE_CHARS } from "../core/text/cut.ts";
 import { nodeIds } from "../modes/names.ts";
 
 /** The request to one agent. The prompt is literal: nothing in it is a placeholder. */
@@ -56,7 +56,7 @@ export const begunTask = ({ run: other, under }: StartedNode, id: string, run: s
 /** The excerpt of an outcome that the caller reads: its beginning, and the file with the rest. */
 export function outputExcerpt(outcome: ReadOutcome, chars: number = INLINE_CHARS): string {
   const said = "output" in outcome ? (outcome.output ?? "") : "";
-  const { text, cut } = cutHead(said, outcome.summaryChars ?? chars);
+  const { text, cut } = cutSummary(said, outcome.summaryChars ?? chars, outcome.summaryCut);
   const rest =
     cut && outcome.file !== undefined
       ? `\n\n... [truncated, full output: ${outcome.file}]`

@@ -1,7 +1,7 @@
 import { explain, type Outcome, type ReadOutcome } from "../core/outcome/outcome.ts";
 import type { Node, Plan } from "../core/plan/plan.ts";
 import { taskId } from "../core/plan/task-id.ts";
-import { cutHead, INLINE_CHARS } from "../core/text/cut.ts";
+import { cutHead, cutSummary, INLINE_CHARS } from "../core/text/cut.ts";
 import { defined } from "../core/text/defined.ts";
 import { noUsageStats, type ParallelToolDetails, type TaskResult, type UsageStats } from "./parallel/task-result.ts";
 
@@ -44,7 +44,11 @@ const ids: Readonly<Record<ParallelMode, (id: string, at: number) => string>> = 
 };
 
 function resultFor({ mode, id, at, node, outcome }: Part): TaskResult {
-  const { text, cut } = cutHead("output" in outcome ? (outcome.output ?? "") : "");
+  const { text, cut } = cutSummary(
+    "output" in outcome ? (outcome.output ?? "") : "",
+    outcome.summaryChars,
+    outcome.summaryCut,
+  );
   const work = node.kind === "loop" ? (node.body.nodes["plan"] ?? node.body.nodes["work"]) : node;
   const task = work?.kind === "task" ? work.task : undefined;
   const good = outcome.status === "ok";

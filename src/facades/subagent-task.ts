@@ -4,7 +4,7 @@ import { type Caller, offered, spawnRefusal } from "../core/delegation/spawn.ts"
 import type { Outcome } from "../core/outcome/outcome.ts";
 import { limitNote } from "../core/outcome/reached-limit.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/task/tool.ts";
-import { cutHead } from "../core/text/cut.ts";
+import { cutSummary } from "../core/text/cut.ts";
 import { defined } from "../core/text/defined.ts";
 import { asId, nodeIds } from "../modes/names.ts";
 import { describeAgents } from "./agent-lines.ts";
@@ -204,7 +204,9 @@ function resultText(
 /** What of a result becomes part of the caller's conversation. */
 export function shortened(outcome: Outcome): string {
   const note = outcome.limit === undefined ? "" : `\n\n[${limitNote(outcome)}]`;
-  return "output" in outcome ? `${cutHead(outcome.output ?? "", outcome.summaryChars).text}${note}` : "";
+  return "output" in outcome
+    ? `${cutSummary(outcome.output ?? "", outcome.summaryChars, outcome.summaryCut).text}${note}`
+    : "";
 }
 
 function failureText(outcome: Outcome, resume: string | undefined): string {

@@ -77,7 +77,7 @@ function endLines(state: State, look: Look): string[] {
   const outcome = state.outcome ?? { status: "cancelled", reason: "the run has not ended" };
   if (outcome.status === "ok")
     return [
-      `${colors.green("done")} in ${took(ms)}${look.signs.dot}${facts}`,
+      `${colors.green("done")} in ${took(ms, look)}${look.signs.dot}${facts}`,
       ...(outcome.limit ? [`  ${colors.yellow(limitNote(outcome))}`] : []),
       ...(state.offline ? [`  ${colors.yellow(OFFLINE)}`] : []),
     ];
@@ -88,7 +88,7 @@ function endLines(state: State, look: Look): string[] {
         .split("\n")
         .map((line) => `  ${terminalLine(line)}`);
   const hint = alreadySaid(state, outcome) || hintOf(outcome) === "" ? [] : [`  ${hintOf(outcome)}`];
-  return [`${word} after ${took(ms)}${look.signs.dot}${facts}`, ...why, ...hint];
+  return [`${word} after ${took(ms, look)}${look.signs.dot}${facts}`, ...why, ...hint];
 }
 
 const OFFLINE = "No key of a model provider was found, so the offline model answered.";

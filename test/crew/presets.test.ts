@@ -3,6 +3,8 @@ import { settleConfig } from "../../src/core/config/layers.ts";
 import { createCrew } from "../../src/crew.ts";
 import type { ModelRequest } from "../../src/core/model/model.ts";
 import { scripted } from "../../src/models/scripted/scripted.ts";
+import { createLook } from "../../src/core/view/look.ts";
+import { took } from "../../src/core/view/words.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const crewWith = (config: Parameters<typeof createCrew>[0]) =>
@@ -69,4 +71,57 @@ test("with omp, an agent is reminded three times of the result that its schema a
     models: { m: model },
   }).run({ mode: "single", agent: boss.name, task: "Go." });
   expect([result.status, model.requests.length]).toEqual(["failed", 4]);
+});
+
+test.each([
+  ["omp", ["read", "write", "edit", "grep", "find", "ls", "bash"]],
+  ["pegasus", ["read_file", "write_file", "grep_files", "list_files"]],
+  ["mycode", ["Read", "Write", "Edit", "Grep", "Glob", "LS", "Bash", "WebFetch", "TodoWrite"]],
+  ["pi-parallel", ["read", "write", "edit", "grep", "find", "ls", "bash"]],
+  [
+    "gemini",
+    ["read_file", "replace", "search_file_content", "list_directory", "run_shell_command", "google_web_search"],
+  ],
+  ["unified", ["read_file", "write_file", "edit_file", "grep_files", "glob", "list_files", "bash"]],
+] as const)(
+  "with %s, a model is shown the tools by the names of that system, and calls them so",
+  async (preset, names) => {
+    const cwd = tempFolder({ "note.txt": "the word is heron" });
+    let offered: string[] = [];
+    let heard = "";
+    const reader = names.find((name) => /^read/i.test(name)) ?? "read_file";
+    const turn = (request: ModelRequest) => {
+      offered = request.tools.map(({ name }) => name);
+      const answers = request.messages.flatMap((message) => (message.role === "tool" ? message.results : []));
+      heard = answers.map(({ text }) => text).join();
+      return answers.length > 0 ? "done" : { calls: [{ name: reader, input: { path: "note.txt" } }] };
+    };
+    const model = scripted(turn, turn);
+    const agents = [{ name: "worker", description: "d", instructions: "i" }];
+    const crew = createCrew({
+      cwd,
+      env: { HOME: tempFolder(), PATH: "" },
+      config: { preset },
+      agents,
+      models: { m: model },
+    });
+    const run = crew.run({ mode: "single", agent: "worker", task: "Go." });
+    expect((await run).status).toBe("ok");
+    expect(names.filter((name) => !offered.includes(name))).toEqual([]);
+    expect(heard).toContain("the word is heron");
+    expect([...run.state.nodes.values()][0]!.tools).toEqual({ read_file: 1 });
+  },
+);
+
+test("mycode writes durations with blanks, pi-parallel without", () => {
+  const styles = (["mycode", "pi-parallel", "unified"] as const).map(
+    (preset) => settleConfig({ user: { preset } }).config.durations,
+  );
+  expect(styles).toEqual(["spaced", "tight", undefined]);
+  const look = createLook({ color: false, unicode: false });
+  expect(styles.map((durations) => took(90_000, { ...look, ...(durations && { durations }) }))).toEqual([
+    "1m 30s",
+    "1m30s",
+    "1m30s",
+  ]);
 });

@@ -15,6 +15,10 @@ export function terminal(flags: ColorFlag): Terminal {
   return { look: lookOn(stderr, flags), live: stderr.isTTY && !isDumb(), attended: stdin.isTTY && stderr.isTTY };
 }
 
+/** The same place, with durations as the settings write them. */
+export const withDurations = (place: Terminal, durations: Look["durations"]): Terminal =>
+  durations === undefined ? place : { ...place, look: { ...place.look, durations } };
+
 /** The look of lists and reports on standard output. */
 export const stdoutLook = (flags: ColorFlag): Look => lookOn(process.stdout, flags);
 

@@ -30,7 +30,7 @@ export function endLines(state: State, events: readonly KeptEvent[], look: Look)
       : []),
     colors.dim(
       listed(
-        [took(ms), agents > 0 ? counted(agents, "agent") : "", ...spentInAll(state.usage, state.cost), state.run],
+        [took(ms, look), agents > 0 ? counted(agents, "agent") : "", ...spentInAll(state.usage, state.cost), state.run],
         look,
       ),
     ),

@@ -53,7 +53,7 @@ export const chatCommand: CliCommand = {
   act: async (words, flags) => {
     const [
       { trustedCrew, runOptionsOf },
-      { terminal },
+      { terminal, withDurations },
       { withFlags },
       { createConversation },
       { homeOf },
@@ -68,8 +68,8 @@ export const chatCommand: CliCommand = {
       import("./surface.ts"),
       import("./slash.ts"),
     ]);
-    const place = terminal(flags);
     const crew = await trustedCrew(flags);
+    const place = withDurations(terminal(flags), crew.settings.config.durations);
     const kept = await import("./kept-conversations.ts");
     const resumed =
       flags.resume === undefined

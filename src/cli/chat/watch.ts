@@ -82,6 +82,6 @@ function show(state: State, look: Look, quiet: boolean): void {
   const ms = Math.max(0, (state.endedAt ?? state.startedAt) - state.startedAt);
   const agents = [...state.nodes.values()].filter(({ path, kind }) => kind === "task" && path.includes("/")).length;
   process.stderr.write(
-    `${colors.dim(listed([took(ms), agents > 0 ? counted(agents, "agent") : "", ...spentInAll(state.usage, state.cost), state.run], look))}\n`,
+    `${colors.dim(listed([took(ms, look), agents > 0 ? counted(agents, "agent") : "", ...spentInAll(state.usage, state.cost), state.run], look))}\n`,
   );
 }

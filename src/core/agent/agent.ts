@@ -1,5 +1,6 @@
 import type { AgentRules } from "../rules/agent-rule.ts";
 import { isStandardSchema, type OutputOf, plainSchemaOf, type StandardSchema } from "../schema/standard-schema.ts";
+import type { SummaryCut } from "../text/cut.ts";
 import type { JsonSchema } from "../text/json.ts";
 import type { ResourceLimits } from "../vocabulary/limits.ts";
 import type { AgentServers } from "../vocabulary/mcp-server.ts";
@@ -34,6 +35,8 @@ export type Agent = Readonly<{
   completion?: Completion;
   /** How many characters of its result the agent that started it reads; the rest is in a file. */
   summaryChars?: number;
+  /** Where a longer result is cut: at that character (simple, the default), or after a whole paragraph or sentence (smart). */
+  summaryCut?: SummaryCut;
   /** What its result is when it ends with text: its last message (default), or all of them. */
   summary?: "last" | "all";
   /** Name of the result parameter of the finish tool; `result` by default. */

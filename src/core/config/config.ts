@@ -7,6 +7,7 @@ import { resourceLimits } from "../vocabulary/limits-schema.ts";
 import { mcpServers } from "../vocabulary/mcp-server.ts";
 import { thinking } from "../vocabulary/thinking.ts";
 import { tierNames } from "../vocabulary/tiers.ts";
+import { toolNameStyles } from "../vocabulary/tool-name-styles.ts";
 
 const models = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]);
 const names = z.array(z.string().min(1));
@@ -120,6 +121,16 @@ export const config = z.strictObject({
     .min(1)
     .optional()
     .describe("delegation tools of agents whose file spells none (default: task)"),
+  toolNames: z
+    .enum(toolNameStyles)
+    .optional()
+    .describe(
+      "how tools are called in front of models: by our names (canonical, default), or as that system calls them",
+    ),
+  durations: z
+    .enum(["tight", "spaced"])
+    .optional()
+    .describe("how the command writes durations: 1m30s (tight, default) or 1m 30s (spaced)"),
   references: z
     .enum(["parallel", "serial"])
     .optional()
@@ -131,6 +142,12 @@ export const config = z.strictObject({
       summaryChars: count
         .optional()
         .describe("how many characters of a result the agent that asked for it reads (default 2000)"),
+      summaryCut: z
+        .enum(["simple", "smart"])
+        .optional()
+        .describe(
+          "where a longer result is cut: at that character (simple, default), or after a paragraph or sentence (smart)",
+        ),
       maxBytes: count.optional().describe("how many bytes of a tool's result a model reads (default 51200)"),
       maxLines: count.optional().describe("how many lines of a tool's result a model reads (default 2000)"),
     })

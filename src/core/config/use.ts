@@ -14,6 +14,7 @@ const CREW_WORDS = [
   "schemaPrecedence",
   "delegation",
   "delegationTools",
+  "toolNames",
   "output",
   "engine",
 ] as const satisfies readonly (keyof Config)[];

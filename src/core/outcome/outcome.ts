@@ -1,3 +1,4 @@
+import type { SummaryCut } from "../text/cut.ts";
 import { showsNothing } from "../text/sanitize.ts";
 import type { Artifact } from "./artifact.ts";
 import type { ReachedLimit } from "./reached-limit.ts";
@@ -73,6 +74,8 @@ export type Spending = Readonly<{
   artifact?: Artifact;
   /** How many characters of its output the agent that started it reads. */
   summaryChars?: number;
+  /** Where that excerpt ends; at the character where absent. */
+  summaryCut?: SummaryCut;
   /** The limit that cut it short. */
   limit?: ReachedLimit;
   /** Its changes in a worktree, and whether they were applied. */

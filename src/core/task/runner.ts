@@ -1,3 +1,4 @@
+import type { ToolNameStyle } from "../vocabulary/tool-name-styles.ts";
 import type { Agent, Completion } from "../agent/agent.ts";
 import type { Catalog } from "../delegation/catalog.ts";
 import type { Miss, ModelWish, WishSource } from "../model/choose.ts";
@@ -81,6 +82,8 @@ export type Assignment = Readonly<{
   system: string;
   /** How much of a tool's result the model reads, where that is not the usual. */
   cut?: CutLimits;
+  /** How the tools are called in front of the model; by our own names where absent. */
+  toolNames?: ToolNameStyle;
   /** What the project tells its agents; it is part of `system`. */
   projectInstructions?: string;
   /** The agent's own part of the prompt, with inputs filled in. */

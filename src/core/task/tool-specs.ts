@@ -2,13 +2,28 @@ import type { ToolCall, ToolSpec } from "../model/model.ts";
 import { permit, type Rights } from "../policy/permit.ts";
 import { isZodType, plainSchemaOf } from "../schema/standard-schema.ts";
 import type { JsonSchema } from "../text/json.ts";
+import { styledToolNames, type ToolNameStyle } from "../vocabulary/tool-name-styles.ts";
 import type { Tool } from "./tool.ts";
 
 /** The tools shown to the model: exactly those it may execute. */
-export function toolSpecs(tools: ReadonlyMap<string, Tool>, rights: Rights): ToolSpec[] {
+export function toolSpecs(
+  tools: ReadonlyMap<string, Tool>,
+  rights: Rights,
+  style: ToolNameStyle = "canonical",
+): ToolSpec[] {
   return [...tools.values()]
     .filter(({ name }) => permit(rights, name).allowed)
-    .map((tool) => ({ name: tool.name, description: tool.description, input: inputSchemaOf(tool) }));
+    .map((tool) => ({
+      name: shownName(tool, tools, style),
+      description: tool.description,
+      input: inputSchemaOf(tool),
+    }));
+}
+
+/** The name in front of the model. A tool that already has such a name keeps it to itself. */
+function shownName({ name }: Tool, tools: ReadonlyMap<string, Tool>, style: ToolNameStyle): string {
+  const styled = Object.hasOwn(styledToolNames[style], name) ? styledToolNames[style][name]! : name;
+  return tools.has(styled) ? name : styled;
 }
 
 /** The JSON Schema of a tool's input. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { growth } from "../../../test/support/growth.ts";
-import { cutHead, cutTail, INLINE_CHARS, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "./cut.ts";
+import { cutSummary, cutHead, cutTail, INLINE_CHARS, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "./cut.ts";
 
 const bytesOf = (text: string): number => Buffer.byteLength(text);
 
@@ -79,5 +79,24 @@ describe("cutHead", () => {
   test("keeps nothing of a length below one", () => {
     expect(cutHead("a", 0)).toEqual({ text: "", cut: true });
     expect(cutHead("a", -5)).toEqual({ text: "", cut: true });
+  });
+});
+
+describe("a summary that is cut smartly", () => {
+  test.each<[what: string, text: string, chars: number, kept: string]>([
+    ["ends after a paragraph", "One two three.\n\nFour five six seven.", 22, "One two three."],
+    ["ends after a line", "- one\n- two\n- three and more", 14, "- one\n- two"],
+    ["ends after a sentence", "It is here. It is there. And so on for long.", 30, "It is here. It is there."],
+    ["ends after a sentence at the very limit", "It is here. And there.", 11, "It is here."],
+    ["ends after a word", "alpha beta gamma delta", 13, "alpha beta"],
+    ["is cut at the character where nothing ends late enough", "ab abcdefghijklmnop", 12, "ab abcdefghi"],
+    ["closes a block of code", "```js\nconst a = 1;\nconst b = 2;\n```\nDone.", 24, "```js\nconst a = 1;\n```"],
+  ])("%s", (_what, text, chars, kept) => {
+    expect(cutSummary(text, chars, "smart")).toEqual({ text: kept, cut: true });
+  });
+
+  test("a short text stays whole, and a simple cut counts characters", () => {
+    expect(cutSummary("Short.", 10, "smart")).toEqual({ text: "Short.", cut: false });
+    expect(cutSummary("One two. Three", 10)).toEqual({ text: "One two. T", cut: true });
   });
 });

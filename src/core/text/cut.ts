@@ -36,6 +36,40 @@ export function cutHead(text: string, chars: number = INLINE_CHARS): CutText {
   return { text: text.slice(0, splits ? end - 1 : end), cut: true };
 }
 
+/** Where a result is cut that is too long: at the character, or after the last whole paragraph or sentence before it. */
+export type SummaryCut = "simple" | "smart";
+
+/** Keeps the beginning of a result for the agent that asked for it. */
+export const cutSummary = (text: string, chars: number = INLINE_CHARS, how: SummaryCut = "simple"): CutText =>
+  how === "smart" ? cutWhole(text, chars) : cutHead(text, chars);
+
+/**
+ * Keeps whole paragraphs, else whole lines, sentences or words, if they fill at least half of what may be kept. A block of code that would be
+ * left open is closed.
+ */
+function cutWhole(text: string, chars: number): CutText {
+  const head = cutHead(text, chars);
+  if (!head.cut) return head;
+  const least = Math.floor(head.text.length / 2);
+  const next = text.slice(head.text.length, head.text.length + 1);
+  const ends = [
+    head.text.lastIndexOf("\n\n"),
+    head.text.lastIndexOf("\n"),
+    lastSentence(head.text + next),
+    head.text.lastIndexOf(" "),
+  ];
+  const end = ends.find((at) => at >= least && at > 0) ?? head.text.length;
+  const kept = head.text.slice(0, end).trimEnd();
+  const isOpen = (kept.match(/^```/gm)?.length ?? 0) % 2 === 1;
+  return { text: isOpen ? `${kept}\n\`\`\`` : kept, cut: true };
+}
+
+/** The end of the last sentence: behind its full stop, in front of a blank. */
+function lastSentence(text: string): number {
+  for (let at = text.length - 1; at > 0; at--) if (/\s/.test(text[at]!) && /[.!?。！？]/.test(text[at - 1]!)) return at;
+  return -1;
+}
+
 /** What may be kept; both default to what is stored of a task. */
 export type CutLimits = Readonly<{ bytes?: number; lines?: number }>;
 

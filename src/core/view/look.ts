@@ -1,7 +1,13 @@
+import type { DurationStyle } from "../text/duration.ts";
 import picocolors from "picocolors";
 
 /** How things are shown: with which colours, if any, and with which signs. */
-export type Look = Readonly<{ colors: ReturnType<typeof picocolors.createColors>; signs: Signs }>;
+export type Look = Readonly<{
+  colors: ReturnType<typeof picocolors.createColors>;
+  signs: Signs;
+  /** How durations are written; tight where absent. */
+  durations?: DurationStyle;
+}>;
 
 /** The signs of a terminal: real ones, or those that every terminal has. */
 type Signs = Readonly<{

@@ -30,7 +30,7 @@ export function spentBy(view: NodeView, now: number, look: Look): string {
   const { usage, cost, model, tools, startedAt, endedAt } = view;
   return listed(
     [
-      took((endedAt ?? now) - startedAt),
+      took((endedAt ?? now) - startedAt, look),
       ...amounts(usage),
       ...price(cost),
       toolsUsed(tools, look),
@@ -53,9 +53,9 @@ function cacheWords({ cacheRead }: Usage, { saved = 0 }: Cost): string[] {
   return [`${formatTokens(cacheRead)} tokens from cache${saved > 0 ? `, saved $${saved.toFixed(4)}` : ""}`];
 }
 
-/** A duration in short form. */
-export function took(ms: number): string {
-  return formatDuration(Math.max(0, ms));
+/** A duration in short form, in the style of the look. */
+export function took(ms: number, { durations }: Pick<Look, "durations"> = {}): string {
+  return formatDuration(Math.max(0, ms), durations);
 }
 
 /** The non-empty parts, separated by dots. */

@@ -38,6 +38,7 @@ const everywhere: Readonly<Record<string, KeyReader>> = {
   delegation: choice("delegationRule", { own: "own", ceiling: "ceiling" }),
   projectInstructions: projectInstructions(),
   summaryChars,
+  summaryCut: choice("summaryCut", { simple: "simple", smart: "smart" }),
   summary: choice("summary", { last: "last", all: "all" }),
 };
 

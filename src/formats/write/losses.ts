@@ -32,6 +32,7 @@ const fields: Readonly<Record<Exclude<keyof Agent, "source" | "limits" | "delega
   outputName: true,
   completion: true,
   summaryChars: true,
+  summaryCut: true,
   summary: true,
   extends: true,
   displayName: true,

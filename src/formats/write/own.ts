@@ -36,6 +36,7 @@ function keysOf({ agent, disabled, aliases }: ReadAgent): Record<string, unknown
     limits: agent.limits,
     completion: agent.completion,
     summaryChars: agent.summaryChars,
+    summaryCut: agent.summaryCut,
     summary: agent.summary,
     permissionMode: agent.permission === "bypass" ? "bypassPermissions" : agent.permission,
     sandbox: agent.sandbox,

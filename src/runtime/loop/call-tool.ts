@@ -22,6 +22,7 @@ import { ALL_TOOLS } from "../../core/vocabulary/tool-names.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { nearest } from "../../core/text/nearest.ts";
 import { classOf } from "../../core/vocabulary/tool-class.ts";
+import { unstyledToolName } from "../../core/vocabulary/tool-name-styles.ts";
 import { canonicalName } from "../../core/vocabulary/tool-names.ts";
 import type { ToolStatus } from "../../core/vocabulary/tool-status.ts";
 import { approve, verdictOn } from "../access/approve-call.ts";
@@ -44,7 +45,8 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
     context.emit({ type: "tool.denied", call: call.id, tool: call.name, rule, text });
     return { ...answer(text, true), denied: true };
   };
-  const tool = tools.get(call.name) ?? tools.get(canonicalName(call.name) ?? "");
+  const meant = canonicalName(call.name) ?? unstyledToolName(call.name);
+  const tool = tools.get(call.name) ?? tools.get(meant ?? "");
   if (!tool) {
     const close = nearest(
       call.name,

@@ -16,14 +16,14 @@ export type ConversationHead = Readonly<{
 
 type HeadParts = Pick<
   Assignment,
-  "agent" | "completion" | "prompt" | "rights" | "schema" | "sharedChars" | "system" | "tools"
+  "agent" | "completion" | "prompt" | "rights" | "schema" | "sharedChars" | "system" | "toolNames" | "tools"
 >;
 
 /** The head of a task's requests. A task that starts from another conversation has the head of that one. */
 export function conversationHead(assignment: HeadParts, fork?: Assignment["call"]["fork"]): ConversationHead {
   const { completion, prompt, rights, sharedChars = 0, system } = assignment;
   const finishTools = completion === "text" ? [] : [finishSpec(assignment)];
-  const tools = fork?.tools ?? [...toolSpecs(assignment.tools, rights), ...finishTools];
+  const tools = fork?.tools ?? [...toolSpecs(assignment.tools, rights, assignment.toolNames), ...finishTools];
   const toolText = JSON.stringify(tools);
   const chars = system.length + toolText.length;
   const key = prefixKey([system, toolText, prompt.slice(0, sharedChars)]);

@@ -45,6 +45,7 @@ export async function assign(
     runner,
     ...told,
     ...cutFor(world),
+    ...defined({ toolNames: world.settings.toolNames }),
     ...diagnosticsFor(agent, world),
     redact: world.redactor.known,
     keepLong: longResults(call, world),

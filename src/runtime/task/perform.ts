@@ -39,8 +39,12 @@ export function createPerformer(world: World): Perform {
 }
 
 /** How much of its result the caller reads, where its agent or the settings say so. */
-function summaryOf({ task }: Call, { roster, settings }: World): Pick<Outcome, "summaryChars"> {
-  return defined({ summaryChars: agentOf(task, roster)?.summaryChars ?? settings.output?.summaryChars });
+function summaryOf({ task }: Call, { roster, settings }: World): Pick<Outcome, "summaryChars" | "summaryCut"> {
+  const agent = agentOf(task, roster);
+  return defined({
+    summaryChars: agent?.summaryChars ?? settings.output?.summaryChars,
+    summaryCut: agent?.summaryCut ?? settings.output?.summaryCut,
+  });
 }
 
 /** A context that remembers partial results, for when the task is stopped. */

@@ -1,3 +1,5 @@
+import type { ToolNameStyle } from "../../core/vocabulary/tool-name-styles.ts";
+import type { SummaryCut } from "../../core/text/cut.ts";
 import type { Agent, DelegationRule } from "../../core/agent/agent.ts";
 import type { FacadeName } from "../../core/vocabulary/delegation-names.ts";
 import type { Roster } from "../../core/delegation/roster.ts";
@@ -31,7 +33,9 @@ export type TaskWorldSettings = Readonly<{
   /** Whether an agent that starts another may choose its model; true by default. */
   callersMayChoose?: boolean;
   /** How much of outputs is kept and shown. */
-  output?: Readonly<{ summaryChars?: number; maxBytes?: number; maxLines?: number }>;
+  output?: Readonly<{ summaryChars?: number; summaryCut?: SummaryCut; maxBytes?: number; maxLines?: number }>;
+  /** How tools are called in front of models; by our own names by default. */
+  toolNames?: ToolNameStyle;
   /** The delegation tools of agents whose files do not spell one; `task` by default. */
   delegationTools?: readonly FacadeName[];
   /** False: no agent is told what the project says. */

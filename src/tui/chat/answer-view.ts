@@ -144,7 +144,7 @@ export function createAnswerView(options: AnswerViewOptions): AnswerView {
   };
   const foldedThinking = (said: string): string[] => {
     const size = counted(said.trim().split("\n").length, "line");
-    const line = colors.dim(`${signs.step} thought for ${took(thinkingMs)} (${size}; Ctrl-O shows them)`);
+    const line = colors.dim(`${signs.step} thought for ${took(thinkingMs, look)} (${size}; Ctrl-O shows them)`);
     thinkingMs = 0;
     return other(line);
   };
@@ -224,7 +224,7 @@ function helperRows(
   const shown = helpers.length > MOST_HELPERS ? helpers.slice(0, MOST_HELPERS - 1) : helpers;
   const names = Math.min(Math.floor(width / 3), Math.max(0, ...shown.map((view) => widthOf(nodeTitle(view)))));
   const rows = shown.map((view) => {
-    const time = took(now - view.startedAt);
+    const time = took(now - view.startedAt, look);
     const room = Math.max(0, width - names - time.length - 6);
     const doing = view.doing === "writing" ? terminalLine(view.text.slice(-400)) : terminalLine(view.doing);
     return `${colors.cyan(sign)} ${pad(fit(nodeTitle(view), names, signs.more), names)}  ${colors.dim(pad(fit(doing, room, signs.more), room))} ${colors.dim(time)}`;

@@ -23,7 +23,7 @@ export function endedCallLines(call: EndedCall, room: Room): string[] {
       : call.state === "error"
         ? colors.red(signs.failed)
         : colors.yellow(signs.none);
-  const time = call.ms === undefined || call.ms < 100 ? "" : `${signs.dot}${took(call.ms)}`;
+  const time = call.ms === undefined || call.ms < 100 ? "" : `${signs.dot}${took(call.ms, look)}`;
   const head = fit(
     `${call.tool} ${terminalLine(call.preview)}`.trimEnd(),
     Math.max(8, columns - 2 - time.length),
@@ -48,7 +48,7 @@ export function runningCallRows(
   }: Room & Readonly<{ now: number; sign: string; output: string; most: number }>,
 ): string[] {
   const { colors, signs } = look;
-  const time = took(now - startedAt);
+  const time = took(now - startedAt, look);
   const head = fit(`${tool} ${terminalLine(preview)}`.trimEnd(), Math.max(8, columns - 4 - time.length), signs.more);
   const lines = sanitize(output.slice(-TAIL_CHARS))
     .split("\n")

@@ -52,7 +52,7 @@ function itemOf(entry: TranscriptEntry, look: Look): Omit<TranscriptItem, "depth
           : entry.state === "open"
             ? colors.cyan(signs.step)
             : colors.red(signs.failed);
-      const time = entry.ms === undefined ? "" : colors.dim(`${signs.dot}${took(entry.ms)}`);
+      const time = entry.ms === undefined ? "" : colors.dim(`${signs.dot}${took(entry.ms, look)}`);
       return {
         title: `${sign} ${terminalLine(`${entry.tool} ${preview}`)}${time}`,
         body: (options) => callBody(entry, options),

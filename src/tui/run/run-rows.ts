@@ -67,7 +67,7 @@ function rowFor(view: NodeView, names: number, { look, columns, now, tick }: Run
   const { colors, signs } = look;
   const sign = view.question === undefined ? (signs.spinner[tick % signs.spinner.length] ?? "") : "?";
   const name = pad(fit(nodeTitle(view), names, signs.more), names);
-  const time = took(now - view.startedAt);
+  const time = took(now - view.startedAt, look);
   const room = columns - names - time.length - 6;
   if (room < 6) return fit(`${sign} ${name}`, columns - 1, signs.more);
   const doing = pad(fit(doingOf(view), room, signs.more), room);
@@ -92,7 +92,7 @@ function footer(state: State, { look, columns, now, hint }: FootOptions): string
   const progress = progressOf(state);
   const counts = progress.total > 1 ? progressWords(progress) : mainWords(state);
   const spent = state.usage.turns > 0 ? spentInAll(state.usage, state.cost).slice(1) : [];
-  const time = took(now - (state.startedAt || now));
+  const time = took(now - (state.startedAt || now), look);
   return look.colors.dim(fit(listed([...counts, time, ...spent, hint], look), columns - 1, look.signs.more));
 }
 
