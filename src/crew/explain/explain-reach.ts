@@ -1,7 +1,12 @@
 import type { Agent } from "../../core/agent/agent.ts";
 import { delegationToolsOf } from "../../core/delegation/spawn.ts";
-import { permit } from "../../core/policy/permit.ts";
-import { DELEGATION_TOOL } from "../../core/vocabulary/tool-names.ts";
+import { leadOf, permit } from "../../core/policy/permit.ts";
+import {
+  DELEGATION_TOOL,
+  FILE_CHANGING_TOOLS,
+  READ_ONLY_TOOLS,
+  toolMatches,
+} from "../../core/vocabulary/tool-names.ts";
 
 /** An agent that another one can start, itself or through others, and the tools it adds. */
 export type ReachedAgent = Readonly<{
@@ -12,25 +17,51 @@ export type ReachedAgent = Readonly<{
   adds: readonly string[];
 }>;
 
-/** The agents that an agent can reach by starting them, nearest first. With a ceiling none of them adds a tool. */
+/** What an agent cannot do because of those above it: their denials, and whether one of them only plans or may not change files. */
+type Above = Readonly<{ denied: readonly string[]; plans: boolean; sandboxed: boolean }>;
+
+/**
+ * The agents that an agent can reach by starting them, nearest first. With a ceiling none of them adds a tool, and what an agent is
+ * denied its helpers are denied, too.
+ */
 export function reachOf(first: Agent, agents: readonly Agent[], tools: readonly string[]): readonly ReachedAgent[] {
   const reached = new Map<string, ReachedAgent>();
   const own = new Set(usableBy(first, tools));
-  let level: readonly Agent[] = [first];
+  let level: readonly (readonly [Agent, Above])[] = [[first, { denied: [], plans: false, sandboxed: false }]];
   while (level.length > 0) {
-    const next: Agent[] = [];
-    for (const parent of level) {
+    const next: [Agent, Above][] = [];
+    for (const [parent, above] of level) {
+      const bounds = boundsBelow(parent, above);
       for (const agent of startedBy(parent, agents)) {
-        if (agent.name === first.name || reached.has(agent.name)) continue;
-        const adds = parent.delegationRule === "ceiling" ? [] : usableBy(agent, tools).filter((tool) => !own.has(tool));
-        reached.set(agent.name, { name: agent.name, through: parent.name, adds });
-        next.push(agent);
+        if (agent.name === first.name) continue;
+        const usable = usableBy(agent, tools).filter((tool) => !own.has(tool) && !isBounded(tool, bounds));
+        const adds = parent.delegationRule === "ceiling" ? [] : usable;
+        const known = reached.get(agent.name)?.adds;
+        if (known !== undefined && adds.every((tool) => known.includes(tool))) continue;
+        const all = [...new Set([...(known ?? []), ...adds])]; // another way may give it more
+        reached.set(agent.name, {
+          name: agent.name,
+          through: reached.get(agent.name)?.through ?? parent.name,
+          adds: all,
+        });
+        next.push([agent, bounds]);
       }
     }
     level = next;
   }
   return [...reached.values()];
 }
+
+const boundsBelow = ({ disallowedTools = [], permission, sandbox }: Agent, above: Above): Above => ({
+  denied: [...above.denied, ...disallowedTools.filter((entry) => !entry.includes("("))],
+  plans: above.plans || permission === "plan",
+  sandboxed: above.sandboxed || sandbox === "read-only",
+});
+
+const isBounded = (tool: string, { denied, plans, sandboxed }: Above): boolean =>
+  denied.some((pattern) => toolMatches(pattern, leadOf(tool) ?? tool)) ||
+  (plans && !READ_ONLY_TOOLS.includes(tool)) ||
+  (sandboxed && FILE_CHANGING_TOOLS.includes(tool));
 
 const usableBy = (agent: Agent, tools: readonly string[]): string[] =>
   tools.filter((tool) => tool !== DELEGATION_TOOL && permit(agent, tool).allowed && !isDeniedByMode(agent, tool));
