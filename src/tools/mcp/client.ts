@@ -1,4 +1,13 @@
-import type { AuthProvider, CallToolResult, Tool, Transport } from "@modelcontextprotocol/client";
+import type {
+  AuthProvider,
+  CallToolResult,
+  Client,
+  ContentBlock,
+  Progress,
+  RequestOptions,
+  Tool,
+  Transport,
+} from "@modelcontextprotocol/client";
 import { CrewError } from "../../core/schema/error.ts";
 import { version } from "../../core/text/version.ts";
 
@@ -8,6 +17,7 @@ export type ClientSdk = typeof import("@modelcontextprotocol/client");
 /** How messages get to a server and back. */
 export type McpTransport = Transport;
 export type McpResult = CallToolResult;
+export type McpContent = ContentBlock;
 /** Supplies the token of a request, and handles a refused token. */
 export type McpAuth = AuthProvider;
 /** A tool as a server offers it. */
@@ -18,6 +28,8 @@ export type McpSession = Readonly<{
   /** The tools that the server offers now; fetched again after the server announced a change. */
   tools(signal: AbortSignal): Promise<readonly OfferedTool[]>;
   call(name: string, args: Readonly<Record<string, unknown>>, options: CallOptions): Promise<McpResult>;
+  /** The client of the library, for the resources and prompts of the server. */
+  client: Client;
   /** Settles when the connection ends, on either side. */
   closed: Promise<void>;
   close(): Promise<void>;
@@ -63,16 +75,18 @@ export async function connectServer(sdk: ClientSdk, transport: McpTransport, sig
       const { tools } = await client.listTools(undefined, { signal: stop, timeout: LIST_MS, cacheMode: "refresh" });
       return (known = tools.slice(0, MOST_TOOLS));
     },
-    call: (name, args, { signal: stop, timeoutMs, report }) =>
-      client.callTool(
-        { name, arguments: args },
-        {
-          signal: stop,
-          timeout: timeoutMs,
-          ...(report && { onprogress: ({ message }) => message !== undefined && report(`${message}\n`) }),
-        },
-      ),
+    call: (name, args, options) => client.callTool({ name, arguments: args }, requestOptions(options)),
+    client,
     closed,
     close: () => client.close(),
+  };
+}
+
+/** The options of a call in the words of the library. */
+export function requestOptions({ signal, timeoutMs, report }: CallOptions): RequestOptions {
+  return {
+    signal,
+    timeout: timeoutMs,
+    ...(report && { onprogress: ({ message }: Progress) => message !== undefined && report(`${message}\n`) }),
   };
 }

@@ -5,7 +5,8 @@ import { startChild } from "../../runtime/commands/child.ts";
 import { safePath } from "../../runtime/commands/commands.ts";
 import type { GuardedOpen } from "../../runtime/network/guarded-request.ts";
 import { createBearer } from "./bearer.ts";
-import { connectServer, loadClient, type McpSession } from "./client.ts";
+import { type ClientSdk, connectServer, loadClient, type McpSession, type McpTransport } from "./client.ts";
+import { withContentTools } from "./content-tools.ts";
 import { filledAll, fillVariables, type Variables } from "./fill-in.ts";
 import { httpTransport } from "./http.ts";
 import { logsInByHeader } from "./login-note.ts";
@@ -46,6 +47,9 @@ export async function startServer(spec: StartSpec, signal: AbortSignal): Promise
   return spec.definition.command === undefined ? overHttp(spec, signal) : asProgram(spec, signal);
 }
 
+const connect = async (sdk: ClientSdk, transport: McpTransport, signal: AbortSignal): Promise<McpSession> =>
+  withContentTools(await connectServer(sdk, transport, signal));
+
 async function asProgram(
   { name, definition, run, cwd, passed, variables }: StartSpec,
   signal: AbortSignal,
@@ -63,7 +67,7 @@ async function asProgram(
   });
   const complaint = (): string => child.output.text().trim().slice(-MOST_COMPLAINT);
   try {
-    const session = await connectServer(sdk, childTransport(sdk, child), signal);
+    const session = await connect(sdk, childTransport(sdk, child), signal);
     return { ...session, complaint };
   } catch (error) {
     await child.kill(0);
@@ -78,10 +82,10 @@ async function overHttp(spec: StartSpec, signal: AbortSignal): Promise<StartedSe
   const sdk = await loadClient();
   const complaint = (): string => "";
   if (logsInByHeader(spec.definition))
-    return { ...(await connectServer(sdk, httpTransport(sdk, spec, {}), signal)), complaint };
+    return { ...(await connect(sdk, httpTransport(sdk, spec, {}), signal)), complaint };
   const bearer = createBearer(sdk, spec);
   const { explain } = bearer;
-  const session = await connectServer(sdk, httpTransport(sdk, spec, bearer), signal).catch(explain);
+  const session = await connect(sdk, httpTransport(sdk, spec, bearer), signal).catch(explain);
   return {
     ...session,
     tools: (stop) => session.tools(stop).catch(explain),

@@ -281,6 +281,37 @@ describe.concurrent("MCP servers", () => {
     expect(readFileSync(file, "utf8")).toHaveLength(200_000);
   });
 
+  test("resources and prompts of a server are there as tools of it, and judged like them", async () => {
+    const { server } = fixture({ content: true });
+    const home = tempFolder();
+    const mcpServers = { fix: server };
+    const { tools, texts } = await play(
+      [
+        call("mcp__fix__read_resource"),
+        call("mcp__fix__read_resource", { uri: "memo://notes" }),
+        call("mcp__fix__read_resource", { uri: "memo://page/7" }),
+        call("mcp__fix__read_resource", { uri: "memo://nothing" }),
+        call("mcp__fix__get_prompt"),
+        call("mcp__fix__get_prompt", { name: "review", arguments: { file: "a.ts", depth: 2 } }),
+        "done",
+      ],
+      { ...allowed, home, mcpServers },
+    );
+    expect(tools).toEqual(expect.arrayContaining(["mcp__fix__echo", "mcp__fix__read_resource", "mcp__fix__get_prompt"]));
+    expect(texts).toEqual([
+      "Resources:\n- memo://notes (notes, text/plain): What was noted.\n- memo://picture (picture, image/png)\n\nTemplates of URIs:\n- memo://page/{number} (page): One page.",
+      "Feed the cat.",
+      "Page 7.",
+      expect.stringMatching(/^mcp__fix__read_resource failed: .*memo:\/\/nothing/),
+      "Prompts:\n- review: Reviews a file.\n    file (required)\n    depth",
+      "Review a.ts to depth 2.",
+    ]);
+    const narrow = { fix: { ...server, tools: ["echo"] } };
+    expect((await play(["done"], { home, mcpServers: narrow })).tools).toEqual(["mcp__fix__echo"]);
+    const headless = await play([call("mcp__fix__read_resource"), "done"], { home, mcpServers });
+    expect(headless.denied[0]).toMatch(/^DENIED: mcp__fix__read_resource/);
+  });
+
   test("a server over HTTP, with a header from a variable", async () => {
     const folder = tempFolder();
     writeFileSync(join(folder, "offer.json"), "{}");

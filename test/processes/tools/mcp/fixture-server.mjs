@@ -3,12 +3,12 @@ import { spawn } from "node:child_process";
 import { appendFileSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { toNodeHandler } from "@modelcontextprotocol/node";
-import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
+import { createMcpHandler, McpServer, ResourceTemplate } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
 
 const [, , file = "", mode = "stdio"] = process.argv;
-const { description = "Says it again.", more = [], log } = JSON.parse(readFileSync(file, "utf8"));
+const { description = "Says it again.", more = [], log, content = false } = JSON.parse(readFileSync(file, "utf8"));
 if (log) appendFileSync(log, `${process.pid}\n`);
 
 const text = (value) => ({ content: [{ type: "text", text: value }] });
@@ -34,8 +34,39 @@ const make = () => {
   });
   for (const name of more)
     server.registerTool(name, { description: "New.", inputSchema: z.object({}) }, () => text(name));
+  if (content) addContent(server);
   return server;
 };
+
+/** One green point. */
+const picture =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+/** Resources, prompts, and results that are not text. */
+function addContent(server) {
+  server.registerResource("notes", "memo://notes", { description: "What was noted.", mimeType: "text/plain" }, () => ({
+    contents: [{ uri: "memo://notes", text: "Feed the cat." }],
+  }));
+  server.registerResource("picture", "memo://picture", { mimeType: "image/png" }, () => ({
+    contents: [{ uri: "memo://picture", mimeType: "image/png", blob: picture }],
+  }));
+  const pages = new ResourceTemplate("memo://page/{number}", { list: undefined });
+  server.registerResource("page", pages, { description: "One page." }, (uri, { number }) => ({
+    contents: [{ uri: uri.href, text: `Page ${number}.` }],
+  }));
+  const argsSchema = z.object({ file: z.string(), depth: z.string().optional() });
+  server.registerPrompt("review", { description: "Reviews a file.", argsSchema }, ({ file, depth }) => ({
+    messages: [{ role: "user", content: { type: "text", text: `Review ${file} to depth ${depth}.` } }],
+  }));
+  server.registerTool("draw", { description: "Draws.", inputSchema: z.object({}) }, () => ({
+    content: [
+      { type: "text", text: "Here it is:" },
+      { type: "image", data: picture, mimeType: "image/png" },
+      { type: "audio", data: "AAAA", mimeType: "audio/wav" },
+      { type: "resource_link", uri: "memo://notes", name: "notes" },
+    ],
+  }));
+}
 
 if (mode === "stdio") serveStdio(make);
 else {
