@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { type ForeignName, foreignTools } from "../../src/core/vocabulary/runner-name.ts";
@@ -145,6 +145,54 @@ function toolsIn(body: Readonly<Record<string, unknown>>): string[] {
   );
 }
 
+describe("the real claude", () => {
+  test("keeps each rule about files and addresses that it is given, in each of its tools", async (ctx) => {
+    const need = await realTool("claude");
+    if (need.missing !== undefined) return ctx.skip(need.missing);
+    const cwd = tempFolder({ "notes.txt": "n\n", "secret/key.txt": "SESAME\n", "docs/a.txt": "a\n" });
+    symlinkSync("secret/key.txt", join(cwd, "link.txt"));
+    const calls = [
+      { name: "Read", input: { file_path: join(cwd, "secret/key.txt") } },
+      { name: "Read", input: { file_path: join(cwd, "link.txt") } },
+      { name: "Read", input: { file_path: `${cwd}/docs/../secret/key.txt` } },
+      { name: "Grep", input: { pattern: "SESAME", path: cwd, output_mode: "content" } },
+      { name: "Grep", input: { pattern: "SESAME", glob: "secret/**", output_mode: "content" } },
+      { name: "Glob", input: { pattern: "**/key.txt" } },
+      { name: "Glob", input: { pattern: "*", path: join(cwd, "secret") } },
+      { name: "Write", input: { file_path: join(cwd, "secret/new.txt"), content: "x" } },
+      { name: "Write", input: { file_path: join(cwd, "docs/new.txt"), content: "x" } },
+      { name: "Edit", input: { file_path: join(cwd, "docs/a.txt"), old_string: "a", new_string: "b" } },
+      { name: "WebFetch", input: { url: "https://sub.evil.example/", prompt: "x" } },
+    ];
+    const told: string[] = [];
+    server = await startProviderServer(({ body }) => {
+      if (toolsIn(body).length === 0) return "A title.";
+      const last = (body["messages"] as { content: unknown }[]).at(-1)?.content;
+      for (const block of Array.isArray(last) ? (last as { type: string; content: unknown }[]) : [])
+        if (block.type === "tool_result") told.push(JSON.stringify(block.content));
+      const call = calls[told.length];
+      return call ? { calls: [call] } : "Done.";
+    });
+    const { result } = await handTo("claude", need.path, {
+      cwd,
+      env: { ...rows.claude.env(server.url), HOME: toolHome("claude", {}) },
+      agent: { tools: [...editing.tools, "http_get"] },
+      permissions: {
+        mode: "acceptEdits",
+        allow: ["http_get"],
+        deny: ["read_file(secret/**)", "write_file(docs/**)", "http_get(evil.example)"],
+      },
+    });
+    expect(result, JSON.stringify(result.fault)).toMatchObject({ status: "ok" });
+    expect(told).toHaveLength(calls.length);
+    expect(told.join("\n")).not.toContain("SESAME\\n");
+    const refused = /denied|not (?:allowed|permitted)|No (?:matches|files) found|no such tool/i;
+    expect(told.filter((text) => !refused.test(text))).toEqual([]);
+    expect([existsSync(join(cwd, "secret/new.txt")), existsSync(join(cwd, "docs/new.txt"))]).toEqual([false, false]);
+    expect(readFileSync(join(cwd, "docs/a.txt"), "utf8")).toBe("a\n");
+  });
+});
+
 /** What each of them would run or start in a project that it trusts. */
 function hostile(marker: string): Record<string, string> {
   const touch = `touch ${marker}`;
@@ -223,19 +271,22 @@ describe.each(foreignTools)("the real %s", (tool) => {
  * Those that also speak ACP. Copilot asks before it writes, opencode does not, and Gemini does not write where it does not
  * trust the folder: nothing about asking is taken for granted.
  */
-describe.each<[ForeignName, flag: string, asks: boolean]>([
-  ["gemini", "--acp", false],
-  ["opencode", "acp", false],
-  ["copilot", "--acp", true],
-])("the real %s over ACP", (tool, flag, asks) => {
+describe.each<[program: string, flag: string, tool: ForeignName, asks: boolean]>([
+  ["gemini", "--acp", "gemini", false],
+  ["opencode", "acp", "opencode", false],
+  ["copilot", "--acp", "copilot", true],
+  ["claude-agent-acp", "", "claude", true],
+  ["codex-acp", "", "codex", false],
+])("the real %s over ACP", (program, flag, tool, asks) => {
   const setting = {
-    runner: `acp:${tool} ${flag}`,
+    runner: `acp:${program} ${flag}`.trim(),
     agent: {},
     permissions: { mode: "default" as const, allowWeaker: true },
+    passEnv: ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY"],
   };
 
   test("reads and answers", async (ctx) => {
-    const need = await realTool(tool);
+    const need = await realTool(program);
     if (need.missing !== undefined) return ctx.skip(need.missing);
     const { result } = await real(tool, need.path, rows[tool].read, setting);
     expect(result, JSON.stringify(result.fault)).toMatchObject({
@@ -245,7 +296,7 @@ describe.each<[ForeignName, flag: string, asks: boolean]>([
   });
 
   test.runIf(asks).for([false, true])("writes only what the person agrees to: %s", async (approve, ctx) => {
-    const need = await realTool(tool);
+    const need = await realTool(program);
     if (need.missing !== undefined) return ctx.skip(need.missing);
     const write = (folder: string): ProviderCall => rows[tool].write(join(folder, "made.txt"));
     const { cwd, questions } = await real(tool, need.path, write, { ...setting, answer: () => ({ approve }) });

@@ -23,7 +23,7 @@ const SAID_CHARS = 2_000;
 
 /** Runs each task in a process that speaks the Agent Client Protocol; its permission requests are judged by the task's own rules. */
 export function acpRunner(command: string, parts: ForeignParts): Runner {
-  const keeps = { without: "asks", patterns: false, places: false, sandbox: false } as const;
+  const keeps = { without: "asks", patterns: [], places: false, sandbox: false } as const;
   const [program = "", ...args] = splitCommandLine(command);
   const called = basename(program);
   return handOver(called, { keeps }, async (task) => {

@@ -26,6 +26,8 @@ export type Bounds = Readonly<{
   /** Patterns that allow a part of an ability, and patterns that forbid one. */
   allow: readonly Rule[];
   deny: readonly Rule[];
+  /** The same for places of secrets and state. */
+  closed: readonly Rule[];
   /** Patterns in the file of an agent, the files that a task said it writes: nothing that we can tell anybody. */
   own: readonly string[];
   /** Its commands have to be isolated. */
@@ -63,7 +65,8 @@ export function boundsOf({ rights, policy, sandbox, checkedLater, closed }: Fore
   return {
     may,
     allow: about(policy.allow),
-    deny: about([...policy.deny, ...policy.ask, ...closed.flatMap(closing)]),
+    deny: about([...policy.deny, ...policy.ask]),
+    closed: about(closed.flatMap(closing)),
     own: [...new Set([...lists, ...leases])],
     sandbox: sandbox !== "off",
     network: mayUseNetwork(policy),
@@ -89,8 +92,8 @@ function mayDo(name: Ability, rights: Rights, policy: Policy): "yes" | "some" | 
 export type ToolRestrictions = Readonly<{
   /** Each ability can be taken away; it decides itself when it asks; or these cannot be taken away, with the reason. */
   without: "each" | "asks" | Readonly<Partial<Record<Ability, string>>>;
-  /** The tool supports rules about arguments. */
-  patterns: boolean;
+  /** The abilities for which the tool keeps rules about arguments, in every spelling. */
+  patterns: readonly Ability[];
   /** It writes nowhere but in the folders it is given. */
   places: boolean;
   /** Its commands are isolated. */
@@ -99,7 +102,10 @@ export type ToolRestrictions = Readonly<{
 
 /** The restrictions of a task that a tool cannot enforce, one clause each. */
 export function lacking(bounds: Bounds, keeps: ToolRestrictions): string[] {
-  const { may, deny, own, sandbox } = bounds;
+  const { may, deny, closed, own, sandbox } = bounds;
+  const kept = ({ tool }: Rule): boolean => keeps.patterns.includes(tool as Ability);
+  /** A file that its tools leave alone is open to its commands. */
+  const aboutFiles = deny.filter((rule) => kept(rule) && FILES.has(abilities[rule.tool as Ability].does));
   const stuck = { each: () => [], asks: () => unasked(may) };
   const missing =
     typeof keeps.without === "string"
@@ -107,12 +113,19 @@ export function lacking(bounds: Bounds, keeps: ToolRestrictions): string[] {
       : Object.entries(keeps.without).flatMap(([name, why]) => (may[name as Ability] === "no" ? [why] : []));
   return [
     ...new Set(missing),
-    ...(keeps.patterns ? [] : deny.map((rule) => `it cannot enforce the rule against ${ruleText(rule)}`)),
+    ...[...deny, ...closed]
+      .filter((rule) => !kept(rule))
+      .map((rule) => `it cannot enforce the rule against ${ruleText(rule)}`),
+    ...(!keeps.sandbox && does(may.bash) ? aboutFiles : []).map(
+      (rule) => `its commands do not keep the rule against ${ruleText(rule)}`,
+    ),
     ...own.map((what) => `it cannot enforce ${what}`),
     ...(!keeps.places && does(may.write_file) ? ["it can write files anywhere"] : []),
     ...(!keeps.sandbox && sandbox && does(may.bash) ? ["its commands run outside of the sandbox"] : []),
   ];
 }
+
+const FILES: ReadonlySet<ToolClass> = new Set(["read", "write"]);
 
 /** The abilities that a tool may use unrestricted because it decides itself when to ask. */
 function unasked(may: Bounds["may"]): string[] {

@@ -29,7 +29,8 @@ export const claudeTool: ForeignTool = {
     "CLAUDE_CODE_USE_BEDROCK",
     "CLAUDE_CODE_USE_VERTEX",
   ],
-  keeps: { without: "each", patterns: true, places: true, sandbox: false },
+  // Its rules about commands compare words, and `/bin/rm` is not `rm`; all others hold for each of its tools.
+  keeps: { without: "each", patterns: abilityNames.filter((name) => name !== "bash"), places: true, sandbox: false },
   translate: ({ prompt, instructions, model, thinking, bounds, roots }) => {
     const has = abilityNames.flatMap((name) => (["yes", "some"].includes(bounds.may[name]) ? (names[name] ?? []) : []));
     const level = thinking === undefined ? undefined : thinkingLevel(thinking);
@@ -65,7 +66,7 @@ export const claudeTool: ForeignTool = {
 function allowed({ may, allow }: Bounds, roots: readonly string[]): string[] {
   const places = ["./**", ...roots.map((root) => `/${root}/**`)];
   return abilityNames.flatMap((name) => {
-    if (may[name] === "some") return allow.filter(({ tool }) => tool === name).flatMap(ruleFor);
+    if (may[name] === "some") return allow.filter(({ tool }) => tool === name).flatMap((rule) => ruleFor(rule, "allow"));
     if (may[name] !== "yes") return [];
     if (name === "read_file" || name === "glob" || name === "grep_files")
       return places.map((place) => `Read(${place})`);
@@ -74,10 +75,12 @@ function allowed({ may, allow }: Bounds, roots: readonly string[]): string[] {
   });
 }
 
-const denied = ({ deny }: Bounds): string[] => [...new Set(deny.flatMap(ruleFor))];
+const denied = ({ deny, closed }: Bounds): string[] => [
+  ...new Set([...deny, ...closed].flatMap((rule) => ruleFor(rule, "deny"))),
+];
 
-/** A rule of ours in its words. */
-function ruleFor({ tool, pattern = "" }: Rule): string[] {
+/** A rule of ours in its words. Where it has no words for it, it forbids more, or allows less. */
+function ruleFor({ tool, pattern = "" }: Rule, sort: "allow" | "deny"): string[] {
   const path = pattern.startsWith("/")
     ? `/${pattern}`
     : pattern.includes("/")
@@ -91,12 +94,19 @@ function ruleFor({ tool, pattern = "" }: Rule): string[] {
     case "edit_file":
       return [`Edit(${whole})`];
     case "http_get":
-      return [`WebFetch(domain:${/^\w+:\/\/([^/:*]+)/.exec(pattern)?.[1] ?? pattern})`];
+      return webRule(pattern, sort);
     case "web_search":
-      return ["WebSearch"];
+      return sort === "deny" ? ["WebSearch"] : [];
     default:
       return [`Read(${whole})`];
   }
+}
+
+/** It knows whole hosts without their subdomains: a ban takes the web away, and a part of a host is not allowed. */
+function webRule(pattern: string, sort: "allow" | "deny"): string[] {
+  if (sort === "deny") return ["WebFetch"];
+  const [, host] = /^(?:domain:|https:\/\/)?([a-z0-9-]+(?:\.[a-z0-9-]+)+)(?:\/\*{0,2})?$/i.exec(pattern) ?? [];
+  return host === undefined ? [] : [`WebFetch(domain:${host})`];
 }
 
 /** Emits a turn once it is complete. The last turn carries the price of all turns, since only the final record names it. */

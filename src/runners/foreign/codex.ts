@@ -8,7 +8,7 @@ export const codexTool: ForeignTool = {
   program: "codex",
   install: "npm install -g @openai/codex",
   variables: ["OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY", "CODEX_HOME"],
-  keeps: { without: { bash: SHELL, read_file: SHELL }, patterns: false, places: true, sandbox: true },
+  keeps: { without: { bash: SHELL, read_file: SHELL }, patterns: [], places: true, sandbox: true },
   translate: (asked) => {
     const { model, thinking, bounds, roots, cwd } = asked;
     const writes = bounds.may.write_file === "yes" && bounds.may.edit_file === "yes" && bounds.may.bash !== "no";

@@ -38,7 +38,7 @@ export const copilotTool: ForeignTool = {
     "COPILOT_MODEL",
     "COPILOT_OFFLINE",
   ],
-  keeps: { without: "each", patterns: false, places: true, sandbox: false },
+  keeps: { without: "each", patterns: [], places: true, sandbox: false },
   translate: (asked) => {
     const { bounds, model, thinking, roots, usageFile } = asked;
     const given = abilityNames.filter((name) => bounds.may[name] === "yes");

@@ -30,7 +30,7 @@ export const geminiTool: ForeignTool = {
     "GOOGLE_APPLICATION_CREDENTIALS",
     "GEMINI_CLI_HOME",
   ],
-  keeps: { without: "each", patterns: false, places: true, sandbox: false },
+  keeps: { without: "each", patterns: [], places: true, sandbox: false },
   // It works only in a trusted folder, and then also follows the settings in that folder.
   obeys: [".gemini/settings.json", ".gemini/.env", ".env"],
   translate: (asked) => {

@@ -27,7 +27,7 @@ export const opencodeTool: ForeignTool = {
     "XDG_DATA_HOME",
     "XDG_CONFIG_HOME",
   ],
-  keeps: { without: "each", patterns: false, places: true, sandbox: false },
+  keeps: { without: "each", patterns: [], places: true, sandbox: false },
   // The documented switches do not turn these off; the real program showed that.
   obeys: ["opencode.json", "opencode.jsonc", ".opencode"],
   translate: (asked) => ({

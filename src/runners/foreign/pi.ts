@@ -26,7 +26,7 @@ export const piTool: ForeignTool = {
     "XAI_API_KEY",
     "PI_CODING_AGENT_DIR",
   ],
-  keeps: { without: "each", patterns: false, places: false, sandbox: false },
+  keeps: { without: "each", patterns: [], places: false, sandbox: false },
   translate: ({ prompt, instructions, model, thinking, bounds }) => {
     const tools = abilityNames.flatMap((name) => (bounds.may[name] === "yes" ? (names[name] ?? []) : []));
     return {

@@ -88,12 +88,36 @@ describe("our rules in the words of each tool", () => {
     );
     expect(settingsOf(reader.args)).toEqual({ allow: ["Read(./**)", "Read(./**)", "Read(./**)"], deny: [] });
     const rules = { allow: ["bash(git log *)", "write_file(docs/**)"], deny: ["read_file(.env)", "bash(rm *)"] };
-    const narrow = await argsFor("claude", { permissions: { mode: "default", sandbox: "off", ...rules } });
+    const loose = { mode: "default" as const, sandbox: "off" as const };
+    const narrow = await argsFor("claude", { permissions: { ...loose, ...rules, allowWeaker: true } });
     expect(narrow.args).toContain("--tools=Read,Glob,Grep,Write,Bash");
     expect(settingsOf(narrow.args)).toMatchObject({
       allow: expect.arrayContaining(["Bash(git log:*)", "Edit(./docs/**)"]),
       deny: expect.arrayContaining(["Read(**/.env)", "Bash(rm:*)"]),
     });
+    const web = await argsFor("claude", {
+      permissions: { ...loose, allow: ["http_get"], deny: ["http_get(https://*.evil.example/*)", "read_file(.env)"] },
+    });
+    expect(settingsOf(web.args)).toMatchObject({ deny: expect.arrayContaining(["WebFetch", "Read(**/.env)"]) });
+    const hosts = ["https://docs.example/*", "https://other.example/api/*", "https://*.third.example/*"];
+    const reading = await argsFor("claude", {
+      permissions: { ...loose, allow: hosts.map((host) => `http_get(${host})`) },
+    });
+    expect(settingsOf(reading.args)).toMatchObject({
+      allow: expect.not.arrayContaining(["WebFetch(domain:other.example)"]),
+    });
+    expect(JSON.stringify(settingsOf(reading.args))).toContain("WebFetch(domain:docs.example)");
+    expect(JSON.stringify(settingsOf(reading.args))).not.toMatch(/other|third/);
+  });
+
+  test.for<[string, string, string]>([
+    ["a rule about commands", "bash(rm *)", "it cannot enforce the rule against bash(rm *)"],
+    ["a rule about files beside commands", "read_file(.env)", "its commands do not keep the rule against read_file(.env)"],
+  ])("Claude Code is not given %s, which it does not keep", async ([, rule, text]) => {
+    const { bin } = fake("claude", transcripts["claude"]!);
+    const permissions = { mode: "default", sandbox: "off", allow: ["bash"], deny: [rule] } as const;
+    const { result } = await handTo("claude", bin, { permissions });
+    expect(result.fault).toMatchObject({ code: "DENIED", message: expect.stringContaining(text) });
   });
 
   test("Codex: a sandbox that reads, or one that writes the workspace", async () => {
