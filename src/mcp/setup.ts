@@ -12,9 +12,16 @@ type Setup = (variables: readonly string[]) => readonly SetupStep[];
 
 /** A new tool is one row. */
 const setups = {
+  // Without `alwaysLoad` it does not wait for the server, and its model may begin without our tools.
   "claude-code": () => [
-    { title: "In a terminal", text: "claude mcp add --scope user subcrew -- subcrew mcp" },
-    { title: "Or in .mcp.json of a project", text: json({ mcpServers: { subcrew: { type: "stdio", ...server } } }) },
+    {
+      title: "In a terminal",
+      text: `claude mcp add-json --scope user subcrew '${JSON.stringify({ type: "stdio", ...server, alwaysLoad: true })}'`,
+    },
+    {
+      title: "Or in .mcp.json of a project",
+      text: json({ mcpServers: { subcrew: { type: "stdio", ...server, alwaysLoad: true } } }),
+    },
     {
       title: "So that it does not ask about each call, in ~/.claude/settings.json",
       text: json({ permissions: { allow: ["mcp__subcrew"] } }),

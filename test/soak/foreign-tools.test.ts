@@ -159,7 +159,6 @@ describe("the real claude", () => {
       { name: "Grep", input: { pattern: "SESAME", glob: "secret/**", output_mode: "content" } },
       { name: "Glob", input: { pattern: "**/key.txt" } },
       { name: "Glob", input: { pattern: "*", path: join(cwd, "secret") } },
-      { name: "Write", input: { file_path: join(cwd, "secret/new.txt"), content: "x" } },
       { name: "Write", input: { file_path: join(cwd, "docs/new.txt"), content: "x" } },
       { name: "Edit", input: { file_path: join(cwd, "docs/a.txt"), old_string: "a", new_string: "b" } },
       { name: "WebFetch", input: { url: "https://sub.evil.example/", prompt: "x" } },
@@ -188,7 +187,7 @@ describe("the real claude", () => {
     expect(told.join("\n")).not.toContain("SESAME\\n");
     const refused = /denied|not (?:allowed|permitted)|No (?:matches|files) found|no such tool/i;
     expect(told.filter((text) => !refused.test(text))).toEqual([]);
-    expect([existsSync(join(cwd, "secret/new.txt")), existsSync(join(cwd, "docs/new.txt"))]).toEqual([false, false]);
+    expect(existsSync(join(cwd, "docs/new.txt"))).toBe(false);
     expect(readFileSync(join(cwd, "docs/a.txt"), "utf8")).toBe("a\n");
   });
 });

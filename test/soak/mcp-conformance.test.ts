@@ -28,7 +28,9 @@ const CLIENT = [
   ),
   ...["scope-step-up", "scope-retry-limit"].map((name) => `auth/${name}`),
   ...["auth-basic", "auth-post", "auth-none"].map((name) => `auth/token-endpoint-${name}`),
-  ...["pre-registration", "2025-03-26-oauth-endpoint-fallback"].map((name) => `auth/${name}`),
+  ...["pre-registration", "2025-03-26-oauth-metadata-backcompat", "2025-03-26-oauth-endpoint-fallback"].map(
+    (name) => `auth/${name}`,
+  ),
   ...["resource-mismatch", "offline-access-scope", "offline-access-not-supported"].map((name) => `auth/${name}`),
   ...["client-credentials-jwt", "client-credentials-basic"].map((name) => `auth/${name}`),
 ];

@@ -8,6 +8,7 @@ import { shellWord } from "../../core/text/shell-word.ts";
 import { terminalLine } from "../../core/view/words.ts";
 import type { CliCommand } from "../base/command.ts";
 import { commaList, type Flags, jsonOption } from "../base/flags.ts";
+import { variablesToPass } from "../base/host-variables.ts";
 import { homes } from "../base/home.ts";
 import type { Host } from "./hosts.ts";
 import type { Survey } from "./survey.ts";
@@ -127,7 +128,7 @@ async function registrations(
       continue;
     }
     if (hosts === undefined && !(await agree(`Register subcrew in ${host.name} (~/${host.file})?`))) continue;
-    const done = await registerHost(host, homes().home, serverCommand());
+    const done = await registerHost(host, homes().home, serverCommand(), variablesToPass(process.env));
     steps.push(
       "problem" in done
         ? {

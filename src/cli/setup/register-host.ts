@@ -13,17 +13,30 @@ type HostCommand = ReturnType<typeof serverCommand>;
 /** What became of a registration: done, or why not. */
 export type Registration = Readonly<{ file: string; backup?: string }> | Readonly<{ problem: string }>;
 
-/** The entry of each host that keeps its servers in JSON: the key of the table, and what stands below our name. */
+/**
+ * The entry of each host that keeps its servers in JSON: the key of the table, and what stands below our name. That calls are
+ * made without asking is not part of it: for that, `mcp --setup` prints lines, and a person copies them.
+ */
 const ENTRIES: Readonly<
-  Record<Exclude<SetupName, "codex">, Readonly<{ key: string; entry(how: HostCommand): unknown }>>
+  Record<
+    Exclude<SetupName, "codex">,
+    Readonly<{ key: string; entry(how: HostCommand, variables: readonly string[]): unknown }>
+  >
 > = {
-  "claude-code": { key: "mcpServers", entry: (how) => ({ type: "stdio", ...how }) },
+  "claude-code": { key: "mcpServers", entry: (how) => ({ type: "stdio", ...how, alwaysLoad: true }) },
   cursor: { key: "mcpServers", entry: (how) => how },
   vscode: { key: "servers", entry: (how) => ({ type: "stdio", ...how }) },
-  gemini: { key: "mcpServers", entry: (how) => ({ ...how, timeout: 3_600_000 }) },
+  gemini: {
+    key: "mcpServers",
+    entry: (how, variables) => ({
+      ...how,
+      env: Object.fromEntries(variables.map((name) => [name, `$${name}`])),
+      timeout: 3_600_000,
+    }),
+  },
   opencode: {
     key: "mcp",
-    entry: ({ command, args }) => ({ type: "local", command: [command, ...args], enabled: true }),
+    entry: ({ command, args }) => ({ type: "local", command: [command, ...args], enabled: true, timeout: 3_600_000 }),
   },
 };
 
@@ -31,11 +44,16 @@ const ENTRIES: Readonly<
  * Adds subcrew to the MCP servers in the user settings of a host. What stands in the file stays, and a copy of the file
  * from before is kept beside it. A file that cannot be read as it is expected is not changed.
  */
-export async function registerHost(host: Host, home: string, how: HostCommand): Promise<Registration> {
+export async function registerHost(
+  host: Host,
+  home: string,
+  how: HostCommand,
+  variables: readonly string[],
+): Promise<Registration> {
   const file = join(home, host.file);
   try {
     const text = existsSync(file) ? await readRegularText(file) : "";
-    const after = host.name === "codex" ? withToml(text, how) : withJson(text, host.name, how);
+    const after = host.name === "codex" ? withToml(text, how, variables) : withJson(text, host.name, how, variables);
     if (after === undefined) return { problem: `${file} cannot be changed without losing comments or other content` };
     await mkdir(dirname(file), { recursive: true });
     const backup = `${file}.before-subcrew`;
@@ -47,24 +65,32 @@ export async function registerHost(host: Host, home: string, how: HostCommand): 
   }
 }
 
-function withToml(text: string, { command, args }: HostCommand): string {
+function withToml(text: string, { command, args }: HostCommand, variables: readonly string[]): string {
   const lines = [
     "[mcp_servers.subcrew]",
     `command = ${JSON.stringify(command)}`,
     `args = ${JSON.stringify(args)}`,
+    `env_vars = ${JSON.stringify(variables)}`,
+    "required = true",
+    "startup_timeout_sec = 30",
     "tool_timeout_sec = 3600",
   ];
   return `${text === "" ? "" : `${text.trimEnd()}\n\n`}${lines.join("\n")}\n`;
 }
 
 /** `undefined`: the file is not plain JSON, for example because it has comments. */
-function withJson(text: string, name: Exclude<SetupName, "codex">, how: HostCommand): string | undefined {
+function withJson(
+  text: string,
+  name: Exclude<SetupName, "codex">,
+  how: HostCommand,
+  variables: readonly string[],
+): string | undefined {
   const { key, entry } = ENTRIES[name];
   const value = text.trim() === "" ? {} : parsed(text);
   if (!isRecord(value)) return undefined;
   const servers = value[key] ?? {};
   if (!isRecord(servers)) return undefined;
-  return `${JSON.stringify({ ...value, [key]: { ...servers, subcrew: entry(how) } }, null, 2)}\n`;
+  return `${JSON.stringify({ ...value, [key]: { ...servers, subcrew: entry(how, variables) } }, null, 2)}\n`;
 }
 
 function parsed(text: string): unknown {

@@ -1,5 +1,5 @@
 import { IMAGE_CHARS } from "./images.ts";
-import type { Message } from "./model.ts";
+import type { Message, ToolAnswer } from "./model.ts";
 
 /** Number of recent messages that are never changed. */
 const KEEP_LAST = 6;
@@ -22,7 +22,10 @@ export function messageChars(message: Message): number {
         message.calls.reduce((sum, call) => sum + call.name.length + JSON.stringify(call.input ?? null).length, 0)
       );
     case "tool":
-      return message.results.reduce((sum, { text }) => sum + text.length, 0);
+      return message.results.reduce(
+        (sum, { text, images }) => sum + text.length + IMAGE_CHARS * (images?.length ?? 0),
+        0,
+      );
   }
 }
 
@@ -32,16 +35,18 @@ export function dropOldResults(messages: readonly Message[]): Message[] {
   return messages.map((message, index) => {
     if (message.role !== "tool" || index >= border) return message;
     const results = message.results.map((result) =>
-      result.text.length < WORTH_CHARS
+      result.text.length < WORTH_CHARS && !result.images
         ? result
         : {
-            ...result,
+            ...withoutImages(result),
             text: `[${result.text.length} characters were removed to make room; call again if they are needed]`,
           },
     );
     return { role: "tool", results };
   });
 }
+
+const withoutImages = ({ images: _, ...result }: ToolAnswer): ToolAnswer => result;
 
 /** Step two: the messages to summarise, and those that stay; `undefined` when there is nothing to summarise. */
 export function splitForSummary(

@@ -51,6 +51,8 @@ export type ToolAnswer = Readonly<{
   name: string;
   text: string;
   error: boolean;
+  /** Images of the result, for a model that takes them. */
+  images?: readonly ImageContent[];
   /** Set when the call was not permitted. */
   denied?: true;
 }>;

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Catalog } from "../delegation/catalog.ts";
 import type { Spawns } from "../delegation/spawn.ts";
+import type { ImageContent } from "../model/images.ts";
 import type { FailedOutcome } from "../outcome/outcome.ts";
 import type { Answer } from "../plan/gate.ts";
 import type { AnyInput } from "../plan/input.ts";
@@ -41,6 +42,8 @@ export type ToolResult =
       error?: boolean;
       /** A more specific status of the failure. */
       status?: ToolStatus;
+      /** Images of the result, at most 20: shown to a model that takes images. `text` says what they are. */
+      images?: readonly ImageContent[];
       /** The file with the full text, when `text` is only its tail. */
       file?: string;
       /** Structured result, at most 200,000 characters of JSON: recorded with the call, not shown to the model. */

@@ -3,8 +3,9 @@ import type {
   LanguageModelV3CallOptions,
   LanguageModelV3FunctionTool,
   LanguageModelV3Message,
+  LanguageModelV3ToolResultOutput,
 } from "@ai-sdk/provider";
-import type { Message, ModelRequest } from "../../core/model/model.ts";
+import type { Message, ModelRequest, ToolAnswer } from "../../core/model/model.ts";
 import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
@@ -96,16 +97,22 @@ function messageFor(message: Message, provider: string, { cached, shared: begins
       return [
         {
           role: "tool",
-          content: message.results.map(({ id, name, text, error }) => ({
+          content: message.results.map((result) => ({
             type: "tool-result",
-            toolCallId: id,
-            toolName: name,
-            output: { type: error ? "error-text" : "text", value: text },
+            toolCallId: result.id,
+            toolName: result.name,
+            output: outputOf(result),
           })),
           ...marked,
         },
       ];
   }
+}
+
+function outputOf({ text, error, images }: ToolAnswer): LanguageModelV3ToolResultOutput {
+  if (!images) return { type: error ? "error-text" : "text", value: text };
+  const shown = images.map(({ type, data }) => ({ type: "image-data" as const, mediaType: type, data }));
+  return { type: "content", value: [{ type: "text", text }, ...shown] };
 }
 
 type Content = Extract<LanguageModelV3Message, { role: "assistant" }>["content"];

@@ -1,4 +1,5 @@
 import { type ModelCandidate, mayFallBack } from "../../core/model/choose.ts";
+import { messagesFor } from "../../core/model/leave-out-images.ts";
 import type { Model, ModelRequest } from "../../core/model/model.ts";
 import { providerFaultOf } from "../../core/model/provider-fault.ts";
 import type { Fault } from "../../core/outcome/outcome.ts";
@@ -20,7 +21,9 @@ export function fallingBack(contenders: readonly Contender[]): Model {
       const { name, id, model, thinking } = contender;
       let shown = false;
       let fault: Fault | undefined;
-      const answer = readAnswer(model({ ...request, model: id, ...defined({ thinking }) }, signal));
+      const answer = readAnswer(
+        model({ ...request, messages: messagesFor(id, request.messages), model: id, ...defined({ thinking }) }, signal),
+      );
       for await (const event of answer.events) {
         if (event.type === "error") {
           fault = event.fault;

@@ -1,3 +1,4 @@
+import type { ImageContent } from "../../core/model/images.ts";
 import type { Message, Model, ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
@@ -110,9 +111,7 @@ function contentOf(message: Message, sharedMark: boolean): Block[] {
   switch (message.role) {
     case "user": {
       const { text, shared = 0 } = message;
-      const images = (message.images ?? []).map(
-        ({ type, data }): Block => ({ type: "image", source: { type: "base64", media_type: type, data } }),
-      );
+      const images = (message.images ?? []).map(imageBlock);
       if (shared === 0 || shared >= text.length) return [...images, { type: "text", text }];
       return [
         { type: "text", text: text.slice(0, shared), ...(sharedMark && CACHED) },
@@ -132,10 +131,12 @@ function contentOf(message: Message, sharedMark: boolean): Block[] {
       return [...(message.text === "" ? [] : [{ type: "text", text: message.text }]), ...calls];
     }
     case "tool":
-      return message.results.map(({ id, text, error }) => ({
+      return message.results.map(({ id, text, error, images }) => ({
         type: "tool_result",
         tool_use_id: idFor(id),
-        ...(text !== "" && { content: text }),
+        ...(images
+          ? { content: [{ type: "text", text }, ...images.map(imageBlock)] }
+          : text !== "" && { content: text }),
         ...(error && { is_error: true }),
       }));
   }
@@ -143,3 +144,8 @@ function contentOf(message: Message, sharedMark: boolean): Block[] {
 
 /** Ids of calls that another provider made may hold characters that this one refuses. */
 const idFor = (id: string): string => id.replace(/[^\w-]/g, "_");
+
+const imageBlock = ({ type, data }: ImageContent): Block => ({
+  type: "image",
+  source: { type: "base64", media_type: type, data },
+});

@@ -1,5 +1,5 @@
 import type { ImageContent } from "../../core/model/images.ts";
-import type { Message, Model, ModelRequest, ToolSpec } from "../../core/model/model.ts";
+import type { Message, Model, ModelRequest, ToolAnswer, ToolSpec } from "../../core/model/model.ts";
 import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 import type { Endpoint, Quirks } from "./endpoint.ts";
@@ -123,6 +123,19 @@ function messagesFor(message: Message, { provider, quirks }: Endpoint): object[]
       ];
     }
     case "tool":
-      return message.results.map(({ id, text }) => ({ role: "tool", tool_call_id: id, content: text }));
+      return [
+        ...message.results.map(({ id, text }) => ({ role: "tool", tool_call_id: id, content: text })),
+        ...imagesOf(message.results),
+      ];
   }
+}
+
+/** Results are only text here, so their images follow in a message of their own. */
+function imagesOf(results: readonly ToolAnswer[]): object[] {
+  const shown = results.filter(({ images }) => images !== undefined);
+  if (shown.length === 0) return [];
+  const text = `The images in the ${shown.length === 1 ? "result" : "results"} of ${shown.map(({ name }) => name).join(", ")}:`;
+  return [
+    { role: "user", content: [{ type: "text", text }, ...shown.flatMap(({ images = [] }) => images.map(imagePart))] },
+  ];
 }

@@ -66,7 +66,8 @@ export const claudeTool: ForeignTool = {
 function allowed({ may, allow }: Bounds, roots: readonly string[]): string[] {
   const places = ["./**", ...roots.map((root) => `/${root}/**`)];
   return abilityNames.flatMap((name) => {
-    if (may[name] === "some") return allow.filter(({ tool }) => tool === name).flatMap((rule) => ruleFor(rule, "allow"));
+    if (may[name] === "some")
+      return allow.filter(({ tool }) => tool === name).flatMap((rule) => ruleFor(rule, "allow"));
     if (may[name] !== "yes") return [];
     if (name === "read_file" || name === "glob" || name === "grep_files")
       return places.map((place) => `Read(${place})`);

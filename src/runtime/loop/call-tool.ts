@@ -1,4 +1,5 @@
 import { startTimer } from "../async/long-timer.ts";
+import { type ImageContent, takesImages } from "../../core/model/images.ts";
 import type { ToolAnswer, ToolCall } from "../../core/model/model.ts";
 import { permit, rightTo } from "../../core/policy/permit.ts";
 import type { LocatedSubject } from "../../core/rules/call-subject.ts";
@@ -21,6 +22,7 @@ import { defined } from "../../core/text/defined.ts";
 import { ALL_TOOLS } from "../../core/vocabulary/tool-names.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { nearest } from "../../core/text/nearest.ts";
+import { attachedImage, MAX_IMAGES } from "../../core/vocabulary/image.ts";
 import { classOf } from "../../core/vocabulary/tool-class.ts";
 import { unstyledToolName } from "../../core/vocabulary/tool-name-styles.ts";
 import { canonicalName } from "../../core/vocabulary/tool-names.ts";
@@ -88,6 +90,7 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
     details,
     files,
     rule: broken,
+    images,
   } = await runTool(tool, { ...approved, input: parsed.value, id: call.id }, assignment, context);
   const error = status !== "ok";
   const text = error ? told : `${told}${await diagnosticsAfter(tool, call.id, { assignment, context })}`;
@@ -103,7 +106,9 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
     ...defined({ details }),
     ...(files.length > 0 && { files }),
   });
-  return broken === undefined ? answer(text, error) : { ...answer(text, true), denied: true };
+  if (broken !== undefined) return { ...answer(text, true), denied: true };
+  const seen = images && takesImages(assignment.model.id) ? { images } : {};
+  return { ...answer(text, error), ...seen };
 }
 
 /** The part of a result that the model reads: the tail of a long one, and its file. `tell` is called with the file. */
@@ -135,6 +140,7 @@ type Ended = Readonly<{
   /** Files that the task may read from now on. */
   files: readonly string[];
   details?: unknown;
+  images?: readonly ImageContent[];
   /** The rule that refused it during the call. */
   rule?: string;
 }>;
@@ -211,6 +217,7 @@ async function runTool(
       status: whole.status ?? (whole.error ? "failed" : "ok"),
       files: [...files],
       ...recordable(whole.details),
+      ...imagesIn(whole.images),
     };
   } catch (thrown) {
     if (isOpenRefusal(thrown) && isDenial(thrown))
@@ -302,6 +309,12 @@ function recordable(value: unknown): Readonly<{ details?: unknown }> {
   } catch {
     return {}; // a cycle, or a value that JSON cannot express
   }
+}
+
+/** The images of a result that every provider takes. */
+function imagesIn(images: readonly ImageContent[] = []): Readonly<{ images?: readonly ImageContent[] }> {
+  const fit = images.filter((image) => attachedImage.safeParse(image).success).slice(0, MAX_IMAGES);
+  return fit.length === 0 ? {} : { images: fit };
 }
 
 /** Tools of other authors may return any value. */

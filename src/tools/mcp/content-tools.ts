@@ -27,7 +27,9 @@ const contents: readonly Content[] = [
         "Reads a resource of this MCP server by its URI. Without `uri` it lists the resources and the URI templates of the server.",
       inputSchema: {
         type: "object",
-        properties: { uri: { type: "string", description: "URI of a resource, from the list or made from a template" } },
+        properties: {
+          uri: { type: "string", description: "URI of a resource, from the list or made from a template" },
+        },
       },
       annotations: readOnly,
     },

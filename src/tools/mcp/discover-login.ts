@@ -20,12 +20,11 @@ export type DiscoverSpec = Readonly<{ url: URL; challenge: Challenge; fetch: typ
 
 /** Finds the authorization server of a server. That one has to name itself rightly, and the server may only speak for itself. */
 export async function discoverLogin(sdk: ClientSdk, { url, challenge, fetch }: DiscoverSpec): Promise<DiscoveredLogin> {
-  const { resourceMetadataUrl } = challenge;
   const {
     authorizationServerUrl: server,
     authorizationServerMetadata: metadata,
     resourceMetadata,
-  } = await sdk.discoverOAuthServerInfo(url, { fetchFn: fetch, ...defined({ resourceMetadataUrl }) });
+  } = await serverInfo(sdk, { url, challenge, fetch });
   const resource = resourceMetadata?.resource;
   const requestedResource = sdk.resourceUrlFromServerUrl(url);
   if (resource !== undefined && !sdk.checkResourceAllowed({ requestedResource, configuredResource: resource }))
@@ -38,6 +37,26 @@ export async function discoverLogin(sdk: ClientSdk, { url, challenge, fetch }: D
     ...(scope !== undefined && scope !== "" && { scope }),
     hasOffline: metadata?.scopes_supported?.includes("offline_access") ?? false,
   };
+}
+
+type ServerInfo = Awaited<ReturnType<ClientSdk["discoverOAuthServerInfo"]>>;
+
+/**
+ * What the servers say about the login. A server of revision 2025-03-26 is its own authorization server, and may call itself
+ * by another path of its address there; in every other case the issuer has to be the address it was read from.
+ */
+async function serverInfo(sdk: ClientSdk, { url, challenge, fetch }: DiscoverSpec): Promise<ServerInfo> {
+  const options = { fetchFn: fetch, ...defined({ resourceMetadataUrl: challenge.resourceMetadataUrl }) };
+  try {
+    return await sdk.discoverOAuthServerInfo(url, options);
+  } catch (error) {
+    if (!(error instanceof sdk.IssuerMismatchError) || error.kind !== "metadata") throw error;
+    const found = await sdk.discoverOAuthServerInfo(url, { ...options, skipIssuerMetadataValidation: true });
+    const { resourceMetadata, authorizationServerMetadata: metadata, authorizationServerUrl: server } = found;
+    const same = [server, metadata?.issuer ?? ""].every((at) => URL.canParse(at) && new URL(at).origin === url.origin);
+    if (resourceMetadata !== undefined || !same) throw error;
+    return found;
+  }
 }
 
 /** The scopes to request: those of the settings or else of the server, plus scopes missing in an earlier login, plus offline access. */

@@ -1,27 +1,48 @@
-import { isRecord } from "../../core/text/json.ts";
+import type { ImageContent } from "../../core/model/images.ts";
+import { defined } from "../../core/text/defined.ts";
+import { type ImageType, imageTypeOf, MAX_IMAGE_BYTES } from "../../core/vocabulary/image.ts";
 import type { McpResult } from "./client.ts";
 
-/** The result of a server as text. Other content is only named; nothing is downloaded. */
-export function resultText({ content, structuredContent }: McpResult): string {
-  const parts = content.map(blockText).filter((part) => part !== "");
-  if (parts.length > 0) return parts.join("\n");
-  return structuredContent === undefined ? "" : JSON.stringify(structuredContent);
+/** The result of a server: its text, which also names what is not text, and its images. Nothing is downloaded. */
+export type ReadResult = Readonly<{ text: string; images?: readonly ImageContent[] }>;
+
+export function readResult({ content, structuredContent }: McpResult): ReadResult {
+  const images: ImageContent[] = [];
+  const parts = content.map((block) => blockText(block, images)).filter((part) => part !== "");
+  const text =
+    parts.length > 0 || structuredContent === undefined ? parts.join("\n") : JSON.stringify(structuredContent);
+  return { text, ...defined({ images: images.length > 0 ? images : undefined }) };
 }
 
-function blockText(block: McpResult["content"][number]): string {
+type Block = McpResult["content"][number];
+
+function blockText(block: Block, images: ImageContent[]): string {
   switch (block.type) {
     case "text":
       return block.text;
     case "image":
     case "audio":
-      return `[${block.type}: ${block.mimeType}, about ${Math.floor((block.data.length * 3) / 4)} bytes]`;
+      return binaryText(block.type, block, images);
     case "resource_link":
-      return `[resource: ${block.uri}]`;
-    case "resource":
-      return isRecord(block.resource) && "text" in block.resource
-        ? block.resource.text
-        : `[resource: ${block.resource.uri}]`;
+      return `[resource: ${block.uri}${block.description === undefined ? "" : `: ${block.description}`}]`;
+    case "resource": {
+      const { uri, mimeType } = block.resource;
+      if ("text" in block.resource) return block.resource.text;
+      return binaryText(`resource ${uri}`, { data: block.resource.blob, ...defined({ mimeType }) }, images);
+    }
     default:
       return `[${String((block as { type: unknown }).type)}]`;
   }
+}
+
+/** Names what is not text, and adds it to the images if it is one that models take. What a server says of its format does not count. */
+function binaryText(
+  what: string,
+  { data, mimeType = "data" }: Readonly<{ data: string; mimeType?: string }>,
+  images: ImageContent[],
+): string {
+  const bytes = Buffer.from(data, "base64");
+  const type: ImageType | undefined = bytes.length > MAX_IMAGE_BYTES ? undefined : imageTypeOf(bytes);
+  if (type !== undefined) images.push({ name: `image ${images.length + 1}`, type, data: bytes.toString("base64") });
+  return `[${what}: ${type ?? mimeType}, about ${bytes.length} bytes]`;
 }

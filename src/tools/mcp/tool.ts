@@ -6,7 +6,7 @@ import { isRecord } from "../../core/text/json.ts";
 import type { OfferedTool } from "./client.ts";
 import type { Lazy } from "./lazy-server.ts";
 import { type PinnedTool, pinnedToolName, toolHash } from "./pins.ts";
-import { resultText } from "./result-text.ts";
+import { readResult } from "./result-text.ts";
 
 const CALL_MS = 120_000;
 const MOST_DESCRIPTION = 4_000;
@@ -43,7 +43,7 @@ export function serverTool(server: Lazy, offered: PinnedTool, rules: ToolRules):
           timeoutMs: server.definition.timeoutMs ?? CALL_MS,
           report: context.report,
         });
-        return { text: resultText(result), error: result.isError === true };
+        return { ...readResult(result), error: result.isError === true };
       } catch (error) {
         if (isCrewError(error)) rules.say(`${error.message} ${error.hint}`, error.code);
         const words = [messageOf(error), complaint()].filter((part) => part !== "").join("; it said: ");

@@ -44,7 +44,7 @@ function withServers({ env }: Place, servers: object): void {
 
 describe.concurrent("subcrew mcp", () => {
   test.for([
-    ["claude-code", "claude mcp add --scope user subcrew -- subcrew mcp"],
+    ["claude-code", "claude mcp add-json --scope user subcrew '"],
     ["codex", 'env_vars = ["GROQ_API_KEY", "HTTPS_PROXY", "SUBCREW_HOME", "SUBCREW_PARENT"]'],
     ["cursor", "~/.cursor/mcp.json"],
     ["vscode", 'code --add-mcp \'{"name":"subcrew","command":"subcrew","args":["mcp"]}\''],

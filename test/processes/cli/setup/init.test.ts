@@ -8,10 +8,11 @@ import { tempFolder } from "../../../support/temp-folder.ts";
 import { place } from "../../command.ts";
 
 const how = { command: "subcrew", args: ["mcp"] } as const;
+const keys = ["OPENAI_API_KEY"];
 
 test("a host keeps its own servers, and the file from before is kept", async () => {
   const home = tempFolder({ ".cursor/mcp.json": '{"mcpServers":{"other":{"command":"x"}},"more":1}' });
-  const done = await registerHost({ name: "cursor", registered: false, file: ".cursor/mcp.json" }, home, how);
+  const done = await registerHost({ name: "cursor", registered: false, file: ".cursor/mcp.json" }, home, how, keys);
   const file = join(home, ".cursor/mcp.json");
   expect(done).toEqual({ file, backup: `${file}.before-subcrew` });
   expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({
@@ -25,7 +26,7 @@ test("a file with comments is not changed", async () => {
   const text = '{\n  // mine\n  "servers": {}\n}\n';
   const home = tempFolder({ ".config/Code/User/mcp.json": text });
   const host = { name: "vscode", registered: false, file: ".config/Code/User/mcp.json" } as const;
-  expect(await registerHost(host, home, how)).toHaveProperty("problem");
+  expect(await registerHost(host, home, how, keys)).toHaveProperty("problem");
   expect(readFileSync(join(home, host.file), "utf8")).toBe(text);
   expect(existsSync(join(home, `${host.file}.before-subcrew`))).toBe(false);
 });
@@ -33,11 +34,12 @@ test("a file with comments is not changed", async () => {
 test("Codex gets a table at the end of its file, and a missing file is made", async () => {
   const home = tempFolder();
   const host = { name: "codex", registered: false, file: ".codex/config.toml" } as const;
-  await registerHost(host, home, how);
+  await registerHost(host, home, how, keys);
   mkdirSync(join(home, "b/.codex"), { recursive: true });
   writeFileSync(join(home, "b/.codex/config.toml"), 'model = "x"\n');
-  await registerHost(host, join(home, "b"), how);
-  const table = '[mcp_servers.subcrew]\ncommand = "subcrew"\nargs = ["mcp"]\ntool_timeout_sec = 3600\n';
+  await registerHost(host, join(home, "b"), how, keys);
+  const table =
+    '[mcp_servers.subcrew]\ncommand = "subcrew"\nargs = ["mcp"]\nenv_vars = ["OPENAI_API_KEY"]\nrequired = true\nstartup_timeout_sec = 30\ntool_timeout_sec = 3600\n';
   expect(readFileSync(join(home, host.file), "utf8")).toBe(table);
   expect(readFileSync(join(home, "b", host.file), "utf8")).toBe(`model = "x"\n\n${table}`);
 });

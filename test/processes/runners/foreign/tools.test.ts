@@ -112,10 +112,14 @@ describe("our rules in the words of each tool", () => {
 
   test.for<[string, string, string]>([
     ["a rule about commands", "bash(rm *)", "it cannot enforce the rule against bash(rm *)"],
-    ["a rule about files beside commands", "read_file(.env)", "its commands do not keep the rule against read_file(.env)"],
+    [
+      "a rule about files beside commands",
+      "read_file(.env)",
+      "its commands do not keep the rule against read_file(.env)",
+    ],
   ])("Claude Code is not given %s, which it does not keep", async ([, rule, text]) => {
     const { bin } = fake("claude", transcripts["claude"]!);
-    const permissions = { mode: "default", sandbox: "off", allow: ["bash"], deny: [rule] } as const;
+    const permissions = { mode: "default" as const, sandbox: "off" as const, allow: ["bash"], deny: [rule] };
     const { result } = await handTo("claude", bin, { permissions });
     expect(result.fault).toMatchObject({ code: "DENIED", message: expect.stringContaining(text) });
   });

@@ -297,7 +297,9 @@ describe.concurrent("MCP servers", () => {
       ],
       { ...allowed, home, mcpServers },
     );
-    expect(tools).toEqual(expect.arrayContaining(["mcp__fix__echo", "mcp__fix__read_resource", "mcp__fix__get_prompt"]));
+    expect(tools).toEqual(
+      expect.arrayContaining(["mcp__fix__echo", "mcp__fix__read_resource", "mcp__fix__get_prompt"]),
+    );
     expect(texts).toEqual([
       "Resources:\n- memo://notes (notes, text/plain): What was noted.\n- memo://picture (picture, image/png)\n\nTemplates of URIs:\n- memo://page/{number} (page): One page.",
       "Feed the cat.",
@@ -310,6 +312,29 @@ describe.concurrent("MCP servers", () => {
     expect((await play(["done"], { home, mcpServers: narrow })).tools).toEqual(["mcp__fix__echo"]);
     const headless = await play([call("mcp__fix__read_resource"), "done"], { home, mcpServers });
     expect(headless.denied[0]).toMatch(/^DENIED: mcp__fix__read_resource/);
+  });
+
+  test.for<[string, number]>([
+    ["anthropic/claude-sonnet-4-5", 2],
+    ["deepseek/deepseek-chat", 0],
+    ["m", 0],
+  ])("a picture of a server is shown to %s as %i images, and named to all", async ([name, shown]) => {
+    const { server } = fixture({ content: true });
+    const model = scripted(call("mcp__fix__draw"), call("mcp__fix__read_resource", { uri: "memo://picture" }), "done");
+    const { texts } = await play([], {
+      ...allowed,
+      mcpServers: { fix: server },
+      agent: { model: name },
+      models: { [name]: model },
+    });
+    expect(texts).toEqual([
+      "Here it is:\n[image: image/png, about 70 bytes]\n[audio: audio/wav, about 3 bytes]\n[resource: memo://notes]",
+      "[resource memo://picture: image/png, about 70 bytes]",
+    ]);
+    const answers = model.requests
+      .at(-1)!
+      .messages.flatMap((message) => (message.role === "tool" ? message.results : []));
+    expect(answers.flatMap(({ images = [] }) => images).filter(({ type }) => type === "image/png")).toHaveLength(shown);
   });
 
   test("a server over HTTP, with a header from a variable", async () => {

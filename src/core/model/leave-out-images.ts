@@ -1,0 +1,16 @@
+import { takesImages } from "./images.ts";
+import type { Message } from "./model.ts";
+
+/** The messages for a model: without their images where it takes none. What they are is in the text beside them. */
+export function messagesFor(id: string, messages: readonly Message[]): readonly Message[] {
+  return takesImages(id) === false ? messages.map(withoutImages) : messages;
+}
+
+function withoutImages(message: Message): Message {
+  if (message.role === "assistant") return message;
+  if (message.role === "tool") return { ...message, results: message.results.map(({ images: _, ...rest }) => rest) };
+  const { images, ...rest } = message;
+  if (!images) return message;
+  const names = images.map(({ name }) => name).join(", ");
+  return { ...rest, text: `${rest.text}\n[Images that this model is not shown: ${names}]` };
+}
