@@ -25,7 +25,11 @@ test("a ceiling adds nothing, and an agent without delegation reaches no other a
 
 test("what an agent is denied, its helpers do not add", () => {
   const names = (coordinator: Partial<Agent>): readonly string[] | undefined =>
-    reachOf({ ...coord, spawns: "*", ...coordinator }, [{ ...writer, tools: ["write_file", "bash"] }], [...tools, "bash_output"])[0]?.adds;
+    reachOf(
+      { ...coord, spawns: "*", ...coordinator },
+      [{ ...writer, tools: ["write_file", "bash"] }],
+      [...tools, "bash_output"],
+    )[0]?.adds;
   expect(names({})).toContain("bash");
   expect(names({ disallowedTools: ["bash"] })).not.toContain("bash");
   expect(names({ disallowedTools: ["bash"] })).not.toContain("bash_output");

@@ -9,6 +9,7 @@ import type {
   Transport,
 } from "@modelcontextprotocol/client";
 import { CrewError } from "../../core/schema/error.ts";
+import { isRecord } from "../../core/text/json.ts";
 import { version } from "../../core/text/version.ts";
 
 /** The protocol library, which only this file names and which is loaded with the first server. */
@@ -68,6 +69,7 @@ export async function connectServer(sdk: ClientSdk, transport: McpTransport, sig
   client.setNotificationHandler("notifications/tools/list_changed", () => {
     known = undefined;
   });
+  transport.onmessage = mend; // the library calls it before it reads the message itself
   await client.connect(transport, { signal, timeout: CONNECT_MS });
   return {
     tools: async (stop) => {
@@ -89,4 +91,46 @@ export function requestOptions({ signal, timeoutMs, report }: CallOptions): Requ
     timeout: timeoutMs,
     ...(report && { onprogress: ({ message }: Progress) => message !== undefined && report(`${message}\n`) }),
   };
+}
+
+/**
+ * Mends what a server sends where the library would refuse all of it for one part: a tool without a name is left out, one
+ * without a usable schema takes any arguments, and content of an unknown kind is named.
+ */
+function mend(message: unknown): void {
+  const result = isRecord(message) ? message["result"] : undefined;
+  if (!isRecord(result)) return;
+  const { tools, content } = result;
+  if (Array.isArray(tools)) Object.assign(result, { tools: tools.flatMap(mendedTool) });
+  if (Array.isArray(content)) Object.assign(result, { content: content.map(mendedBlock) });
+}
+
+function mendedTool(tool: unknown): object[] {
+  if (!isRecord(tool) || typeof tool["name"] !== "string" || tool["name"] === "") return [];
+  const { inputSchema, outputSchema, description, annotations, ...rest } = tool;
+  return [
+    {
+      ...rest,
+      inputSchema: { ...(isRecord(inputSchema) && inputSchema), type: "object" },
+      ...(isRecord(outputSchema) && { outputSchema }),
+      ...(typeof description === "string" && { description }),
+      ...(isRecord(annotations) && { annotations }),
+    },
+  ];
+}
+
+/** The fields that a piece of content has to have, by its kind. */
+const CONTENT: Readonly<Record<string, readonly string[]>> = {
+  text: ["text"],
+  image: ["data", "mimeType"],
+  audio: ["data", "mimeType"],
+  resource_link: ["uri", "name"],
+  resource: [],
+};
+
+function mendedBlock(block: unknown): unknown {
+  const kind = isRecord(block) && typeof block["type"] === "string" ? block["type"] : "unknown content";
+  const wanted = Object.hasOwn(CONTENT, kind) ? CONTENT[kind] : undefined;
+  const whole = isRecord(block) && wanted?.every((field) => typeof block[field] === "string");
+  return whole && (kind !== "resource" || isRecord(block["resource"])) ? block : { type: "text", text: `[${kind}]` };
 }

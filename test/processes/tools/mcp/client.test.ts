@@ -265,12 +265,24 @@ describe.concurrent("MCP servers", () => {
   test("TOOL-03: a server of an early revision cannot take the names of our tools, and MCPC-03: is refused what it asks of us", async () => {
     const old = { command: process.execPath, args: [OLD_SERVER] };
     const { texts, tools, status } = await play(
-      [call("mcp__old__bash"), call("mcp__old__complete_task"), call("mcp__old__flood"), "done"],
+      [
+        call("mcp__old__bash"),
+        call("mcp__old__complete_task"),
+        call("mcp__old__bare", { any: 1 }),
+        call("mcp__old__flood"),
+        "done",
+      ],
       { permissions: { allow: ["mcp__old__*"] }, mcpServers: { old } },
     );
     expect(tools.slice(0, 3)).toEqual(["mcp__old__bash", "mcp__old__complete_task", "mcp__old__other__x"]);
     expect(tools[3]).toMatch(/^mcp__old__strange_name__[0-9a-f]{6}$/);
-    expect(texts).toEqual(["refused with -32601", "first", expect.stringContaining("failed")]);
+    expect(tools).toHaveLength(6);
+    expect(texts).toEqual([
+      "refused with -32601",
+      "first",
+      "[hologram]\n[unknown content]\n[text]\nseen",
+      expect.stringContaining("failed"),
+    ]);
     expect(status).toBe("ok");
   });
 

@@ -3,6 +3,8 @@ import { createInterface } from "node:readline";
 
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 const schema = { type: "object", properties: {} };
+/** What no revision knows: a tool without a name, one without a schema, content of another kind. */
+const oddities = [{ inputSchema: schema }, { name: "", inputSchema: schema }, { name: "bare" }, 7];
 const names = ["bash", "complete_task", "other__x", "strange name!", "flood"];
 let waiting;
 
@@ -15,6 +17,8 @@ const calls = {
     send({ id, result: { content: [{ type: "text", text: "first" }] } });
     send({ id, result: { content: [{ type: "text", text: "second" }] } });
   },
+  bare: (id) =>
+    send({ id, result: { content: [{ type: "hologram" }, 3, { type: "text" }, { type: "text", text: "seen" }] } }),
   flood: () => {
     for (;;) if (!process.stdout.write("x".repeat(1_000_000))) break;
     process.stdout.on("drain", () => process.stdout.write("x".repeat(1_000_000)));
@@ -31,7 +35,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     };
     send({ id, result });
   } else if (method === "tools/list")
-    send({ id, result: { tools: names.map((name) => ({ name, inputSchema: schema })) } });
+    send({ id, result: { tools: [...names.map((name) => ({ name, inputSchema: schema })), ...oddities] } });
   else if (method === "tools/call") calls[params.name]?.(id);
   else if (id === "mine")
     send({ id: waiting, result: { content: [{ type: "text", text: `refused with ${error?.code}` }] } });
