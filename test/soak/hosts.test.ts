@@ -93,7 +93,7 @@ test.for(Object.keys(hosts))("the real %s runs an agent with the lines of --setu
     return { text: "I ask.", calls: [{ ...named(ours), input: { agent: "explore", task: "Where is the answer?" } }] };
   });
   const variables = ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"];
-  const lines = setupSteps(setup, variables).find(({ text }) => /mcp_?servers|"mcp"/i.test(text))!.text;
+  const lines = setupSteps(setup, variables).find(({ text }) => /^[{[][^]*(?:mcp_?servers|"mcp")/i.test(text))!.text;
   const content = file.endsWith(".toml")
     ? `${before?.(server.url) ?? ""}${lines}\n`
     : JSON.stringify({ ...(JSON.parse(lines) as object), ...beside[name]?.(server.url) });
