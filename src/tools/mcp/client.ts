@@ -70,7 +70,13 @@ export async function connectServer(sdk: ClientSdk, transport: McpTransport, sig
     known = undefined;
   });
   transport.onmessage = mend; // the library calls it before it reads the message itself
-  await client.connect(transport, { signal, timeout: CONNECT_MS });
+  // The library may ask twice, with two revisions of the protocol; the limit is for both.
+  const limit = AbortSignal.timeout(CONNECT_MS);
+  await client
+    .connect(transport, { signal: AbortSignal.any([signal, limit]), timeout: CONNECT_MS })
+    .catch((error: unknown) => {
+      throw limit.aborted && !signal.aborted ? new Error(`it did not answer within ${CONNECT_MS / 1_000} s`) : error;
+    });
   return {
     tools: async (stop) => {
       if (known) return known;
