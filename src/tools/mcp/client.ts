@@ -69,7 +69,7 @@ export async function connectServer(sdk: ClientSdk, transport: McpTransport, sig
   client.setNotificationHandler("notifications/tools/list_changed", () => {
     known = undefined;
   });
-  transport.onmessage = mend; // the library calls it before it reads the message itself
+  Object.assign(transport, { onmessage: mend }); // the library calls it before it reads the message itself
   // The library may ask twice, with two revisions of the protocol; the limit is for both.
   const limit = AbortSignal.timeout(CONNECT_MS);
   await client
