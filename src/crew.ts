@@ -23,7 +23,7 @@ import type { CrewOptions } from "./crew/options.ts";
 import { detachedHelpers } from "./crew/detached-helpers.ts";
 import { createPrepare } from "./crew/prepare.ts";
 import type { ResumeOptions, RunOptions } from "./crew/run-options.ts";
-import type { DataByAgent, RunInput, TaskFor, TypedTask } from "./crew/run-input.ts";
+import type { DataByAgent, RunInput, TaskFor, TypedChain, TypedRace, TypedTask } from "./crew/run-input.ts";
 import { settingsFor, setupOf, withSettings } from "./crew/settings.ts";
 import { remoteAgents, type Workflows } from "./defaults.ts";
 import type { ModelOverview } from "./models/registry/overview.ts";
@@ -109,7 +109,7 @@ export type Crew<Data = object> = Readonly<{
 
 /** How a run is started: the result has the type of the schema that is known, if one is. */
 type Starter<Data> = {
-  <S extends StandardSchema>(what: TypedTask<S>, options?: RunOptions): Run<OutputOf<S>>;
+  <S extends StandardSchema>(what: TypedTask<S> | TypedRace<S> | TypedChain<S>, options?: RunOptions): Run<OutputOf<S>>;
   <Name extends keyof Data & string>(what: TaskFor<Name>, options?: RunOptions): Run<Data[Name]>;
   (what: RunInput | Plan, options?: RunOptions): Run;
 };
@@ -244,8 +244,13 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
   };
 }
 
-/** The schema of a library that the result of a run has to match: that of the task, else that of its agent. */
+/**
+ * The schema of a library that the result of a run has to match: that of the task, the race or the last step of the chain,
+ * else that of the agent of a single task.
+ */
 function schemaIn(what: RunInput | Plan, agents: readonly Agent[] = []): StandardSchema | undefined {
+  const asked = "race" in what ? what.race.schema : "chain" in what ? what.chain.at(-1)?.schema : undefined;
+  if (isStandardSchema(asked)) return asked;
   if (!("task" in what)) return undefined;
   if (isStandardSchema(what.schema)) return what.schema;
   const output = agents.find(({ name }) => name === what.agent)?.output;

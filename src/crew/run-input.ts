@@ -11,6 +11,16 @@ export type InputOf<M extends Mode> = WithSchemas<Omit<Extract<Input, { mode: M 
 /** A single task with a schema, which gives the type of `data`. */
 export type TypedTask<S extends StandardSchema> = Omit<InputOf<"single">, "schema"> & Readonly<{ schema: S }>;
 
+/** A race with a schema: the winner's answer gives `data`. */
+export type TypedRace<S extends StandardSchema> = Omit<InputOf<"race">, "race"> &
+  Readonly<{ race: Omit<InputOf<"race">["race"], "schema"> & Readonly<{ schema: S }> }>;
+
+/** A chain whose last step has a schema: its answer gives `data`. */
+export type TypedChain<S extends StandardSchema> = Omit<InputOf<"chain">, "chain" | "schema"> &
+  Readonly<{ chain: readonly [...ChainStep[], Omit<ChainStep, "schema"> & Readonly<{ schema: S }>] }>;
+
+type ChainStep = InputOf<"chain">["chain"][number];
+
 /** A single task for an agent whose output schema gives the type of `data`. */
 export type TaskFor<Name extends string> = Omit<InputOf<"single">, "agent" | "schema"> & Readonly<{ agent: Name }>;
 

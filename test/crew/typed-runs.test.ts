@@ -36,6 +36,21 @@ test("data has the type that the output schema of the agent gives, by its name",
   expect((await run).data).toEqual({ from: 1, to: 4, unit: "lines" });
 });
 
+test("data of a race and of a chain has the type of the schema that decides its result", async () => {
+  const raced = createCrew(answers({ from: 1, to: 4 })).run({ race: { task: "Count.", models: ["m"], schema: range } });
+  expectTypeOf(raced).toEqualTypeOf<Run<{ from: number; to: number; unit: string }>>();
+  expect(await raced).toMatchObject({ status: "ok", data: { from: 1, to: 4, unit: "lines" } });
+  const { models, ...options } = answers({ from: 2, to: 4 });
+  const chained = createCrew({ ...options, models: { ...models, looks: scripted({ text: "one" }) } }).run({
+    chain: [
+      { task: "Look.", model: "looks" },
+      { task: "Count {previous}.", schema: range },
+    ],
+  });
+  expectTypeOf(chained).toEqualTypeOf<Run<{ from: number; to: number; unit: string }>>();
+  expect(await chained).toMatchObject({ status: "ok", data: { from: 2, to: 4, unit: "lines" } });
+});
+
 test("a refinement of the schema of a task sends the answer back once", async () => {
   const run = createCrew(answers({ from: 9, to: 4 }, { from: 1, to: 4 })).run({ task: "Count.", schema: range });
   expect(await run).toMatchObject({ status: "ok", data: { from: 1, to: 4 }, usage: { turns: 2 } });
