@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { NODE_ID } from "../core/plan/plan.ts";
-import { asId, nodeIds } from "./names.ts";
+import { asId, asPath, nodeIds } from "./names.ts";
 
 test.each<[string, string]>([
   ["scout", "scout"],
@@ -45,5 +45,11 @@ test("a duplicate name is an error", () => {
       ],
       "tasks",
     ),
-  ).toThrow('Two tasks are called "a_b".');
+  ).toThrow('The names "a/b" and "a_b" of two tasks both become "a_b".');
+});
+
+test("a path that a person types leads to the ids of its names", () => {
+  expect(asPath("😀")).toBe(asId("😀"));
+  expect(asPath("build.2/re\u0301vision")).toBe("build.2/r\u00e9vision");
+  expect(asPath("lead/")).toBe("lead/");
 });

@@ -6,15 +6,16 @@ export type WantedName = Readonly<{ given?: string | undefined; else: string }>;
 
 /** Node ids for a list of tasks: given names are kept, generated ones are numbered until they are unique. */
 export function nodeIds(wishes: readonly WantedName[], what: string): string[] {
-  const taken = new Set<string>();
   const counts = new Map<string, number>();
+  const named = new Map<string, string>();
   for (const { given } of wishes) {
     if (given === undefined) continue;
     const id = asId(given);
-    if (taken.has(id))
-      throw new CrewError("PLAN_DUPLICATE_ID", `Two ${what} are called "${id}".`, "Give each its own name.");
-    taken.add(id);
+    const other = named.get(id);
+    if (other !== undefined) throw duplicate(what, id, [other, given]);
+    named.set(id, given);
   }
+  const taken = new Set(named.keys());
   const wished = new Set(wishes.map(({ given, else: fallback }) => asId(given ?? fallback)));
   return wishes.map(({ given, else: fallback }) => {
     if (given !== undefined) return asId(given);
@@ -22,6 +23,17 @@ export function nodeIds(wishes: readonly WantedName[], what: string): string[] {
     taken.add(id);
     return id;
   });
+}
+
+/** Two names that have one id: the same name, or names that differ only in characters that an id cannot hold. */
+function duplicate(what: string, id: string, [one, other]: readonly [string, string]): CrewError {
+  if (one === other || one.normalize("NFC") === other.normalize("NFC"))
+    return new CrewError("PLAN_DUPLICATE_ID", `Two ${what} are called "${id}".`, "Give each its own name.");
+  return new CrewError(
+    "PLAN_DUPLICATE_ID",
+    `The names "${one}" and "${other}" of two ${what} both become "${id}".`,
+    "Give each its own name, of letters and digits of any script, blanks, and _ . : -",
+  );
 }
 
 /** A name as a node id: what an id may not hold becomes an underscore. The same name typed in another form is the same id. */
@@ -35,6 +47,14 @@ export function asId(name: string): string {
       .replace(/^[^\p{L}\p{N}_]/u, "_"),
   );
   return NODE_ID.test(safe) ? safe : shortened(`_${safe}`);
+}
+
+/** A task's path as a person types it: each name in it as its node id. */
+export function asPath(typed: string): string {
+  return typed
+    .split("/")
+    .map((name) => (name === "" ? name : asId(name)))
+    .join("/");
 }
 
 const NOT_IN_ID = new RegExp(`[^${NODE_ID_CHARACTERS} ]`, "gu");

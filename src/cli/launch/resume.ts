@@ -8,6 +8,7 @@ import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { Crew } from "../../crew.ts";
+import { asPath } from "../../modes/names.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import type { CliCommand } from "../base/command.ts";
 import { budgetOptions, type Flags, outputOptions, runningOptions } from "../base/flags.ts";
@@ -63,7 +64,10 @@ export const resumeCommand: CliCommand = {
       import("../../runtime/store/run-named.ts"),
     ]);
     const place = terminal(flags);
-    const [name = "", path] = [word.split("/")[0], word.includes("/") ? word.slice(word.indexOf("/") + 1) : undefined];
+    const [name = "", path] = [
+      word.split("/")[0],
+      word.includes("/") ? asPath(word.slice(word.indexOf("/") + 1)) : undefined,
+    ];
     const message = (await readPrompt(words)).trim();
     const store = openOwnStore();
     const found = await runNamed(store, name);

@@ -3,6 +3,7 @@ import type { Crew } from "../../crew.ts";
 import type { KeptRun } from "../../runtime/background/stored-runs.ts";
 import { terminalLine } from "../../core/view/words.ts";
 import { hasTask, unknownTask } from "../../runtime/resume/recorded-run.ts";
+import { asPath } from "../../modes/names.ts";
 import { crewFor } from "../launch/start.ts";
 
 /** A run, and a task in it when one was named, as `run/path`. */
@@ -26,7 +27,7 @@ export async function findRun(word: string | undefined, what = "No run given."):
       `The journal of "${id}" cannot be read: ${run.problems.join(" ")}`,
       `Look into ${run.place}.`,
     );
-  const path = cut < 0 ? undefined : word.slice(cut + 1);
+  const path = cut < 0 ? undefined : asPath(word.slice(cut + 1));
   if (path !== undefined && !hasTask(run.state, path)) throw unknownTask(run.state, path);
   return { crew, run, path };
 }
