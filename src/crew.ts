@@ -28,7 +28,7 @@ import { settingsFor, setupOf, withSettings } from "./crew/settings.ts";
 import { remoteAgents, type Workflows } from "./defaults.ts";
 import type { ModelOverview } from "./models/registry/overview.ts";
 import { compile } from "./modes/compile.ts";
-import { type CrewSetup, createOutfit, homeOf } from "./outfit.ts";
+import { type CrewSetup, createOutfit, homeOf, type SharedEngine } from "./outfit.ts";
 import { servedRun } from "./runtime/background/controlled-run.ts";
 import type { UndoneFile } from "./runtime/changes/undo-changes.ts";
 import { type KeptRuns, keptRuns } from "./runtime/background/stored-runs.ts";
@@ -117,6 +117,7 @@ type Starter<Data> = {
 /** Creates a crew, independent of others in the process. */
 export function createCrew<const Agents extends readonly Agent[] = readonly []>(
   given: CrewOptions<Agents> = {},
+  shared: SharedEngine = {},
 ): Crew<DataByAgent<Agents>> {
   checkCrewOptions(given);
   const cwd = resolve(given.cwd ?? process.cwd());
@@ -133,7 +134,7 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
   );
   const setup = setupOf(options, { cwd, env });
   const finds = createFinds({ ...where, anywhere: options.discover !== false, settings, trust });
-  const outfit = createOutfit(setup, { ...options, skills: async () => (await finds.skills()).all });
+  const outfit = createOutfit(setup, { ...options, ...shared, skills: async () => (await finds.skills()).all });
   const { models, redactor, store, clock, random } = outfit;
 
   const notices = {

@@ -7,6 +7,7 @@ import type { Skill } from "./core/agent/skill.ts";
 import type { Roster } from "./core/delegation/roster.ts";
 import type { Caller } from "./core/delegation/spawn.ts";
 import type { Model } from "./core/model/model.ts";
+import type { RequestQuota } from "./core/model/request-quota.ts";
 import { outputText } from "./core/outcome/outcome.ts";
 import { type Permissions, withPermissions } from "./core/policy/permissions.ts";
 import type { RunStore } from "./core/run/run-store.ts";
@@ -19,7 +20,7 @@ import { defined } from "./core/text/defined.ts";
 import type { McpServers } from "./core/vocabulary/mcp-server.ts";
 import { childEntry } from "./crew/child-entry.ts";
 import type { LanguageModel } from "./models/ai-sdk/is-language-model.ts";
-import type { Connection } from "./engines/connect.ts";
+import type { Connection, WorkerRole } from "./engines/connect.ts";
 import { lazyStore } from "./engines/lazy-store.ts";
 import { secretsOfUrl, shownUrl } from "./engines/postgres/engine-url.ts";
 import { builtinModels } from "./models/registry/builtin.ts";
@@ -93,6 +94,9 @@ export type CrewCode = Readonly<{
 /** Looks for skills as the crew does. */
 type SkillSource = Readonly<{ skills?: () => Promise<readonly Skill[]> }>;
 
+/** The connection to the engine that a process already has; absent: one is opened with the first use. */
+export type SharedEngine = Readonly<{ connection?: Connection }>;
+
 /** What all runs of a crew share, and the world of one of them. */
 export type Outfit = Readonly<{
   models: ModelRegistry;
@@ -113,14 +117,16 @@ export type Outfit = Readonly<{
 }>;
 
 /** Creates the world of a run. */
-export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource = {}): Outfit {
+export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource & SharedEngine = {}): Outfit {
   const { cwd, env } = setup;
   const random = code.random ?? ((): number => randomInt(2 ** 32) / 2 ** 32);
   const clock = code.clock ?? Date.now;
-  const { store, connection } = openRuns(setup, clock);
+  const { store, connection } = openRuns(setup, clock, code.connection);
   const validator = createValidator();
-  const holds = openProviderHolds(setup.home === false ? undefined : join(homeOf(setup), "holds"));
-  const models = modelsFor(setup, { ...defined({ models: code.models }), random, holds });
+  const { holds, quota } = connection
+    ? sharedLimits(connection)
+    : { holds: openProviderHolds(setup.home === false ? undefined : join(homeOf(setup), "holds")), quota: undefined };
+  const models = modelsFor(setup, { ...defined({ models: code.models, quota }), random, holds });
   const redactor = createRedactor([
     ...secretValues(env),
     ...secretsIn(setup.providers),
@@ -263,11 +269,13 @@ export function openStore(setup: Pick<CrewSetup, "home" | "env" | "engine">, clo
 function openRuns(
   setup: Pick<CrewSetup, "home" | "env" | "engine">,
   clock: () => number,
+  shared?: Connection,
 ): Pick<Outfit, "store" | "connection"> {
   const { engine } = setup;
+  if (engine !== undefined && shared) return { store: shared.store, connection: async () => shared };
   const home = setup.home === false ? undefined : homeOf(setup);
   if (engine === undefined) return { store: home === undefined ? createMemoryStore(clock) : createFolderStore(home) };
-  const local = home === undefined ? createMemoryStore(clock) : createFolderStore(join(home, "engine"));
+  const local = besideEngine(setup, clock);
   const shown = shownUrl(engine);
   let connected: Promise<Connection> | undefined;
   const connection = (): Promise<Connection> =>
@@ -277,6 +285,35 @@ function openRuns(
     local: local.local,
   });
   return { store, connection };
+}
+
+/** Files of engine runs that are needed only on this machine. */
+function besideEngine(setup: Pick<CrewSetup, "home" | "env">, clock: () => number): RunStore {
+  return setup.home === false ? createMemoryStore(clock) : createFolderStore(join(homeOf(setup), "engine"));
+}
+
+/** Connects to the engine of a setup as a worker. */
+export async function connectWorker(
+  setup: Pick<CrewSetup, "home" | "env"> & Readonly<{ engine: string }>,
+  worker: WorkerRole,
+): Promise<Connection> {
+  const { connectEngine } = await import("./engines/connect.ts");
+  return connectEngine(setup.engine, besideEngine(setup, Date.now), worker);
+}
+
+/** Limits on models and refused keys, shared with all processes of an engine. */
+function sharedLimits(connection: () => Promise<Connection>): Readonly<{ holds: ProviderHolds; quota: RequestQuota }> {
+  const holds = async (): Promise<ProviderHolds> => (await connection()).holds;
+  return {
+    holds: {
+      look: async (key) => (await holds()).look(key),
+      lookLater: async (key) => (await holds()).lookLater(key),
+      put: async (key, change) => (await holds()).put(key, change),
+      lift: async (key) => (await holds()).lift(key),
+      claimProbe: async (key) => (await holds()).claimProbe(key),
+    },
+    quota: { enter: async (request, options) => (await connection()).quota.enter(request, options) },
+  };
 }
 
 /** Where a crew keeps what it keeps. */
@@ -325,7 +362,14 @@ async function ownTools({ cwd, toolModules = [] }: CrewSetup): Promise<readonly 
 
 function modelsFor(
   { cwd, env, model, providers, tiers, network }: CrewSetup,
-  { models, random, holds }: Pick<CrewCode, "models"> & Readonly<{ random(): number; holds: ProviderHolds }>,
+  {
+    models,
+    random,
+    holds,
+    quota,
+  }: Pick<CrewCode, "models"> &
+    Pick<ModelRegistryConfig, "quota"> &
+    Readonly<{ random(): number; holds: ProviderHolds }>,
 ): ModelRegistry {
   const named = model ?? env["SUBCREW_MODEL"];
   return createModelRegistry({
@@ -333,7 +377,7 @@ function modelsFor(
     random,
     holds,
     builtin: builtinModels(cwd),
-    ...defined({ models, providers, tiers, network }),
+    ...defined({ models, quota, providers, tiers, network }),
     ...(named !== undefined && named !== "" && named !== "auto" && { default: named }),
   });
 }

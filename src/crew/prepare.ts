@@ -287,6 +287,7 @@ async function carriers(
     engine: there
       ? there.engine({
           journal,
+          ...defined({ priority: parameters.priority, placementTimeoutMs: parameters.placementTimeoutMs }),
           job: jobsForWorkers({
             settings: { ...job, ...defined({ permissions: allowed ?? options.permissions }) },
             roster,

@@ -1,12 +1,22 @@
 import type { RunStore } from "../core/run/run-store.ts";
 import type { Announcement } from "../core/task/placement.ts";
+import type { RequestQuota } from "../core/model/request-quota.ts";
+import type { ProviderHolds } from "../runtime/store/provider-holds.ts";
 import { type Database, openDatabase } from "./postgres/database.ts";
+import { engineHolds } from "./postgres/holds.ts";
 import { createPresence, type Presence } from "./postgres/presence.ts";
+import { engineQuota } from "./postgres/quota.ts";
 import { createPostgresStore, type PostgresStore } from "./postgres/store.ts";
 import { workerClassOf } from "./worker-class.ts";
 
-/** A connected engine: its database, this process in it, and the runs. */
-export type Connection = Readonly<{ database: Database; presence: Presence; store: PostgresStore }>;
+/** A connected engine: its database, this process in it, the runs, and the limits that all processes share. */
+export type Connection = Readonly<{
+  database: Database;
+  presence: Presence;
+  store: PostgresStore;
+  holds: ProviderHolds;
+  quota: RequestQuota;
+}>;
 
 /** What a worker says of itself; other processes only coordinate runs. */
 export type WorkerRole = Readonly<{ role: string; announcement: Announcement }>;
@@ -22,5 +32,11 @@ export function connectEngine(
     database,
     worker && { ...worker, class: workerClassOf(worker.announcement), slots: worker.announcement.slots },
   );
-  return { database, presence, store: createPostgresStore({ database, presence, local }) };
+  return {
+    database,
+    presence,
+    store: createPostgresStore({ database, presence, local }),
+    holds: engineHolds(database, presence),
+    quota: engineQuota(database, presence),
+  };
 }

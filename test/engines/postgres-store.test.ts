@@ -8,6 +8,7 @@ import { createPostgresStore, type PostgresStore } from "../../src/engines/postg
 import { createFolderStore } from "../../src/runtime/store/folder-store.ts";
 import { storeSuite } from "../runtime/store/suite.ts";
 import { startPostgres, type TestServer } from "../support/postgres.ts";
+import { sharedLimitsSuite } from "./shared-limits.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 let postgres: TestServer | string;
@@ -28,7 +29,7 @@ beforeEach(async (context) => {
 });
 
 const EMPTY =
-  "truncate subcrew.runs, subcrew.events, subcrew.commands, subcrew.outputs, subcrew.documents, subcrew.results, subcrew.artifacts, subcrew.processes, subcrew.leases";
+  "truncate subcrew.runs, subcrew.events, subcrew.commands, subcrew.outputs, subcrew.documents, subcrew.results, subcrew.artifacts, subcrew.processes, subcrew.leases, subcrew.quota, subcrew.model_requests, subcrew.holds, subcrew.probes";
 
 /** One more process, as far as the database can see. */
 function database(): Database {
@@ -45,6 +46,7 @@ function storeOf(one = database()): PostgresStore {
 }
 
 storeSuite("a database", () => storeOf());
+sharedLimitsSuite(database);
 
 const RUN = "run_store0000000";
 const quiet = { kept: () => {}, lost: () => {} };

@@ -85,6 +85,7 @@ export type Flags = PermissionFlags &
 
     bg?: boolean;
     answerTimeout?: number;
+    placementTimeout?: number;
     allowFailed?: boolean;
     /** Of `chat`. */
     resume?: string | true;
@@ -150,6 +151,11 @@ export type Flags = PermissionFlags &
     engine?: string;
     /** Of `engine dev`. */
     data?: string;
+    /** Of `engine limit`. */
+    atOnce?: number;
+    requests?: number;
+    tokens?: number;
+    off?: boolean;
     /** Of `worker`. */
     slots?: number;
     workspaces?: readonly string[];
@@ -281,6 +287,15 @@ export function runningOptions(): Option[] {
     new Option("--answer-timeout <span>", "how long a question waits for its answer (default: for ever)").argParser(
       spanOf("--answer-timeout", "10m"),
     ),
+    new Option("--priority <1-9>", "with an engine: tasks of runs with a lower number are served first (default: 5)")
+      .argParser(count("--priority"))
+      .helpGroup("Engine:"),
+    new Option(
+      "--placement-timeout <span>",
+      "with an engine: how long a task that may not park waits for a worker (default: 1m)",
+    )
+      .argParser(spanOf("--placement-timeout", "1m"))
+      .helpGroup("Engine:"),
   ]);
 }
 

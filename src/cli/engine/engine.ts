@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import type { CliCommand } from "../base/command.ts";
-import { jsonOption, outputOptions, portNumber } from "../base/flags.ts";
+import { count, jsonOption, outputOptions, portNumber } from "../base/flags.ts";
 
 const plain = (): Option[] => [jsonOption(), ...outputOptions().filter(({ long }) => long === "--no-color")];
 
@@ -40,6 +40,25 @@ export const engineCommand: CliCommand = {
       options: plain(),
       examples: [["subcrew engine status", "of the engine in the settings"]],
       act: async (_, flags) => (await import("./status.ts")).showEngine(flags),
+    },
+    limit: {
+      description:
+        "Sets limits on model requests that all workers keep together: of a provider, of provider/model, or of all models ('*'). Without limits it shows them.",
+      words: "[name]",
+      usage: "[NAME]",
+      options: [
+        new Option("--at-once <n>", "requests at the same time").argParser(count("--at-once")),
+        new Option("--requests <n>", "requests within any 60 seconds").argParser(count("--requests")),
+        new Option("--tokens <n>", "tokens within any 60 seconds, in and out").argParser(count("--tokens")),
+        new Option("--off", "remove the limits of the name"),
+        ...plain(),
+      ],
+      examples: [
+        ["subcrew engine limit anthropic --at-once 40 --requests 1000", "for all workers together, at once"],
+        ["subcrew engine limit '*' --at-once 200", "for all models together"],
+        ["subcrew engine limit anthropic --off", "without limits again"],
+      ],
+      act: async ([name], flags) => (await import("./limit.ts")).limitEngine(name, flags),
     },
     drain: {
       description: "Tells a worker to take no more tasks, to finish or hand back its tasks, and to end.",

@@ -4,6 +4,7 @@ import { type EngineOverview, engineOverview } from "../../engines/postgres/over
 import type { Flags } from "../base/flags.ts";
 import { table } from "../base/table.ts";
 import { terminal } from "../base/terminal.ts";
+import { limitLine } from "./limit.ts";
 import { withEngine } from "./named-engine.ts";
 
 /** `subcrew engine status` */
@@ -16,7 +17,10 @@ export async function showEngine(flags: Flags): Promise<number> {
   });
 }
 
-function textOf({ shown, server, schema, processes, runs }: EngineOverview, flags: Flags): string {
+function textOf(
+  { shown, server, schema, processes, runs, limits = {}, refusedKeys = 0 }: EngineOverview,
+  flags: Flags,
+): string {
   const state =
     schema.applied === schema.known
       ? `step ${schema.applied}, up to date`
@@ -25,6 +29,11 @@ function textOf({ shown, server, schema, processes, runs }: EngineOverview, flag
         : `step ${schema.applied} of ${schema.known}: run \`subcrew engine migrate\``;
   const lines = [`engine   ${shown} (Postgres ${server})`, `tables   ${state}`];
   if (runs) lines.push(`runs     ${runs.working} working, ${runs.orphaned} without a living owner, ${runs.kept} kept`);
+  for (const [name, given] of Object.entries(limits)) lines.push(`limit    ${limitLine(name, given)}`);
+  if (refusedKeys > 0)
+    lines.push(
+      `closed   ${refusedKeys === 1 ? "1 key is" : `${refusedKeys} keys are`} refused by a provider; one request at a time tries again`,
+    );
   if (processes.length === 0)
     return [...lines, "", "No process is connected. Start one: subcrew worker --engine URL"].join("\n");
   const rows = processes.map(({ id, role, slots, version, beatAgoMs, draining, alive }) => ({

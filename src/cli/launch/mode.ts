@@ -57,6 +57,8 @@ const onlyForRuns: ReadonlySet<string> = new Set([
   "--bg",
   "--unattended",
   "--answer-timeout",
+  "--priority",
+  "--placement-timeout",
 ]);
 
 function definition({ input, missing, mode, ...command }: ModeCommand, use: Use): CliCommand {

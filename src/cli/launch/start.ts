@@ -13,7 +13,7 @@ import type { CrewOptions } from "../../crew/options.ts";
 import type { RunOptions } from "../../crew/run-options.ts";
 import { type Crew, createCrew } from "../../crew.ts";
 import { readSettings } from "../../defaults.ts";
-import { openStore } from "../../outfit.ts";
+import { openStore, type SharedEngine } from "../../outfit.ts";
 import { ancestorVariable } from "../../runtime/commands/ancestor-variable.ts";
 import type { Flags, OptionFlags } from "../base/flags.ts";
 import { homes } from "../base/home.ts";
@@ -78,7 +78,7 @@ export async function trustedCrew(flags: Flags, used: ReadonlySet<string> = new 
 /** The crew that the flags and the settings describe. What is odd about the settings is said. */
 export async function crewFor(
   { cwd, trust, preset, agentScope, quiet, ...flags }: CrewFlags,
-  more: Pick<CrewOptions, "mcpServers"> = {},
+  { connection, ...more }: Pick<CrewOptions, "mcpServers"> & SharedEngine = {},
 ): Promise<Crew> {
   if (cwd !== undefined) await checkFolder(cwd);
   const above = process.env[RUN_ABOVE_VARIABLE] ?? ancestorVariable(RUN_ABOVE_VARIABLE);
@@ -87,14 +87,15 @@ export async function crewFor(
     ...(preset && { SUBCREW_PRESET: preset }),
     ...(agentScope && { SUBCREW_SCOPE: agentScope }),
   };
-  const crew = createCrew({
-    config: true,
+  const options = {
+    config: true as const,
     ...(Object.keys(words).length > 0 && { env: { ...process.env, ...words } }),
     ...(cwd !== undefined && { cwd: resolve(cwd) }),
     ...(trust && { trusted: true }),
     permissions: permissionsIn(flags),
     ...more,
-  });
+  };
+  const crew = createCrew(options, defined({ connection }));
   for (const warning of quiet ? [] : crew.settings.warnings) process.stderr.write(`warn    ${sanitize(warning)}\n`);
   return crew;
 }
@@ -103,7 +104,7 @@ type CrewFlags = Pick<Flags, "cwd" | "trust" | "preset" | "agentScope" | "quiet"
 
 /** What the flags say about a run as a whole. A flag with the name of an option of a run is that option. */
 export function runOptionsOf(flags: Flags, { attended }: { attended: boolean }): RunOptions {
-  const { unattended, yes, bg = false, answerTimeout, maxRunTime } = flags;
+  const { unattended, yes, bg = false, answerTimeout, maxRunTime, placementTimeout } = flags;
   if (flags.deltas && !flags.json && flags.output !== "stream-json")
     throw new CrewError("BAD_INPUT", "--deltas requires --json.", "Add --json, or leave it out.");
   return {
@@ -111,7 +112,7 @@ export function runOptionsOf(flags: Flags, { attended }: { attended: boolean }):
     unattended: !yes && (unattended === true || !(attended || bg)),
     asksCalls: unattended !== true && (attended || bg), // --yes answers gates, it does not hand out rights
     parkByDefault: attended || bg,
-    ...defined({ answerTimeoutMs: answerTimeout, maxTimeMs: maxRunTime }),
+    ...defined({ answerTimeoutMs: answerTimeout, maxTimeMs: maxRunTime, placementTimeoutMs: placementTimeout }),
     budget: budgetOf(flags),
   };
 }

@@ -10,6 +10,16 @@ export const runLimits = z.strictObject({
   maxTimeMs: count.optional().describe("how long a run may take, in milliseconds"),
   maxDepth: z.number().int().optional().describe("how deeply agents may start agents; negative: unlimited"),
   answerTimeoutMs: count.optional().describe("how long a question waits for its answer, in milliseconds"),
+  priority: z
+    .number()
+    .int()
+    .min(1)
+    .max(9)
+    .optional()
+    .describe("on an engine: tasks of runs with a lower number are served first; 5 by default"),
+  placementTimeoutMs: count
+    .optional()
+    .describe("on an engine: how long a task that may not park waits for a worker, in milliseconds"),
   budget: budgetLimits.optional().describe("budget of one run and everything below it"),
   onLimit: z
     .enum(["park", "end"])

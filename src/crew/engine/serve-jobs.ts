@@ -10,7 +10,7 @@ import { defined } from "../../core/text/defined.ts";
 import { foreignTools, ownRunners } from "../../core/vocabulary/runner-name.ts";
 import { builtinRunner, remoteAgents } from "../../defaults.ts";
 import { overviewOf } from "../../models/registry/overview.ts";
-import { type CrewSetup, createOutfit, homeOf, type Outfit } from "../../outfit.ts";
+import { type CrewSetup, createOutfit, homeOf, type Outfit, type SharedEngine } from "../../outfit.ts";
 import { createPendingCleanup } from "../../runtime/async/pending-cleanup.ts";
 import { recorderFor } from "../../runtime/changes/recorder.ts";
 import { isProgram } from "../../runtime/disk/is-program.ts";
@@ -62,10 +62,11 @@ export async function announcementOf(setup: CrewSetup, places: ServedPlaces): Pr
 export function jobPerformer(
   setup: CrewSetup,
   places: ServedPlaces,
+  shared: SharedEngine = {},
 ): (job: Job, context: PerformContext) => Promise<Outcome> {
   const outfits = new Map<string, Outfit>();
   const outfitFor = (cwd: string): Outfit => {
-    const known = outfits.get(cwd) ?? createOutfit({ ...setup, cwd });
+    const known = outfits.get(cwd) ?? createOutfit({ ...setup, cwd }, shared);
     outfits.set(cwd, known);
     return known;
   };
@@ -82,7 +83,7 @@ export function jobPerformer(
     const scratch = await mkdtemp(join(tmpdir(), "subcrew-scratch-"));
     try {
       const own = { ...setup, cwd: scratch };
-      return await perform(job, context, { setup: own, outfit: createOutfit(own) });
+      return await perform(job, context, { setup: own, outfit: createOutfit(own, shared) });
     } finally {
       await rm(scratch, { recursive: true, force: true });
     }

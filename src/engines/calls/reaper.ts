@@ -14,26 +14,40 @@ export type ReaperQueue = Readonly<{
 }>;
 
 /**
- * Looks for dead workers and for runs without an owner, if no other process does. What a dead worker had taken from the queue
- * and not begun goes back; calls that it had begun are placed again by their runs. Resolves with runs to take over.
+ * Looks for dead workers, if no other process does. What one had taken from the queue and not begun goes back; calls that it
+ * had begun are placed again by their runs.
  */
-export async function reap(database: Database, queue: ReaperQueue): Promise<readonly string[]> {
-  return database.transaction(async (run) => {
+export async function reap(database: Database, queue: ReaperQueue): Promise<void> {
+  await database.transaction(async (run) => {
     const [lock] = await run<{ held: boolean }>("select pg_try_advisory_xact_lock($1) as held", [REAPER_LOCK]);
-    if (!lock?.held) return [];
-    const dead = await run<{ id: string; class: string }>(
-      `select id, class from subcrew.processes where class is not null and not (${LIVING}) and ${SETTLED} limit 20`,
+    if (!lock?.held) return;
+    const dead = await run<{ id: string }>(
+      `select id from subcrew.processes where class is not null and not (${LIVING}) and ${SETTLED} limit 20`,
     );
     for (const { id } of dead) await handOver(run, queue, id);
     await run(`delete from subcrew.processes where beat < clock_timestamp() - ${REMEMBERED}`);
-    const orphans = await run<{ run: string }>(
-      `select r.run from subcrew.runs r
-       where r.owner is not null and ${SETTLED}
-         and not exists (select from subcrew.processes p where p.id = r.owner and p.${LIVING})
-       order by r.changed limit 20`,
-    );
-    return orphans.map((one) => one.run);
   });
+}
+
+/** Runs whose process died, the longest silent first. */
+export async function orphanedRuns(database: Database, except: readonly string[]): Promise<readonly string[]> {
+  const rows = await database.query<{ run: string }>(
+    `select r.run from subcrew.runs r
+     where r.owner is not null and ${SETTLED} and not (r.run = any($1))
+       and not exists (select from subcrew.processes p where p.id = r.owner and p.${LIVING})
+     order by r.changed limit 20`,
+    [except],
+  );
+  return rows.map(({ run }) => run);
+}
+
+/** Notes that an ended run has no owner: its process died between the end and that note. */
+export async function releaseEnded(database: Database, run: string): Promise<void> {
+  await database.query(
+    `update subcrew.runs r set owner = null, sole = false where run = $1
+     and not exists (select from subcrew.processes p where p.id = r.owner and p.${LIVING})`,
+    [run],
+  );
 }
 
 async function handOver(run: RunStatement, queue: ReaperQueue, worker: string): Promise<void> {

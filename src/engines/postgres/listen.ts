@@ -35,7 +35,11 @@ export function createBells({ open }: { open(lost: () => void): Promise<Client> 
   const connect = async (): Promise<Client> => {
     for (;;) {
       try {
-        const made = await open(() => lose(made));
+        let isOpen = false;
+        const made = await open(() => {
+          if (isOpen) lose(made); // a client that fails while it connects says so itself
+        });
+        isOpen = true;
         made.on("notification", ({ channel, payload }) => {
           for (const ring of rings.get(channel) ?? []) ring(payload ?? "");
         });

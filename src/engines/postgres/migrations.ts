@@ -148,4 +148,38 @@ export const migrations: readonly Migration[] = [
       );
     `,
   },
+  {
+    name: "limits and refused keys that all workers share",
+    sql: `
+      -- Limits of a name: '*' for all model requests, a provider, or provider/model.
+      create table quota (
+        name text primary key,
+        concurrency integer,
+        requests integer,
+        tokens bigint
+      );
+      -- Requests to models that have a limit, from their beginning until a minute later.
+      create table model_requests (
+        name text not null,
+        id uuid not null,
+        process text not null,
+        tokens bigint not null,
+        ended boolean not null default false,
+        began timestamptz not null default clock_timestamp(),
+        primary key (name, id)
+      );
+      create index model_requests_id on model_requests (id);
+      -- Keys that providers refuse, by a hash, and the one request that finds out whether that is over.
+      create table holds (
+        key text primary key,
+        hold json not null
+      );
+      create table probes (
+        key text primary key,
+        process text not null,
+        token uuid not null,
+        at timestamptz not null default clock_timestamp()
+      );
+    `,
+  },
 ];

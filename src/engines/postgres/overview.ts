@@ -1,6 +1,8 @@
+import type { QuotaLimits } from "../../core/model/request-quota.ts";
 import type { Database } from "./database.ts";
 import { type SchemaState, schemaState } from "./migrate.ts";
 import { LIVING } from "./presence.ts";
+import { limitTable } from "./quota.ts";
 
 /** What `engine status` shows. */
 export type EngineOverview = Readonly<{
@@ -9,6 +11,10 @@ export type EngineOverview = Readonly<{
   server: string;
   schema: SchemaState;
   processes: readonly ConnectedProcess[];
+  /** Limits on model requests, by name; absent without tables. */
+  limits?: Readonly<Record<string, QuotaLimits>>;
+  /** How many keys providers refuse right now. */
+  refusedKeys?: number;
   /** Absent without tables. */
   runs?: Readonly<{ kept: number; working: number; orphaned: number }>;
 }>;
@@ -45,5 +51,12 @@ export async function engineOverview(database: Database): Promise<EngineOverview
        count(*) filter (where r.owner is not null and p.id is null)::integer as orphaned
      from subcrew.runs r left join subcrew.processes p on p.id = r.owner and p.${LIVING}`,
   );
-  return { shown: database.shown, server, schema, processes, ...(runs && { runs }) };
+  if (schema.applied < schema.known) return { shown: database.shown, server, schema, processes, ...(runs && { runs }) };
+  const limits = Object.fromEntries(await limitTable(database).read());
+  const [refused] = await database.query<{ keys: number }>(
+    `select count(*)::integer as keys from subcrew.holds
+     where (hold->>'probeAt')::float8 > (extract(epoch from clock_timestamp() - interval '10 minutes') * 1000)`,
+  );
+  const refusedKeys = refused?.keys ?? 0;
+  return { shown: database.shown, server, schema, processes, limits, refusedKeys, ...(runs && { runs }) };
 }

@@ -17,7 +17,7 @@ export const LIVING = `beat > clock_timestamp() - interval '${DEAD_AFTER_SECONDS
  * The SQL condition that the database has run long enough for every living process to have shown a sign of life: right after
  * a restart all of them look dead.
  */
-export const SETTLED = "clock_timestamp() - pg_postmaster_start_time() > interval '6 seconds'";
+export const SETTLED = "clock_timestamp() - pg_postmaster_start_time() > interval '4 seconds'";
 
 /** What a process says of itself. */
 export type Announced = Readonly<{ role: string; class?: string; announcement?: unknown; slots?: number }>;

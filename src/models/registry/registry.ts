@@ -11,6 +11,7 @@ import {
 import { contextWindow } from "../../core/model/context-window.ts";
 import type { HoldRules } from "../../core/model/hold.ts";
 import type { Model } from "../../core/model/model.ts";
+import type { RequestQuota } from "../../core/model/request-quota.ts";
 import type { RecordedProvider } from "../../core/run/event.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import type { ChosenModel, ModelSource, Reopening } from "../../core/task/runner.ts";
@@ -25,6 +26,7 @@ import type { WireParts } from "../wires/wire.ts";
 import { fallingBack } from "./falling-back.ts";
 import { anyReopening, holding } from "./holding.ts";
 import { lazily } from "./lazily.ts";
+import { metered } from "./metered.ts";
 import { type Provider, type ProviderNetwork, type ProviderSettings, providerFor } from "./provider.ts";
 import { providers } from "./providers.ts";
 import { atRecordedAddress, hasMoved, recordOf } from "./recorded-provider.ts";
@@ -49,6 +51,8 @@ export type ModelRegistryConfig = Readonly<{
   random?: () => number;
   /** The keys that providers refuse right now; known to this registry alone by default. */
   holds?: ProviderHolds;
+  /** Limits on requests that other processes share; none by default. */
+  quota?: RequestQuota;
   /** The providers of a run that is resumed: each is used at its recorded address, or not at all. */
   recorded?: RecordedProviders;
 }>;
@@ -170,7 +174,7 @@ function openRegistry(config: ModelRegistryConfig, prices: Prices): ModelRegistr
 
   /** A provider's model, held back while the provider refuses its key. */
   const held = ({ id }: ModelCandidate, found: Provider, { rules, fallback }: Asking): OpenedModel => {
-    const model = ofProvider(found);
+    const model = config.quota ? metered(ofProvider(found), config.quota, found.name) : ofProvider(found);
     if (!rules) return { model: warmed(found, model) };
     const { baseURL, key, headers } = found.endpoint;
     const { name } = found;

@@ -1,0 +1,44 @@
+import type { QuotaLimits } from "../../core/model/request-quota.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { defined } from "../../core/text/defined.ts";
+import { jsonText } from "../../core/text/json-text.ts";
+import { demandSchema } from "../../engines/postgres/migrate.ts";
+import { limitTable } from "../../engines/postgres/quota.ts";
+import type { Flags } from "../base/flags.ts";
+import { withEngine } from "./named-engine.ts";
+
+/** `subcrew engine limit NAME`: the limits of one name, or of all names without one. */
+export async function limitEngine(name: string | undefined, flags: Flags): Promise<number> {
+  const { atOnce, requests, tokens, off = false, json } = flags;
+  const given: QuotaLimits = defined({ concurrency: atOnce, requests, tokens });
+  const isChange = off || Object.keys(given).length > 0;
+  if (name === undefined && isChange)
+    throw new CrewError(
+      "BAD_INPUT",
+      "It is not clear what to limit.",
+      "Name a provider, provider/model, or '*' for all models, as in `subcrew engine limit anthropic --requests 500`.",
+    );
+  if (off && Object.keys(given).length > 0)
+    throw new CrewError("BAD_INPUT", "--off removes limits and takes no others.", "Leave out --off, or the limits.");
+  return withEngine(flags, async (database) => {
+    await demandSchema(database);
+    const table = limitTable(database);
+    if (name !== undefined && isChange)
+      await table.set(name, off ? undefined : { ...(await table.read()).get(name), ...given });
+    const all = [...(await table.read())].filter(([one]) => name === undefined || one === name);
+    if (json) process.stdout.write(`${jsonText(Object.fromEntries(all), 2)}\n`);
+    else if (all.length > 0) process.stdout.write(`${all.map(([one, limits]) => limitLine(one, limits)).join("\n")}\n`);
+    else process.stdout.write(name === undefined ? "There are no limits.\n" : `${name} has no limits.\n`);
+    return 0;
+  });
+}
+
+/** The limits of one name on one line. */
+export function limitLine(name: string, { concurrency, requests, tokens }: QuotaLimits): string {
+  const parts = [
+    concurrency === undefined ? undefined : `${concurrency} at once`,
+    requests === undefined ? undefined : `${requests} requests per minute`,
+    tokens === undefined ? undefined : `${tokens} tokens per minute`,
+  ];
+  return `${name === "*" ? "all models" : name}: ${parts.filter((part) => part !== undefined).join(", ")}`;
+}

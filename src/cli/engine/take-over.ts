@@ -1,0 +1,81 @@
+import type { Connection } from "../../engines/connect.ts";
+import { orphanedRuns, type ReaperQueue, reap, releaseEnded } from "../../engines/calls/reaper.ts";
+import { isCrewError } from "../../core/schema/error.ts";
+import { pause } from "../../runtime/async/cancel.ts";
+import { readRequest } from "../../runtime/background/run-request.ts";
+import { foldWhole } from "../../runtime/store/fold-journal.ts";
+import { crewFor } from "../launch/start.ts";
+
+const LOOK_EVERY_MS = 1_000;
+/** A run that cannot be taken over here is tried again after so long, and twice as long each time. */
+const FIRST_WAIT_MS = 2_000;
+const LONGEST_WAIT_MS = 60_000;
+
+export type TakingOver = Readonly<{
+  connection: Connection;
+  queue: ReaperQueue;
+  /** Also goes on with runs whose process died. */
+  coordinate: boolean;
+  say(line: string): void;
+  signal: AbortSignal;
+}>;
+
+type ResumedRun = PromiseLike<unknown> & { pause(reason: string): void };
+
+/** Hands over what dead workers had, and goes on with runs of dead processes, until the signal aborts. */
+export async function takeOverDead({ connection, queue, coordinate, say, signal }: TakingOver): Promise<void> {
+  const { database } = connection;
+  const taken = new Map<string, ResumedRun>();
+  const working = new Set<Promise<unknown>>();
+  const failed = new Map<string, Readonly<{ tries: number; again: number }>>();
+
+  const takeOver = async (id: string): Promise<void> => {
+    try {
+      const found = await resumed(connection, id);
+      if (!found) return;
+      const { run } = found;
+      say(`takes over ${id}, whose process died`);
+      taken.set(id, run);
+      await run;
+      failed.delete(id);
+    } catch (error) {
+      if (isCrewError(error) && error.code === "RUN_BUSY") return; // another process took it over
+      const tries = (failed.get(id)?.tries ?? 0) + 1;
+      const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (tries - 1));
+      failed.set(id, { tries, again: performance.now() + wait });
+    } finally {
+      taken.delete(id);
+    }
+  };
+  const beginning = new Set<string>();
+  while (await pause(LOOK_EVERY_MS, signal)) {
+    await reap(database, queue).catch(() => {}); // the database is away: the next second looks again
+    if (!coordinate) continue;
+    const waiting = [...failed].flatMap(([id, { again }]) => (again > performance.now() ? [id] : []));
+    const except = [...beginning, ...waiting];
+    for (const id of await orphanedRuns(database, except).catch(() => [])) {
+      beginning.add(id);
+      const work = takeOver(id).finally(() => {
+        beginning.delete(id);
+        working.delete(work);
+      });
+      working.add(work);
+    }
+  }
+  for (const run of taken.values()) run.pause("the worker that coordinated it ends");
+  await Promise.all(working);
+}
+
+/** The run, resumed as its request says, or as its records do; `undefined`: it had ended. */
+async function resumed(connection: Connection, id: string): Promise<Readonly<{ run: ResumedRun }> | undefined> {
+  const { store, database } = connection;
+  const asked = await readRequest(store, id).catch(() => undefined);
+  const { cwd, endedAt } = await foldWhole(store, id);
+  if (endedAt !== undefined) {
+    await releaseEnded(database, id);
+    return undefined;
+  }
+  const crew = await crewFor({ quiet: true, ...(asked?.crew ?? { cwd }) }, { connection });
+  const { options = {} } = asked ?? {};
+  return { run: crew.resume(id, { parkByDefault: true, ...options }) };
+}

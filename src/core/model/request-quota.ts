@@ -1,0 +1,55 @@
+import { estimateTokens, messageChars } from "./compact.ts";
+import type { ModelRequest, TurnUsage } from "./model.ts";
+
+/** Limits on model requests that several processes share. */
+export type RequestQuota = Readonly<{
+  /**
+   * Waits until the request may be sent. `waits` is called with a sentence whenever it has to wait for some time.
+   * `undefined`: the signal aborted first.
+   */
+  enter(
+    request: QuotaRequest,
+    options: Readonly<{ signal: AbortSignal; waits(why: string): void }>,
+  ): Promise<QuotaEntry | undefined>;
+}>;
+
+/** What is asked for: a request of about this many tokens, to this model. */
+export type QuotaRequest = Readonly<{ provider: string; model: string; tokens: number }>;
+
+/** A request that was let through. */
+export type QuotaEntry = Readonly<{
+  /** It has ended; `tokens`: what it really used, if that is known. */
+  leave(tokens?: number): Promise<void>;
+}>;
+
+/** The limits of one name: `*` for all requests, a provider, or `provider/model`. */
+export type QuotaLimits = Readonly<{
+  /** Requests at the same time. */
+  concurrency?: number;
+  /** Requests and tokens within any 60 seconds. */
+  requests?: number;
+  tokens?: number;
+}>;
+
+/** The names whose limits hold for a request, the widest first. */
+export const quotaNames = ({ provider, model }: Pick<QuotaRequest, "provider" | "model">): readonly string[] => [
+  "*",
+  provider,
+  `${provider}/${model}`,
+];
+
+/** The length of an answer that nothing limits, in tokens. */
+const USUAL_ANSWER = 1_000;
+
+/** About how many tokens a request will use, in and out. */
+export function expectedTokens({ system, messages, tools, maxOutputTokens }: ModelRequest): number {
+  const chars = messages.reduce(
+    (sum, message) => sum + messageChars(message),
+    system.length + (tools.length === 0 ? 0 : JSON.stringify(tools).length),
+  );
+  return estimateTokens(chars) + Math.min(maxOutputTokens ?? USUAL_ANSWER, USUAL_ANSWER);
+}
+
+/** The tokens that a turn used, as limits count them. */
+export const usedTokens = ({ input, output, cacheRead = 0, cacheWrite = 0 }: TurnUsage): number =>
+  input + output + cacheRead + cacheWrite;
