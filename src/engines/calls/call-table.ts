@@ -135,6 +135,7 @@ export function callTable(database: Database): CallTable {
     forgetRun: async (run) => {
       await database.query(
         `with c as (delete from subcrew.calls where run = $1 returning call),
+         t as (delete from subcrew.timers where starts_with(key, $1 || '/')),
          f as (delete from subcrew.facts using c where facts.call = c.call)
          delete from subcrew.mail using c where mail.call = c.call`,
         [run],

@@ -9,6 +9,7 @@ import { PROCESSES_CHANNEL } from "../postgres/channel-name.ts";
 import { type Database, isConnectionLoss } from "../postgres/database.ts";
 import type { EventWriter } from "../postgres/event-writer.ts";
 import { PROTOCOL } from "../postgres/presence.ts";
+import { budgetThroughTakeovers, type CallBudget, countLeftover } from "./budget-through-takeovers.ts";
 import type { CallEpoch, CallTable, Coordinator, LostCall } from "./call-table.ts";
 import type { Inbox } from "./inbox.ts";
 import { leftoversOf } from "./leftovers.ts";
@@ -49,18 +50,20 @@ export const keyOfCall = ({ run, path, attempt }: Pick<Call, "run" | "path" | "a
  * Has a call performed by workers, one after the other if they die, until there is an outcome. Every placement is a new
  * epoch: what came before it is received first, and what comes after it from earlier workers is refused.
  */
-export async function performCall(call: Call, context: PerformContext, parts: CallParts): Promise<Outcome> {
+export async function performCall(call: Call, given: PerformContext, parts: CallParts): Promise<Outcome> {
   const { table, by, job } = parts;
+  const budget = budgetThroughTakeovers(given);
+  const { context } = budget;
   const key = keyOfCall(call);
   let session: Session | undefined;
   let known = firstClass(await parts.classes(), job);
   for (;;) {
     const asked = await table.ask(key, by, { needs: job.needs, class: session ? undefined : known, job });
     const before = session
-      ? await session.close()
+      ? await lost(session, budget)
       : asked?.isPlaced
         ? undefined
-        : await takeLeftovers(key, context, parts);
+        : await takeLeftovers(key, given, parts);
     session = undefined;
     if (!asked) return before ?? { status: "cancelled", reason: "another process took the run over" };
     const at: CallEpoch = { call: key, epoch: asked.epoch };
@@ -75,7 +78,7 @@ export async function performCall(call: Call, context: PerformContext, parts: Ca
     const isPoison = ended.lost === "died" && (await table.barren(key, !session.hasProgress())) >= POISON;
     if (isPoison) {
       await table.stop(at);
-      return (await session.close()) ?? poisoned(call);
+      return (await lost(session, budget)) ?? poisoned(call);
     }
     if (ended.lost === "unserved") await parts.queue.drop(at).catch(() => {});
     else
@@ -88,6 +91,13 @@ export async function performCall(call: Call, context: PerformContext, parts: Ca
       });
     known = undefined;
   }
+}
+
+/** Receives the last words of a performer that is gone. */
+async function lost(session: Session, budget: CallBudget): Promise<Outcome | undefined> {
+  await session.received();
+  budget.lose();
+  return session.close();
 }
 
 const firstClass = (classes: readonly WorkerClass[], job: Job): string | undefined => {
@@ -103,15 +113,13 @@ const poisoned = ({ path }: Call): FailedOutcome =>
 /** Records what workers of earlier epochs said and no coordinator recorded; the outcome, if one of them ended the call. */
 async function takeLeftovers(key: string, context: PerformContext, parts: CallParts): Promise<Outcome | undefined> {
   const { messages, outcome } = await leftoversOf(parts.database, key);
+  const past = messages.length > 0 ? await context.past() : [];
   for (const { source, message } of messages) {
     if (message.type === "emit") {
+      await countLeftover(message.fact, context, past);
       if (parts.writer) parts.writer.during(source, () => context.emit(message.fact));
       else context.emit(message.fact);
     } else if (message.type === "tell") context.tell(message.text);
-    else if (message.type === "settle") {
-      const held = await context.budget.reserve({ tokens: 0 }, () => {}, context.signal);
-      if (!("refused" in held)) held.settle(message.actual);
-    }
   }
   if (messages.length > 0) await context.past(); // the next performer gets what was recorded since
   return outcome;

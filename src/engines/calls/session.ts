@@ -16,6 +16,8 @@ export type Session = Readonly<{
   /** Something was recorded that brings the task forward. */
   hasProgress(): boolean;
   cancel(reason: string): void;
+  /** Receives everything that was sent until now. */
+  received(): Promise<void>;
   /** Receives everything that was sent until now, then releases what the worker holds and stops listening. */
   close(): Promise<Outcome | undefined>;
 }>;
@@ -66,6 +68,7 @@ export function openSession(
     outcome: hosted.outcome,
     hasProgress: () => progress,
     cancel: hosted.cancel,
+    received: subscribed.drained,
     close: async () => {
       await subscribed.drained();
       subscribed.stop();

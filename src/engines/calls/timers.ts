@@ -13,7 +13,8 @@ export function engineTimers(database: Database): Engine["sleep"] {
       [key, ms],
     );
     const left = row?.left ?? ms;
-    if (left > 0) await pause(left, signal);
+    // A wait that is cut short keeps its end: whoever goes on with the run waits for the rest. It is deleted with the run.
+    if (left > 0 && !(await pause(left, signal))) return;
     await database.query("delete from subcrew.timers where key = $1", [key]).catch(() => {});
   };
 }

@@ -1,0 +1,112 @@
+import type { Amount, Reservation } from "../../core/run/budget.ts";
+import type { Fact, KeptEvent } from "../../core/run/event.ts";
+import { cutTurn } from "../../core/run/cut-turn.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
+
+type Counted = "maxTurns" | "maxToolCalls" | "maxSpawns";
+
+/** What counts against a limit, once it is recorded. */
+const COUNTS: Readonly<Partial<Record<Fact["type"], Counted>>> = {
+  "turn.ended": "maxTurns",
+  "tool.started": "maxToolCalls",
+};
+
+/** The budget of one call, through all its performers. */
+export type CallBudget = Readonly<{
+  /** The context for performers: its facts and counts are compared. */
+  context: PerformContext;
+  /**
+   * A performer is gone. What it was granted and has not used passes to the next one; the turn that it had begun costs what a
+   * turn costs that was cut off.
+   */
+  lose(): void;
+}>;
+
+/**
+ * Keeps the budget of a run equal to what its records say, whatever performers die: a turn or tool call that was counted for one
+ * of them and never recorded is not counted again for the next.
+ */
+export function budgetThroughTakeovers(context: PerformContext): CallBudget {
+  const open = { maxTurns: 0, maxToolCalls: 0, maxSpawns: 0 };
+  const spare = { maxTurns: 0, maxToolCalls: 0, maxSpawns: 0 };
+  const held = new Map<Reservation, Amount | undefined>();
+  let begun = false;
+  const budget: PerformContext["budget"] = {
+    ...context.budget,
+    count: async (what) => {
+      if (spare[what] > 0) spare[what] -= 1;
+      else {
+        const refusal = await context.budget.count(what);
+        if (refusal) return refusal;
+      }
+      open[what] += 1;
+      return undefined;
+    },
+    reserve: async (wish, revoke, signal) => {
+      const got = await context.budget.reserve(wish, revoke, signal);
+      if ("refused" in got) return got;
+      const entry: Reservation = {
+        settle: (actual) => {
+          if (held.delete(entry)) got.settle(actual);
+        },
+        release: () => {
+          if (held.delete(entry)) got.release();
+        },
+      };
+      held.set(entry, wish.cut);
+      return entry;
+    },
+  };
+  return {
+    context: {
+      ...context,
+      budget,
+      emit: (fact) => {
+        const what = COUNTS[fact.type];
+        if (what && open[what] > 0) open[what] -= 1;
+        if (fact.type === "turn.started") begun = true;
+        else if (fact.type === "turn.ended" || fact.type === "turn.restarted") begun = false;
+        context.emit(fact);
+      },
+    },
+    lose: () => {
+      for (const what of ["maxTurns", "maxToolCalls"] as const) {
+        spare[what] += open[what];
+        open[what] = 0;
+      }
+      const cuts = [...held];
+      for (const [entry, cut] of cuts) {
+        if (begun && cut) entry.settle(cut);
+        else entry.release();
+      }
+      begun = false;
+    },
+  };
+}
+
+/** Counts what earlier performers did and no process has counted: the run was folded from its records before. */
+export async function countLeftover(fact: Fact, context: PerformContext, past: readonly KeptEvent[]): Promise<void> {
+  const what = COUNTS[fact.type];
+  const isLast = past.some((event) => event.type === "limit.reached" && event.enforced); // the grace turn is not counted
+  if (what && !(isLast && what === "maxTurns")) await context.budget.count(what);
+  if (fact.type !== "turn.ended") return;
+  const { input, output, cacheRead, cacheWrite } = fact.usage;
+  const estimate = cutTurnOf(past, fact.turn);
+  const held = await context.budget.reserve({ tokens: 0, usd: 0 }, () => {}, context.signal);
+  if ("refused" in held) return;
+  held.settle({
+    tokens: input + output + cacheRead + cacheWrite - estimate.tokens,
+    usd: fact.cost.usd - (estimate.usd ?? 0),
+  });
+}
+
+/** What the fold of the records has counted for a turn without an end. */
+function cutTurnOf(past: readonly KeptEvent[], turn: number): Amount {
+  const begun = past.findLast((event) => event.type === "turn.started" && event.turn === turn);
+  const isOver = past.some(
+    (event) => (event.type === "turn.ended" || event.type === "turn.restarted") && event.turn === turn,
+  );
+  if (begun?.type !== "turn.started" || isOver) return { tokens: 0 };
+  const { usage, cost } = cutTurn({ reserved: begun.reserved, chars: 0 });
+  return { tokens: usage.estimated ?? 0, usd: cost.estimated ?? 0 };
+}
