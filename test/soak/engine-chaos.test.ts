@@ -1,0 +1,222 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { KeptEvent } from "../../src/core/run/event.ts";
+import type { Plan } from "../../src/core/plan/plan.ts";
+import {
+  type EngineSite,
+  exactnessOf,
+  openSite,
+  resultOf,
+  type SiteProcess,
+  taskNode,
+} from "../support/engine-site.ts";
+import { startPostgres, type TestServer } from "../support/postgres.ts";
+
+let postgres: TestServer | string;
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+}, 120_000);
+afterAll(async () => {
+  if (postgres && typeof postgres !== "string") await postgres.stop();
+}, 60_000);
+beforeEach((context) => {
+  if (typeof postgres === "string") context.skip(postgres);
+});
+
+const RUNS = Number(process.env["CHAOS_RUNS"] ?? 20);
+const TASKS = 100;
+const numbers = (run: number): number[] => Array.from({ length: TASKS }, (_, at) => run * 1_000 + at);
+const idOf = (task: number): string => `t${task}`;
+const join = (ids: readonly number[]) => ({ kind: "join" as const, needs: ids.map(idOf), pick: "settled" as const });
+const all = (ids: readonly number[], node: (task: number, at: number) => object): Plan =>
+  ({
+    nodes: { ...Object.fromEntries(ids.map((task, at) => [idOf(task), node(task, at)])), all: join(ids) },
+    output: "all",
+  }) as Plan;
+
+/** Tasks side by side, five of which want the same files. */
+const fan = (run: number): Plan =>
+  all(numbers(run), (task, at) => taskNode(task, [], at % 20 === 0 ? { writes: [`shared-${run}/**`] } : {}));
+/** Ten chains of ten, each with a question in the middle. */
+const chains = (run: number): Plan => {
+  const plan = all(numbers(run), (task, at) =>
+    taskNode(task, at % 10 === 0 ? [] : at % 10 === 5 ? [`gate${task}`] : [idOf(task - 1)]),
+  );
+  const gates = numbers(run).flatMap((task, at) =>
+    at % 10 === 5 ? [[`gate${task}`, { kind: "gate", needs: [idOf(task - 1)], question: `Go on with ${task}?` }]] : [],
+  );
+  return { ...plan, nodes: { ...plan.nodes, ...Object.fromEntries(gates) } } as Plan;
+};
+/** A team: an objective, then groups of four that wait for it and for the group before. */
+const team = (run: number): Plan =>
+  all(numbers(run), (task, at) =>
+    taskNode(task, at === 0 ? [] : [idOf(run * 1_000 + Math.max(0, 4 * Math.floor((at - 1) / 4) - 3))]),
+  );
+const shapes = [fan, chains, team];
+
+test("2,000 tasks end exactly once while workers, coordinators and the database are killed again and again", async () => {
+  if (typeof postgres === "string") return;
+  const site = await openSite(postgres, { turnMs: 100 });
+  const workers: SiteProcess[] = Array.from({ length: 4 }, () => site.worker());
+  await Promise.all(workers.map(({ ready }) => ready));
+  const runs = Array.from({ length: RUNS }, (_, at) => `run_soak${String(at).padStart(8, "0")}`);
+  const coordinators = runs.map((run, at) =>
+    site.coordinate(run, shapes[at % shapes.length]!(at + 1), {
+      concurrency: 16,
+      unattended: false,
+      budget: { maxTurns: 2 * TASKS, maxToolCalls: TASKS },
+    }),
+  );
+  let over = false;
+  const counts = { workers: 0, coordinators: 0, restarts: 0, frozen: 0, answers: 0 };
+  const every = async (ms: () => number, act: () => Promise<void> | void): Promise<void> => {
+    while (!over) {
+      await new Promise((resolve) => setTimeout(resolve, ms()));
+      if (!over) await act();
+    }
+  };
+  const pick = (n: number): number => Math.floor(Math.random() * n);
+  const troubles = [
+    every(
+      () => 2_000,
+      () => {
+        const at = pick(workers.length);
+        workers[at]!.child.kill("SIGKILL");
+        workers[at] = site.worker();
+        counts.workers += 1;
+      },
+    ),
+    every(
+      () => 20_000,
+      async () => {
+        const { child } = workers[pick(workers.length)]!;
+        child.kill("SIGSTOP");
+        counts.frozen += 1;
+        await new Promise((resolve) => setTimeout(resolve, 15_000));
+        child.kill("SIGCONT");
+      },
+    ),
+    every(
+      () => 6_000,
+      () => {
+        const living = coordinators.filter(({ child }) => child.exitCode === null && child.signalCode === null);
+        const one = living[pick(living.length)];
+        if (one?.child.kill("SIGKILL")) counts.coordinators += 1;
+      },
+    ),
+    every(
+      () => 5_000 + pick(5_000),
+      async () => {
+        if (typeof postgres !== "string") await postgres.server.crash();
+        counts.restarts += 1;
+      },
+    ),
+    every(
+      () => 500,
+      async () => {
+        counts.answers += await answerGates(site, runs).catch(() => 0);
+      },
+    ),
+  ];
+  let last = 0;
+  let seen = 0;
+  const progress = async (): Promise<number> => {
+    const [row] = await site.connection.database.query<{ ended: number; over: number }>(
+      `select count(*) filter (where event::text like '%"type":"node.ended"%')::integer as ended,
+         count(*) filter (where event::text like '%"type":"run.ended"%')::integer as over from subcrew.events`,
+    );
+    if ((row?.ended ?? 0) > seen) {
+      seen = row?.ended ?? 0;
+      last = performance.now();
+    }
+    // Takeovers take ten seconds each, and the database is away now and then: two minutes without progress mean a dead end.
+    expect(performance.now() - last, `no progress for long, ${seen} nodes ended`).toBeLessThan(120_000);
+    return row?.over ?? 0;
+  };
+  last = performance.now();
+  try {
+    await expect.poll(progress, { timeout: 3_000_000, interval: 1_000 }).toBe(RUNS);
+  } finally {
+    over = true;
+    await Promise.all(troubles);
+  }
+  const found = await Promise.all(
+    runs.map(async (run) => {
+      const events = await site.events(run);
+      return { ...exactnessOf(events, site.asked), spent: turnsIn(events) };
+    }),
+  );
+  const sum = (key: "unrecorded" | "takenOver"): number => found.reduce((total, one) => total + one[key], 0);
+  process.stdout.write(
+    `soak: ${JSON.stringify(counts)}; ${site.asked.length} requests, ${sum("takenOver")} tasks taken over, ${sum("unrecorded")} unrecorded turns repeated\n`,
+  );
+  expect(found.map(({ ends, status, twice, repeated, spent }) => ({ ends, status, twice, repeated, spent }))).toEqual(
+    found.map(() => ({ ends: 1, status: "ok", twice: [], repeated: 0, spent: 2 * TASKS })),
+  );
+  for (const [at, { outputs }] of found.entries())
+    for (const task of numbers(at + 1)) expect(outputs.get(idOf(task)), `task ${task}`).toBe(resultOf(task));
+  const lines = site.lines();
+  expect(new Set(lines).size).toBe(lines.length);
+  await site.close();
+}, 3_600_000);
+
+const turnsIn = (events: readonly KeptEvent[]): number => events.filter(({ type }) => type === "turn.ended").length;
+
+/** Answers every open question of these runs, from this process. */
+async function answerGates(site: EngineSite, runs: readonly string[]): Promise<number> {
+  const open = await site.connection.database.query<{ run: string; path: string }>(
+    `select run, path from subcrew.events e where run = any($1) and event::text like '%"type":"gate.opened"%'
+     and not exists (select from subcrew.events a where a.run = e.run and a.path = e.path and a.event::text like '%"type":"gate.answered"%')`,
+    [runs],
+  );
+  let answered = 0;
+  for (const { run, path } of open) {
+    const receipt = await site.connection.store.post(
+      run,
+      { do: "answer", path, answer: { approve: true, by: "another process" } },
+      { waitMs: 2_000, signal: AbortSignal.timeout(3_000), ended: async () => undefined },
+    );
+    if (receipt?.done) answered += 1;
+  }
+  return answered;
+}
+
+test("a rolling restart of four workers under load loses and repeats nothing", async () => {
+  if (typeof postgres === "string") return;
+  const site = await openSite(postgres, { turnMs: 200 });
+  const workers = Array.from({ length: 4 }, () => site.worker(["--grace", "5s"]));
+  await Promise.all(workers.map(({ ready }) => ready));
+  const run = "run_rolling00000";
+  const coordinator = site.coordinate(
+    run,
+    all(numbers(1).concat(numbers(2)), (task) => taskNode(task)),
+    { concurrency: 32 },
+  );
+  for (const [at, worker] of workers.entries()) {
+    await expect
+      .poll(async () => (await site.events(run).catch(() => [])).filter(({ type }) => type === "node.ended").length, {
+        timeout: 120_000,
+      })
+      .toBeGreaterThan(20 * (at + 1));
+    const next = site.worker();
+    await next.ready;
+    worker.child.kill("SIGTERM");
+    expect(await worker.ended).toMatch(/^143/);
+  }
+  await coordinator.ended;
+  const { ends, status, twice, repeated, unrecorded, takenOver, outputs } = exactnessOf(
+    await site.events(run),
+    site.asked,
+  );
+  expect({ ends, status, twice, repeated, unrecorded, takenOver, done: outputs.size - 1 }).toEqual({
+    ends: 1,
+    status: "ok",
+    twice: [],
+    repeated: 0,
+    unrecorded: 0,
+    takenOver: 0,
+    done: 200,
+  });
+  expect(site.asked).toHaveLength(400);
+  await site.close();
+}, 600_000);

@@ -1,0 +1,197 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { KeptEvent } from "../../src/core/run/event.ts";
+import type { Plan } from "../../src/core/plan/plan.ts";
+import { connectEngine, type Connection } from "../../src/engines/connect.ts";
+import { migrateDbos } from "../../src/engines/dbos/listen.ts";
+import { createMemoryStore } from "../../src/runtime/store/memory-store.ts";
+import { type ProviderServer, startProviderServer } from "../../src/testing/provider-server.ts";
+import type { TestServer } from "./postgres.ts";
+
+const dist = join(import.meta.dirname, "..", "..", "dist", "cli", "main.js");
+const coordinator = join(import.meta.dirname, "..", "engines", "chaos-coordinator.mjs");
+
+/** A process that can be killed, frozen and woken. */
+export type SiteProcess = Readonly<{ child: ChildProcess; ended: Promise<string>; ready: Promise<void> }>;
+
+export type Asked = Readonly<{ task: number; turn: number; at: number }>;
+
+/** Real workers, real coordinators and a model provider around one database; each task writes one line to a log. */
+export type EngineSite = Readonly<{
+  connection: Connection;
+  workspace: string;
+  /** What the provider was asked, in order. */
+  asked: readonly Asked[];
+  worker(flags?: readonly string[], through?: readonly string[]): SiteProcess;
+  coordinate(run: string, plan: Plan, options?: object): SiteProcess;
+  /** The lines that tasks wrote. */
+  lines(): readonly string[];
+  events(run: string): Promise<readonly KeptEvent[]>;
+  close(): Promise<void>;
+}>;
+
+export type SiteOptions = Readonly<{
+  /** How long the model takes for a turn. */
+  turnMs: number;
+  /** The address at which workers reach the database and the provider, when that is not loopback. */
+  reach?: Readonly<{ database: string; provider: string }>;
+}>;
+
+/** What a task is asked to do, and what it has to answer. */
+export const promptOf = (task: number): string => `Do task number ${task}.`;
+export const resultOf = (task: number): string => `Task ${task} is done.`;
+
+/** A task node; `more`: its settings. */
+export const taskNode = (task: number, needs: readonly string[] = [], more: object = {}) => ({
+  kind: "task" as const,
+  needs: [...needs],
+  task: { agent: "chaos-worker", prompt: promptOf(task), ...more },
+});
+
+export async function openSite(postgres: TestServer, { turnMs }: SiteOptions): Promise<EngineSite> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "subcrew-site-")));
+  const [workspace, home] = [join(folder, "work"), join(folder, "home")];
+  const state = join(home, ".subcrew");
+  for (const made of [workspace, state, join(home, ".claude", "agents")]) mkdirSync(made, { recursive: true });
+  const asked: Asked[] = [];
+  const provider: ProviderServer = await startProviderServer(
+    ({ body }) => {
+      const messages = body["messages"] as readonly Readonly<{ role: string; content: unknown }>[];
+      const said = JSON.stringify(messages.find(({ role }) => role === "user")?.content);
+      const task = Number(/Do task number (\d+)/.exec(said)?.[1] ?? -1);
+      const turn = messages.filter(({ role }) => role === "assistant").length + 1;
+      asked.push({ task, turn, at: Date.now() });
+      return turn === 1
+        ? { calls: [{ name: "bash", input: { command: `echo ${task} >> log` } }], delayMs: turnMs }
+        : { text: resultOf(task), delayMs: turnMs };
+    },
+    { record: false },
+  );
+  writeFileSync(join(state, "config.yaml"), `providers:\n  lab:\n    baseURL: ${provider.url}/v1\n    apiKey: chaos\n`);
+  writeFileSync(
+    join(home, ".claude", "agents", "chaos-worker.md"),
+    "---\nname: chaos-worker\ndescription: works\ntools: Bash\nmodel: lab/m\n---\nWork.\n",
+  );
+  writeFileSync(join(workspace, "log"), "");
+  const url = await postgres.fresh();
+  await migrateDbos(url);
+  const connection = connectEngine(url, createMemoryStore());
+  const started = new Set<ChildProcess>();
+  const env = { PATH: process.env["PATH"] ?? "", HOME: home, SUBCREW_HOME: state, SUBCREW_ENGINE: url };
+  const begin = (args: readonly string[], through: readonly string[] = []): SiteProcess => {
+    const [file = process.execPath, ...rest] = [...through, process.execPath, ...args];
+    const child = spawn(file, rest, { cwd: workspace, env, stdio: ["ignore", "pipe", "pipe"] });
+    started.add(child);
+    let said = "";
+    let isReady = (): void => {};
+    const ready = new Promise<void>((resolve) => (isReady = resolve));
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (chunk: Buffer) => {
+        said += chunk.toString();
+        if (said.includes("takes tasks")) isReady();
+        if (process.env["CHAOS_LOG"]) appendFileSync(process.env["CHAOS_LOG"], `${child.pid} ${chunk.toString()}`);
+      });
+    const ended = new Promise<string>((resolve) =>
+      child.once("close", (code, signal) => {
+        started.delete(child);
+        isReady();
+        resolve(signal ?? `${code} ${said}`);
+      }),
+    );
+    return { child, ended, ready };
+  };
+  const permissions = ["--permission-mode", "bypass", "--sandbox", "off"];
+  let plans = 0;
+  return {
+    connection,
+    workspace,
+    asked,
+    worker: (flags = [], through) =>
+      begin([dist, "worker", "--poll", "50ms", "--grace", "1s", ...permissions, ...flags], through),
+    coordinate: (run, plan, options = {}) => {
+      plans += 1;
+      const file = join(folder, `plan-${plans}.json`);
+      writeFileSync(file, JSON.stringify(plan));
+      return begin([coordinator, run, file, JSON.stringify(options)]);
+    },
+    lines: () => readFileSync(join(workspace, "log"), "utf8").split("\n").filter(Boolean),
+    events: async (run) => (await connection.store.readWhole(run)).events,
+    close: async () => {
+      for (const child of started) child.kill("SIGKILL");
+      await provider.close();
+      await connection.database.close();
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+    },
+  };
+}
+
+/** What the records of a run say about exactness. */
+export type Exactness = Readonly<{
+  ends: number;
+  status: string | undefined;
+  /** Results of task nodes, by path. */
+  outputs: ReadonlyMap<string, string>;
+  /** Turns, tool calls and ends that are recorded more than once. */
+  twice: readonly string[];
+  /** How often another worker continued a task whose worker was gone. */
+  takenOver: number;
+  /** Requests to the model for turns that were recorded already. */
+  repeated: number;
+  /** Requests to the model whose first answer was lost with its worker. */
+  unrecorded: number;
+}>;
+
+export function exactnessOf(events: readonly KeptEvent[], asked: readonly Asked[]): Exactness {
+  const seen = new Map<string, number>();
+  const outputs = new Map<string, string>();
+  const turnAt = new Map<string, number>();
+  const numberOf = new Map<string, number>();
+  let status: string | undefined;
+  let ends = 0;
+  let takenOver = 0;
+  const note = (key: string): void => void seen.set(key, (seen.get(key) ?? 0) + 1);
+  for (const event of events) {
+    if (event.type === "run.ended") {
+      ends += 1;
+      status = event.outcome.status;
+    }
+    if (event.type === "node.started") {
+      const number = /Do task number (\d+)/.exec(JSON.stringify(event))?.[1];
+      if (number !== undefined) numberOf.set(event.path, Number(number));
+    }
+    if (event.type === "note" && event.text.includes("no sign of life")) takenOver += 1;
+    if (event.type === "turn.ended") {
+      note(`${event.path} turn ${event.turn}`);
+      turnAt.set(`${numberOf.get(event.path)} ${event.turn}`, event.at);
+    }
+    if (event.type === "tool.ended") note(`${event.path} tool ${event.call}`);
+    if (event.type === "node.ended") {
+      note(`${event.path} ended`);
+      if (event.outcome.status === "ok") outputs.set(event.path, event.outcome.output);
+    }
+  }
+  const asking = new Map<string, number>();
+  let repeated = 0;
+  for (const { task, turn, at } of asked) {
+    const key = `${task} ${turn}`;
+    asking.set(key, (asking.get(key) ?? 0) + 1);
+    const recorded = turnAt.get(key);
+    if (recorded !== undefined && at > recorded) repeated += 1;
+  }
+  const mine = new Set(numberOf.values());
+  const unrecorded = [...asking].reduce(
+    (sum, [key, times]) => sum + (mine.has(Number(key.split(" ")[0])) ? times - 1 : 0),
+    0,
+  );
+  return {
+    ends,
+    takenOver,
+    status,
+    outputs,
+    twice: [...seen].flatMap(([key, times]) => (times > 1 ? [key] : [])),
+    repeated,
+    unrecorded,
+  };
+}
