@@ -28,11 +28,11 @@ const TASKS = 100;
 const numbers = (run: number): number[] => Array.from({ length: TASKS }, (_, at) => run * 1_000 + at);
 const idOf = (task: number): string => `t${task}`;
 const join = (ids: readonly number[]) => ({ kind: "join" as const, needs: ids.map(idOf), pick: "settled" as const });
-const all = (ids: readonly number[], node: (task: number, at: number) => object): Plan =>
-  ({
-    nodes: { ...Object.fromEntries(ids.map((task, at) => [idOf(task), node(task, at)])), all: join(ids) },
-    output: "all",
-  }) as Plan;
+type TaskNode = ReturnType<typeof taskNode>;
+const all = (ids: readonly number[], node: (task: number, at: number) => TaskNode): Plan => ({
+  nodes: { ...Object.fromEntries(ids.map((task, at) => [idOf(task), node(task, at)])), all: join(ids) },
+  output: "all",
+});
 
 /** Tasks side by side, five of which want the same files. */
 const fan = (run: number): Plan =>
@@ -45,7 +45,7 @@ const chains = (run: number): Plan => {
   const gates = numbers(run).flatMap((task, at) =>
     at % 10 === 5 ? [[`gate${task}`, { kind: "gate", needs: [idOf(task - 1)], question: `Go on with ${task}?` }]] : [],
   );
-  return { ...plan, nodes: { ...plan.nodes, ...Object.fromEntries(gates) } } as Plan;
+  return { ...plan, nodes: { ...plan.nodes, ...Object.fromEntries(gates) } };
 };
 /** A team: an objective, then groups of four that wait for it and for the group before. */
 const team = (run: number): Plan =>

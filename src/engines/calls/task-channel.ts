@@ -107,10 +107,13 @@ const PUSH = `
   )
   select pg_notify('sc_p_' || owner, 'm' || $2 || ' ' || $1) from held`;
 
-/** The outcome and the last facts are one statement. A call that its run stopped has no outcome that counts. */
+/**
+ * The outcome and the last facts are one statement. A call that its run stopped has no outcome that counts. The job is not needed
+ * any longer: without it the row, and what the database logs of it, is small.
+ */
 const END = `
   with held as (
-    update subcrew.calls set state = case state when 'stopping' then 'stopped' else 'done' end, changed = clock_timestamp()
+    update subcrew.calls set state = case state when 'stopping' then 'stopped' else 'done' end, job = null, changed = clock_timestamp()
     where call = $1 and epoch = $2
       and (state in ('taken', 'stopping')
         or (state = 'done' and exists (select from subcrew.facts where call = $1 and epoch = $2 and number = $3)))
