@@ -5,7 +5,9 @@ import { createCrew } from "../../dist/index.js";
 const [run, file, options] = process.argv.slice(2);
 const crew = createCrew({ config: true, permissions: { mode: "bypass", sandbox: "off" } });
 try {
-  const { status } = await crew.run(JSON.parse(readFileSync(file, "utf8")), { id: run, ...JSON.parse(options) });
+  const what = JSON.parse(readFileSync(file, "utf8"));
+  const working = what.resume ? crew.resume(run) : crew.run(what, { id: run, ...JSON.parse(options) });
+  const { status } = await working;
   process.stdout.write(status);
 } catch (error) {
   process.stdout.write(error.code ?? String(error));

@@ -4,6 +4,7 @@ import type { RunStore } from "../../src/core/run/run-store.ts";
 import { type Database, openDatabase } from "../../src/engines/postgres/database.ts";
 import { migrate, schemaState } from "../../src/engines/postgres/migrate.ts";
 import { createPresence } from "../../src/engines/postgres/presence.ts";
+import { announcementsArrive } from "../../src/engines/postgres/probe-announcements.ts";
 import { createPostgresStore, type PostgresStore } from "../../src/engines/postgres/store.ts";
 import { createFolderStore } from "../../src/runtime/store/folder-store.ts";
 import { storeSuite } from "../runtime/store/suite.ts";
@@ -121,6 +122,20 @@ describe("a database: many processes", () => {
     expect(kept).toEqual(Array.from({ length: 300 }, (_, at) => at + 1));
     expect((await store.readWhole(RUN)).events.map(({ seq }) => seq)).toEqual(kept);
     await journal.close();
+  });
+
+  test("announcements that arrive are told from those that a pooler drops", async () => {
+    const real = database();
+    expect(await announcementsArrive(real)).toBe(true);
+    const dropping = {
+      query: real.query,
+      bells: {
+        ...real.bells,
+        listen: (channel: string, ring: (payload: string | undefined) => void) =>
+          real.bells.listen(channel, () => ring(undefined)),
+      },
+    };
+    expect(await announcementsArrive(dropping)).toBe(false);
   });
 
   test("a missing record is reported to a reader, and the run is not resumed", async () => {

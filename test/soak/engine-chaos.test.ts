@@ -5,6 +5,7 @@ import {
   type EngineSite,
   exactnessOf,
   openSite,
+  promptOf,
   resultOf,
   type SiteProcess,
   taskNode,
@@ -47,12 +48,20 @@ const chains = (run: number): Plan => {
   );
   return { ...plan, nodes: { ...plan.nodes, ...Object.fromEntries(gates) } };
 };
-/** A team: an objective, then groups of four that wait for it and for the group before. */
-const team = (run: number): Plan =>
-  all(numbers(run), (task, at) =>
-    taskNode(task, at === 0 ? [] : [idOf(run * 1_000 + Math.max(0, 4 * Math.floor((at - 1) / 4) - 3))]),
-  );
-const shapes = [fan, chains, team];
+/** A team of two roles: a first task, then groups of four that wait for the group before. */
+const team = (run: number): object => ({
+  mode: "team",
+  team: {
+    members: ["one", "other"].map((role) => ({ role, agent: "chaos-worker" })),
+    tasks: numbers(run).map((task, at) => ({
+      id: idOf(task),
+      task: promptOf(task),
+      assignee: at % 2 === 0 ? "one" : "other",
+      ...(at > 0 && { depends: [idOf(run * 1_000 + Math.max(0, 4 * Math.floor((at - 1) / 4) - 3))] }),
+    })),
+  },
+});
+const shapes: readonly ((run: number) => object)[] = [fan, chains, team];
 
 test("2,000 tasks end exactly once while workers, coordinators and the database are killed again and again", async () => {
   if (typeof postgres === "string") return;

@@ -3,7 +3,6 @@ import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmS
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { KeptEvent } from "../../src/core/run/event.ts";
-import type { Plan } from "../../src/core/plan/plan.ts";
 import { connectEngine, type Connection } from "../../src/engines/connect.ts";
 import { migrateDbos } from "../../src/engines/dbos/listen.ts";
 import { createMemoryStore } from "../../src/runtime/store/memory-store.ts";
@@ -21,11 +20,13 @@ export type Asked = Readonly<{ task: number; turn: number; at: number }>;
 /** Real workers, real coordinators and a model provider around one database; each task writes one line to a log. */
 export type EngineSite = Readonly<{
   connection: Connection;
+  url: string;
   workspace: string;
   /** What the provider was asked, in order. */
   asked: readonly Asked[];
   worker(flags?: readonly string[], through?: readonly string[]): SiteProcess;
-  coordinate(run: string, plan: Plan, options?: object): SiteProcess;
+  /** Starts a process that coordinates a run of a plan or an input. */
+  coordinate(run: string, what: object, options?: object): SiteProcess;
   /** The lines that tasks wrote. */
   lines(): readonly string[];
   events(run: string): Promise<readonly KeptEvent[]>;
@@ -35,8 +36,8 @@ export type EngineSite = Readonly<{
 export type SiteOptions = Readonly<{
   /** How long the model takes for a turn. */
   turnMs: number;
-  /** The address at which workers reach the database and the provider, when that is not loopback. */
-  reach?: Readonly<{ database: string; provider: string }>;
+  /** The model of the tasks; by default that of a provider on this machine. */
+  model?: string;
 }>;
 
 /** What a task is asked to do, and what it has to answer. */
@@ -50,7 +51,7 @@ export const taskNode = (task: number, needs: readonly string[] = [], more: obje
   task: { agent: "chaos-worker", prompt: promptOf(task), ...more },
 });
 
-export async function openSite(postgres: TestServer, { turnMs }: SiteOptions): Promise<EngineSite> {
+export async function openSite(postgres: TestServer, { turnMs, model = "lab/m" }: SiteOptions): Promise<EngineSite> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "subcrew-site-")));
   const [workspace, home] = [join(folder, "work"), join(folder, "home")];
   const state = join(home, ".subcrew");
@@ -72,7 +73,7 @@ export async function openSite(postgres: TestServer, { turnMs }: SiteOptions): P
   writeFileSync(join(state, "config.yaml"), `providers:\n  lab:\n    baseURL: ${provider.url}/v1\n    apiKey: chaos\n`);
   writeFileSync(
     join(home, ".claude", "agents", "chaos-worker.md"),
-    "---\nname: chaos-worker\ndescription: works\ntools: Bash\nmodel: lab/m\n---\nWork.\n",
+    `---\nname: chaos-worker\ndescription: works\ntools: Bash\nmodel: ${model}\n---\nWork.\n`,
   );
   writeFileSync(join(workspace, "log"), "");
   const url = await postgres.fresh();
@@ -106,6 +107,7 @@ export async function openSite(postgres: TestServer, { turnMs }: SiteOptions): P
   let plans = 0;
   return {
     connection,
+    url,
     workspace,
     asked,
     worker: (flags = [], through) =>

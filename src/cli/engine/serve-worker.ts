@@ -5,6 +5,7 @@ import { listenToQueue } from "../../engines/dbos/listen.ts";
 import { dbosQueue } from "../../engines/dbos/queue.ts";
 import { demandSchema } from "../../engines/postgres/migrate.ts";
 import { PROTOCOL } from "../../engines/postgres/presence.ts";
+import { announcementsArrive, POLLING } from "../../engines/postgres/probe-announcements.ts";
 import { startWorker } from "../../engines/worker.ts";
 import { connectWorker } from "../../outfit.ts";
 import type { Flags } from "../base/flags.ts";
@@ -42,6 +43,10 @@ export async function serveWorker(flags: Flags): Promise<number> {
   const queue = dbosQueue(url, PROTOCOL);
   const over = new AbortController();
   const say = (line: string): void => void (quiet || process.stderr.write(`${line}\n`));
+  void announcementsArrive(connection.database).then(
+    (arrive) => arrive || say(`warn    ${POLLING}`),
+    () => {},
+  );
   const reaping = takeOverDead({ connection, queue, coordinate, say, signal: over.signal });
   if (flags.json) process.stdout.write(`${jsonText({ worker: worker.id, class: worker.class, ...announcement })}\n`);
   else if (!quiet)

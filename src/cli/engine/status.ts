@@ -1,6 +1,7 @@
 import { formatDuration } from "../../core/text/duration.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { type EngineOverview, engineOverview } from "../../engines/postgres/overview.ts";
+import { POLLING } from "../../engines/postgres/probe-announcements.ts";
 import type { Flags } from "../base/flags.ts";
 import { table } from "../base/table.ts";
 import { terminal } from "../base/terminal.ts";
@@ -18,7 +19,7 @@ export async function showEngine(flags: Flags): Promise<number> {
 }
 
 function textOf(
-  { shown, server, schema, processes, runs, limits = {}, refusedKeys = 0 }: EngineOverview,
+  { shown, server, schema, announcements, processes, runs, limits = {}, refusedKeys = 0 }: EngineOverview,
   flags: Flags,
 ): string {
   const state =
@@ -28,6 +29,7 @@ function textOf(
         ? `step ${schema.applied}, newer than this version (${schema.known})`
         : `step ${schema.applied} of ${schema.known}: run \`subcrew engine migrate\``;
   const lines = [`engine   ${shown} (Postgres ${server})`, `tables   ${state}`];
+  if (!announcements) lines.push(`notices  ${POLLING}`);
   if (runs) lines.push(`runs     ${runs.working} working, ${runs.orphaned} without a living owner, ${runs.kept} kept`);
   for (const [name, given] of Object.entries(limits)) lines.push(`limit    ${limitLine(name, given)}`);
   if (refusedKeys > 0)

@@ -56,6 +56,8 @@ export function openDatabase(address: string, options: DatabaseOptions = {}): Da
         allowExitOnIdle: true,
         idleTimeoutMillis: 30_000,
         connectionTimeoutMillis: CONNECT_MS,
+        keepAlive: true, // a connection that a network forgot is noticed
+        keepAliveInitialDelayMillis: CONNECT_MS,
         application_name: "subcrew",
       });
       made.on("error", () => {}); // an idle connection was lost; the next statement opens another
@@ -79,7 +81,12 @@ export function openDatabase(address: string, options: DatabaseOptions = {}): Da
   const bells = createBells({
     open: async (lost) => {
       const { Client } = await loadDriver();
-      const client = new Client({ connectionString: url, connectionTimeoutMillis: CONNECT_MS });
+      const client = new Client({
+        connectionString: url,
+        connectionTimeoutMillis: CONNECT_MS,
+        keepAlive: true,
+        keepAliveInitialDelayMillis: CONNECT_MS,
+      });
       client.on("error", lost);
       client.on("end", lost);
       await client.connect();

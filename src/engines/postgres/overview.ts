@@ -2,6 +2,7 @@ import type { QuotaLimits } from "../../core/model/request-quota.ts";
 import type { Database } from "./database.ts";
 import { type SchemaState, schemaState } from "./migrate.ts";
 import { LIVING } from "./presence.ts";
+import { announcementsArrive } from "./probe-announcements.ts";
 import { limitTable } from "./quota.ts";
 
 /** What `engine status` shows. */
@@ -13,6 +14,8 @@ export type EngineOverview = Readonly<{
   processes: readonly ConnectedProcess[];
   /** Limits on model requests, by name; absent without tables. */
   limits?: Readonly<Record<string, QuotaLimits>>;
+  /** Whether announcements of the database arrive; otherwise processes look once a second. */
+  announcements: boolean;
   /** How many keys providers refuse right now. */
   refusedKeys?: number;
   /** Absent without tables. */
@@ -36,10 +39,11 @@ export type ConnectedProcess = Readonly<{
 
 export async function engineOverview(database: Database): Promise<EngineOverview> {
   const schema = await schemaState(database);
+  const announcements = await announcementsArrive(database);
   const [{ server } = { server: "" }] = await database.query<{ server: string }>(
     "select current_setting('server_version') as server",
   );
-  if (schema.applied === 0) return { shown: database.shown, server, schema, processes: [] };
+  if (schema.applied === 0) return { shown: database.shown, server, schema, announcements, processes: [] };
   const processes = await database.query<ConnectedProcess>(
     `select id, host, pid, role, class, slots, version, protocol, draining, ${LIVING} as alive,
        (extract(epoch from clock_timestamp() - beat) * 1000)::integer as "beatAgoMs"
@@ -51,12 +55,22 @@ export async function engineOverview(database: Database): Promise<EngineOverview
        count(*) filter (where r.owner is not null and p.id is null)::integer as orphaned
      from subcrew.runs r left join subcrew.processes p on p.id = r.owner and p.${LIVING}`,
   );
-  if (schema.applied < schema.known) return { shown: database.shown, server, schema, processes, ...(runs && { runs }) };
+  if (schema.applied < schema.known)
+    return { shown: database.shown, server, schema, announcements, processes, ...(runs && { runs }) };
   const limits = Object.fromEntries(await limitTable(database).read());
   const [refused] = await database.query<{ keys: number }>(
     `select count(*)::integer as keys from subcrew.holds
      where (hold->>'probeAt')::float8 > (extract(epoch from clock_timestamp() - interval '10 minutes') * 1000)`,
   );
   const refusedKeys = refused?.keys ?? 0;
-  return { shown: database.shown, server, schema, processes, limits, refusedKeys, ...(runs && { runs }) };
+  return {
+    shown: database.shown,
+    server,
+    schema,
+    announcements,
+    processes,
+    limits,
+    refusedKeys,
+    ...(runs && { runs }),
+  };
 }
