@@ -152,6 +152,7 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
   const act = (key: Key): void => {
     const held = `${key.ctrl ? "ctrl-" : ""}${key.alt ? "alt-" : ""}${key.name}`;
     if (held === "ctrl-c" && prompt.search === undefined) return interrupt("Ctrl-C");
+    interruptedAt = Number.NEGATIVE_INFINITY; // only two in a row leave
     const asked = asking();
     if (asked && !CONTROLS.has(held)) {
       asked.key(key);

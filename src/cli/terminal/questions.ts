@@ -212,7 +212,9 @@ export function questionLines({ text, about }: Pick<Question, "text" | "about">,
   const diff = unifiedDiff(`${oldText}\n`, `${newText}\n`, typeof path === "string" ? path : "file");
   return [
     lines[0] ?? "",
-    ...(typeof path === "string" ? [`  path: ${reveal(path)}`] : []),
+    ...(typeof path === "string"
+      ? [`  path: ${reveal(path.replaceAll("\n", "\u240a").replaceAll("\t", "\u2409"))}`]
+      : []),
     ...diffLines(revealLines(diff), { look, columns, most: Number.POSITIVE_INFINITY }),
   ];
 }

@@ -175,14 +175,15 @@ function upTo(turn: number | undefined, events: readonly KeptEvent[]): readonly 
   return last < 0 ? events : events.slice(0, last + 1);
 }
 
-/** A finished conversation: every call has a result, so that it can be continued. */
+/** A finished conversation: every call has a result, so that it can be continued, and messages that were not read yet are in it. */
 function wholeTalk(events: readonly KeptEvent[]): readonly Message[] {
-  const { messages, unfinished } = rebuildConversation(events);
-  if (!unfinished || unfinished.turn.calls.length === 0) return messages;
+  const { messages, unfinished, mail } = rebuildConversation(events);
+  const unread = mail.map((text): Message => ({ role: "user", text }));
+  if (!unfinished || unfinished.turn.calls.length === 0) return [...messages, ...unread];
   const results = unfinished.turn.calls.map(
     ({ id, name }) => unfinished.known.get(id) ?? { id, name, text: "Received.", error: false },
   );
-  return [...messages, { role: "tool", results }];
+  return [...messages, { role: "tool", results }, ...unread];
 }
 
 /** `run/path` as its parts. */

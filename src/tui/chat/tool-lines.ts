@@ -24,11 +24,7 @@ export function endedCallLines(call: EndedCall, room: Room): string[] {
         ? colors.red(signs.failed)
         : colors.yellow(signs.none);
   const time = call.ms === undefined || call.ms < 100 ? "" : `${signs.dot}${took(call.ms, look)}`;
-  const head = fit(
-    `${call.tool} ${terminalLine(call.preview)}`.trimEnd(),
-    Math.max(8, columns - 2 - time.length),
-    signs.more,
-  );
+  const head = fit(terminalLine(`${call.tool} ${call.preview}`), Math.max(8, columns - 2 - time.length), signs.more);
   const first = `${sign} ${head}${colors.dim(time)}`;
   if (call.state !== "ok")
     return [first, `  ${colors.dim(fit(terminalLine(reasonIn(call.text)), columns - 2, signs.more))}`];
@@ -49,7 +45,7 @@ export function runningCallRows(
 ): string[] {
   const { colors, signs } = look;
   const time = took(now - startedAt, look);
-  const head = fit(`${tool} ${terminalLine(preview)}`.trimEnd(), Math.max(8, columns - 4 - time.length), signs.more);
+  const head = fit(terminalLine(`${tool} ${preview}`), Math.max(8, columns - 4 - time.length), signs.more);
   const lines = sanitize(output.slice(-TAIL_CHARS))
     .split("\n")
     .map((line) => line.trimEnd())

@@ -12,11 +12,17 @@ export type TextEditor = Readonly<{
 export const emptyEditor: TextEditor = { text: "", cursor: 0, cut: "" };
 
 /** The same editor with another text and the cursor at its end. */
-export const withText = (editor: TextEditor, text: string): TextEditor => ({ ...editor, text, cursor: text.length });
+export const withText = (editor: TextEditor, text: string): TextEditor => {
+  const clean = cleanText(text);
+  return { ...editor, text: clean, cursor: clean.length };
+};
 
-/** Types or pastes a text at the cursor. Control characters other than line breaks and tabs are dropped. */
+/** A text as it can be edited: lines end with a line feed, and control characters other than that and tabs are dropped. */
+const cleanText = (text: string): string => text.replace(/\r\n?/g, "\n").replace(CONTROL, "");
+
+/** Types or pastes a text at the cursor. */
 export function insert({ text, cursor, cut }: TextEditor, typed: string): TextEditor {
-  const clean = typed.replace(CONTROL, "");
+  const clean = cleanText(typed);
   return { text: text.slice(0, cursor) + clean + text.slice(cursor), cursor: cursor + clean.length, cut };
 }
 

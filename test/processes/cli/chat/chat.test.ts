@@ -197,31 +197,6 @@ describe("in a terminal", () => {
     expect(open.history()).toContain("continue later: subcrew chat --resume run_");
   });
 
-  test("a paste of forty lines, a queued message and one that is sent now all arrive", async ({ skip }) => {
-    if (tmux.missing !== undefined) return skip(tmux.missing);
-    const at = place(files);
-    const slow = { text: "First answer.", delayMs: 4_000, calls: [{ name: "list_files", input: {} }] };
-    open = terminal(tmux.path, at, ["chat", ...scripts(at, [slow, "Second answer.", "Third answer."])]);
-    await open.until(/exits\.\n>/);
-    const lines = Array.from({ length: 40 }, (_, n) => `pasted line ${n + 1}`);
-    open.paste(lines.join("\n"));
-    await open.until("rows above");
-    open.keys("Enter");
-    await open.until("thinking");
-    open.keys("steer to the left", "C-s");
-    await open.until("sent now: steer to the left");
-    open.keys("queued question", "Enter");
-    await open.until("queued: queued question");
-    await open.until(/Third answer\.[^>]*run_\w{12}\s+>/);
-    open.keys("C-c", "C-c");
-    await open.until("[exit 0]");
-    const runs = readdirSync(join(at.home, "state/runs"));
-    const journals = runs.map((run) => readFileSync(join(at.home, "state/runs", run, "journal.jsonl"), "utf8"));
-    expect(journals.some((text) => text.includes(JSON.stringify(lines.join("\n")).slice(1, -1)))).toBe(true);
-    expect(journals.some((text) => text.includes('"steer to the left"'))).toBe(true);
-    expect(journals.some((text) => text.includes('"prompt":"queued question"'))).toBe(true);
-  });
-
   test("a letter of a message answers no question, and an approved pattern covers the next call", async ({ skip }) => {
     if (tmux.missing !== undefined) return skip(tmux.missing);
     const at = place({ ...files, "one.txt": "1\n" });
