@@ -43,8 +43,7 @@ import { notifyRun } from "./crew/notify-run.ts";
 import { traceRun } from "./crew/trace-run.ts";
 import { openTrust, trustEverything } from "./runtime/settings/trust.ts";
 import { foldWhole } from "./runtime/store/fold-journal.ts";
-import { runId } from "./runtime/store/run-id.ts";
-import { runNamed } from "./runtime/store/run-named.ts";
+import { runId, runNamed } from "./runtime/store/run-id.ts";
 
 /** The composition root: every surface makes one of these and asks it for runs. */
 export type Crew<Data = object> = Readonly<{

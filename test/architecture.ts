@@ -230,6 +230,7 @@ function optionalRule(file: string, { strings, imports }: Source, say: Say): voi
  */
 export const openers: Readonly<Record<string, string>> = {
   "src/runtime/disk/regular-file.ts": "the one place",
+  "src/runtime/disk/open-file.ts": "opens with the flags of the one place and checks that the file is regular",
   "src/runtime/disk/disk.ts": "folders, and a copy of what was read as a regular file",
   "src/runtime/disk/fault-points.ts": "a trace that only tests ask for",
   "src/runtime/discovery/open.ts": "O_NONBLOCK; judges what it opened",
@@ -271,10 +272,9 @@ export const storeDoors: Readonly<Record<string, readonly string[] | "all">> = {
   "provider-holds.ts": "all",
   "record-format.ts": "all",
   "run-id.ts": "all",
-  "run-named.ts": "all",
   "spending-ledger.ts": "all",
   "folder-store.ts": ["src/outfit.ts"], // makes the store of a crew
-  "journal.ts": ["src/cli/runs/replay.ts"], // shows a journal that is given as a file
+  "journal-records.ts": ["src/cli/runs/replay.ts"], // shows a journal that is given as a file
 };
 
 /** Files and folders of a run, as `runtime/store/layout.ts` and the claims name them. */

@@ -172,7 +172,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   "runtime/resume": {
     holds:
       "resuming and continuing: the recorded run, its settings and agents; a new message to a run; reused results; the runs of a project",
-    sees: ["runtime/store", "runtime/loop", "runtime/run", "runtime/background"],
+    sees: ["runtime/async", "runtime/store", "runtime/loop", "runtime/run", "runtime/background"],
   },
   "runtime/task": {
     holds: "one call: resolve the agent, assign it its tools, access, model and prompt, perform; compiling schemas",

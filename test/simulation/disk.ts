@@ -1,5 +1,6 @@
 import { dirname } from "node:path";
-import type { Disk, DiskFile } from "../../src/runtime/disk/disk.ts";
+import type { Disk } from "../../src/runtime/disk/disk.ts";
+import type { DiskFile } from "../../src/runtime/disk/open-file.ts";
 import type { Dice } from "./dice.ts";
 import type { Time } from "./time.ts";
 
@@ -118,6 +119,19 @@ export function createDisk(time: Time, dice: Dice, faults: () => DiskFaults): Si
         if (folders.has(path)) return folderOf(path, life);
         if (flags === "a" && !names.has(path)) names.set(path, fresh());
         return fileOf(inodeAt(path, "open"), life);
+      }),
+    openToRead: (path) =>
+      doing(life, () => {
+        const bytes = inodeAt(path, "open").live;
+        let at = 0;
+        return {
+          read: async (into, offset, length) => {
+            const bytesRead = bytes.copy(into, offset, at, at + length);
+            at += bytesRead;
+            return { bytesRead };
+          },
+          close: async () => {},
+        };
       }),
     readFile: (path) =>
       doing(life, () => {

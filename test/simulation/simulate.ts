@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { Node, Plan } from "../../src/core/plan/plan.ts";
 import { type Event, isKept, type KeptEvent } from "../../src/core/run/event.ts";
 import { messageOf } from "../../src/core/schema/error.ts";
-import { readRecords } from "../../src/runtime/store/journal.ts";
+import { readRecords } from "../support/read-records.ts";
 import { worlds } from "../runtime/execute/random-plan.ts";
 import { agents, allowed, type Deed, type Stage, type Thought, wider } from "./cast.ts";
 import { createDice, type Dice } from "./dice.ts";

@@ -88,7 +88,7 @@ async function forkOf(word: string): Promise<Pick<Flags, "fork" | "forkAgent">> 
     import("./start.ts"),
     import("../../runtime/resume/recorded-run.ts"),
     import("../../runtime/resume/continue-task.ts"),
-    import("../../runtime/store/run-named.ts"),
+    import("../../runtime/store/run-id.ts"),
   ]);
   const store = openOwnStore();
   const [name = "", ...path] = word.split("/");

@@ -61,7 +61,7 @@ export const resumeCommand: CliCommand = {
       import("../base/terminal.ts"),
       import("./mode.ts"),
       import("../../runtime/resume/recorded-run.ts"),
-      import("../../runtime/store/run-named.ts"),
+      import("../../runtime/store/run-id.ts"),
     ]);
     const place = terminal(flags);
     const [name = "", path] = [

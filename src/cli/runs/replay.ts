@@ -6,7 +6,7 @@ import { CrewError } from "../../core/schema/error.ts";
 import { readRegularFile } from "../../runtime/disk/regular-file.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import { Run } from "../../runtime/run/run.ts";
-import { recordsInFile } from "../../runtime/store/journal.ts";
+import { recordsInFile } from "../../runtime/store/journal-records.ts";
 import type { CliCommand } from "../base/command.ts";
 import { outputOptions } from "../base/flags.ts";
 

@@ -1,19 +1,7 @@
-import { type Dirent, existsSync, statSync, writeSync } from "node:fs";
-import { copyFile, type FileHandle, link, mkdir, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
-import { openAppend, READ_FLAGS, readRegularFile } from "./regular-file.ts";
-
-/** A file that is open. */
-export type DiskFile = Readonly<{
-  write(bytes: Uint8Array, offset: number): Promise<Readonly<{ bytesWritten: number }>>;
-  /** The same in this turn of the event loop; absent: this disk cannot. */
-  writeSync?(bytes: Uint8Array, offset: number): number;
-  /** Resolves once the written data is durable. */
-  datasync(): Promise<void>;
-  sync(): Promise<void>;
-  truncate(length: number): Promise<void>;
-  stat(): Promise<Readonly<{ size: number; ino: number }>>;
-  close(): Promise<void>;
-}>;
+import { type Dirent, existsSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { copyFile, link, mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { type DiskFile, openFile } from "./open-file.ts";
+import { openRegular, readRegularFile } from "./regular-file.ts";
 
 /**
  * The file system calls for journal, claims and outputs. They mean the same as in `node:fs`. Handed
@@ -21,6 +9,8 @@ export type DiskFile = Readonly<{
  */
 export type Disk = Readonly<{
   open(path: string, flags: "a" | "r", mode?: number): Promise<DiskFile>;
+  /** Opens a regular file to read it from its start to its end. */
+  openToRead(path: string): Promise<DiskReader>;
   readFile(path: string): Promise<Buffer>;
   writeFile(
     path: string,
@@ -40,25 +30,30 @@ export type Disk = Readonly<{
   inodeSync(path: string): number | undefined;
 }>;
 
+/** A file that is read from its start to its end. */
+export type DiskReader = Readonly<{
+  /** Reads the next bytes into a buffer; 0 at the end. */
+  read(into: Buffer, offset: number, length: number): Promise<Readonly<{ bytesRead: number }>>;
+  close(): Promise<void>;
+}>;
+
 type Entry = Pick<Dirent, "name" | "parentPath" | "path">;
 
-const appended = (file: FileHandle): DiskFile => ({
-  write: (bytes, offset) => file.write(bytes, offset),
-  writeSync: (bytes, offset) => writeSync(file.fd, bytes, offset),
-  datasync: () => file.datasync(),
-  sync: () => file.sync(),
-  truncate: (length) => file.truncate(length),
-  stat: () => file.stat(),
-  close: () => file.close(),
-});
+/** What is longer is written in the thread pool. */
+const SHORT = 1 << 16;
 
-/** The disk of this machine. */
+/** The disk of this machine. Short operations that need not wait for it are done at once, see `openFile`. */
 export const machineDisk: Disk = {
-  open: (path, flags, mode) => (flags === "a" ? openAppend(path, mode).then(appended) : open(path, READ_FLAGS)),
+  open: openFile,
+  openToRead: async (path) => {
+    const file = await openRegular(path);
+    return { read: (into, offset, length) => file.read(into, offset, length, null), close: () => file.close() };
+  },
   readFile: (path) => readRegularFile(path),
-  writeFile,
+  writeFile: async (path, text, how) =>
+    how.flush || text.length > SHORT ? writeFile(path, text, how) : writeFileSync(path, text, how),
   copyFile,
-  rename,
+  rename: async (from, to) => renameSync(from, to),
   link,
   rm,
   stat,

@@ -4,7 +4,8 @@ import { type FileHandle, open } from "node:fs/promises";
 const NEVER_WAIT = (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 /** Flags for opening a file to read without waiting for the writer of a pipe. */
 export const READ_FLAGS = constants.O_RDONLY | NEVER_WAIT;
-const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | NEVER_WAIT;
+/** Flags for opening a file to add to its end without waiting for the reader of a pipe. */
+export const APPEND_FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | NEVER_WAIT;
 
 /** Flags for opening a file to overwrite without waiting for the reader of a pipe. */
 export const WRITE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | NEVER_WAIT;
@@ -70,7 +71,7 @@ export function openRegular(path: string): Promise<FileHandle> {
 
 /** Opens a regular file to add to its end, and makes it when it is missing. */
 export function openAppend(path: string, mode = 0o600): Promise<FileHandle> {
-  return checked(path, open(path, APPEND, mode));
+  return checked(path, open(path, APPEND_FLAGS, mode));
 }
 
 /** Opens a regular file to write it anew, and makes it when it is missing. */
@@ -80,7 +81,7 @@ export function openAnew(path: string, mode = 0o666): Promise<FileHandle> {
 
 /** Adds a short text to the end of a regular file at once: when this returns, the death of the process cannot undo it. */
 export function appendRegularSync(path: string, text: string, mode = 0o600): void {
-  const descriptor = openSync(path, APPEND, mode);
+  const descriptor = openSync(path, APPEND_FLAGS, mode);
   try {
     checkRegular(path, fstatSync(descriptor), Number.POSITIVE_INFINITY);
     writeSync(descriptor, text);
@@ -100,7 +101,8 @@ async function checked(path: string, opening: Promise<FileHandle>): Promise<File
   }
 }
 
-function checkRegular(
+/** Throws for what is not a regular file, or is longer than `most`. */
+export function checkRegular(
   path: string,
   stats: Readonly<{ size: number; isFile(): boolean; isDirectory(): boolean }>,
   most: number,

@@ -1,5 +1,6 @@
 import { suggestion } from "../../core/plan/check.ts";
 import { nodeAt } from "../../core/plan/graph.ts";
+import { inTurns } from "../async/in-turns.ts";
 import { checkFormat } from "../store/record-format.ts";
 import type { KeptRecords, RunStore } from "../../core/run/run-store.ts";
 import { emptyState, reduce, type State } from "../../core/run/state.ts";
@@ -12,7 +13,9 @@ export type RecordedRun = Readonly<{ id: string; records: KeptRecords; state: St
 export async function readRecordedRun(store: RunStore, id: string): Promise<RecordedRun> {
   const records = await store.readWhole(id);
   checkFormat(records.events[0]);
-  return { id, records, state: records.events.reduce(reduce, emptyState(id)) };
+  const state = emptyState(id);
+  await inTurns(records.events, (event) => void reduce(state, event));
+  return { id, records, state };
 }
 
 /** True for the path of a task that has begun, or of one that the plan of the run holds. */

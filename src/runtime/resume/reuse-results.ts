@@ -4,7 +4,7 @@ import type { Outcome } from "../../core/outcome/outcome.ts";
 import { isFinishTool, permit } from "../../core/policy/permit.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { historyOf } from "../../core/run/history.ts";
-import type { RunStore } from "../../core/run/run-store.ts";
+import type { IndexedResult, RunStore } from "../../core/run/run-store.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
@@ -17,9 +17,9 @@ import { sha256 } from "./recorded-agent.ts";
 export type Reuse = Readonly<{
   /** The result of an earlier task with the same input and unchanged files; `undefined` when there is none. */
   find(key: string, assignment: Assignment, context: PerformContext): Promise<Outcome | undefined>;
-  /** Registers a reusable result. */
+  /** Registers a reusable result, to be written when the run settles. */
   add(key: string, task: Readonly<{ run: string; path: string }>): void;
-  /** Resolves once what was registered can be found by other processes. */
+  /** Writes what was registered; resolves once other processes can find it. */
   settled(): Promise<void>;
 }>;
 
@@ -32,7 +32,7 @@ export function createReuse(
     clock,
   }: { always: boolean; readonly redact: (text: string) => string; readonly clock: () => number },
 ): Reuse {
-  let last: Promise<void> = Promise.resolve();
+  const fresh: IndexedResult[] = []; // written together when the run ends: a run that is killed has fewer results to offer
   return {
     find: async (key, assignment, context) => {
       const { cacheMs } = assignment.agent;
@@ -64,9 +64,9 @@ export function createReuse(
       return undefined;
     },
     add: (key, { run, path }) => {
-      last = store.addReusable({ key, run, path, at: clock() });
+      fresh.push({ key, run, path, at: clock() });
     },
-    settled: () => last, // entries are written in their order
+    settled: async () => void (await Promise.all(fresh.splice(0).map((entry) => store.addReusable(entry)))),
   };
 }
 

@@ -9,7 +9,8 @@ import type { Engine, Perform, PerformContext } from "../../core/task/engine.ts"
 import { reasonOf } from "../async/cancel.ts";
 import { onAbort } from "../async/on-abort.ts";
 import { deferred } from "../async/deferred.ts";
-import { openJournal, readJournal } from "../store/journal.ts";
+import { openJournal } from "../store/journal.ts";
+import { readJournal } from "../store/read-journal.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 
 /** A task that works until it is told to stop. */

@@ -19,6 +19,7 @@ import type { Parent } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
 import { DEFAULT_CONCURRENCY } from "../../core/vocabulary/limits.ts";
 import { following, isKilled, pausedFor, pauseReason, stopped } from "../async/cancel.ts";
+import { inTurns } from "../async/in-turns.ts";
 import { onAbort } from "../async/on-abort.ts";
 import { Slots } from "../async/slots.ts";
 import { execute, type RunningPlan } from "../execute/execute.ts";
@@ -93,7 +94,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
     await journal.close();
     throw new CrewError("RUN_BUSY", `A run "${run}" already exists.`, "Resume it, or start one under another id.");
   }
-  past.forEach(publish);
+  await inTurns(past, publish);
   // A previous owner may have finished the run while this one prepared.
   if (resume && hasEnded(past, resume)) {
     record.release();

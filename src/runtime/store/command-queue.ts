@@ -1,6 +1,6 @@
 import { readRegularFile } from "../disk/regular-file.ts";
 import { randomBytes } from "node:crypto";
-import { type FSWatcher, watch } from "node:fs";
+import { existsSync, type FSWatcher, watch } from "node:fs";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type RunCommand, type Receipt, command as schema } from "../../core/run/run-command.ts";
@@ -84,6 +84,7 @@ export async function serveCommands(run: string, carryOut: HandleCommand, signal
 /** Writes receipts for commands that arrived after the end of the run. */
 export async function serveRest(run: string, carryOut: HandleCommand): Promise<void> {
   const folder = join(run, COMMANDS_FOLDER);
+  if (!existsSync(folder)) return; // most runs get no command
   const names = await readdir(folder).catch(() => []);
   for (const name of names.filter((each) => COMMAND.test(each)).toSorted())
     await handle(join(folder, name), carryOut, AbortSignal.abort());

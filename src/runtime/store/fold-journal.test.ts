@@ -6,8 +6,9 @@ import type { KeptEvent } from "../../core/run/event.ts";
 import type { RecordPiece, RunRecords } from "../../core/run/run-store.ts";
 import { emptyState, reduce, type State } from "../../core/run/state.ts";
 import { foldJournal, foldWhole } from "./fold-journal.ts";
-import { damageText, readJournal } from "./journal.ts";
-import { journalPieces } from "./journal-pieces.ts";
+import { damageText } from "./journal-records.ts";
+import { readJournal } from "./read-journal.ts";
+import { journalPieces } from "./read-journal.ts";
 import { JOURNAL_FILE } from "./layout.ts";
 import { encodeLine } from "../../../test/support/encode-line.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { KeptEvent } from "../../core/run/event.ts";
 import type { FollowOptions } from "../../core/run/run-store.ts";
 import { pause } from "../async/cancel.ts";
-import { eventsWithin } from "./journal.ts";
+import { eventsWithin } from "./journal-records.ts";
 import { JOURNAL_FILE } from "./layout.ts";
 import { LINE_END, MOST_RECORD_BYTES } from "./journal-line.ts";
 

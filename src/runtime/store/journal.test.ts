@@ -15,7 +15,10 @@ import { tempFolder } from "../../../test/support/temp-folder.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import type { Journal } from "../../core/run/run-store.ts";
 import { machineDisk } from "../disk/disk.ts";
-import { damageText, openJournal, readForResume, readJournal, readRecords, salvageRecords } from "./journal.ts";
+import { damageText, salvageRecords } from "./journal-records.ts";
+import { readRecords } from "../../../test/support/read-records.ts";
+import { openJournal } from "./journal.ts";
+import { readForResume, readJournal } from "./read-journal.ts";
 import { JOURNAL_FILE } from "./layout.ts";
 import { encodeLine } from "../../../test/support/encode-line.ts";
 
@@ -378,10 +381,16 @@ test("other work gets its turn while a long journal is read", async () => {
   let counted = 0;
   const read = readJournal(folder, {
     ...machineDisk,
-    readFile: async (path) => {
+    openToRead: async (path) => {
       const bytes = await machineDisk.readFile(path);
       count(); // from here on the journal is only decoded
-      return bytes;
+      let at = 0;
+      const read = async (into: Buffer, offset: number, length: number): Promise<{ bytesRead: number }> => {
+        const bytesRead = bytes.copy(into, offset, at, at + length);
+        at += bytesRead;
+        return { bytesRead };
+      };
+      return { read, close: async () => {} };
     },
   }).then((contents) => {
     counted = turns;

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import type { IndexedResult, ReusableResults } from "../../core/run/run-store.ts";
-import { openAppend, readRegularFile } from "../disk/regular-file.ts";
+import { appendRegularSync, readRegularFile } from "../disk/regular-file.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 
@@ -36,31 +36,25 @@ export async function readIndex(file: string): Promise<ReadonlyMap<string, reado
   return entries;
 }
 
-/** Adds entries to an index: those that come while others are written are written together. */
+/** Adds entries to an index: those that come in one turn are written together. */
 function createIndexWriter(file: string): ReusableResults["addReusable"] {
-  let waiting: string[] = [];
+  let waiting = "";
   let writing: Promise<void> | undefined;
   const write = async (): Promise<void> => {
-    while (waiting.length > 0) {
-      const lines = waiting.join("");
-      waiting = [];
-      await appendText(file, lines).catch(() => {}); // the journals have the results; the next task does the work again
-    }
+    await Promise.resolve(); // until then others may come
+    const lines = waiting;
+    waiting = "";
     writing = undefined;
+    try {
+      appendRegularSync(file, lines);
+    } catch {
+      // The journals have the results; the next task does the work again.
+    }
   };
   return (entry) => {
-    waiting.push(`${JSON.stringify(entry)}\n`);
+    waiting += `${JSON.stringify(entry)}\n`;
     return (writing ??= write());
   };
-}
-
-async function appendText(file: string, text: string): Promise<void> {
-  const handle = await openAppend(file);
-  try {
-    await handle.writeFile(text);
-  } finally {
-    await handle.close();
-  }
 }
 
 /** Removes entries of deleted runs and invalid lines. */

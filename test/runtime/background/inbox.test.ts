@@ -9,7 +9,7 @@ import { decisionsIn } from "../../../src/core/run/past-decisions.ts";
 import { type Crew, createCrew } from "../../../src/crew.ts";
 import { type Script, scripted } from "../../../src/models/scripted/scripted.ts";
 import type { Run } from "../../../src/runtime/run/run.ts";
-import { readJournal } from "../../../src/runtime/store/journal.ts";
+import { readJournal } from "../../../src/runtime/store/read-journal.ts";
 
 const root = mkdtempSync(join(tmpdir(), "subcrew-inbox-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -6,7 +6,7 @@ import { expect } from "vitest";
 import type { KeptEvent } from "../../../../src/core/run/event.ts";
 import type { Result } from "../../../../src/core/run/result.ts";
 import { ownerOf } from "../../../../src/runtime/store/run-claim.ts";
-import { readJournal } from "../../../../src/runtime/store/journal.ts";
+import { readJournal } from "../../../../src/runtime/store/read-journal.ts";
 import { type Ended, type Place, place, script } from "../../command.ts";
 
 /** A way to run something with the real command: its words, and the files it needs. */

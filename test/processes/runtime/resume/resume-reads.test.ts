@@ -2,7 +2,7 @@ import { appendFileSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { KeptEvent } from "../../../../src/core/run/event.ts";
-import { readJournal } from "../../../../src/runtime/store/journal.ts";
+import { readJournal } from "../../../../src/runtime/store/read-journal.ts";
 import { JOURNAL_FILE } from "../../../../src/runtime/store/layout.ts";
 import { encodeLine } from "../../../support/encode-line.ts";
 import { type Place, place, script } from "../../command.ts";

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { readJournal } from "../../../../src/runtime/store/journal.ts";
+import { readJournal } from "../../../../src/runtime/store/read-journal.ts";
 import { type Ended, type Place, place, script } from "../../command.ts";
 import { type Need, needs, needsTimeout } from "../../../needs.ts";
 

@@ -3,7 +3,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import type { KeptEvent } from "../../../../src/core/run/event.ts";
-import { openJournal, readJournal } from "../../../../src/runtime/store/journal.ts";
+import { openJournal } from "../../../../src/runtime/store/journal.ts";
+import { readJournal } from "../../../../src/runtime/store/read-journal.ts";
 
 const worker = join(import.meta.dirname, "owner-child.mjs");
 

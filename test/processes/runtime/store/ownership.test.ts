@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { readJournal } from "../../../../src/runtime/store/journal.ts";
+import { readJournal } from "../../../../src/runtime/store/read-journal.ts";
 import { place, script } from "../../command.ts";
 import { tempFolder } from "../../../support/temp-folder.ts";
 import { contend } from "./owners.ts";

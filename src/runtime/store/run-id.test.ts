@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { KeptEvent } from "../../core/run/event.ts";
-import { runNamed } from "./run-named.ts";
+import { runNamed } from "./run-id.ts";
 
 /** A store with these runs, newest first; a name where one was given. */
 const store = (runs: Record<string, string | undefined>): Parameters<typeof runNamed>[0] => ({

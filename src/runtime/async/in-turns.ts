@@ -1,0 +1,15 @@
+/** How long one piece of work may keep the event loop, in milliseconds. */
+const TURN_MS = 10;
+/** The clock is looked at after so many items. */
+const ITEMS_PER_LOOK = 64;
+
+/** Does something with each item of a long list, and lets other work have its turn in between. */
+export async function inTurns<T>(items: readonly T[], act: (item: T) => void): Promise<void> {
+  let began = performance.now();
+  for (let at = 0; at < items.length; at += 1) {
+    act(items[at]!);
+    if (at % ITEMS_PER_LOOK !== ITEMS_PER_LOOK - 1 || performance.now() - began < TURN_MS) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    began = performance.now();
+  }
+}

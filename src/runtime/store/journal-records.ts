@@ -1,0 +1,216 @@
+import type { KeptEvent } from "../../core/run/event.ts";
+import { isKnown } from "../../core/run/older-events.ts";
+import type { KeptRecords } from "../../core/run/run-store.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { type DecodedLine, decodeBytes, LINE_END } from "./journal-line.ts";
+import { JOURNAL_FILE } from "./layout.ts";
+
+const RECORD_START = '{"crc":"';
+const RECORD_HEAD = /^\{"crc":"[0-9a-f]{8}","epoch":\d/;
+const HEAD_BYTES = 32;
+
+/** What a journal holds, and up to where. */
+export type JournalContents = Readonly<{
+  events: readonly KeptEvent[];
+  /** Repaired problems, as text. */
+  problems: readonly string[];
+  wholeBytes: number;
+  /** Bytes behind that, of a record that was torn by a crash. */
+  tornBytes: number;
+  /** The last record is complete except for its newline. */
+  endMissing: boolean;
+  /** The highest epoch that wrote to it. */
+  epoch: number;
+  /** What cannot be read of it; only where it was read to be shown. */
+  damage: readonly JournalDamage[];
+}>;
+
+/** A part of a journal that cannot be read, or records that are missing there. */
+export type JournalDamage = Readonly<{
+  offset: number;
+  bytes: number;
+  /**
+   * The numbers of the first and the last record that should be there, as far as the next one tells; the last is below the
+   * first where only a line end is missing.
+   */
+  records: readonly [number, number | undefined];
+}>;
+
+/** Where in a journal its bytes begin, and what was read before them. */
+export type ReadBefore = Readonly<{ seq: number; epoch: number; offset?: number }>;
+
+/** Throws where something in the middle cannot be read: then nothing may be built on what can. */
+export function undamaged(contents: JournalContents, folder: string, size: number): JournalContents {
+  const [first] = contents.damage;
+  if (!first) return contents;
+  throw damaged(folder, { record: first.records[0], offset: first.offset, size });
+}
+
+/** The records in the file of a journal, wherever it lies, and its problems as sentences. For display only. */
+export function recordsInFile(bytes: Buffer): KeptRecords {
+  const { events, problems, damage } = salvageRecords(bytes);
+  return { events, problems: [...damage.map(damageText), ...problems] };
+}
+
+/** Reads the records around damaged parts, for display only. Nothing may be appended to such a journal. */
+export function salvageRecords(bytes: Buffer, before?: ReadBefore, isEnd = true): JournalContents {
+  const reader = createRecordReader(before);
+  reader.push(bytes, isEnd);
+  return reader.contents();
+}
+
+/** Takes the bytes of a journal one part after the other. */
+export type RecordReader = Readonly<{
+  /**
+   * Reads the records in these bytes, which follow those of the last call. All lines in them are complete; with `isEnd` nothing follows, and
+   * the last line may be torn. What stands behind the last line that `isEnd` could change has to be kept back by the caller.
+   */
+  push(bytes: Buffer, isEnd: boolean): void;
+  /** Everything that was read. */
+  contents(): JournalContents;
+}>;
+
+/** Reads records as they come, around damaged parts. */
+export function createRecordReader(before: ReadBefore = { seq: 0, epoch: 0 }): RecordReader {
+  const events: KeptEvent[] = [];
+  const damage: { offset: number; bytes: number; records: [number, number | undefined] }[] = [];
+  const first = before.offset ?? 0;
+  let from = first;
+  let { epoch } = before;
+  let tornBytes = 0;
+  let late = 0;
+  let endMissing = false;
+  const unknown = new Set<string>();
+  const next = (): number => (events.at(-1)?.seq ?? before.seq) + 1;
+  const spoilt = (start: number, end: number): void => {
+    const last = damage.at(-1);
+    if (last && last.offset + last.bytes === from + start) last.bytes += end - start;
+    else damage.push({ offset: from + start, bytes: end - start, records: [next(), undefined] });
+  };
+  const take = ({ event, epoch: writer }: DecodedLine, start: number, end: number): void => {
+    if (writer > epoch) late += forget(events, event.seq);
+    if (writer < epoch) {
+      late += 1;
+      return;
+    }
+    if (event.seq < next()) {
+      spoilt(start, end); // a record that is there twice, or in the wrong place
+      return;
+    }
+    if (event.seq > next()) {
+      const last = damage.at(-1);
+      if (last && last.offset + last.bytes === from + start) last.records[1] = event.seq - 1;
+      else damage.push({ offset: from + start, bytes: 0, records: [next(), event.seq - 1] });
+    }
+    events.push(event);
+    epoch = writer;
+  };
+  const takeLine = (bytes: Buffer, start: number, end: number): void => {
+    for (const [at, to] of recordsWithin(bytes, start, end)) {
+      const inner = decodeBytes(bytes.subarray(at, to));
+      if (inner) take(inner, at, to);
+      else spoilt(at, to);
+      // Only a newline is lost here, but the file may be damaged elsewhere, too.
+      if (inner && to < end)
+        damage.push({ offset: from + to, bytes: 0, records: [inner.event.seq + 1, inner.event.seq] });
+    }
+  };
+  const push = (bytes: Buffer, isEnd: boolean): void => {
+    let start = 0;
+    while (start < bytes.length) {
+      const found = bytes.indexOf(LINE_END, start);
+      const end = found < 0 ? bytes.length : found;
+      const decoded = decodeBytes(bytes.subarray(start, end));
+      if (decoded) take(decoded, start, end);
+      else if (isEnd && isTorn(bytes, start, found)) {
+        tornBytes = bytes.length - start;
+        break;
+      } else takeLine(bytes, start, end);
+      endMissing = found < 0;
+      const last = damage.at(-1);
+      if (!endMissing && last && last.bytes > 0 && last.offset + last.bytes === from + end) last.bytes += 1;
+      start = end + (endMissing ? 0 : 1);
+    }
+    from += start;
+  };
+  const contents = (): JournalContents => {
+    for (const event of events) if (!isKnown(event)) unknown.add(event.type);
+    const problems = [
+      ...(tornBytes > 0
+        ? [`The last record was incomplete after a crash and was discarded (${tornBytes} bytes).`]
+        : []),
+      ...(late > 0
+        ? [`${late} records that a previous owner wrote after another process had taken over were ignored.`]
+        : []),
+      ...(unknown.size > 0 ? [`Records of a newer version were kept but not read: ${[...unknown].join(", ")}.`] : []),
+    ];
+    return { events, problems, wholeBytes: from - first, tornBytes, endMissing, epoch, damage };
+  };
+  return { push, contents };
+}
+
+/**
+ * A new owner continues after the records it found. Records that the old owner wrote in between were not acknowledged: it
+ * checks its ownership before it acknowledges.
+ */
+function forget(events: KeptEvent[], seq: number): number {
+  let count = 0;
+  while ((events.at(-1)?.seq ?? 0) >= seq) {
+    events.pop();
+    count += 1;
+  }
+  return count;
+}
+
+/** The events in the lines of a journal, one after the other; what is damaged is left out. */
+export function* eventsWithin(lines: Buffer): Generator<KeptEvent, void> {
+  for (let start = 0; start < lines.length; ) {
+    const found = lines.indexOf(LINE_END, start);
+    const end = found < 0 ? lines.length : found;
+    const decoded = decodeBytes(lines.subarray(start, end));
+    if (decoded) yield decoded.event;
+    else
+      for (const [at, to] of recordsWithin(lines, start, end)) {
+        const inner = decodeBytes(lines.subarray(at, to));
+        if (inner) yield inner.event;
+      }
+    start = end + 1;
+  }
+}
+
+/** Offsets of possible records inside a damaged line: the newline between two records may be lost. */
+function recordsWithin(bytes: Buffer, start: number, end: number): [number, number][] {
+  const starts = [start];
+  for (let at = bytes.indexOf(RECORD_START, start + 1); at >= 0 && at < end; at = bytes.indexOf(RECORD_START, at + 1)) {
+    if (RECORD_HEAD.test(bytes.toString("latin1", at, Math.min(end, at + HEAD_BYTES)))) starts.push(at);
+  }
+  return starts.map((at, index) => [at, starts[index + 1] ?? end]);
+}
+
+/** A record that has no end, or a hole that a power cut left, with nothing behind it. */
+function isTorn(bytes: Buffer, start: number, end: number): boolean {
+  if (end < 0) return true;
+  return end === bytes.length - 1 && bytes.subarray(start, end).includes(0);
+}
+
+/** What cannot be read of a journal, in words. */
+export function damageText({ offset, bytes, records: [first, last] }: JournalDamage): string {
+  if (last !== undefined && last < first) return `${JOURNAL_FILE} lacks a line end at byte ${offset}.`;
+  const missing =
+    last === undefined
+      ? `record ${first} and later ones`
+      : first === last
+        ? `record ${first}`
+        : `records ${first} to ${last}`;
+  return bytes === 0
+    ? `${JOURNAL_FILE} lacks ${missing} at byte ${offset}.`
+    : `${JOURNAL_FILE} is damaged at byte ${offset} (${bytes} bytes, ${missing}); what stands before and after it is shown.`;
+}
+
+function damaged(
+  folder: string,
+  { record, offset, size }: { record: number; offset: number; size: number },
+): CrewError {
+  const hint = `Look at byte ${offset} of ${JOURNAL_FILE} (${size} bytes); what was recorded before it is whole.`;
+  return new CrewError("RUN_DAMAGED", `The journal in ${folder} is damaged at record ${record}.`, hint);
+}
