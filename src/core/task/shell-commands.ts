@@ -39,7 +39,7 @@ export type ShellCommandResult = Readonly<{
   cutBytes: number;
   file?: string;
   /** Protected files that it created, and their quarantine names. */
-  setAside?: readonly Readonly<{ place: string; now: string; problem?: string }>[];
+  setAside?: readonly Readonly<{ place: string; now: string; problem?: string; repository?: true }>[];
 }>;
 
 export type UnawaitedCommand = Readonly<{

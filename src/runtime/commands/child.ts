@@ -47,6 +47,8 @@ export const HANDED = 3;
 export type Exit = Readonly<{ code?: number; signal?: string; problem?: string }>;
 
 export type Child = Readonly<{
+  /** Its number; absent: it could not be started. */
+  pid?: number;
   output: Output;
   /** Settles when it and all its processes have ended. */
   ended: Promise<Exit>;
@@ -104,6 +106,7 @@ export function startChild(spec: ChildSpec): Child {
     return exit;
   });
   return {
+    ...defined({ pid: child.pid }),
     output,
     ended,
     kill: (graceMs = GRACE_MS) => {

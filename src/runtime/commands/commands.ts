@@ -74,8 +74,9 @@ export function createShellCommands(setting: ShellSetting): ShellHost {
     command: string,
     { input, report, network }: { input?: string; report?: (text: string) => void; network: boolean },
   ): Promise<Running> => {
-    const { spec, release } = await specFor({ ...setting, network: () => network }, command, ++count);
+    const { spec, release, began } = await specFor({ ...setting, network: () => network }, command, ++count);
     const child = startChild({ ...spec, ...defined({ input, onText: report }) });
+    if (child.pid !== undefined) began?.(child.pid);
     const alive: Running = { ...child, over: child.ended.then(async (exit) => ({ exit, aside: await release() })) };
     running.add(alive);
     alive.over.finally(() => running.delete(alive)).catch(() => {});
@@ -171,7 +172,7 @@ async function specFor(
   setting: ShellSetting,
   command: string,
   number: number,
-): Promise<{ spec: ChildSpec; release: Release }> {
+): Promise<{ spec: ChildSpec; release: Release; began?: GuardedCommand["began"] }> {
   const { sandbox, wish, cwd, outputs, redact } = setting;
   const boxed = wish !== "off" && sandbox.bwrap !== undefined;
   const id = `${setting.name}/${randomBytes(6).toString("hex")}`;
@@ -214,6 +215,7 @@ async function specFor(
         setting.finisher !== undefined && { ifKilled: [process.execPath, setting.finisher, record] }),
     },
     release: guarded.end,
+    began: guarded.began,
   };
 }
 

@@ -30,7 +30,9 @@ export function quarantine(
     const now = fingerprint(path);
     return now !== "" && now !== was && !spares(path);
   });
-  const wanted = [...found.filter(isNew).map(({ path }) => path), ...changed.map(([path]) => path)];
+  const all = [...found.filter(isNew).map(({ path }) => path), ...changed.map(([path]) => path)];
+  const outer = new Set(all);
+  const wanted = all.filter((path) => !REST.test(path) || !hasAbove(outer, path));
   // Nested entries first, because renaming the outer one changes their path. Only the outermost is reported.
   const moved = wanted
     .toSorted((one, other) => other.length - one.length)
@@ -39,13 +41,28 @@ export function quarantine(
       return root && setAside(root.root, path);
     })
     .filter((each) => each !== undefined);
-  const outermost = moved.filter(({ place }) => !moved.some((other) => place.startsWith(`${other.place}/`)));
+  const places = new Set(moved.map(({ place }) => place));
+  const outermost = moved
+    .filter(({ place }) => !hasAbove(places, place))
+    .map((each): QuarantinedFile => (places.has(`${each.place}/HEAD`) ? { ...each, repository: true } : each));
   const restored = links.flatMap(({ path, target = "" }) => {
     const root = rootOfPath(before, path);
     if (root === undefined || spares(path) || linkAt(path) === target) return [];
     return [restoreLink(root.root, path, target)];
   });
   return [...outermost, ...restored.filter((each) => each !== undefined)];
+}
+
+/**
+ * Parts of a repository that stay as they are where the repository itself gets another name: without its HEAD it is none,
+ * and a person who wants to keep it has two names to put back.
+ */
+const REST = /\/(?:config|config\.worktree|commondir|hooks)$/i;
+
+function hasAbove(paths: ReadonlySet<string>, path: string): boolean {
+  for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1))
+    if (paths.has(path.slice(0, at))) return true;
+  return false;
 }
 
 /** True for a new or replaced file. */

@@ -16,6 +16,7 @@ import { type Need, needs, needsTimeout } from "../../../test/needs.ts";
 import { bundled } from "../../../test/support/bundled.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import type { ShellCommandResult } from "../../core/task/shell-commands.ts";
+import { asideText } from "../files/quarantine.ts";
 import { recordsIn } from "./command-record.ts";
 import { type ShellHost, createShellCommands } from "./commands.ts";
 import { InFlight } from "./in-flight.ts";
@@ -122,6 +123,21 @@ describe("no command leaves a protected name that was not there before", () => {
     expect(setAside?.filter(({ problem }) => problem !== undefined)).toEqual([]);
     expect(named(place.ws, ...names)).toEqual([]);
     expect(readdirSync(recordsIn(place.state))).toEqual([]);
+  });
+
+  test("a repository that a command made is told of with the way to keep it, and that way works", async () => {
+    const place = room();
+    const commit = "git -c user.name=a -c user.email=b commit -q --allow-empty -m first";
+    const { setAside } = await run(host(place), `git init -q 'my sub' && git -C 'my sub' ${commit.slice(4)}`);
+    const [aside] = setAside ?? [];
+    const text = asideText(aside!);
+    expect(text).toContain('"my sub/.git" is a new git repository');
+    const sub = { cwd: join(place.ws, "my sub") };
+    expect(String(execFileSync("sh", ["-c", "git log 2>&1 || true"], sub))).toContain("not a git repository");
+    const inside = { cwd: join(place.ws, aside!.now) };
+    expect(String(execFileSync("sh", ["-c", "git log 2>&1 || true"], inside))).toContain("not a git repository");
+    execFileSync("sh", ["-c", /then run: (.*?)\. To let/.exec(text)![1]!], { cwd: place.ws });
+    expect(String(execFileSync("git", ["log", "--format=%s"], sub))).toBe("first\n");
   });
 
   test("a git directory that a command creates under another name is disabled", async () => {
@@ -240,6 +256,34 @@ describe("a command that is interrupted", () => {
     await expect.poll(() => existsSync(join(place.ws, "made")), patient).toBe(true);
     await expect.poll(() => named(place.ws, ".git"), patient).toEqual([]);
     expect(shell.result()).toBeUndefined();
+  });
+
+  test("what a person makes while a command sleeps is kept, unless the command changes it", async () => {
+    const place = room();
+    const shell = await host(place).commands.start(
+      "mkfifo pipe; touch made; read -r which < pipe; echo '# x' >> $which/config; touch changed; sleep 1000",
+    );
+    await expect.poll(() => existsSync(join(place.ws, "made")), patient).toBe(true);
+    // Until the command was seen asleep twice, the two cannot be told apart.
+    const init = (name: string): string => {
+      execFileSync("git", ["init", "-q", name], { cwd: place.ws });
+      return join(place.ws, name, ".git");
+    };
+    const record = (): string =>
+      readFileSync(join(recordsIn(place.state), readdirSync(recordsIn(place.state))[0]!), "utf8");
+    const kept: string[] = [];
+    for (let at = 0; kept.length < 2 && at < 20; at++) {
+      const made = init(`repository${at}`);
+      await expect.poll(() => !existsSync(made) || record().includes(`"${made}"`), patient).toBe(true);
+      if (existsSync(made)) kept.push(made);
+    }
+    const [mine, changed] = kept as [string, string];
+    const git = ["-c", "user.name=a", "-c", "user.email=b"];
+    execFileSync("git", [...git, "commit", "-q", "--allow-empty", "-m", "x"], { cwd: join(mine, "..") });
+    writeFileSync(join(place.ws, "pipe"), `${changed}\n`);
+    await expect.poll(() => existsSync(join(place.ws, "changed")), patient).toBe(true);
+    await shell.kill();
+    expect([existsSync(join(mine, "HEAD")), existsSync(changed)]).toEqual([true, false]);
   });
 
   test("files of one command do not count as existing for a parallel one", async () => {

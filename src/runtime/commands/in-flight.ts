@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
 import type { Rule } from "../../core/rules/rule.ts";
 import { livingClaim } from "../disk/process-claim.ts";
-import { ProtectedScan } from "../files/protected-scan.ts";
+import { ProtectedScan, type ProtectedThing } from "../files/protected-scan.ts";
 import type { QuarantinedFile } from "../files/quarantine.ts";
 import { type RawPath, rawOf } from "../files/raw-path.ts";
 import {
@@ -22,7 +22,8 @@ import {
   quarantine,
   rootOfPath,
 } from "./finish-quarantine.ts";
-import { type Protection, protectionOf } from "./protected-mounts.ts";
+import { restOf } from "./process-tree.ts";
+import { fingerprint, type Protection, protectionOf } from "./protected-mounts.ts";
 
 /** A command that is about to start. */
 export type CommandScope = Readonly<{
@@ -39,6 +40,8 @@ export type GuardedCommand = Pick<Protection, "readOnly" | "pinned"> &
   Readonly<{
     /** The file that says that it is in flight. */
     record?: string;
+    /** Call when its sandbox has been started, with the number of its first process. */
+    began(pid: number): void;
     /** Call when all its processes have ended. */
     end(): Promise<readonly QuarantinedFile[]>;
   }>;
@@ -99,6 +102,9 @@ export class InFlight {
         readOnly,
         pinned,
         ...(file !== undefined && { record: file }),
+        began: (pid) => {
+          running.pid = pid;
+        },
         end: () => this.#end(running),
       };
     } finally {
@@ -143,7 +149,10 @@ export class InFlight {
 
   /** Quarantines the files a command has created so far. */
   async #sweep(running: Running): Promise<void> {
+    const rest = running.pid === undefined ? undefined : restOf(running.pid);
     const found = await this.#scan(running.roots);
+    await keepWhatOthersMade(running, found);
+    running.rest = rest;
     const others = [...this.#running].filter((other) => other !== running);
     const spares = (path: RawPath): boolean => {
       if (isLifted(running, path)) for (const other of others) other.existing.add(path);
@@ -202,11 +211,31 @@ type Running = Before &
     aside: QuarantinedFile[];
     scope: CommandScope;
     file?: string;
-  }>;
+  }> & {
+    pid?: number;
+    /** What its processes were like before the last scan, if all of them were asleep. */
+    rest?: string | undefined;
+  };
 
 /** True for something that a command which is in flight has made. */
 const claims = (other: Before, path: RawPath): boolean =>
   rootOfPath(other, path) !== undefined && isMade(other, path) && !isLifted(other, path);
+
+/**
+ * What appeared while every process of a command was asleep, from before the last scan until after this one, was made by
+ * another program, such as a person's `git init`. It stays, and counts as made by the command when it changes later.
+ */
+async function keepWhatOthersMade(running: Running, found: readonly ProtectedThing[]): Promise<void> {
+  const { pid, rest, existing, watched } = running;
+  if (pid === undefined || rest === undefined) return;
+  const made = found.filter(({ path }) => !existing.has(path)).map(({ path }) => [path, fingerprint(path)] as const);
+  if (made.length === 0 || restOf(pid) !== rest) return;
+  for (const [path, was] of made) {
+    existing.add(path);
+    watched.set(path, was);
+  }
+  await note(running);
+}
 
 async function note({ file, scope, roots, existing, links, watched }: Running): Promise<void> {
   if (file === undefined) return;

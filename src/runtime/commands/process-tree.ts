@@ -130,6 +130,30 @@ function childrenOf(pid: number): number[] | undefined {
   }
 }
 
+/**
+ * A text that stays the same as long as no thread of a process and of those below it runs; `undefined`: one of them is running,
+ * or this system does not say so. The kernel counts each time a thread leaves the processor.
+ */
+export function restOf(pid: number): string | undefined {
+  const below = descendantsOf(pid);
+  if (below === undefined) return undefined;
+  try {
+    const threads = [pid, ...below].flatMap((each) =>
+      readdirSync(`/proc/${each}/task`).map((thread) => ({ each, thread })),
+    );
+    const lines = threads.map(({ each, thread }) => {
+      const status = readFileSync(`/proc/${each}/task/${thread}/status`, "latin1");
+      const counts =
+        /^State:\s+[STtZ] [^]*^voluntary_ctxt_switches:\s+(\d+)\s+nonvoluntary_ctxt_switches:\s+(\d+)/m.exec(status);
+      if (!counts) throw new Error("it is running");
+      return `${thread}:${counts[1]}:${counts[2]}`;
+    });
+    return lines.join(" ");
+  } catch {
+    return undefined;
+  }
+}
+
 /** Signals a group. False: there is none, or none that we may signal. */
 export function signalGroup(leader: number, signal: NodeJS.Signals): boolean {
   return Number.isInteger(leader) && leader > 1 && sent(-leader, signal);

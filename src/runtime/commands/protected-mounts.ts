@@ -78,11 +78,16 @@ export function fingerprint(path: RawPath): string {
   for (let at = open.pop(); at !== undefined; at = open.pop()) {
     const stats = lstatSync(opened(at), { throwIfNoEntry: false });
     if (stats === undefined) continue;
-    parts.push(`${stats.ino}:${stats.ctimeMs}:${stats.mode}`);
-    if (stats.isDirectory()) for (const name of namesIn(at, stats)) open.push(`${at}/${name}`);
+    const names = stats.isDirectory() ? namesIn(at, stats) : [];
+    // Each commit changes a repository; only these parts of it make git run programs.
+    const isRepository = ["HEAD", "objects", "refs"].every((part) => names.includes(part));
+    parts.push(isRepository ? `${stats.ino}:${stats.mode}` : `${stats.ino}:${stats.ctimeMs}:${stats.mode}`);
+    for (const name of names) if (!isRepository || ACTING.test(name)) open.push(`${at}/${name}`);
   }
   return parts.join(" ");
 }
+
+const ACTING = /^(?:config|config\.worktree|commondir|hooks|info|modules|worktrees)$/i;
 
 function namesIn(folder: RawPath, { ctimeMs }: Stats): string[] {
   try {

@@ -2,17 +2,35 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, closeSync, fstatSync, lstatSync, openSync, renameSync, symlinkSync } from "node:fs";
 import { mayBeProtected } from "../../core/policy/protected-paths.ts";
 import { messageOf } from "../../core/schema/error.ts";
+import { shellWord } from "../../core/text/shell-word.ts";
 import { FOLDER_FLAGS } from "./protected-scan.ts";
 import { opened, type RawPath, rawOf, textOfRaw } from "./raw-path.ts";
 
 /** A quarantined protected file: its new harmless name, or why it could not be renamed. */
-export type QuarantinedFile = Readonly<{ place: string; now: string; problem?: string }>;
+export type QuarantinedFile = Readonly<{
+  place: string;
+  now: string;
+  problem?: string;
+  /** It is a git repository, whose `HEAD` has a harmless name, too. */
+  repository?: true;
+}>;
 
 /** One line about it, for people and models. */
-export function asideText({ place, now, problem }: QuarantinedFile): string {
+export function asideText({ place, now, problem, repository }: QuarantinedFile): string {
+  if (repository && problem === undefined) return repositoryText(place, now);
   return problem === undefined
     ? `"${place}" is executed or loaded as configuration later, so it was renamed to "${now}"`
     : `"${place}" is executed or loaded as configuration later and could not be renamed (${problem}): look at it before you use this folder`;
+}
+
+/** Where a repository is now, how a person keeps it, and how a command gets its files. */
+function repositoryText(place: string, now: string): string {
+  const keep = `mv ${shellWord(now)} ${shellWord(place)} && mv ${shellWord(`${place}/HEAD`)}.refused-* ${shellWord(`${place}/HEAD`)}`;
+  return (
+    `"${place}" is a new git repository, whose configuration and hooks can run programs, so it was renamed to "${now}"; nothing in it is lost. ` +
+    `For the user: to keep it, look at its config and hooks, then run: ${keep}. To let commands create it, allow write_file(${place}/**). ` +
+    "For files without history, clone below /tmp, delete .git there, and move the folder here"
+  );
 }
 
 /**
