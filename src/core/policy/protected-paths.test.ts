@@ -85,3 +85,17 @@ test("what is run from the folder that a program is started in is protected at a
   expect(names.filter((name) => protectedPart(`pkg/deep/${name}`) === undefined)).toEqual([]);
   expect(names.filter((name) => !mayBeProtected(name.split("/")[0]!))).toEqual([]);
 });
+
+test.each([
+  ".devcontainer.json",
+  ".amazonq/cli-agents/a.json",
+  ".aider.conf.yml",
+  "crush.json",
+  "_darcs/prefs/defaults",
+  ".RData",
+  ".octaverc",
+])("in a project, %s is protected at any depth", (place) => {
+  expect(protectedPart(place)).toBeDefined();
+  expect(protectedPart(`packages/a/${place}`)).toBeDefined();
+  expect(mayBeProtected(place.split("/")[0]!)).toBe(true);
+});

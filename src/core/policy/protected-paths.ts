@@ -11,10 +11,13 @@ import { words } from "../text/words.ts";
 /** Folders and files that programs look for in a project. */
 const PROJECT_FOLDERS: readonly string[] = [
   // version control: hooks, filters and aliases of its configuration are programs; git~1 is the short name of .git on NTFS
-  ...words(".git git~1 .hg .sl .jj .husky"),
+  ...words(".git git~1 .hg .sl .jj _darcs .husky"),
   // agents, their settings, hooks and servers
   ...words(
     ".subcrew .agents .omp .pi .gen .claude .codex .gemini .opencode .kilo .kilocode .copilot .cursor .qwen .factory",
+  ),
+  ...words(
+    ".amazonq .aider .crush .iflow .codebuddy .forge .vibe .rovodev .cline .clinerules .tabnine .warp .antigravity",
   ),
   ...words(".goose .roo .kiro .augment .windsurf .openhands .deepagents .amp .continue .junie .trae"),
   // editors: tasks, launch commands, plugins
@@ -27,7 +30,11 @@ const PROJECT_FILES: readonly string[] = [
   // shells and package managers load these on their own, and some entries are commands
   ...words(".envrc .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs"),
   // programs that the interactive shells and debuggers of languages run from the folder they are started in
-  ...words(".pdbrc .irbrc .pryrc .rprofile .ghci .ocamlinit .iex.exs .erlang"),
+  ...words(
+    ".pdbrc .irbrc .pryrc .rdbgrc .rdbgrc.rb .byebugrc .rprofile .renviron .rdata .ghci .ocamlinit .iex.exs .erlang",
+  ),
+  ...words(".octaverc .perldb .gdbearlyinit .latexmkrc .gnuplot .radare2rc .rvmrc .autoenv .autoenv.zsh .shadowenv.d"),
+  ...words(".devcontainer.json .aider.conf.yml crush.json .crush.json"),
 ];
 
 /** Names that only programs in a home folder look for; they count at any depth, too. */

@@ -193,6 +193,7 @@ const acting: Readonly<Record<string, Grammar>> = {
   },
   dig: { operands: "texts", badOperand: /^-/ },
   tar: {
+    badWord: /^[^/]*:/, // a file on another machine is fetched by another program
     flags: "tvzjJpPO",
     valued: "fC",
     bundle: true,
@@ -321,7 +322,8 @@ const git: Check = (args) => {
   // Every argument of an unknown subcommand may have an effect.
   const places = Array.from({ length: args.length - at }, (_, n) => at + n);
   if (grammar === undefined) return { ...none, effects: [...before.effects, ...places] };
-  const own = readOptions(grammar, args.slice(at + 1));
+  // Placeholders for signatures run the program that the repository names for them.
+  const own = readOptions({ badWord: /%(?:[-+ ]?G|\(\*?signature)/, ...grammar }, args.slice(at + 1));
   const isActing = table === gitActing || (name === "stash" && own.operands.length === 0);
   return {
     names: own.names,

@@ -20,6 +20,8 @@ export type Grammar = Readonly<{
   harmless?: true;
   /** Operands with side effects. */
   badOperand?: RegExp;
+  /** Any word with side effects: an operand, an option or its value. */
+  badWord?: RegExp;
   /** Whether a script only reads. */
   isReading?(script: string): boolean;
 }>;
@@ -84,6 +86,7 @@ export function readOptions(grammar: Grammar, args: readonly ShellWord[]): Sorte
       if (script === undefined || !grammar.isReading!(script)) effects.push(at);
     }
   }
+  for (const at of args.keys()) if (grammar.badWord?.test(textAt(at) ?? "") === true) effects.push(at);
   for (const at of operands.slice(first)) if (grammar.badOperand?.test(textAt(at) ?? "") === true) effects.push(at);
   // A word with a glob may expand to several words, also as the value of an option: `uniq f*` and `uniq -f f* g` write
   // to a second file.

@@ -37,7 +37,9 @@ const OPAQUE = new Set(
   words(`
     parallel su runuser chroot unshare nsenter strace ltrace gdb flock busybox toybox firejail bwrap systemd-run at batch
     crontab expect unbuffer rlwrap entr fakeroot xvfb-run dbus-run-session source . trap alias enable hash bind complete
-    compgen fc mapfile readarray start-stop-daemon setarch linux64 linux32 proot torsocks proxychains
+    compgen fc mapfile readarray start-stop-daemon setarch linux64 linux32 proot torsocks torify proxychains proxychains4
+    chrt taskset setpriv prlimit numactl cpulimit faketime datefudge caffeinate perf valgrind hyperfine sem sg newgrp pkexec
+    catchsegv fish csh tcsh nu elvish xonsh pwsh sshpass capsh cgexec choom uclampset runcon nix-shell
   `),
 );
 
@@ -84,9 +86,42 @@ const grammars: Readonly<Record<string, Grammar>> = {
   npx: { flags: "y", valued: "p", long: "yes no-install package=", transparent: false },
 };
 
+/** Package managers that run a program of a project: the subcommands behind which it stands, and options before it. */
+const runners: Readonly<Record<string, Grammar & Readonly<{ after: string }>>> = {
+  npm: { after: "exec x", flags: "y", valued: "p", long: "yes no package=" },
+  pnpm: { after: "exec dlx", flags: "r", valued: "C", long: "recursive package=" },
+  yarn: { after: "exec dlx", flags: "q", valued: "p", long: "quiet package=" },
+  bun: { after: "x", long: "bun silent" },
+  uv: {
+    after: "run",
+    flags: "qv",
+    valued: "p",
+    long: "with= python= project= directory= extra= group= package= env-file= quiet frozen locked no-sync",
+  },
+  uvx: { after: "", flags: "qv", valued: "p", long: "from= with= python= quiet" },
+  bunx: { after: "", long: "bun silent" },
+  poetry: { after: "run" },
+  pipenv: { after: "run" },
+  pdm: { after: "run" },
+  hatch: { after: "run" },
+  rye: { after: "run" },
+  pipx: { after: "run", long: "spec=" },
+  conda: { after: "run", valued: "np", long: "name= prefix= no-capture-output live-stream" },
+  mamba: { after: "run", valued: "np", long: "name= prefix=" },
+  bundle: { after: "exec", long: "keep-file-descriptors" },
+  pyenv: { after: "exec" },
+  rbenv: { after: "exec" },
+  direnv: { after: "exec", before: 1 },
+  mise: { after: "exec x" },
+  asdf: { after: "exec" },
+};
+
 const wrappers: Readonly<Record<string, Unwrap>> = {
   ...Object.fromEntries(
     Object.entries(grammars).map(([name, grammar]): [string, Unwrap] => [name, (args) => behind(name, grammar, args)]),
+  ),
+  ...Object.fromEntries(
+    Object.entries(runners).map(([name, row]): [string, Unwrap] => [name, (args) => behindRunner(name, row, args)]),
   ),
   command: (args) => (/^-[vV]$/.test(args[0]?.text ?? "") ? undefined : behind("command", grammars["command"]!, args)),
   eval: (args) => joined(args),
@@ -114,6 +149,17 @@ const wrappers: Readonly<Record<string, Unwrap>> = {
     return at < 0 ? { problem: '"script" starts a shell' } : opaque(joined(args.slice(at + 1, at + 2)));
   },
 };
+
+/** What a package manager runs; `undefined`: with this subcommand it runs no program that is named there. */
+function behindRunner(
+  name: string,
+  { after, ...grammar }: Grammar & { after: string },
+  args: readonly ShellWord[],
+): UnwrappedCommand | undefined {
+  const at = after === "" ? -1 : args.findIndex(({ text }) => text === undefined || !text.startsWith("-"));
+  if (after !== "" && (at < 0 || !words(after).includes(args[at]?.text ?? ""))) return undefined;
+  return behind(name, { ...grammar, transparent: false }, args.slice(at + 1));
+}
 
 const opaque = (inner: UnwrappedCommand): UnwrappedCommand =>
   "problem" in inner ? inner : { ...inner, transparent: false };
