@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Delta, Fact } from "../../core/run/event.ts";
-import { createRedactor } from "../../core/secrets/redact.ts";
+import { createRedactor, REDACTED } from "../../core/secrets/redact.ts";
 import { type Outlets, redacting } from "./redact-events.ts";
 
 const CANARY = "c4nary-VALUE-0123456789";
@@ -70,4 +70,19 @@ test("text without spaces is not held back for ever", () => {
   const { live, said } = outlets();
   for (let n = 0; n < 200; n += 1) live("a", text("x".repeat(100)));
   expect(said.join("").length).toBeGreaterThan(10_000);
+});
+
+test("a secret in a word without end is removed wherever the pieces are cut", () => {
+  const secret = "sk-canary-7Fq9Zt3LxWvB2mNc8RdY";
+  const redactor = createRedactor([secret]);
+  for (const before of [7_990, 8_000, 8_190, 20_000])
+    for (const piece of [8_192, 65_536, 1_000]) {
+      let shown = "";
+      const { emit, live } = redacting(redactor, { emit: () => {}, live: (_, { text }) => void (shown += text) });
+      const whole = `${"a".repeat(before)}${secret}${"b".repeat(30_000)}`;
+      for (let at = 0; at < whole.length; at += piece)
+        live("x", { type: "tool.delta", call: "1", text: whole.slice(at, at + piece) });
+      emit("x", end);
+      expect(shown.replace(REDACTED, "")).toBe(`${"a".repeat(before)}${"b".repeat(30_000)}`);
+    }
 });

@@ -41,14 +41,19 @@ export function redacting(redactor: Redactor, { emit, live }: Outlets): Outlets 
       const key = delta.type === "tool.delta" ? `tool ${delta.call}` : delta.type;
       const before = waiting.get(key);
       const text = before ? before.text + delta.text : delta.text;
-      const safe = safeLength(text);
-      if (safe < text.length) {
-        waiting.set(key, { ...delta, text: text.slice(safe) });
+      const stream = `${path} ${key}`;
+      const [shown, rest] = divided(
+        text,
+        (part) => clean(stream, part),
+        () => inKey.has(stream),
+      );
+      if (rest !== "") {
+        waiting.set(key, { ...delta, text: rest });
         held.set(path, waiting);
       } else if (before) {
         waiting.delete(key);
       }
-      if (safe > 0) live(path, { ...delta, text: clean(`${path} ${key}`, text.slice(0, safe)) });
+      if (shown !== "") live(path, { ...delta, text: shown });
     },
   };
 }
@@ -70,10 +75,33 @@ const LONGEST_KEY = 30_000;
 /** A name that a secret follows: it waits for the rest of its line. */
 const NAME_OF_SECRET = /[Bb]earer\s|uthorization\W|[-_](?:[Kk]ey|KEY|[Tt]oken)\W{0,3}[:=]/;
 
-/** How much of a text can be shown now: whole words, unless a secret may have begun before. */
-function safeLength(text: string): number {
+/**
+ * What of a text is shown now, without secrets, and what waits for more. Of a word without end, the length of a secret waits; it
+ * is cleaned before it is cut, since a secret can lie on both sides of the cut.
+ */
+function divided(text: string, clean: (part: string) => string, inKey: () => boolean): [shown: string, rest: string] {
+  const safe = safeLength(text);
+  if (safe < text.length || text.length - wordsEnd(text) <= LONGEST_WORD)
+    return [safe > 0 ? clean(text.slice(0, safe)) : "", text.slice(safe)];
+  const whole = clean(text);
+  const cut = inKey() ? whole.length : whole.length - LONGEST_WORD;
+  if (cut <= 0) return ["", whole];
+  const at = isLowSurrogate(whole.charCodeAt(cut)) ? cut - 1 : cut;
+  return [whole.slice(0, at), whole.slice(at)];
+}
+
+const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
+
+/** Where the last word of a text begins. */
+function wordsEnd(text: string): number {
   let end = text.length;
   while (end > 0 && !isSpace(text.charCodeAt(end - 1))) end -= 1;
+  return end;
+}
+
+/** How much of a text can be shown now: whole words, unless a secret may have begun before. */
+function safeLength(text: string): number {
+  let end = wordsEnd(text);
   if (text.length - end > LONGEST_WORD) end = text.length;
   const key = text.indexOf("-----BEGIN ");
   if (key >= 0 && text.length - key < LONGEST_KEY && !isWholeKey(text.slice(0, end), key)) return Math.min(end, key);
