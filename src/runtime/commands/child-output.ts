@@ -105,16 +105,23 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
           if (left <= 0) setTimeout(() => stream.resume(), ENDING_READ_MS).unref();
           else whenWritten(() => awaitReadingTurn(() => stream.resume()));
         };
-        const lookFrom = (chunk: Buffer, at: number): void => {
+        /** Node resumes the streams of a program that has exited, so that more can come before the last chunk is done. */
+        const chunks: Buffer[] = [];
+        const lookOn = (at: number): void => {
+          const chunk = chunks[0]!;
           look(chunk.subarray(at, at + PIECE_BYTES));
-          if (left > 0 && at + PIECE_BYTES < chunk.length) awaitReadingTurn(() => lookFrom(chunk, at + PIECE_BYTES));
+          if (left > 0 && at + PIECE_BYTES < chunk.length) return awaitReadingTurn(() => lookOn(at + PIECE_BYTES));
+          chunks.shift();
+          if (chunks.length > 0) awaitReadingTurn(() => lookOn(0));
           else goOn();
         };
         stream.on("data", (chunk: Buffer) => {
-          if (chunk.length <= PIECE_BYTES) return look(chunk);
-          looking = true;
+          if (!looking && chunk.length <= PIECE_BYTES) return look(chunk);
+          chunks.push(chunk);
           stream.pause();
-          lookFrom(chunk, 0);
+          if (looking) return;
+          looking = true;
+          lookOn(0);
         });
         stream.once("end", end).once("close", end).on("error", end);
       }
