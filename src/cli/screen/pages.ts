@@ -67,7 +67,7 @@ const parts: Readonly<Record<Exclude<PageTab, "diff">, (events: readonly KeptEve
         return [`== ${event.path}: agent ${event.agent}, model ${event.model}\n${rights}${definition}`];
       })
       .join("\n"),
-  timeline: timelineText,
+  timeline: (events, state) => timelineText(events, state, Date.now()),
 };
 
 async function diffLines(crew: Crew, run: string, path: string): Promise<string[]> {

@@ -44,7 +44,7 @@ export function rowActions(row: TopRow, { warns = true }: Readonly<{ warns?: boo
   const list: (RowAction | false)[] = [
     asked !== undefined && asked !== "words" && { key: "y", word: "allow", does: "allow" },
     asked !== undefined && { key: "n", word: "deny", does: "deny" },
-    asked === "permission" && node?.offersNetwork === true && { key: "w", word: "allow with network", does: "network" },
+    asked === "permission" && node?.offersNetwork === true && { key: "w", word: "with network", does: "network" },
     asked === "permission" && { key: "a", word: "always", does: "always" },
     asked === "words" && { key: "i", word: "answer", does: "answer" },
     { key: "enter", word: "open", does: "open" },

@@ -27,9 +27,9 @@ test("queue, work and waits are told apart: a node is queued from when its needs
     { path: "a", readyAt: 0, startedAt: 1_000, endedAt: 8_000, waits: [{ from: 3_000, to: 6_000 }] },
     { path: "b", readyAt: 8_000, startedAt: 10_000, endedAt: 12_000, waits: [] },
   ]);
-  expect(timelineText(events, state).split("\n")).toEqual([
-    ". queued   # worked   ? waited for a person or a provider   (12s in all, 2 tasks)",
-    "[..####??????####        ] queued      1s  worked      4s  waited      3s  ok        a",
-    "[                ....####] queued      2s  worked      2s  waited      0s  ok        b",
+  expect(timelineText(events, state, 12_000).split("\n")).toEqual([
+    ". queued  # worked  ? waited for a person or a provider  (12s in all, 2 tasks)",
+    "[.###????###     ] queued      1s  worked      4s  waited      3s  a",
+    "[           ..###] queued      2s  worked      2s  waited      0s  b",
   ]);
 });

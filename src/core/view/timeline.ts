@@ -52,11 +52,11 @@ const WAITS: ReadonlySet<KeptEvent["type"]> = new Set(["gate.opened", "node.park
 /** Facts that come while a node waits and do not end the wait. */
 const NOTES: ReadonlySet<KeptEvent["type"]> = new Set(["warning", "note", "message.sent"]);
 
-const BAR = 24;
+const BAR = 16;
 
-/** One line per node: a bar, and apart from each other how long it was queued, worked and waited. */
-export function timelineText(events: readonly KeptEvent[], state: State): string {
-  const last = events.at(-1)?.at ?? state.startedAt;
+/** One line per node: a bar, and apart from each other how long it was queued, worked and waited, up to now. */
+export function timelineText(events: readonly KeptEvent[], state: State, now: number): string {
+  const last = state.endedAt ?? now;
   const span = Math.max(1, last - state.startedAt);
   const at = (time: number): number => Math.max(0, Math.min(BAR, Math.round(((time - state.startedAt) / span) * BAR)));
   const long = (ms: number): string => formatDuration(ms, "spaced").padStart(7);
@@ -70,10 +70,9 @@ export function timelineText(events: readonly KeptEvent[], state: State): string
     if (at(startedAt) === at(endedAt)) cells[Math.min(BAR - 1, at(startedAt))] = "#";
     for (const { from, to } of waits) fill(from, to, "?");
     const waited = waits.reduce((sum, { from, to }) => sum + to - from, 0);
-    const status = state.nodes.get(path)?.status ?? "";
-    return `[${cells.join("")}] queued ${long(startedAt - readyAt)}  worked ${long(endedAt - startedAt - waited)}  waited ${long(waited)}  ${status.padEnd(9)} ${terminalLine(path)}`;
+    return `[${cells.join("")}] queued ${long(startedAt - readyAt)}  worked ${long(endedAt - startedAt - waited)}  waited ${long(waited)}  ${terminalLine(path)}`;
   });
   if (lines.length === 0) return "";
   const total = `${formatDuration(span, "spaced")} in all, ${counted(lines.length, "task")}`;
-  return [`. queued   # worked   ? waited for a person or a provider   (${total})`, ...lines].join("\n");
+  return [`. queued  # worked  ? waited for a person or a provider  (${total})`, ...lines].join("\n");
 }

@@ -376,12 +376,15 @@ function keyLines(keys: readonly (readonly [string, string])[], columns: number,
   if (lines.length <= most) return lines;
   const kept = lines.slice(0, most);
   const tail = "  ? help  q quit";
-  kept[most - 1] = `${fit(kept[most - 1]!, Math.max(0, columns - tail.length - 1), "")}${tail}`;
+  // A key without its word says nothing, so whole keys are dropped.
+  const words = kept[most - 1]!.split("  ");
+  while (words.length > 0 && words.join("  ").length + tail.length >= columns) words.pop();
+  kept[most - 1] = `${words.join("  ")}${tail}`.trimStart();
   return kept;
 }
 
 function helpRows(canvas: Canvas, room: number): Body {
-  const rows = help.map(([key, what]) => line(`${key.padEnd(14)}${what}`, canvas));
+  const rows = help.map(([key, what]) => line(`${key.padEnd(16)}${what}`, canvas));
   return { rows: rows.slice(0, room), above: 0, below: Math.max(0, rows.length - room) };
 }
 

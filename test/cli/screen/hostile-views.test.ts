@@ -193,7 +193,7 @@ function* shownBy(next: () => string, columns: number): Generator<readonly [view
   yield ["a transcript", transcriptRows(items, open, { columns, height: 400, options })];
   const text = transcriptText(transcripts, { look, full: true });
   yield ["a transcript as text", split(text).map((line) => line.replaceAll("\t", ""))];
-  yield ["a timeline", split(timelineText([...events, ...ends], state))];
+  yield ["a timeline", split(timelineText([...events, ...ends], state, 9_000))];
   const plain = createLook({ color: false, unicode: true });
   const lines = split(transcriptText(transcripts, { look: plain, full: true })).map((line) =>
     line.replaceAll("\t", " "),
