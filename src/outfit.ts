@@ -279,7 +279,9 @@ function openRuns(
   const shown = shownUrl(engine);
   let connected: Promise<Connection> | undefined;
   const connection = (): Promise<Connection> =>
-    (connected ??= import("./engines/connect.ts").then(({ connectEngine }) => connectEngine(engine, local)));
+    (connected ??= import("./engines/connect.ts").then(({ connectEngine }) =>
+      connectEngine(engine, { local, env: setup.env }),
+    ));
   const store = lazyStore(async () => (await connection()).store, {
     place: (run) => `${shown} (${run})`,
     local: local.local,
@@ -298,7 +300,7 @@ export async function connectWorker(
   worker: WorkerRole,
 ): Promise<Connection> {
   const { connectEngine } = await import("./engines/connect.ts");
-  return connectEngine(setup.engine, besideEngine(setup, Date.now), worker);
+  return connectEngine(setup.engine, { local: besideEngine(setup, Date.now), worker, env: setup.env });
 }
 
 /** Limits on models and refused keys, shared with all processes of an engine. */

@@ -330,6 +330,10 @@ export const rooms: Readonly<Record<string, Room>> = {
       "the database of an engine: connections, announcements, schema; runs, events, commands and outputs in its tables",
     sees: [],
   },
+  "engines/objects": {
+    holds: "large results outside of the database: in a folder, or in a bucket of a server that speaks S3",
+    sees: ["engines/postgres"],
+  },
   "engines/dbos": { holds: "DBOS: queues that give calls to workers, and the workflow that takes them", sees: [] },
   "engines/calls": {
     holds:
@@ -338,7 +342,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   engines: {
     holds: "where calls and waits live: in this process, or on many machines",
-    sees: ["engines/postgres", "engines/calls", "engines/dbos"],
+    sees: ["engines/postgres", "engines/objects", "engines/calls", "engines/dbos"],
   },
   "sinks/transcript": { holds: "a run written down whole: text, Markdown, HTML", sees: [] },
   sinks: {

@@ -73,7 +73,8 @@ export const announcement = {
   tools: [],
   servers: [],
   workspaces: ["*"],
-  sandbox: false,
+  repositories: [],
+  sandbox: "none",
   slots: SLOTS,
 };
 
@@ -92,8 +93,8 @@ export async function openEngine(url, { pollMs }) {
     return outcome;
   };
   DBOS.registerWorkflow(work, { name: "bare" });
-  const workerSide = connectEngine(url, createMemoryStore(), { role: "work", announcement });
-  const here = connectEngine(url, createMemoryStore());
+  const workerSide = connectEngine(url, { local: createMemoryStore(), worker: { role: "work", announcement } });
+  const here = connectEngine(url, { local: createMemoryStore() });
   const queue = dbosQueue(url, PROTOCOL);
   const fact = { type: /** @type {const} */ ("note"), text: "x".repeat(FACT_BYTES - 20) };
   const worker = await startWorker({

@@ -15,7 +15,7 @@ const TURNS_PER_SLOT = 12;
 /** How many tasks of one second 1, 2 and 4 worker processes carry out, beside what their slots could. */
 export async function scaleWorkers() {
   const site = await startDatabase();
-  const here = connectEngine(site.url, createMemoryStore());
+  const here = connectEngine(site.url, { local: createMemoryStore() });
   const queue = dbosQueue(site.url, PROTOCOL);
   const { run: begin } = runsOf(coordinate(here, queue), here);
   /** @type {import("node:child_process").ChildProcess[]} */

@@ -25,11 +25,14 @@ import { compile } from "../modes/compile.ts";
 import { blockedBy, type CrewSetup, homeOf, type Outfit } from "../outfit.ts";
 import { contextRoot } from "../runtime/access/access.ts";
 import { createPendingCleanup } from "../runtime/async/pending-cleanup.ts";
-import type { Deck } from "../runtime/cassette/cassette.ts";
+import type { Deck } from "../runtime/cassette/deck.ts";
+import { tapeServer } from "../runtime/cassette/tape.ts";
 import { shadowNotes, withNotes } from "../runtime/discovery/shadow-notes.ts";
+import { changesBringer } from "../runtime/git/bring-changes.ts";
 import { buildContext } from "../runtime/git/context.ts";
 import { recorderFor } from "../runtime/changes/recorder.ts";
 import { workspaceOf } from "../runtime/files/workspace-of.ts";
+import { sharedWorkspace, workspaceSharer } from "../runtime/git/shared-workspace.ts";
 import { createIsolate } from "../runtime/git/worktree-task.ts";
 import { openPreviousRuns, type PreviousRuns } from "../runtime/resume/previous-runs.ts";
 import type { RecordedRun } from "../runtime/resume/recorded-run.ts";
@@ -89,7 +92,8 @@ export function createPrepare(parts: PrepareParts): Prepare {
   const { store, redactor, clock, random } = outfit;
   const { cwd } = setup;
   let found: Promise<JobWorkspace> | undefined;
-  const workspace = (): Promise<JobWorkspace> => (found ??= workspaceOf(cwd));
+  const workspace = (): Promise<JobWorkspace> =>
+    (found ??= outfit.connection ? sharedWorkspace(cwd, setup.env["HOME"]) : workspaceOf(cwd));
   return async ({ run, plan: asked, options: wishes, recorded, deck, force }) => {
     const { id: _id, deck: _deck, signal: _signal, ownProcess, outliving, parent, continued, ...given } = wishes;
     const past = recorded?.records.events ?? [];
@@ -239,12 +243,6 @@ async function carriers(
   { options, config, setup, outfit, remotes }: PrepareParts,
   { run, workspace, models, roster, earlier, deck, parameters, recorded, allowed, holds, claiming }: Carried,
 ): Promise<Required<Pick<Start, "engine" | "gone" | "warnings" | "worktrees">>> {
-  if (outfit.connection && (deck || parameters.reuse))
-    throw new CrewError(
-      "BAD_INPUT",
-      "A run on an engine cannot be recorded to a file, replayed from one or reuse results.",
-      "Leave out --engine, or --record, --replay and --reuse.",
-    );
   const { store, redactor, clock, worldFor } = outfit;
   const { cwd, env } = setup;
   const silent = [parameters, recorded?.state.settings].some((said) => said?.projectInstructions === false);
@@ -255,6 +253,7 @@ async function carriers(
     holds,
     ...defined({ permissions: allowed, providers: recorded?.state.settings?.providers }),
     ...(silent && { projectInstructions: false as const }),
+    ...(parameters.reuse && { reuse: true as const }),
   };
   const runner = builtinRunner({
     setup,
@@ -288,8 +287,18 @@ async function carriers(
       ? there.engine({
           journal,
           ...defined({ priority: parameters.priority, placementTimeoutMs: parameters.placementTimeoutMs }),
+          workspace: workspaceSharer({ cwd, home: env["HOME"], store }),
+          bring: changesBringer({
+            cwd,
+            home: env["HOME"],
+            store,
+            policyOf: (call) => world.access?.policyFor({ name: call.path }, call.policy),
+            ...defined({ recorder: recorderFor(store, run, env["HOME"]) }),
+          }),
+          ...(deck && { tape: tapeServer(deck.tape) }),
           job: jobsForWorkers({
-            settings: { ...job, ...defined({ permissions: allowed ?? options.permissions }) },
+            settings: { ...job, ...defined({ permissions: allowed ?? options.permissions, tape: deck?.tape.kind }) },
+            isReplayed: deck?.tape.kind === "replays" && deck.tape.isWhole,
             roster,
             recorded: ({ path }) => earlier.agents.at(path)?.definition,
             ownTools: new Set([...world.tools.keys()].filter((name) => !Object.hasOwn(toolSpellings, name))),

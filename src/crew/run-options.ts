@@ -1,6 +1,6 @@
 import type { RunParameters } from "../core/run/run-parameters.ts";
 import type { Parent } from "../core/task/engine.ts";
-import type { DeckMaker } from "../runtime/cassette/cassette.ts";
+import type { DeckMaker } from "../runtime/cassette/deck.ts";
 import type { RecordedRun } from "../runtime/resume/recorded-run.ts";
 import type { Run } from "../runtime/run/run.ts";
 

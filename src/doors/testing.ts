@@ -1,5 +1,6 @@
 export { never, type Script, type ScriptedModel, type ScriptedTurn, scripted } from "../models/scripted/scripted.ts";
-export { type Cassette, type Deck, type DeckMaker, readCassette } from "../runtime/cassette/cassette.ts";
+export { type Cassette, readCassette } from "../runtime/cassette/cassette.ts";
+export type { Deck, DeckMaker } from "../runtime/cassette/deck.ts";
 export { recording, saveTo } from "../runtime/cassette/record.ts";
 export { replaying } from "../runtime/cassette/replay.ts";
 export {

@@ -4,6 +4,8 @@ import type { RequestQuota } from "../core/model/request-quota.ts";
 import type { ProviderHolds } from "../runtime/store/provider-holds.ts";
 import { type Database, openDatabase } from "./postgres/database.ts";
 import { engineHolds } from "./postgres/holds.ts";
+import { defined } from "../core/text/defined.ts";
+import { objectsNamedIn } from "./objects/open-objects.ts";
 import { createPresence, type Presence } from "./postgres/presence.ts";
 import { engineQuota } from "./postgres/quota.ts";
 import { createPostgresStore, type PostgresStore } from "./postgres/store.ts";
@@ -21,12 +23,16 @@ export type Connection = Readonly<{
 /** What a worker says of itself; other processes only coordinate runs. */
 export type WorkerRole = Readonly<{ role: string; announcement: Announcement }>;
 
-/** Connects to an engine. `local`: the store of this machine for files that are needed only here. */
-export function connectEngine(
-  url: string,
-  local: Pick<RunStore, "keep" | "file" | "local">,
-  worker?: WorkerRole,
-): Connection {
+/** What a connection is made with. `local`: the store of this machine for files that are needed only here. */
+export type ConnectionParts = Readonly<{
+  local: Pick<RunStore, "keep" | "file" | "local">;
+  worker?: WorkerRole;
+  /** The environment that names the store of large results, and has its keys. */
+  env?: Readonly<Record<string, string | undefined>>;
+}>;
+
+/** Connects to an engine. */
+export function connectEngine(url: string, { local, worker, env = {} }: ConnectionParts): Connection {
   const database = openDatabase(url);
   const presence = createPresence(
     database,
@@ -35,7 +41,7 @@ export function connectEngine(
   return {
     database,
     presence,
-    store: createPostgresStore({ database, presence, local }),
+    store: createPostgresStore({ database, presence, local, ...defined({ objects: objectsNamedIn(env) }) }),
     holds: engineHolds(database, presence),
     quota: engineQuota(database, presence),
   };

@@ -3,6 +3,7 @@ import type { KeptEvent } from "../core/run/event.ts";
 import type { Call, Engine, PerformContext } from "../core/task/engine.ts";
 import type { Job } from "../core/task/job.ts";
 import type { WorkerClass } from "../core/task/placement.ts";
+import { defined } from "../core/text/defined.ts";
 import { engineAnswers } from "./calls/answers.ts";
 import { callTable } from "./calls/call-table.ts";
 import { livingClasses } from "./calls/classes.ts";
@@ -20,6 +21,12 @@ export type RunEngineParts = Readonly<{
   /** The call as a job that any worker with its workspace and needs can carry out, or why it cannot be one. */
   job(call: Call, context: PerformContext): Promise<Job | Outcome>;
   journal: Engine["journal"];
+  /** Gives the files of the workspace to workers that do not have them. */
+  workspace?(call: Call): NonNullable<PerformContext["workspace"]>;
+  /** Applies what a worker has changed in a copy of the workspace. */
+  bring?(call: Call, context: PerformContext, outcome: Outcome): Promise<Outcome>;
+  /** The recording that the run makes or replays. */
+  tape?: PerformContext["tape"];
   /** Runs with a lower number are served first. */
   priority?: number;
   placementTimeoutMs?: number;
@@ -44,8 +51,17 @@ export function coordinate(
   const performing = new Map<string, Promise<Outcome>>();
   const inFlight = new Map<string, number>();
 
-  const engine = ({ job, journal, priority = 5, placementTimeoutMs = PLACEMENT_MS }: RunEngineParts): Engine => ({
-    perform: (call, context) => {
+  const engine = ({
+    job,
+    journal,
+    tape,
+    workspace,
+    bring,
+    priority = 5,
+    placementTimeoutMs = PLACEMENT_MS,
+  }: RunEngineParts): Engine => ({
+    perform: (call, given) => {
+      const context: PerformContext = { ...given, ...defined({ tape, workspace: workspace?.(call) }) };
       const key = keyOfCall(call);
       const known = performing.get(key);
       if (known) return known;
@@ -57,7 +73,7 @@ export function coordinate(
         inFlight.set(call.run, others + 1);
         try {
           const writer = store.writer(call.run);
-          return await performCall(call, context, {
+          const ended = await performCall(call, context, {
             database,
             table,
             inbox,
@@ -70,6 +86,7 @@ export function coordinate(
             priority: priority * PRIORITY_STEP + Math.min(others, PRIORITY_STEP - 1),
             placementTimeoutMs,
           });
+          return bring ? await bring(call, context, ended) : ended;
         } finally {
           const left = (inFlight.get(call.run) ?? 1) - 1;
           if (left > 0) inFlight.set(call.run, left);

@@ -32,12 +32,13 @@ const announcement: Announcement = {
   tools: [],
   servers: [],
   workspaces: ["*"],
-  sandbox: false,
+  repositories: [],
+  sandbox: "none",
   slots: 16,
 };
 
 const connect = (): Connection => {
-  const connection = connectEngine(url, createMemoryStore());
+  const connection = connectEngine(url, { local: createMemoryStore() });
   opened.push(connection);
   return connection;
 };
@@ -48,7 +49,7 @@ beforeAll(async () => {
   url = await postgres.fresh();
   await migrateDbos(url);
   queue = dbosQueue(url, PROTOCOL);
-  workerSide = connectEngine(url, createMemoryStore(), { role: "work", announcement });
+  workerSide = connectEngine(url, { local: createMemoryStore(), worker: { role: "work", announcement } });
   worker = await startWorker({
     connection: workerSide,
     announcement,

@@ -78,7 +78,7 @@ export async function openSite(postgres: TestServer, { turnMs, model = "lab/m" }
   writeFileSync(join(workspace, "log"), "");
   const url = await postgres.fresh();
   await migrateDbos(url);
-  const connection = connectEngine(url, createMemoryStore());
+  const connection = connectEngine(url, { local: createMemoryStore() });
   const started = new Set<ChildProcess>();
   const env = { PATH: process.env["PATH"] ?? "", HOME: home, SUBCREW_HOME: state, SUBCREW_ENGINE: url };
   const begin = (args: readonly string[], through: readonly string[] = []): SiteProcess => {

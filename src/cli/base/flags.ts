@@ -160,6 +160,8 @@ export type Flags = PermissionFlags &
     slots?: number;
     workspaces?: readonly string[];
     scratch?: boolean;
+    fetch?: boolean;
+    shared?: boolean;
     poll?: number;
     grace?: number;
     coordinate?: boolean;

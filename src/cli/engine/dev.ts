@@ -4,6 +4,7 @@ import { defined } from "../../core/text/defined.ts";
 import { migrateDbos } from "../../engines/dbos/listen.ts";
 import { openDatabase } from "../../engines/postgres/database.ts";
 import { migrate } from "../../engines/postgres/migrate.ts";
+import { grantRoles } from "../../engines/roles.ts";
 import { findPrograms } from "../../engines/server/programs.ts";
 import { startDatabaseServer } from "../../engines/server/server.ts";
 import type { Flags } from "../base/flags.ts";
@@ -20,6 +21,7 @@ export async function serveDatabase({ data, port, json }: Flags): Promise<number
     const database = openDatabase(server.url);
     const steps = await migrate(database);
     await migrateDbos(server.url);
+    await grantRoles(database);
     await database.close();
     const { url, isOurs } = server;
     if (json)

@@ -30,7 +30,7 @@ export const engineCommand: CliCommand = {
     },
     migrate: {
       description:
-        "Creates the tables of the engine, or brings them up to date. Only adds, so workers can go on meanwhile.",
+        "Creates the tables of the engine, or brings them up to date, and the roles subcrew_worker, subcrew_coordinator and subcrew_reader. Only adds, so workers can go on meanwhile. An administrator makes the logins: create role NAME login password '...' in role subcrew_worker.",
       options: plain(),
       examples: [["subcrew engine migrate --engine postgres://...", "once per database and new version"]],
       act: async (_, flags) => (await import("./migrate.ts")).migrateEngine(flags),

@@ -19,9 +19,10 @@ export async function serveWorker(flags: Flags): Promise<number> {
   const url = await engineUrl(flags);
   const crew = await crewFor(flags);
   const { slots = 8, poll = 100, grace = 30_000, quiet = false, scratch = false, coordinate = true } = flags;
+  const { fetch = false, shared = false } = flags;
   const folders = (flags.workspaces ?? [crew.cwd]).map((folder) => resolve(folder));
   const setup = crew.setupFor({ engine: url, permissions: permissionsIn(flags) });
-  const places = { folders, scratch, slots, protocols: [PROTOCOL] };
+  const places = { folders, scratch, fetch, shared, slots, protocols: [PROTOCOL] };
   const announcement = await announcementOf(setup, places);
   const connection = await connectWorker(
     { ...setup, engine: url },

@@ -1,7 +1,8 @@
 import { formatDuration } from "../../core/text/duration.ts";
 import { jsonText } from "../../core/text/json-text.ts";
-import { type EngineOverview, engineOverview } from "../../engines/postgres/overview.ts";
+import { type EngineOverview, engineOverview } from "../../engines/overview.ts";
 import { POLLING } from "../../engines/postgres/probe-announcements.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
 import type { Flags } from "../base/flags.ts";
 import { table } from "../base/table.ts";
 import { terminal } from "../base/terminal.ts";
@@ -19,7 +20,7 @@ export async function showEngine(flags: Flags): Promise<number> {
 }
 
 function textOf(
-  { shown, server, schema, announcements, processes, runs, limits = {}, refusedKeys = 0 }: EngineOverview,
+  { shown, server, schema, announcements, processes, runs, limits = {}, refusedKeys = 0, calls }: EngineOverview,
   flags: Flags,
 ): string {
   const state =
@@ -35,6 +36,11 @@ function textOf(
   if (refusedKeys > 0)
     lines.push(
       `closed   ${refusedKeys === 1 ? "1 key is" : `${refusedKeys} keys are`} refused by a provider; one request at a time tries again`,
+    );
+  if (calls)
+    lines.push(
+      `tasks    ${calls.taken} working, ${calls.placed} in queues, ${calls.parked.length} parked`,
+      ...calls.parked.map(({ task, why }) => `  ${sanitize(task)}: ${sanitize(why)}`),
     );
   if (processes.length === 0)
     return [...lines, "", "No process is connected. Start one: subcrew worker --engine URL"].join("\n");

@@ -15,6 +15,11 @@ export const workerCommand: CliCommand = {
         "folders whose tasks it takes, comma-separated (default: this one)",
       ).argParser(commaList),
       new Option("--scratch", "also take tasks of other folders, each in an empty folder of its own"),
+      new Option(
+        "--fetch",
+        "also take tasks of git repositories that are not here: their files are fetched from the run",
+      ),
+      new Option("--shared", "its folders are the same files as on other machines (a network file system)"),
       new Option("--poll <span>", "how often it asks for tasks (default: 100ms)").argParser(spanOf("--poll", "100ms")),
       new Option("--grace <span>", "how long tasks may go on when it is told to end (default: 30s)").argParser(
         spanOf("--grace", "30s"),
@@ -30,6 +35,6 @@ export const workerCommand: CliCommand = {
     ["subcrew worker --engine postgres://...", "serve the tasks of this folder"],
     ["subcrew worker --engine postgres://... --slots 32 --scratch", "serve tasks that need no files"],
   ],
-  notes: "docs/scale-out.md describes what workers do and what is not built yet.",
+  notes: "docs/scale-out.md describes what workers do and how to deploy them.",
   act: async (_, flags) => (await import("./serve-worker.ts")).serveWorker(flags),
 };

@@ -13,6 +13,8 @@ export type Changes = Readonly<{
   applied: boolean;
   /** The patch, as the store of the run has it. */
   patch: Artifact;
+  /** They were made on another machine, and the process of the run has still to apply them. */
+  returned?: true;
   /** Conflicting files that prevented applying it. */
   conflicts?: readonly string[];
   /** The task's version of each conflicting file, unless it deleted the file. */

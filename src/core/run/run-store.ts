@@ -135,8 +135,11 @@ export type PostOptions = Readonly<{ waitMs: number; signal: AbortSignal; ended(
 /** The receipt of a command; `undefined` keeps the command for later. */
 export type HandleCommand = (command: RunCommand, signal: AbortSignal) => Promise<Receipt | undefined>;
 
-/** A kept text of a task: its output, or the patch of its worktree. The path "" is the run itself. */
-export type OutputKind = "output" | "patch";
+/**
+ * A kept text of a task: its output, or the patch of its worktree; for tasks on other machines the uncommitted changes and the
+ * commits that they begin with, and what they have changed so far. The path "" is the run itself.
+ */
+export type OutputKind = "output" | "patch" | "dirty" | "bundle" | "progress";
 
 export type OutputFileOptions = Readonly<{ kind?: OutputKind; text?: string }>;
 

@@ -14,6 +14,7 @@ import type { Delta, Fact, KeptEvent, Parking, ParkRules } from "../run/event.ts
 import type { Receipt } from "../run/run-command.ts";
 import type { Journal, JournalListener } from "../run/run-store.ts";
 import type { ForkPoint } from "./fork-point.ts";
+import type { WorkspaceSnapshot } from "./workspace-snapshot.ts";
 
 /** One unit of work as JSON, with a unique key: it can run in this process or on any worker. */
 export type Call = Readonly<{
@@ -161,6 +162,13 @@ export type PerformContext = Readonly<{
    * begins: one that replaces a dead performer continues from the recorded turns.
    */
   past(): Promise<readonly KeptEvent[]>;
+  /**
+   * The files of the task's workspace as they are now, for a place without them. `have`: commits that the place has, if it
+   * also needs the commits in between. Absent where the files are at hand.
+   */
+  workspace?(have?: readonly string[]): Promise<WorkspaceSnapshot | Readonly<{ unable: string }>>;
+  /** Asks the recording that the run makes or replays; absent without one, and where the task has it at hand. */
+  tape?(method: string, values: readonly unknown[]): Promise<object | undefined>;
 }>;
 
 /**

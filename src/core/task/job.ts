@@ -1,7 +1,6 @@
 import type { Agent } from "../agent/agent.ts";
 import type { Catalog } from "../delegation/catalog.ts";
 import type { HoldRules } from "../model/hold.ts";
-import type { Artifact } from "../outcome/artifact.ts";
 import type { Permissions } from "../policy/permissions.ts";
 import { permit } from "../policy/permit.ts";
 import type { ParkRules, RecordedSettings } from "../run/event.ts";
@@ -12,11 +11,12 @@ import type { Assignment } from "./runner.ts";
 
 /** The files that a task works on, by a name that every place understands which has them. */
 export type JobWorkspace = Readonly<{
-  /** On one machine the real path of the folder. */
+  /** The real path of the folder on the machine of the run. */
   id: string;
-  /** The commit that it is at, and its uncommitted changes, for a place that has to fetch it. */
-  commit?: string;
-  dirty?: Artifact;
+  /** The machine of the run: elsewhere the same path may be another folder. */
+  host?: string;
+  /** Names that every clone of its repository has. A place with a clone fetches commit and changes from the run. */
+  repositories?: readonly string[];
 }>;
 
 /** What a place must have to carry out a task, by names. The place has the keys and programs behind them. */
@@ -59,12 +59,16 @@ export type Job = Readonly<{
   permissions?: Permissions;
   /** False: its agent is not told what the project says. */
   projectInstructions?: false;
+  /** The run uses results of earlier tasks with the same input. */
+  reuse?: true;
+  /** The run writes down the traffic with models and tools, or answers from such a recording. */
+  tape?: "records" | "replays";
 }>;
 
 /** What all jobs of a run have in common. */
 export type JobSettings = Pick<
   Job,
-  "workspace" | "prices" | "holds" | "providers" | "permissions" | "projectInstructions"
+  "workspace" | "prices" | "holds" | "providers" | "permissions" | "projectInstructions" | "reuse" | "tape"
 >;
 
 /** The job of a task, from its assignment. */

@@ -12,7 +12,8 @@ const worker: Announcement = {
   tools: ["deploy"],
   servers: ["tickets"],
   workspaces: ["/w"],
-  sandbox: false,
+  repositories: [],
+  sandbox: "none",
   slots: 2,
 };
 const classes = (...all: readonly Partial<WorkerClass>[]): WorkerClass[] =>

@@ -9,7 +9,7 @@ export type Announcement = Readonly<{
   runners: readonly string[];
   /** The providers that it has keys for, or that need none. */
   providers: readonly string[];
-  /** Names of its own models, besides those of providers. */
+  /** Names of models that its settings name, besides all of its providers. */
   models: readonly string[];
   /** It can give a model to a task that names none. */
   hasDefaultModel: boolean;
@@ -18,8 +18,10 @@ export type Announcement = Readonly<{
   servers: readonly string[];
   /** The workspaces that it has, by id; `*`: it makes an empty one for others. */
   workspaces: readonly string[];
-  /** It can isolate commands. */
-  sandbox: boolean;
+  /** The repositories that it has clones of, by the names that all clones share; `*`: it fetches others. */
+  repositories: readonly string[];
+  /** How it can isolate commands; `none`: it cannot. */
+  sandbox: string;
   slots: number;
 }>;
 
@@ -32,7 +34,7 @@ export function placementMisfit(wish: PlacementWish, worker: Announcement): stri
   if (!worker.protocols.includes(protocol)) return `protocol ${protocol} (it speaks ${worker.protocols.join(", ")})`;
   if (!worker.runners.includes(needs.runner) && !ownRunners.some((own) => own === needs.runner))
     return `the runner "${needs.runner}"`;
-  if (needs.sandbox && !worker.sandbox) return "a sandbox for commands";
+  if (needs.sandbox && worker.sandbox === "none") return "a sandbox for commands";
   const model = modelMisfit(needs, worker);
   if (model !== undefined) return model;
   const tool = needs.tools.find((name) => !worker.tools.includes(name));
@@ -55,8 +57,17 @@ function modelMisfit({ models = [], offline }: JobNeeds, worker: Announcement): 
 
 const BUILT_IN = /^(?:offline$|scripted:)/;
 
-const hasWorkspace = ({ id }: JobWorkspace, { workspaces }: Announcement): boolean =>
-  workspaces.includes(id) || workspaces.includes("*");
+const hasWorkspace = ({ id, repositories: wanted = [] }: JobWorkspace, worker: Announcement): boolean => {
+  const { workspaces, repositories } = worker;
+  if (workspaces.includes(id) || workspaces.includes("*")) return true;
+  return wanted.length > 0 && (repositories.includes("*") || wanted.some((name) => repositories.includes(name)));
+};
+
+/** A worker with the folder itself comes before one with a clone, and that before one that begins with nothing. */
+function distance({ id, repositories = [] }: JobWorkspace, { announcement }: WorkerClass): number {
+  if (announcement.workspaces.includes(id)) return 0;
+  return repositories.some((name) => announcement.repositories.includes(name)) ? 1 : 2;
+}
 
 /** A living class of workers, and how much it has to do. */
 export type WorkerClass = Readonly<{ class: string; announcement: Announcement; workers: number; load: number }>;
@@ -70,7 +81,13 @@ export function choosePlace(
   const judged = classes.map((one) => ({ ...one, lacks: placementMisfit(wish, one.announcement) }));
   const [best] = judged
     .filter(({ lacks }) => lacks === undefined)
-    .toSorted((a, b) => offlineOnly(a) - offlineOnly(b) || fullness(a) - fullness(b) || (a.class < b.class ? -1 : 1));
+    .toSorted(
+      (a, b) =>
+        offlineOnly(a) - offlineOnly(b) ||
+        distance(wish.workspace, a) - distance(wish.workspace, b) ||
+        fullness(a) - fullness(b) ||
+        (a.class < b.class ? -1 : 1),
+    );
   if (best) return { class: best.class };
   const lacking = [...new Set(judged.map(({ lacks }) => lacks))];
   return { why: `no worker has ${lacking.join(", or ")}` };

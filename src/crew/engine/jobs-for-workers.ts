@@ -20,6 +20,8 @@ export type WorkerJobParts = Readonly<{
   /** No provider can be used here either, so the offline model may answer. */
   offline: boolean;
   sandbox: boolean;
+  /** All answers of models and tools are in a recording: no key, server or foreign tool is needed. */
+  isReplayed: boolean;
 }>;
 
 /** Makes the job of a call: with the agent as it was resolved here, and without anything secret. */
@@ -40,6 +42,8 @@ export function jobsForWorkers(parts: WorkerJobParts): (call: Call, context: Per
 }
 
 function needsFor({ task, parentModel }: Call, agent: Agent, parts: WorkerJobParts): JobNeeds {
+  if (parts.isReplayed)
+    return { runner: "local", tools: [...parts.ownTools].filter((name) => agent.tools?.includes(name)), offline: true };
   const wished = [task.model ?? agent.model ?? parts.model ?? []].flat();
   const models = wished.flatMap((name) =>
     name === "inherit" ? (parentModel === undefined ? [] : [parentModel]) : name === "auto" ? [] : [name],

@@ -1,5 +1,5 @@
 import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { emptyCatalog } from "../../core/delegation/catalog.ts";
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
@@ -12,10 +12,19 @@ import { builtinRunner, remoteAgents } from "../../defaults.ts";
 import { overviewOf } from "../../models/registry/overview.ts";
 import { type CrewSetup, createOutfit, homeOf, type Outfit, type SharedEngine } from "../../outfit.ts";
 import { createPendingCleanup } from "../../runtime/async/pending-cleanup.ts";
+import type { Sameness } from "../../runtime/cassette/cassette.ts";
+import type { Deck } from "../../runtime/cassette/deck.ts";
+import { recordingOn } from "../../runtime/cassette/record.ts";
+import { replayingFrom } from "../../runtime/cassette/replay.ts";
+import { remoteTape } from "../../runtime/cassette/tape.ts";
 import { recorderFor } from "../../runtime/changes/recorder.ts";
 import { isProgram } from "../../runtime/disk/is-program.ts";
 import { workspaceOf } from "../../runtime/files/workspace-of.ts";
+import { topOf } from "../../runtime/git/git.ts";
+import { ownClone } from "../../runtime/git/own-clone.ts";
+import { repositoryNames } from "../../runtime/git/shared-workspace.ts";
 import { createIsolate } from "../../runtime/git/worktree-task.ts";
+import { inFetchedWorkspace } from "./fetch-workspace.ts";
 import { openPreviousRuns } from "../../runtime/resume/previous-runs.ts";
 import { createReuse } from "../../runtime/resume/reuse-results.ts";
 import { loop } from "../../runtime/loop/loop.ts";
@@ -25,6 +34,10 @@ import { createPerformer } from "../../runtime/task/perform.ts";
 export type ServedPlaces = Readonly<{
   folders: readonly string[];
   scratch: boolean;
+  /** It fetches repositories that it has no clone of. */
+  fetch: boolean;
+  /** Its folders are the same files as on other machines. */
+  shared: boolean;
   slots: number;
   protocols: readonly number[];
 }>;
@@ -48,15 +61,23 @@ export async function announcementOf(setup: CrewSetup, places: ServedPlaces): Pr
       ...foreignTools.filter((name) => path.some((folder) => isProgram(join(folder, name)))),
     ],
     providers: overviewOf(models).providers.flatMap(({ name, usable }) => (usable ? [name] : [])),
-    models: [],
+    models: [...new Set([setup.model ?? [], Object.values(setup.tiers ?? {})].flat(2))].toSorted(byText),
     hasDefaultModel: candidates.length > 0 && lastResort !== true,
     tools: [...world.tools.keys()].toSorted(),
     servers: Object.keys(setup.mcpServers ?? {}).toSorted(),
     workspaces: [...folders.map(({ id }) => id), ...(places.scratch ? ["*"] : [])],
-    sandbox: (await access.sandbox()).level !== "none",
+    repositories: [
+      ...new Set(
+        (await Promise.all(places.folders.map((folder) => repositoryNames(folder, setup.env["HOME"])))).flat(),
+      ),
+      ...(places.fetch ? ["*"] : []),
+    ],
+    sandbox: (await access.sandbox()).level,
     slots: places.slots,
   };
 }
+
+const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Performs jobs with the keys, tools and permissions of this machine; the job's permissions can only narrow them. */
 export function jobPerformer(
@@ -70,14 +91,35 @@ export function jobPerformer(
     outfits.set(cwd, known);
     return known;
   };
-  const folderOf = async ({ workspace }: Job): Promise<string | undefined> => {
-    const served = await Promise.all(places.folders.map(workspaceOf));
-    return served.find(({ id }) => id === workspace.id)?.id;
+  const folderOf = async ({ workspace: { id, host, repositories = [] } }: Job): Promise<string | undefined> => {
+    const isElsewhere = host !== undefined && host !== hostname() && !places.shared && repositories.length > 0;
+    const served = isElsewhere ? [] : await Promise.all(places.folders.map(workspaceOf));
+    return served.find((one) => one.id === id)?.id;
+  };
+  const state = join(homeOf(setup), "engine");
+  const home = setup.env["HOME"];
+  const cloneOf = async ({ workspace: { repositories: wanted = [] } }: Job): Promise<string | undefined> => {
+    if (wanted.length === 0) return undefined;
+    for (const folder of places.folders) {
+      const names = await repositoryNames(folder, home);
+      if (names.some((name) => wanted.includes(name))) return topOf(folder);
+    }
+    if (!places.fetch || !/^[0-9a-f]+$/.test(wanted[0]!)) return undefined;
+    return ownClone(join(state, "repositories", wanted[0]!), home);
   };
   return async (job, context) => {
     const folder = await folderOf(job);
     if (folder !== undefined)
       return perform(job, context, { setup: { ...setup, cwd: folder }, outfit: outfitFor(folder) });
+    const clone = await cloneOf(job);
+    if (clone !== undefined) {
+      const { store } = outfitFor(setup.cwd);
+      const fetching = { clone, folder: join(state, "workspaces"), home, store };
+      return inFetchedWorkspace(job, context, fetching, (moved, inner, cwd) => {
+        const own = { ...setup, cwd };
+        return perform(moved, inner, { setup: own, outfit: createOutfit(own) });
+      });
+    }
     // A row of the database cannot name a folder that this worker does not offer.
     if (!places.scratch) return failed("DENIED", `This worker does not serve the workspace ${job.workspace.id}.`);
     const scratch = await mkdtemp(join(tmpdir(), "subcrew-scratch-"));
@@ -110,7 +152,9 @@ async function perform(
     remotes: remoteAgents({ ...setup, home: setup.home === false ? undefined : homeOf(setup) }),
   });
   const roster = { find: () => agent, names: () => [agent.name], catalog: () => catalog };
-  const world = await outfit.worldFor(roster, runner, permissions);
+  const deck = deckOf(job, given, { cwd: setup.cwd, redact: redactor.text });
+  const world = await outfit.worldFor(roster, deck?.runner(runner) ?? runner, permissions);
+  const served = holds ? outfit.models.forRun(holds) : outfit.models;
   const recorder = recorderFor(store, call.run, setup.env["HOME"]);
   const isolate = createIsolate({
     cwd: setup.cwd,
@@ -124,12 +168,13 @@ async function perform(
     ...defined({ recorder }),
     linger: lingering.add,
   });
-  const reuse = createReuse(store, { always: false, redact: redactor.text, clock });
+  const reuse = createReuse(store, { always: job.reuse ?? false, redact: redactor.text, clock });
   try {
     return await createPerformer({
       ...world,
       ...(projectInstructions === false && { instructions: () => ({ text: "", notes: [] }) }),
-      ...(holds && { models: outfit.models.forRun(holds) }),
+      models: deck?.models(served) ?? served,
+      ...defined({ peers: world.peers && (deck?.peers(world.peers) ?? world.peers), acceptance: deck?.acceptance }),
       earlier: openPreviousRuns(past, { store }),
       isolate,
       linger: lingering.add,
@@ -138,4 +183,16 @@ async function perform(
   } finally {
     await Promise.all([lingering.gone(), world.peers?.end(), reuse.settled()]);
   }
+}
+
+/** The recording of the run, which its coordinator has. */
+function deckOf(
+  { tape, workspace }: Job,
+  { tape: ask }: PerformContext,
+  same: Sameness,
+): Pick<Deck, "models" | "runner" | "peers" | "acceptance"> | undefined {
+  if (tape === undefined || !ask) return undefined;
+  const places = { from: workspace.id, to: same.cwd };
+  const { records, replays } = remoteTape(ask, places);
+  return tape === "records" ? recordingOn(records, same) : replayingFrom(replays, same);
 }

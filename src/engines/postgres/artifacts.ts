@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto";
 import type { Artifact } from "../../core/outcome/artifact.ts";
+import { CrewError } from "../../core/schema/error.ts";
 import type { Database } from "./database.ts";
 
 /** Contents by their hash. Equal contents are kept once. */
@@ -9,31 +11,62 @@ export type Artifacts = Readonly<{
   sweep(): Promise<void>;
 }>;
 
+/** Where large contents are kept outside of the database: a folder or a bucket. Every method can be repeated. */
+export type ObjectStore = Readonly<{
+  /** Where an object is, for people. */
+  place(hash: string): string;
+  put(hash: string, body: Buffer): Promise<void>;
+  get(hash: string): Promise<Buffer | undefined>;
+  remove(hash: string): Promise<void>;
+}>;
+
+/** Larger contents go to the object store, if this process has one. */
+export const LARGE_BYTES = 1_000_000;
 /** Young artifacts are kept: their output may be about to be recorded. */
 const YOUNG = "interval '1 hour'";
 
-/** Artifacts in the database. */
-export function openArtifacts(database: Database): Artifacts {
+/** Artifacts in the database, and large ones in an object store. */
+export function openArtifacts(database: Database, objects?: ObjectStore): Artifacts {
   return {
     put: async ({ hash, bytes }, body) => {
+      const isLarge = objects !== undefined && bytes > LARGE_BYTES;
+      if (isLarge) await objects.put(hash, body); // before the row: what a row names is there
       await database.query(
-        `insert into subcrew.artifacts (hash, bytes, body) values ($1, $2, $3)
+        `insert into subcrew.artifacts (hash, bytes, body, place) values ($1, $2, $3, $4)
          on conflict (hash) do update set created = clock_timestamp()`,
-        [hash, bytes, body],
+        [hash, bytes, isLarge ? null : body, isLarge ? objects.place(hash) : null],
       );
     },
     get: async (hash) => {
-      const [row] = await database.query<{ body: Buffer | null }>(
-        "select body from subcrew.artifacts where hash = $1",
+      const [row] = await database.query<{ body: Buffer | null; place: string | null }>(
+        "select body, place from subcrew.artifacts where hash = $1",
         [hash],
       );
-      return row?.body ?? undefined;
+      if (!row || row.place === null) return row?.body ?? undefined;
+      // The row does not decide what is read: only the store of this process is asked, and the hash is compared.
+      if (!objects) throw elsewhere(row.place);
+      const body = await objects.get(hash);
+      if (body && createHash("sha256").update(body).digest("hex") !== hash)
+        throw new CrewError(
+          "RUN_DAMAGED",
+          `The kept result ${objects.place(hash)} was changed.`,
+          "Run the task again.",
+        );
+      return body;
     },
     sweep: async () => {
-      await database.query(
+      const gone = await database.query<{ hash: string; place: string | null }>(
         `delete from subcrew.artifacts a where created < clock_timestamp() - ${YOUNG}
-         and not exists (select from subcrew.outputs o where o.hash = a.hash)`,
+         and not exists (select from subcrew.outputs o where o.hash = a.hash) returning hash, place`,
       );
+      for (const { hash, place } of gone) if (place !== null) await objects?.remove(hash).catch(() => {});
     },
   };
 }
+
+const elsewhere = (place: string): CrewError =>
+  new CrewError(
+    "ENGINE_UNREACHABLE",
+    `The result is kept outside of the database, in ${place}.`,
+    "Set SUBCREW_ARTIFACTS on this machine as on the workers.",
+  );

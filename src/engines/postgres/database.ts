@@ -1,5 +1,6 @@
 import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { pause } from "../../runtime/async/cancel.ts";
+import { explainRefusal } from "./explain-refusal.ts";
 import { loadDriver, type Pool, type PoolClient } from "./driver.ts";
 import { parseEngineUrl, shownUrl } from "./engine-url.ts";
 import { type Bells, createBells } from "./listen.ts";
@@ -71,7 +72,7 @@ export function openDatabase(address: string, options: DatabaseOptions = {}): Da
         reached = true;
         return await using(client, work);
       } catch (error) {
-        if (!isConnectionLoss(error)) throw error;
+        if (!isConnectionLoss(error)) throw explainRefusal(error, shown);
         if (!reached || performance.now() > until || closing.signal.aborted) throw unreachable(shown, error);
         await pause(wait, closing.signal);
       }

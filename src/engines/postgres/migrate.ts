@@ -4,13 +4,13 @@ import { SCHEMA } from "./engine-url.ts";
 import { migrations } from "./migrations.ts";
 
 /** What is in the database, and what this version of subcrew knows. */
-export type SchemaState = Readonly<{ applied: number; known: number }>;
+export type SchemaState = Readonly<{ applied: number; known: number; needs: number }>;
 
 /** The number of the advisory lock that lets one process migrate at a time. */
 const MIGRATION_LOCK = 7_302_261;
 
 /** Brings the schema up to date; resolves with the names of the steps that were applied now. */
-export async function migrate(database: Database): Promise<readonly string[]> {
+export async function migrate(database: Database, steps = migrations): Promise<readonly string[]> {
   return database.transaction(async (query) => {
     await query("select pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
     await query("set local lock_timeout = '5s'"); // a step that cannot get its lock must not stop running workers
@@ -19,11 +19,13 @@ export async function migrate(database: Database): Promise<readonly string[]> {
     await query(
       "create table if not exists migrations (number integer primary key, name text not null, at timestamptz not null default now())",
     );
+    await query("alter table migrations add column if not exists needs integer not null default 0");
     const applied = await appliedIn(query);
-    const missing = migrations.slice(applied);
-    for (const [at, { name, sql }] of missing.entries()) {
+    if (applied > steps.length) throw newer(database, { applied, known: steps.length });
+    const missing = steps.slice(applied);
+    for (const [at, { name, sql, needs = 0 }] of missing.entries()) {
       await query(sql);
-      await query("insert into migrations (number, name) values ($1, $2)", [applied + at + 1, name]);
+      await query("insert into migrations (number, name, needs) values ($1, $2, $3)", [applied + at + 1, name, needs]);
     }
     return missing.map(({ name }) => name);
   });
@@ -35,16 +37,22 @@ export async function schemaState(database: Database): Promise<SchemaState> {
     `${SCHEMA}.migrations`,
   ]);
   const [row] = found?.there
-    ? await database.query<{ applied: number }>(
-        `select coalesce(max(number), 0)::integer as applied from ${SCHEMA}.migrations`,
+    ? await database.query<{ applied: number; needs: number }>(
+        `select coalesce(max(number), 0)::integer as applied,
+           coalesce(max((to_jsonb(m) ->> 'needs')::integer), 0)::integer as needs
+         from ${SCHEMA}.migrations m`,
       )
     : [];
-  return { applied: row?.applied ?? 0, known: migrations.length };
+  return { applied: row?.applied ?? 0, known: migrations.length, needs: row?.needs ?? 0 };
 }
 
-/** Throws unless the schema has every step that this version needs. A newer schema is fine: steps only add. */
+/**
+ * Throws unless the schema has every step that this version needs. A newer schema is fine, because steps only add, unless
+ * one of its steps says that processes have to know more.
+ */
 export async function demandSchema(database: Database): Promise<void> {
-  const { applied, known } = await schemaState(database);
+  const { applied, known, needs } = await schemaState(database);
+  if (needs > known) throw newer(database, { applied, known });
   if (applied >= known) return;
   throw new CrewError(
     "ENGINE_OUTDATED",
@@ -54,6 +62,13 @@ export async function demandSchema(database: Database): Promise<void> {
     "Run `subcrew engine migrate --engine URL` with a role that may create tables.",
   );
 }
+
+const newer = ({ shown }: Database, { applied, known }: Pick<SchemaState, "applied" | "known">): CrewError =>
+  new CrewError(
+    "ENGINE_OUTDATED",
+    `The tables at ${shown} are newer than this version of subcrew (step ${applied}, and it knows ${known}).`,
+    "Update subcrew on this machine: npm install -g subcrew.",
+  );
 
 async function appliedIn(query: RunStatement): Promise<number> {
   const [row] = await query<{ applied: number }>("select coalesce(max(number), 0)::integer as applied from migrations");

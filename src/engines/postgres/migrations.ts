@@ -1,5 +1,10 @@
 /** One step of the schema. Steps are only ever added: a released step never changes. */
-export type Migration = Readonly<{ name: string; sql: string }>;
+export type Migration = Readonly<{
+  name: string;
+  sql: string;
+  /** A process must know so many steps to work with tables that have this one; 0: any process can. */
+  needs?: number;
+}>;
 
 /**
  * The schema, step by step. Every step is safe beside running workers of the version before it: it adds tables, columns
@@ -181,5 +186,9 @@ export const migrations: readonly Migration[] = [
         at timestamptz not null default clock_timestamp()
       );
     `,
+  },
+  {
+    name: "the login of each process",
+    sql: "alter table processes add column login name not null default current_user",
   },
 ];

@@ -1,5 +1,5 @@
 import type { IndexedResult, RunStore } from "../../core/run/run-store.ts";
-import { openArtifacts } from "./artifacts.ts";
+import { type ObjectStore, openArtifacts } from "./artifacts.ts";
 import { runCommands } from "./commands.ts";
 import type { Database } from "./database.ts";
 import { postgresLeases } from "./leases.ts";
@@ -17,12 +17,14 @@ export type StoreParts = Readonly<{
   database: Database;
   presence: Presence;
   local: Pick<RunStore, "keep" | "file" | "local">;
+  /** Where large results are kept. */
+  objects?: ObjectStore;
 }>;
 
 /** The store of runs in the database of an engine. */
-export function createPostgresStore({ database: raw, presence, local }: StoreParts): PostgresStore {
+export function createPostgresStore({ database: raw, presence, local, objects }: StoreParts): PostgresStore {
   const database = withSchema(raw);
-  const artifacts = openArtifacts(database);
+  const artifacts = openArtifacts(database, objects);
   const records = recordedEvents(database);
   const ownership = ownRuns(database, presence, async (run) => {
     const [row] = await database.query("select 1 from subcrew.events where run = $1 limit 1", [run]);

@@ -4,27 +4,11 @@ import { z } from "zod";
 import type { Message, ModelEvent, ModelRequest } from "../../core/model/model.ts";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { parseAs } from "../../core/schema/parse.ts";
-import type { Redactor } from "../../core/secrets/redact.ts";
-import type { PeerAsk, PeerTools } from "../../core/task/mcp-tools.ts";
-import type { Acceptance, ChosenModel, ModelSource, Runner } from "../../core/task/runner.ts";
+import type { PeerAsk } from "../../core/task/mcp-tools.ts";
+import type { ChosenModel, ModelSource } from "../../core/task/runner.ts";
 import type { ToolResult } from "../../core/task/tool.ts";
 import { defined } from "../../core/text/defined.ts";
 import type { JsonSchema } from "../../core/text/json.ts";
-
-/** A layer between tasks and their models and tools that records the traffic or replays it. */
-export type Deck = Readonly<{
-  models(source: ModelSource): ModelSource;
-  runner(inner: Runner): Runner;
-  peers(real: PeerTools): PeerTools;
-  acceptance(real: Acceptance): Acceptance;
-  /** Called when the run is over. */
-  end(): Promise<void>;
-  /** Requests that are not in the recording. */
-  drift(): readonly string[];
-}>;
-
-/** Makes a deck for one run of a crew. */
-export type DeckMaker = (crew: Readonly<{ cwd: string; redactor: Redactor }>) => Deck;
 
 const message = z.strictObject({ hash: z.string(), begins: z.string() });
 const cassette = z.strictObject({

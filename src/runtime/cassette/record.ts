@@ -4,17 +4,9 @@ import type { Runner } from "../../core/task/runner.ts";
 import type { Tool } from "../../core/task/tool.ts";
 import { inputSchemaOf } from "../../core/task/tool-specs.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
-import {
-  ACCEPTANCE,
-  askedIn,
-  type Cassette,
-  choiceOf,
-  type Deck,
-  type DeckMaker,
-  peerKey,
-  taskKey,
-  wishKey,
-} from "./cassette.ts";
+import { ACCEPTANCE, askedIn, type Cassette, choiceOf, peerKey, type Sameness, taskKey, wishKey } from "./cassette.ts";
+import type { Deck, DeckMaker } from "./deck.ts";
+import type { RecordTape } from "./tape.ts";
 
 /**
  * Records the traffic between tasks and their models and tools, without secrets, and returns it when the run has
@@ -23,48 +15,71 @@ import {
 export const recording =
   (save: (cassette: Cassette) => Promise<void>): DeckMaker =>
   ({ cwd, redactor }) => {
-    const tape: Cassette = { version: 1, cwd, choices: [], turns: [], tools: [], peers: [] };
-    const same = { cwd, redact: redactor.text };
-    return {
-      models: (source) => ({
-        choose: async (...wished) => {
-          const chosen = await source.choose(...wished);
-          const key = wishKey(wished, same);
-          if (!("misses" in chosen) && !tape.choices.some((choice) => choice.wished === key))
-            tape.choices.push(choiceOf(key, chosen));
-          return chosen;
-        },
-      }),
-      runner: listening({
-        turn: (task, request, events) => void tape.turns.push({ task, asked: askedIn(request, same), events }),
-        tool: (task, tool, input, ended) => void tape.tools.push({ task, tool, input, ...ended }),
-      }),
-      peers: (real) => ({
-        ...real,
-        toolsFor: async (ask) => {
-          const tools = await real.toolsFor(ask);
-          const asked = peerKey(ask, same);
-          if (tools.length > 0 && !tape.peers.some((peer) => peer.asked === asked))
-            tape.peers.push({ asked, tools: tools.map(offeredOf) });
-          return tools;
-        },
-      }),
-      acceptance: (real) => async (outcome, assignment, context) => {
-        const looked = await real(outcome, assignment, context);
-        const { call } = assignment;
-        if (outcome.status === "ok" && call.task.acceptCommand !== undefined)
-          tape.tools.push({
-            task: taskKey(call),
-            tool: ACCEPTANCE,
-            input: { command: call.task.acceptCommand, answer: outcome.output },
-            ...(looked.status === "failed" ? { threw: looked.fault.message } : { result: "accepted" }),
-          });
-        return looked;
+    const kept: Cassette = { version: 1, cwd, choices: [], turns: [], tools: [], peers: [] };
+    const tape: RecordTape = {
+      choice: async (choice) => {
+        if (!kept.choices.some(({ wished }) => wished === choice.wished)) kept.choices.push(choice);
       },
-      end: () => save(redactor.deep(tape)),
+      turn: async (task, asked, events) => ({ at: kept.turns.push({ task, asked, events }) - 1 }),
+      heard: async (at, events) => {
+        const turn = kept.turns[at];
+        if (turn) kept.turns[at] = { ...turn, events };
+      },
+      tool: async (call) => void kept.tools.push(call),
+      peer: async (asked, tools) => {
+        if (!kept.peers.some((peer) => peer.asked === asked)) kept.peers.push({ asked, tools: [...tools] });
+      },
+    };
+    return {
+      ...recordingOn(tape, { cwd, redact: redactor.text }),
+      tape: { kind: "records", tape },
+      end: () => save(redactor.deep(kept)),
       drift: () => [],
     };
   };
+
+/** Writes the traffic of tasks on a tape. */
+export function recordingOn(
+  tape: RecordTape,
+  same: Sameness,
+): Pick<Deck, "models" | "runner" | "peers" | "acceptance"> {
+  return {
+    models: (source) => ({
+      choose: async (...wished) => {
+        const chosen = await source.choose(...wished);
+        if (!("misses" in chosen)) await tape.choice(choiceOf(wishKey(wished, same), chosen));
+        return chosen;
+      },
+    }),
+    runner: listening({
+      turn: async (task, request, events) => {
+        const { at } = await tape.turn(task, askedIn(request, same), events);
+        return () => tape.heard(at, events);
+      },
+      tool: (task, tool, input, ended) => tape.tool({ task, tool, input, ...ended }),
+    }),
+    peers: (real) => ({
+      ...real,
+      toolsFor: async (ask) => {
+        const tools = await real.toolsFor(ask);
+        if (tools.length > 0) await tape.peer(peerKey(ask, same), tools.map(offeredOf));
+        return tools;
+      },
+    }),
+    acceptance: (real) => async (outcome, assignment, context) => {
+      const looked = await real(outcome, assignment, context);
+      const { call } = assignment;
+      if (outcome.status === "ok" && call.task.acceptCommand !== undefined)
+        await tape.tool({
+          task: taskKey(call),
+          tool: ACCEPTANCE,
+          input: { command: call.task.acceptCommand, answer: outcome.output },
+          ...(looked.status === "failed" ? { threw: looked.fault.message } : { result: "accepted" }),
+        });
+      return looked;
+    },
+  };
+}
 
 /** The fields of an MCP tool that a replay needs. */
 const offeredOf = (tool: Tool): Cassette["peers"][number]["tools"][number] => ({
@@ -81,13 +96,14 @@ export const saveTo =
     writeAtomic(file, `${JSON.stringify(cassette, null, 1)}\n`);
 
 type Notes = Readonly<{
-  turn(task: string, request: Parameters<Model>[0], events: ModelEvent[]): void;
+  /** A turn begins; resolves with what is called at its end. */
+  turn(task: string, request: Parameters<Model>[0], events: ModelEvent[]): Promise<() => Promise<void>>;
   tool(
     task: string,
     tool: string,
     input: unknown,
     ended: Readonly<Pick<Cassette["tools"][number], "result" | "threw">>,
-  ): void;
+  ): Promise<void>;
 }>;
 
 function listening({ turn, tool }: Notes): Deck["runner"] {
@@ -96,10 +112,14 @@ function listening({ turn, tool }: Notes): Deck["runner"] {
       const task = taskKey(assignment.call);
       const model: Model = async function* (request, signal) {
         const events: ModelEvent[] = [];
-        turn(task, request, events);
-        for await (const event of assignment.model.model(request, signal)) {
-          events.push(event);
-          yield event;
+        const ended = await turn(task, request, events);
+        try {
+          for await (const event of assignment.model.model(request, signal)) {
+            events.push(event);
+            yield event;
+          }
+        } finally {
+          await ended();
         }
       };
       const heard = (one: Tool): Tool => ({
@@ -107,10 +127,10 @@ function listening({ turn, tool }: Notes): Deck["runner"] {
         run: async (input, toolContext) => {
           try {
             const result = await one.run(input, toolContext);
-            tool(task, one.name, input, { result });
+            await tool(task, one.name, input, { result });
             return result;
           } catch (thrown) {
-            tool(task, one.name, input, { threw: messageOf(thrown) });
+            await tool(task, one.name, input, { threw: messageOf(thrown) });
             throw thrown;
           }
         },

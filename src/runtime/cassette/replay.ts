@@ -1,4 +1,4 @@
-import type { Model, ModelRequest } from "../../core/model/model.ts";
+import type { Model } from "../../core/model/model.ts";
 import { failed } from "../../core/outcome/outcome.ts";
 import { PEER_TOOL_MS, peerSubjects } from "../../core/task/mcp-tools.ts";
 import type { ModelSource } from "../../core/task/runner.ts";
@@ -9,7 +9,6 @@ import {
   askedIn,
   type Cassette,
   callKey,
-  type DeckMaker,
   peerKey,
   type RecordedRequest,
   type Sameness,
@@ -17,6 +16,8 @@ import {
   taskKey,
   wishKey,
 } from "./cassette.ts";
+import type { Deck, DeckMaker } from "./deck.ts";
+import type { ReplayTape } from "./tape.ts";
 
 /**
  * Answers models and tools from a recording: needs no key and has no effect. A request that was not recorded
@@ -25,88 +26,132 @@ import {
 export const replaying =
   (cassette: Cassette, { until = Number.POSITIVE_INFINITY }: Readonly<{ until?: number }> = {}): DeckMaker =>
   ({ cwd, redactor }) => {
-    const same: Sameness = { cwd, redact: redactor.text };
-    const recorded: Sameness = { cwd: cassette.cwd, redact: (text) => text };
-    const turns = inOrder(cassette.turns, ({ task }) => task);
-    const calls = inOrder(cassette.tools, ({ task, tool, input }) => callKey(task, tool, input, recorded));
     const drift: string[] = [];
-    let played = 0;
-    const live = (): boolean => played >= until;
-
-    const turnOf = (task: string, request: ModelRequest): Cassette["turns"][number] | string => {
-      const turn = turns(task);
-      const path = task.replace(/#1$/, "");
-      if (!turn)
-        return `"${path}" asked its model for one more turn than was recorded, after: ${askedIn(request, same).at(-1)?.begins ?? ""}`;
-      const problem = difference(turn.asked, askedIn(request, same));
-      return problem === undefined ? turn : `"${path}" sent its model a different request: ${problem}`;
-    };
-    const modelFor = (task: string, real: Model, note: (text: string) => void): Model =>
-      async function* (request, signal) {
-        if (live()) return yield* real(request, signal);
-        played += 1;
-        const turn = turnOf(task, request);
-        if (typeof turn !== "string") return yield* turn.events;
-        note(turn);
-        yield {
-          type: "error",
-          fault: {
-            code: "DRIFT",
-            message: `Not in the recording: ${turn}`,
-            hint: "Record it again with --record.",
-            retryable: false,
-          },
-        };
-      };
-    const toolFor = (task: string, tool: Tool, note: (text: string) => void): Tool => ({
-      ...tool,
-      run: (input, context) => {
-        // Delegation tools run normally, since their helpers are replayed, too.
-        if (live() || tool.does === "spawn") return tool.run(input, context);
-        const call = calls(callKey(task, tool.name, input, same));
-        if (call?.result !== undefined) return call.result;
-        if (call) throw new Error(call.threw);
-        note(`"${task.replace(/#1$/, "")}" called ${tool.name} with ${stable(input).slice(0, 200)}`);
-        throw new Error("this call is not in the recording, so it was not run");
-      },
-    });
+    const tape = tapeOf(cassette, { until, drifted: (text) => void drift.push(text) });
     return {
-      models: (source) => choosing(source, { cassette, same, drifted: (text) => void drift.push(text) }),
-      runner: (inner) => (assignment, context) => {
-        const task = taskKey(assignment.call);
-        const note = (text: string): void => {
-          drift.push(text);
-          context.emit({ type: "warning", code: "DRIFT", text: `Not in the recording: ${text}` });
-        };
-        const tools = new Map([...assignment.tools].map(([name, tool]) => [name, toolFor(task, tool, note)]));
-        const model = { ...assignment.model, model: modelFor(task, assignment.model.model, note) };
-        return inner({ ...assignment, runner: "local", model, tools }, context);
-      },
-      peers: (real) => ({
-        ...real,
-        toolsFor: async (ask) => {
-          if (live()) return real.toolsFor(ask);
-          const asked = peerKey(ask, same);
-          const offered = cassette.peers.find((peer) => peer.asked === asked)?.tools ?? [];
-          return offered.map((tool) => shown(tool, (signal) => real.toolsFor({ ...ask, signal })));
-        },
-      }),
-      acceptance: (real) => async (outcome, assignment, context) => {
-        const { task } = assignment.call;
-        if (live() || outcome.status !== "ok" || task.acceptCommand === undefined)
-          return real(outcome, assignment, context);
-        const input = { command: task.acceptCommand, answer: outcome.output };
-        const looked = calls(callKey(taskKey(assignment.call), ACCEPTANCE, input, same));
-        if (looked?.result !== undefined) return outcome;
-        if (!looked)
-          drift.push(`"${assignment.call.path}" used the acceptance command ${task.acceptCommand.slice(0, 200)}`);
-        const said = looked?.threw ?? "Its acceptance is not in the recording, and the command was not run.";
-        return { ...outcome, ...failed("NOT_ACCEPTED", said) };
-      },
+      ...replayingFrom(tape, { cwd, redact: redactor.text }),
+      tape: { kind: "replays", tape, isWhole: until === Number.POSITIVE_INFINITY },
       end: () => Promise.resolve(),
       drift: () => [...new Set(drift)],
     };
   };
+
+/** The entries of a recording in their order. */
+function tapeOf(
+  cassette: Cassette,
+  { until, drifted }: Readonly<{ until: number; drifted(text: string): void }>,
+): ReplayTape {
+  const recorded: Sameness = { cwd: cassette.cwd, redact: (text) => text };
+  const turns = inOrder(cassette.turns, ({ task }) => task);
+  const calls = inOrder(cassette.tools, ({ task, tool, input }) => callKey(task, tool, input, recorded));
+  let played = 0;
+  const live = (): boolean => played >= until;
+  const missing = (text: string): { drift: string } => {
+    drifted(text);
+    return { drift: text };
+  };
+  return {
+    choice: async (wished, inWords) => {
+      const known = cassette.choices.find((choice) => choice.wished === wished);
+      if (!known) drifted(`a model was requested that was not recorded: ${inWords}`);
+      return known ?? cassette.choices[0];
+    },
+    turn: async (task, asked) => {
+      if (live()) return { live: true };
+      played += 1;
+      const turn = turns(task);
+      const path = task.replace(/#1$/, "");
+      if (!turn)
+        return missing(
+          `"${path}" asked its model for one more turn than was recorded, after: ${asked.at(-1)?.begins ?? ""}`,
+        );
+      const problem = difference(turn.asked, asked);
+      return problem === undefined
+        ? { found: turn.events }
+        : missing(`"${path}" sent its model a different request: ${problem}`);
+    },
+    tool: async (key, text) => {
+      if (live()) return { live: true };
+      const call = calls(key);
+      return call ? { found: defined({ result: call.result, threw: call.threw }) } : missing(text);
+    },
+    peer: async (asked) =>
+      live() ? { live: true } : { found: cassette.peers.find((peer) => peer.asked === asked)?.tools ?? [] },
+  };
+}
+
+/** Answers the models and tools of tasks from a tape. */
+export function replayingFrom(
+  tape: ReplayTape,
+  same: Sameness,
+): Pick<Deck, "models" | "runner" | "peers" | "acceptance"> {
+  const modelFor = (task: string, real: Model, note: (text: string) => void): Model =>
+    async function* (request, signal) {
+      const turn = await tape.turn(task, askedIn(request, same));
+      if ("live" in turn) return yield* real(request, signal);
+      if ("found" in turn) return yield* turn.found;
+      note(turn.drift);
+      yield {
+        type: "error",
+        fault: {
+          code: "DRIFT",
+          message: `Not in the recording: ${turn.drift}`,
+          hint: "Record it again with --record.",
+          retryable: false,
+        },
+      };
+    };
+  const toolFor = (task: string, tool: Tool, note: (text: string) => void): Tool => ({
+    ...tool,
+    run: async (input, context) => {
+      // Delegation tools run normally, since their helpers are replayed, too.
+      if (tool.does === "spawn") return tool.run(input, context);
+      const text = `"${task.replace(/#1$/, "")}" called ${tool.name} with ${stable(input).slice(0, 200)}`;
+      const call = await tape.tool(callKey(task, tool.name, input, same), text);
+      if ("live" in call) return tool.run(input, context);
+      if ("found" in call) {
+        if (call.found.result !== undefined) return call.found.result;
+        throw new Error(call.found.threw);
+      }
+      note(call.drift);
+      throw new Error("this call is not in the recording, so it was not run");
+    },
+  });
+  return {
+    models: (source) => choosing(source, tape, same),
+    runner: (inner) => (assignment, context) => {
+      const task = taskKey(assignment.call);
+      const note = (text: string): void =>
+        context.emit({ type: "warning", code: "DRIFT", text: `Not in the recording: ${text}` });
+      const tools = new Map([...assignment.tools].map(([name, tool]) => [name, toolFor(task, tool, note)]));
+      const model = { ...assignment.model, model: modelFor(task, assignment.model.model, note) };
+      return inner({ ...assignment, runner: "local", model, tools }, context);
+    },
+    peers: (real) => ({
+      ...real,
+      toolsFor: async (ask) => {
+        const offered = await tape.peer(peerKey(ask, same));
+        if (!("found" in offered)) return real.toolsFor(ask);
+        return offered.found.map((tool) => shown(tool, (signal) => real.toolsFor({ ...ask, signal })));
+      },
+    }),
+    acceptance: (real) => async (outcome, assignment, context) => {
+      const { task, path } = assignment.call;
+      if (outcome.status !== "ok" || task.acceptCommand === undefined) return real(outcome, assignment, context);
+      const input = { command: task.acceptCommand, answer: outcome.output };
+      const looked = await tape.tool(
+        callKey(taskKey(assignment.call), ACCEPTANCE, input, same),
+        `"${path}" used the acceptance command ${task.acceptCommand.slice(0, 200)}`,
+      );
+      if ("live" in looked) return real(outcome, assignment, context);
+      if ("found" in looked && looked.found.result !== undefined) return outcome;
+      const said =
+        ("found" in looked ? looked.found.threw : undefined) ??
+        "Its acceptance is not in the recording, and the command was not run.";
+      return { ...outcome, ...failed("NOT_ACCEPTED", said) };
+    },
+  };
+}
 
 /** A tool of an MCP server as it was recorded. The server starts only when the tool is called after the end of the recording. */
 function shown(
@@ -142,28 +187,16 @@ function difference(recorded: RecordedRequest, now: RecordedRequest): string | u
 }
 
 /** The recorded models, and the real ones, if available, for the time after the recording. */
-function choosing(
-  source: ModelSource,
-  {
-    cassette: { choices },
-    same,
-    drifted,
-  }: Readonly<{ cassette: Cassette; same: Sameness; drifted(text: string): void }>,
-): ModelSource {
+function choosing(source: ModelSource, tape: ReplayTape, same: Sameness): ModelSource {
   return {
     choose: async (...wished) => {
-      const key = wishKey(wished, same);
-      const known = choices.find((choice) => choice.wished === key);
-      if (!known)
-        drifted(
-          `a model was requested that was not recorded: ${wished[0].map(({ names }) => [names].flat().join()).join(" or ") || "the default"}`,
-        );
-      const choice = known ?? choices[0];
-      const real = await source.choose(...wished);
-      if (!choice) return real;
+      const inWords = wished[0].map(({ names }) => [names].flat().join()).join(" or ") || "the default";
+      const choice = await tape.choice(wishKey(wished, same), inWords);
+      if (!choice) return source.choose(...wished);
+      const real = await source.choose(...wished).catch(() => undefined); // a replay needs no model
       const { wished: _wished, contextWindow, ...named } = choice;
       const facts = { ...named, ...defined({ contextWindow }) };
-      return "misses" in real ? { ...facts, model: unavailable } : { ...real, ...facts };
+      return !real || "misses" in real ? { ...facts, model: unavailable } : { ...real, ...facts };
     },
   };
 }

@@ -99,6 +99,8 @@ export function serveParent(channel: TaskChannel, work: RunJob, stop: AbortSigna
     ...(parks && { parks: parksOf(parks) }),
     attended,
     past: () => send("past", null).got,
+    workspace: (have) => send("workspace", have ?? null).got,
+    tape: (method, values) => send("tape", { method, values }).got,
   });
   const answered = (id: number, how: (one: Waiting) => void): void => {
     const one = waiting.get(id);

@@ -66,6 +66,8 @@ export function serveChild(channel: HostChannel, job: Job, context: PerformConte
         failed("UNSUPPORTED", "Background tasks are not available here."),
       ended: async (key, { signal }) => context.background?.ended(key, signal),
       past: () => context.past(),
+      workspace: async (have) => (await context.workspace?.(have ?? undefined)) ?? { unable: "it is not shared" },
+      tape: async ({ method, values }) => context.tape?.(method, values),
       stop: async ({ key, reason }) => (await context.background?.stop(key, reason)) ?? false,
     };
   const answer = async (id: number, { ask, give }: ChildRequest): Promise<void> => {

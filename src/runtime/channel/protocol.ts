@@ -8,6 +8,7 @@ import type { Delta, Fact, KeptEvent, Parking } from "../../core/run/event.ts";
 import type { Receipt } from "../../core/run/run-command.ts";
 import type { DelegationOutcome, Parent, StartedNode, HelperNotice } from "../../core/task/engine.ts";
 import type { Job } from "../../core/task/job.ts";
+import type { WorkspaceSnapshot } from "../../core/task/workspace-snapshot.ts";
 import { isRecord } from "../../core/text/json.ts";
 
 /** Requests of a task to its parent, with their answers. */
@@ -31,6 +32,10 @@ export type Requests = {
   claim: { give: null; get: boolean };
   /** What was recorded of this attempt before this performer. */
   past: { give: null; get: readonly KeptEvent[] };
+  /** Asks for the files of the workspace. */
+  workspace: { give: readonly string[] | null; get: WorkspaceSnapshot | Readonly<{ unable: string }> };
+  /** Asks the recording of the run. */
+  tape: { give: { method: string; values: readonly unknown[] }; get: object | undefined };
 };
 
 /** One question, with a number that its answer bears. */

@@ -79,6 +79,45 @@ export async function openWorktree(
   return { ...open, base };
 }
 
+/** Creates a worktree at a commit, and applies changes that become its baseline. */
+export async function openWorktreeAt(
+  folder: string,
+  origin: SourceTree,
+  { commit, dirty }: Readonly<{ commit: string; dirty?: string }>,
+): Promise<OpenWorktree | GitRefusal> {
+  const { repository, tree, top } = origin;
+  await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
+  await note(folder, { top });
+  const added = await withWorktreeLock(top, () =>
+    repository.work(["worktree", "add", "--quiet", "--detach", folder, commit], tree),
+  );
+  if (!added.ok) return { unable: added.reason };
+  const gitDir = await gitDirOf(folder);
+  const open = { folder, gitDir, base: commit, origin };
+  if (dirty !== undefined) {
+    const applied = await repository.work(["apply", "--whitespace=nowarn", "-p1", dirty], { folder, gitDir });
+    if (!applied.ok) return { unable: applied.reason };
+    const staged = await stage(folder, join(gitDir, "index"), { at: folder, origin, tree: { folder, gitDir } });
+    if ("unable" in staged) return staged;
+    const snapshot = await staged.git("write-tree");
+    if (!snapshot.ok) return { unable: snapshot.reason };
+    open.base = snapshot.text.trim();
+  }
+  await note(folder, { top, gitDir, base: open.base });
+  return open;
+}
+
+/** Writes the uncommitted changes of a work tree to a patch file; `at`: where working files may be made. False: there are none. */
+export async function captureDirty(origin: SourceTree, at: string, patch: string): Promise<boolean | GitRefusal> {
+  const { repository, tree } = origin;
+  const index = await repository.work(["rev-parse", "--git-path", "index"], tree);
+  if (!index.ok) return { unable: index.reason };
+  const staged = await stage(tree.folder, resolve(tree.folder, index.text.trim()), { at, origin, tree });
+  if ("unable" in staged) return staged;
+  const captured = await patchOf(staged, "HEAD", patch);
+  return "unable" in captured ? captured : captured.changes.length > 0;
+}
+
 const TRIES = 6;
 /** What git says about an entry that is half written or half removed, and about a lock that another git command holds. */
 const DISTURBED = /worktrees\/|\.lock\b|unable to lock|cannot lock/i;

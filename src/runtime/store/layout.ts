@@ -36,7 +36,13 @@ const places: Readonly<Record<LocalPlace, string>> = {
 /** Files of a run that are used only on this machine. */
 export const localPlace = (folder: string, what: LocalPlace): string => join(folder, places[what]);
 
-const endings: Readonly<Record<OutputKind, string>> = { output: ".md", patch: ".patch" };
+const endings: Readonly<Record<OutputKind, string>> = {
+  output: ".md",
+  patch: ".patch",
+  dirty: ".dirty",
+  bundle: ".bundle",
+  progress: ".progress",
+};
 
 /** The file of a kept text; that of the run itself is beside the journal. */
 export function outputFileOf(folder: string, path: string, kind: OutputKind): string {

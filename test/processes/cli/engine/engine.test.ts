@@ -1,7 +1,9 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { openDatabase } from "../../../../src/engines/postgres/database.ts";
 import { type Place, place, script, type Started } from "../../command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "subcrew engine ü-"));
@@ -96,7 +98,6 @@ describe("subcrew --engine", () => {
     [["engine", "status"], 2, "No engine is named"],
     [["engine", "drian"], 2, "drain"],
     [["worker"], 2, "No engine is named"],
-    [["run", "--engine", "postgres://127.0.0.1:1/x", "--record", "x.json", "explore", "x"], 2, "cannot be recorded"],
   ])("%j is answered with what is wrong and what to do", async (args, code, text) => {
     const ended = await there!.run(args);
     expect([ended.code, ended.stderr]).toEqual([code, expect.stringContaining(text)]);
@@ -158,6 +159,24 @@ describe("subcrew worker", () => {
     expect(pids.toSorted()).toEqual(workers.map(({ child }) => String(child.pid)).toSorted());
   }, 120_000);
 
+  test("a run on workers is recorded, replayed without its model, and its result is reused until a file changes", async () => {
+    const read = { calls: [{ name: "read_file", input: { path: inWork("a.txt") } }] };
+    const ask = (...flags: string[]): ReturnType<Place["run"]> =>
+      here!.run(["run", "--engine", url, "explore", "Say it", "--model", "scripted:say.json", ...flags]);
+    writeFileSync(inWork("say.json"), script(read, "it says one"));
+    expect((await ask("--record", "tape.json")).code).toBe(0);
+    writeFileSync(inWork("a.txt"), "two\n");
+    rmSync(inWork("say.json"));
+    const replayed = await ask("--replay", "tape.json");
+    expect([replayed.code, replayed.stdout], replayed.stderr).toEqual([0, expect.stringContaining("it says one")]);
+    expect(replayed.stderr).not.toContain("not in");
+    writeFileSync(inWork("say.json"), script(read, "it says one"));
+    writeFileSync(inWork("a.txt"), "one\n");
+    expect((await ask("--reuse")).stderr).toContain("reused: explore");
+    writeFileSync(inWork("a.txt"), "two\n");
+    expect((await ask("--reuse")).stderr).not.toContain("reused: explore");
+  }, 120_000);
+
   test("a worker that is told to end gives its task back after the grace time, and another one continues", async () => {
     const began = begin();
     const first = await taker(began);
@@ -208,6 +227,8 @@ describe("subcrew worker", () => {
       const { stdout } = await here!.run(["status", id, "--engine", url], ONE_BY_ONE);
       expect(stdout).toContain(`no worker has the workspace ${there!.workspace}`);
     }, LIMIT);
+    const engine = await here!.run(["engine", "status", "--engine", url], ONE_BY_ONE);
+    expect(engine.stdout).toMatch(new RegExp(`1 parked\\n  ${id}/bash#1: no worker has the workspace`));
     const last = await startWorker(there!, ["--deny", "bash"]);
     expect((await here!.run(["wait", id, "--engine", url])).code).toBe(0);
     expect((await here!.run(["logs", id, "--json", "--engine", url])).stdout).toContain('"tool.denied"');
@@ -219,6 +240,51 @@ describe("subcrew worker", () => {
     expect((await last.ended).code).toBe(0);
   }, 120_000);
 });
+
+test("a worker with another clone fetches commits and uncommitted changes, its own come back, and no key is in any row", async () => {
+  const [near, far]: Place[] = [place({ "a.txt": "one\n" }), place({})];
+  const git = (...args: string[]): void =>
+    void execFileSync("git", ["-c", "user.name=x", "-c", "user.email=x@y", ...args], { cwd: near!.workspace });
+  git("init", "-q");
+  git("add", ".");
+  git("commit", "-qm", "one");
+  execFileSync("git", ["clone", "-q", near!.workspace, join(far!.workspace, "clone")]);
+  writeFileSync(join(near!.workspace, "b.txt"), "committed later\n");
+  git("add", ".");
+  git("commit", "-qm", "two");
+  writeFileSync(join(near!.workspace, "a.txt"), "uncommitted\n");
+  const edit = "cat a.txt b.txt; echo edited >> a.txt; echo $ANTHROPIC_API_KEY > new.txt; pwd > where.txt";
+  writeFileSync(
+    join(near!.workspace, "edit.json"),
+    script({ calls: [{ name: "bash", input: { command: edit } }] }, "done"),
+  );
+  const keys = { ANTHROPIC_API_KEY: "sk-ant-of-the-worker-1", OPENAI_API_KEY: "sk-of-the-coordinator-2" };
+  const flags = ["worker", "--engine", url, "--poll", "20ms", ...unasked, "--cwd", join(far!.workspace, "clone")];
+  const worker = started(far!.start(flags, { env: keys }));
+  await worker.until("takes tasks");
+  const args = ["run", "--engine", url, "bash", "x", "--model", "scripted:edit.json", "--json", ...unasked];
+  const { code, stdout, stderr } = await near!.run(args, { env: keys });
+  expect([code, stdout], stderr).toEqual([0, expect.stringContaining("uncommitted\\ncommitted later")]);
+  const made = (name: string): string => readFileSync(join(near!.workspace, name), "utf8");
+  expect([made("a.txt"), made("new.txt")]).toEqual(["uncommitted\nedited\n", "\n"]);
+  expect(made("where.txt")).toContain(`${far!.home}/`);
+  expect(readdirSync(join(far!.workspace, "clone")).toSorted((a, b) => (a < b ? -1 : 1))).toEqual([".git", "a.txt"]);
+  worker.child.kill("SIGTERM");
+  await worker.ended;
+  const database = openDatabase(url);
+  const tables = await database.query<{ name: string }>(
+    "select schemaname || '.' || tablename as name from pg_tables where schemaname in ('subcrew', 'dbos')",
+  );
+  expect(tables.length).toBeGreaterThan(15);
+  for (const { name } of tables) {
+    const rows = await database.query<{ found: number }>(
+      `select count(*)::integer as found from ${name} t where t::text like any($1)`,
+      [[...Object.values(keys), new URL(url).password].map((key) => `%${key}%`)],
+    );
+    expect([name, rows]).toEqual([name, [{ found: 0 }]]);
+  }
+  await database.close();
+}, 120_000);
 
 test("Ctrl-C stops the database, and the same folder and password serve again", async () => {
   dev.child.kill("SIGINT");

@@ -1,9 +1,9 @@
-import type { QuotaLimits } from "../../core/model/request-quota.ts";
-import type { Database } from "./database.ts";
-import { type SchemaState, schemaState } from "./migrate.ts";
-import { LIVING } from "./presence.ts";
-import { announcementsArrive } from "./probe-announcements.ts";
-import { limitTable } from "./quota.ts";
+import type { QuotaLimits } from "../core/model/request-quota.ts";
+import type { Database } from "./postgres/database.ts";
+import { type SchemaState, schemaState } from "./postgres/migrate.ts";
+import { LIVING } from "./postgres/presence.ts";
+import { announcementsArrive } from "./postgres/probe-announcements.ts";
+import { limitTable } from "./postgres/quota.ts";
 
 /** What `engine status` shows. */
 export type EngineOverview = Readonly<{
@@ -20,7 +20,12 @@ export type EngineOverview = Readonly<{
   refusedKeys?: number;
   /** Absent without tables. */
   runs?: Readonly<{ kept: number; working: number; orphaned: number }>;
+  /** Tasks of workers, by state, and those for which no worker fits. */
+  calls?: Readonly<{ placed: number; taken: number; parked: readonly ParkedCall[] }>;
 }>;
+
+/** A task that no connected worker can serve, and why. */
+export type ParkedCall = Readonly<{ task: string; why: string }>;
 
 /** One connected process, or one that was silent for some time. */
 export type ConnectedProcess = Readonly<{
@@ -63,6 +68,13 @@ export async function engineOverview(database: Database): Promise<EngineOverview
      where (hold->>'probeAt')::float8 > (extract(epoch from clock_timestamp() - interval '10 minutes') * 1000)`,
   );
   const refusedKeys = refused?.keys ?? 0;
+  const [count] = await database.query<{ placed: number; taken: number }>(
+    `select count(*) filter (where state = 'placed')::integer as placed,
+       count(*) filter (where state in ('taken', 'stopping'))::integer as taken from subcrew.calls`,
+  );
+  const parked = await database.query<ParkedCall>(
+    "select call as task, coalesce(why, '') as why from subcrew.calls where state = 'parked' order by changed limit 100",
+  );
   return {
     shown: database.shown,
     server,
@@ -72,5 +84,6 @@ export async function engineOverview(database: Database): Promise<EngineOverview
     limits,
     refusedKeys,
     ...(runs && { runs }),
+    ...(count && { calls: { ...count, parked } }),
   };
 }

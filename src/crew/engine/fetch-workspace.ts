@@ -1,0 +1,189 @@
+import { createHash } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { isAbsolute, join, relative, sep } from "node:path";
+import { failed, type Outcome } from "../../core/outcome/outcome.ts";
+import type { RunOutputs } from "../../core/run/run-store.ts";
+import type { Call, PerformContext } from "../../core/task/engine.ts";
+import type { Job } from "../../core/task/job.ts";
+import type { WorkspaceSnapshot } from "../../core/task/workspace-snapshot.ts";
+import { artifactOf } from "../../runtime/disk/artifact-of.ts";
+import { readRegularFile } from "../../runtime/disk/regular-file.ts";
+import { folderContains } from "../../runtime/files/folder-contains.ts";
+import { MOST_BYTES, MOST_HAVES, packed, unpacked } from "../../runtime/git/shared-workspace.ts";
+import {
+  applyPatch,
+  capture,
+  openOrigin,
+  openWorktreeAt,
+  type OpenWorktree,
+  removeWorktree,
+  type SourceTree,
+} from "../../runtime/git/worktree.ts";
+import { attemptPath } from "../../runtime/git/worktree-task.ts";
+
+export type FetchParts = Readonly<{
+  /** The clone of the repository on this machine. */
+  clone: string;
+  /** Where copies of workspaces are made. */
+  folder: string;
+  home: string | undefined;
+  store: Pick<RunOutputs, "keep" | "output">;
+}>;
+
+/** What a task began with and has changed since, for a worker that continues it. */
+type Progress = Readonly<{ snapshot: WorkspaceSnapshot; dirty?: string; patch: string }>;
+
+/**
+ * Carries out a task in a copy of its workspace: the commit and the uncommitted changes of the run. What it changes is kept
+ * before each result of a tool counts, so another worker can continue, and is applied by the run when the task has ended.
+ */
+export async function inFetchedWorkspace(
+  job: Job,
+  context: PerformContext,
+  { clone, folder, home, store }: FetchParts,
+  work: (job: Job, context: PerformContext, cwd: string) => Promise<Outcome>,
+): Promise<Outcome> {
+  const { call } = job;
+  const cannot = (why: string): Outcome =>
+    failed("UNSUPPORTED", `The workspace of "${call.path}" cannot be fetched: ${why}.`, { retryable: true });
+  const origin = await openOrigin(clone, undefined, home);
+  if ("unable" in origin) return cannot(origin.unable);
+  const kept = await store.output(call.run, attemptPath(call), "progress");
+  const before = kept === undefined ? undefined : (JSON.parse(kept) as Progress);
+  const begun = before ?? (await fetched(call, context, { origin, store }));
+  if ("unable" in begun) return cannot(begun.unable);
+  const place = join(
+    folder,
+    createHash("sha256").update(`${call.run}/${call.path}#${call.attempt}`).digest("hex").slice(0, 16),
+  );
+  const files = await mkdtemp(join(tmpdir(), "subcrew-fetch-"));
+  try {
+    const tree = await copyOf(begun, { origin, place, files });
+    if ("unable" in tree) return cannot(tree.unable);
+    const keeper = progressKeeper(call, { tree, begun, files, store });
+    const prefix = join(tree.folder, ...begun.snapshot.prefix.split("/"));
+    const outcome = await work(
+      { ...job, call: movedCall(call, job.workspace.id, prefix) },
+      keeper.around(context),
+      prefix,
+    );
+    const changes = await keeper.save();
+    if ("unable" in changes) return cannot(changes.unable);
+    if (changes.files.length === 0) return outcome;
+    const { files: changed, patch } = changes;
+    return { ...outcome, changes: { files: changed, applied: false, patch: artifactOf(patch), returned: true } };
+  } finally {
+    await removeWorktree(place);
+    await rm(files, { recursive: true, force: true });
+  }
+}
+
+/** The snapshot of the run, after its commits are here. */
+async function fetched(
+  call: Call,
+  context: PerformContext,
+  { origin, store }: Readonly<{ origin: SourceTree; store: FetchParts["store"] }>,
+): Promise<Progress | Readonly<{ unable: string }>> {
+  const { repository, tree } = origin;
+  const textOf = (kind: "dirty" | "bundle"): Promise<string | undefined> =>
+    store.output(call.run, attemptPath(call), kind);
+  let snapshot = (await context.workspace?.()) ?? { unable: "the run does not share it" };
+  if ("unable" in snapshot) return snapshot;
+  if (!(await repository.work(["cat-file", "-e", `${snapshot.commit}^{commit}`], tree)).ok) {
+    const refs = await repository.work(["for-each-ref", `--count=${MOST_HAVES}`, "--format=%(objectname)"], tree);
+    snapshot = (await context.workspace?.(refs.ok ? refs.text.split("\n").filter(Boolean) : [])) ?? snapshot;
+    if ("unable" in snapshot) return snapshot;
+    const bundle = await textOf("bundle");
+    if (bundle === undefined) return { unable: "the run sent no commits" };
+    const folder = await mkdtemp(join(tmpdir(), "subcrew-bundle-"));
+    try {
+      await writeFile(join(folder, "commits"), unpacked(bundle));
+      const added = await repository.work(["bundle", "unbundle", join(folder, "commits")], tree);
+      if (!added.ok) return { unable: added.reason };
+      await repository.work(["update-ref", `refs/subcrew/${snapshot.commit}`, snapshot.commit], tree);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+  const dirty = snapshot.dirty ? await textOf("dirty") : undefined;
+  return { snapshot, ...(dirty !== undefined && { dirty }), patch: "" };
+}
+
+async function copyOf(
+  { snapshot, dirty, patch }: Progress,
+  { origin, place, files }: Readonly<{ origin: SourceTree; place: string; files: string }>,
+): Promise<OpenWorktree | Readonly<{ unable: string }>> {
+  await removeWorktree(place); // of a worker that was killed
+  const file = join(files, "dirty.patch");
+  if (dirty !== undefined) await writeFile(file, unpacked(dirty));
+  const tree = await openWorktreeAt(place, origin, {
+    commit: snapshot.commit,
+    ...(dirty !== undefined && { dirty: file }),
+  });
+  if ("unable" in tree || patch === "") return tree;
+  const more = join(files, "before.patch");
+  await writeFile(more, unpacked(patch));
+  const done = await applyPatch(more, { ...origin, tree: { folder: tree.folder, gitDir: tree.gitDir } }, []);
+  return typeof done === "object" ? { unable: done.reason } : tree;
+}
+
+type Saved = Readonly<{ files: readonly string[]; patch: string }> | Readonly<{ unable: string }>;
+
+/** Keeps what a task has changed before its facts say so. */
+function progressKeeper(
+  call: Call,
+  {
+    tree,
+    begun,
+    files,
+    store,
+  }: Readonly<{ tree: OpenWorktree; begun: Progress; files: string; store: FetchParts["store"] }>,
+): Readonly<{ around(context: PerformContext): PerformContext; save(): Promise<Saved> }> {
+  let last = begun.patch;
+  let turn: Promise<unknown> = Promise.resolve();
+  const save = async (): Promise<Saved> => {
+    const file = join(files, "now.patch");
+    const captured = await capture(tree, file);
+    if ("unable" in captured) return captured;
+    const bytes = captured.changes.length === 0 ? Buffer.alloc(0) : await readRegularFile(file, MOST_BYTES);
+    const patch = bytes.length === 0 ? "" : packed(bytes);
+    if (patch !== last) await store.keep(call.run, attemptPath(call), JSON.stringify({ ...begun, patch }), "progress");
+    last = patch;
+    return { files: captured.changes.map(({ path }) => path), patch };
+  };
+  const inTurn = <T>(work: () => Promise<T> | T): Promise<T> => {
+    const mine = turn.then(work, work);
+    turn = mine.catch(() => {});
+    return mine;
+  };
+  return {
+    save: () => inTurn(save),
+    around: (context) => ({
+      ...context,
+      emit: (fact) => {
+        if (fact.type === "tool.ended") void inTurn(save).catch(() => {});
+        void inTurn(() => context.emit(fact));
+      },
+      durable: () => inTurn(() => context.durable()),
+      delegate: async (...asked) => {
+        await inTurn(save);
+        return context.delegate(...asked);
+      },
+      budget: {
+        ...context.budget,
+        reserve: async (...asked) => {
+          await turn;
+          return context.budget.reserve(...asked);
+        },
+      },
+    }),
+  };
+}
+
+/** The call with the folders of this machine; the copy takes the place of the worktree. */
+function movedCall({ worktree: _worktree, ...call }: Call, from: string, to: string): Call {
+  const { cwd } = call.task;
+  if (cwd === undefined || !isAbsolute(cwd) || !folderContains(from, cwd)) return call;
+  return { ...call, task: { ...call.task, cwd: join(to, relative(from, cwd).split(sep).join("/")) } };
+}

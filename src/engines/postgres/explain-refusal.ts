@@ -1,0 +1,47 @@
+import { CrewError, messageOf } from "../../core/schema/error.ts";
+
+/** What Node says about a certificate. */
+const CERTIFICATE = /^(?:ERR_TLS|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO)|certificate/i;
+
+/** A refusal of the database in words for people; any other error as it is. */
+export function explainRefusal(error: unknown, shown: string): unknown {
+  if (!(error instanceof Error)) return error;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  const said = messageOf(error);
+  if (CERTIFICATE.test(code))
+    return new CrewError(
+      "ENGINE_UNREACHABLE",
+      `The certificate of the engine at ${shown} is not accepted: ${said}.`,
+      "Name the certificate of its authority in the address: ?sslmode=verify-full&sslrootcert=FILE.",
+      { cause: error },
+    );
+  if (/does not support SSL/i.test(said))
+    return new CrewError(
+      "ENGINE_UNREACHABLE",
+      `The engine at ${shown} does not encrypt connections, and its address demands it.`,
+      "Switch TLS on in the database, or leave sslmode out of the address.",
+      { cause: error },
+    );
+  if (code.startsWith("28"))
+    return new CrewError(
+      "LOGIN_FAILED",
+      `The engine at ${shown} refuses the login: ${said}.`,
+      "Check the user and the password in the address.",
+      { cause: error },
+    );
+  if (code === "3D000")
+    return new CrewError(
+      "ENGINE_UNREACHABLE",
+      `There is no such database at ${shown}: ${said}.`,
+      "Create it (createdb NAME), then run `subcrew engine migrate`.",
+      { cause: error },
+    );
+  if (code === "42501")
+    return new CrewError(
+      "LOGIN_FAILED",
+      `The login of ${shown} may not do this: ${said}.`,
+      "Use a login of another role: subcrew_worker for workers, subcrew_coordinator for runs, the owner of the tables to migrate.",
+      { cause: error },
+    );
+  return error;
+}

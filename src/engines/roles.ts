@@ -1,0 +1,170 @@
+import { createHash } from "node:crypto";
+import { messageOf } from "../core/schema/error.ts";
+import type { Database, RunStatement } from "./postgres/database.ts";
+
+/**
+ * A role for each kind of process. They cannot log in: an administrator makes logins and puts them into a role, so that
+ * no password passes through subcrew.
+ */
+export const ENGINE_ROLES = {
+  coordinator: "subcrew_coordinator",
+  worker: "subcrew_worker",
+  reader: "subcrew_reader",
+} as const;
+
+/** What a role may do with the rows of a table: the rights, and the rows. */
+type TableRights = Readonly<{ rights: string; rows?: Readonly<Partial<Record<RowAction, string>>> }>;
+type RowAction = "select" | "insert" | "update" | "delete";
+
+/** The processes of this login. */
+const OWN = "select p.id from subcrew.processes p where p.login = current_user";
+const DEAD = "beat < clock_timestamp() - interval '10 seconds'";
+/** A run of which a worker of this login has a task. */
+const OWN_RUN = `exists (select from subcrew.calls c where c.run = outputs.run and c.worker in (${OWN}))`;
+
+/**
+ * What workers may do. They cannot place a call, change what a call says, write events or speak for another login's
+ * worker. Tables that are not named are closed to them.
+ */
+const WORKER: Readonly<Record<string, TableRights>> = {
+  migrations: { rights: "select" },
+  processes: {
+    rights: "select, insert, update, delete",
+    rows: { insert: "login = current_user", update: "login = current_user", delete: `login = current_user or ${DEAD}` },
+  },
+  runs: { rights: "select" },
+  events: { rights: "select" },
+  results: { rights: "select, insert" },
+  artifacts: { rights: "select, insert, update (created)" },
+  outputs: {
+    rights: "select, insert, update (hash)",
+    rows: { insert: OWN_RUN, update: OWN_RUN },
+  },
+  quota: { rights: "select, update (name)", rows: { update: "true) with check (false" } }, // it locks rows, and changes none
+  model_requests: { rights: "select, insert, update, delete" },
+  holds: { rights: "select, insert, update, delete" },
+  probes: { rights: "select, insert, update, delete" },
+  calls: {
+    rights: "select, update (state, worker, changed, job)", // the trigger below lets it only empty the job
+    rows: { update: `class in (select p.class from subcrew.processes p where p.login = current_user)` },
+  },
+  facts: {
+    rights: "select, insert",
+    rows: {
+      insert: `exists (select from subcrew.calls c where c.call = facts.call and c.epoch = facts.epoch and c.worker in (${OWN}))`,
+    },
+  },
+  mail: {
+    rights: "select",
+    rows: { select: `exists (select from subcrew.calls c where c.call = mail.call and c.worker in (${OWN}))` },
+  },
+};
+
+/** What was done about roles, or why nothing could be. */
+export type GrantedRoles = Readonly<{ granted: boolean }> | Readonly<{ skipped: string }>;
+
+/** Makes the roles and their rights, if they are not as this version wants them. Owners of the tables are not restricted. */
+export async function grantRoles(database: Database): Promise<GrantedRoles> {
+  try {
+    return await database.transaction(async (query) => {
+      await query("set local lock_timeout = '5s'");
+      const tables = await tablesIn(query, "subcrew");
+      const statements = [...rolesOf(), ...tables.flatMap(rightsOf), ...KEEP_JOB, ...(await queueRights(query))];
+      const mark = `rights ${createHash("sha256").update(statements.join(";")).digest("hex").slice(0, 16)}`;
+      const [known] = await query<{ mark: string | null }>(
+        "select obj_description('subcrew'::regnamespace, 'pg_namespace') as mark",
+      );
+      if (known?.mark === mark) return { granted: false };
+      for (const statement of statements) await query(statement);
+      await query(`comment on schema subcrew is '${mark}'`);
+      return { granted: true };
+    });
+  } catch (error) {
+    return { skipped: messageOf(error) };
+  }
+}
+
+async function tablesIn(query: RunStatement, schema: string): Promise<readonly string[]> {
+  const rows = await query<{ name: string }>(
+    "select tablename as name from pg_tables where schemaname = $1 order by tablename",
+    [schema],
+  );
+  return rows.map(({ name }) => name);
+}
+
+function rolesOf(): string[] {
+  const all = Object.values(ENGINE_ROLES);
+  return [
+    ...all.map(
+      (role) => `do $$ begin
+        if not exists (select from pg_roles where rolname = '${role}') then create role ${role} nologin; end if;
+      end $$`,
+    ),
+    "revoke all on schema subcrew from public",
+    `grant usage on schema subcrew to ${all.join(", ")}`,
+  ];
+}
+
+function rightsOf(table: string): string[] {
+  const name = `subcrew.${table}`;
+  const { coordinator, worker, reader } = ENGINE_ROLES;
+  const own = WORKER[table];
+  return [
+    `alter table ${name} enable row level security`,
+    `revoke all on ${name} from public, ${coordinator}, ${worker}, ${reader}`,
+    `grant select on ${name} to ${reader}`,
+    `grant select, insert, update, delete on ${name} to ${coordinator}`,
+    ...(own ? [`grant ${own.rights} on ${name} to ${worker}`] : []),
+    ...policy(name, coordinator, "all", "true"),
+    ...policy(name, reader, "select", "true"),
+    ...ACTIONS.flatMap((action) =>
+      own && new RegExp(`\\b${action}\\b`).test(own.rights)
+        ? policy(name, worker, action, own.rows?.[action] ?? "true")
+        : [`drop policy if exists ${worker}_${action} on ${name}`],
+    ),
+  ];
+}
+
+const ACTIONS: readonly RowAction[] = ["select", "insert", "update", "delete"];
+
+function policy(table: string, role: string, action: RowAction | "all", rows: string): string[] {
+  const name = `${role}_${action}`;
+  const condition =
+    action === "insert"
+      ? `with check (${rows})`
+      : action === "all" || action === "update"
+        ? `using (${rows})${rows.includes("with check") ? "" : ` with check (${rows})`}`
+        : `using (${rows})`;
+  return [
+    `drop policy if exists ${name} on ${table}`,
+    `create policy ${name} on ${table} for ${action} to ${role} ${condition}`,
+  ];
+}
+
+/** A worker empties the job of a call that it ends. It cannot give a call another job. */
+const KEEP_JOB = [
+  `create or replace function subcrew.keep_job() returns trigger language plpgsql as $$
+   begin
+     if new.job is not null and new.job::text is distinct from old.job::text
+        and not pg_has_role(current_user, '${ENGINE_ROLES.coordinator}', 'member')
+        and pg_has_role(current_user, '${ENGINE_ROLES.worker}', 'member') then
+       raise insufficient_privilege using message = 'a worker cannot change the job of a call';
+     end if;
+     return new;
+   end $$`,
+  "drop trigger if exists keep_job on subcrew.calls",
+  "create trigger keep_job before update of job on subcrew.calls for each row execute function subcrew.keep_job()",
+];
+
+/** The queue's own tables: whoever places or takes calls uses them. What a worker takes from them counts only with the row of the call. */
+async function queueRights(query: RunStatement): Promise<string[]> {
+  const [found] = await query<{ there: boolean }>("select to_regnamespace('dbos') is not null as there");
+  if (!found?.there) return [];
+  const both = `${ENGINE_ROLES.coordinator}, ${ENGINE_ROLES.worker}`;
+  return [
+    `grant usage on schema dbos to ${both}`,
+    `grant select, insert, update, delete on all tables in schema dbos to ${both}`,
+    `grant usage, select on all sequences in schema dbos to ${both}`,
+    `grant execute on all functions in schema dbos to ${both}`,
+  ];
+}

@@ -1,0 +1,69 @@
+import type { ModelEvent } from "../../core/model/model.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
+import type { JsonSchema } from "../../core/text/json.ts";
+import type { Cassette, RecordedRequest } from "./cassette.ts";
+
+type Choice = Cassette["choices"][number];
+type OfferedTool = Cassette["peers"][number]["tools"][number] & Readonly<{ input: JsonSchema }>;
+type HeardCall = Cassette["tools"][number];
+
+/** Where the traffic of a run is written down. All values are JSON: the task may be on another machine. */
+export type RecordTape = Readonly<{
+  choice(choice: Choice): Promise<void>;
+  /** A turn begins; what is added to `events` here is kept, too. Resolves with its place. */
+  turn(task: string, asked: RecordedRequest, events: ModelEvent[]): Promise<Readonly<{ at: number }>>;
+  /** All that the model said in a turn. */
+  heard(at: number, events: ModelEvent[]): Promise<void>;
+  tool(call: HeardCall): Promise<void>;
+  peer(asked: string, tools: readonly OfferedTool[]): Promise<void>;
+}>;
+
+/** The recorded entry; what was not recorded; or `live`: the part of the recording that is replayed has ended. */
+export type Replayed<T> = Readonly<{ found: T }> | Readonly<{ drift: string }> | Readonly<{ live: true }>;
+
+/** Where recorded answers are taken from, each once. */
+export type ReplayTape = Readonly<{
+  choice(wished: string, inWords: string): Promise<Choice | undefined>;
+  turn(task: string, asked: RecordedRequest): Promise<Replayed<readonly ModelEvent[]>>;
+  /** `drift`: how the call is described if it was not recorded. */
+  tool(key: string, drift: string): Promise<Replayed<Pick<HeardCall, "result" | "threw">>>;
+  peer(asked: string): Promise<Replayed<readonly OfferedTool[]>>;
+}>;
+
+/** One tape of a run, for tasks here and on other machines. */
+export type Tape =
+  | Readonly<{ kind: "records"; tape: RecordTape }>
+  | Readonly<{ kind: "replays"; tape: ReplayTape; isWhole: boolean }>;
+
+const methods = ["choice", "turn", "heard", "tool", "peer"] as const;
+
+/** Answers the questions of tasks on other machines. */
+export function tapeServer({ tape }: Tape): NonNullable<PerformContext["tape"]> {
+  return async (method, values) => {
+    const known: Readonly<Record<string, unknown>> = tape;
+    const act = methods.some((name) => name === method) ? known[method] : undefined;
+    if (typeof act !== "function")
+      throw new CrewError("BAD_INPUT", `A recording has no "${method}".`, "Update the worker.");
+    return (act as (...given: readonly unknown[]) => Promise<object | undefined>)(...values);
+  };
+}
+
+/** The tape of a run on another machine, as its task knows that it is. Paths of the folder `from` there are those of `to` here. */
+export function remoteTape(
+  ask: NonNullable<PerformContext["tape"]>,
+  { from, to }: Readonly<{ from: string; to: string }>,
+): Readonly<{ records: RecordTape; replays: ReplayTape }> {
+  const moved = <V>(value: V, before: string, after: string): V =>
+    before === after || value === undefined
+      ? value
+      : (JSON.parse(JSON.stringify(value).replaceAll(inJson(before), inJson(after))) as V);
+  const call =
+    (name: string) =>
+    async (...values: readonly unknown[]): Promise<unknown> =>
+      moved(await ask(name, moved(values, to, from)), from, to);
+  const tape: unknown = Object.fromEntries(methods.map((name) => [name, call(name)]));
+  return { records: tape as RecordTape, replays: tape as ReplayTape };
+}
+
+const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);

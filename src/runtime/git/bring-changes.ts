@@ -1,0 +1,90 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Outcome } from "../../core/outcome/outcome.ts";
+import { type FileChange, judgeChanges } from "../../core/outcome/worktree-changes.ts";
+import { movedInto } from "../../core/plan/isolation.ts";
+import { createPolicy, type Policy } from "../../core/policy/policy.ts";
+import type { RunOutputs } from "../../core/run/run-store.ts";
+import type { ChangeRecorder } from "../../core/task/change-recorder.ts";
+import type { Call, PerformContext } from "../../core/task/engine.ts";
+import { defined } from "../../core/text/defined.ts";
+import { artifactOfFile } from "../disk/artifact-of.ts";
+import { settleChanges } from "./apply-changes.ts";
+import { treeOfCall, unpacked } from "./shared-workspace.ts";
+import { attemptPath } from "./worktree-task.ts";
+
+export type BringParts = Readonly<{
+  cwd: string;
+  home: string | undefined;
+  store: Pick<RunOutputs, "output" | "file" | "keep">;
+  policyOf(call: Call): Policy | undefined;
+  recorder?: ChangeRecorder;
+}>;
+
+/** Applies what tasks changed on other machines to the workspace of the run, one after the other. */
+export function changesBringer(
+  parts: BringParts,
+): (call: Call, context: PerformContext, outcome: Outcome) => Promise<Outcome> {
+  const appliedBy = new Map<string, string>();
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const next = last.then(work, work);
+    last = next.catch(() => {});
+    return next;
+  };
+  return async (call, context, outcome) => {
+    if (!outcome.changes?.returned) return outcome;
+    const { cwd, home, store, recorder } = parts;
+    const { returned: _returned, ...kept } = outcome.changes;
+    const notHere = (why: string): Outcome => {
+      const text = `The changes of "${call.path}" could not be brought back: ${why}. They are kept with the run.`;
+      context.emit({ type: "warning", code: "CHANGES_KEPT", text });
+      return { ...outcome, changes: kept };
+    };
+    const text = await store.output(call.run, attemptPath(call), "progress");
+    if (text === undefined) return notHere("the store has no patch");
+    const origin = await treeOfCall(call, cwd, home);
+    if ("unable" in origin) return notHere(origin.unable);
+    const own = await store.file(call.run, attemptPath(call), { kind: "patch" });
+    const patch = own ?? join(await mkdtemp(join(tmpdir(), "subcrew-changes-")), "returned.patch");
+    const bytes = unpacked((JSON.parse(text) as { patch: string }).patch);
+    await mkdir(dirname(patch), { recursive: true });
+    await writeFile(patch, bytes, { mode: 0o600 });
+    // What the patch says counts, not what its worker says about it.
+    const listed = await origin.repository.work(["apply", "--numstat", "-z", "-p1", patch], origin.tree);
+    if (!listed.ok) return notHere(listed.reason);
+    const changes = listed.text.split("\0").flatMap((line): FileChange[] => {
+      const path = line.split("\t")[2];
+      return path ? [{ path, how: "M", isRepository: false }] : [];
+    });
+    const policy = parts.policyOf(call);
+    const isDenied = policy && judgeChanges(policy, changes).decision === "deny";
+    const base = await realpath(cwd).catch(() => cwd);
+    const { claim: _claim, ...settling } = context;
+    const settled = await settleChanges(
+      {
+        changes,
+        patch,
+        artifact: await artifactOfFile(patch),
+        origin,
+        base: call.worktree ? movedInto(call.worktree, base) : base,
+        folder: join(patch, "none"), // the task's versions of files are on another machine
+      },
+      {
+        call,
+        isolation: { dirty: true, keep: false },
+        outcome,
+        policy: isDenied ? policy : createPolicy("bypass"), // its worker has asked about each change
+        context: settling,
+        appliedBy,
+        isKept: own !== undefined,
+        inTurn,
+        ...defined({ recorder }),
+      },
+    );
+    if (own === undefined) await rm(dirname(patch), { recursive: true, force: true });
+    const { changes: made, conflict } = settled;
+    return conflict ? { ...outcome, ...conflict, changes: made } : { ...outcome, changes: made };
+  };
+}

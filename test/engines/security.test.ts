@@ -1,0 +1,264 @@
+import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { chmodSync, chownSync, copyFileSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { objectsNamedIn } from "../../src/engines/objects/open-objects.ts";
+import { LARGE_BYTES, openArtifacts } from "../../src/engines/postgres/artifacts.ts";
+import { type Database, openDatabase } from "../../src/engines/postgres/database.ts";
+import { demandSchema, migrate } from "../../src/engines/postgres/migrate.ts";
+import { migrations } from "../../src/engines/postgres/migrations.ts";
+import { ENGINE_ROLES, grantRoles } from "../../src/engines/roles.ts";
+import { artifactOf } from "../../src/runtime/disk/artifact-of.ts";
+import { startPostgres, type TestServer } from "../support/postgres.ts";
+import { startS3 } from "../support/s3-server.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+
+let postgres: TestServer | string;
+let url = "";
+let owner: Database;
+const opened: Database[] = [];
+
+beforeAll(async () => {
+  postgres = await startPostgres();
+  if (typeof postgres === "string") return;
+  url = await postgres.fresh();
+  owner = open(url);
+}, 120_000);
+afterAll(async () => {
+  await Promise.all(opened.map((one) => one.close()));
+  if (postgres && typeof postgres !== "string") await postgres.stop();
+}, 60_000);
+beforeEach((context) => {
+  if (typeof postgres === "string") context.skip(postgres);
+});
+
+function open(address: string): Database {
+  const made = openDatabase(address, { connections: 2 });
+  opened.push(made);
+  return made;
+}
+
+describe("migrations", () => {
+  test("two processes that migrate at once apply each step once", async () => {
+    const empty = await (postgres as TestServer).empty();
+    const both = await Promise.all([migrate(open(empty)), migrate(open(empty))]);
+    expect(both.flat()).toEqual(migrations.map(({ name }) => name));
+  });
+
+  test("a newer schema is not migrated, and is used unless one of its steps needs a newer process", async () => {
+    const at = open(await (postgres as TestServer).fresh());
+    const later = [...migrations, { name: "later", sql: "create table later (x integer)" }];
+    expect(await migrate(at, later)).toEqual(["later"]);
+    await expect(migrate(at)).rejects.toThrow(/newer than this version of subcrew \(step \d+, and it knows \d+\)/);
+    await demandSchema(at);
+    await migrate(at, [...later, { name: "breaks", sql: "select 1", needs: later.length + 1 }]);
+    await expect(demandSchema(at)).rejects.toMatchObject({ code: "ENGINE_OUTDATED" });
+  });
+});
+
+describe("a role for each kind of process", () => {
+  const logins: Record<string, Database> = {};
+  beforeAll(async () => {
+    if (typeof postgres === "string") return;
+    expect(await grantRoles(owner)).toEqual({ granted: true });
+    for (const [kind, role] of Object.entries({ ...ENGINE_ROLES, other: ENGINE_ROLES.worker })) {
+      await owner.query(`create role login_${kind} login password 'pass' in role ${role}`);
+      const address = new URL(url);
+      [address.username, address.password] = [`login_${kind}`, "pass"];
+      logins[kind] = open(address.href);
+    }
+    const add =
+      "insert into subcrew.processes (id, host, pid, role, class, version, protocol) values ($1, 'h', 1, 'work', $2, 'v', 1)";
+    await logins["worker"]!.query(add, ["w1", "c1"]);
+    await logins["other"]!.query(add, ["w2", "c2"]);
+    await logins["coordinator"]!.query(
+      `insert into subcrew.calls (call, run, owner, run_epoch, state, needs, class, job) values ('r/a#1', 'r', 'o', 1, 'placed', '{}', 'c1', '{"agent":"mine"}')`,
+    );
+    await logins["coordinator"]!.query("insert into subcrew.events values ('r', 1, 1, '', '{}')");
+  });
+
+  test("the rights are granted once", async () => {
+    expect(await grantRoles(owner)).toEqual({ granted: false });
+  });
+
+  test("every table is closed by row security", async () => {
+    const [row] = await owner.query<{ open: string[] | null }>(
+      "select array_agg(relname::text) as open from pg_class where relnamespace = 'subcrew'::regnamespace and relkind = 'r' and not relrowsecurity",
+    );
+    expect(row?.open).toBeNull();
+  });
+
+  test("a worker takes a call of its own class and says what it did", async () => {
+    const { worker, other } = logins;
+    const take = "update subcrew.calls set state = 'taken', worker = $1 where call = 'r/a#1' returning job";
+    expect(await other!.query(take, ["w2"])).toEqual([]);
+    expect(await worker!.query(take, ["w1"])).toEqual([{ job: { agent: "mine" } }]);
+    const say = "insert into subcrew.facts values ('r/a#1', 1, $1, '[]')";
+    await worker!.query(say, [0]);
+    await expect(other!.query(say, [1])).rejects.toMatchObject({ code: "LOGIN_FAILED" });
+  });
+
+  test.each([
+    ["worker", "update subcrew.calls set job = '{}'"],
+    ["worker", "update subcrew.calls set class = 'c2'"],
+    [
+      "worker",
+      "insert into subcrew.calls (call, run, owner, run_epoch, state, needs) values ('x', 'r', 'o', 1, 'placed', '{}')",
+    ],
+    ["worker", "insert into subcrew.events values ('r', 2, 1, '', '{}')"],
+    ["worker", "update subcrew.runs set owner = null"],
+    ["worker", "insert into subcrew.commands (run, body, key) values ('r', '{}', gen_random_uuid())"],
+    ["worker", "insert into subcrew.mail (call, epoch, body, key) values ('r/a#1', 1, '[]', gen_random_uuid())"],
+    [
+      "worker",
+      "insert into subcrew.processes (id, host, pid, version, protocol, login) values ('w9', 'h', 1, 'v', 1, 'login_other')",
+    ],
+    ["worker", "drop table subcrew.events"],
+    ["reader", "insert into subcrew.commands (run, body, key) values ('r', '{}', gen_random_uuid())"],
+    ["reader", "delete from subcrew.events"],
+    ["coordinator", "alter table subcrew.calls disable row level security"],
+  ])("a %s cannot: %s", async (kind, sql) => {
+    await expect(logins[kind]!.query(sql)).rejects.toMatchObject({ code: "LOGIN_FAILED", message: /may not do this/ });
+  });
+
+  test("a worker does not change the row of another login's worker, and a reader reads", async () => {
+    expect(
+      await logins["worker"]!.query("update subcrew.processes set class = 'c1' where id = 'w2' returning id"),
+    ).toEqual([]);
+    expect(await logins["reader"]!.query("select seq from subcrew.events")).toEqual([{ seq: "1" }]);
+  });
+});
+
+describe("TLS by the address", () => {
+  const folder = mkdtempSync(join(tmpdir(), "subcrew-tls-"));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const file = (name: string): string => join(folder, name);
+  beforeAll(async () => {
+    if (typeof postgres === "string") return;
+    for (const name of ["server", "other"])
+      execFileSync(
+        "openssl",
+        [
+          "req",
+          "-x509",
+          "-newkey",
+          "ec",
+          "-pkeyopt",
+          "ec_paramgen_curve:prime256v1",
+          "-nodes",
+          "-days",
+          "2",
+          "-subj",
+          "/CN=localhost",
+          "-addext",
+          "subjectAltName=DNS:localhost",
+          "-keyout",
+          file(`${name}.key`),
+          "-out",
+          file(`${name}.crt`),
+        ],
+        { stdio: "ignore" },
+      );
+    const [{ data_directory: data } = { data_directory: "" }] = await owner.query<{ data_directory: string }>(
+      "show data_directory",
+    );
+    const { uid, gid } = statSync(data);
+    for (const name of ["server.key", "server.crt"]) {
+      copyFileSync(file(name), join(data, name));
+      chownSync(join(data, name), uid, gid);
+      chmodSync(join(data, name), 0o600);
+    }
+    await owner.query("alter system set ssl = on");
+    await owner.query("select pg_reload_conf()");
+  });
+  const address = (host: string, query: string): string => {
+    const made = new URL(url);
+    made.hostname = host;
+    made.search = query;
+    return made.href;
+  };
+
+  test("verify-full connects with the right authority, encrypted", async () => {
+    const at = open(address("localhost", `?sslmode=verify-full&sslrootcert=${file("server.crt")}`));
+    await expect
+      .poll(() => at.query("select ssl from pg_stat_ssl where pid = pg_backend_pid()").catch(String), {
+        timeout: 20_000,
+      })
+      .toEqual([{ ssl: true }]);
+  });
+
+  test.each([
+    ["another authority", "localhost", "other.crt"],
+    ["another name of the host", "127.0.0.1", "server.crt"],
+  ])("verify-full refuses %s with a sentence", async (_, host, authority) => {
+    const at = open(address(host, `?sslmode=verify-full&sslrootcert=${file(authority)}`));
+    await expect(at.query("select 1")).rejects.toMatchObject({
+      code: "ENGINE_UNREACHABLE",
+      message: /certificate of the engine/,
+    });
+  });
+
+  test("a wrong password is named as such, and is not shown", async () => {
+    const at = open(url.replace(/:[^:@]+@/, ":wrong-secret@"));
+    const error = await at.query("select 1").catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "LOGIN_FAILED" });
+    expect(String(error)).not.toContain("wrong-secret");
+  });
+});
+
+describe("large results", () => {
+  const small = "x".repeat(100);
+  const large = randomBytes(LARGE_BYTES).toString("hex");
+  const bucket = async (): Promise<Awaited<ReturnType<typeof startS3>>> => startS3({ KEYID: "secret/+key" });
+
+  test("a folder and a bucket hold what is over 1 MB, the database the rest, and both are read by their hash", async () => {
+    const s3 = await bucket();
+    const env = { AWS_ACCESS_KEY_ID: "KEYID", AWS_SECRET_ACCESS_KEY: "secret/+key" };
+    const folder = tempFolder();
+    try {
+      for (const place of [folder, `s3://box/a%20b/ü?endpoint=${s3.url}`]) {
+        await owner.query("truncate subcrew.artifacts cascade");
+        const store = openArtifacts(owner, objectsNamedIn({ ...env, SUBCREW_ARTIFACTS: place }));
+        s3.failNext(place === folder ? 0 : 2); // a busy server is asked again
+        for (const text of [small, large]) await store.put(artifactOf(text), Buffer.from(text));
+        const rows = await owner.query(
+          "select bytes::integer, body is null as outside from subcrew.artifacts order by bytes",
+        );
+        expect(rows).toEqual([
+          { bytes: small.length, outside: false },
+          { bytes: large.length, outside: true },
+        ]);
+        for (const text of [small, large]) expect(String(await store.get(artifactOf(text).hash))).toBe(text);
+        await expect(openArtifacts(owner).get(artifactOf(large).hash)).rejects.toThrow("outside of the database");
+      }
+      expect([s3.objects.size, s3.refused]).toEqual([1, []]);
+      const [name = ""] = s3.objects.keys();
+      s3.objects.set(name, Buffer.from("changed"));
+      const reading = objectsNamedIn({ ...env, SUBCREW_ARTIFACTS: `s3://box/a%20b/ü?endpoint=${s3.url}` });
+      await expect(openArtifacts(owner, reading).get(artifactOf(large).hash)).rejects.toThrow("was changed");
+      const wrong = objectsNamedIn({
+        ...env,
+        AWS_SECRET_ACCESS_KEY: "no",
+        SUBCREW_ARTIFACTS: `s3://box?endpoint=${s3.url}`,
+      });
+      await expect(openArtifacts(owner, wrong).put(artifactOf(large), Buffer.from(large))).rejects.toThrow(
+        "SignatureDoesNotMatch",
+      );
+      await owner.query("update subcrew.artifacts set created = now() - interval '2 hours'");
+      await openArtifacts(owner, reading).sweep();
+      expect(s3.objects.size).toBe(0);
+      expect(readdirSync(folder)).not.toEqual([]);
+    } finally {
+      s3.stop();
+    }
+  });
+
+  test.each([
+    ["relative/folder", "neither a folder nor a bucket"],
+    ["s3://box", "no key for it"],
+  ])("SUBCREW_ARTIFACTS=%s is refused with a sentence", (word, text) => {
+    expect(() => objectsNamedIn({ SUBCREW_ARTIFACTS: word })).toThrow(text);
+  });
+});
