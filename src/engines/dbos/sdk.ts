@@ -14,7 +14,7 @@ export async function loadDbos(): Promise<DbosSdk> {
     throw new CrewError(
       "MISSING_PEER",
       "An engine with workers needs the DBOS library.",
-      "Install it: npm install pg @dbos-inc/dbos-sdk.",
+      "Install it beside subcrew: npm install pg @dbos-inc/dbos-sdk.",
       { cause },
     );
   }

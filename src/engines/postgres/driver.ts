@@ -15,7 +15,7 @@ export async function loadDriver(): Promise<PostgresDriver> {
     throw new CrewError(
       "MISSING_PEER",
       "An engine on Postgres needs the Postgres client library.",
-      "Install it: npm install pg, and the libraries that `subcrew worker` asks for.",
+      "Install it beside subcrew: npm install pg @dbos-inc/dbos-sdk.",
       { cause },
     );
   }
