@@ -4,6 +4,7 @@ import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { createCrew, defineAgent } from "../dist/index.js";
+import { readRecordedRun } from "../dist/runtime/resume/recorded-run.js";
 import { createFolderStore } from "../dist/runtime/store/folder-store.js";
 import { encodeLines } from "../dist/runtime/store/journal-line.js";
 import { depthOf, idOf, planOf, randomGraph } from "./executor/graph.mjs";
@@ -154,7 +155,7 @@ async function dag(url) {
   };
 }
 
-/** Reading a journal of 182 MB to resume its run, beside a plain read and parse. @returns {Promise<Report>} */
+/** Reading and folding a journal of 182 MB to resume its run, beside a plain read and parse. @returns {Promise<Report>} */
 async function resume() {
   const home = mkdtempSync(join(root, "journal-"));
   const store = createFolderStore(home);
@@ -188,7 +189,7 @@ async function resume() {
     return { seconds: wall / 1_000, megabytes: (most - before) / 1e6, blockedMs: delay.max / 1e6 };
   };
   // First: what a process has taken once, it keeps, so the second of the two looks smaller.
-  const ours = await measure(() => store.readWhole(run));
+  const ours = await measure(() => readRecordedRun(store, run));
   const plain = await measure(async () =>
     readFileSync(file, "utf8")
       .split("\n")

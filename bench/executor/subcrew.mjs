@@ -17,8 +17,14 @@ const built = (file) => import(new URL(`../../dist/${file}`, import.meta.url).hr
 // What is measured is dist; what is checked are the types of the source it was made from.
 const { Run } = /** @type {typeof import("../../src/runtime/run/run.ts")} */ (await built("runtime/run/run.js"));
 const { drive } = /** @type {typeof import("../../src/runtime/run/drive.ts")} */ (await built("runtime/run/drive.js"));
-const { memoryJournal, openJournal, readJournal } = /** @type {typeof import("../../src/runtime/store/journal.ts")} */ (
+const { openJournal } = /** @type {typeof import("../../src/runtime/store/journal.ts")} */ (
   await built("runtime/store/journal.js")
+);
+const { createMemoryStore } = /** @type {typeof import("../../src/runtime/store/memory-store.ts")} */ (
+  await built("runtime/store/memory-store.js")
+);
+const { readJournal } = /** @type {typeof import("../../src/runtime/store/read-journal.ts")} */ (
+  await built("runtime/store/read-journal.js")
 );
 const { localEngine } = /** @type {typeof import("../../src/engines/local.ts")} */ (await built("engines/local.js"));
 const { createRedactor } = /** @type {typeof import("../../src/core/secrets/redact.ts")} */ (
@@ -82,7 +88,7 @@ export async function execute(plan, options) {
 }
 
 /** @type {OpenJournal} */
-const inMemory = async (_run, listener) => memoryJournal(listener);
+const inMemory = (run, listener) => createMemoryStore().open(run, listener);
 
 /**
  * Journals as files in a folder of their own, synced as those of a real run.
@@ -126,8 +132,8 @@ export async function interrupted(plan, perform, before) {
   await start(plan, {
     perform,
     concurrency: before === "first" ? Number.POSITIVE_INFINITY : 8,
-    journal: async (_run, listener) =>
-      memoryJournal({
+    journal: (run, listener) =>
+      inMemory(run, {
         ...listener,
         kept: (batch) => {
           events.push(...batch);
@@ -145,4 +151,7 @@ export async function interrupted(plan, perform, before) {
  * @param {readonly KeptEvent[]} past
  * @returns {OpenJournal}
  */
-export const holding = (past) => async (_run, listener) => ({ ...memoryJournal(listener), read: async () => past });
+export const holding = (past) => async (run, listener) => ({
+  ...(await inMemory(run, listener)),
+  read: async () => past,
+});
