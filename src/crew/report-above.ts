@@ -23,8 +23,8 @@ export async function budgetBelow(store: RunStore, above: RunAbove, own: BudgetL
   if (left.maxSpawns === 0)
     throw new CrewError(
       "TOO_MANY_RUNS",
-      `${above.task} started this run, and its run may start ${limits.maxSpawns} agents, which it has done.`,
-      "Allow more with --max-spawns in the run above, or start this one outside of it.",
+      `The run of the task ${above.task}, which started this run, has reached its limit of ${limits.maxSpawns} agents.`,
+      "Raise --max-spawns of that run, or start this run outside of it.",
     );
   // This run is the first of the agents that it may start.
   return left.maxSpawns === undefined ? left : { ...left, maxSpawns: left.maxSpawns - 1 };

@@ -41,7 +41,7 @@ export function describeAgents(
 
 const asItem = (name: string, text: string): string => (text === "" ? `- ${name}` : `- ${name}: ${text}`);
 
-/** What a text takes where it is sent. */
+/** The size of a text in bytes, as it is sent. */
 export const bytesOf = (text: string): number => Buffer.byteLength(text);
 
 /** The description in one line, and whether the agent only looks. */

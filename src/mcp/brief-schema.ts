@@ -12,6 +12,7 @@ const rare: ReadonlySet<string> = new Set([
   "cwd",
   "fork",
   "gitContext",
+  "images",
   "inputs",
   "isolationDirty",
   "isolationKeep",

@@ -56,7 +56,7 @@ export type ServedRuns = Readonly<{
 
 /** The maximum number of unfinished runs per client. */
 const MOST_ACTIVE = 200;
-/** How many that have ended are remembered; all of them are kept on disk. */
+/** Maximum number of ended runs in memory; the store has all of them. */
 const MOST_REMEMBERED = 1_000;
 const CLOSE_MS = 1_500;
 

@@ -118,14 +118,14 @@ export function checkNode(id: string, node: Node, { has, ids, outer, depth }: Pl
   if (foreign !== undefined) {
     throw new CrewError(
       "PLAN_UNKNOWN_NEED",
-      `Node "${id}" gathers "${foreign}", which is outside of its loop.`,
+      `Node "${id}" depends on "${foreign}", which is outside of its loop.`,
       `Refer to {${foreign}} in a task of the loop instead.`,
     );
   }
   if (node.kind === "join" && node.pick === "first" && (node.count ?? 1) > new Set(node.needs).size) {
     throw new CrewError(
       "PLAN_INVALID",
-      `Node "${id}" wants ${node.count} successes and gathers only ${new Set(node.needs).size}.`,
+      `Node "${id}" wants ${node.count} successes and depends on only ${new Set(node.needs).size}.`,
       "Lower `count` or add nodes to its needs.",
     );
   }

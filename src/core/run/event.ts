@@ -130,7 +130,7 @@ export type Fact =
       agent: string;
       hash: string;
       model: string;
-      /** The content of the hash, recorded once per process. */
+      /** The agent that `hash` was computed from. A process records it with the first event that has this hash. */
       definition?: Agent;
       rights?: readonly string[];
     }

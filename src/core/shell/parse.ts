@@ -266,7 +266,7 @@ function readQuoted(reader: Reader): { text: string; open: boolean } {
   }
 }
 
-/** Consumes a `$`: returns it where it is literal, and `undefined` where it starts an expansion. */
+/** Consumes a `$` and the expansion that it starts, and returns ""; returns "$" where it is a plain character. */
 function readExpansion(reader: Reader, inQuotes: boolean): "" | "$" {
   const rest = reader.line.slice(reader.at + 1, reader.at + 200);
   if (rest.startsWith("((")) throw new Unreadable("it uses arithmetic, $((");

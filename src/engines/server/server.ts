@@ -115,7 +115,11 @@ async function serverUser(): Promise<{ uid: number; gid: number } | undefined> {
   const users = (await readRegularText("/etc/passwd").catch(() => "")).split("\n").map((line) => line.split(":"));
   const found = users.find(([name]) => name === "postgres") ?? users.find(([name]) => name === "nobody");
   if (!found)
-    throw new CrewError("ENGINE_UNREACHABLE", "Postgres does not run as root.", "Start it as an ordinary user.");
+    throw new CrewError(
+      "ENGINE_UNREACHABLE",
+      "Postgres cannot be started as root.",
+      "Run this command as an ordinary user.",
+    );
   return { uid: Number(found[2]), gid: Number(found[3]) };
 }
 

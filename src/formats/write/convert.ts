@@ -34,7 +34,7 @@ export function convert(read: ReadAgent, to: string): ConvertedAgent {
   throw new CrewError(
     "BAD_AGENT",
     `"${read.agent.name}" cannot be written as ${to}: ${made.message}`,
-    "Change it first.",
+    "Change this in the agent file, then convert it again.",
   );
 }
 

@@ -9,7 +9,7 @@ export type ModelWords = Readonly<{
   words?: Readonly<Record<string, string>>;
   /** Providers whose models go by their id alone; `any`: all of them. Absent: `provider/model`. */
   bare?: readonly string[] | "any";
-  /** Only `provider/model` is understood: an id alone gets its provider, and one of which that is unknown has no name there. */
+  /** The tool reads only `provider/model`: an id alone gets its provider, and a model of an unknown provider cannot be written. */
   qualified?: true;
   /** Which ids without a provider are understood; absent: all. */
   knows?: RegExp;

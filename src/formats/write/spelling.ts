@@ -13,7 +13,7 @@ export type Spelling = Readonly<{
   rules?: boolean;
 }>;
 
-/** The words for some tools, each once. What has no word is left out. */
+/** The names of tools in the target format, without duplicates. Tools that have no name there are left out. */
 export function spelled(tools: readonly string[], spelling: Spelling): string[] {
   return [...new Set(tools.flatMap((tool) => wordFor(tool, spelling) ?? []))];
 }

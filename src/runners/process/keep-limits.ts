@@ -6,7 +6,7 @@ import { GRACE_MS, type Limits } from "../../core/vocabulary/limits.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import type { ResourceUse } from "../../runtime/commands/process-meter.ts";
 
-/** What limits are kept with. */
+/** A process whose limits are enforced: how to measure it, and what to do when a limit is exceeded. */
 export type WatchedProcess = Readonly<{
   used(): Promise<ResourceUse>;
   /** Resolves when the place of the task shows that it still works. */

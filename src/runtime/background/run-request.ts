@@ -28,7 +28,11 @@ export async function writeRequest(store: RunStore, asked: BackgroundRequest): P
 export async function readRequest(store: RunStore, run: string): Promise<BackgroundRequest> {
   const text = await store.document(run, "request");
   if (text === undefined)
-    throw new CrewError("UNKNOWN_RUN", `There is no run request in ${store.place(run)}.`, "Start it again with --bg.");
+    throw new CrewError(
+      "UNKNOWN_RUN",
+      `The background run cannot start: its request is missing in ${store.place(run)}.`,
+      "Start the run again with --bg.",
+    );
   return parseAs<BackgroundRequest>(request, JSON.parse(text) as unknown, { code: "BAD_FILE", what: "run request" });
 }
 

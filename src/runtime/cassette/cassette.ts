@@ -64,7 +64,11 @@ export type RecordedRequest = Cassette["turns"][number]["asked"];
 /** Reads a recording. */
 export async function readCassette(file: string): Promise<Cassette> {
   const text = await readRegularText(file, 2 ** 29).catch((error: unknown) => {
-    throw new CrewError("BAD_FILE", `The recording cannot be read: ${messageOf(error)}.`, "Make one with --record.");
+    throw new CrewError(
+      "BAD_FILE",
+      `The recording ${file} cannot be read: ${messageOf(error)}.`,
+      "Check the path, or make a recording with --record.",
+    );
   });
   return parseCassette(text, file);
 }

@@ -28,7 +28,7 @@ import { fingerprint, type Protection, protectionOf } from "./protected-mounts.t
 /** A command that is about to start. */
 export type CommandScope = Readonly<{
   run: string;
-  /** What is in the environment of everything that it starts. */
+  /** A value in the environment of every process that the command starts, by which its processes are found. */
   marker: string;
   roots: readonly Omit<GuardedRoot, "skipped">[];
   /** The current rules of the person, which may allow protected places. */

@@ -18,7 +18,7 @@ export type ScannedRoot = Readonly<{
   root: string;
   place: string;
   homes: readonly HomeAnchor[];
-  /** Folders that are left out. */
+  /** Folders that the scan does not enter. */
   skipped: readonly string[];
 }>;
 

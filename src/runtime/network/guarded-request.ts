@@ -289,8 +289,8 @@ function proxyUrl(text: string): URL {
   if (url?.protocol === "http:" || url?.protocol === "https:") return url;
   throw new CrewError(
     "BAD_INPUT",
-    "The proxy is not an http or https address.",
-    "Write it such as http://proxy.example:3128.",
+    "The address of the proxy (network.proxy, HTTPS_PROXY or HTTP_PROXY) is not an http or https URL.",
+    "Use an address such as http://proxy.example:3128.",
   );
 }
 

@@ -58,8 +58,8 @@ function checkedTask(state: State, path: string, { retryFailed }: ResumedPart): 
   if (open !== undefined)
     throw new CrewError(
       "RUN_BUSY",
-      `"${top}" needs "${open}", which is not done.`,
-      `Resume that one, and "${top}" follows: subcrew resume ${run}/${open}`,
+      `The task "${top}" depends on the task "${open}", which has not finished.`,
+      `Resume that task, and "${top}" follows: subcrew resume ${run}/${open}`,
     );
   return top;
 }

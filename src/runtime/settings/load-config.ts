@@ -101,10 +101,14 @@ function textAt(path: string): string {
   try {
     const opened = openText(path);
     if ("text" in opened) return opened.text;
-    throw new CrewError("BAD_CONFIG", `${path}: ${opened.problem.message}`, "Correct or remove it.");
+    throw new CrewError("BAD_CONFIG", `${path}: ${opened.problem.message}`, "Correct the file, or delete it.");
   } catch (error) {
     if (error instanceof CrewError) throw error;
-    throw new CrewError("BAD_CONFIG", `${path} cannot be read: ${messageOf(error)}`, "Correct or remove it.");
+    throw new CrewError(
+      "BAD_CONFIG",
+      `${path} cannot be read: ${messageOf(error)}`,
+      "Correct its permissions, or delete the file.",
+    );
   }
 }
 

@@ -77,7 +77,11 @@ export function openTrust(file: string): TrustStore {
     },
     grant: async (root, grant, contents = new Map()) => {
       if (isDamaged(file))
-        throw new CrewError("BAD_FILE", `${file} is damaged, so nothing is written over it.`, "Correct or remove it.");
+        throw new CrewError(
+          "BAD_FILE",
+          `${file} is damaged, so nothing is written over it.`,
+          "Correct the file, or delete it.",
+        );
       projects[root] = grant;
       await mkdir(texts, { recursive: true, mode: 0o700 });
       for (const [hash, text] of contents) await writeAtomic(join(texts, hash), text);

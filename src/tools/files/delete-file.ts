@@ -46,7 +46,7 @@ export const deleteFile = defineTool({
   },
 });
 
-/** Empties a folder bottom-up. Each step reopens the folder and checks what it opened. */
+/** Deletes the content of a folder, deepest entries first. Each step opens the entry again and checks that it is still inside. */
 async function clear(context: ToolContext, { path, real, at }: ContainedPath): Promise<number> {
   const { cwd, signal, access } = context;
   const root = await rootOf(real.slice(0, real.length - path.length) || cwd);

@@ -227,7 +227,9 @@ test("a task whose need is not done cannot be resumed alone, and the error names
   const { crew } = stage(home, { a: [hang], c: ["never"] });
   const run = crew.run(team(["a"], ["c", "a"]));
   await at(run, [turnOf("a", 1), () => run.pause("later")]);
-  await expect(async () => crew.resume(run.id, { task: "c" })).rejects.toThrow('"c" needs "a", which is not done.');
+  await expect(async () => crew.resume(run.id, { task: "c" })).rejects.toThrow(
+    'The task "c" depends on the task "a", which has not finished.',
+  );
 });
 
 test("a task of an idle run is cancelled for good, and its dependants are skipped", async () => {

@@ -143,7 +143,7 @@ const plans: readonly Row[] = [
   plan(
     "more successes than nodes",
     { nodes: { a: { kind: "join", needs: ["b"], pick: "first", count: 2 }, b: task() }, output: "a" },
-    'Node "a" wants 2 successes and gathers only 1.',
+    'Node "a" wants 2 successes and depends on only 1.',
     "Lower `count` or add nodes to its needs.",
   ),
   plan(

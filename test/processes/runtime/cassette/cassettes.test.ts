@@ -90,7 +90,7 @@ describe("subcrew run --replay", () => {
   });
 
   test.for([
-    [["--replay", "nowhere.json"], "The recording cannot be read"],
+    [["--replay", "nowhere.json"], "nowhere.json cannot be read"],
     [["--replay", "a.json"], "recording"],
     [["--record", "x", "--replay", "y"], "cannot be combined"],
     [["--replay-until", "2"], "requires --replay"],
