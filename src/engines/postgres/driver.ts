@@ -15,7 +15,7 @@ export async function loadDriver(): Promise<PostgresDriver> {
     throw new CrewError(
       "MISSING_PEER",
       "An engine on Postgres needs the Postgres client library.",
-      "Install it beside subcrew: npm install pg @dbos-inc/dbos-sdk.",
+      "Install it beside subcrew: npm install pg, and for workers the library that `subcrew worker` names.",
       { cause },
     );
   }

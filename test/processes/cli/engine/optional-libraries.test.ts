@@ -22,6 +22,6 @@ test("where the libraries of an engine are not installed, other commands work, a
   for (const command of ["ps", "worker"])
     expect(run(command, "--engine", "postgres://127.0.0.1:1/x")).toEqual({
       code: 2,
-      said: expect.stringContaining("npm install pg @dbos-inc/dbos-sdk"),
+      said: expect.stringContaining("npm install pg"),
     });
 });
