@@ -43,6 +43,8 @@ export type ProviderServerOptions = Readonly<{
   record?: boolean;
   /** True: it has a prefix cache, and the usage of a turn that gives none follows from it. */
   cache?: boolean;
+  /** The models that it lists at `/v1/models` and `/v1beta/models`; without them it has no such list. */
+  models?: readonly string[];
 }>;
 
 export type ProviderServer = Readonly<{
@@ -62,7 +64,7 @@ export type ProviderServer = Readonly<{
  */
 export async function startProviderServer(
   script: ProviderScript,
-  { port = 0, latencyMs = 0, record = true, cache = false }: ProviderServerOptions = {},
+  { port = 0, latencyMs = 0, record = true, cache = false, models }: ProviderServerOptions = {},
 ): Promise<ProviderServer> {
   const requests: ProviderRequest[] = [];
   const closing = new AbortController();
@@ -71,6 +73,10 @@ export async function startProviderServer(
 
   const handle = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const path = (req.url ?? "").split("?")[0] ?? "";
+    if (models !== undefined && req.method === "GET" && path.endsWith("/models")) {
+      sendJson(res, 200, { object: "list", data: models.map((id) => ({ id, object: "model" })) });
+      return;
+    }
     const wire = wires.find(({ matches }) => matches(path));
     const body = await bodyOf(req);
     if (wire === undefined || body === undefined) {

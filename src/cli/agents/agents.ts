@@ -85,7 +85,7 @@ export const agents: CliCommand = {
       ],
       examples: [
         ["subcrew agents explain explore", "everything about one agent"],
-        ["subcrew agents explain explore --as-tool", "what it is for whoever may start it"],
+        ["subcrew agents explain explore --as-tool", "what a calling agent is told about it"],
         ["subcrew agents explain explore --model fast --tools read_file", "and what a call would change"],
       ],
       act: later(async () => (await import("./explain.ts")).explainAgentCommand),

@@ -285,7 +285,7 @@ export function runningOptions(): Option[] {
     new Option("--yes", "approve whatever asks for approval"),
     new Option("--reuse", "use results of earlier runs where agent, input, model, tools and files are the same"),
     new Option("--bg", "run in the background; survives closing the terminal; its questions wait in `subcrew inbox`"),
-    new Option("--unattended", "nobody answers questions: a task that has to ask fails, also with --bg"),
+    new Option("--unattended", "do not wait for answers: a task that has to ask fails, also with --bg"),
     new Option("--answer-timeout <span>", "how long a question waits for its answer (default: for ever)").argParser(
       spanOf("--answer-timeout", "10m"),
     ),

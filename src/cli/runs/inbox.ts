@@ -70,7 +70,7 @@ export const inbox: CliCommand = {
       "RUN[/TASK]",
       ["run_4k2x --always", "agree, also to the same call later in this run"],
       [
-        new Option("--always", "the very same needs no answer any more"),
+        new Option("--always", "do not ask about exactly the same call again"),
         new Option(
           "--scope <whom>",
           "with --always: in this run, in this project, or everywhere (default: run)",
@@ -97,7 +97,7 @@ export const inbox: CliCommand = {
       (text) => ({ approve: false, ...(text !== "" && { text }) }),
     ),
     export: {
-      description: "Prints what was decided about calls as permission rules, for runs where nobody is there to ask.",
+      description: "Prints your decisions about calls as permission rules, for runs without a person to ask.",
       words: "[runs...]",
       usage: "[RUN...]",
       options: [jsonOption()],

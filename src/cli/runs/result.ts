@@ -9,7 +9,7 @@ import { jsonOption } from "../base/flags.ts";
 
 /** `subcrew result RUN` */
 export const result: CliCommand = {
-  description: "Prints what a run, or one task of it, came to. The exit code is that of the run.",
+  description: "Prints the result of a run or of one of its tasks. The exit code is that of the run.",
   words: "[run]",
   usage: "RUN[/TASK]",
   options: [jsonOption()],

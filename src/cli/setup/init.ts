@@ -73,8 +73,8 @@ type Agree = (question: string) => Promise<boolean>;
 function offered({ keys, servers, configured }: Survey, named: string | undefined): string | undefined {
   if (named !== undefined) return named;
   if (configured !== undefined || keys.some(({ accepted }) => accepted)) return undefined;
-  const [server] = servers;
-  return server && `${server.provider}/${server.models[0]!}`;
+  const server = servers.find(({ suggested }) => suggested !== undefined);
+  return server && `${server.provider}/${server.suggested!}`;
 }
 
 async function settings(found: Survey, flags: Flags, agree: Agree): Promise<Step[]> {

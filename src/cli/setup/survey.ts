@@ -5,8 +5,14 @@ import { type Host, hostsHere } from "./hosts.ts";
 
 /** A provider that has a key, and what it said to it. */
 export type AnsweredKey = Readonly<{ provider: string; because: string; accepted: boolean; why: string }>;
-/** A local model server that answers. */
-export type FoundServer = Readonly<{ provider: string; address: string; models: readonly string[] }>;
+/** A server that answers without a key; `models` lists those that can hold a conversation first. */
+export type FoundServer = Readonly<{
+  provider: string;
+  address: string;
+  models: readonly string[];
+  /** The model that can be offered as the default. */
+  suggested?: string;
+}>;
 
 /** What `init` found on this machine. */
 export type Survey = Readonly<{
@@ -41,15 +47,22 @@ export async function survey(crew: Crew, signal: AbortSignal): Promise<Survey> {
 }
 
 function keysIn({ providers }: ModelOverview): AnsweredKey[] {
-  return providers.flatMap(({ name, local, usable, because, probe }) =>
-    !local && usable && probe ? [{ provider: name, because, accepted: probe.state === "answers", why: probe.why }] : [],
+  return providers.flatMap(({ name, local, keyless, usable, because, probe }) =>
+    !local && !keyless && usable && probe
+      ? [{ provider: name, because, accepted: probe.state === "answers", why: probe.why }]
+      : [],
   );
 }
 
 function serversIn({ providers }: ModelOverview): FoundServer[] {
-  return providers.flatMap(({ name, local, baseURL, probe }) =>
-    local && probe?.state === "answers" && probe.models.length > 0
-      ? [{ provider: name, address: baseURL, models: probe.models }]
-      : [],
-  );
+  return providers.flatMap(({ name, local, keyless, baseURL, probe }) => {
+    if (!(local || keyless) || probe?.state !== "answers" || probe.models.length === 0) return [];
+    const talking = probe.models.filter(canTalk);
+    const models = [...talking, ...probe.models.filter((model) => !canTalk(model))];
+    return [{ provider: name, address: baseURL, models, ...(talking[0] !== undefined && { suggested: talking[0] }) }];
+  });
 }
+
+/** Servers list models for embeddings, ranking, speech and pictures beside the others; only their names tell them apart. */
+const canTalk = (model: string): boolean =>
+  !/embed|rerank|whisper|\b(?:tts|asr|bge|gte|e5|clip|minilm|stable-diffusion|sdxl|flux)\b/i.test(model);

@@ -17,7 +17,7 @@ export const trust: CliCommand = {
   examples: [
     ["subcrew trust", "look, then say yes or no"],
     ["subcrew trust --yes", "in a script, once you know what is in there"],
-    ["subcrew trust --revoke", "nothing of this project counts any more"],
+    ["subcrew trust --revoke", "stop using the files of this project"],
   ],
   notes: `What is trusted is the project's folder, and in it each file as it is now: a file that changes or comes
 later has to be agreed to again. Files of a project that is not trusted are listed and never run.`,

@@ -26,6 +26,8 @@ export type ProviderView = Readonly<{
   baseURLFrom?: string;
   /** It runs on this machine and needs no key. */
   local: boolean;
+  /** It is used without a key. */
+  keyless: boolean;
   /** The models that the provider listed; absent: it was not asked. */
   probe?: ProviderProbe;
 }>;
@@ -67,6 +69,7 @@ export function overviewOf(registry: ModelRegistry): ModelOverview {
         keys,
         baseURL: withoutLogin(endpoint.baseURL),
         local: endpoint.local,
+        keyless: status.usable && endpoint.key === undefined,
         ...from,
       };
     }),

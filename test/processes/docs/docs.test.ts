@@ -62,6 +62,7 @@ const steady = (text: string): string =>
   text
     .replaceAll(/run_[a-z0-9]{12}/g, "run_8k2m4x7q1z5c")
     .replaceAll(/\d+(\.\d+)?(ms| ms|s\b| s\b)/g, "1s")
+    .replaceAll(/\d+(\.\d+)?k? tokens/g, "1 tokens")
     .trim();
 
 describe.each(pages.filter((page) => blocksOf(page).some(({ language }) => language === "sh")))("%s", (page) => {
@@ -74,8 +75,11 @@ describe.each(pages.filter((page) => blocksOf(page).some(({ language }) => langu
         mkdirSync(dirname(join(at.workspace, file)), { recursive: true });
         writeFileSync(join(at.workspace, file), block.text);
       }
-      if (block.mark === "output")
-        expect({ where: where(block), text: steady(last?.stdout ?? "") }).toEqual({
+      if (block.mark === "output" || block.mark === "progress")
+        expect({
+          where: where(block),
+          text: steady((block.mark === "output" ? last?.stdout : last?.stderr) ?? ""),
+        }).toEqual({
           where: where(block),
           text: steady(block.text),
         });

@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { type ProviderServer, startProviderServer } from "../../../../src/testing/provider-server.ts";
 import { registerHost } from "../../../../src/cli/setup/register-host.ts";
 import { tempFolder } from "../../../support/temp-folder.ts";
 import { place } from "../../command.ts";
@@ -44,23 +43,57 @@ test("Codex gets a table at the end of its file, and a missing file is made", as
   expect(readFileSync(join(home, "b", host.file), "utf8")).toBe(`model = "x"\n\n${table}`);
 });
 
+/** A local model server: it lists these models and answers each question with the name of the model that it was asked as. */
+async function localServer(...models: readonly string[]): Promise<ProviderServer> {
+  const server = await startProviderServer(({ model }) => `${model} says: watered on Monday.`, { models });
+  onTestFinished(() => server.close());
+  return server;
+}
+
 test("init offers the model of a local server that answers, makes an agent, and overwrites nothing", async () => {
-  const server = createServer((_, response) => {
-    response.writeHead(200, { "content-type": "application/json" });
-    response.end(JSON.stringify({ data: [{ id: "small" }, { id: "large" }] }));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
+  const server = await localServer("nomic-embed-text:latest", "small", "large");
   const here = place();
-  const env = { VLLM_BASE_URL: `http://127.0.0.1:${port}/v1` };
-  const refused = await here.run(["init"], { env });
+  const env = { VLLM_BASE_URL: `${server.url}/v1` };
+  const refused = await here.run(["init"], { env, shared: true });
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining("Add --yes") as string });
-  const first = await here.run(["init", "--yes", "--json"], { env });
+  const first = await here.run(["init", "--yes", "--json"], { env, shared: true });
   const { done } = JSON.parse(first.stdout) as { done: readonly { about: string; file: string }[] };
   const fileOf = (about: string): string => readFileSync(done.find((each) => each.about === about)?.file ?? "", "utf8");
   expect(fileOf("settings")).toContain("model: vllm/small");
   expect(fileOf("agent")).toContain("name: helper");
-  const again = await here.run(["init", "--yes"], { env });
+  const again = await here.run(["init", "--yes"], { env, shared: true });
   expect(again.stdout).toContain("(kept as it is)");
+
+  // The first answer comes from it; before that it was asked for its list alone.
+  expect(server.requests).toEqual([]);
+  const answer = await here.run(["run", "helper", "When were the plants watered?"], { env, shared: true });
+  expect(answer).toMatchObject({ code: 0, stdout: "small says: watered on Monday.\n" });
+});
+
+test("init finds a server that only the settings name, and offers no model that cannot talk", async () => {
+  const [own, embedding] = [await localServer("llama-3.2-3b"), await localServer("text-embedding-nomic-embed-text-v1.5")];
+  const here = place();
+  const config = join(here.env["SUBCREW_HOME"]!, "config.yaml");
+  mkdirSync(here.env["SUBCREW_HOME"]!, { recursive: true });
+  writeFileSync(config, `providers:\n  house: { baseURL: "${own.url}/v1" }\n`);
+  const env = { LMSTUDIO_BASE_URL: `${embedding.url}/v1` };
+  const { stdout } = await here.run(["init", "--yes", "--no-agent"], { env, shared: true });
+  expect(stdout).toContain(`Server   house at ${own.url}/v1: llama-3.2-3b\n`);
+  expect(stdout).toContain("Keys     none");
+  expect(readFileSync(config, "utf8")).toContain("model: house/llama-3.2-3b");
+  const models = await here.run(["models"], { env });
+  expect(models.stdout).toMatch(/house +ready +1 model/);
+});
+
+test("a newcomer with a key gets a first answer, a first agent and a first team from the provider", async () => {
+  const server = await localServer("claude-haiku-4-5");
+  const env = { ANTHROPIC_API_KEY: "local-provider-key", ANTHROPIC_BASE_URL: server.url };
+  const team = "team:\n  tasks:\n    - { id: find, task: Find it. }\n    - { id: sum, task: Sum it up., depends: [find] }\n";
+  const here = place({ "team.yaml": team });
+  const said = expect.stringMatching(/(^|\n)claude-[a-z0-9-]+ says: watered on Monday\.\n$/) as string;
+  for (const line of ["run explore When?", "agents new gardener", "run gardener When?", "team --input team.yaml"]) {
+    const ended = await here.run(line.split(" "), { env, shared: true });
+    expect(ended, line).toMatchObject({ code: 0, ...(line.startsWith("agents") ? {} : { stdout: said }) });
+  }
+  expect(server.requests).toHaveLength(4);
 });
