@@ -8,6 +8,25 @@ const root = join(import.meta.dirname, "../..");
 const at = (cwd: string, file: string, ...args: readonly string[]): string =>
   execFileSync(file, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
 
+/** A person who has just installed the command: an empty home, and a folder with one file. */
+function firstAnswer(prefix: string): string {
+  const home = tempFolder({ "work/notes.txt": "The plants were watered on Monday.\n" });
+  const env = { PATH: `${join(prefix, "bin")}:${process.env["PATH"] ?? ""}`, HOME: home };
+  const options = { cwd: join(home, "work"), env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] } as const;
+  expect(execFileSync("subcrew", ["--version"], options)).toMatch(/^\d+\.\d+\.\d+\n$/);
+  return execFileSync("subcrew", ["run", "explore", "When were the plants watered?"], options);
+}
+
+test("a clone is installed as README says", () => {
+  const folder = tempFolder();
+  const [clone, prefix] = [join(folder, "clone"), join(folder, "prefix")];
+  at(folder, "git", "clone", "--quiet", root, clone);
+  at(clone, "npm", "ci", "--no-audit", "--no-fund");
+  at(clone, "npm", "run", "build");
+  at(clone, "npm", "install", "--global", "--prefix", prefix, ".");
+  expect(firstAnswer(prefix)).toContain("notes.txt:1");
+}, 900_000);
+
 test("npm installs the packed tarball: the command on the path, and the library in a project", () => {
   const folder = tempFolder();
   const [{ filename }] = JSON.parse(at(root, "npm", "pack", "--json", "--pack-destination", folder)) as [
@@ -15,7 +34,7 @@ test("npm installs the packed tarball: the command on the path, and the library 
   ];
   const tarball = join(folder, filename);
   at(folder, "npm", "install", "--global", "--prefix", join(folder, "prefix"), tarball);
-  expect(at(folder, join(folder, "prefix/bin/subcrew"), "--version")).toMatch(/^\d+\.\d+\.\d+\n$/);
+  expect(firstAnswer(join(folder, "prefix"))).toContain("notes.txt:1");
 
   const project = join(folder, "project");
   mkdirSync(project);

@@ -43,10 +43,10 @@ function sections({
     ["Shortcuts", shortcuts.map(nameRow)],
     [
       "Providers",
-      providers.map(({ name, usable, because, baseURL, baseURLFrom, probe }) => ({
+      providers.map(({ name, usable, because, baseURL, baseURLFrom, keyless, probe }) => ({
         name,
         state: usable ? STATES[probe?.state ?? "unclear"] : "no key",
-        because: probe === undefined ? because : probe.why,
+        because: probe === undefined ? because : keyless ? `${probe.why}${namesOf(probe.models)}` : probe.why,
         address: baseURLFrom === undefined ? baseURL : `${baseURL} (${baseURLFrom})`,
       })),
     ],
@@ -54,5 +54,9 @@ function sections({
 }
 
 const STATES = { answers: "ready", refused: "refused", silent: "no answer", unclear: "unclear" } as const;
+
+/** The first models that a server of one's own has; what a provider sells would be a long list. */
+const namesOf = (models: readonly string[]): string =>
+  models.length === 0 ? "" : `: ${models.slice(0, 3).join(", ")}${models.length > 3 ? ", ..." : ""}`;
 
 const nameRow = ({ name, model, because }: NameView): Row => ({ name, model: model ?? "-", because });

@@ -4,6 +4,7 @@ import { createRedactor } from "../../core/secrets/redact.ts";
 import { defined } from "../../core/text/defined.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
+import { widthOf } from "../../core/view/fit.ts";
 import type { Look } from "../../core/view/look.ts";
 
 /** How a command reports a failure. */
@@ -19,12 +20,39 @@ export function report(thrown: unknown, { json, look }: ReportOptions): number {
   if (json) {
     process.stderr.write(`${jsonText({ type: "error", code, message, hint, ...defined({ stack }) })}\n`);
   } else {
-    const lines = [message, ...(hint === "" ? [] : [`  ${hint}`]), ...(stack === undefined ? [] : [stack])];
-    process.stderr.write(`${look.colors.red("subcrew:")} ${lines.map(sanitize).join("\n")}\n`);
+    const text = errorText({ message, hint }, process.stderr.isTTY ? process.stderr.columns || 80 : undefined);
+    const [name = "", rest = ""] = [text.slice(0, NAME.length), text.slice(NAME.length)];
+    process.stderr.write(`${look.colors.red(name)}${rest}${stack === undefined ? "" : `${sanitize(stack)}\n`}`);
     if (isExplained(failure.code))
       process.stderr.write(`${look.colors.dim(`  \`subcrew help ${failure.code}\` explains this error.`)}\n`);
   }
   return isCrewError(thrown) ? exitCodeOfError(thrown.code) : 1;
+}
+
+const NAME = "subcrew:";
+
+/**
+ * An error as it is printed: the message, and below it the hint. Each is one line, for programs; on a terminal they are wrapped at its
+ * width, never within a command in backticks.
+ */
+export function errorText({ message, hint }: Pick<CrewError, "message" | "hint">, columns?: number): string {
+  const lines = [`${NAME} ${message}`, ...(hint === "" ? [] : [`  ${hint}`])].map(sanitize);
+  return `${lines.flatMap((line) => line.split("\n")).flatMap((line) => fitted(line, columns)).join("\n")}\n`;
+}
+
+function fitted(line: string, columns: number | undefined): readonly string[] {
+  if (columns === undefined || widthOf(line) <= columns) return [line];
+  const indent = /^ */.exec(line)?.[0] ?? "";
+  const rows: string[] = [];
+  let row = indent;
+  for (const word of line.match(/(?:`[^`]*`|[^\s`])+|`/g) ?? []) {
+    const longer = row.trim() === "" ? `${indent}${word}` : `${row} ${word}`;
+    if (widthOf(longer) > columns && row.trim() !== "") {
+      rows.push(row);
+      row = `${indent === "" ? "  " : indent}${word}`;
+    } else row = longer;
+  }
+  return [...rows, row];
 }
 
 /** On a terminal an error names its explanation; a wrong command line is explained by the hint alone. */

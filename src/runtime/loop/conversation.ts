@@ -15,14 +15,13 @@ import type { PerformContext } from "../../core/task/engine.ts";
 import type { ForkPoint } from "../../core/task/fork-point.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
-import { showsNothing } from "../../core/text/sanitize.ts";
 import { fill } from "../../core/text/template.ts";
 import { prompts } from "../../embedded.ts";
 import { mapLimited } from "../async/map-limited.ts";
 import { createModelCalls } from "./ask-model.ts";
 import { callTool } from "./call-tool.ts";
 import { conversationHead } from "./conversation-head.ts";
-import { type FinishAttempt, finishText, finishWith } from "./finish-tool.ts";
+import { type FinishAttempt, finishText, finishWith, finishWithoutTool } from "./finish-tool.ts";
 import { type RebuiltConversation, rebuildConversation } from "./rebuild-conversation.ts";
 import { type AnsweredTurn, type Turn, takeTurn } from "./turn.ts";
 
@@ -159,7 +158,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
     if (turn.calls.length === 0) {
       const finish: FinishAttempt =
         completion === "tool"
-          ? { problem: "the finish tool was not called", empty: showsNothing(turn.text) }
+          ? finishWithoutTool(turn.text, assignment, agent.completion === "tool")
           : finishText(turn.text, assignment);
       return { is: "over", finish };
     }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type FinishAttempt, finishSpec, finishText, finishWith } from "./finish-tool.ts";
+import { type FinishAttempt, finishSpec, finishText, finishWith, finishWithoutTool } from "./finish-tool.ts";
 
 const schema = { type: "object", properties: { n: { type: "number" } } };
 /** Takes `{ n: number }` and nothing else. */
@@ -73,6 +73,23 @@ describe("the last message as result", () => {
     ["nothing", "", { problem: "the answer is empty", empty: true }],
   ])("against a schema: %s", (_what, text, wanted) => {
     expect(finishText(text, checked)).toEqual(wanted);
+  });
+});
+
+describe("a last message without the finish tool", () => {
+  const isText = { validate: (value: unknown) => (typeof value === "string" ? undefined : "must be a string") };
+  const missing = { problem: "the finish tool was not called", empty: false };
+
+  test.each<[string, string, Parameters<typeof finishWithoutTool>[1], FinishAttempt]>([
+    ["a text where the schema allows one", "It is 42.", isText, { output: "It is 42.", data: "It is 42." }],
+    ["a text that looks like other JSON", "42", isText, { output: "42", data: "42" }],
+    ["JSON that meets the schema", '{"n": 1}', checked, data],
+    ["a text that does not", "n is 1", checked, missing],
+    ["a text without any schema", "done", {}, missing],
+    ["nothing", " ", isText, { ...missing, empty: true }],
+  ])("%s", (_what, text, assignment, wanted) => {
+    expect(finishWithoutTool(text, assignment, false)).toEqual(wanted);
+    expect(finishWithoutTool(text, assignment, true)).toEqual({ ...missing, empty: text === " " });
   });
 });
 

@@ -73,9 +73,22 @@ export function finishText(text: string, assignment: Finishing): FinishAttempt {
   if (!assignment.validate) return asText(text);
   if (showsNothing(text)) return { problem: "the answer is empty", empty: true };
   const parsed = jsonIn(text);
-  return parsed === undefined
-    ? { problem: "the answer is not JSON", empty: false, value: text }
-    : finishWith({ result: parsed }, assignment);
+  const finish: FinishAttempt =
+    parsed === undefined
+      ? { problem: "the answer is not JSON", empty: false, value: text }
+      : finishWith({ result: parsed }, assignment);
+  // A schema that allows a text is met by the answer as it stands, also by one that looks like other JSON.
+  return "problem" in finish && assignment.validate(text) === undefined ? { output: text, data: text } : finish;
+}
+
+/**
+ * The last message where the finish tool was expected. An agent whose file asks for the tool has to call it; where only a schema led to
+ * the tool, a message that meets the schema is the result, because small models often answer without the tool.
+ */
+export function finishWithoutTool(text: string, assignment: Finishing, isToolRequired: boolean): FinishAttempt {
+  const finish = isToolRequired || !assignment.validate ? undefined : finishText(text, assignment);
+  if (finish && !("problem" in finish)) return finish;
+  return { problem: "the finish tool was not called", empty: showsNothing(text) };
 }
 
 function asText(value: unknown): FinishAttempt {

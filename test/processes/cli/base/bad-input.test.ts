@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { errorText } from "../../../../src/cli/base/report.ts";
 import { place } from "../../command.ts";
 
 /** What a person does wrong, and exactly what the command says: the problem, what to do about it, and the exit code. */
@@ -593,4 +594,14 @@ describe.each([
     else expect(ended.stderr).toBe(`subcrew: ${says}\n  ${hint}\n`);
     expect(ended).toMatchObject({ code, stdout: "" });
   });
+});
+
+test("on a terminal of 80 columns every one of these errors fits", async () => {
+  const rows = [...plans, ...inputs, ...lines];
+  const shown = rows.map(({ says, hint }) => errorText({ message: says, hint }, 80)).join("\n");
+  expect(shown.split("\n").filter((each) => each.length > 80 && !/\S{70}|`[^`]{70,}`/.test(each))).toEqual([]);
+  expect(shown.replaceAll(/\s+/g, " ")).toBe(
+    rows.map(({ says, hint }) => `subcrew: ${says}\n  ${hint}\n`).join("\n").replaceAll(/\s+/g, " "),
+  );
+  await expect(shown).toMatchFileSnapshot("errors-at-80-columns.txt");
 });

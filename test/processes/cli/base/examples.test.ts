@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import type { CliCommand } from "../../../../src/cli/base/command.ts";
 import { commands } from "../../../../src/cli/commands.ts";
 import { type ProviderServer, startProviderServer } from "../../../../src/testing/provider-server.ts";
@@ -30,6 +30,25 @@ const elsewhere: Readonly<Record<string, string>> = {
   "subcrew top --all --notify bell": "the same",
   "subcrew watch": "the same",
   "subcrew watch nightly": "the same",
+  "subcrew attach nightly": "needs a run of another process: test/processes/cli/runs/background.test.ts",
+  "subcrew cancel nightly": "the same",
+  "subcrew cancel nightly/docs": "the same",
+  "subcrew stop nightly": "the same",
+  "subcrew stop nightly/docs": "the same",
+  "subcrew kill run_4k2x": "the same",
+  "subcrew logs -f nightly": "the same",
+  'subcrew send nightly "Leave the tests alone."': "the same",
+  'subcrew send run_4k2x/build "Stop, and build it for Node 20." --interrupt': "the same",
+  "subcrew inbox allow run_4k2x": "the same",
+  "subcrew inbox allow run_4k2x --always": "the same",
+  'subcrew inbox deny run_4k2x/page.1/approval "Make it shorter."': "the same",
+  'subcrew inbox answer run_4k2x/lead "Use the second one."': "test/processes/cli/runs/questions.test.ts",
+  "subcrew grow nightly --input more.json": "needs a run of another process: test/processes/cli/runs/team-of-twelve.test.ts",
+  "subcrew wait nightly --until question || subcrew inbox": "needs a run that asks: test/processes/cli/runs/questions.test.ts",
+  "subcrew permissions remove 'bash(npm test *)'": "needs an approved rule: test/processes/cli/chat/chat.test.ts",
+  "subcrew permissions remove 2": "the same",
+  "subcrew replay data/tasks/2026-02-25/task1.jsonl": "needs a log of another tool: test/processes/cli/runs/replay-file.test.ts",
+  "subcrew init --yes --no-agent --hosts claude-code": "changes another program: test/processes/cli/setup/init.test.ts",
   "subcrew config edit": "opens an editor: test/processes/cli/setup/config.test.ts",
   "subcrew engine dev": "starts a database: test/processes/cli/engine",
   "subcrew engine dev --json": "the same",
@@ -73,6 +92,9 @@ function project(): Place {
   return made;
 }
 
+const wrong: unknown[] = [];
+afterEach(() => expect(wrong.splice(0)).toEqual([]));
+
 type How = Readonly<{ code?: number; run?: string; env?: Readonly<Record<string, string>>; says?: RegExp }>;
 
 /** Runs an example as it stands, except that `run_4k2x` is the run of this place; each part of `a && b` and `a || b` by itself. */
@@ -86,10 +108,10 @@ async function does(at: Place, line: string, { code = 0, run = "nightly", env = 
     const input = before.startsWith("git") ? execFileSync("git", ["diff"], { cwd: at.workspace, encoding: "utf8" }) : "";
     last = await at.run(words.slice(1), { env, input, shared: true });
     const { stdout, stderr } = last;
-    expect({ part, code: last.code, said: last.code === code ? "" : stderr + stdout }).toEqual({ part, code, said: "" });
+    if (last.code !== code) wrong.push({ part, code: last.code, expected: code, said: stderr + stdout });
     if (file !== undefined && !file.startsWith("~")) writeFileSync(join(at.workspace, file), stdout);
   }
-  if (says) expect(`${last?.stdout}${last?.stderr}`, line).toMatch(says);
+  if (says && !says.test(`${last?.stdout}${last?.stderr}`)) wrong.push({ line, says, said: last });
   return last!;
 }
 
@@ -131,7 +153,6 @@ test("modes and plans", async () => {
      subcrew plan team --input team.yaml > plan.json && subcrew run --plan plan.json
      subcrew plan run --plan plan.json
      subcrew run --plan plan.json
-     subcrew race --agents explore --models fast,balanced "..."
      subcrew race --agents explore,general "Where is the entry point?"
      subcrew race --agents explore,general --accept-schema answer.json "..."
      subcrew run --input work.yaml --concurrency 4
@@ -143,15 +164,18 @@ test("modes and plans", async () => {
      subcrew team --input team.yaml --yes
      subcrew command init`,
   );
+  const { env } = await provider();
+  await does(at, 'subcrew race --agents explore --models fast,balanced "..."', { env });
 });
 
 test("agents, settings and trust", async () => {
   const at = project();
-  mkdirSync(join(at.home, ".claude"), { recursive: true });
+  writeFileSync(join(at.home, ".claude.json"), '{"mcpServers":{"docs":{"command":"true"}}}');
+  await does(at, "subcrew trust", { code: 3, says: /no terminal to confirm/ });
+  await does(at, "subcrew init", { code: 2, says: /Add --yes/ });
   await all(
     at,
-    `subcrew trust
-     subcrew trust --yes
+    `subcrew trust --yes
      subcrew agents --all
      subcrew agents --json
      subcrew agents new critic
@@ -188,7 +212,6 @@ test("agents, settings and trust", async () => {
      subcrew config set permissions.deny '["bash(rm *)"]'
      subcrew config get limits
      subcrew permissions
-     subcrew init
      subcrew init --yes
      subcrew models
      OLLAMA_HOST=gpu:11434 subcrew models --json
@@ -201,6 +224,92 @@ test("agents, settings and trust", async () => {
      subcrew mcp logout sentry
      subcrew mcp trust github`,
   );
+});
+
+/** A provider on this machine. Tasks that say "write" change src/a.ts; tasks that say "fail" fail twice. */
+async function provider(): Promise<ProviderServer> {
+  let failures = 0;
+  const server = await startProviderServer(({ body }) => {
+    const said = JSON.stringify(body["messages"] ?? body["input"]);
+    if (said.includes("fail here") && failures < 2) {
+      failures += 1;
+      return { fault: "bad-request" };
+    }
+    if (!said.includes("write here") || said.includes("call_1")) return "Done.";
+    return { calls: [{ id: "call_1", name: "write_file", input: { path: "src/a.ts", content: "export const a = 3;\n" } }] };
+  });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+/** A run with the tasks `docs` and `build`; its id. */
+async function nightly(at: Place, env: Readonly<Record<string, string>>, build: string, ...flags: readonly string[]): Promise<string> {
+  const tasks = `agent: general\ntasks:\n  - { name: docs, task: Read. }\n  - { name: build, task: ${build} }\n`;
+  writeFileSync(join(at.workspace, "nightly.yaml"), tasks);
+  const words = "parallel --input nightly.yaml --name nightly --model ollama/m --permission-mode acceptEdits -o json".split(" ");
+  const { stdout, stderr } = await at.run([...words, ...flags], { env, shared: true });
+  const id = /run_[a-z0-9]{12}/.exec(stdout)?.[0];
+  if (id === undefined) wrong.push({ stdout, stderr });
+  return id ?? "";
+}
+
+test("records", async () => {
+  const { env } = await provider();
+  const at = project();
+  const run = await nightly(at, env, "write here");
+  await all(
+    at,
+    `subcrew ps
+     subcrew ps --all --json
+     subcrew ps --here --status waiting,parked
+     subcrew ps login --all
+     subcrew runs --limit 5
+     subcrew runs failed
+     subcrew inbox
+     subcrew inbox export nightly
+     subcrew status nightly --json
+     subcrew status run_4k2x
+     subcrew show last
+     subcrew show nightly --html > nightly.html
+     subcrew show run_4k2x/build --full
+     subcrew logs run_4k2x --json
+     subcrew logs run_4k2x/build -v
+     subcrew result nightly
+     subcrew result run_4k2x/build
+     subcrew wait nightly --timeout 30m && subcrew result nightly
+     subcrew replay nightly
+     subcrew replay run_4k2x --speed 0
+     subcrew diff nightly
+     subcrew diff nightly --stat
+     subcrew diff run_4k2x/build src/a.ts
+     subcrew undo nightly --dry-run
+     subcrew undo run_4k2x src/a.ts
+     subcrew undo run_4k2x
+     subcrew resume run_4k2x
+     subcrew resume run_4k2x --max-usd 5
+     subcrew resume run_4k2x/build "Now also for Windows."
+     subcrew gc --dry-run
+     subcrew gc --older-than 30d --max-size 1GB`,
+    { run, env },
+  );
+  const one = await at.run("run general Read. --model ollama/m -o json".split(" "), { env, shared: true });
+  const single = { run: /run_[a-z0-9]{12}/.exec(one.stdout)?.[0] ?? "", env };
+  await does(at, 'subcrew plan run --fork run_4k2x "Which of these is the riskiest?"', single);
+  await does(at, 'subcrew run --fork run_4k2x "Which of these is the riskiest?"', single);
+  await does(at, "subcrew rm run_4k2x nightly", single);
+});
+
+test("failed tasks, and changes in a worktree", async () => {
+  const { env } = await provider();
+  const failed = project();
+  const run = await nightly(failed, env, "fail here");
+  await does(failed, "subcrew resume nightly/docs --retry-failed", { run, env });
+  await does(failed, "subcrew resume nightly --retry-failed", { run, env });
+
+  const kept = project();
+  const other = await nightly(kept, env, "write here", "--isolation", "worktree", "--isolation-keep");
+  await does(kept, "subcrew apply run_4k2x/build src/a.ts", { run: other, env });
+  await does(kept, "subcrew apply run_4k2x/build", { run: other, env });
 });
 
 test("every example was run here, or is listed with the reason", async () => {
