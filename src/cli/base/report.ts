@@ -37,7 +37,10 @@ const NAME = "subcrew:";
  */
 export function errorText({ message, hint }: Pick<CrewError, "message" | "hint">, columns?: number): string {
   const lines = [`${NAME} ${message}`, ...(hint === "" ? [] : [`  ${hint}`])].map(sanitize);
-  return `${lines.flatMap((line) => line.split("\n")).flatMap((line) => fitted(line, columns)).join("\n")}\n`;
+  return `${lines
+    .flatMap((line) => line.split("\n"))
+    .flatMap((line) => fitted(line, columns))
+    .join("\n")}\n`;
 }
 
 function fitted(line: string, columns: number | undefined): readonly string[] {

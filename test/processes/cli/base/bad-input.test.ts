@@ -601,7 +601,10 @@ test("on a terminal of 80 columns every one of these errors fits", async () => {
   const shown = rows.map(({ says, hint }) => errorText({ message: says, hint }, 80)).join("\n");
   expect(shown.split("\n").filter((each) => each.length > 80 && !/\S{70}|`[^`]{70,}`/.test(each))).toEqual([]);
   expect(shown.replaceAll(/\s+/g, " ")).toBe(
-    rows.map(({ says, hint }) => `subcrew: ${says}\n  ${hint}\n`).join("\n").replaceAll(/\s+/g, " "),
+    rows
+      .map(({ says, hint }) => `subcrew: ${says}\n  ${hint}\n`)
+      .join("\n")
+      .replaceAll(/\s+/g, " "),
   );
   await expect(shown).toMatchFileSnapshot("errors-at-80-columns.txt");
 });

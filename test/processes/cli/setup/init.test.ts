@@ -71,7 +71,10 @@ test("init offers the model of a local server that answers, makes an agent, and 
 });
 
 test("init finds a server that only the settings name, and offers no model that cannot talk", async () => {
-  const [own, embedding] = [await localServer("llama-3.2-3b"), await localServer("text-embedding-nomic-embed-text-v1.5")];
+  const [own, embedding] = [
+    await localServer("llama-3.2-3b"),
+    await localServer("text-embedding-nomic-embed-text-v1.5"),
+  ];
   const here = place();
   const config = join(here.env["SUBCREW_HOME"]!, "config.yaml");
   mkdirSync(here.env["SUBCREW_HOME"]!, { recursive: true });
@@ -88,7 +91,8 @@ test("init finds a server that only the settings name, and offers no model that 
 test("a newcomer with a key gets a first answer, a first agent and a first team from the provider", async () => {
   const server = await localServer("claude-haiku-4-5");
   const env = { ANTHROPIC_API_KEY: "local-provider-key", ANTHROPIC_BASE_URL: server.url };
-  const team = "team:\n  tasks:\n    - { id: find, task: Find it. }\n    - { id: sum, task: Sum it up., depends: [find] }\n";
+  const team =
+    "team:\n  tasks:\n    - { id: find, task: Find it. }\n    - { id: sum, task: Sum it up., depends: [find] }\n";
   const here = place({ "team.yaml": team });
   const said = expect.stringMatching(/(^|\n)claude-[a-z0-9-]+ says: watered on Monday\.\n$/) as string;
   for (const line of ["run explore When?", "agents new gardener", "run gardener When?", "team --input team.yaml"]) {
