@@ -12,9 +12,15 @@ const at = (cwd: string, file: string, ...args: readonly string[]): string =>
 function firstAnswer(prefix: string): string {
   const home = tempFolder({ "work/notes.txt": "The plants were watered on Monday.\n" });
   const env = { PATH: `${join(prefix, "bin")}:${process.env["PATH"] ?? ""}`, HOME: home };
-  const options = { cwd: join(home, "work"), env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] } as const;
-  expect(execFileSync("subcrew", ["--version"], options)).toMatch(/^\d+\.\d+\.\d+\n$/);
-  return execFileSync("subcrew", ["run", "explore", "When were the plants watered?"], options);
+  const subcrew = (...args: readonly string[]): string =>
+    execFileSync("subcrew", args, {
+      cwd: join(home, "work"),
+      env,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+  expect(subcrew("--version")).toMatch(/^\d+\.\d+\.\d+\n$/);
+  return subcrew("run", "explore", "When were the plants watered?");
 }
 
 test("a clone is installed as README says", () => {

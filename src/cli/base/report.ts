@@ -21,8 +21,9 @@ export function report(thrown: unknown, { json, look }: ReportOptions): number {
     process.stderr.write(`${jsonText({ type: "error", code, message, hint, ...defined({ stack }) })}\n`);
   } else {
     const text = errorText({ message, hint }, process.stderr.isTTY ? process.stderr.columns || 80 : undefined);
-    const [name = "", rest = ""] = [text.slice(0, NAME.length), text.slice(NAME.length)];
-    process.stderr.write(`${look.colors.red(name)}${rest}${stack === undefined ? "" : `${sanitize(stack)}\n`}`);
+    process.stderr.write(
+      `${look.colors.red(NAME)}${text.slice(NAME.length)}${stack === undefined ? "" : `${sanitize(stack)}\n`}`,
+    );
     if (isExplained(failure.code))
       process.stderr.write(`${look.colors.dim(`  \`subcrew help ${failure.code}\` explains this error.`)}\n`);
   }
