@@ -319,7 +319,9 @@ test("failed tasks, and changes in a worktree", async () => {
 function examplesOfHelp(): Set<string> {
   const folder = join(import.meta.dirname, "../../../cli/base/help");
   const pages = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
-  return new Set(pages.flatMap((page) => page.split("\nExamples:\n")[1]?.match(/(?<=^ {4})(?:\S.*)?subcrew .*$/gm) ?? []));
+  return new Set(
+    pages.flatMap((page) => page.split("\nExamples:\n")[1]?.match(/(?<=^ {4})(?:\S.*)?subcrew .*$/gm) ?? []),
+  );
 }
 
 test("every example was run here, or is listed with the reason", () => {
