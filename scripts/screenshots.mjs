@@ -239,8 +239,8 @@ function turnFor(body) {
                 name: "edit_file",
                 input: {
                   path: "src/cart.js",
-                  old_string: "  return items.reduce((sum, item) => sum + item.price * item.count, 0);",
-                  new_string:
+                  oldText: "  return items.reduce((sum, item) => sum + item.price * item.count, 0);",
+                  newText:
                     "  const sum = items.reduce((all, item) => all + item.price * item.count, 0);\n  return Math.round(sum * 100) / 100;",
                 },
               },
@@ -257,8 +257,8 @@ function turnFor(body) {
           name: "edit_file",
           input: {
             path: "README.md",
-            old_string: "A small shop.",
-            new_string: "A small shop.\n\n## Cart\n\n`total(items)` adds up price times count, rounded to cents.",
+            oldText: "A small shop.",
+            newText: "A small shop.\n\n## Cart\n\n`total(items)` adds up price times count, rounded to cents.",
           },
         },
       ],

@@ -1,6 +1,7 @@
 import { isActive, isEnded, runStatusOf } from "../core/run/run-status.ts";
 import { reduce } from "../core/run/state.ts";
 import type { Crew } from "../crew.ts";
+import { atMostEvery } from "../runtime/async/at-most-every.ts";
 import { pause } from "../runtime/async/cancel.ts";
 import type { KeptRun } from "../runtime/background/stored-runs.ts";
 import type { DiffSize, ShownRun } from "../core/view/run-rows.ts";
@@ -22,10 +23,19 @@ export type FeedOptions = Readonly<{
 
 /** How many runs that have ended are read. */
 const MOST_ENDED = 40;
+/** Reading what a run has changed takes its whole journal, so it is read at most so often. */
+export const COMPARE_EVERY_MS = 2_000;
 /** How often new runs and new owners are looked for. */
 const LOOK_EVERY_MS = 1_000;
 
-type Entry = { run: KeptRun; following: boolean; diffs: ReadonlyMap<string, DiffSize>; comparedAt: number };
+type Entry = {
+  run: KeptRun;
+  following: boolean;
+  diffs: ReadonlyMap<string, DiffSize>;
+  comparedAt: number;
+  /** Asks what the run has changed. */
+  readonly compare: () => void;
+};
 
 /** Reads the runs, then folds each event as it is written. Resolves once the runs were read. */
 export async function followRuns(crew: Crew, { only, signal, changed }: FeedOptions): Promise<RunFeed> {
@@ -33,6 +43,16 @@ export async function followRuns(crew: Crew, { only, signal, changed }: FeedOpti
   let order: readonly string[] = [];
   let unread = 0;
 
+  const opened = (run: KeptRun): Entry => {
+    const entry: Entry = {
+      run,
+      following: false,
+      diffs: new Map(),
+      comparedAt: -1,
+      compare: atMostEvery(COMPARE_EVERY_MS, signal, () => compare(entry)),
+    };
+    return entry;
+  };
   const compare = async (entry: Entry): Promise<void> => {
     entry.comparedAt = entry.run.state.seq;
     const report = await crew.changes(entry.run.id).catch(() => undefined);
@@ -50,7 +70,7 @@ export async function followRuns(crew: Crew, { only, signal, changed }: FeedOpti
         reduce(state, event);
         const life = runStatusOf(state, true);
         if (life !== entry.run.life) entry.run = { ...entry.run, life };
-        if (event.type === "node.ended") void compare(entry);
+        if (event.type === "node.ended") entry.compare();
         changed();
       }
     } catch {
@@ -64,11 +84,10 @@ export async function followRuns(crew: Crew, { only, signal, changed }: FeedOpti
     if (signal.aborted) return;
     const run = await crew.kept.look(id).catch(() => undefined);
     if (!run) return void entries.delete(id);
-    const known = entries.get(id);
-    const entry: Entry = known ?? { run, following: false, diffs: new Map(), comparedAt: -1 };
+    const entry = entries.get(id) ?? opened(run);
     if (!entry.following) entry.run = run;
     entries.set(id, entry);
-    if (entry.comparedAt !== run.state.seq) void compare(entry);
+    if (entry.comparedAt !== run.state.seq) entry.compare();
     changed();
     void follow(entry);
   };

@@ -17,7 +17,7 @@ import { comparedSide } from "./compare.ts";
 import type { CostReader } from "./cost.ts";
 import type { Hub } from "./hub.ts";
 import { badInput } from "./responses.ts";
-import { callDetails, diffReport, taskDetails, transcriptPart } from "./run-details.ts";
+import { callDetails, diffReport, logLines, taskDetails, transcriptPart } from "./run-details.ts";
 import type { WebRole } from "./sessions.ts";
 import { planPreview, startOptions, startRequestOf } from "./start.ts";
 
@@ -56,6 +56,7 @@ export const looks: Readonly<Record<string, Look>> = {
       path: get("path"),
       before: get("before") === "" ? undefined : Number(get("before")),
     }),
+  log: async ({ crew }, { get }) => logLines(crew, get("run"), Number(get("before")) || 0),
   task: async ({ crew }, { get }) => taskDetails(crew, get("run"), get("path")),
   actions: async ({ crew }, { get }): Promise<RowDetails> => {
     const row = await rowFor(crew, get("run"), get("path"));

@@ -105,8 +105,8 @@ export function headOf(run: ShownRun): RunHead {
   };
 }
 
-/** The tasks of a run, in the order of the tree. */
-export function taskRowsOf(run: ShownRun): TaskRow[] {
+/** The tasks of a run, in the order of the tree. `heard`: the last event of each. */
+export function taskRowsOf(run: ShownRun, heard: ReadonlyMap<string, number>): TaskRow[] {
   const rows = treeRows(run);
   const { plan, startedAt } = run.state;
   const graph = graphOfRun(run.state);
@@ -114,6 +114,7 @@ export function taskRowsOf(run: ShownRun): TaskRow[] {
   return rows.map((row): TaskRow => {
     const { path, node, parent, depth, name, group } = row;
     const needs = graph.get(path) ?? [];
+    const doing = cellOf(row, "doing", 0);
     const text = node?.status === "running" ? node.text || node.partial : "";
     const ready = needs.length === 0 ? [startedAt] : needs.map((need) => ends.get(need) ?? 0);
     return {
@@ -126,7 +127,7 @@ export function taskRowsOf(run: ShownRun): TaskRow[] {
       model: cellOf(row, "model", 0),
       group,
       status: node?.status ?? "planned",
-      doing: cellOf(row, "doing", 0).slice(0, LONGEST),
+      doing: `${group === "waiting" && doing.startsWith("for ") ? "waits " : ""}${doing}`.slice(0, LONGEST),
       turns: cellOf(row, "turns", 0),
       context: cellOf(row, "context", 0),
       tokens: cellOf(row, "tokens", 0),
@@ -138,6 +139,7 @@ export function taskRowsOf(run: ShownRun): TaskRow[] {
       question: node?.status === "running" ? node.question?.slice(0, LONGEST_QUESTION) : undefined,
       call: node?.call,
       diff: run.diffs?.get(path),
+      seq: heard.get(path) ?? 0,
       text: text.slice(-2_000),
     };
   });

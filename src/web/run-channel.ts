@@ -4,7 +4,8 @@ import { CrewError, messageOf } from "../core/schema/error.ts";
 import type { ShownRun } from "../core/view/run-rows.ts";
 import type { Crew } from "../crew.ts";
 import { pause } from "../runtime/async/cancel.ts";
-import { changeSizes } from "../crew/follow-runs.ts";
+import { atMostEvery } from "../runtime/async/at-most-every.ts";
+import { changeSizes, COMPARE_EVERY_MS } from "../crew/follow-runs.ts";
 import type { LogLine, RunMessage, TaskRow } from "./client/wire.ts";
 import { headOf, logLineOf, taskRowsOf } from "./rows.ts";
 
@@ -35,11 +36,15 @@ export async function openRunChannel(
   const state = emptyState(id);
   const log: LogLine[] = [];
   const known = new Map<string, string>();
-  const first = await crew.kept.look(id);
-  if (first.state.seq === 0 && first.problems.length > 0 && !(await crew.runs()).includes(id))
+  /** The last event of each task. */
+  const heard = new Map<string, number>();
+  // A long journal is read once; only a run that has recorded nothing yet needs another look.
+  const records = await crew.kept.records(id).catch(() => ({ events: [], problems: [] }));
+  const first = records.events.length > 0 ? undefined : await crew.kept.look(id);
+  if (first && first.problems.length > 0 && !(await crew.runs()).includes(id))
     throw new CrewError("UNKNOWN_RUN", `There is no run "${id}".`, "The list of runs shows those that exist.");
-  let { owner, problems } = first;
-  let shown: ShownRun = { id, state, life: first.life, problems, diffs: new Map() };
+  let owner = first ? first.owner : await crew.kept.owner(id);
+  let problems = first?.problems ?? records.problems;
   let order = "";
   let sent = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -47,13 +52,16 @@ export async function openRunChannel(
   const take = (event: Parameters<typeof logLineOf>[0]): void => {
     reduce(state, event);
     log.push(logLineOf(event));
+    heard.set(event.path, event.seq);
   };
-  const records = await crew.kept.records(id).catch(() => ({ events: [], problems: [] }));
   for (const event of records.events) take(event);
   if (owner === undefined) cutOffAll(state);
   sent = log.length;
+  const life = first?.life ?? runStatusOf(state, owner !== undefined);
+  const damaged = problems.length > 0 && !isEnded(life);
+  let shown: ShownRun = { id, state, life: damaged ? "damaged" : life, problems, diffs: new Map() };
 
-  const rows = (): readonly TaskRow[] => taskRowsOf(shown);
+  const rows = (): readonly TaskRow[] => taskRowsOf(shown, heard);
   const remember = (all: readonly TaskRow[]): void => {
     known.clear();
     for (const row of all) known.set(row.path, JSON.stringify(row));
@@ -87,12 +95,12 @@ export async function openRunChannel(
   const soon = (): void => {
     timer ??= setTimeout(tell, EVERY_MS);
   };
-  const compare = async (): Promise<void> => {
+  const compare = atMostEvery(COMPARE_EVERY_MS, over.signal, async () => {
     const report = await crew.changes(id).catch(() => undefined);
     if (!report || over.signal.aborted) return;
     shown = { ...shown, diffs: changeSizes(report.files) };
     soon();
-  };
+  });
   const settle = async (): Promise<void> => {
     owner = await crew.kept.owner(id);
     if (owner === undefined) cutOffAll(state);
@@ -104,7 +112,7 @@ export async function openRunChannel(
   };
 
   const follow = async (): Promise<void> => {
-    void compare();
+    compare();
     let looks = 0;
     do {
       const idle = looks > 0 && (await crew.kept.owner(id)) === undefined;
@@ -115,7 +123,7 @@ export async function openRunChannel(
           take(event);
           const life = runStatusOf(state, true);
           if (life !== shown.life) shown = { ...shown, life };
-          if (event.type === "node.ended" || event.type === "run.ended") void compare();
+          if (event.type === "node.ended" || event.type === "run.ended") compare();
           soon();
         }
         await settle();

@@ -10,7 +10,8 @@ import { type Transcript, transcriptsOf } from "../core/view/transcript.ts";
 import { describeOrigin } from "../core/vocabulary/provenance.ts";
 import type { Crew } from "../crew.ts";
 import { findAgent } from "../runtime/discovery/discover.ts";
-import type { CallDetails, DiffReport, TaskDetails, TranscriptPart } from "./client/wire.ts";
+import type { CallDetails, DiffReport, LogLine, TaskDetails, TranscriptPart } from "./client/wire.ts";
+import { logLineOf } from "./rows.ts";
 
 /** A transcript opens with its end; earlier entries are loaded by scrolling. */
 const ENTRIES = 200;
@@ -41,6 +42,19 @@ export async function transcriptPart(
       return { at: from + index, entry: { ...entry, result }, ...(diff !== undefined && { diff }) };
     }),
   };
+}
+
+/** So many earlier events are sent at a time. */
+const LOG_LINES = 1_000;
+
+/** The recorded events before one of them, in words; the end of them. */
+export async function logLines(crew: Crew, run: string, before: number): Promise<readonly LogLine[]> {
+  const { events } = await crew.kept.records(run);
+  const to = events.findIndex(({ seq }) => seq >= before);
+  return events
+    .slice(0, to < 0 ? undefined : to)
+    .slice(-LOG_LINES)
+    .map(logLineOf);
 }
 
 /** What happened to the run itself, and the end of each of its tasks. */
@@ -101,7 +115,9 @@ export async function taskDetails(crew: Crew, run: string, path: string): Promis
                     : `recorded with the run; ${now.from} has changed since`;
               return { field, value: fieldText(value), from };
             }),
-            ...(source ? [{ field: "source", value: jsonText(source), from: "" }] : []),
+            ...(source
+              ? [{ field: "source", value: Object.values(source).filter(Boolean).map(fieldText).join(", "), from: "" }]
+              : []),
           ],
         };
       }),

@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { isCrewError } from "../core/schema/error.ts";
 import type { Crew } from "../crew.ts";
 import { readRegularFile } from "../runtime/disk/regular-file.ts";
 import { openServer, type RunningServer } from "../runtime/network/loopback-server.ts";
+import { peerUser } from "../runtime/network/peer-user.ts";
 import { createCostReader } from "./cost.ts";
 import { type Hub, openHub } from "./hub.ts";
 import { sendError, sendJson, sendNotice, sendText } from "./responses.ts";
@@ -14,6 +16,8 @@ export type WebOptions = Readonly<{
   port: number;
   /** The folder with the built page. */
   assets: string;
+  /** The user of the page: connections of others can at most look. Absent where the system has no such ids. */
+  user: number | undefined;
   onError(error: unknown): void;
 }> &
   Pick<WebContext, "crewAt" | "ownCommand">;
@@ -39,6 +43,17 @@ export async function openWeb(crew: Crew, options: WebOptions): Promise<RunningS
     ownCommand: options.ownCommand,
   };
   const prefix = `/${secrets.prefix}/`;
+  /** Connections whose user was looked up. */
+  const strangers = new WeakMap<Socket, boolean>();
+  /** True: another user of this machine, who must have got a link or cookie from elsewhere. The administrator can read it anyway. */
+  const isStranger = ({ socket }: IncomingMessage): boolean => {
+    const known = strangers.get(socket);
+    if (known !== undefined) return known;
+    const user = options.user === undefined ? undefined : peerUser(socket);
+    const is = user !== undefined && user !== options.user && user !== 0;
+    strangers.set(socket, is);
+    return is;
+  };
 
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url ?? "/", "http://here");
@@ -47,6 +62,7 @@ export async function openWeb(crew: Crew, options: WebOptions): Promise<RunningS
     const path = url.pathname.slice(prefix.length);
     if (path === "enter") return enter(request, response, url);
     const role = sessions.roleOf(request.headers.cookie);
+    if (role === "full" && isStranger(request)) return refuseStranger(response);
     if (role === undefined)
       return sendNotice(
         response,
@@ -65,6 +81,7 @@ export async function openWeb(crew: Crew, options: WebOptions): Promise<RunningS
   const enter = (request: IncomingMessage, response: ServerResponse, url: URL): void => {
     if (request.method !== "GET") return sendNotice(response, 405, "Not allowed", "Open the link in a browser.");
     const token = url.searchParams.get("token") ?? "";
+    if (sessions.linkRole(token) === "full" && isStranger(request)) return refuseStranger(response);
     const session = sessions.redeem(token);
     if (session === "used" && sessions.roleOf(request.headers.cookie) === "full") return moveOn(response);
     if (typeof session === "string")
@@ -76,6 +93,13 @@ export async function openWeb(crew: Crew, options: WebOptions): Promise<RunningS
       );
     moveOn(response, session.cookie);
   };
+  const refuseStranger = (response: ServerResponse): void =>
+    sendNotice(
+      response,
+      403,
+      "Not your page",
+      "It belongs to another user of this machine. Ask for a link of <code>subcrew web --share-readonly</code>, or run <code>subcrew web</code> yourself.",
+    );
   /** A page and not a redirect: a strict cookie is not sent along when the way here began on another site. */
   const moveOn = (response: ServerResponse, cookie?: string): void =>
     sendText(

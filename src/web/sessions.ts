@@ -36,6 +36,8 @@ export function linkToken({ key, boot }: WebSecrets, role: WebRole): string {
 export type Sessions = Readonly<{
   /** The cookie for the token of a link, or why there is none. A link with all rights works once. */
   redeem(token: string): Readonly<{ cookie: string; role: WebRole }> | "unknown" | "used";
+  /** What a link would allow, whether or not it was used. */
+  linkRole(token: string): WebRole | undefined;
   /** Who sends these cookies. */
   roleOf(cookies: string | undefined): WebRole | undefined;
 }>;
@@ -44,6 +46,10 @@ export function createSessions(secrets: WebSecrets): Sessions {
   const { key, boot, prefix } = secrets;
   const used = new Set<string>();
   return {
+    linkRole: (token) => {
+      const [role] = verified(key, "link", token) ?? [];
+      return isRole(role) ? role : undefined;
+    },
     redeem: (token) => {
       const [role, start, nonce] = verified(key, "link", token) ?? [];
       if (!isRole(role) || start !== boot || nonce === undefined) return "unknown";

@@ -1,11 +1,14 @@
+import { execFile } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createCrew, type Crew } from "../../src/crew.ts";
 import type { RunningServer } from "../../src/runtime/network/loopback-server.ts";
+import { changes, looks } from "../../src/web/routes.ts";
 import { openWeb } from "../../src/web/server.ts";
 import { linkToken, newSecrets } from "../../src/web/sessions.ts";
 
@@ -25,6 +28,7 @@ beforeAll(async () => {
     secrets,
     port: 0,
     assets: home,
+    user: process.getuid?.(),
     crewAt: async () => crew,
     ownCommand: async (words) => {
       commands.push(words.join(" "));
@@ -250,12 +254,42 @@ describe("clients that misbehave", () => {
   });
 });
 
+describe("another user of the machine", () => {
+  const stranger = 65_534;
+  /** What the built-in client of a process of that user gets. */
+  const asked = async (path: string, sent: string, host = "127.0.0.1"): Promise<string> => {
+    const headers = { host: `127.0.0.1:${server.port}`, cookie: sent };
+    const program = `require("http").get(${JSON.stringify({ host, port: server.port, path, headers })}, (r) => { let t = ""; r.on("data", (c) => (t += c)); r.on("end", () => console.log(r.statusCode + " " + t)); }).on("error", (e) => console.log(e.code))`;
+    const options = { uid: stranger, gid: stranger, cwd: "/", env: {}, timeout: 30_000 };
+    return (await promisify(execFile)(process.execPath, ["-e", program], options)).stdout;
+  };
+
+  test("gets in neither with a stolen cookie nor with a stolen link, and can look with a shared one", async (context) => {
+    if (process.getuid?.() !== 0 || process.platform !== "linux")
+      context.skip("only the administrator of a Linux system can become another user");
+    const token = linkToken(secrets, "full");
+    for (const host of ["127.0.0.1", "::ffff:127.0.0.1"]) {
+      expect(await asked(at("api/hello"), cookie, host)).toMatch(/^403 .*another user/);
+      expect(await asked(at(`enter?token=${token}`), "", host)).toMatch(/^403 .*another user/);
+      expect(await asked(at("api/hello"), guest, host)).toMatch(/^200 .*"role":"read"/);
+    }
+  });
+
+  test("a refused link still works for its owner", async (context) => {
+    if (process.getuid?.() !== 0 || process.platform !== "linux")
+      context.skip("only the administrator of a Linux system can become another user");
+    const token = linkToken(secrets, "full");
+    await asked(at(`enter?token=${token}`), "");
+    expect((await ask(at(`enter?token=${token}`))).status).toBe(200);
+  });
+});
+
 describe("a guest", () => {
   test("can look and send nothing", async () => {
     expect(JSON.parse((await ask(at("api/hello"), { headers: { cookie: guest } })).body)).toMatchObject({
       role: "read",
     });
-    for (const name of ["start", "plan", "tell", "act", "continue", "apply"]) {
+    for (const name of [...Object.keys(changes), ...Object.keys(looks), "enter", "events", ""]) {
       const { status, body } = await ask(at(`api/${name}`), {
         method: "POST",
         headers: { ...ours(), cookie: guest },

@@ -32,6 +32,7 @@ export async function serveWeb(flags: Flags): Promise<number> {
   const options = {
     secrets,
     assets,
+    user: process.getuid?.(),
     crewAt: (cwd: string) => crewFor({ cwd, quiet: true }),
     ownCommand,
     onError: (error: unknown) => say(`warn    ${terminalLine(messageOf(error)).slice(0, 300)}\n`),

@@ -76,6 +76,8 @@ export type TaskRow = Readonly<{
   question: string | undefined;
   call: string | undefined;
   diff: DiffSize | undefined;
+  /** The number of its last event: its transcript has changed when this has. */
+  seq: number;
   /** The end of the text that is being written. */
   text: string;
 }>;

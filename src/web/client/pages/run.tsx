@@ -59,6 +59,7 @@ function Shown({ run, top }: Readonly<{ run: OpenRun; top: RunHead }>): JSX.Elem
   const turn = query.get("turn") ?? "";
   const selected = words.slice(1).join("/");
   const text = query.get("text") ?? "";
+  const whole = selected === "" && query.get("details") === "run";
   const closed = useSignal<ReadonlySet<string>>(new Set());
   const detail = useRef<HTMLDivElement>(null);
   const set = (path: string, more: Readonly<Record<string, string>> = {}): void =>
@@ -67,6 +68,10 @@ function Shown({ run, top }: Readonly<{ run: OpenRun; top: RunHead }>): JSX.Elem
       true,
     );
   const select = (path: string): void => set(path, { turn: "" });
+  const selectRun = (): void => {
+    set("", { details: "run" });
+    detail.current?.focus({ preventScroll: true });
+  };
   const open = (path: string): void => {
     select(path);
     detail.current?.focus();
@@ -102,10 +107,16 @@ function Shown({ run, top }: Readonly<{ run: OpenRun; top: RunHead }>): JSX.Elem
     return () => removeEventListener("keydown", press);
   });
 
+  // The tabs scroll sideways on a phone.
+  useEffect(
+    () => document.getElementById(`tab-${tab}`)?.scrollIntoView({ block: "nearest", inline: "nearest" }),
+    [tab, selected],
+  );
+
   const row = run.tasks.get(selected);
   const ended = top.life === "ok" || top.life === "failed" || top.life === "cancelled";
   return (
-    <section class={`run-page ${selected === "" ? "" : "has-selection"}`} aria-labelledby="title">
+    <section class={`run-page ${selected === "" && !whole ? "" : "has-selection"}`} aria-labelledby="title">
       <header class="run-head">
         <div class="run-title">
           <h1 id="title" title={top.name}>
@@ -160,18 +171,18 @@ function Shown({ run, top }: Readonly<{ run: OpenRun; top: RunHead }>): JSX.Elem
             </div>
             <input
               type="search"
-              placeholder="Search tasks"
-              aria-label="Search tasks"
+              placeholder={view === "events" ? "Search events" : "Search tasks"}
+              aria-label={view === "events" ? "Search events" : "Search tasks"}
               value={text}
               onInput={(event) => set(selected, { text: event.currentTarget.value })}
             />
-            <button type="button" class="quiet" aria-pressed={selected === ""} onClick={() => select("")}>
+            <button type="button" class="quiet" aria-pressed={selected === ""} onClick={selectRun}>
               whole run
             </button>
           </div>
           <div class="view">
             {view === "events" ? (
-              <EventLog run={run} selected={selected} />
+              <EventLog run={run} selected={selected} wanted={wanted} />
             ) : paths.length === 0 ? (
               <Empty title={wanted === "" ? "Nothing has begun yet" : "No task matches"}>
                 <p>
@@ -216,7 +227,7 @@ function Shown({ run, top }: Readonly<{ run: OpenRun; top: RunHead }>): JSX.Elem
                   {row.status === "planned"
                     ? `planned: ${row.doing}`
                     : row.group === "waiting"
-                      ? `waits ${row.doing}`
+                      ? row.doing
                       : row.status}
                 </span>
               </p>
@@ -268,7 +279,7 @@ function Shown({ run, top }: Readonly<{ run: OpenRun; top: RunHead }>): JSX.Elem
                 run={run.id}
                 path={selected}
                 row={row}
-                seq={row.status === "running" ? top.seq : 0}
+                seq={row.seq}
                 turn={turn}
                 linkToTurn={(each) =>
                   runLink(run.id, selected, { view: view === "tree" ? "" : view, turn: String(each) })

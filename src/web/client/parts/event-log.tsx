@@ -1,24 +1,67 @@
+import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { type OpenRun, changeCount } from "./stream.ts";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import type { LogLine } from "../wire.ts";
+import { get, problemOf } from "./api.ts";
+import { tell } from "./session.ts";
+import { addEarlier, changeCount, keepWholeLog, type OpenRun } from "./stream.ts";
 import { rowPlace, WindowedList } from "./window.tsx";
 
 const ROW = 26;
+/** Earlier events are asked for before the first line is in view. */
+const NEAR = 20 * ROW;
 
-/** The recorded events, the newest last. */
-export function EventLog({ run, selected }: Readonly<{ run: OpenRun; selected: string }>): JSX.Element {
+type Props = Readonly<{ run: OpenRun; selected: string; wanted: string }>;
+
+/** The recorded events, the newest last. Opens with the end; earlier ones are loaded by scrolling. */
+export function EventLog({ run, selected, wanted }: Props): JSX.Element {
   void changeCount.value;
-  const lines =
-    selected === ""
-      ? run.log
-      : run.log.filter(
-          ({ path }) => path === selected || path.startsWith(`${selected}/`) || path.startsWith(`${selected}.`),
-        );
+  const box = useRef<HTMLDivElement>(null);
+  const pinned = useSignal(true);
+  const loading = useRef(false);
+  const added = useRef(0);
+  const isShown = ({ path, type, text }: LogLine): boolean =>
+    (selected === "" || path === selected || path.startsWith(`${selected}/`) || path.startsWith(`${selected}.`)) &&
+    (wanted === "" || `${type} ${path} ${text}`.toLowerCase().includes(wanted));
+  const lines = selected === "" && wanted === "" ? run.log : run.log.filter(isShown);
+  const first = run.log[0]?.seq ?? 1;
+
+  const load = async (): Promise<void> => {
+    if (loading.current || first <= 1) return;
+    loading.current = true;
+    try {
+      const earlier = await get<readonly LogLine[]>("log", { run: run.id, before: String(first) });
+      added.current += earlier.filter(isShown).length;
+      addEarlier(run, earlier);
+    } catch (error) {
+      const { message, hint } = problemOf(error);
+      tell(message, { hint, good: false });
+    }
+    loading.current = false;
+  };
+  const scrolled = (): void => {
+    const { scrollTop, scrollHeight, clientHeight } = box.current!;
+    pinned.value = scrollHeight - scrollTop - clientHeight < ROW;
+    keepWholeLog(!pinned.value);
+    if (scrollTop < NEAR) void load();
+  };
+  // What was in view stays where it is when lines are put before it.
+  useLayoutEffect(() => {
+    if (added.current > 0 && box.current) box.current.scrollTop += added.current * ROW;
+    added.current = 0;
+    // A search or a task may leave too few lines to scroll.
+    if (box.current && box.current.scrollHeight <= box.current.clientHeight + NEAR) void load();
+  }, [first, selected, wanted]);
+  useLayoutEffect(() => () => keepWholeLog(false), []);
+
   return (
     <WindowedList
       count={lines.length}
       rowHeight={ROW}
-      keep={lines.length - 1}
+      {...(pinned.value && { keep: lines.length - 1 })}
       class="log"
+      box={box}
+      scrolled={scrolled}
       around="presentation"
       attributes={{ role: "log", tabIndex: 0, "aria-label": "Events of the run", "aria-live": "off" }}
       row={(at) => {
@@ -26,13 +69,21 @@ export function EventLog({ run, selected }: Readonly<{ run: OpenRun; selected: s
         return (
           <div key={seq} class="log-row" data-seq={seq} style={rowPlace(at, ROW)}>
             <span class="number">{seq}</span>
-            <time class="number">{new Date(time).toLocaleTimeString()}</time>
+            <time class="number">{clock(time)}</time>
             <span class="type">{type}</span>
-            <span class="path">{path}</span>
-            <span class="text">{text}</span>
+            <span class="path" title={path}>
+              {path}
+            </span>
+            <span class="text" title={text}>
+              {text}
+            </span>
           </div>
         );
       }}
     />
   );
 }
+
+/** Making a formatter for each line is what costs time. */
+const formatter = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const clock = (time: number): string => formatter.format(time);

@@ -35,10 +35,15 @@ const ways: Readonly<Record<string, readonly [number, number]>> = {
   ArrowDown: [0, 1],
 };
 
-/** Boxes are not made smaller than this unless a person asks for it: their text could not be read. */
-const SMALLEST_TEXT = 0.8;
+/** A graph that would have to be smaller than this to fit is not made to fit: its text could not be read. */
+const SMALLEST_TEXT = 0.5;
+/** The size of one that does not fit. */
+const READABLE = 0.8;
+const GAP_DOWN = { x: 16, y: 44 };
 
 type Spot = Readonly<{ x: number; y: number }>;
+/** Where the boxes stand. `down`: what depends on a box stands below it, otherwise to its right. */
+type Layout = Readonly<{ spots: ReadonlyMap<string, Spot>; width: number; height: number; down: boolean }>;
 
 /** Tasks as boxes, and what they depend on as lines. `shape` changes when boxes or lines come or go. */
 export function GraphView({ nodes, label, selected = "", select, shape }: Props): JSX.Element {
@@ -46,20 +51,35 @@ export function GraphView({ nodes, label, selected = "", select, shape }: Props)
   const canvas = useRef<HTMLCanvasElement>(null);
   const zoom = useSignal(1);
   const view = useSignal({ x: 0, y: 0, width: 800, height: 600 });
-  const { spots, width, height } = useMemo(() => placed(nodes), [shape]);
+  const room = useSignal(0);
+  const chosen = useRef(false);
+  const layers = useMemo(() => layersOf(new Map(nodes.map(({ id, needs }) => [id, needs]))), [shape]);
+  const layout = useMemo(() => bestLayout(layers, room.value), [layers, room.value]);
+  const { spots, width, height } = layout;
   const scale = zoom.value;
   const look = (): void => {
     const { scrollLeft: x, scrollTop: y, clientWidth, clientHeight } = box.current!;
     view.value = { x, y, width: clientWidth, height: clientHeight };
   };
   useLayoutEffect(() => {
-    const size = new ResizeObserver(look);
+    const resized = (): void => {
+      room.value = box.current!.clientWidth;
+      look();
+    };
+    const size = new ResizeObserver(resized);
     size.observe(box.current!);
-    const fit = Math.min(1, (box.current!.clientWidth - 8) / width);
-    zoom.value = Math.max(SMALLEST_TEXT, fit);
-    look();
+    resized();
     return () => size.disconnect();
-  }, [shape]);
+  }, []);
+  useLayoutEffect(() => {
+    if (!chosen.current && room.value > 0) zoom.value = firstZoom(width, room.value);
+    requestAnimationFrame(() => box.current && look());
+  }, [layout]);
+  const zoomTo = (next: number): void => {
+    chosen.current = true;
+    zoom.value = next;
+    requestAnimationFrame(look);
+  };
   useEffect(() => {
     const spot = spots.get(selected);
     const element = box.current;
@@ -69,7 +89,7 @@ export function GraphView({ nodes, label, selected = "", select, shape }: Props)
       element.scrollLeft = x - element.clientWidth / 3;
     if (y < element.scrollTop || y + BOX.height * scale > element.scrollTop + element.clientHeight)
       element.scrollTop = y - element.clientHeight / 3;
-  }, [selected, shape]);
+  }, [selected, layout]);
 
   const isIn = ({ x, y }: Spot): boolean => {
     const { x: left, y: top, width: w, height: h } = view.value;
@@ -80,7 +100,7 @@ export function GraphView({ nodes, label, selected = "", select, shape }: Props)
   const visible = nodes.filter(({ id }) => isIn(spots.get(id) ?? { x: 0, y: 0 }));
   const boxes = visible.length <= MOST_BOXES && scale >= 0.5;
 
-  useEffect(() => draw(canvas.current!, { nodes, spots, scale, view: view.value, boxes, selected }));
+  useEffect(() => draw(canvas.current!, { nodes, layout, scale, view: view.value, boxes, selected }));
 
   const press = (event: TargetedKeyboardEvent<HTMLElement>): void => {
     const spot = spots.get(selected);
@@ -130,35 +150,17 @@ export function GraphView({ nodes, label, selected = "", select, shape }: Props)
         </div>
       </div>
       <div class="zoom" role="group" aria-label="Zoom">
-        <button
-          type="button"
-          aria-label="Zoom out"
-          onClick={() => {
-            zoom.value = Math.max(0.1, scale / 1.3);
-            requestAnimationFrame(look);
-          }}
-        >
+        <button type="button" aria-label="Zoom out" onClick={() => zoomTo(Math.max(0.1, scale / 1.3))}>
           −
         </button>
-        <button
-          type="button"
-          aria-label="Zoom in"
-          onClick={() => {
-            zoom.value = Math.min(2, scale * 1.3);
-            requestAnimationFrame(look);
-          }}
-        >
+        <button type="button" aria-label="Zoom in" onClick={() => zoomTo(Math.min(2, scale * 1.3))}>
           +
         </button>
         <button
           type="button"
-          onClick={() => {
-            zoom.value = Math.max(
-              0.08,
-              Math.min(1.2, box.current!.clientWidth / width, box.current!.clientHeight / height),
-            );
-            requestAnimationFrame(look);
-          }}
+          onClick={() =>
+            zoomTo(Math.max(0.08, Math.min(1.2, box.current!.clientWidth / width, box.current!.clientHeight / height)))
+          }
         >
           All
         </button>
@@ -193,21 +195,35 @@ function Box({ node, spot, scale, selected, select }: BoxProps): JSX.Element {
   );
 }
 
-function placed(
-  nodes: readonly GraphNode[],
-): Readonly<{ spots: ReadonlyMap<string, Spot>; width: number; height: number }> {
-  const layers = layersOf(new Map(nodes.map(({ id, needs }) => [id, needs])));
+/** The layout that has to be made less small to fit into the width; to the right where both fit. */
+function bestLayout(layers: readonly (readonly string[])[], room: number): Layout {
+  const [right, down] = [placed(layers, false), placed(layers, true)];
+  return room > 0 && right.width > room && down.width < right.width ? down : right;
+}
+
+function firstZoom(width: number, room: number): number {
+  const fit = Math.min(1, (room - 8) / width);
+  return fit >= SMALLEST_TEXT ? fit : READABLE;
+}
+
+function placed(layers: readonly (readonly string[])[], down: boolean): Layout {
   const tallest = Math.max(1, ...layers.map((layer) => layer.length));
+  const gap = down ? GAP_DOWN : GAP;
   const spots = new Map<string, Spot>();
-  for (const [column, layer] of layers.entries()) {
+  const spot = (column: number, row: number): Spot => ({
+    x: EDGE + column * (BOX.width + gap.x),
+    y: EDGE + row * (BOX.height + gap.y),
+  });
+  for (const [step, layer] of layers.entries()) {
     const free = (tallest - layer.length) / 2; // short layers stand in the middle
-    for (const [slot, id] of layer.entries())
-      spots.set(id, { x: EDGE + column * (BOX.width + GAP.x), y: EDGE + (slot + free) * (BOX.height + GAP.y) });
+    for (const [slot, id] of layer.entries()) spots.set(id, down ? spot(slot + free, step) : spot(step, slot + free));
   }
+  const [columns, rows] = down ? [tallest, layers.length] : [layers.length, tallest];
   return {
     spots,
-    width: 2 * EDGE + layers.length * (BOX.width + GAP.x) - GAP.x,
-    height: 2 * EDGE + tallest * (BOX.height + GAP.y) - GAP.y,
+    down,
+    width: 2 * EDGE + columns * (BOX.width + gap.x) - gap.x,
+    height: 2 * EDGE + rows * (BOX.height + gap.y) - gap.y,
   };
 }
 
@@ -241,14 +257,15 @@ function colorOf(canvas: HTMLCanvasElement, name: string): string {
 
 type Drawing = Readonly<{
   nodes: readonly GraphNode[];
-  spots: ReadonlyMap<string, Spot>;
+  layout: Layout;
   scale: number;
   view: Readonly<{ x: number; y: number; width: number; height: number }>;
   boxes: boolean;
   selected: string;
 }>;
 
-function draw(canvas: HTMLCanvasElement, { nodes, spots, scale, view, boxes, selected }: Drawing): void {
+function draw(canvas: HTMLCanvasElement, { nodes, layout, scale, view, boxes, selected }: Drawing): void {
+  const { spots, down } = layout;
   const ratio = devicePixelRatio;
   const [w, h] = [Math.round(view.width * ratio), Math.round(view.height * ratio)];
   if (canvas.width !== w || canvas.height !== h) [canvas.width, canvas.height] = [w, h];
@@ -269,10 +286,12 @@ function draw(canvas: HTMLCanvasElement, { nodes, spots, scale, view, boxes, sel
         const from = spots.get(need);
         if (!from || (id === selected || need === selected) !== bold) continue;
         if (Math.max(from.x, to.x) + BOX.width < left || Math.min(from.x, to.x) > right) continue;
-        const [x1, y1, x2, y2] = [from.x + BOX.width, from.y + BOX.height / 2, to.x, to.y + BOX.height / 2];
-        const bend = Math.max(30, (x2 - x1) / 2);
+        const [x1, y1, x2, y2] = down
+          ? [from.x + BOX.width / 2, from.y + BOX.height, to.x + BOX.width / 2, to.y]
+          : [from.x + BOX.width, from.y + BOX.height / 2, to.x, to.y + BOX.height / 2];
+        const [bendX, bendY] = down ? [0, Math.max(16, (y2 - y1) / 2)] : [Math.max(30, (x2 - x1) / 2), 0];
         pen.moveTo(x1, y1);
-        pen.bezierCurveTo(x1 + bend, y1, x2 - bend, y2, x2, y2);
+        pen.bezierCurveTo(x1 + bendX, y1 + bendY, x2 - bendX, y2 - bendY, x2, y2);
       }
     }
     pen.strokeStyle = bold ? strong : line;

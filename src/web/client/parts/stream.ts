@@ -97,7 +97,25 @@ function takeRun(message: RunMessage): void {
   if (message.order) run.order = message.order;
   if (!message.continues) run.log.length = 0;
   for (const line of message.log) run.log.push(line);
+  if (!wholeLog && run.log.length > MOST_LINES) run.log.splice(0, run.log.length - MOST_LINES / 2);
   head.value = message.head;
+  changeCount.value += 1;
+}
+
+/** More lines of the log than this are not kept while they come; earlier ones can be loaded again. */
+const MOST_LINES = 20_000;
+let wholeLog = false;
+
+/** True while a person reads earlier lines, so that none of them goes. */
+export function keepWholeLog(keep: boolean): void {
+  wholeLog = keep;
+}
+
+/** Puts lines before those that are there, unless those have changed meanwhile. */
+export function addEarlier(run: OpenRun, lines: readonly LogLine[]): void {
+  const [last, first] = [lines.at(-1), run.log[0]];
+  if (openRun.value !== run || !last || !first || last.seq >= first.seq) return;
+  run.log.unshift(...lines);
   changeCount.value += 1;
 }
 

@@ -98,6 +98,13 @@ function Bar({ row, at, place, end, selected, select }: BarProps): JSX.Element {
     begun && readyAt !== undefined && startedAt - readyAt >= 1_000
       ? `, waited ${formatDuration(startedAt - readyAt, "spaced")}`
       : "";
+  // Beside the bar where there is room, otherwise in it.
+  const side = to <= 0.75 ? "after" : ready >= 0.25 ? "before" : "inside";
+  const places = {
+    after: { left: `${to * 100}%` },
+    before: { right: `${(1 - ready) * 100}%` },
+    inside: { right: `${(1 - to) * 100}%` },
+  };
   return (
     <div
       id={`bar-${at}`}
@@ -118,10 +125,7 @@ function Bar({ row, at, place, end, selected, select }: BarProps): JSX.Element {
               class={`worked ${group.replace(" ", "-")}`}
               style={{ left: `${from * 100}%`, width: `max(3px, ${(to - from) * 100}%)` }}
             />
-            <span
-              class={`length ${to > 0.8 ? "before" : ""}`}
-              style={to > 0.8 ? { right: `${(1 - from) * 100}%` } : { left: `${to * 100}%` }}
-            >
+            <span class={`length ${side}`} style={places[side]}>
               {worked}
               {waited}
             </span>

@@ -58,6 +58,12 @@ export function TranscriptView({ run, path, row, seq, turn, linkToTurn }: Props)
     };
   }, [key, seq]);
 
+  // The turn of a link may be earlier than what was read.
+  const isThere = entries.value.some(({ entry }) => entry.kind === "turn" && String(entry.turn) === turn);
+  useEffect(() => {
+    if (turn !== "" && read.value === key && !isThere && (entries.value[0]?.at ?? 0) > 0) void earlier();
+  }, [turn, read.value, entries.value]);
+
   useLayoutEffect(() => {
     const box = bottom.current?.closest(".detail-body");
     if (!box) return;
@@ -82,8 +88,12 @@ export function TranscriptView({ run, path, row, seq, turn, linkToTurn }: Props)
 
   const earlier = async (): Promise<void> => {
     const first = entries.value[0]?.at ?? 0;
-    const part = await get<TranscriptPart>("transcript", { run, path, before: String(first) });
-    entries.value = [...part.entries, ...entries.value];
+    try {
+      const part = await get<TranscriptPart>("transcript", { run, path, before: String(first) });
+      if (entries.value[0]?.at === first && read.value === key) entries.value = [...part.entries, ...entries.value];
+    } catch (error) {
+      problem.value = problemOf(error);
+    }
   };
   if (problem.value && entries.value.length === 0) return <ErrorBox problem={problem.value} />;
   if (read.value !== key) return <p class="dim wait">Reading the transcript …</p>;

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import type { CSSProperties, ComponentChild, HTMLAttributes, JSX } from "preact";
+import type { CSSProperties, ComponentChild, HTMLAttributes, JSX, RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 type Options = Readonly<{
@@ -14,6 +14,9 @@ type Options = Readonly<{
   headingHeight?: number;
   /** The role of the element around the rows. */
   around?: "rowgroup" | "presentation";
+  /** The element that scrolls, for an owner that moves it. */
+  box?: RefObject<HTMLDivElement | null>;
+  scrolled?(): void;
   row(at: number): ComponentChild;
 }>;
 
@@ -29,9 +32,12 @@ export function WindowedList({
   heading,
   headingHeight = 0,
   around = "rowgroup",
+  box: outer,
+  scrolled,
   row,
 }: Options): JSX.Element {
-  const box = useRef<HTMLDivElement>(null);
+  const own = useRef<HTMLDivElement>(null);
+  const box = outer ?? own;
   const top = useSignal(0);
   const height = useSignal(600);
   useLayoutEffect(() => {
@@ -61,6 +67,7 @@ export function WindowedList({
       class={`windowed ${name}`}
       onScroll={(event) => {
         top.value = event.currentTarget.scrollTop;
+        scrolled?.();
       }}
     >
       {heading}
