@@ -121,7 +121,7 @@ describe("a plan is refused with the node, the problem and the fix", () => {
     [
       "more successes than nodes",
       { nodes: { a: task(), j: { kind: "join", needs: ["a"], pick: "first", count: 2 } }, output: "j" },
-      ["PLAN_INVALID", 'Node "j" wants 2 successes and gathers only 1.', "Lower `count` or add nodes to its needs."],
+      ["PLAN_INVALID", 'Node "j" wants 2 successes and depends on only 1.', "Lower `count` or add nodes to its needs."],
     ],
     [
       "a join of nothing",
@@ -138,7 +138,7 @@ describe("a plan is refused with the node, the problem and the fix", () => {
       { nodes: { a: task(), l: loop({ j: { kind: "join", needs: ["a"] }, w: task("{j}") }) }, output: "l" },
       [
         "PLAN_UNKNOWN_NEED",
-        'Node "j" gathers "a", which is outside of its loop.',
+        'Node "j" depends on "a", which is outside of its loop.',
         "Refer to {a} in a task of the loop instead.",
       ],
     ],
