@@ -1,4 +1,4 @@
-import { fit, widthOf } from "../../core/view/fit.ts";
+import { widthOf } from "../../core/view/fit.ts";
 import type { Look } from "../../core/view/look.ts";
 import { counted, terminalLine } from "../../core/view/words.ts";
 import { sanitize } from "../../core/text/sanitize.ts";

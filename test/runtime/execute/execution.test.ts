@@ -457,7 +457,7 @@ describe("plan changes", () => {
       choices: [1, 0],
       before: at(0, { updateDependencies: { c: ["b"] } }),
     });
-    expect(handed).toEqual([[{ title: "b", text: "b" }]]);
+    expect(handed).toEqual([[{ title: "b", path: "b", text: "b" }]]);
     expect(started(seen.events)).toEqual(["a", "b", "c"]);
   });
 

@@ -38,8 +38,8 @@ test("a session as people type it: every line arrives, in every state", { timeou
   onTestFinished(() => server.close());
   const at = place({ "a.txt": "old\n" });
   writeFileSync(join(at.workspace, "a pic.png"), Buffer.from("\u0089PNG\r\n\u001a\n", "latin1"));
-  const arguments_ = ["chat", "--model", "anthropic/claude-haiku-4-5"];
-  const open = terminal(tmux.path, at, arguments_, { env: { ...server.env } });
+  const line = ["chat", "--model", "anthropic/claude-haiku-4-5"];
+  const open = terminal(tmux.path, at, line, { env: { ...server.env } });
   onTestFinished(() => open.close());
   const said = (): string[] => server.requests.map(({ body }) => lastOf(body).text);
   const idle = /run_\w{12}\n>/;
