@@ -226,5 +226,5 @@ test("settings and flags are combined; an unreadable rule is an error", () => {
   ).toEqual({ mode: "default", allow: ["a", "b"], deny: ["x"], sandbox: "off" });
   expect(permissions.safeParse({ mode: "yolo" }).success).toBe(false);
   expect(permissions.safeParse({ sandbox: "of" }).success).toBe(false);
-  expect(() => policyOf({ deny: ["nonsense"] }, [])).toThrow("names no tool");
+  expect(() => policyOf({ deny: ["nonsense"] }, [])).toThrow("names no known tool");
 });
