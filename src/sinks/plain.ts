@@ -31,7 +31,7 @@ export function lineFor(event: KeptEvent, state: State, look: Look, named: Set<s
     case "node.waiting":
       return say("wait", name, terminalLine(waitingText(event.for)));
     case "node.retried":
-      return say("retry", name, `in ${took(event.delayMs)}: ${terminalLine(explain(event.outcome))}`);
+      return say("retry", name, `in ${took(event.delayMs, look)}: ${terminalLine(explain(event.outcome))}`);
     case "node.ended":
       return view && view.kind !== "join" && view.kind !== "loop" ? endOf(event.outcome, view, look, say) : undefined;
     case "run.paused":
@@ -55,9 +55,9 @@ export function lineFor(event: KeptEvent, state: State, look: Look, named: Set<s
     case "node.unparked":
       return say("go on", name, terminalLine(event.why));
     case "turn.started":
-      return event.limits ? limitsOf(event.limits, name, named, say) : undefined;
+      return event.limits ? limitsOf(event.limits, name, named, { look, say }) : undefined;
     case "turn.restarted":
-      return say("again", name, `in ${took(event.delayMs)}: ${terminalLine(event.reason)}`);
+      return say("again", name, `in ${took(event.delayMs, look)}: ${terminalLine(event.reason)}`);
     case "node.reused":
       return say("reuse", name, `the result of ${terminalLine(event.from)}`);
     case "tool.denied":
@@ -98,9 +98,9 @@ function limitsOf(
   { maxTurns, maxTimeMs }: Readonly<{ maxTurns: number; maxTimeMs: number }>,
   name: string,
   named: Set<string>,
-  say: Say,
+  { look, say }: Readonly<{ look: Look; say: Say }>,
 ): string | undefined {
-  const text = `up to ${counted(maxTurns, "turn")} and ${took(maxTimeMs)}`;
+  const text = `up to ${counted(maxTurns, "turn")} and ${took(maxTimeMs, look)}`;
   if (named.has(text)) return undefined;
   const isFirst = named.size === 0;
   named.add(text);

@@ -10,7 +10,7 @@ import { outputOfRun } from "./output.ts";
 export function resultMarkdown(state: State): string {
   const title = state.name ?? state.run;
   const rows = tasksOf(state).map(
-    (view) => `| ${cell(nodeTitle(view))} | ${statusWords(view)} | ${took(msOf(view))} | ${costWords(view)} |`,
+    (view) => `| ${cell(nodeTitle(view))} | ${statusWords(view)} | ${took(msOf(view), {})} | ${costWords(view)} |`,
   );
   const outcome = state.outcome;
   const why = outcome && outcome.status !== "ok" ? [`**${outcome.status}**: ${sanitize(explain(outcome))}`, ""] : [];

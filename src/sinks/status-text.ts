@@ -4,12 +4,11 @@ import { isActive, isEnded, type RunStatus, openQuestions } from "../core/run/ru
 import { parkedUntil } from "../core/run/parked-run.ts";
 import { partialOf } from "../core/run/result.ts";
 import type { State } from "../core/run/state.ts";
-import { formatDuration } from "../core/text/duration.ts";
 import { sanitize } from "../core/text/sanitize.ts";
 import { describe, progressOf, progressWords, settledWords, shownNodes, unapprovedNodes } from "../core/view/nodes.ts";
 import { createLook, type Look, stateColor } from "../core/view/look.ts";
 import { outputOfRun } from "./output.ts";
-import { spentInAll, terminalLine } from "../core/view/words.ts";
+import { spentInAll, terminalLine, took } from "../core/view/words.ts";
 
 /** Labels of run states. */
 const words: Readonly<Record<RunStatus | "damaged", string>> = {
@@ -43,7 +42,7 @@ export function statusText(
     [progressOf(state).total > 1 ? "Agents" : "Type", agents.join(", ")],
     ["Description", describe(state)],
     ["Status", words[life]],
-    ["Duration", state.startedAt === 0 ? "" : formatDuration((state.endedAt ?? now) - state.startedAt, "spaced")],
+    ["Duration", state.startedAt === 0 ? "" : took((state.endedAt ?? now) - state.startedAt, look, "spaced")],
     ["Tasks", (isActive(life) ? progressWords : settledWords)(progressOf(state)).join(", ")],
     [
       "Not approved",

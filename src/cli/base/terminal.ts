@@ -10,24 +10,33 @@ export type Terminal = Readonly<{
 }>;
 
 /** Looks at the streams and the environment once; everybody else is told. */
-export function terminal(flags: ColorFlag): Terminal {
+export function terminal(flags: ColorFlag, settings: LookSettings = {}): Terminal {
   const { stdin, stderr } = process;
-  return { look: lookOn(stderr, flags), live: stderr.isTTY && !isDumb(), attended: stdin.isTTY && stderr.isTTY };
+  return {
+    look: lookOn(stderr, flags, settings),
+    live: stderr.isTTY && !isDumb(),
+    attended: stdin.isTTY && stderr.isTTY,
+  };
 }
 
-/** The same place, with durations as the settings write them. */
-export const withDurations = (place: Terminal, durations: Look["durations"]): Terminal =>
-  durations === undefined ? place : { ...place, look: { ...place.look, durations } };
-
 /** The look of lists and reports on standard output. */
-export const stdoutLook = (flags: ColorFlag): Look => lookOn(process.stdout, flags);
+export const stdoutLook = (flags: ColorFlag, settings: LookSettings = {}): Look =>
+  lookOn(process.stdout, flags, settings);
+
+/** What the settings say about the look. */
+type LookSettings = Readonly<{ durations?: Look["durations"] | undefined }>;
 
 type ColorFlag = Readonly<{ color?: boolean }>;
 
 const isDumb = (): boolean => process.env["TERM"] === "dumb";
 
-function lookOn({ isTTY }: Readonly<{ isTTY: boolean }>, { color = true }: ColorFlag): Look {
-  return createLook({ color: color && wantsColor(isTTY && !isDumb()), unicode: hasUnicode(isDumb()) });
+function lookOn(
+  { isTTY }: Readonly<{ isTTY: boolean }>,
+  { color = true }: ColorFlag,
+  { durations }: LookSettings,
+): Look {
+  const look = createLook({ color: color && wantsColor(isTTY && !isDumb()), unicode: hasUnicode(isDumb()) });
+  return durations === undefined ? look : { ...look, durations };
 }
 
 /** https://no-color.org: any value that is not empty means no. */

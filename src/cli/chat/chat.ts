@@ -53,7 +53,7 @@ export const chatCommand: CliCommand = {
   act: async (words, flags) => {
     const [
       { trustedCrew, runOptionsOf },
-      { terminal, withDurations },
+      { terminal },
       { withFlags },
       { createConversation },
       { homeOf },
@@ -69,7 +69,7 @@ export const chatCommand: CliCommand = {
       import("./slash.ts"),
     ]);
     const crew = await trustedCrew(flags);
-    const place = withDurations(terminal(flags), crew.settings.config.durations);
+    const place = terminal(flags, crew.settings.config);
     const kept = await import("./kept-conversations.ts");
     const resumed =
       flags.resume === undefined
@@ -96,7 +96,7 @@ export const chatCommand: CliCommand = {
     if (resumed && "run" in resumed) talk.moveTo(resumed.run);
     if (resumed && "several" in resumed)
       surface.print(
-        `${kept.conversationList(resumed.several, (process.stderr.columns || 80) - 1)}\n/resume RUN or /resume WORDS goes on with one of them.`,
+        `${kept.conversationList(resumed.several, (process.stderr.columns || 80) - 1, place.look)}\n/resume RUN or /resume WORDS goes on with one of them.`,
       );
     let code = 0;
     let files = flags.image ?? []; // they belong to the first message

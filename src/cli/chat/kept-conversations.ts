@@ -1,8 +1,8 @@
 import { CrewError, isCrewError } from "../../core/schema/error.ts";
-import { formatDuration } from "../../core/text/duration.ts";
 import { fit } from "../../core/view/fit.ts";
 import { conversationsOf, type KeptConversation, searchConversations } from "../../core/view/conversations.ts";
-import { counted, terminalLine } from "../../core/view/words.ts";
+import type { Look } from "../../core/view/look.ts";
+import { counted, terminalLine, took } from "../../core/view/words.ts";
 import type { Crew } from "../../crew.ts";
 
 const MOST_LISTED = 15;
@@ -15,10 +15,14 @@ export async function keptConversations(crew: Crew, words: string): Promise<read
 }
 
 /** One line each: the run that continues it, age, size, and how it began. */
-export function conversationList(all: readonly KeptConversation[], columns: number): string {
+export function conversationList(
+  all: readonly KeptConversation[],
+  columns: number,
+  look: Readonly<{ durations?: Look["durations"] | undefined }>,
+): string {
   if (all.length === 0) return "There is no such conversation in this project.";
   const lines = all.slice(0, MOST_LISTED).map(({ last, title, messages, at }) => {
-    const about = `${last}  ${formatDuration(Date.now() - at, "spaced").padStart(7)} ago  ${counted(messages, "message").padStart(11)}`;
+    const about = `${last}  ${took(Date.now() - at, look, "spaced").padStart(7)} ago  ${counted(messages, "message").padStart(11)}`;
     return fit(`${about}  ${terminalLine(title)}`, columns, "...");
   });
   const left = all.length - lines.length;

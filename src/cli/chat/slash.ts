@@ -52,7 +52,9 @@ const table: Readonly<Record<string, Row>> = {
       const { conversationFor, conversationList } = await import("./kept-conversations.ts");
       const found = await conversationFor(on.crew, words.join(" "));
       if ("several" in found)
-        return on.surface.print(conversationList(found.several, (process.stderr.columns || 80) - 1));
+        return on.surface.print(
+          conversationList(found.several, (process.stderr.columns || 80) - 1, on.crew.settings.config),
+        );
       on.talk.moveTo(found.run);
       on.surface.print(`The next message continues ${found.run}.`);
     },

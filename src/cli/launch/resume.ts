@@ -63,7 +63,6 @@ export const resumeCommand: CliCommand = {
       import("../../runtime/resume/recorded-run.ts"),
       import("../../runtime/store/run-id.ts"),
     ]);
-    const place = terminal(flags);
     const [name = "", path] = [
       word.split("/")[0],
       word.includes("/") ? asPath(word.slice(word.indexOf("/") + 1)) : undefined,
@@ -85,6 +84,7 @@ export const resumeCommand: CliCommand = {
     // Permissions stay as recorded.
     const all: Flags = { ...permissionFlagsOf(permissions), ...(cwd !== "" && { cwd }), ...flags };
     const crew = await crewFor(all);
+    const place = terminal(flags, crew.settings.config);
     const { name: _name, ...wished } = runOptionsOf(flags, place);
     const options = { ...wished, ...(flags.refreshAgent && { refreshAgent: true }) };
     if (message === "") {

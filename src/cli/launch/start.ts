@@ -18,7 +18,7 @@ import { ancestorVariable } from "../../runtime/commands/ancestor-variable.ts";
 import type { Flags, OptionFlags } from "../base/flags.ts";
 import { homes } from "../base/home.ts";
 import { type PermissionFlags, permissionsIn } from "../base/permission-flags.ts";
-import { terminal, withDurations } from "../base/terminal.ts";
+import { terminal } from "../base/terminal.ts";
 import { boxesOn } from "../terminal/helper-boxes.ts";
 import { agreeToChanges, textsIn } from "../trust/agree-to-changes.ts";
 import { watchRun } from "../watch/watch-run.ts";
@@ -26,7 +26,7 @@ import { watchRun } from "../watch/watch-run.ts";
 /** Runs an input in front of a person, or of a program, and gives back the exit code. */
 export async function start(input: AnyInput, flags: Flags, { boxes = false } = {}): Promise<number> {
   const crew = await trustedCrew(flags, textsIn(input));
-  const place = withDurations(terminal(flags), crew.settings.config.durations);
+  const place = terminal(flags, crew.settings.config);
   const taping = await (await import("./cassette.ts")).cassetteFor(flags);
   if (flags.bg)
     return (await import("./background.ts")).runInBackground(

@@ -36,7 +36,7 @@ export const attach: CliCommand = {
     ]);
     const { crew, run } = await findRun(word);
     const { id } = run;
-    const { look, live, attended } = terminal(flags);
+    const { look, live, attended } = terminal(flags, crew.settings.config);
     const view = crew.kept.follow(id);
     // Shows all events of an ended run, and only new events of a running one.
     const since = isEnded(run.life) ? 0 : Date.now();

@@ -2,10 +2,9 @@ import { createInterface } from "node:readline/promises";
 import { type AnswerKind, answerKind } from "../../core/plan/answer-kind.ts";
 import type { Answer } from "../../core/plan/gate.ts";
 import type { Question } from "../../core/run/run-status.ts";
-import { formatDuration } from "../../core/text/duration.ts";
 import { fit } from "../../core/view/fit.ts";
 import type { Look } from "../../core/view/look.ts";
-import { terminalLine } from "../../core/view/words.ts";
+import { terminalLine, took } from "../../core/view/words.ts";
 import type { Crew } from "../../crew.ts";
 import { parseAnswer } from "../terminal/gates.ts";
 import { questionLines } from "../terminal/questions.ts";
@@ -19,7 +18,7 @@ export function inboxLine(asked: InboxQuestion, now: number, columns: number, lo
   const who = terminalLine([name ?? run, agent ?? path].join("/"));
   const about = [
     answerKind(asked),
-    `${formatDuration(now - askedAt, "spaced")} ago`,
+    `${took(now - askedAt, look, "spaced")} ago`,
     ...(life === "interrupted" ? ["interrupted"] : []),
     ...(answered ? ["answered; applied when the run is resumed"] : []),
   ].join(", ");

@@ -4,8 +4,8 @@ import type { Answer } from "../../core/plan/gate.ts";
 import { openQuestions, type Question } from "../../core/run/run-status.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
-import { formatDuration } from "../../core/text/duration.ts";
 import type { Look } from "../../core/view/look.ts";
+import { took } from "../../core/view/words.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import type { CliCommand } from "../base/command.ts";
@@ -35,8 +35,9 @@ export const inbox: CliCommand = {
     "The first answer counts, here, in the run's own terminal or in `subcrew attach`. One for a run that was interrupted waits until it is resumed.",
   act: async (_, flags) => {
     const { crewFor } = await import("../launch/start.ts");
-    const look = (await import("../base/terminal.ts")).stdoutLook(flags);
-    const asked = await (await crewFor({})).kept.questions();
+    const { kept, settings } = await crewFor({});
+    const look = (await import("../base/terminal.ts")).stdoutLook(flags, settings.config);
+    const asked = await kept.questions();
     if (flags.json) process.stdout.write(`${jsonText(asked, 2)}\n`);
     else if (asked.length === 0) process.stderr.write("The inbox is empty.\n");
     else {
@@ -115,7 +116,7 @@ async function goThrough(asked: readonly InboxQuestion[], flags: Flags): Promise
     import("./inbox-triage.ts"),
   ]);
   const crew = await crewFor({});
-  const look = stdoutLook(flags);
+  const look = stdoutLook(flags, crew.settings.config);
   const columns = process.stdout.columns || 80;
   process.stdout.write(`${asked.map((one) => inboxLine(one, Date.now(), columns, look)).join("\n")}\n`);
   await triage(crew, asked, {
@@ -206,21 +207,17 @@ async function hand({ crew, run }: NamedRun, question: Question, answer: Answer,
   return done ? 0 : 1;
 }
 
-function shown(
-  asked: Question & { life: string; name?: string; answered: boolean },
-  now: number,
-  { colors }: Look,
-): string {
+function shown(asked: Question & { life: string; name?: string; answered: boolean }, now: number, look: Look): string {
   const { run, path, question, wants, askedAt, name, agent, life, answered } = asked;
   const about = [
     name,
     agent,
-    `${formatDuration(now - askedAt, "spaced")} ago`,
+    `${took(now - askedAt, look, "spaced")} ago`,
     ...(wants === "words" ? ["wants an answer in words"] : []),
     ...(life === "interrupted" ? ["interrupted"] : []),
     ...(answered ? ["answered; applied when the run is resumed"] : []),
   ];
-  return `${colors.bold(sanitize(`${run}/${path}`))}  (${about
+  return `${look.colors.bold(sanitize(`${run}/${path}`))}  (${about
     .filter((part) => part !== undefined)
     .map(sanitize)
     .join(", ")})\n${sanitize(question).replace(/^(?=.)/gm, "  ")}`;

@@ -31,7 +31,7 @@ export const logs: CliCommand = {
         import("../../core/run/state.ts"),
       ]);
     const { crew, run, path } = await findRun(word);
-    const look = stdoutLook(flags);
+    const look = stdoutLook(flags, crew.settings.config);
     const over = new AbortController();
     const stop = (): void => over.abort();
     process.once("SIGINT", stop);

@@ -3,10 +3,11 @@ import { Option } from "commander";
 import { formatCost } from "../../core/outcome/usage.ts";
 import { isEnded } from "../../core/run/run-status.ts";
 import type { State } from "../../core/run/state.ts";
-import { formatDuration } from "../../core/text/duration.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { KeptRun } from "../../runtime/background/stored-runs.ts";
 import { describe, type Progress, progressOf, settledWords } from "../../core/view/nodes.ts";
+import type { Look } from "../../core/view/look.ts";
+import { took } from "../../core/view/words.ts";
 import { doingOf } from "../../sinks/status-text.ts";
 import type { CliCommand } from "../base/command.ts";
 import { colorOption, commaList, type Flags, jsonOption } from "../base/flags.ts";
@@ -38,13 +39,14 @@ export const ps: CliCommand = {
       import("../base/table.ts"),
       import("../base/terminal.ts"),
     ]);
-    const { kept } = await crewFor({});
+    const { kept, settings } = await crewFor({});
+    const look = stdoutLook(flags, settings.config);
     const isFiltered = text !== undefined || flags.here === true || flags.status !== undefined;
     const all = await kept.list({ ended: flags.all || isFiltered ? Number.POSITIVE_INFINITY : MOST_ENDED });
     const rows = all.map((run) => rowFor(run, Date.now())).filter((row) => isWanted(row, text, flags));
     if (flags.json) process.stdout.write(`${jsonText(rows, 2)}\n`);
     else if (rows.length === 0) process.stderr.write(isFiltered ? "No run matches.\n" : "There are no runs yet.\n");
-    else process.stdout.write(table([HEADINGS, ...rows.map(shown)], stdoutLook(flags), { project: 12 }));
+    else process.stdout.write(table([HEADINGS, ...rows.map((row) => shown(row, look))], look, { project: 12 }));
     return 0;
   },
 };
@@ -98,13 +100,13 @@ const HEADINGS = {
   what: "WHAT",
 } as const satisfies Readonly<Record<string, string>>;
 
-function shown(row: Row): Record<keyof typeof HEADINGS, string> {
+function shown(row: Row, look: Look): Record<keyof typeof HEADINGS, string> {
   const { id, status, ageMs, cost, name, doing, background, cwd, done, total } = row;
   const more = settledWords(row).slice(1);
   return {
     id,
     status: background ? `${status} (bg)` : status,
-    age: formatDuration(ageMs, "spaced"),
+    age: took(ageMs, look, "spaced"),
     tasks: [`${done}/${total}`, ...more].join(", "),
     cost,
     project: basename(cwd),

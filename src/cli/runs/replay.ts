@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { Option } from "commander";
+import type { Config } from "../../core/config/config.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { eventsOfPegasusLog, isPegasusRecord } from "../../core/pegasus/pegasus-log.ts";
 import { CrewError } from "../../core/schema/error.ts";
@@ -37,9 +38,9 @@ export const replay: CliCommand = {
         import("../../sinks/text.ts"),
         import("../../sinks/jsonl.ts"),
       ]);
-    const { id, events, problems } = await recordOf(word);
+    const { id, events, problems, settings } = await recordOf(word);
     warnOfDamage({ problems });
-    const { look, live } = terminal(flags);
+    const { look, live } = terminal(flags, settings);
     const { speed = 10 } = flags;
     let now = events[0]?.at ?? 0;
     const view = new Run(id, async (it) => {
@@ -66,14 +67,15 @@ export const replay: CliCommand = {
   },
 };
 
-type Record = Readonly<{ id: string; events: readonly KeptEvent[]; problems: readonly string[] }>;
+type Record = Readonly<{ id: string; events: readonly KeptEvent[]; problems: readonly string[]; settings: Config }>;
 
 /** What there is to show: the journal of a run, or a file. */
 async function recordOf(word: string | undefined): Promise<Record> {
   if (word?.endsWith(".jsonl")) return fileRecord(word);
   const { findRun } = await import("./find-run.ts");
   const { crew, run } = await findRun(word);
-  return { id: run.id, events: (await crew.kept.records(run.id)).events, problems: run.problems };
+  const { events } = await crew.kept.records(run.id);
+  return { id: run.id, events, problems: run.problems, settings: crew.settings.config };
 }
 
 async function fileRecord(file: string): Promise<Record> {
@@ -85,10 +87,11 @@ async function fileRecord(file: string): Promise<Record> {
       { cause },
     );
   });
+  const settings = (await (await import("../launch/start.ts")).crewFor({})).settings.config;
   const lines = bytes.toString("utf8").split("\n").flatMap(parsedLine);
   if (!lines.some(isPegasusRecord)) {
     const { events, problems } = recordsInFile(bytes);
-    if (events[0]) return { id: events[0].run, events, problems };
+    if (events[0]) return { id: events[0].run, events, problems, settings };
     throw new CrewError(
       "BAD_FILE",
       `"${file}" is neither the journal of a run nor the log of a pegasus task.`,
@@ -96,7 +99,7 @@ async function fileRecord(file: string): Promise<Record> {
     );
   }
   const events = eventsOfPegasusLog(basename(file, ".jsonl"), lines);
-  if (events[0]?.type === "run.started") return { id: events[0].run, events, problems: [] };
+  if (events[0]?.type === "run.started") return { id: events[0].run, events, problems: [], settings };
   throw new CrewError("BAD_FILE", `"${file}" does not begin with TASK_CREATED.`, "Give the whole log of the task.");
 }
 

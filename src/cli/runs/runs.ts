@@ -1,8 +1,9 @@
 import { Option } from "commander";
 import { formatCost } from "../../core/outcome/usage.ts";
 import type { State } from "../../core/run/state.ts";
-import { formatDuration } from "../../core/text/duration.ts";
 import { jsonText } from "../../core/text/json-text.ts";
+import type { Look } from "../../core/view/look.ts";
+import { took } from "../../core/view/words.ts";
 import type { CliCommand } from "../base/command.ts";
 import { searchRows } from "../base/search.ts";
 import { colorOption, count, jsonOption } from "../base/flags.ts";
@@ -30,6 +31,7 @@ export const runs: CliCommand = {
       import("../base/terminal.ts"),
     ]);
     const crew = await crewFor({});
+    const look = stdoutLook(flags, crew.settings.config);
     const limit = flags.limit ?? DEFAULT_LIMIT;
     const ids = (await crew.runs()).slice(0, words.length > 0 ? Number.POSITIVE_INFINITY : limit);
     const all = await Promise.all(ids.map(async (id) => rowFor(id, await crew.record(id).catch(() => undefined))));
@@ -37,7 +39,13 @@ export const runs: CliCommand = {
     if (flags.json) process.stdout.write(`${jsonText(rows, 2)}\n`);
     else if (rows.length === 0)
       process.stderr.write(words.length > 0 ? "No run matches.\n" : "There are no runs yet.\n");
-    else process.stdout.write(table(rows.map(shown), stdoutLook(flags)));
+    else
+      process.stdout.write(
+        table(
+          rows.map((row) => shown(row, look)),
+          look,
+        ),
+      );
     return 0;
   },
 };
@@ -69,9 +77,9 @@ function rowFor(id: string, state: State | undefined): Row {
   };
 }
 
-function shown({ id, status, startedAt, ms, cost, name, tasks }: Row): Record<string, string> {
+function shown({ id, status, startedAt, ms, cost, name, tasks }: Row, look: Look): Record<string, string> {
   const what =
     name === "" ? `${tasks.slice(0, 4).join(", ")}${tasks.length > 4 ? ` and ${tasks.length - 4} more` : ""}` : name;
-  const ago = startedAt === 0 ? "" : `${formatDuration(Math.max(0, Date.now() - startedAt), "spaced")} ago`;
-  return { id, status, ago, took: ms === 0 ? "" : formatDuration(ms), cost, what };
+  const ago = startedAt === 0 ? "" : `${took(Date.now() - startedAt, look, "spaced")} ago`;
+  return { id, status, ago, took: ms === 0 ? "" : took(ms, look), cost, what };
 }

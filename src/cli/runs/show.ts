@@ -48,7 +48,7 @@ export const showCommand: CliCommand = {
       process.stdout.write((await import("../../sinks/transcript/html.ts")).transcriptHtml(title, transcripts));
     else {
       const { transcriptText } = await import("../../sinks/transcript/text.ts");
-      const look = stdoutLook(flags);
+      const look = stdoutLook(flags, crew.settings.config);
       await printPaged(transcriptText(transcripts, { look, full: flags.full ?? false }), {
         pager: flags.pager !== false,
       });

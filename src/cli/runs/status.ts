@@ -28,7 +28,7 @@ export const status: CliCommand = {
       import("../../core/view/nodes.ts"),
       import("../base/terminal.ts"),
     ]);
-    const { run } = await findRun(word);
+    const { crew, run } = await findRun(word);
     const { id, life, state, owner, background, place } = run;
     const { usage, cost, startedAt, endedAt, outcome, continues, warnings } = state;
     const facts = {
@@ -64,7 +64,7 @@ export const status: CliCommand = {
         }),
       ),
     };
-    const look = stdoutLook(flags);
+    const look = stdoutLook(flags, crew.settings.config);
     if (flags.json) process.stdout.write(`${jsonText(facts, 2)}\n`);
     else {
       process.stdout.write(statusText(state, life, Date.now(), { problems: run.problems, look }));

@@ -1,25 +1,25 @@
 import type { KeptEvent } from "../../core/run/event.ts";
 import type { State } from "../../core/run/state.ts";
 import { extractToolArgsPreview } from "../../core/task/preview.ts";
-import { formatDuration } from "../../core/text/duration.ts";
+import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import { timelineText } from "../../core/view/timeline.ts";
-import { createLook } from "../../core/view/look.ts";
+import { createLook, type Look } from "../../core/view/look.ts";
 import { transcriptsOf } from "../../core/view/transcript.ts";
-import { counted, terminalLine } from "../../core/view/words.ts";
+import { counted, terminalLine, took } from "../../core/view/words.ts";
 import type { Crew } from "../../crew.ts";
 import { transcriptText } from "../../sinks/transcript/text.ts";
 import type { PageTab } from "../../tui/top/page.ts";
 
 /** The task or run that is opened, and which part of it. */
-export type Opened = Readonly<{ run: string; path: string; state: State; tab: PageTab }>;
+export type Opened = Readonly<{ run: string; path: string; state: State; tab: PageTab; look: Look }>;
 
 const plain = createLook({ color: false, unicode: true });
 
 /** The text of an opened task and of everything below it. */
-export async function pageLines(crew: Crew, { run, path, state, tab }: Opened): Promise<string[]> {
+export async function pageLines(crew: Crew, { run, path, state, tab, look }: Opened): Promise<string[]> {
   if (tab === "diff") return diffLines(crew, run, path);
   const { events: all, problems } = await crew.kept.records(run);
   const events =
@@ -28,7 +28,7 @@ export async function pageLines(crew: Crew, { run, path, state, tab }: Opened): 
       : all.filter(
           (event) => event.path === path || event.path.startsWith(`${path}/`) || event.path.startsWith(`${path}.`),
         );
-  const text = parts[tab](events, state);
+  const text = parts[tab](events, state, { ...plain, ...defined({ durations: look.durations }) });
   return [...problems.map((problem) => `warning: ${problem}`), text === "" ? nothing[tab] : text]
     .join("\n")
     .split("\n")
@@ -43,15 +43,17 @@ const nothing: Readonly<Record<PageTab, string>> = {
   timeline: "It has not begun.",
 };
 
-const parts: Readonly<Record<Exclude<PageTab, "diff">, (events: readonly KeptEvent[], state: State) => string>> = {
-  transcript: (events) => transcriptText(transcriptsOf(events), { look: plain, full: true }),
-  tools: (events) =>
+const parts: Readonly<
+  Record<Exclude<PageTab, "diff">, (events: readonly KeptEvent[], state: State, look: Look) => string>
+> = {
+  transcript: (events, _, look) => transcriptText(transcriptsOf(events), { look, full: true }),
+  tools: (events, _, look) =>
     transcriptsOf(events)
       .flatMap(({ path, entries }) =>
         entries.flatMap((entry) => {
           if (entry.kind !== "call") return [];
           const preview = extractToolArgsPreview(entry.tool, isRecord(entry.input) ? entry.input : {});
-          const time = entry.ms === undefined ? "" : ` ${formatDuration(entry.ms)}`;
+          const time = entry.ms === undefined ? "" : ` ${took(entry.ms, look)}`;
           return [terminalLine(`${entry.state.padEnd(6)} ${path}: ${entry.tool} ${preview}${time}`)];
         }),
       )
@@ -67,7 +69,7 @@ const parts: Readonly<Record<Exclude<PageTab, "diff">, (events: readonly KeptEve
         return [`== ${event.path}: agent ${event.agent}, model ${event.model}\n${rights}${definition}`];
       })
       .join("\n"),
-  timeline: (events, state) => timelineText(events, state, Date.now()),
+  timeline: (events, state, look) => timelineText(events, state, Date.now(), look),
 };
 
 async function diffLines(crew: Crew, run: string, path: string): Promise<string[]> {

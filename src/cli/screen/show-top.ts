@@ -103,7 +103,7 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
     if (same) opened = { ...same, readAt: Date.now() };
     try {
       const seq = state.seq;
-      const lines = await pageLines(crew, { run: row.run.id, path: row.path, state, tab });
+      const lines = await pageLines(crew, { run: row.run.id, path: row.path, state, tab, look });
       if (same && !opened) return; // closed in the meantime
       const top = same && opened?.tab === tab ? opened.top : 0;
       opened = { title: `${row.name}  ${row.key}`, tab, lines, top, row, seq, readAt: Date.now() };

@@ -48,12 +48,12 @@ type Shown = Readonly<{ word?: string | undefined; one?: true; everywhere: boole
 
 async function show(flags: Flags, instead: string, { word, one, everywhere }: Shown): Promise<number> {
   const [{ terminal }, { crewFor }] = await Promise.all([import("../base/terminal.ts"), import("../launch/start.ts")]);
-  const { look, live, attended } = terminal(flags);
+  const { live, attended } = terminal(flags);
   if (!live || !attended)
     throw new CrewError("BAD_INPUT", "This command needs a terminal.", `Without one, use \`${instead}\`.`);
   const run = one ? await runFor(word) : undefined;
   const [crew, { showTop }] = await Promise.all([crewFor({}), import("../screen/show-top.ts")]);
-  return showTop(crew, { look, run, everywhere, notify: flags.notify });
+  return showTop(crew, { look: terminal(flags, crew.settings.config).look, run, everywhere, notify: flags.notify });
 }
 
 /** The run that is named, or the newest one. */

@@ -5,7 +5,7 @@ import picocolors from "picocolors";
 export type Look = Readonly<{
   colors: ReturnType<typeof picocolors.createColors>;
   signs: Signs;
-  /** How durations are written; tight where absent. */
+  /** How durations are written; where absent, as is usual at each place. */
   durations?: DurationStyle;
 }>;
 

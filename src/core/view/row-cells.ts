@@ -2,21 +2,23 @@ import { contextWindow } from "../model/context-window.ts";
 import { explain } from "../outcome/outcome.ts";
 import { type Cost, formatTokens, type Usage } from "../outcome/usage.ts";
 import { nodeAt } from "../plan/graph.ts";
-import { formatDuration } from "../text/duration.ts";
 import { progressOf, progressWords, settledWords } from "./nodes.ts";
-import { terminalLine } from "./words.ts";
+import type { Look } from "./look.ts";
+import { terminalLine, took } from "./words.ts";
 import type { TopRow } from "./run-rows.ts";
 
 /** The columns after state and name, the most important first: the last ones are dropped when it is narrow. */
 export const columns = ["agent", "model", "doing", "turns", "context", "tokens", "price", "diff", "age"] as const;
 export type Column = (typeof columns)[number];
 
+type Durations = Pick<Look, "durations">;
+
 /** The words of a row, in each column. */
-export function cellOf(row: TopRow, column: Column, now: number): string {
-  return cells[column](row, now);
+export function cellOf(row: TopRow, column: Column, now: number, look: Durations = {}): string {
+  return cells[column](row, now, look);
 }
 
-const cells: Readonly<Record<Column, (row: TopRow, now: number) => string>> = {
+const cells: Readonly<Record<Column, (row: TopRow, now: number, look: Durations) => string>> = {
   agent: ({ node, run, path }) => terminalLine(node?.agent ?? taskAt({ run, path })?.agent ?? ""),
   model: ({ node, run, path }) => terminalLine(node?.model ?? [taskAt({ run, path })?.model ?? ""].flat().join(",")),
   doing: doingOf,
@@ -40,9 +42,9 @@ const cells: Readonly<Record<Column, (row: TopRow, now: number) => string>> = {
     const size = run.diffs?.get(path);
     return size ? `+${size.added} -${size.removed}` : "";
   },
-  age: ({ node, run, path }, now) => {
+  age: ({ node, run, path }, now, look) => {
     const { startedAt, endedAt } = path === "" ? run.state : (node ?? { startedAt: 0, endedAt: undefined });
-    return startedAt === 0 ? "" : shortAge((endedAt ?? now) - startedAt);
+    return startedAt === 0 ? "" : shortAge((endedAt ?? now) - startedAt, look);
   },
 };
 
@@ -66,9 +68,11 @@ function priceText({ usd, unpriced, estimated = 0 }: Cost): string {
   return `$${known < 10 ? known.toFixed(4) : known.toFixed(2)}${unpriced > 0 ? "?" : ""}`;
 }
 
-/** In whole seconds, then the two largest units: the row changes at most once a second. */
-function shortAge(ms: number): string {
-  return formatDuration(ms, "spaced").replace(" ", "");
+/** In whole seconds, so that the row changes at most once a second; without the space unless the settings ask for it. */
+function shortAge(ms: number, look: Durations): string {
+  const whole = ms - (ms % 1_000);
+  const text = took(whole, look, "spaced");
+  return look.durations === "spaced" ? text : text.replace(" ", "").replace(".0s", "s");
 }
 
 /** The question, the fault, the current tool, the last words, what it waits for, or its result. */

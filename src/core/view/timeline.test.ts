@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
 import type { KeptEvent } from "../run/event.ts";
 import { emptyState, reduce } from "../run/state.ts";
+import { defined } from "../text/defined.ts";
+import type { DurationStyle } from "../text/duration.ts";
+import { cellOf } from "./row-cells.ts";
+import type { TopRow } from "./run-rows.ts";
 import { nodeTimes, timelineText } from "./timeline.ts";
 
 const events = (
@@ -32,4 +36,12 @@ test("queue, work and waits are told apart: a node is queued from when its needs
     "[.###????###     ] queued      1s  worked      4s  waited      3s  a",
     "[           ..###] queued      2s  worked      2s  waited      0s  b",
   ]);
+});
+
+test("the timeline and the age in `top` write durations as the settings say", () => {
+  const state = events.reduce(reduce, emptyState("run_x"));
+  expect(timelineText(events, state, 12_000, { durations: "tight" })).toContain("(12.0s in all, 2 tasks)");
+  const row = { path: "", run: { state: { ...state, startedAt: 1_000, endedAt: 91_500 } } } as unknown as TopRow;
+  const age = (durations?: DurationStyle): string => cellOf(row, "age", 0, defined({ durations }));
+  expect([age(), age("tight"), age("spaced")]).toEqual(["1m30s", "1m30s", "1m 30s"]);
 });

@@ -1,8 +1,8 @@
 import { needsOf, nodeAt } from "../plan/graph.ts";
 import type { KeptEvent } from "../run/event.ts";
 import type { State } from "../run/state.ts";
-import { formatDuration } from "../text/duration.ts";
-import { counted, terminalLine } from "./words.ts";
+import type { Look } from "./look.ts";
+import { counted, terminalLine, took } from "./words.ts";
 
 /** When a node could have begun, when it began and ended, and when in between it waited for a person or a provider. */
 export type NodeTimes = Readonly<{
@@ -55,11 +55,16 @@ const NOTES: ReadonlySet<KeptEvent["type"]> = new Set(["warning", "note", "messa
 const BAR = 16;
 
 /** One line per node: a bar, and apart from each other how long it was queued, worked and waited, up to now. */
-export function timelineText(events: readonly KeptEvent[], state: State, now: number): string {
+export function timelineText(
+  events: readonly KeptEvent[],
+  state: State,
+  now: number,
+  look: Pick<Look, "durations"> = {},
+): string {
   const last = state.endedAt ?? now;
   const span = Math.max(1, last - state.startedAt);
   const at = (time: number): number => Math.max(0, Math.min(BAR, Math.round(((time - state.startedAt) / span) * BAR)));
-  const long = (ms: number): string => formatDuration(ms, "spaced").padStart(7);
+  const long = (ms: number): string => took(ms, look, "spaced").padStart(7);
   const lines = nodeTimes(events, state, last).map(({ path, readyAt, startedAt, endedAt, waits }) => {
     const cells: string[] = Array.from({ length: BAR }, () => " ");
     const fill = (from: number, to: number, sign: string): void => {
@@ -73,6 +78,6 @@ export function timelineText(events: readonly KeptEvent[], state: State, now: nu
     return `[${cells.join("")}] queued ${long(startedAt - readyAt)}  worked ${long(endedAt - startedAt - waited)}  waited ${long(waited)}  ${terminalLine(path)}`;
   });
   if (lines.length === 0) return "";
-  const total = `${formatDuration(span, "spaced")} in all, ${counted(lines.length, "task")}`;
+  const total = `${took(span, look, "spaced")} in all, ${counted(lines.length, "task")}`;
   return [`. queued  # worked  ? waited for a person or a provider  (${total})`, ...lines].join("\n");
 }

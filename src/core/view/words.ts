@@ -1,6 +1,6 @@
 import { type Cost, formatCost, formatTokens, type Usage } from "../outcome/usage.ts";
 import type { NodeView } from "../run/state.ts";
-import { formatDuration } from "../text/duration.ts";
+import { type DurationStyle, formatDuration } from "../text/duration.ts";
 import { sanitize } from "../text/sanitize.ts";
 import type { Look } from "./look.ts";
 
@@ -53,9 +53,13 @@ function cacheWords({ cacheRead }: Usage, { saved = 0 }: Cost): string[] {
   return [`${formatTokens(cacheRead)} tokens from cache${saved > 0 ? `, saved $${saved.toFixed(4)}` : ""}`];
 }
 
-/** A duration in short form, in the style of the look. */
-export function took(ms: number, { durations }: Pick<Look, "durations"> = {}): string {
-  return formatDuration(Math.max(0, ms), durations);
+/** A duration in short form: in the style that the settings choose, else in the one that is usual at this place. */
+export function took(
+  ms: number,
+  { durations }: Readonly<{ durations?: DurationStyle | undefined }>,
+  usual: DurationStyle = "tight",
+): string {
+  return formatDuration(Math.max(0, ms), durations ?? usual);
 }
 
 /** The non-empty parts, separated by dots. */

@@ -92,7 +92,7 @@ function callText(entry: CallEntry, { look, full }: TranscriptTextOptions): stri
     open: colors.yellow(signs.more),
   };
   const about = isRecord(entry.input) ? extractToolArgsPreview(entry.tool, entry.input) : "";
-  const time = entry.ms === undefined ? "" : `  ${took(entry.ms)}`;
+  const time = entry.ms === undefined ? "" : `  ${took(entry.ms, look)}`;
   const state = entry.state === "denied" ? "  denied" : entry.state === "open" ? "  no result recorded" : "";
   const title = `${sign[entry.state]} ${colors.bold(terminalLine(entry.tool))} ${terminalLine(about)}${colors.dim(`${time}${state}`)}`;
   const input = full ? `\n${indented(JSON.stringify(entry.input, null, 2) ?? "", { full })}` : "";

@@ -1,6 +1,5 @@
 import type { NodeView, State } from "../../core/run/state.ts";
 import { type ParkedRun, parkedRun } from "../../core/run/parked-run.ts";
-import { formatDuration } from "../../core/text/duration.ts";
 import { fit, pad, widthOf } from "../../core/view/fit.ts";
 import type { Look } from "../../core/view/look.ts";
 import { nodeTitle, progressOf, progressWords, shownNodes } from "../../core/view/nodes.ts";
@@ -51,16 +50,16 @@ export function footRows(state: State, options: FootOptions): string[] {
 function parkedRow(state: State, { look, columns, now, interrupt = "" }: FootOptions): string[] {
   const parked = parkedRun(state);
   if (!parked) return [];
-  const text = listed([`parked: ${countdown(parked, now)}`, interrupt, terminalLine(parked.helps)], look);
+  const text = listed([`parked: ${countdown(parked, now, look)}`, interrupt, terminalLine(parked.helps)], look);
   return [look.colors.yellow(fit(text, columns - 1, look.signs.more))];
 }
 
 /** How long a parked task still waits. */
-function countdown({ nextTry, until }: Pick<ParkedRun, "nextTry" | "until">, now: number): string {
+function countdown({ nextTry, until }: Pick<ParkedRun, "nextTry" | "until">, now: number, look: Look): string {
   const at = nextTry ?? until;
   if (at === undefined) return "waits until a limit is raised";
   const seconds = Math.ceil((at - now) / 1_000);
-  return seconds > 0 ? `asks again in ${formatDuration(seconds * 1_000, "spaced")}` : "asking again";
+  return seconds > 0 ? `asks again in ${took(seconds * 1_000, look, "spaced")}` : "asking again";
 }
 
 function rowFor(view: NodeView, names: number, { look, columns, now, tick }: RunFrame): string {

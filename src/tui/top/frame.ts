@@ -266,7 +266,7 @@ function rowFields(
     { column: 2, width: 2, text: sign.text, paint: sign.paint },
     fieldOf(text, name, look, strong),
     ...shown.map((span) =>
-      fieldOf(cellOf(row, span.column, now), span, look, span.column === "doing" ? strong : colors.dim),
+      fieldOf(cellOf(row, span.column, now, look), span, look, span.column === "doing" ? strong : colors.dim),
     ),
   ];
 }

@@ -28,3 +28,33 @@ test.each(["omp", "pegasus", "mycode", "pi-parallel", "gemini"])(
   },
   120_000,
 );
+
+/** `512ms`, `1.5s` and `30m0s`, or `1s` and `30m 0s`. */
+const written = {
+  tight: /(?<![\w:.])(?:\d+ms|\d+\.\ds|\d+m\d+s)\b/,
+  spaced: /(?<![\w:.])(?:\d+m \d+s|\d+s)\b/,
+} as const;
+
+test("every view of a run writes durations as the preset or the setting says", async () => {
+  const turns = [
+    { calls: [{ name: "write_file", input: { path: "a.txt", content: "one" } }] },
+    { text: "done", delayMs: 20 },
+    { text: "done again", delayMs: 20 },
+  ];
+  const there = place({ "script.json": JSON.stringify({ turns }) });
+  const task = ["run", "general", "make a.txt", "--model", "scripted:script.json", "--allow", "write_file"];
+  const ran = await there.run([...task, "--name", "demo"], { shared: true });
+  expect(ran.stderr).not.toContain("subcrew:");
+  const views = ["runs", "ps", "status demo", "logs demo", "show demo", "replay demo --speed 0", "attach demo"];
+  const wrong: unknown[] = [];
+  const styles = [
+    [{ SUBCREW_PRESET: "pi-parallel" }, written.tight, written.spaced],
+    [{ SUBCREW_PRESET: "mycode" }, written.spaced, written.tight],
+  ] as const;
+  for (const [env, wanted, other] of styles)
+    for (const line of [...views, "resume demo again --name more"]) {
+      const { stdout, stderr } = await there.run(line.split(" "), { env, shared: true });
+      if (!wanted.test(stdout + stderr) || other.test(stdout + stderr)) wrong.push([env, line, stdout, stderr]);
+    }
+  expect(wrong).toEqual([]);
+}, 60_000);
