@@ -182,14 +182,46 @@ test("long files are cut, the nearest is kept whole, and secrets are redacted", 
   expect(notes).toEqual(["The instructions in AGENTS.md are too long; a part is left out."]);
 });
 
-test("a changed file prevents that an earlier result is used again", async () => {
-  const there = place({ "home/.claude/agents/mine.md": agent("mine", "tools: [Read]\n") });
+test("files that import themselves or each other, folders, and `~` of the user's own file alone", async () => {
+  const there = place({
+    "home/.claude/CLAUDE.md": "user-claude @~/.claude/more.md @~/.ssh/notes.md",
+    "home/.claude/more.md": "user-more",
+    "home/.ssh/notes.md": "user-ssh",
+    "project/CLAUDE.md": "root-claude @CLAUDE.md @a.md @docs @folder.md @~/.claude/other.md @missing.md",
+    "home/.claude/other.md": "user-other",
+    "project/a.md": "imported-a @b.md",
+    "project/b.md": "imported-b @c.md",
+    "project/c.md": "imported-c @./a.md @docs/../a.md",
+    "project/folder.md/x": "",
+  });
+  expect(marks(await ask(there, "claude-a"))).toEqual([
+    ..."user-claude user-more root-claude imported-a imported-b imported-c".split(" "),
+  ]);
+});
+
+/** With the finish tool where the agent has one. */
+const finish = ({ tools }: ModelRequest) =>
+  tools.some(({ name }) => name === "complete_task")
+    ? { calls: [{ name: "complete_task", input: { result: "done" } }] }
+    : "done";
+
+test.each([
+  ["claude", ".claude/agents/mine.md", agent("mine", "tools: [Read]\n"), "docs/more.md"],
+  ["own", ".subcrew/agents/mine.md", agent("mine", "tools: [Read]\n"), "AGENTS.md"],
+  ["omp", ".omp/agent/agents/mine.md", agent("mine", "tools: [read]\n"), "AGENTS.md"],
+  ["codex", ".codex/agents/mine.toml", `${toml.replace("codex-a", "mine")}sandbox_mode = "read-only"\n`, "AGENTS.md"],
+  ["gemini", ".gemini/agents/mine.md", agent("mine", "tools: [read_file]\n"), "GEMINI.md"],
+  ["opencode", ".config/opencode/agent/mine.md", agent("mine", "tools: { '*': false, read: true }\n"), "AGENTS.md"],
+  ["copilot", ".copilot/agents/mine.agent.md", agent("mine", "tools: [read]\n"), "AGENTS.md"],
+  ["cursor", ".cursor/agents/mine.md", agent("mine", "readonly: true\n"), "AGENTS.md"],
+])("%s: a changed file prevents that an earlier result is used again", async (_, path, file, changed) => {
+  const there = place({ [`home/${path}`]: file });
   const reused = async (): Promise<boolean> => {
     const crew = createCrew({
       cwd: there.project,
       env: { HOME: there.home, PATH: "" },
       trusted: true,
-      models: { m: scripted("done") },
+      models: { m: scripted(finish) },
     });
     const run = crew.run({ mode: "single", agent: "mine", task: "Go." }, { reuse: true });
     let found = false;
@@ -198,7 +230,7 @@ test("a changed file prevents that an earlier result is used again", async () =>
     return found;
   };
   expect([await reused(), await reused()]).toEqual([false, true]);
-  appendFileSync(join(there.project, "docs/more.md"), "\nMore.");
+  appendFileSync(join(there.project, changed), "\nMore.");
   expect(await reused()).toBe(false);
 });
 
@@ -209,6 +241,15 @@ test.each<[string, readonly string[]]>([
   ["`@docs/a.md`", []],
   ["```\n@docs/a.md\n```\n@docs/b.md", ["docs/b.md"]],
   ["- @a/b.md\n- @a/b.md", ["a/b.md"]],
+  ["``@docs/a.md`` and ` @docs/b.md`", []],
+  ["````md\n```\n@docs/a.md\n```\n@docs/b.md\n````\n@docs/c.md", ["docs/c.md"]],
+  ["  ~~~\n@docs/a.md\n  ~~~", []],
+  ["@docs/a.md\n```\n@docs/never-closed.md", ["docs/a.md"]],
+  ["<!-- @docs/a.md -->@docs/b.md", ["docs/b.md"]],
+  ["@docs/größe.md, @文档/说明.md", ["docs/größe.md", "文档/说明.md"]],
+  ["@docs/two\\ words.md and on", ["docs/two words.md"]],
+  ["@docs/a.md\r\n@~/b.md", ["docs/a.md", "~/b.md"]],
+  ['see "@docs/a.md" and <@docs/b.md>', ["docs/a.md", "docs/b.md"]],
 ])("imports in %j", (text, paths) => {
   expect(importsIn(text)).toEqual(paths);
 });

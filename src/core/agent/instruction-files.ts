@@ -55,11 +55,19 @@ export function instructionFilesOf(
 }
 
 /**
- * The files that a text imports: `@docs/style.md`. Inside code an `@` is no import. A dot or comma that ends the sentence is
- * not part of the path.
+ * The files that a text imports: `@docs/style.md`. Inside code and comments an `@` is no import. A dot or comma that ends the
+ * sentence is not part of the path; a blank in a path has a backslash before it.
  */
 export function importsIn(text: string): string[] {
-  const prose = text.replace(/^(```|~~~)[\s\S]*?^\1/gm, "").replace(/`[^`\n]*`/g, "");
-  const paths = [...prose.matchAll(/(?<![\w.`/])@((?:~|\.{1,2})?[\w/][\w./\\ -]*?)(?=[\s,;:)\]!?]|\.?$|\.\s)/gmu)];
-  return [...new Set(paths.map(([, path]) => path!.trim()).filter((path) => /[./]/.test(path)))];
+  const prose = text
+    .replace(FENCE, "")
+    .replace(/<!--[\s\S]*?(?:-->|$(?![\s\S]))/g, "")
+    .replace(/(?<!`)(`+)(?!`)[^\n]*?(?<!`)\1(?!`)/g, "");
+  const paths = [...prose.matchAll(IMPORT)].map(([, path]) => path!.replaceAll("\\ ", " "));
+  return [...new Set(paths.filter((path) => /[./]/.test(path)))];
 }
+
+/** A block of code ends at a fence that is as long as its first, or with the text. */
+const FENCE = /^ {0,3}(`{3,}|~{3,})[\s\S]*?(?:^ {0,3}\1|$(?![\s\S]))/gm;
+const IMPORT =
+  /(?<![\p{L}\p{N}_.`/])@((?:~|\.{1,2})?[\p{L}\p{N}_/](?:\\ |[\p{L}\p{M}\p{N}_./\\-])*?)(?=[\s,;:)\]!?"'>]|\.?$|\.\s)/gmu;

@@ -37,7 +37,7 @@ export function readInstructions(
   const reader: Reader = { seen: new Set(), read: [], left: [] };
   const own = user.map((file) => join(home, file)).find(existsSync);
   if (own !== undefined)
-    add(reader, own, { within: realOf(dirname(own)), shown: (path) => `~/${relative(realOf(home), path)}` });
+    add(reader, own, { within: realOf(dirname(own)), home, shown: (path) => `~/${relative(realOf(home), path)}` });
   for (const { dir, root } of [...ancestorsOf(cwd, home)].reverse()) {
     const whole = realOf(root);
     for (const names of project) {
@@ -63,6 +63,8 @@ type Opened = Readonly<{ path: string; text: string }>;
 type Group = Readonly<{
   /** Imports stay inside of it. */
   within: string;
+  /** What `~` means; absent: nothing, since a project must not name files of its user. */
+  home?: string;
   shown(path: string): string;
   /** Why the file does not count. */
   refusal?(file: Opened): string | undefined;
@@ -86,7 +88,8 @@ function add(reader: Reader, path: string, group: Group, depth = 0): void {
   if (text.trim() !== "") reader.read.push({ file, text: text.trim() });
   if (depth >= MAX_DEPTH) return;
   for (const named of importsIn(text)) {
-    const target = named.startsWith("~") ? undefined : resolve(dirname(real), named);
+    const { home } = group;
+    const target = !named.startsWith("~") ? resolve(dirname(real), named) : home && join(home, named.slice(1));
     if (target !== undefined && isFile(target)) add(reader, target, group, depth + 1);
   }
 }
