@@ -20,6 +20,17 @@ describe("model-resolve", () => {
     const registry = createModelRegistry({ providers: { openai: { apiKey: "k" } }, default: "openai/gpt-4o" });
     expect(registry.resolve("openai/gpt-4o")).toBe(registry.getDefault());
     expect(registry.resolve("fast")).toBe(registry.getDefault()); // a tier that is not set is the default
+    expect(registry.resolve("turbo")).toBe(registry.getDefault()); // and so is a word that is not known
+  });
+
+  test("a tier may be an object, with the context window of its models", async () => {
+    const registry = createModelRegistry({
+      providers: { house: { baseURL: "http://127.0.0.1:9/v1", apiKey: "k" } },
+      tiers: { fast: { model: ["house/small", "house/other"], contextWindow: 4_096 }, powerful: "house/big" },
+    });
+    expect(registry.resolve("fast")).toMatchObject({ modelId: "small" });
+    expect(await registry.choose([{ by: "agent", names: "fast" }])).toMatchObject({ contextWindow: 4_096 });
+    expect(await registry.choose([{ by: "agent", names: "powerful" }])).not.toHaveProperty("contextWindow");
   });
 });
 

@@ -13,7 +13,16 @@ const models = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]);
 const names = z.array(z.string().min(1));
 const count = z.number().int().positive();
 
-const tierModels = models.optional().describe("the models of this tier, in order of preference");
+const tier = z.union([
+  models,
+  z.strictObject({
+    model: models.describe("the model, or several in order of preference"),
+    contextWindow: count.optional().describe("the context window of these models in tokens, where it is not known"),
+  }),
+]);
+const tierModels = tier
+  .optional()
+  .describe("the models of this tier, in order of preference, or `{ model, contextWindow }`");
 
 /** Settings of one agent, independent of where its file is. */
 const agent = z.strictObject({
@@ -94,7 +103,7 @@ export const config = z.strictObject({
     .describe("whether a newer version is looked for, at most once a day and only at a terminal (default: on)"),
   model: models.optional().describe("default model, or several in order of preference"),
   tiers: z
-    .strictObject(Object.fromEntries(tierNames.map((tier) => [tier, tierModels])) as Tiers)
+    .strictObject(Object.fromEntries(tierNames.map((name) => [name, tierModels])) as Tiers)
     .optional()
     .describe("models of each tier"),
   providers: z
@@ -130,7 +139,9 @@ export const config = z.strictObject({
   durations: z
     .enum(["tight", "spaced"])
     .optional()
-    .describe("how the command writes durations: 1m30s (tight, default) or 1m 30s (spaced)"),
+    .describe(
+      "how the command writes durations: 1m30s (tight) or 1m 30s (spaced); by default ages are spaced and the rest is tight",
+    ),
   references: z
     .enum(["parallel", "serial"])
     .optional()
@@ -250,7 +261,7 @@ export const config = z.strictObject({
     .describe("the search engine behind web_search"),
 });
 export type Config = z.infer<typeof config>;
-type Tiers = Record<(typeof tierNames)[number], z.ZodOptional<typeof models>>;
+type Tiers = Record<(typeof tierNames)[number], z.ZodOptional<typeof tier>>;
 
 /** The path of a value: `["agents", "scout", "model"]`. */
 export type ConfigPath = readonly string[];

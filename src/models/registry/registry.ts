@@ -16,7 +16,7 @@ import type { RecordedProvider } from "../../core/run/event.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import type { ChosenModel, ModelSource, Reopening } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
-import { splitModelName } from "../../core/vocabulary/model-name.ts";
+import { parseModelName, splitModelName } from "../../core/vocabulary/model-name.ts";
 import { type Tier, tierNames, tiers } from "../../core/vocabulary/tiers.ts";
 import { holdKey, openProviderHolds, type ProviderHolds } from "../../runtime/store/provider-holds.ts";
 import { certificateAuthorities } from "../../runtime/network/certificates.ts";
@@ -38,7 +38,7 @@ export type ModelRegistryConfig = Readonly<{
   /** Settings of known providers, and providers of one's own. */
   providers?: Readonly<Record<string, ProviderSettings>>;
   /** Models of each tier. */
-  tiers?: Partial<Readonly<Record<Tier, string | readonly string[]>>>;
+  tiers?: Partial<Readonly<Record<Tier, TierModels | undefined>>>;
   /** The default model. */
   default?: string | readonly string[];
   /** Model objects given by the library user, by name. */
@@ -56,6 +56,12 @@ export type ModelRegistryConfig = Readonly<{
   /** The providers of a run that is resumed: each is used at its recorded address, or not at all. */
   recorded?: RecordedProviders;
 }>;
+
+/** The models of a tier: one, several in order of preference, or an object that also says how large their context window is. */
+type TierModels =
+  | string
+  | readonly string[]
+  | Readonly<{ model: string | readonly string[]; contextWindow?: number | undefined }>;
 
 /** Providers by name, as a run recorded them. */
 export type RecordedProviders = Readonly<Record<string, RecordedProvider>>;
@@ -151,7 +157,7 @@ function openRegistry(config: ModelRegistryConfig, prices: Prices): ModelRegistr
     ],
     default: config.default ?? [...Object.keys(models).slice(0, 1), ...tiers.balanced],
     ...(config.default === undefined && { lastResort: "offline" }),
-    ...defined({ tiers: config.tiers }),
+    tiers: modelsOfTiers(config),
   };
 
   const choices = new Map<string, Choice>();
@@ -204,11 +210,13 @@ function openRegistry(config: ModelRegistryConfig, prices: Prices): ModelRegistr
     return row.open(row.rest);
   };
 
+  const windows = windowsOfTiers(config);
   const facts = ({ name, id, provider: at }: ModelCandidate): Pick<ChosenModel, "contextWindow" | "price"> => {
     const found = at === undefined ? undefined : provider(at);
-    const window = contextWindow(id);
+    const given = windows.get(at === undefined ? name : `${at}/${id}`);
+    const window = given ?? contextWindow(id);
     return {
-      ...(window !== undefined && found?.endpoint.local !== true && { contextWindow: window }),
+      ...(window !== undefined && (given !== undefined || found?.endpoint.local !== true) && { contextWindow: window }),
       ...(found && { price: (tokens) => prices.known(found.endpoint, id)?.(tokens) }),
       ...(name === "offline" && { price: () => 0 }),
     };
@@ -318,12 +326,31 @@ function shown(name: string): string {
   return prefix === undefined || rest === undefined ? name : `${prefix}${basename(rest)}`;
 }
 
-/** Keeps `provider/model` unchanged; any other name is a tier, and a tier without a model means the default model. */
+/** The models of each tier, without what else is known about them. */
+function modelsOfTiers({ tiers: given = {} }: ModelRegistryConfig): NonNullable<Catalogue["tiers"]> {
+  const named = tierNames.flatMap((tier) => {
+    const value = given[tier];
+    return value === undefined ? [] : [[tier, typeof value === "object" && "model" in value ? value.model : value]];
+  });
+  return Object.fromEntries(named) as NonNullable<Catalogue["tiers"]>;
+}
+
+/** The context windows that the tiers give to their models, by `provider/model`; a thinking level is not part of the name. */
+function windowsOfTiers({ tiers: given = {} }: ModelRegistryConfig): ReadonlyMap<string, number> {
+  const rows = Object.values(given).flatMap((value) => {
+    if (typeof value !== "object" || !("model" in value) || value.contextWindow === undefined) return [];
+    const { contextWindow: tokens } = value;
+    return [value.model].flat().map((name): [string, number] => [parseModelName(name).name, tokens]);
+  });
+  return new Map(rows);
+}
+
+/** Keeps `provider/model` unchanged; any other word is a tier, and a word without a model means the default model. */
 function specOf(nameOrTier: string, config: ModelRegistryConfig): string {
   if (nameOrTier.includes("/")) return nameOrTier;
   const tier = tierNames.find((one) => one === nameOrTier);
-  if (tier === undefined) return nameOrTier;
-  return [config.tiers?.[tier] ?? config.default ?? tiers[tier]].flat()[0]!;
+  const usual = config.default ?? (tier === undefined ? nameOrTier : tiers[tier]);
+  return [(tier && modelsOfTiers(config)[tier]) ?? usual].flat()[0]!;
 }
 
 function partsOf(spec: string): { provider: string; id: string } {
