@@ -83,6 +83,8 @@ const approvals = [
   `1. Verdict: approved`,
   `| field | value |\n|---|---|\n| Verdict | APPROVED |`,
   `approved: true`,
+  `approve: true`,
+  "Approve: yes",
   `approved: true\nfeedback: fine`,
   '```json\n{"approved": true}\n```',
   '~~~json\n{"approved": true}\n~~~',

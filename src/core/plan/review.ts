@@ -78,7 +78,7 @@ const BEFORE = String.raw`^[ \t*_#|{("'\x60-]{0,12}(?:\d+[.)]\s+)?[*_]{0,4}(?:(?
 const AFTER = String.raw`["'\x60*_]*\s*(?:is\s*:|[:：?]|=>?|\||[–—]|\s-\s)[\s*_"'\x60]*([^\n|]{1,80})`;
 /** `Verdict: correct`, `**Decision:** approved`, `| Verdict | approved |`, `'approved' => true` */
 const LABELLED = new RegExp(
-  `${BEFORE}(?:verdict|decision|assessment|recommendation|(?:is[_ ]?)?approved|approval|genehmigt|freigegeben|aprobad[oa]|approuvée?|aprovad[oa]|approvat[oa]|goedgekeurd|одобрено|批准|承認|승인)${AFTER}`,
+  `${BEFORE}(?:verdict|decision|assessment|recommendation|(?:is[_ ]?)?approved?|approval|genehmigt|freigegeben|aprobad[oa]|approuvée?|aprovad[oa]|approvat[oa]|goedgekeurd|одобрено|批准|承認|승인)${AFTER}`,
   "gimu",
 );
 /** Labels that also speak of other things: only a verdict word makes them one. */
