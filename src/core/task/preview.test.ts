@@ -28,6 +28,31 @@ describe("the canonical tools", () => {
   });
 });
 
+test.each([
+  ["read", { offset: 3, path: "a.ts" }, "a.ts [3-]"],
+  ["read", { file_path: "a.ts", limit: 4 }, "a.ts [1-5]"],
+  ["read", { offset: 0, limit: 0, path: "a.ts" }, "a.ts [0-0]"],
+  ["write", { content: "hello" }, "content: hello"],
+  ["write", { path: "a.ts", content: "" }, "a.ts (0 chars)"],
+  ["edit", { file_path: "a.ts", old: "x", new: "y" }, "a.ts"],
+  ["grep", { path: "src" }, "src"],
+  ["rg", { pattern: "TODO", path: "src" }, "TODO in src"],
+  ["rg", { pattern: "TODO" }, "TODO"],
+  ["find", { path: "src", pattern: "*.md" }, "src -name *.md"],
+  ["find", { pattern: "*.md" }, "*.md"],
+  ["mcp", { server: "github", search: "issues" }, "server: github"],
+  ["mcp", { tool: "t", server: "s", search: "q" }, "t"],
+  ["mcp", {}, ""],
+  ["subagent", { task: "Review", agent: "scout" }, "Review"],
+  ["subagent", {}, ""],
+  ["todo", { action: "add" }, "add"],
+  ["todo", { action: "done", title: "Docs", id: "7" }, "done: Docs"],
+  ["todo", { id: "7" }, "7"],
+  ["bash", { timeout: 5 }, ""],
+])("each combination of arguments has its preview: %s %j reads %j", (tool, args, preview) => {
+  expect(extractToolArgsPreview(tool, args)).toBe(preview);
+});
+
 describe("hostile arguments of a model", () => {
   test("control characters come out visible, and several lines as one", () => {
     const preview = extractToolArgsPreview("bash", { command: "ls\n\u001b[2K\rrm -rf \u202ex\u009b1m" });
