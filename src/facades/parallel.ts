@@ -1,7 +1,7 @@
 import { formatAgentList } from "../core/agent/list.ts";
 import { type AgentCard } from "../core/delegation/catalog.ts";
 import { DEFAULT_AGENT } from "../core/delegation/roster.ts";
-import { allowedText, type Caller, offered, spawnRefusal } from "../core/delegation/spawn.ts";
+import { allowedText, type Caller, nameRefusal, offered, spawnRefusal } from "../core/delegation/spawn.ts";
 import type { Node, Plan } from "../core/plan/plan.ts";
 import { taskSettings } from "../core/plan/task.ts";
 import { isCrewError } from "../core/schema/error.ts";
@@ -108,7 +108,7 @@ function agentsIn({ agent, tasks, chain, race: one, team }: ParallelCall): strin
 
 /** A task without an agent goes to the default agent, which must be allowed, too. */
 function refusedDefault(nodes: Readonly<Record<string, Node>>, { spawns }: Caller): string | undefined {
-  if (spawns === "*" || spawns.includes(DEFAULT_AGENT)) return undefined;
+  if (nameRefusal(DEFAULT_AGENT, { spawns }) === undefined) return undefined;
   const unnamed = (node: Node): boolean =>
     node.kind === "loop"
       ? Object.values(node.body.nodes).some(unnamed)

@@ -10,9 +10,9 @@ import {
   atMaxDepth,
   type Caller,
   delegationToolsOf,
-  type Spawns,
   spawnRefusal,
 } from "../../src/core/delegation/spawn.ts";
+import type { Spawns } from "../../src/core/vocabulary/spawn-list.ts";
 import { createBoxes } from "../../src/tui/boxes.ts";
 import type { KeptEvent } from "../../src/core/run/event.ts";
 import { emptyState, reduce } from "../../src/core/run/state.ts";

@@ -22,12 +22,13 @@ export async function convertFile([file = ""]: readonly string[], flags: Flags):
   if (all.length > 1 && !flags.check && flags.out === undefined && !flags.json) throw several(file, all.length);
   const written = flags.check || flags.out === undefined ? [] : all.map(({ made }) => save(made, flags.out!));
   if (flags.json) {
-    const data = all.map(({ read, made: { text, path, losses } }, at) => ({
+    const data = all.map(({ read, made: { text, path, losses, gained } }, at) => ({
       name: read.agent.name,
       to,
       path: written[at] ?? path,
       ...(flags.check ? {} : { text }),
       losses,
+      gained,
     }));
     process.stdout.write(`${jsonText(data, 2)}\n`);
   } else {
@@ -85,7 +86,7 @@ function save({ text, path }: ConvertedAgent, out: string): string {
   return target;
 }
 
-function report({ agent }: ReadAgent, { losses }: ConvertedAgent, flags: Flags & { to: string }): void {
+function report({ agent }: ReadAgent, { losses, gained }: ConvertedAgent, flags: Flags & { to: string }): void {
   const { colors } = stdoutLook(flags);
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   if (losses.length === 0) return say(sanitize(`${agent.name}: nothing is lost`));
@@ -95,6 +96,7 @@ function report({ agent }: ReadAgent, { losses }: ConvertedAgent, flags: Flags &
     const kind = loss.kind === "dropped" ? colors.red("dropped     ") : colors.yellow("approximated");
     say(`  ${kind}  ${colors.bold(terminalLine(loss.field))}${valuesOf(loss)}: ${terminalLine(loss.note)}`);
   }
+  if (gained.length > 0) say(`  ${colors.red("more rights ")}  it can also use there: ${gained.join(", ")}`);
 }
 
 /** Short values are shown as they were and are. */

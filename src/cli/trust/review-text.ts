@@ -4,6 +4,7 @@ import { unifiedDiff } from "../../core/text/diff.ts";
 import { reveal } from "../../core/text/sanitize.ts";
 import type { Look } from "../../core/view/look.ts";
 import { describeServer } from "../../core/vocabulary/mcp-server.ts";
+import { spawnsText } from "../../core/vocabulary/spawn-list.ts";
 import type { TrustStore } from "../../runtime/settings/trust.ts";
 import { currentText, type ProjectSource, type TrustReview } from "../../runtime/settings/trust-review.ts";
 
@@ -67,7 +68,7 @@ function wishesOf({ agent }: ProjectSource["found"][number]): string[] {
     ...line("not", disallowedTools),
     ...line("rules", rules.flat().map(agentRuleText)),
     ...line("permission", permission === undefined ? [] : [permission]),
-    ...line("starts", spawns === undefined ? [] : spawns === "*" ? ["any agent"] : spawns),
+    ...line("starts", spawns === undefined || spawns.length === 0 ? [] : [spawnsText(spawns)]),
     ...line("model", model === undefined ? [] : [model].flat()),
     ...Object.entries(mcpServers).flatMap(([name, server]) =>
       server === true ? [] : line(`MCP server ${name}`, [showHidden(describeServer(server))]),

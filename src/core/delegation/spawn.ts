@@ -3,11 +3,9 @@ import type { Body } from "../plan/plan.ts";
 import type { Task } from "../plan/task.ts";
 import type { JsonSchema } from "../text/json.ts";
 import { facadeOf } from "../vocabulary/delegation-names.ts";
+import { mayStart, namesOnly, type Spawns } from "../vocabulary/spawn-list.ts";
 import { ALL_TOOLS, DELEGATION_TOOL } from "../vocabulary/tool-names.ts";
 import type { Catalog } from "./catalog.ts";
-
-/** The agents that may be started: any, or those of a list. */
-export type Spawns = "*" | readonly string[];
 
 /** The caller of a delegation, and its limits. */
 export type Caller = Readonly<{
@@ -31,7 +29,7 @@ export type SpawnPolicy = Pick<Caller, "spawns" | "blocked">;
 /** The part of the spawn policy that refuses an agent by its name. */
 export function nameRefusal(name: string, { spawns, blocked }: SpawnPolicy): "blocked" | "spawns" | undefined {
   if (blocked === name) return "blocked";
-  return spawns === "*" || spawns.includes(name) ? undefined : "spawns";
+  return mayStart(name, spawns) ? undefined : "spawns";
 }
 
 /** The first agent in a plan, its loops included, that the policy refuses. `nameOf` names the agent of a task. */
@@ -60,7 +58,7 @@ export function allowedText(spawns: Spawns): string {
 }
 
 /** The agent that takes a task which names none: the first that the caller may start, or the general worker. */
-export const defaultAgent = (spawns: Spawns): string => (spawns === "*" ? undefined : spawns[0]) ?? "task";
+export const defaultAgent = (spawns: Spawns): string => (spawns === "*" ? undefined : namesOnly(spawns)[0]) ?? "task";
 
 /**
  * The delegation tools of an agent: if it lists one, or if it may use every tool and has `spawns`.

@@ -1,5 +1,5 @@
 import type { Catalog } from "../delegation/catalog.ts";
-import type { Spawns } from "../delegation/spawn.ts";
+import type { Spawns } from "../vocabulary/spawn-list.ts";
 import type { ImageContent } from "../model/images.ts";
 import type { Message } from "../model/model.ts";
 import type { FailedOutcome, Outcome, ReadOutcome } from "../outcome/outcome.ts";

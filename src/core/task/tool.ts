@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Catalog } from "../delegation/catalog.ts";
-import type { Spawns } from "../delegation/spawn.ts";
+import type { Spawns } from "../vocabulary/spawn-list.ts";
 import type { ImageContent } from "../model/images.ts";
 import type { FailedOutcome } from "../outcome/outcome.ts";
 import type { Answer } from "../plan/gate.ts";

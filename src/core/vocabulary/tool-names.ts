@@ -124,7 +124,7 @@ export const matchesDelegation = (pattern: string): boolean =>
   [DELEGATION_TOOL, ...toolSpellings[DELEGATION_TOOL]!].some((name) => fitsStars(pattern, name));
 
 /** Whether a text fits a pattern in which stars stand for any characters. The parts are searched one after the other, so no pattern is slow. */
-function fitsStars(pattern: string, text: string): boolean {
+export function fitsStars(pattern: string, text: string): boolean {
   const parts = pattern.split("*");
   const [first, last] = [parts[0]!, parts.at(-1)!];
   if (parts.length === 1) return pattern === text;

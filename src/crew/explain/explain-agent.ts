@@ -2,6 +2,7 @@ import type { Agent } from "../../core/agent/agent.ts";
 import type { Dialects } from "../../core/agent/dialect.ts";
 import { maskAuth } from "../../core/agent/mask-auth.ts";
 import { delegationToolsOf } from "../../core/delegation/spawn.ts";
+import { spawnsText } from "../../core/vocabulary/spawn-list.ts";
 import type { Task } from "../../core/plan/task.ts";
 import { isFinishTool, leadOf, permit } from "../../core/policy/permit.ts";
 import { rulesFor } from "../../core/policy/policy.ts";
@@ -246,7 +247,7 @@ function ruleOf({ name, allowed, denied, shut, rule, agent, server }: Decided): 
 /** Why an agent may start others, or not. */
 function delegationRule({ tools, spawns }: Agent, allowed: boolean): string {
   if (!allowed) return "no delegation tool is listed, and spawns names no agent";
-  const whom = spawns === undefined || spawns === "*" ? "every agent" : spawns.join(", ");
+  const whom = spawnsText(spawns ?? "*");
   return covers(tools, DELEGATION_TOOL)
     ? `in the list of tools; it may start ${whom}`
     : `spawns grants it; it may start ${whom}`;

@@ -1,5 +1,5 @@
 import type { Agent } from "../../core/agent/agent.ts";
-import { delegationToolsOf } from "../../core/delegation/spawn.ts";
+import { delegationToolsOf, nameRefusal } from "../../core/delegation/spawn.ts";
 import { leadOf, permit } from "../../core/policy/permit.ts";
 import {
   DELEGATION_TOOL,
@@ -73,5 +73,5 @@ const isDeniedByMode = ({ permission, tools }: Agent, tool: string): boolean =>
 function startedBy(agent: Agent, agents: readonly Agent[]): readonly Agent[] {
   if (delegationToolsOf(agent).length === 0) return [];
   const { spawns = "*" } = agent;
-  return spawns === "*" ? agents : agents.filter(({ name }) => spawns.includes(name));
+  return agents.filter(({ name }) => nameRefusal(name, { spawns }) === undefined);
 }

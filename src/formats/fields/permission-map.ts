@@ -9,6 +9,7 @@ import {
   toolMatches,
   toolsNamed,
 } from "../../core/vocabulary/tool-names.ts";
+import { simplerSpawns } from "../../core/vocabulary/spawn-list.ts";
 import { ASK_ALL, narrowBy, rules } from "./agent-rules.ts";
 import { addProblem, type Draft, type KeyReader } from "./draft.ts";
 import { readPermission } from "./rules.ts";
@@ -53,6 +54,7 @@ export const opencodePermission: KeyReader = (draft, value, key) => {
     draft,
     Object.entries(tools).flatMap(([name, rule]) => rulesOf(draft, name, rule, key)),
     key,
+    task !== undefined && draft.agent.spawns?.length ? [DELEGATION_TOOL] : [],
   );
 };
 
@@ -132,17 +134,12 @@ function each(name: string, pattern: string | undefined, says: AgentRule["says"]
 const commandPattern = (pattern: string, says: AgentRule["says"]): string =>
   says === "allow" ? pattern.replace(/(?<=\S)\*$/, " *") : pattern;
 
-/** Removes tools that are denied entirely, and keeps the other entries as rules. */
-function settle(draft: Draft, rules: AgentRules, key: string): void {
+/** Removes tools that are denied entirely, and keeps the other entries as rules; `also` is allowed by other words. */
+function settle(draft: Draft, rules: AgentRules, key: string, also: readonly string[] = []): void {
   const closed = rules.findLast(({ tool, pattern }) => tool === ALL_TOOLS && pattern === undefined)?.says === "deny";
   const named = [...new Set(rules.map(({ tool }) => tool))].filter((tool) => tool !== ALL_TOOLS);
   const gone = named.filter((tool) => isShut(rulesFor(rules, tool)));
-  if (closed)
-    allow(
-      draft,
-      named.filter((tool) => !gone.includes(tool)),
-      key,
-    );
+  if (closed) allow(draft, [...named.filter((tool) => !gone.includes(tool)), ...also], key);
   else deny(draft, gone, key);
   const left = rules.filter(({ tool, says }) => !gone.includes(tool) && !(tool === ALL_TOOLS && says === "deny"));
   const counting = left.filter((rule, at) => !left.slice(at + 1).some((later) => isOverruled(rule, later)));
@@ -160,22 +157,12 @@ const liftsAny = ({ tool }: AgentRule, before: AgentRules): boolean =>
 const isOverruled = ({ tool }: AgentRule, later: AgentRule): boolean =>
   later.pattern === undefined && toolMatches(later.tool, tool);
 
-/** Which agents it may start: a yes, a no, or a rule for each name. */
+/** Which agents it may start: a yes, a no, or a rule for each name, of which the last that fits counts. Asking is not possible here. */
 function spawnsBy(draft: Draft, rule: unknown, key: string): void {
-  const allowed = isRecord(rule)
-    ? Object.entries(rule)
-        .filter(([, answer]) => answerOf(answer) === "allow")
-        .map(([name]) => name)
-    : answerOf(rule) === "allow"
-      ? ["*"]
-      : [];
-  const isPartial = isRecord(rule) && Object.values(rule).some((answer) => answerOf(answer) !== "allow");
-  if (allowed.includes("*") && isPartial) {
-    const message = `"task" of "${key}" allows all agents but some, which cannot be expressed here; it may start none.`;
-    addProblem(draft, "tool-rule", message, { field: key, hint: "Name the agents that it may start." });
-    return allowSpawns(draft, [], key);
-  }
-  allowSpawns(draft, allowed, key);
+  const rules = isRecord(rule) ? Object.entries(rule) : [["*", rule] as const];
+  const entries = rules.map(([name, answer]) => (answerOf(answer) === "allow" ? name : `!${name}`));
+  const allowed = simplerSpawns(entries);
+  allowSpawns(draft, allowed === "*" ? ["*"] : allowed, key);
   if (allowed.length === 0) deny(draft, [DELEGATION_TOOL], key);
 }
 

@@ -1,4 +1,5 @@
 import { isRecord } from "../../core/text/json.ts";
+import { mayStart, namesOnly, simplerSpawns } from "../../core/vocabulary/spawn-list.ts";
 import { addProblem, type Draft, type KeyReader } from "./draft.ts";
 import { flagOf } from "./rules.ts";
 import { isNone, toolEntries } from "./tool-entries.ts";
@@ -21,21 +22,29 @@ function spawnNames(value: unknown): readonly string[] | undefined {
   if (value === true) return ["*"];
   if (isRecord(value)) {
     const flags = Object.entries(value).map(([name, state]) => [name, flagOf(state)] as const);
-    return flags.every(([, state]) => state !== undefined)
-      ? flags.flatMap(([name, on]) => (on ? [name] : []))
-      : undefined;
+    if (flags.some(([, state]) => state === undefined)) return undefined;
+    const off = flags.flatMap(([name, on]) => (on || name === "*" ? [] : [`!${name}`]));
+    return [...flags.flatMap(([name, on]) => (on ? [name] : [])), ...off];
   }
   const entries = toolEntries(value);
-  if (entries === undefined || entries.unread.length > 0 || entries.excluded.length > 0) return undefined;
+  if (entries === undefined || entries.unread.length > 0) return undefined;
+  if (entries.excluded.length > 0)
+    return entries.named.length > 0 ? [...entries.named, ...entries.excluded.map((name) => `!${name}`)] : undefined;
   return entries.named.length === 1 && isNone(entries.named[0]!) ? [] : entries.named;
 }
 
 /** Allows these agents to be started; a second key can only narrow the first. */
 export function allowSpawns(draft: Draft, names: readonly string[], key: string): void {
   const { agent, from } = draft;
-  const wanted = names.includes("*") ? ("*" as const) : names;
+  const wanted = simplerSpawns(names);
   const earlier = agent.spawns;
   if (earlier === undefined || earlier === "*") agent.spawns = wanted;
-  else if (wanted !== "*") agent.spawns = earlier.filter((name) => wanted.includes(name));
+  else if (wanted !== "*") agent.spawns = inBoth(earlier, wanted);
   from["spawns"] ??= key;
+}
+
+/** What both lists allow, as far as names can say it; of two lists with patterns, only the names. */
+function inBoth(one: readonly string[], other: readonly string[]): readonly string[] {
+  const names = [...new Set([...namesOnly(one), ...namesOnly(other)])];
+  return names.filter((name) => mayStart(name, one) && mayStart(name, other));
 }

@@ -1,14 +1,21 @@
 import type { ReadAgent } from "../../core/agent/dialect.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
-import { foldName } from "../../core/vocabulary/tool-names.ts";
+import { delegationToolsOf } from "../../core/delegation/spawn.ts";
+import { permit } from "../../core/policy/permit.ts";
+import { DELEGATION_TOOL, foldName, toolNames } from "../../core/vocabulary/tool-names.ts";
 import { dialects } from "../table.ts";
 import { type Loss, lossesBetween } from "./losses.ts";
 import { writers } from "./table.ts";
 import type { Writer } from "./writer.ts";
 
-/** An agent converted to another dialect, the path of its file, and the fields that were lost. */
-export type ConvertedAgent = Readonly<{ text: string; path: string; losses: readonly Loss[] }>;
+/** An agent converted to another dialect, the path of its file, the fields that were lost, and the tools it can use only there. */
+export type ConvertedAgent = Readonly<{
+  text: string;
+  path: string;
+  losses: readonly Loss[];
+  gained: readonly string[];
+}>;
 
 /**
  * Writes an agent in another dialect. The result is read back at once: every difference is in
@@ -25,7 +32,8 @@ export function convert(read: ReadAgent, to: string): ConvertedAgent {
     const { agents, problems } = dialect.read(text, { file: path, relative });
     const [back] = agents;
     if (back === undefined) return problems.find(({ severity }) => severity === "error") ?? NO_AGENT;
-    return { text, path, losses: [...lossesBetween(read, back, writer.notes), ...lost] };
+    const losses = [...lossesBetween(read, back, writer.notes), ...lost];
+    return { text, path, losses, gained: toolNames.filter((tool) => mayUse(back, tool) && !mayUse(read, tool)) };
   };
   const along = comingAlong(read, writer, to === OWN);
   const first = attempt(along);
@@ -37,6 +45,10 @@ export function convert(read: ReadAgent, to: string): ConvertedAgent {
     "Change this in the agent file, then convert it again.",
   );
 }
+
+/** The delegation tool also where it follows from the agents that may be started. */
+const mayUse = ({ agent }: ReadAgent, tool: string): boolean =>
+  permit(agent, tool).allowed || (tool === DELEGATION_TOOL && delegationToolsOf(agent).length > 0);
 
 const NO_AGENT: Problem = problem("bad-definition", "it contains no agent");
 

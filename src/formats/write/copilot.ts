@@ -1,7 +1,7 @@
 import { frontmatter } from "./markdown.ts";
 import { effortWord, modelsFor } from "./model-words.ts";
 import { copilotTools } from "./spelling.ts";
-import { fileName, formOf, type Writer, writtenKeys } from "./writer.ts";
+import { fileName, formOf, plainSpawns, type Writer, writtenKeys } from "./writer.ts";
 
 /** GitHub Copilot's `.agent.md`. The file's name is the agent's. */
 export const copilotWriter: Writer = {
@@ -18,7 +18,7 @@ export const copilotWriter: Writer = {
       name: agent.displayName,
       description: agent.description === "" ? undefined : agent.description,
       tools,
-      agents: agent.spawns === "*" ? ["*"] : agent.spawns,
+      agents: agent.spawns === "*" ? ["*"] : plainSpawns(agent),
       model: models?.length === 1 ? models[0] : models,
       "reasoning-effort": effortWord(agent, ["minimal", "low", "medium", "high", "xhigh"]),
       "disable-model-invocation": agent.hidden,

@@ -1,6 +1,6 @@
 import { frontmatter } from "./markdown.ts";
 import { ompTools } from "./spelling.ts";
-import { described, fileName, formOf, type Writer, writtenKeys } from "./writer.ts";
+import { described, fileName, formOf, plainSpawns, type Writer, writtenKeys } from "./writer.ts";
 
 /** oh-my-pi's Markdown. */
 export const ompWriter: Writer = {
@@ -18,7 +18,7 @@ export const ompWriter: Writer = {
       name: agent.name,
       description: described(agent),
       tools,
-      spawns: agent.spawns,
+      spawns: plainSpawns(agent),
       model: agent.model,
       "thinking-level": agent.thinking,
       output: agent.output,

@@ -1,5 +1,6 @@
 import type { Agent } from "../../core/agent/agent.ts";
 import { isRecord } from "../../core/text/json.ts";
+import { isExclusion } from "../../core/vocabulary/spawn-list.ts";
 import { ALL_TOOLS, DELEGATION_TOOL } from "../../core/vocabulary/tool-names.ts";
 import { frontmatter } from "./markdown.ts";
 import { effortWord, modelFor } from "./model-words.ts";
@@ -68,5 +69,6 @@ function taskOf({ spawns, disallowedTools }: Agent): unknown {
   if (spawns === undefined) return disallowedTools?.includes(DELEGATION_TOOL) ? "deny" : undefined;
   if (spawns === "*") return "allow";
   if (spawns.length === 0) return "deny";
-  return { "*": "deny", ...Object.fromEntries(spawns.map((name) => [name, "allow"])) };
+  const answers = spawns.map((entry) => (isExclusion(entry) ? [entry.slice(1), "deny"] : [entry, "allow"]));
+  return { "*": "deny", ...Object.fromEntries(answers) };
 }

@@ -1,7 +1,7 @@
 import { modelNames } from "../../core/vocabulary/model-name.ts";
 import { frontmatter } from "./markdown.ts";
 import { piTools } from "./spelling.ts";
-import { csv, described, fileName, formOf, some, type Writer, writtenKeys } from "./writer.ts";
+import { csv, described, fileName, formOf, plainSpawns, some, type Writer, writtenKeys } from "./writer.ts";
 
 /** The pi family's Markdown, with the keys of its subagent extensions. */
 export const piWriter: Writer = {
@@ -19,7 +19,7 @@ export const piWriter: Writer = {
       extends: agent.extends,
       tools: csv(tools),
       disallowed_tools: csv(some(denied)),
-      allowed_subagents: agent.spawns,
+      allowed_subagents: plainSpawns(agent),
       model: first,
       fallbackModels: some(more),
       thinking: agent.thinking,

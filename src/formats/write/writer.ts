@@ -1,5 +1,6 @@
 import type { Agent } from "../../core/agent/agent.ts";
 import type { ReadAgent } from "../../core/agent/dialect.ts";
+import { namesOnly } from "../../core/vocabulary/spawn-list.ts";
 import { ALL_MCP_TOOLS, ALL_TOOLS, DELEGATION_TOOL, toolMatches } from "../../core/vocabulary/tool-names.ts";
 import { type Spelling, spelled } from "./spelling.ts";
 
@@ -39,9 +40,11 @@ type Holds = Readonly<{
 export function formOf(read: ReadAgent, spelling: Spelling, { denies = false, rules = false }: Holds = {}): Form {
   const denied = [...(read.agent.disallowedTools ?? []), ...(rules ? [] : mostlyDenied(read.agent))];
   const isDenied = (tool: string): boolean => denied.some((pattern) => toolMatches(pattern, tool));
+  // a pattern that has no word there, as a star alone, is kept by listing what is left
+  const holds = denies && denied.every((entry) => !entry.includes("*") || spelled([entry], spelling).length > 0);
   const listed =
-    denies || denied.length === 0 || !hasAllTools(read.agent) ? read.agent.tools : everyTool(read.agent, spelling);
-  const left = denies ? listed : listed?.filter((tool) => !isDenied(tool));
+    holds || denied.length === 0 || !hasAllTools(read.agent) ? read.agent.tools : everyTool(read.agent, spelling);
+  const left = holds ? listed : listed?.filter((tool) => !isDenied(tool));
   const agent = listed === read.agent.tools ? read.agent : { ...read.agent, tools: left ?? [] };
   const words = left === undefined ? undefined : spelled(left, spelling);
   return { agent, read, tools: words, denied: denies ? spelled(denied, spelling) : [] };
@@ -65,6 +68,10 @@ export function onlyLooks({ tools }: Agent, readOnly: readonly string[]): boolea
 /** True when an agent may use every tool. */
 export const hasAllTools = ({ tools }: Agent): boolean => tools === undefined || tools.includes(ALL_TOOLS);
 
+/** Which agents it may start, for formats that know `*` and names alone. */
+export const plainSpawns = ({ spawns }: Agent): Agent["spawns"] =>
+  spawns === undefined || spawns === "*" ? spawns : namesOnly(spawns);
+
 /** The delegation tool with the names of those that may be started: `Agent(a, b)`. */
 export function withSpawns(
   words: readonly string[] | undefined,
@@ -72,7 +79,7 @@ export function withSpawns(
   word: string,
 ): readonly string[] | undefined {
   if (words === undefined || !tools?.includes(DELEGATION_TOOL) || spawns === undefined || spawns === "*") return words;
-  return words.map((each) => (each === word ? `${word}(${spawns.join(", ")})` : each));
+  return words.map((each) => (each === word ? `${word}(${namesOnly(spawns).join(", ")})` : each));
 }
 
 /** What a file has to say about itself where it cannot be silent. */

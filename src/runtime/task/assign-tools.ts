@@ -1,7 +1,8 @@
 import type { Agent } from "../../core/agent/agent.ts";
 import { type Catalog, emptyCatalog } from "../../core/delegation/catalog.ts";
 import { agentOf } from "../../core/delegation/roster.ts";
-import { atMaxDepth, delegationToolsOf, type Spawns } from "../../core/delegation/spawn.ts";
+import { atMaxDepth, delegationToolsOf } from "../../core/delegation/spawn.ts";
+import type { Spawns } from "../../core/vocabulary/spawn-list.ts";
 import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
 import { barred } from "../../core/policy/judge-call.ts";
 import { isFinishTool, permit, type Rights, rightTo } from "../../core/policy/permit.ts";

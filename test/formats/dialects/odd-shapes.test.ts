@@ -1,9 +1,14 @@
 import { expect, test } from "vitest";
 import type { Agent } from "../../../src/core/agent/agent.ts";
+import type { ReadAgent } from "../../../src/core/agent/dialect.ts";
+import { delegationToolsOf } from "../../../src/core/delegation/spawn.ts";
 import { judge } from "../../../src/core/policy/judge.ts";
 import { permit } from "../../../src/core/policy/permit.ts";
 import { createPolicy, narrow } from "../../../src/core/policy/policy.ts";
 import { dialects } from "../../../src/formats/table.ts";
+import { convert } from "../../../src/formats/write/convert.ts";
+import { writers } from "../../../src/formats/write/table.ts";
+import { mayStart } from "../../../src/core/vocabulary/spawn-list.ts";
 import { every, oddShapes } from "./odd-shapes.ts";
 
 const names: Readonly<Record<string, string>> = {
@@ -76,12 +81,57 @@ test("odd but real shapes in every dialect give at most and at least what their 
   expect(files).toBeGreaterThan(2_000);
 });
 
+/** Formats whose files list tools by their names, so that no conversion to them adds a tool of ours. */
+const exact = ["own", "claude", "omp", "pi", "qwen", "gemini", "opencode"];
+const RIGHTS = new Set(["tools", "disallowedTools", "rules", "spawns", "permission", "sandbox"]);
+const others = ["scout", "sage", "lead", "x", "test-a"];
+
+test("an odd shape converted to another dialect and read back has no more rights than it had, or the report names them", () => {
+  const wrong: unknown[] = [];
+  let pairs = 0;
+  for (const [at, [shape, { keys, denied = [] }]] of Object.entries(oddShapes).entries())
+    for (const [row, dialect] of markdownDialects.entries()) {
+      if ((at + row) % 4 !== 0) continue;
+      const relative = names[dialect] ?? "x.md";
+      const text = `---\nname: x\n${keys}\n---\nDo the work.\n`;
+      const [read] = dialects[dialect]!.read(text, { file: `/w/${relative}`, relative }).agents;
+      if (read === undefined) continue;
+      const before = rightsOf(read.agent, denied);
+      // each pair of dialects meets a few of the shapes, and each shape a few of the pairs
+      for (const [column, to] of Object.keys(writers).entries()) {
+        if ((Math.floor(at / 4) + column) % 7 !== 0) continue;
+        const { text: written, path, losses, gained } = convert(read, to);
+        const [back] = dialects[to]!.read(written, { file: `/w/${path}`, relative: writers[to]!.file("x") }).agents;
+        pairs++;
+        const after = rightsOf(back!.agent, denied);
+        const wider = after.tools.filter((tool) => !before.tools.includes(tool));
+        const runs = after.runs.filter((command) => !before.runs.includes(command));
+        const starts = others.filter(
+          (name) => mayStart(name, back!.agent.spawns ?? []) && !mayStart(name, read.agent.spawns ?? []),
+        );
+        const opens = read.agent.sandbox === "read-only" && back!.agent.sandbox !== "read-only";
+        const isTold = losses.some(({ field }) => RIGHTS.has(field));
+        const untold = wider.filter((tool) => !tool.includes("__") && !gained.includes(tool));
+        const isWider = wider.length + runs.length + starts.length > 0 || opens;
+        const added = exact.includes(to) ? wider.filter((tool) => !tool.includes("__")) : [];
+        if ((isWider && !isTold) || untold.length + added.length > 0)
+          wrong.push({ shape, dialect, to, untold, added, runs, starts, opens });
+      }
+    }
+  expect(wrong).toEqual([]);
+  expect(pairs).toBeGreaterThan(1_000);
+});
+
 /** The agents that a file may start, and what it can use: written down by hand. */
 test.each<[keys: string, spawns: unknown, delegates: boolean]>([
   ["tools: Read, Task\nspawns: 7", [], true],
   ["tools: Task\nspawns: { scout: true, sage: false }", ["scout"], true],
   ["tools: Task\nspawns: none", [], true],
   ["tools: Task\nspawns: '!scout'", [], true],
+  ["tools: Task\nspawns: ['*', '!scout']", ["*", "!scout"], true],
+  ["tools: Task\nspawns: { '*': true, scout: false }", ["*", "!scout"], true],
+  ["tools: Task\nspawns: [test-*]", ["test-*"], true],
+  ["tools: Task\nspawns: ['*', '!scout']\nallowedAgents: [scout, sage]", ["sage"], true],
   ["tools: Task\nspawns: [scout, { sage: true }]", ["scout", "sage"], true],
   ["tools: Agent(scout), Agent(sage)", ["scout", "sage"], true],
   ["tools: [Read, Agent(scout, sage)]", ["scout", "sage"], true],
@@ -100,6 +150,26 @@ test.each<[keys: string, spawns: unknown, delegates: boolean]>([
     const text = `---\nname: x\ndescription: d\n${keys}\n---\nWork.\n`;
     const agent = dialects[dialect]!.read(text, { file: `/w/${relative}`, relative }).agents[0]!.agent;
     expect([dialect, agent.spawns, permit(agent, "task").allowed]).toEqual([dialect, spawns, delegates]);
+  }
+});
+
+test.each<[rule: unknown, spawns: unknown, delegates: boolean]>([
+  [{ "*": "allow", x: "deny" }, ["*", "!x"], true],
+  [{ x: "deny", "*": "allow" }, "*", true],
+  [{ "*": "deny", "test-*": "allow", "test-b": "deny" }, ["test-*", "!test-b"], true],
+  [{ "*": "allow", x: "ask" }, ["*", "!x"], true],
+  [{ "*": "ask" }, [], false],
+  [{ "*": "allow", y: "allow" }, "*", true],
+  ["allow", "*", true],
+  ["deny", [], false],
+])("opencode's permission for task %j allows %j, also after a conversion and back", (task, spawns, delegates) => {
+  const text = JSON.stringify({ agent: { lead: { prompt: "p", permission: { task } } } });
+  const read = dialects["opencode"]!.read(text, { file: "/w/opencode.json", relative: "opencode.json" }).agents[0]!;
+  const starts = ({ agent }: ReadAgent): unknown => [agent.spawns, delegationToolsOf(agent).length > 0];
+  expect(starts(read)).toEqual([spawns, delegates]);
+  for (const to of ["opencode", "own"]) {
+    const again = dialects[to]!.read(convert(read, to).text, { file: "/w/lead.md", relative: "lead.md" }).agents[0]!;
+    expect([to, starts(again)]).toEqual([to, [spawns, delegates]]);
   }
 });
 

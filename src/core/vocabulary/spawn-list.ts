@@ -1,0 +1,45 @@
+import { fitsStars } from "./tool-names.ts";
+
+/**
+ * The agents that may be started: any, or those of a list. An entry may have stars, and one with `!` before it takes agents away:
+ * the last entry that fits a name counts.
+ */
+export type Spawns = "*" | readonly string[];
+
+/** True when these words allow an agent of this name. */
+export function mayStart(name: string, spawns: Spawns): boolean {
+  if (spawns === "*") return true;
+  const last = spawns.findLast((entry) => fitsStars(bare(entry), name));
+  return last !== undefined && !isExclusion(last);
+}
+
+/** A shorter list that means the same; `*` where it means every agent. */
+export function simplerSpawns(entries: readonly string[]): Spawns {
+  const last = entries.findLastIndex((entry) => bare(entry) === "*");
+  const counting = last < 0 ? entries : entries.slice(isExclusion(entries[last]!) ? last + 1 : last);
+  const first = counting.findIndex((entry) => !isExclusion(entry));
+  const list = (first < 0 ? [] : counting.slice(first)).filter(
+    (entry, at, all) => !isExclusion(entry) || all.slice(0, at).some((other) => takesFrom(entry, other)),
+  );
+  return list[0] === "*" && !list.some(isExclusion) ? "*" : list;
+}
+
+/** True when an exclusion may take something away from what an earlier entry allows. */
+const takesFrom = (exclusion: string, other: string): boolean =>
+  !isExclusion(other) && (other.includes("*") || fitsStars(bare(exclusion), other));
+
+/** Names without stars and exclusions, for formats that know only names: at most what the list allows. */
+export function namesOnly(spawns: readonly string[]): readonly string[] {
+  return spawns.filter((entry) => !isExclusion(entry) && !entry.includes("*") && mayStart(entry, spawns));
+}
+
+/** The list for people: `every agent but scout`. */
+export function spawnsText(spawns: Spawns): string {
+  if (spawns === "*") return "every agent";
+  const [first, ...rest] = spawns;
+  return first === "*" && rest.every(isExclusion) ? `every agent but ${rest.map(bare).join(", ")}` : spawns.join(", ");
+}
+
+export const isExclusion = (entry: string): boolean => entry.startsWith("!");
+
+const bare = (entry: string): string => (isExclusion(entry) ? entry.slice(1) : entry);
