@@ -14,7 +14,7 @@ const names = z.array(z.string().min(1));
 const count = z.number().int().positive();
 
 const tier = z.union([
-  models,
+  ...models.options,
   z.strictObject({
     model: models.describe("the model, or several in order of preference"),
     contextWindow: count.optional().describe("the context window of these models in tokens, where it is not known"),

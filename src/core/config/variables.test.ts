@@ -13,6 +13,7 @@ test("values are parsed by the type of the setting", () => {
   const env = {
     SUBCREW_MODEL: "fast, offline",
     SUBCREW_CONCURRENCY: "3",
+    SUBCREW_TIERS_FAST: "a/b, offline",
     SUBCREW_PROTECT_BUNDLED: "true",
     SUBCREW_DISABLED: "a, b",
     SUBCREW_DEFAULTS_THINKING: "2048",
@@ -24,6 +25,7 @@ test("values are parsed by the type of the setting", () => {
   expect(configFromVariables(env)).toEqual({
     model: ["fast", "offline"],
     concurrency: 3,
+    tiers: { fast: ["a/b", "offline"] },
     protectBundled: true,
     disabled: ["a", "b"],
     defaults: { thinking: 2048 },
