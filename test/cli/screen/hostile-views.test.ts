@@ -186,7 +186,7 @@ function* shownBy(next: () => string, columns: number): Generator<readonly [view
   yield ["the end of an answer", view.end(state, next())];
   yield ["what is below an answer", endLines(state, [...events, ...ends], look)];
   yield ["a summary", summaryOf(state, { look, columns, tasks: true })];
-  yield ["conversations", split(conversationList(conversationsOf([state]), columns))];
+  yield ["conversations", split(conversationList(conversationsOf([state]), columns, look))];
   const transcripts = transcriptsOf([...events, ...ends]);
   const items = transcriptItems(transcripts, look);
   const open = { selected: 0, open: new Set(items.keys()), top: 0 };

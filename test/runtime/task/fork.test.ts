@@ -120,7 +120,7 @@ describe.each(["anthropic/claude-haiku-4-5", "openai-chat/gpt-4o", "openai/gpt-5
   });
 });
 
-test("the tasks of a delegated team fork with the same beginning, also those that wait for others; a task that a person adds cannot", async () => {
+test("the tasks of a delegated team fork with the same beginning, also those that wait for others", async () => {
   const tasks = [
     { id: "doors", task: "Count the doors.", assignee: "dev", fork: true },
     { id: "windows", task: "Count the windows.", assignee: "dev", depends: ["doors"], fork: true },
@@ -132,24 +132,30 @@ test("the tasks of a delegated team fork with the same beginning, also those tha
     return n === 2 ? { text: "A team.", calls: [{ name: "parallel", input: { team } }] } : { text: "All done." };
   });
   const coordinator = { ...agents[0]!, tools: ["read_file", "task"], delegation: ["parallel"] };
-  const run = crewAt(server, "anthropic/claude-haiku-4-5", { agents: [coordinator, agents[1]!] }).run(single);
-  let refusal = "";
-  for await (const event of run)
-    if (event.type === "node.started" && event.path === "lead")
-      try {
-        run.change({ newTasks: { more: { kind: "task", task: { agent: "helper", prompt: "x", fork: true } } } });
-      } catch (error) {
-        refusal = String(error);
-      }
-  const result = await run;
-  expect(result).toMatchObject({ status: "ok", output: "All done." });
-  expect(refusal).toContain("no agent starts it whose conversation it could begin with");
+  const crew = crewAt(server, "anthropic/claude-haiku-4-5", { agents: [coordinator, agents[1]!] });
+  expect(await crew.run(single)).toMatchObject({ status: "ok", output: "All done." });
   const before = parts(server.requests[1]!);
   const helpers = server.requests.filter((request) => text(request).includes("You are now the helper")).map(parts);
   expect(helpers).toHaveLength(2);
   for (const { head, messages } of helpers)
     expect([head, messages.slice(0, before.messages.length)]).toEqual([before.head, before.messages]);
   expect(helpers[1]!.messages.at(-1)).toContain("Helped 3.");
+});
+
+test("a task that a person adds to a team cannot fork, since no agent starts it", async () => {
+  const server = await provider(() => ({ text: "Done.", delayMs: 50 }));
+  const team = { members: [{ role: "dev", agent: "helper" }], tasks: [{ id: "a", task: "Look.", assignee: "dev" }] };
+  const run = crewAt(server, "anthropic/claude-haiku-4-5").run({ mode: "team", team });
+  let refusal = "";
+  for await (const event of run)
+    if (event.type === "node.started" && event.path === "a")
+      try {
+        run.change({ newTasks: { more: { kind: "task", task: { agent: "helper", prompt: "x", fork: true } } } });
+      } catch (error) {
+        refusal = String(error);
+      }
+  expect((await run).status).toBe("ok");
+  expect(refusal).toContain("no agent starts it whose conversation it could begin with");
 });
 
 test("at most four parts of a request are marked for Anthropic's cache, and the end of the parent's request is one", async () => {
