@@ -10,6 +10,7 @@ import { defined } from "../../core/text/defined.ts";
 import { foreignTools, ownRunners } from "../../core/vocabulary/runner-name.ts";
 import { builtinRunner, remoteAgents } from "../../defaults.ts";
 import { overviewOf } from "../../models/registry/overview.ts";
+import { modelsOfTiers } from "../../models/registry/registry.ts";
 import { type CrewSetup, createOutfit, homeOf, type Outfit, type SharedEngine } from "../../outfit.ts";
 import { createPendingCleanup } from "../../runtime/async/pending-cleanup.ts";
 import type { Sameness } from "../../runtime/cassette/cassette.ts";
@@ -61,7 +62,7 @@ export async function announcementOf(setup: CrewSetup, places: ServedPlaces): Pr
       ...foreignTools.filter((name) => path.some((folder) => isProgram(join(folder, name)))),
     ],
     providers: overviewOf(models).providers.flatMap(({ name, usable }) => (usable ? [name] : [])),
-    models: [...new Set([setup.model ?? [], Object.values(setup.tiers ?? {})].flat(2))].toSorted(byText),
+    models: [...new Set([setup.model ?? [], Object.values(modelsOfTiers(setup))].flat(2))].toSorted(byText),
     hasDefaultModel: candidates.length > 0 && lastResort !== true,
     tools: [...world.tools.keys()].toSorted(),
     servers: Object.keys(setup.mcpServers ?? {}).toSorted(),

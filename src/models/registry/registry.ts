@@ -327,7 +327,9 @@ function shown(name: string): string {
 }
 
 /** The models of each tier, without what else is known about them. */
-function modelsOfTiers({ tiers: given = {} }: ModelRegistryConfig): NonNullable<Catalogue["tiers"]> {
+export function modelsOfTiers({
+  tiers: given = {},
+}: Readonly<{ tiers?: ModelRegistryConfig["tiers"] | undefined }>): NonNullable<Catalogue["tiers"]> {
   const named = tierNames.flatMap((tier) => {
     const value = given[tier];
     return value === undefined ? [] : [[tier, typeof value === "object" && "model" in value ? value.model : value]];
