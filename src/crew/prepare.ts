@@ -164,7 +164,10 @@ export function createPrepare(parts: PrepareParts): Prepare {
       settings,
       parks,
       ...(!outfit.connection && usesLastResort(plan, roster, outfit.models) && { offline: true as const }),
-      check,
+      check: (added) => {
+        check(added);
+        checkForks(added); // a person adds these tasks, so no agent has a conversation for them
+      },
       agents: again,
       spawning: { nameOf: (task) => agentNameOf(task, roster), ...blockedBy(setup.env) },
       ...(setup.home !== false &&

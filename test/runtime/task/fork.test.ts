@@ -142,6 +142,22 @@ test("the tasks of a delegated team fork with the same beginning, also those tha
   expect(helpers[1]!.messages.at(-1)).toContain("Helped 3.");
 });
 
+test("a task that a person adds to a team cannot fork, since no agent starts it", async () => {
+  const server = await provider(() => ({ text: "Done.", delayMs: 50 }));
+  const team = { members: [{ role: "dev", agent: "helper" }], tasks: [{ id: "a", task: "Look.", assignee: "dev" }] };
+  const run = crewAt(server, "anthropic/claude-haiku-4-5").run({ mode: "team", team });
+  let refusal: unknown;
+  for await (const event of run)
+    if (event.type === "node.started" && event.path === "a")
+      try {
+        run.change({ newTasks: { more: { kind: "task", task: { agent: "helper", prompt: "x", fork: true } } } });
+      } catch (error) {
+        refusal = error;
+      }
+  expect(refusal).toMatchObject({ code: "BAD_INPUT", message: expect.stringContaining("no agent starts it") });
+  expect((await run).status).toBe("ok");
+});
+
 test("at most four parts of a request are marked for Anthropic's cache, and the end of the parent's request is one", async () => {
   const server = await provider(
     lead(() => ({ text: "Helped." }), "Count."),
