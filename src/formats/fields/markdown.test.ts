@@ -107,7 +107,7 @@ describe("permissions of opencode", () => {
     ["task: allow", { spawns: "*" }],
     ["task: deny", { spawns: [], disallowedTools: ["task"] }],
     ["task: { reader: allow }", { spawns: ["reader"] }],
-    ['task: { "*": allow, writer: deny }', { spawns: [] }],
+    ['task: { "*": allow, writer: deny }', { spawns: ["*", "!writer"] }],
     ["lsp: deny", {}],
     ["mytool: deny", { disallowedTools: ["mytool"] }],
   ])("%s", (rules, expected) => {
