@@ -4,7 +4,6 @@ import { createRedactor } from "../../core/secrets/redact.ts";
 import { defined } from "../../core/text/defined.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
-import { widthOf } from "../../core/view/fit.ts";
 import type { Look } from "../../core/view/look.ts";
 
 /** How a command reports a failure. */
@@ -44,14 +43,15 @@ export function errorText({ message, hint }: Pick<CrewError, "message" | "hint">
     .join("\n")}\n`;
 }
 
+/** Counts characters: the tables of wide characters would be loaded with every command, and the terminal wraps what is wider. */
 function fitted(line: string, columns: number | undefined): readonly string[] {
-  if (columns === undefined || widthOf(line) <= columns) return [line];
+  if (columns === undefined || line.length <= columns) return [line];
   const indent = /^ */.exec(line)?.[0] ?? "";
   const rows: string[] = [];
   let row = indent;
   for (const word of line.match(/(?:`[^`]*`|[^\s`])+|`/g) ?? []) {
     const longer = row.trim() === "" ? `${indent}${word}` : `${row} ${word}`;
-    if (widthOf(longer) > columns && row.trim() !== "") {
+    if (longer.length > columns && row.trim() !== "") {
       rows.push(row);
       row = `${indent === "" ? "  " : indent}${word}`;
     } else row = longer;
