@@ -559,7 +559,7 @@ export const deviations: readonly Deviation[] = [
     file: "002-mycode",
     area: "background-store",
     name: "limits",
-    why: "DESIGN, Interfaces, State: a run is kept until `subcrew gc`, by default for seven days; outputs are kept whole",
+    why: "DESIGN, Interfaces, State: a run is kept for 30 days after its end (runs.keepDays); outputs are kept whole",
     ours: { max_concurrent: 10, error: "Maximum concurrent tasks (10) reached" },
   },
   {

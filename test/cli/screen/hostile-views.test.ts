@@ -81,7 +81,7 @@ function eventsWith(next: () => string): KeptEvent[] {
       path: "",
       name: next(),
       plan: { nodes: { [id]: { kind: "task", task: { prompt: next(), agent, label: next() } } }, output: id },
-      cwd: `/work/${next()}`,
+      cwd: `/project/${next()}`,
       version: "1",
     },
     { type: "node.started", path: id, kind: "task", attempt: 1, agent, prompt: next(), label: next() },
@@ -112,7 +112,7 @@ function eventsWith(next: () => string): KeptEvent[] {
       type: "files.changed",
       path: id,
       call: "1",
-      files: [{ file: `/work/${next()}`, before: { kind: "absent" }, after: { kind: "folder" } }],
+      files: [{ file: `/project/${next()}`, before: { kind: "absent" }, after: { kind: "folder" } }],
     },
     {
       type: "node.started",
