@@ -27,8 +27,9 @@ export async function findRun(word: string | undefined, what = "No run given."):
       `The journal of "${id}" cannot be read: ${run.problems.join(" ")}`,
       `Look into ${run.place}.`,
     );
-  const path = cut < 0 ? undefined : asPath(word.slice(cut + 1));
-  if (path !== undefined && !hasTask(run.state, path)) throw unknownTask(run.state, path);
+  const typed = cut < 0 ? undefined : word.slice(cut + 1);
+  const path = typed === undefined ? undefined : asPath(typed);
+  if (typed !== undefined && path !== undefined && !hasTask(run.state, path)) throw unknownTask(run.state, typed);
   return { crew, run, path };
 }
 
