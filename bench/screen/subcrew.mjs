@@ -14,8 +14,11 @@ export function createDrawing({ columns, rows: height }, write) {
   const screen = new FieldScreen(write);
   const look = createLook({ color: true, unicode: true });
   let view = firstView;
+  /** @type {readonly import("../../dist/core/view/run-rows.js").ShownRun[]} */
+  let runs = [];
   return (/** @type {import("../../dist/core/run/state.js").State} */ state) => {
-    const runs = [{ id: state.run, state, life: /** @type {const} */ ("running"), problems: [] }];
+    // As the feed of the screen does: the same object until something about the run itself changes.
+    if (runs[0]?.state !== state) runs = [{ id: state.run, state, life: "running", problems: [] }];
     const top = { title: "subcrew watch", runs, one: true, hidden: [] };
     const listed = listedRows(top, view);
     view = keepSelection(listed.rows, view);

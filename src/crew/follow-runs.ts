@@ -35,6 +35,8 @@ type Entry = {
   comparedAt: number;
   /** Asks what the run has changed. */
   readonly compare: () => void;
+  /** As it is shown; the same object until something about it changes, so that its rows stay the same. */
+  shown: (ShownRun & Readonly<{ of: KeptRun }>) | undefined;
 };
 
 /** Reads the runs, then folds each event as it is written. Resolves once the runs were read. */
@@ -49,6 +51,7 @@ export async function followRuns(crew: Crew, { only, signal, changed }: FeedOpti
       following: false,
       diffs: new Map(),
       comparedAt: -1,
+      shown: undefined,
       compare: atMostEvery(COMPARE_EVERY_MS, signal, () => compare(entry)),
     };
     return entry;
@@ -121,8 +124,11 @@ export async function followRuns(crew: Crew, { only, signal, changed }: FeedOpti
       order.flatMap((id) => {
         const entry = entries.get(id);
         if (!entry) return [];
-        const { state, life, problems } = entry.run;
-        return [{ id, state, life, problems, diffs: entry.diffs }];
+        const { run, diffs, shown } = entry;
+        if (shown?.of === run && shown.diffs === diffs) return [shown];
+        const { state, life, problems } = run;
+        entry.shown = { id, state, life, problems, diffs, of: run };
+        return [entry.shown];
       }),
     older: () => unread,
   };

@@ -48,10 +48,15 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
     columns: stderr.columns || 80,
     height: stderr.rows || 24,
   });
+  const ofProject = new Map<string, boolean>(); // by folder; every frame asks for every run
+  const isHere = (folder: string): boolean => {
+    const known = ofProject.get(folder) ?? isBelowFolder(folder, crew.cwd);
+    ofProject.set(folder, known);
+    return known;
+  };
   const stateNow = (): TopState => {
     const all = feed.runs();
-    const runs =
-      run !== undefined || view.everywhere ? all : all.filter(({ state }) => isBelowFolder(state.cwd, crew.cwd));
+    const runs = run !== undefined || view.everywhere ? all : all.filter(({ state }) => isHere(state.cwd));
     const elsewhere = all.length - runs.length;
     return {
       title:

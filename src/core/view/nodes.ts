@@ -1,3 +1,4 @@
+import type { Plan } from "../plan/plan.ts";
 import type { NodeView, State } from "../run/state.ts";
 import type { Look } from "./look.ts";
 import { terminalLine } from "./words.ts";
@@ -76,7 +77,16 @@ export function orderText(order: NodeView["order"]): string {
 /** What a run is about: its name, or what its first task was asked. */
 export function describe(state: State): string {
   if (state.name !== undefined) return terminalLine(state.name);
-  const first = Object.values(state.plan?.nodes ?? {}).find((node) => node.kind === "task");
+  if (!state.plan) return "";
+  const known = described.get(state.plan) ?? firstPrompt(state.plan);
+  described.set(state.plan, known);
+  return known;
+}
+/** A plan does not change, and a screen asks for every run in every frame. */
+const described = new WeakMap<Plan, string>();
+
+function firstPrompt({ nodes }: Plan): string {
+  const first = Object.values(nodes).find((node) => node.kind === "task");
   return first?.kind === "task" ? terminalLine(first.task.prompt).slice(0, 100) : "";
 }
 

@@ -1,4 +1,4 @@
-import { needsOf, nodeAt } from "../plan/graph.ts";
+import { needsOf } from "../plan/graph.ts";
 import type { Node } from "../plan/plan.ts";
 import type { Parking } from "../run/event.ts";
 import { isEnded, type RunStatus } from "../run/run-status.ts";
@@ -41,7 +41,8 @@ export function groupOfNode(node: NodeView, life: RunStatus | "damaged"): Placed
   if (parked) return placed(needsPerson(parked) ? "needs you" : "waiting", parkedText(parked));
   if (paused !== undefined) return placed("waiting", `paused: ${paused}`);
   if (life === "interrupted" || life === "paused") return placed("waiting", `the run is ${life}`);
-  if (calling === 0 && WAITS.test(doing)) return placed("waiting", doing.replace(/^waiting (?:for )?/, ""));
+  if (calling === 0 && doing.startsWith("waiting") && WAITS.test(doing))
+    return placed("waiting", doing.replace(/^waiting (?:for )?/, ""));
   return placed("working");
 }
 
@@ -65,17 +66,24 @@ function clock(at: number): string {
 }
 
 /** Where a node stands that has not begun: it waits for other nodes, or for a free slot. */
-export function groupOfPlanned(state: State, path: string, life: RunStatus | "damaged"): Placed {
+export function groupOfPlanned(state: State, node: Node | undefined, life: RunStatus | "damaged"): Placed {
   if (isEnded(life)) return placed("done");
-  const node = state.plan && nodeAt(state.plan, path);
   const open = node ? unmetNeeds(state, node) : [];
   if (open.length > 0) return placed("waiting", open.join(", "));
   return placed("waiting", life === "paused" || life === "interrupted" ? `the run is ${life}` : "a free slot");
 }
 
 function unmetNeeds(state: State, node: Node): string[] {
-  return needsOf(node).flatMap((id) => (state.nodes.get(id)?.outcome === undefined ? namesOf(state, id) : []));
+  return knownNeeds(node).flatMap((id) => (state.nodes.get(id)?.outcome === undefined ? namesOf(state, id) : []));
 }
+
+/** A node of a plan never changes, and finding its placeholders takes a search through its prompt. */
+function knownNeeds(node: Node): readonly string[] {
+  const known = needs.get(node) ?? needsOf(node);
+  needs.set(node, known);
+  return known;
+}
+const needs = new WeakMap<Node, readonly string[]>();
 
 /** A join is shown as the nodes that it gathers. */
 function namesOf(state: State, id: string): string[] {

@@ -1,9 +1,11 @@
 import { isBelow, nodeAt } from "../plan/graph.ts";
+import type { Node } from "../plan/plan.ts";
 import { isEnded, type RunStatus } from "../run/run-status.ts";
 import { firstLine, type NodeView, type State } from "../run/state.ts";
+import { defined } from "../text/defined.ts";
 import { describe, orderText, shownNodes } from "./nodes.ts";
 import { terminalLine } from "./words.ts";
-import { type Group, groupOfNode, groupOfPlanned, groupOfRun, groups } from "./row-groups.ts";
+import { type Group, groupOfNode, groupOfPlanned, groupOfRun, groups, type Placed } from "./row-groups.ts";
 
 /** How many lines a task added and removed. */
 export type DiffSize = Readonly<{ added: number; removed: number }>;
@@ -41,29 +43,61 @@ export type TopRow = Readonly<{
 /** `one`: only the tasks of one run; otherwise a run that has ended is one row. */
 export type RowOptions = Readonly<{ one: boolean; shape: "tree" | "flat" }>;
 
-/** The rows of all runs, by group, and in each group as a tree. */
+/** The rows of all runs, by group, and in each group as a tree. A row that did not change is the same object as before. */
 export function rowsOf(runs: readonly ShownRun[], { one, shape }: RowOptions): TopRow[] {
-  const items = runs.flatMap((run) => itemsOf(run, one));
-  const byGroup = new Map<Group, TopRow[]>(groups.map((group) => [group, []]));
-  const depths = new Map<string, number>();
-  for (const { parent, key, run, path, node, name, group, waitsFor, folded } of items) {
-    const same = shape === "tree" && parent?.group === group;
-    const depth = same ? (depths.get(parent.key) ?? 0) + 1 : 0;
-    depths.set(key, depth);
-    const inside = !same && parent !== undefined ? parent.name : "";
-    // Written out: this runs for every task ten times a second, and copying objects takes most of it.
-    byGroup.get(group)!.push({ key, run, path, node, name, group, waitsFor, depth, inside, folded });
-  }
-  return [...byGroup.values()].flat();
+  const byGroup = groups.map((): TopRow[] => []);
+  for (const run of runs)
+    for (const place of placesOf(run, one)) {
+      const row = rowAt(run, place, shape === "tree");
+      byGroup[groups.indexOf(row.group)]!.push(row);
+    }
+  return byGroup.flat();
+}
+
+/** The row of a place. Its parent was asked for before. */
+function rowAt(run: ShownRun, place: Place, tree: boolean): TopRow {
+  const { key, path, node, parent, folded } = place;
+  const { group, waitsFor } = groupAt(run, place);
+  const name = nameAt(run.state, place);
+  const above = parent?.row;
+  const same = tree && above?.group === group;
+  const depth = same ? above.depth + 1 : 0;
+  const inside = !same && above !== undefined ? above.name : "";
+  const known = place.row;
+  // This runs for every task ten times a second, and making objects takes most of the time.
+  if (
+    known?.run === run &&
+    known.group === group &&
+    known.waitsFor === waitsFor &&
+    known.name === name &&
+    known.depth === depth &&
+    known.inside === inside
+  )
+    return known;
+  place.row = { key, run, path, node, name, group, waitsFor, depth, inside, folded };
+  return place.row;
 }
 
 /** The tasks of one run in the order of its tree, each with the path of the row above it. */
 export function treeRows(run: ShownRun): (TopRow & Readonly<{ parent: string }>)[] {
   const depths = new Map<string, number>();
-  return itemsOf(run, true).map(({ parent, ...item }) => {
+  return placesOf(run, true).map((place) => {
+    const { key, path, node, parent, folded } = place;
     const depth = parent === undefined ? 0 : (depths.get(parent.path) ?? 0) + 1;
-    depths.set(item.path, depth);
-    return { ...item, depth, inside: "", parent: parent?.path ?? "" };
+    depths.set(path, depth);
+    const placed = groupAt(run, place);
+    return {
+      key,
+      run,
+      path,
+      node,
+      name: nameAt(run.state, place),
+      ...placed,
+      depth,
+      inside: "",
+      folded,
+      parent: parent?.path ?? "",
+    };
   });
 }
 
@@ -74,40 +108,105 @@ export function runRow(run: ShownRun): TopRow {
   return { key: run.id, run, path: "", node: undefined, name, group, waitsFor, depth: 0, inside: "", folded: 0 };
 }
 
-type Item = Omit<TopRow, "depth" | "inside"> & Readonly<{ parent: Item | undefined }>;
+/** Where a row stands in the tree of its run, which hardly ever changes, and the row that was last made for it. */
+type Place = {
+  readonly key: string;
+  readonly path: string;
+  readonly node: NodeView | undefined;
+  readonly planned: Node | undefined;
+  readonly parent: Place | undefined;
+  readonly folded: number;
+  /** It stands for the run: the row of the run itself, or of its only task. */
+  readonly ofRun: boolean;
+  row: TopRow | undefined;
+  name: (NameParts & Readonly<{ text: string }>) | undefined;
+};
 
-function itemsOf(run: ShownRun, one: boolean): Item[] {
-  const { id, state, life } = run;
+/** What the name of a task that has begun depends on. */
+type NameParts = Pick<NodeView, "label" | "agent" | "asked" | "order">;
+
+const groupAt = ({ state, life }: ShownRun, { path, node, planned }: Place): Placed =>
+  path === "" ? groupOfRun(state, life) : node ? groupOfNode(node, life) : groupOfPlanned(state, planned, life);
+
+function nameAt(state: State, place: Place): string {
+  const { path, node, planned, ofRun, key, name } = place;
+  if (path === "") return describe(state) || key;
+  if (ofRun && state.name !== undefined) return describe(state);
+  if (name && (!node || isNamedSame(name, node))) return name.text;
+  const { label = "", agent, asked, order } = node ?? {};
+  const text = newName(path, node, planned);
+  place.name = { label, agent, text, ...defined({ asked, order }) };
+  return text;
+}
+
+const isNamedSame = (name: NameParts, node: NameParts): boolean =>
+  name.label === node.label && name.agent === node.agent && name.asked === node.asked && name.order === node.order;
+
+/** The places of a run, made anew only when a node was added or removed, or the run has ended. */
+function placesOf(run: ShownRun, one: boolean): readonly Place[] {
+  const { state, life } = run;
+  const folds = !one && (isEnded(life) || life === "damaged");
+  const trees = one ? treesOfOne : treesOfAll;
+  const known = trees.get(state);
+  if (known && known.folds === folds && known.plan === state.plan && isSame(state, known)) return known.places;
+  const nodes = [...state.nodes.values()];
+  const kinds = nodes.map(({ kind }) => kind);
+  const places = newPlaces(run, one, folds);
+  trees.set(state, { folds, plan: state.plan, nodes, kinds, places });
+  return places;
+}
+
+type Tree = Readonly<{
+  folds: boolean;
+  plan: State["plan"];
+  nodes: readonly NodeView[];
+  kinds: readonly NodeView["kind"][];
+  places: readonly Place[];
+}>;
+const treesOfOne = new WeakMap<State, Tree>();
+const treesOfAll = new WeakMap<State, Tree>();
+
+/** Whether the same nodes are shown. Whether a loop that failed is shown depends on the others. */
+function isSame({ nodes: now }: State, { nodes, kinds }: Tree): boolean {
+  if (now.size !== nodes.length) return false;
+  let at = 0;
+  for (const node of now.values()) {
+    if (node !== nodes[at] || node.kind !== kinds[at] || (node.kind === "loop" && node.status === "failed"))
+      return false;
+    at += 1;
+  }
+  return true;
+}
+
+function newPlaces(run: ShownRun, one: boolean, folds: boolean): Place[] {
+  const { id, state } = run;
   const begun = shownNodes(state).map((node) => ({ path: node.path, node }));
-  const seen = new Set(state.nodes.keys());
   const planned = Object.entries(state.plan?.nodes ?? {})
-    .filter(([path, { kind }]) => kind !== "join" && !seen.has(path))
+    .filter(([path, { kind }]) => kind !== "join" && !state.nodes.has(path))
     .map(([path]) => ({ path, node: undefined }));
   const all = [...begun, ...planned];
-  const only = all.length === 1 && !one;
-  if (!one && !only) {
-    const ended = isEnded(life) || life === "damaged";
-    const root: Item = {
-      key: id,
-      run,
-      path: "",
-      node: undefined,
-      ...groupOfRun(state, life),
-      name: describe(state) || id,
-      folded: ended ? all.length : 0,
-      parent: undefined,
-    };
-    return ended ? [root] : [root, ...treeOf(run, all, root)];
-  }
-  const items = treeOf(run, all, undefined);
-  const [first] = items;
-  return only && first && state.name !== undefined ? [{ ...first, name: describe(state) }] : items;
+  if (one) return treeOf(run, all, undefined);
+  if (all.length === 1) return treeOf(run, all, undefined).map((place) => ({ ...place, ofRun: true }));
+  const folded = folds ? all.length : 0;
+  const root = placeOf({ key: id, path: "", folded, ofRun: true });
+  return folds ? [root] : [root, ...treeOf(run, all, root)];
 }
+
+const placeOf = (place: Pick<Place, "key" | "path"> & Partial<Place>): Place => ({
+  node: undefined,
+  planned: undefined,
+  parent: undefined,
+  folded: 0,
+  ofRun: false,
+  row: undefined,
+  name: undefined,
+  ...place,
+});
 
 type Seen = Readonly<{ path: string; node: NodeView | undefined }>;
 
 /** The nodes of a run so that each follows the one it is below. */
-function treeOf(run: ShownRun, all: readonly Seen[], root: Item | undefined): Item[] {
+function treeOf({ id, state: { plan } }: ShownRun, all: readonly Seen[], root: Place | undefined): Place[] {
   const below = new Map<string, Seen[]>();
   const paths = new Set(all.map(({ path }) => path));
   for (const seen of all) {
@@ -116,18 +215,16 @@ function treeOf(run: ShownRun, all: readonly Seen[], root: Item | undefined): It
     if (others) others.push(seen);
     else below.set(above, [seen]);
   }
-  const items: Item[] = [];
-  const walk = (above: string, parent: Item | undefined): void => {
+  const places: Place[] = [];
+  const walk = (above: string, parent: Place | undefined): void => {
     for (const { path, node } of below.get(above) ?? []) {
-      const { group, waitsFor } = node ? groupOfNode(node, run.life) : groupOfPlanned(run.state, path, run.life);
-      const name = nameOf(run.state, path, node);
-      const item = { key: `${run.id}/${path}`, run, path, node, name, group, waitsFor, folded: 0, parent };
-      items.push(item);
-      walk(path, item);
+      const place = placeOf({ key: `${id}/${path}`, path, node, parent, planned: plan && nodeAt(plan, path) });
+      places.push(place);
+      walk(path, place);
     }
   };
   walk("", root);
-  return items;
+  return places;
 }
 
 /** The nearest row that a path is below: `build` of `build.2/review`; empty when there is none. */
@@ -140,22 +237,7 @@ function nearestAbove(path: string, paths: ReadonlySet<string>): string {
 }
 
 /** A task by what it is asked to do, where its label was only counted out. */
-function nameOf(state: State, path: string, node: NodeView | undefined): string {
-  const planned = state.plan && nodeAt(state.plan, path);
-  // The name of a row is asked for in every frame and hardly ever changes.
-  const of = node ?? planned;
-  const parts: NameParts = [path, planned, node?.label, node?.agent, node?.asked, node?.order];
-  const known = of && names.get(of);
-  if (known?.parts.every((part, at) => part === parts[at])) return known.name;
-  const name = newName(path, node, planned);
-  if (of) names.set(of, { parts, name });
-  return name;
-}
-
-type NameParts = readonly unknown[];
-const names = new WeakMap<object, Readonly<{ parts: NameParts; name: string }>>();
-
-function newName(path: string, node: NodeView | undefined, planned: ReturnType<typeof nodeAt>): string {
+function newName(path: string, node: NodeView | undefined, planned: Node | undefined): string {
   const task = planned?.kind === "task" ? planned.task : undefined;
   const own = path.slice(path.lastIndexOf("/") + 1);
   const label = node && node.label !== node.path ? node.label : (task?.label ?? own);

@@ -71,7 +71,7 @@ function rowText(row: readonly Field[], before: readonly Field[], at: number): s
   let next = -1; // the column at which the cursor is known to stand
   for (const [index, field] of row.entries()) {
     const old = sameLayout ? before[index]! : undefined;
-    if (!spill && old && old.text === field.text && painted(old) === painted(field)) continue;
+    if (!spill && old && isSameField(old, field)) continue;
     const last = index === row.length - 1;
     const plain = isPlain(field.text);
     if (!spill && old && plain && isPlain(old.text) && old.paint === field.paint) {
@@ -103,6 +103,10 @@ function changedPart(old: Field, { text, paint, width }: Field, last: boolean): 
   const rest = last && longer > 0 ? `${ESC}[K` : " ".repeat(longer);
   return { at, text: `${paint && changed !== "" ? paint(changed) : changed}${rest}` };
 }
+
+/** Paints are compared by what they do only where they are not the same function. */
+const isSameField = (a: Field, b: Field): boolean =>
+  a.text === b.text && (a.paint === b.paint || painted(a) === painted(b));
 
 const painted = ({ text, paint }: Field): string => (paint && text !== "" ? paint(text) : text);
 

@@ -67,7 +67,8 @@ export function topFrame(
 ): FieldFrame {
   const { columns, height, look } = canvas;
   const selected = selectedRow(rows, view);
-  const head = [titleRow(state, all, canvas), headingRow(canvas)];
+  const counts = countsOf(all);
+  const head = [titleRow(state, counts, canvas), headingRow(canvas)];
   const foot = footRows(view, selected, { ...canvas, one: state.one, inRow: isInRow(view) });
   const room = Math.max(0, height - head.length - 1 - foot.rows.length);
   const peek = view.peek && selected ? peekRows(selected, canvas, Math.floor(room / 2)) : [];
@@ -76,7 +77,7 @@ export function topFrame(
       ? helpRows(canvas, room)
       : view.shape === "graph"
         ? graphBody(rows, view, { ...canvas, height: room - peek.length })
-        : listRows(rows, view, { ...canvas, height: room - peek.length });
+        : listRows(rows, view, { ...canvas, height: room - peek.length }, rows === all ? counts : countsOf(rows));
   const hidden = [
     ...(body.outside ? [`${body.outside} outside of the screen`] : []),
     ...(body.above > 0 ? [`${body.above} above`] : []),
@@ -108,11 +109,20 @@ function line(text: string, { columns, look }: Canvas, paint?: Field["paint"]): 
   return text === "" ? [] : [fieldOf(text, { at: 0, width: columns + 1 }, look, paint)];
 }
 
-function titleRow({ title, one }: TopState, all: readonly TopRow[], canvas: Canvas): Field[] {
+/** How many rows each group has, in the order of the groups. */
+type Counts = readonly number[];
+
+function countsOf(rows: readonly TopRow[]): Counts {
+  const counts = groups.map(() => 0);
+  for (const { group } of rows) counts[groups.indexOf(group)]! += 1;
+  return counts;
+}
+
+function titleRow({ title, one }: TopState, all: Counts, canvas: Canvas): Field[] {
   const { columns, look } = canvas;
   const { colors, signs } = look;
-  const counts = groups.flatMap((group) => {
-    const count = all.filter((row) => row.group === group).length;
+  const counts = groups.flatMap((group, at) => {
+    const count = all[at]!;
     return count === 0 ? [] : [`${count} ${group === "needs you" && count > 1 ? "need you" : group}`];
   });
   const text = counts.join(signs.dot) || (one ? "no tasks" : "no runs");
@@ -149,7 +159,7 @@ type Body = Readonly<{
 /** The graph of one run, and in its last row the activity of the selected node. */
 function graphBody(rows: readonly TopRow[], view: TopView, canvas: Canvas): Body {
   const { columns, height, look, now } = canvas;
-  if (rows.length === 0) return listRows(rows, view, canvas);
+  if (rows.length === 0) return nothingListed(view, canvas);
   const selected = selectedRow(rows, view);
   const { rows: lines, hidden } = graphRows(rows, {
     columns,
@@ -167,51 +177,54 @@ function graphBody(rows: readonly TopRow[], view: TopView, canvas: Canvas): Body
   };
 }
 
-/** The part of the list around the selected row, with a heading per group. */
-function listRows(rows: readonly TopRow[], view: TopView, canvas: Canvas): Body {
+const nothingListed = (view: TopView, canvas: Canvas): Body => ({
+  rows: [line(view.filter === "" ? "Nothing to show." : "No row matches the filter. Esc clears it.", canvas)],
+  above: 0,
+  below: 0,
+});
+
+/** The part of the list around the selected row, with a heading per group. Nothing is computed for rows that are not shown. */
+function listRows(rows: readonly TopRow[], view: TopView, canvas: Canvas, counts: Counts): Body {
   const { height, look } = canvas;
-  if (rows.length === 0)
-    return {
-      rows: [line(view.filter === "" ? "Nothing to show." : "No row matches the filter. Esc clears it.", canvas)],
-      above: 0,
-      below: 0,
-    };
-  const lines: (TopRow | Group)[] = [];
-  let group: Group | undefined;
-  for (const row of rows) {
-    if (row.group !== group) lines.push(row.group);
-    group = row.group;
-    lines.push(row);
-  }
+  if (rows.length === 0) return nothingListed(view, canvas);
   const room = Math.max(0, height);
-  const at = Math.max(
+  const index = Math.max(
     0,
-    lines.findIndex((each) => typeof each !== "string" && each.key === view.selected),
+    rows.findIndex(({ key }) => key === view.selected),
   );
-  const from = Math.max(0, Math.min(at - Math.floor(room / 2), lines.length - room));
-  const shown = lines.slice(from, from + room);
-  const countRows = (part: readonly (TopRow | Group)[]): number =>
-    part.filter((each) => typeof each !== "string").length;
+  const headings = headingsIn(rows);
+  const lines = rows.length + headings.length;
+  const at = index + headings.filter((each) => each <= index).length;
+  const from = Math.max(0, Math.min(at - Math.floor(room / 2), lines - room));
   const layout = layoutFor(canvas.columns);
   const typing = view.mode.kind === "typing" && isInRow(view) ? view.mode : undefined;
-  const answered = shown.findIndex((each) => typeof each !== "string" && typing && each.key === typing.row?.key);
-  const answer = typing && answered >= 0 ? typedField(typing, layout, canvas) : undefined;
-  return {
-    ...(answer && { cursor: { row: answered, column: answer.cursor } }),
-    rows: shown.map((each, at) =>
-      typeof each === "string"
-        ? line(
-            `${each.toUpperCase()} (${rows.filter((row) => row.group === each).length})`,
-            canvas,
-            groupPaint(each, look),
-          )
-        : at === answered && answer
-          ? [...rowFields(each, true, { ...layout, shown: [] }, canvas), answer.field]
-          : rowFields(each, each.key === view.selected, layout, canvas),
-    ),
-    above: countRows(lines.slice(0, from)),
-    below: countRows(lines.slice(from + room)),
-  };
+  const answer = typing && typedField(typing, layout, canvas);
+  const shown: Field[][] = [];
+  let cursor: Body["cursor"];
+  let next = Math.max(0, from - headings.filter((each, before) => each + before < from).length);
+  const above = next;
+  for (let place = from; place < Math.min(lines, from + room); place += 1) {
+    const row = rows[next]!;
+    const before = headings.indexOf(next);
+    if (before >= 0 && next + before === place) {
+      const count = counts[groups.indexOf(row.group)]!;
+      shown.push(line(`${row.group.toUpperCase()} (${count})`, canvas, groupPaint(row.group, look)));
+      continue;
+    }
+    if (answer && row.key === typing?.row?.key) {
+      cursor = { row: shown.length, column: answer.cursor };
+      shown.push([...rowFields(row, true, { ...layout, shown: [] }, canvas), answer.field]);
+    } else shown.push(rowFields(row, row.key === view.selected, layout, canvas));
+    next += 1;
+  }
+  return { ...(cursor && { cursor }), rows: shown, above, below: rows.length - next };
+}
+
+/** Where another group begins. */
+function headingsIn(rows: readonly TopRow[]): number[] {
+  const found: number[] = [];
+  for (let at = 0; at < rows.length; at += 1) if (at === 0 || rows[at]!.group !== rows[at - 1]!.group) found.push(at);
+  return found;
 }
 
 /** Whether the text that is being typed stands in the row that it is about. */

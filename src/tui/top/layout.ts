@@ -57,5 +57,5 @@ export function fieldOf(text: string, { at, width }: Span, { signs }: Look, pain
 }
 
 /** Marks that combine with the character before them must not change the field to the left. */
-const startOf = (text: string): string => text.replace(LEADING, "");
+const startOf = (text: string): string => (text.charCodeAt(0) < 0x80 ? text : text.replace(LEADING, ""));
 const LEADING = /^(?:[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}\u1160-\u11ff]|\p{Emoji_Modifier})+/u;
