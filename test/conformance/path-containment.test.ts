@@ -145,10 +145,11 @@ test("PATH-03: a folder that is swapped for a link all the time never lets a fil
     program,
     `const { mkdirSync, renameSync, rmSync, symlinkSync } = require("node:fs");
      const restore = () => {
-       try {
+       for (;;) try {
          for (const name of ["x", "folder", "link"]) rmSync(name, { recursive: true, force: true });
          mkdirSync("x", { recursive: true }); symlinkSync(${JSON.stringify(out)}, "link");
-       } catch { restore(); }
+         return;
+       } catch {} // a file was written meanwhile
      };
      process.chdir(${JSON.stringify(ws)});
      restore();
@@ -165,17 +166,19 @@ test("PATH-03: a folder that is swapped for a link all the time never lets a fil
   const helper = fork(program, { execArgv: [] });
   onTestFinished(() => void helper.kill("SIGKILL"));
   await new Promise((ready) => helper.once("message", ready));
-  let [written, refused] = [0, 0];
+  let [attempts, written, refused] = [0, 0, 0];
   const attempt = async (n: number): Promise<void> => {
     await callTool(writeFile, ws, { path: `x/f${n % 50}`, content: "x" }).then(
       () => written++,
       () => refused++,
     );
   };
-  for (let n = 0; n < 4_000; n += 40) await Promise.all(Array.from({ length: 40 }, (_, at) => attempt(n + at)));
+  // On a busy machine the other process may get no processor for many attempts, so both sides have to be seen, however many it takes.
+  for (; attempts < 2_000 || written <= 100 || refused <= 10; attempts += 40) {
+    await Promise.all(Array.from({ length: 40 }, (_, at) => attempt(attempts + at)));
+    expect([helper.exitCode, helper.signalCode]).toEqual([null, null]);
+  }
   expect(readdirSync(out)).toEqual(["secret.txt"]);
-  expect(written).toBeGreaterThan(100);
-  expect(refused).toBeGreaterThan(10);
 });
 
 test("PATH-03: what was agreed to is what is changed, also when the folder is another one by then", async () => {

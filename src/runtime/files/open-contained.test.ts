@@ -125,13 +125,13 @@ test("PATH-03: a folder that is constantly swapped for a link never leaks the se
     await handle.close();
     return text;
   };
-  for (let n = 0; n < 10_000; n += 50) {
+  // On a busy machine the other process may get no processor for many reads, so both sides have to be seen, however many it takes.
+  for (let n = 0; n < 5_000 || !(seen.has("inside") && seen.has("OUTSIDE")); n += 50) {
     const each = Array.from({ length: 50 }, () => read(ws, "x/f"));
     const others = Array.from({ length: 10 }, () => walked().catch(() => "refused"));
     for (const what of await Promise.all([...each, ...others])) count(what);
+    expect([helper.exitCode, helper.signalCode]).toEqual([null, null]);
   }
-  expect(seen.get("inside")).toBeGreaterThan(0);
-  expect(seen.get("OUTSIDE")).toBeGreaterThan(0);
   expect(seen.has(CANARY)).toBe(false);
 });
 
