@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Tests that count what their whole process holds open, or replace its clock, need one of their own. */
 const alone = [
@@ -9,6 +10,32 @@ const alone = [
   "test/processes/runners/process.test.ts",
   "src/runtime/commands/child.test.ts",
 ];
+
+/** Files that take longest, mostly by waiting: begun last, one of them would hold up the end while the other workers are idle. */
+const long = [
+  "test/processes/runners/process.test.ts",
+  "test/processes/engines/local.test.ts",
+  "test/processes/cli/engine/engine.test.ts",
+  "test/processes/web/page.test.ts",
+  "test/processes/cli/runs/background.test.ts",
+  "test/processes/engines/chaos.test.ts",
+  "test/processes/cli/terminal/live.test.ts",
+  "test/processes/docs/docs.test.ts",
+  "test/runtime/execute/properties.test.ts",
+];
+
+/** Large tests first and small ones last, so that all workers end at about the same time. */
+class LargeFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const projects = ["alone", "processes", "modules"];
+    const rank = ({ project, moduleId }: TestSpecification): number => {
+      const place = long.indexOf(relative(import.meta.dirname, moduleId));
+      return projects.indexOf(project.name) * (long.length + 1) + (place < 0 ? long.length : place);
+    };
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+  }
+}
+
 const exclude = ["**/node_modules/**", "dist/**", "test/soak/**", "test/fixtures/**"];
 
 export default defineConfig({
@@ -42,6 +69,8 @@ export default defineConfig({
     // Starting a program copies the page tables of the process that starts it. Threads of one process share more than a
     // gigabyte, and each of the thousands of starts took 40 ms of processor time; in a worker process of its own it takes 5.
     pool: "forks",
+    sequence: { sequencer: LargeFirst },
+    setupFiles: [join(import.meta.dirname, "test/support/end-with-runner.mjs")],
     // Most of the time goes by while processes start, so more files than processors are under way.
     maxWorkers: Math.max(2, Math.ceil(availableParallelism() * 2)),
     // Generous: many tests start real processes side by side, and a busy machine is slow, not wrong.

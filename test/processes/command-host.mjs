@@ -3,7 +3,8 @@
 import { Readable } from "node:stream";
 import { pathToFileURL } from "node:url";
 
-const main = pathToFileURL(process.argv[2]).href;
+const program = process.argv[2];
+const main = pathToFileURL(program).href;
 const own = { exit: process.exit, env: process.env, stdin: Object.getOwnPropertyDescriptor(process, "stdin") };
 const emitters = [process, process.stdout, process.stderr];
 let count = 0;
@@ -32,7 +33,7 @@ async function ended({ args, cwd, env, input }) {
   });
   process.env = { ...env };
   process.chdir(cwd);
-  process.argv = [process.execPath, main, ...args];
+  process.argv = [process.execPath, program, ...args];
   try {
     const code = await new Promise((resolve, reject) => {
       process.exit = (status = 0) => {

@@ -26,8 +26,8 @@ export type Options = Readonly<{
   /** A program that runs the command, with its own arguments before it. */
   through?: readonly string[];
   /**
-   * Whether the command runs in a process that this worker shares, one command after the other, instead of a process of its own.
-   * Without it the commands do that which only look and return at once. A command that waits must not.
+   * Whether the command runs in the process that all tests of this worker share, one command after the other, instead of a process of
+   * its own. Without this, `canBeShared` decides. A command that waits for another one must not.
    */
   shared?: boolean;
 }>;
@@ -37,9 +37,9 @@ export type Place = Readonly<{
   workspace: string;
   home: string;
   env: Readonly<Record<string, string>>;
-  /** Runs the command to its end. */
+  /** Runs the command to its end, in the shared process if that makes no difference. */
   run(args: readonly string[], options?: Options): Promise<Ended>;
-  /** Starts the command and leaves it running. */
+  /** Starts the command in a process of its own and leaves it running. */
   start(args: readonly string[], options?: Options): Started;
 }>;
 
@@ -112,29 +112,34 @@ export function place(files: Readonly<Record<string, string>> = {}): Place {
     env,
     start,
     run: (args, options = {}) => {
-      if (!(options.shared ?? onlyLooks(args, options))) return start(args, options).ended;
+      if (!(options.shared ?? canBeShared(args, options))) return start(args, options).ended;
       const { cwd = workspace, env: more, input = "" } = options;
       return runShared({ args, cwd, env: { ...env, ...more }, input });
     },
   };
 }
 
-/** Commands that print what is there and return at once: a process of their own would prove nothing more. */
+/** Commands that print what is there and return at once. */
 const LOOKING = new Set(
   "agents config doctor gc inbox models plan ps result rm runs show skills status trust".split(" "),
 );
+const onlyLooks = (args: readonly string[]): boolean => LOOKING.has(args[0] ?? "") || args.includes("--help");
 
-/** What needs a process of its own all the same: a terminal editor, and variables that Node or the fault points read at the start. */
-function onlyLooks(args: readonly string[], { through = [], env = {} }: Options): boolean {
-  if (through.length > 0 || args.includes("edit")) return false;
+/** Servers, which read standard input and write standard output below what the shared process replaces. */
+const SERVERS = new Set("a2a acp mcp web worker".split(" "));
+
+/** What needs a process of its own: also a terminal editor, and variables that Node or the fault points read at the start. */
+function canBeShared(args: readonly string[], { through = [], env = {} }: Options): boolean {
+  if (through.length > 0 || args.includes("edit") || (SERVERS.has(args[0] ?? "") && !onlyLooks(args))) return false;
   if (Object.keys(env).some((name) => /^(NODE_|SUBCREW_.*FAULT|LD_)/.test(name))) return false;
-  return LOOKING.has(args[0] ?? "") || args.includes("--help");
+  // Two commands of one test may wait for each other. One that only looks ends by itself, so that another one may stand in line.
+  return waiting.size === 0 || (onlyLooks(args) && [...waiting.values()].every(({ looks }) => looks));
 }
 
 type Request = Readonly<{ args: readonly string[]; cwd: string; env: Readonly<Record<string, string>>; input: string }>;
 type Answer = Readonly<{ id: number; code: number | null; stdout: string; stderr: string; broken?: string }>;
 
-const waiting = new Map<number, (answer: Answer) => void>();
+const waiting = new Map<number, Readonly<{ looks: boolean; answer: (answer: Answer) => void }>>();
 let host: ChildProcess | undefined;
 let requests = 0;
 
@@ -145,7 +150,7 @@ async function runShared(request: Request): Promise<Ended> {
   requests += 1;
   const id = requests;
   const answer = await new Promise<Answer>((resolve) => {
-    waiting.set(id, resolve);
+    waiting.set(id, { looks: onlyLooks(request.args), answer: resolve });
     host?.send({ id, ...request });
   });
   const { code, stdout, stderr, broken } = answer;
@@ -160,12 +165,12 @@ function startHost(): ChildProcess {
   });
   child.on("message", (message) => {
     const answer = message as Answer;
-    waiting.get(answer.id)?.(answer);
+    waiting.get(answer.id)?.answer(answer);
     waiting.delete(answer.id);
   });
   child.on("exit", (code, signal) => {
     const stderr = `the shared process ended (${code ?? signal})`;
-    for (const [id, answer] of waiting) answer({ id, code: null, stdout: "", stderr, broken: stderr });
+    for (const [id, { answer }] of waiting) answer({ id, code: null, stdout: "", stderr, broken: stderr });
     waiting.clear();
     host = undefined;
   });

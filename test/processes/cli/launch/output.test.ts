@@ -8,7 +8,7 @@ const asked = ["run", "explore", "Where is it?", "--model", "scripted:turns.json
 describe("one task", () => {
   test("stdout is exactly the output and a newline, stderr says the rest", async () => {
     const there = place({ "turns.json": script("It is in a.ts:1.") });
-    const { code, stdout, stderr } = await there.run(asked);
+    const { code, stdout, stderr } = await there.run(asked, { shared: false });
     expect({ code, stdout }).toEqual({ code: 0, stdout: "It is in a.ts:1.\n" });
     expect(stderr).toMatch(
       /^run {5}run_\w{12} {2}1 task\nstart {3}explore\nlimit {3}up to 100 turns and 30m0s for each task\nok {6}explore {2}\d+ms · 1 turn · [\d.k]+ tokens · unknown price · scripted:turns.json\ndone in /,
