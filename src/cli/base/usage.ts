@@ -1,6 +1,7 @@
 import type { Command, CommanderError } from "commander";
 import { CrewError } from "../../core/schema/error.ts";
 import { nearest } from "../../core/text/nearest.ts";
+import { withFullStop } from "../../core/text/sentence.ts";
 
 /** What commander found wrong with a command line, in our words: what it is, and what to do. */
 export function usageError(error: CommanderError, command: Command): CrewError {
@@ -63,5 +64,5 @@ const quoted = (text: string): string => `"${text}"`;
 
 function sentence(text: string): string {
   const line = text.split("\n")[0] ?? "";
-  return `${line.charAt(0).toUpperCase()}${line.slice(1)}${line.endsWith(".") ? "" : "."}`;
+  return withFullStop(`${line.charAt(0).toUpperCase()}${line.slice(1)}`);
 }

@@ -3,6 +3,7 @@ import type { Model, ModelEvent, ModelRequest } from "../../core/model/model.ts"
 import { providerFaultOf } from "../../core/model/provider-fault.ts";
 import type { Reopening } from "../../core/task/runner.ts";
 import { formatDuration } from "../../core/text/duration.ts";
+import { withFullStop } from "../../core/text/sentence.ts";
 import { following, pause } from "../../runtime/async/cancel.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
 import type { ProbeClaim, ProviderHolds } from "../../runtime/store/provider-holds.ts";
@@ -143,6 +144,6 @@ export function anyReopening(all: readonly Reopening[]): Reopening | undefined {
 }
 
 function waits({ fault, probeAt }: Hold): ModelEvent {
-  const text = `${fault.message} Asking again in ${formatDuration(Math.max(0, probeAt - Date.now()))}.`;
+  const text = `${withFullStop(fault.message)} Asking again in ${formatDuration(Math.max(0, probeAt - Date.now()))}.`;
   return { type: "notice", code: "MODEL_RETRY", text };
 }

@@ -2,6 +2,7 @@ import type { Model, ModelEvent, ModelRequest } from "../../core/model/model.ts"
 import type { Fault } from "../../core/outcome/outcome.ts";
 import { calculateBackoff, MAX_BACKOFF_MS } from "../../core/plan/retry.ts";
 import { formatDuration } from "../../core/text/duration.ts";
+import { withFullStop } from "../../core/text/sentence.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import { abortedFault } from "../wires/fault.ts";
 import { type AnswerOpening, openAnswer, readAnswer } from "./open-answer.ts";
@@ -53,6 +54,6 @@ export function retrying(
 }
 
 function notice({ message }: Fault, waitMs: number, n: number): ModelEvent {
-  const text = `${message} Trying again in ${formatDuration(waitMs)} (${n} of ${RETRIES}).`;
+  const text = `${withFullStop(message)} Trying again in ${formatDuration(waitMs)} (${n} of ${RETRIES}).`;
   return { type: "notice", code: "MODEL_RETRY", text };
 }
