@@ -46,12 +46,15 @@ export const attach: CliCommand = {
       view.cancel("detached");
     };
     const over = new AbortController();
+    const receipts: Promise<unknown>[] = [];
     const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
     for (const name of signals) process.on(name, detach);
     process.stdout.once("error", detach);
     const give: AnswerHandlers["give"] = async ({ path, question, call }, answer) => {
       const command = { do: "answer" as const, path, answer, question, ...defined({ call }) };
-      const receipt = await crew.kept.tell(id, command, { waitMs: WAIT_MS, signal: over.signal });
+      const sent = crew.kept.tell(id, command, { waitMs: WAIT_MS, signal: over.signal });
+      receipts.push(sent.catch(() => undefined));
+      const receipt = await sent;
       return receipt?.text ?? "The answer is saved until the run is resumed.";
     };
     // The view repeats the whole record, in which most questions have their answers.
@@ -77,6 +80,8 @@ export const attach: CliCommand = {
           attended ? gates.answerGates(view, person, { isOpen, give, giveUp: detach, tell: text.say }) : undefined,
         ]).finally(() => keys?.stop());
       }
+      // The last answer can end the run before its receipt is read.
+      if (!away) await Promise.all(receipts);
     } finally {
       over.abort();
       for (const name of signals) process.off(name, detach);
