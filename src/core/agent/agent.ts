@@ -37,7 +37,7 @@ export type Agent = Readonly<{
   summaryChars?: number;
   /** Where a longer result is cut: at that character (simple, the default), or after a whole paragraph or sentence (smart). */
   summaryCut?: SummaryCut;
-  /** What its result is when it ends with text: its last message (default), or all of them. */
+  /** Which text is the result when the agent ends without the finish tool: its last message (default), or all messages. */
   summary?: "last" | "all";
   /** Name of the result parameter of the finish tool; `result` by default. */
   outputName?: string;
@@ -56,7 +56,7 @@ export type Agent = Readonly<{
   displayName?: string;
   /** When to choose it, if the file has a separate field for that. */
   whenToUse?: string;
-  /** Whether it is told what the project says (AGENTS.md and the like); by default that depends on where its file lies. */
+  /** Whether the agent gets the project's instructions (AGENTS.md and similar files); the default depends on the location of its file. */
   projectInstructions?: "on" | "off";
   /** Notes about the agent in its file that are not part of the prompt. */
   documentation?: string;
@@ -79,7 +79,7 @@ export type Agent = Readonly<{
   memory?: "user" | "project" | "local";
   /** How long its results may be reused, in milliseconds; only for agents that cannot change anything. */
   cacheMs?: number;
-  /** Not offered to models that look for a helper. */
+  /** Hidden from the list of helpers that models see. */
   hidden?: boolean;
   /** The inputs that `${name}` in its prompt refers to. */
   inputs?: Readonly<Record<string, AgentInput>>;

@@ -2,7 +2,7 @@ import { narrowest } from "../vocabulary/limits.ts";
 import { ALL_TOOLS } from "../vocabulary/tool-names.ts";
 import type { Agent } from "./agent.ts";
 
-/** What passes from a base to the agents that extend it. The prompt does not. */
+/** The fields that an agent inherits from the agent it extends. The prompt is not inherited. */
 export type Inherited = Pick<
   Agent,
   "tools" | "delegation" | "disallowedTools" | "rules" | "model" | "thinking" | "limits" | "permission" | "sandbox"

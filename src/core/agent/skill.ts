@@ -31,7 +31,7 @@ export const DEFAULT_SKILL_AGENT = "general";
 /** The agent that runs a skill or command. */
 export const agentFor = ({ agent }: Pick<Skill, "agent">): string => agent ?? DEFAULT_SKILL_AGENT;
 
-/** The description of a file that gives none: its first line that is no heading. */
+/** The default description of a file: its first line that is not a heading. */
 export function firstParagraph(body: string): string {
   const lines = body.split("\n").map((line) => line.trim());
   return lines.find((line) => line !== "" && !/^#{1,6}(?:\s|$)/.test(line)) ?? "";

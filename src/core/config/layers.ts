@@ -64,7 +64,7 @@ export function fromLeaves(leaves: readonly (readonly [path: ConfigPath, value: 
   }, {});
 }
 
-/** The same with other values where they are given. */
+/** The first value, overridden by the second where the second is given. */
 function over(ours: unknown, theirs: unknown): unknown {
   if (!isRecord(ours) || !isRecord(theirs)) return theirs;
   const keys = [...new Set([...Object.keys(ours), ...Object.keys(theirs)])];

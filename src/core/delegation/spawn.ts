@@ -12,7 +12,7 @@ export type Caller = Readonly<{
   /** Name of the calling agent, or of the surface. */
   agent: string;
   spawns: Spawns;
-  /** Its delegation depth and the maximum; negative: unlimited. */
+  /** The delegation depth of the agent and the maximum; negative: unlimited. */
   depth: number;
   maxDepth: number;
   /** The agent that must not be started, to prevent recursion. */

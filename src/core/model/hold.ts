@@ -79,7 +79,7 @@ export function holdAfter(before: Hold | undefined, { fault, kind, model, now, p
 
 /** How one run treats holds. */
 export type HoldRules = Readonly<{
-  /** Its tasks wait elsewhere; otherwise they fail, or wait for a minute at most. */
+  /** Tasks of the run park while a provider refuses; otherwise they fail, after at most a minute of waiting. */
   parks: boolean;
   /** Holds set before this time are verified with one request. */
   since: number;
@@ -87,10 +87,10 @@ export type HoldRules = Readonly<{
   insists: boolean;
 }>;
 
-/** What a request is about: its model, and whether other models were asked before it. */
+/** The model of a request, and whether other models were asked before it. */
 export type HeldRequest = Readonly<{ model: string; fallback: boolean; now: number }>;
 
-/** How often a provider is asked that refuses in a passing way before tasks that do not park give up. */
+/** How many times a provider with a temporary fault is asked before tasks that do not park fail. */
 const TRIES = 3;
 /** The longest wait for a provider of tasks that do not park. */
 const LONGEST_WAIT_MS = 60_000;
@@ -113,7 +113,7 @@ function isAboutModel({ fault }: Hold): boolean {
   return fault.code === "MODEL_OVERLOADED" || (fault.code === "MODEL_RATE_LIMIT" && fault.retryable);
 }
 
-/** What a request fails of that was not sent. */
+/** The fault of a request that was not sent because its key is on hold. */
 export function heldFault({ fault, probeAt, until }: Hold, now: number, { parks }: Pick<HoldRules, "parks">): Fault {
   if (parks || until !== undefined) return { ...fault, retryAfterMs: Math.max(1, probeAt - now) };
   return { ...fault, retryable: false };

@@ -13,12 +13,12 @@ export type RequestQuota = Readonly<{
   ): Promise<QuotaEntry | undefined>;
 }>;
 
-/** What is asked for: a request of about this many tokens, to this model. */
+/** A request that needs quota: its provider, its model, and about how many tokens it takes. */
 export type QuotaRequest = Readonly<{ provider: string; model: string; tokens: number }>;
 
 /** A request that was let through. */
 export type QuotaEntry = Readonly<{
-  /** It has ended; `tokens`: what it really used, if that is known. */
+  /** Releases the quota of a request that has ended; `tokens`: how many it really used, if known. */
   leave(tokens?: number): Promise<void>;
 }>;
 

@@ -70,11 +70,11 @@ export type Spending = Readonly<{
   /** How often each tool was used. */
   tools?: Readonly<Record<string, number>>;
   ms?: number;
-  /** Its full output, as the store of the run has it. Who reads it makes a file of it. */
+  /** The full output in the run's store. A reader creates a file from it when one is needed. */
   artifact?: Artifact;
   /** How many characters of its output the agent that started it reads. */
   summaryChars?: number;
-  /** Where that excerpt ends; at the character where absent. */
+  /** Where the excerpt is cut; by default at the exact character. */
   summaryCut?: SummaryCut;
   /** The limit that cut it short. */
   limit?: ReachedLimit;

@@ -13,7 +13,7 @@ export type Changes = Readonly<{
   applied: boolean;
   /** The patch, as the store of the run has it. */
   patch: Artifact;
-  /** They were made on another machine, and the process of the run has still to apply them. */
+  /** The changes were made on another machine and are not applied here yet. */
   returned?: true;
   /** Conflicting files that prevented applying it. */
   conflicts?: readonly string[];

@@ -1,6 +1,6 @@
 import type { Answer } from "./gate.ts";
 
-/** What a question wants: words, a yes or no, or a permission, which may hold for longer than one call. */
+/** The kind of answer a question needs: words, yes or no, or a permission, which may hold for more than one call. */
 export type AnswerKind = "words" | "approval" | "permission";
 
 /** The kind of a question. Without a word about it, a question about a call asks for a permission and a gate for approval. */

@@ -40,7 +40,7 @@ export function checkAgents(plan: Body, known: (name: string) => boolean, names:
   }
 }
 
-/** Throws when a task wants to start from the conversation of the agent that starts it, and there is no such agent. */
+/** Throws when a task has `fork` but no agent starts it, so that there is no conversation to fork. */
 export function checkForks({ nodes }: Pick<Body, "nodes">): void {
   for (const [id, node] of Object.entries(nodes)) {
     if (node.kind === "loop") checkForks(node.body);

@@ -7,7 +7,7 @@ export function refsOf(node: TaskNode | GateNode): Readonly<Record<string, Refer
   return Object.fromEntries(referencesOf(node));
 }
 
-/** The same as a list, which is cheaper when every node is visited. */
+/** All references of a node as a list, which is cheaper than an object when every node is visited. */
 export function referencesOf(node: TaskNode | GateNode): [placeholder: string, reference: Reference][] {
   const { text, refs } = textOf(node);
   return refs ? Object.entries(refs) : placeholdersIn(text).map((name) => [name, name]);

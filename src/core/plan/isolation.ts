@@ -41,7 +41,7 @@ export function chooseIsolation(
 
 const isWorktree = (wish: string | undefined): wish is "worktree" => wish === "worktree";
 
-/** Where a path of the repository is for a task in a worktree; other paths stay as they are. */
+/** Maps a path of the repository to the task's worktree; other paths are unchanged. */
 export function movedInto({ top, of }: Pick<Worktree, "top" | "of">, path: string): string {
   if (path === of) return top;
   return path.startsWith(`${of}/`) ? `${top}${path.slice(of.length)}` : path;

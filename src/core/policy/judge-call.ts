@@ -16,12 +16,12 @@ export type CallToJudge = Readonly<{
   does: ToolClass;
   effect: "read" | "write";
   subjects: readonly LocatedSubject[];
-  /** How commands run here; absent where they cannot run. */
+  /** How commands run in this task; absent if it cannot run any. */
   shell?: ShellState;
 }>;
 
 export type ShellState = Readonly<{
-  /** They run in a sandbox that was verified by a probe. */
+  /** Commands run in a sandbox that was verified by a probe. */
   sandboxed: boolean;
   /** The user disabled the sandbox. */
   waived: boolean;

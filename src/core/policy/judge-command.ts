@@ -107,7 +107,7 @@ function partOf(command: ShellCommand, depth: number): Part {
 
 const flat = (part: Part): Part[] => [part, ...part.inner.flatMap(flat)];
 
-/** These look up subscripts such as `a[$(command)]` in words that were quoted. */
+/** Commands that evaluate subscripts such as `a[$(command)]` even inside quotes. */
 const EVALUATING = new Set([
   "test",
   "[",

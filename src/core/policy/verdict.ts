@@ -1,7 +1,7 @@
 /** The verdict on a call. */
 export type Verdict = Readonly<{
   decision: "allow" | "ask" | "deny";
-  /** What decided: a rule as it is written, a mode, or one of the fixed rules. */
+  /** The rule that decided: one that the user wrote, the permission mode, or a built-in rule. */
   rule: string;
   /** The reason, as a clause that ends a sentence; may be empty. */
   why: string;

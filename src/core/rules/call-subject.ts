@@ -3,7 +3,7 @@ export type Subject =
   | Readonly<{
       kind: "path";
       path: string;
-      /** It is written, moved or deleted. */
+      /** The path is written, moved or deleted. */
       change: boolean;
       /** A symbolic link at the path is not followed. */
       itself?: true;

@@ -7,7 +7,7 @@ const IGNORED = /[\p{Default_Ignorable_Code_Point}\u200b-\u200f\u202a-\u202e\u20
  */
 export function foldPath(path: string): string {
   if (ASCII.test(path)) return path.toLowerCase();
-  // By way of capitals: a long s (\u017f) has no small form of its own, and such systems take it for an s.
+  // Upper case first: a long s (\u017f) has no lower-case form, and case-insensitive file systems treat it as an s.
   return path.replace(IGNORED, "").normalize("NFC").toUpperCase().toLowerCase().normalize("NFC");
 }
 

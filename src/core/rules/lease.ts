@@ -45,12 +45,12 @@ export function leaseAbove(held: readonly Lease[], path: string): string | undef
   return above.toSorted((one, other) => other.length - one.length)[0];
 }
 
-/** What a task starts lies at `lead/scout`, and the second time at `lead.2/scout`. */
+/** The helper `scout` of task `lead` has the path `lead/scout`, in the second round `lead.2/scout`. */
 function isBelow(above: string, path: string): boolean {
   return path.startsWith(above) && /^(?:\.\d+)?\//.test(path.slice(above.length));
 }
 
-/** The same patterns from the root of the machine on: leases of folders that contain each other meet. */
+/** Makes the patterns absolute, so that leases of nested folders can be compared. */
 export function patternsBelow(folder: string, globs: readonly string[]): string[] {
   const root = folder.replace(/\/+$/, "").replace(/[\\*?[\]{}!]/g, "\\$&");
   return globs.map((glob) => root + anchored(glob));

@@ -28,7 +28,7 @@ export type Reservation = Readonly<{ settle(actual: Amount): void; release(): vo
 /** Why a call may not start: an exhausted limit, or an unknown price. */
 export type BudgetRefusal = Readonly<{
   refused: string;
-  /** When there is room again by itself. */
+  /** When the limit frees up without any action. */
   until?: number;
 }> &
   (Readonly<{ limit: ReachedLimit }> | Readonly<{ unpriced: true }>);
@@ -55,7 +55,7 @@ export type Budget = Readonly<{
   /** The largest answer that still fits, in tokens; undefined: no limit. */
   room(): Promise<number | undefined>;
   spent(): Readonly<{ tokens: number; usd: number }>;
-  /** From now on only last words are allowed, as when the time of the run is up; what is under way is revoked, or left to its end. */
+  /** Allows only final turns from now on, for example when the run's time is up; turns under way are revoked or may finish. */
   close(limit: ReachedLimit, options?: Readonly<{ revoke: boolean }>): void;
 }>;
 

@@ -1,7 +1,7 @@
 import type { KeptEvent } from "./event.ts";
 import { type FileVersion, isSameVersion } from "./file-version.ts";
 
-/** What a run made of one path. */
+/** The versions of one file before and during a run. */
 export type FileHistory = Readonly<{
   file: string;
   /** The version before its first change, and after its last one. */

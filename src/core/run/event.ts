@@ -19,7 +19,7 @@ export type Envelope = Readonly<{ run: string; path: string; at: number }>;
 /** Origin of a run that a remote caller started: protocol, caller and context id. */
 export type Origin = NonNullable<RunParameters["origin"]>;
 
-/** Where a provider was asked when a run began; the digest is of address and key, and absent in older journals. */
+/** The address of a provider when the run began; the digest covers address and key and is absent in older journals. */
 export type RecordedProvider = Readonly<{ address: string; digest?: string }>;
 
 /** Settings at the start of a run: default model, providers by name, the sandbox, and whether the project is heard. */
@@ -46,7 +46,7 @@ export type Parking = Readonly<{
   helps: string;
 }>;
 
-/** What tasks do at a limit of the run, and when their provider does not serve them. */
+/** Whether tasks park or end at a limit of the run and at a fault of their provider. */
 export type ParkRules = Readonly<{ onLimit: "park" | "end"; onProviderFault: "park" | "fail" }>;
 
 /** Cost estimate of a turn before its answer. */
@@ -69,13 +69,13 @@ export type Fact =
       continues?: string;
       /** Who asked for it from outside, and in which conversation. */
       origin?: Origin;
-      /** What every task is told before its prompt: text, files and git facts as they were when it began. */
+      /** The context that precedes every prompt: text, files and git facts as they were at the start of the run. */
       context?: string;
       /** Permissions of its agents, also after a resume. */
       permissions?: Permissions;
-      /** What it may use; absent in journals of 0.1. */
+      /** The limits of the run; absent in journals of 0.1. */
       limits?: RunLimits;
-      /** What else decided how it runs. */
+      /** Other settings that decided how the run works. */
       settings?: RecordedSettings;
       /** Whether its tasks wait instead of failing; absent in older journals. */
       parks?: ParkRules;
@@ -113,16 +113,16 @@ export type Fact =
       review?: true;
       /** The task of this run whose conversation it goes on with. */
       resumes?: string;
-      /** What else decided how a helper works; that of other tasks is in the plan. */
+      /** The options of a helper's task; those of other tasks are in the plan. */
       task?: Readonly<Partial<Task>>;
     }
   | {
       type: "node.reused";
       /** The earlier task whose result is reused, as `run/path`. */
       from: string;
-      /** When that ended. */
+      /** When the reused task ended. */
       endedAt: number;
-      /** What it had cost. */
+      /** The cost of the reused task. */
       saved?: Readonly<{ usage: Usage; cost: Cost }>;
     }
   | {
@@ -139,7 +139,7 @@ export type Fact =
   | { type: "node.retried"; attempt: number; outcome: Outcome; delayMs: number }
   | ({ type: "node.parked" } & Parking)
   | { type: "node.unparked"; why: string }
-  /** It was stopped in order, or does not begin, while the rest of the run goes on. */
+  /** The task was paused, or does not begin, while the rest of the run goes on. */
   | { type: "node.paused"; reason: string }
   | { type: "node.resumed" }
   /** A contender has a place among the winners; its changes are applied next. */
@@ -215,7 +215,7 @@ export type Fact =
       question: string;
       /** The tool call it is about; absent for a gate of the plan. */
       call?: string;
-      /** It is answered in words; absent: with yes or no. */
+      /** The question is answered in words; absent: with yes or no. */
       wants?: "words";
       /** The command needs the network, which the sandbox does not have; the answer may add it. */
       offersNetwork?: true;

@@ -6,7 +6,7 @@ import type { State } from "./state.ts";
 /** Why a run is parked, until when, what helps, and the command that resumes it now. */
 export type ParkedRun = Parking & Readonly<{ command: string; tasks: number }>;
 
-/** What holds a run up; `undefined` while any task of it works. Of several reasons, the latest that was recorded. */
+/** Why a run is parked: the latest recorded reason. `undefined` while any task works. */
 export function parkedRun(state: State): ParkedRun | undefined {
   if (!isParked(state)) return undefined;
   return lastParking(state);
@@ -21,7 +21,7 @@ export function isParkedLong(state: State, now: number): boolean {
   return parked !== undefined && (parked.nextTry ?? Number.POSITIVE_INFINITY) - now > SHORT_MS;
 }
 
-/** The same for a run that is paused or was interrupted while its tasks were parked. */
+/** Why the tasks of a paused or interrupted run were parked. */
 export function lastParking(state: State): ParkedRun | undefined {
   const all = [...state.nodes.values()].flatMap(({ parked, status }) =>
     parked && status === "running" ? [parked] : [],
@@ -41,7 +41,7 @@ export function lastParking(state: State): ParkedRun | undefined {
 
 const timeOf = ({ until, nextTry }: Parking): number => nextTry ?? until ?? Number.POSITIVE_INFINITY;
 
-/** When a parked run goes on by itself, for a log: empty when it does not. */
+/** When a parked run continues by itself, for logs; empty if it does not. */
 export function parkedUntil({ until, nextTry }: Parking): string {
   if (until !== undefined) return `until ${new Date(until).toISOString()}`;
   return nextTry === undefined ? "" : `asks again at ${new Date(nextTry).toISOString()}`;

@@ -6,7 +6,7 @@ import type { Fact } from "./event.ts";
 const amount = z.number().nonnegative();
 const count = z.number().int().nonnegative();
 
-/** What a run used that a program of a task started: it counts for the run of that task. */
+/** The spending of a run that a task's program started; it counts for the run of that task. */
 export const belowSpent = z.strictObject({
   /** The run below. */
   run: z.string(),

@@ -62,7 +62,7 @@ export type Question = Readonly<{
   question: string;
   /** The call it is about; absent for a gate of the plan. */
   call?: string;
-  /** It is answered in words; absent: with yes or no. */
+  /** The question is answered in words; absent: with yes or no. */
   wants?: "words";
   /** The answer may let the command use the network. */
   offersNetwork?: true;

@@ -61,7 +61,7 @@ export type KeptRecords = Readonly<{ events: readonly KeptEvent[]; problems: rea
 
 export type FollowOptions = Readonly<{
   after?: number;
-  /** Asked with the last record whenever everything was read; true ends the iteration. */
+  /** Called with the last record whenever all records were read; true ends the iteration. */
   until(last: KeptEvent | undefined): Promise<boolean>;
   signal: AbortSignal;
 }>;
@@ -83,7 +83,7 @@ export type JournalOpening = Readonly<{
   known?: KeptRecords | undefined;
   /** Takes a run over from another machine: a person said that no process there works on it. */
   force?: boolean;
-  /** This process exists for the run alone: who kills the run may kill the process. */
+  /** The process serves only this run, so `kill` may end the process. */
   sole?: boolean;
 }>;
 
@@ -149,7 +149,7 @@ export type RunOutputs = Readonly<{
   keep(run: string, path: string, text: string, kind?: OutputKind): Promise<Artifact>;
   /** The output of a task that its owner is about to record: only a file that `file` has promised is written. */
   recorded(run: string, path: string, text: string): Promise<Artifact>;
-  /** What was kept, or the output that the records have; `undefined`: there is none. */
+  /** The kept text, or the output in the records; `undefined`: there is none. */
   output(run: string, path: string, kind?: OutputKind): Promise<string | undefined>;
   /**
    * A file of this machine with the output; made if necessary. Before there is an output the file says so, and it gets the
@@ -184,7 +184,7 @@ export type WorkspaceLeases = Readonly<{
 export type WorkspaceLease = Lease & Readonly<{ workspace: string; run: string; above?: readonly string[] }>;
 
 export type LeaseOptions = Readonly<{
-  /** Told about the tasks that it waits for, whenever these are others. */
+  /** Called with the blocking tasks whenever they change. */
   waits(blockers: readonly LeaseBlocker[]): void;
   signal: AbortSignal;
 }>;

@@ -14,7 +14,7 @@ export const spendingCaps = z.strictObject({
 });
 export type SpendingCaps = Readonly<z.infer<typeof spendingCaps>>;
 
-/** What is spent and set aside, by all processes: today, and in the project. */
+/** Amounts spent and reserved by all processes: today, and in the project. */
 export type SharedSpending = Readonly<
   Record<"day" | "project", Readonly<{ spent: Required<Amount>; open: Required<Amount> }>>
 >;
@@ -59,7 +59,7 @@ export function capRoom(
 export const capsMoney = ({ perDay, perProject }: SpendingCaps): boolean =>
   perDay?.maxUsd !== undefined || perProject?.maxUsd !== undefined;
 
-/** What was set aside for a call; settling it is recorded before the turn is, so that no recorded turn is missing. */
+/** A reservation for one call. It is settled in the ledger before the turn is recorded, so that no recorded turn is missing there. */
 export type LedgerEntry = Readonly<{ settle(actual: Required<Amount>): void }>;
 
 /** What all processes of a person spend. */

@@ -75,9 +75,9 @@ export type State = {
   outcome: Outcome | undefined;
   /** Why it is paused. */
   pausedFor: string | undefined;
-  /** What it may use; absent in journals of 0.1. */
+  /** The limits of the run; absent in journals of 0.1. */
   limits: RunLimits | undefined;
-  /** What decided how it began. */
+  /** The settings that the run began with. */
   settings: RecordedSettings | undefined;
   /** Whether its tasks wait instead of failing; absent in older journals. */
   parks: ParkRules | undefined;
@@ -242,7 +242,7 @@ function reopen(state: State): void {
 export const isUndecided = (outcome: Outcome): boolean =>
   outcome.status === "skipped" || (outcome.status === "cancelled" && outcome.final !== true);
 
-/** Where every node begins; shared, since each is replaced and never written to. */
+/** The initial tool counts of every node; shared, because they are replaced and never changed in place. */
 const NO_TOOLS: NodeView["tools"] = Object.freeze({});
 const NO_USAGE = Object.freeze(noUsage());
 const NO_COST = Object.freeze(noCost());

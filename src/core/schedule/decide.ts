@@ -66,7 +66,7 @@ function end(
   }
 }
 
-/** What a node needed, and nothing else still needs, is cancelled. */
+/** Cancels the needs of a node that no other unfinished node needs. */
 function freeNeeds(all: Schedule, entry: ScheduleEntry, step: Step, ended: [ScheduleEntry, Outcome][]): void {
   for (const id of entry.needs) {
     const need = all.entries.get(id)!;
@@ -96,5 +96,5 @@ function record(all: Schedule, entry: ScheduleEntry, outcome: Outcome, step: Ste
   step.settled.push(entry.id);
 }
 
-/** The reason of a node that was stopped because nothing waits for it any more. */
+/** The reason of a node that was cancelled because no other node needs it. */
 export const NOT_NEEDED = "no longer needed";

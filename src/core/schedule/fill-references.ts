@@ -28,7 +28,7 @@ export function fillIn(node: TaskNode | GateNode, lookup: Lookup): string {
   return fill(text, { get });
 }
 
-/** What a node was asked; only tasks and gates are. */
+/** The prompt of a task or the question of a gate, with references filled in. */
 export function askedOf(node: Node, lookup: Lookup): string {
   return node.kind === "task" || node.kind === "gate" ? fillIn(node, lookup) : "";
 }

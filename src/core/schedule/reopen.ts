@@ -42,10 +42,10 @@ function dependentsOf(all: Schedule, failed: ScheduleEntry): Set<ScheduleEntry> 
   return found;
 }
 
-/** What a skipped node needed and nothing else did was cancelled with it. */
+/** Whether a node was cancelled because the only node that needed it was skipped. */
 const wasFreed = ({ outcome }: ScheduleEntry): boolean => outcome?.status === "cancelled" && !isDismissed(outcome);
 
-/** Those of the nodes that no other failure keeps from running. */
+/** The nodes that no other failed node keeps from running. */
 function possible(all: Schedule, failed: ScheduleEntry, nodes: ReadonlySet<ScheduleEntry>): Set<ScheduleEntry> {
   const left = new Set(nodes);
   const isMet = (need: ScheduleEntry): boolean =>

@@ -6,7 +6,7 @@ export function keysAt(schema: unknown, path: readonly PropertyKey[]): string[] 
   return [...new Set(shapes.flatMap((shape) => Object.keys(shape ?? {})))];
 }
 
-/** What the schema says about a place in words, or an empty text. */
+/** The description that a JSON Schema gives for a path, or an empty text. */
 export function descriptionAt(schema: unknown, path: readonly PropertyKey[]): string {
   const described = placesAt(schema, path).map((place) => (place as { readonly description?: string }).description);
   return described.find((text) => text !== undefined) ?? "";

@@ -12,11 +12,11 @@ export type Grammar = Readonly<{
   oneDash?: true;
   /** The first word is a bundle of letters even without a dash: `tar tf`. */
   bundle?: true;
-  /** What the words after the options are; `pattern` is one text, then paths; `script` is a program for sed or awk, then paths. */
+  /** The meaning of the words after the options; `pattern`: one text, then paths; `script`: a sed or awk program, then paths. */
   operands?: "paths" | "texts" | "pattern" | "script";
   /** Further operands are written to or created. */
   most?: number;
-  /** No argument has an effect: `echo`. */
+  /** A command whose arguments have no effect, such as `echo`. */
   harmless?: true;
   /** Operands with side effects. */
   badOperand?: RegExp;

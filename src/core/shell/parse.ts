@@ -37,7 +37,7 @@ export type ShellWord = Readonly<{
   text?: string;
   /** The shell replaces it by matching file names. */
   glob?: true;
-  /** It begins with `~`. */
+  /** The word begins with an unquoted `~`. */
   home?: true;
 }>;
 
@@ -174,7 +174,7 @@ function readRedirect(reader: Reader): ShellRedirect[] {
 type Read = Readonly<{
   word: ShellWord;
   raw: string;
-  /** Nothing in it was quoted or expanded. */
+  /** The word contains no quotes and no expansions. */
   plain: boolean;
 }>;
 

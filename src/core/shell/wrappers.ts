@@ -150,7 +150,7 @@ const wrappers: Readonly<Record<string, Unwrap>> = {
   },
 };
 
-/** What a package manager runs; `undefined`: with this subcommand it runs no program that is named there. */
+/** The program that a package manager's subcommand runs; `undefined`: its arguments name no program. */
 function behindRunner(
   name: string,
   { after, ...grammar }: Grammar & { after: string },

@@ -1,6 +1,6 @@
 import type { ChangedFile, FileVersion } from "../run/file-version.ts";
 
-/** What was seen of the changes of a command. */
+/** Which file changes of a command were noticed. */
 export type SeenChanges = Readonly<{
   files: readonly ChangedFile[];
   /** Why some changes cannot be seen. */

@@ -83,7 +83,7 @@ export type DelegationOutcome = Outcome &
     nodes?: Readonly<Record<string, Outcome>>;
   }>;
 
-/** The same as its reader has it. */
+/** A delegation as the agent that asked for it reads it. */
 export type ReadDelegation = ReadOutcome &
   Omit<DelegationOutcome, "nodes"> &
   Readonly<{ nodes?: Readonly<Record<string, ReadOutcome>> }>;
@@ -102,7 +102,7 @@ export type HelperNotice = "result" | "ending";
 
 /** Background helpers; they end with the task that started them. */
 export type UnawaitedHelpers = Readonly<{
-  /** No message is sent when they end, because there is no conversation to receive it. */
+  /** Helpers that end send no message, because there is no conversation to receive it. */
   silent?: true;
   start(what: AnyInput | Plan, parent: Parent, tells: HelperNotice): Promise<StartedNode | FailedOutcome>;
   /** Waits until they end; `undefined`: there are none, or the signal aborted first. */
@@ -111,7 +111,7 @@ export type UnawaitedHelpers = Readonly<{
   stop(key: string, reason: string): Promise<boolean>;
 }>;
 
-/** How a task waits for what only time, a provider or a person can bring. */
+/** How a task parks until its provider, its budget or a person lets it continue. */
 export type Parks = ParkRules &
   Readonly<{
     /**
@@ -136,7 +136,7 @@ export type PerformContext = Readonly<{
   agents?(): Promise<Catalog>;
   /** Sends a message to another task of the run; the receipt names the reader or the reason for the failure. */
   send?(to: string, text: string): Promise<Receipt>;
-  /** What the run and everything below it may still use. */
+  /** The remaining budget of the run and of all runs below it. */
   budget: Pick<Budget, "reserve" | "count" | "room">;
   /** Absent: the task fails instead of waiting for a provider, a quota or a higher limit. */
   parks?: Parks;

@@ -19,7 +19,7 @@ export type JobWorkspace = Readonly<{
   repositories?: readonly string[];
 }>;
 
-/** What a place must have to carry out a task, by names. The place has the keys and programs behind them. */
+/** The names of what a machine needs to run a task: runner, providers, servers. Keys and programs stay on that machine. */
 export type JobNeeds = Readonly<{
   runner: TaskRunner;
   /** The names of models in order of preference, as in `provider/model`; one of them is enough. Absent: any model. */

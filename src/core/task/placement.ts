@@ -11,7 +11,7 @@ export type Announcement = Readonly<{
   providers: readonly string[];
   /** Names of models that its settings name, besides all of its providers. */
   models: readonly string[];
-  /** It can give a model to a task that names none. */
+  /** The worker has a default model for tasks that name none. */
   hasDefaultModel: boolean;
   tools: readonly string[];
   /** Its MCP servers. */
@@ -20,12 +20,12 @@ export type Announcement = Readonly<{
   workspaces: readonly string[];
   /** The repositories that it has clones of, by the names that all clones share; `*`: it fetches others. */
   repositories: readonly string[];
-  /** How it can isolate commands; `none`: it cannot. */
+  /** The sandbox level of the worker; `none`: it has no sandbox. */
   sandbox: string;
   slots: number;
 }>;
 
-/** What is placed: the needs of a job, and the protocol that its coordinator speaks. */
+/** A job to be placed on a worker: its needs, and the protocol number of its coordinator. */
 export type PlacementWish = Pick<Job, "needs" | "workspace"> & Readonly<{ protocol: number }>;
 
 /** Why a worker cannot serve a job, in words; `undefined`: it can. */

@@ -18,7 +18,7 @@ import type { Tool, ToolContext } from "./tool.ts";
 export type ChosenModel = Readonly<{
   /** Display name. */
   name: string;
-  /** What the provider calls it. */
+  /** The name that the provider uses for the model. */
   id: string;
   /** The name that resolves to this model again, for children that inherit it. */
   ref: string;
@@ -30,7 +30,7 @@ export type ChosenModel = Readonly<{
   warnings?: readonly string[];
   /** How many tokens fit into one request. */
   contextWindow?: number;
-  /** Where the provider is not to be asked for now; absent for a model without a provider. */
+  /** Tells when a provider that refuses may be asked again; absent for a model without a provider. */
   reopening?: Reopening;
   /** Cost in dollars of a call of this size; absent when the price is unknown. */
   price?(tokens: Readonly<{ input: number; output: number }>): number | undefined;
@@ -38,7 +38,7 @@ export type ChosenModel = Readonly<{
 
 /** When a model that refuses may be asked again. */
 export type Reopening = Readonly<{
-  /** Until when it is not asked, as far as that is known; `undefined`: it may be asked. */
+  /** Until when the model must not be asked; `undefined`: it may be asked now. */
   look(): Promise<Readonly<{ nextTry: number; until?: number }> | undefined>;
   /** Waits until another task was served, or this one is to try first; resolves with which of them it was. */
   wait(signal: AbortSignal): Promise<string>;
@@ -80,9 +80,9 @@ export type Assignment = Readonly<{
   /** Policy and access of its calls; absent: a strict policy without any access. */
   access?: TaskAccess;
   system: string;
-  /** How much of a tool's result the model reads, where that is not the usual. */
+  /** How much of a tool's result the model reads, if it differs from the default. */
   cut?: CutLimits;
-  /** How the tools are called in front of the model; by our own names where absent. */
+  /** Which tool names the model sees; our own by default. */
   toolNames?: ToolNameStyle;
   /** What the project tells its agents; it is part of `system`. */
   projectInstructions?: string;

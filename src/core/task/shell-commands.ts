@@ -31,7 +31,7 @@ export type ShellCommandResult = Readonly<{
   /** The exit code, if the command exited by itself. */
   code?: number;
   signal?: string;
-  /** It failed, and says that it could not reach the network, which the sandbox does not have. */
+  /** The command failed because the sandbox has no network, as its output shows. */
   missedNetwork?: true;
   /** Output of both streams in order; only the tail if it is long. */
   text: string;

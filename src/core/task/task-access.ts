@@ -27,7 +27,7 @@ export type TaskAccess = Readonly<{
   allowReading(files: readonly string[]): void;
   /** Whether its commands need a sandbox, and whether a tool with weaker enforcement may run the task. */
   demands: Readonly<{ sandbox: "required" | "auto" | "off"; weaker: boolean }>;
-  /** How files looked when the task last read or wrote them. */
+  /** The state of each file when the task last read or wrote it, to notice changes by others. */
   seen: Map<string, string>;
   /** Called before a tool writes at this real path, so that the file is not quarantined as created by a command. */
   noteWrite(real: string): Promise<void>;

@@ -28,7 +28,7 @@ export type Tool<I = unknown> = Readonly<{
   effect: "read" | "write";
   /** What it touches, which decides whether it needs approval. Default: `exec`, or `read` for a read-only tool. */
   does?: ToolClass;
-  /** What a call is about: the paths, command or address that rules are compared with. */
+  /** The subjects of a call (paths, command, address), which rules are compared with. */
   subjects?(input: I): readonly Subject[];
   timeoutMs?: number;
   run(input: I, context: ToolContext): Promise<ToolResult> | ToolResult;

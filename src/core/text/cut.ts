@@ -5,7 +5,7 @@ export const MAX_OUTPUT_LINES = 2_000;
 /** How much of an output is shown inline; the rest is in its file. */
 export const INLINE_CHARS = 2_000;
 
-/** What is left of a text, and whether anything was taken away. */
+/** A text after cutting, and whether anything was removed. */
 export type CutText = Readonly<{ text: string; cut: boolean }>;
 
 /**
@@ -36,7 +36,7 @@ export function cutHead(text: string, chars: number = INLINE_CHARS): CutText {
   return { text: text.slice(0, splits ? end - 1 : end), cut: true };
 }
 
-/** Where a result is cut that is too long: at the character, or after the last whole paragraph or sentence before it. */
+/** Where a long result is cut: at the exact character, or after the last whole paragraph or sentence before it. */
 export type SummaryCut = "simple" | "smart";
 
 /** Keeps the beginning of a result for the agent that asked for it. */
@@ -70,14 +70,14 @@ function lastSentence(text: string): number {
   return -1;
 }
 
-/** What may be kept; both default to what is stored of a task. */
+/** How many bytes and lines to keep; the defaults are those of a stored task output. */
 export type CutLimits = Readonly<{ bytes?: number; lines?: number }>;
 
 const NEWLINE = 0x0a;
 const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
-/** Of a unit outside a pair; a lone surrogate is written as U+FFFD, which has three bytes. */
+/** The UTF-8 length of a UTF-16 unit outside a surrogate pair; a lone surrogate becomes U+FFFD, which has three bytes. */
 function byteLength(unit: number): number {
   if (unit < 0x80) return 1;
   return unit < 0x800 ? 2 : 3;

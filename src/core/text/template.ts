@@ -18,7 +18,7 @@ export function fill(text: string, values: Pick<ReadonlyMap<string, string>, "ge
   return text.replace(PLACEHOLDER, (whole, name: string) => values.get(name) ?? whole);
 }
 
-/** What an empty output is replaced by, so that a reader sees that there was one. */
+/** The text that stands for an empty output, so that a reader sees that the task ran. */
 export const NO_OUTPUT = "(no output from task)";
 
 /**

@@ -1,6 +1,6 @@
 import stringWidth from "string-width";
 
-/** At most so many columns of a text, with a sign at its end when something is missing. */
+/** Shortens a text to a number of columns, with a sign at its end if something is missing. */
 export function fit(text: string, columns: number, more: string): string {
   const plain = isPlain(text);
   if (plain ? text.length <= columns : widthOf(text) <= columns) return text;

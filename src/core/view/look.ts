@@ -5,7 +5,7 @@ import picocolors from "picocolors";
 export type Look = Readonly<{
   colors: ReturnType<typeof picocolors.createColors>;
   signs: Signs;
-  /** How durations are written; where absent, as is usual at each place. */
+  /** How durations are written; by default each view has its own style. */
   durations?: DurationStyle;
 }>;
 
@@ -35,7 +35,7 @@ export function stateColor({ colors }: Pick<Look, "colors">, state: string): (te
   return colors[stateColors[state] ?? "yellow"];
 }
 
-/** States that need nobody and states that failed; all others wait or were stopped. */
+/** Colours of states that ended well and of states that failed; all other states wait or were stopped. */
 const stateColors: Readonly<Record<string, "green" | "red" | "cyan" | "magenta" | "dim">> = {
   ok: "green",
   failed: "red",

@@ -6,7 +6,7 @@ import { shellWord } from "../text/shell-word.ts";
 import { counted } from "./words.ts";
 import type { TopRow } from "./run-rows.ts";
 
-/** What can be done about a row. */
+/** An action that a person can take on a row. */
 export type RowAction = Readonly<{
   /** The key, and the word beside it. */
   key: string;
@@ -27,7 +27,7 @@ export type RowAction = Readonly<{
     | "copy";
   /** The command that does it, without `subcrew`. */
   words?: readonly string[];
-  /** What else it ends. */
+  /** Names what else ends with this action. */
   warns?: string;
 }>;
 

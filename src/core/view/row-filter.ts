@@ -15,7 +15,7 @@ const states: Readonly<Record<string, readonly Group[]>> = {
   open: ["needs you", "working", "waiting"],
 };
 
-/** What a filter asks of a row: every part of it. */
+/** Whether a row matches all parts of a filter. */
 export type Filter = (row: TopRow) => boolean;
 
 /** `is:failed agent:explore model:x run:y text`; `undefined` for an empty filter. The words that mean nothing are told. */

@@ -13,7 +13,7 @@ export type Placed = Readonly<{ group: Group; waitsFor: string }>;
 
 const placed = (group: Group, waitsFor = ""): Placed => ({ group, waitsFor });
 
-/** Where a run stands that is shown as one row. */
+/** The group of a run that is shown as one row. */
 export function groupOfRun(state: State, life: RunStatus | "damaged"): Placed {
   switch (life) {
     case "failed":
@@ -31,7 +31,7 @@ export function groupOfRun(state: State, life: RunStatus | "damaged"): Placed {
   }
 }
 
-/** Where a node stands that has begun. */
+/** The group of a node that has begun. */
 export function groupOfNode(node: NodeView, life: RunStatus | "damaged"): Placed {
   const { status, kind, question, parked, paused, doing, calling } = node;
   if (status === "failed") return placed(kind === "gate" ? "done" : "failed");
@@ -46,7 +46,7 @@ export function groupOfNode(node: NodeView, life: RunStatus | "damaged"): Placed
   return placed("working");
 }
 
-/** What the fold says of a task that waits for files or for its next attempt. */
+/** How the state describes a task that waits for a lease or for its next attempt. */
 const WAITS = /^waiting (?:for|to) /;
 
 /** A parked task that does not continue by itself. */
@@ -65,7 +65,7 @@ function clock(at: number): string {
   return [time.getHours(), time.getMinutes()].map((part) => String(part).padStart(2, "0")).join(":");
 }
 
-/** Where a node stands that has not begun: it waits for other nodes, or for a free slot. */
+/** The group of a node that has not begun: it waits for other nodes, or for a free slot. */
 export function groupOfPlanned(state: State, node: Node | undefined, life: RunStatus | "damaged"): Placed {
   if (isEnded(life)) return placed("done");
   const open = node ? unmetNeeds(state, node) : [];

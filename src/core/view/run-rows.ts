@@ -27,7 +27,7 @@ export type TopRow = Readonly<{
   run: ShownRun;
   /** Empty for the run itself. */
   path: string;
-  /** What is known of it once it has begun. */
+  /** The state of the node; absent before it begins. */
   node: NodeView | undefined;
   name: string;
   group: Group;

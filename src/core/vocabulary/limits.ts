@@ -38,7 +38,7 @@ export const DEFAULT_LIMITS: { readonly [K in keyof ResourceLimits]-?: NonNullab
   enforceLimits: true,
 };
 
-/** Those of them that may be zero, and those that need not be whole. */
+/** Limits that may be zero, and limits that may have a fraction. */
 const FREE: ReadonlySet<string> = new Set(["graceMs", "reminders"]);
 const DIVISIBLE: ReadonlySet<string> = new Set(["maxMemoryMB", "maxCpuSeconds"]);
 
@@ -57,14 +57,14 @@ const isLimit = (name: string, given: unknown): boolean =>
   (DIVISIBLE.has(name) ? Number.isFinite(given) : Number.isSafeInteger(given)) &&
   Number(given) >= (FREE.has(name) ? 0 : Number.MIN_VALUE);
 
-/** What bounds one task, complete. */
+/** All limits of one task. */
 export type Limits = Readonly<{
   maxTurns: number;
   maxTimeMs: number;
   maxConcurrentToolCalls: number;
   maxIdleMs: number;
   graceMs: number;
-  /** How often it is asked again for a result that is missing or not valid. */
+  /** How many times a task is asked again for a missing or invalid result. */
   reminders: number;
   /** Absent: not limited. */
   maxMemoryMB?: number;
@@ -89,7 +89,7 @@ export function narrowest(...levels: readonly (ResourceLimits | undefined)[]): R
   return narrow as ResourceLimits;
 }
 
-/** What bounds a task of which these levels say something. */
+/** Merges limits from several levels into the limits of one task. */
 export function combineLimits(...levels: readonly (ResourceLimits | undefined)[]): Limits {
   const given = narrowest(...levels) ?? {};
   return {

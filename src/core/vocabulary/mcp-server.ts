@@ -81,10 +81,10 @@ export function couldUse(
   return tools?.some((pattern) => whole(pattern) || pattern.startsWith(`${server}__`)) ?? true;
 }
 
-/** How a list of tools lets every tool of a server in. */
+/** The entry of a tools list that allows every tool of an MCP server. */
 export const wholeServer = (server: string): string => `${MCP_PREFIX}${server}__*`;
 
-/** What a server is, in one line, for people to recognise it: no values of variables and headers. */
+/** Describes an MCP server in one line, without the values of its variables and headers. */
 export function describeServer({ command, args = [], url, env = {} }: McpServer): string {
   if (command === undefined) return url ?? "nothing";
   const names = Object.keys(env);
@@ -92,7 +92,7 @@ export function describeServer({ command, args = [], url, env = {} }: McpServer)
   return `${shown.join(" ")}${names.length > 0 ? ` (with ${names.join(", ")})` : ""}`;
 }
 
-/** What is wrong with a definition, in words; `undefined`: it can be started. */
+/** Why an MCP server cannot be started, in words; `undefined`: it can. */
 export function serverProblem({ command, url, oauth: login }: McpServer): string | undefined {
   if (command === undefined && url === undefined) return "it has neither a command nor a url";
   if (command !== undefined && url !== undefined) return "it has both a command and a url";

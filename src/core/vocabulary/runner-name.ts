@@ -24,7 +24,7 @@ export const runnerName = z.union([
 ]);
 export type RunnerName = OwnRunner | ForeignName | AcpCommand;
 
-/** How a runner is written, for people. */
+/** The names of all runners, for help texts and errors. */
 export const runnerWords = [...ownRunners, ...foreignTools, `${ACP}COMMAND`].join(", ");
 
 /** Where a task runs: the requested runner, or a remote agent. */

@@ -1,9 +1,9 @@
 import { ALL_MCP_TOOLS } from "./tool-names.ts";
 
-/** An MCP server as somebody sees it who does not start it. */
+/** An MCP server as it is listed, without starting it. */
 export type KnownServer = Readonly<{
   name: string;
-  /** What it is, in one line. */
+  /** A description in one line. */
   what: string;
   /** The tools of it that count, where a list says so. */
   tools?: readonly string[];

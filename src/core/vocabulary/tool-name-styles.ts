@@ -1,4 +1,4 @@
-/** How the tools are called in front of a model: by our names, or as one of the five systems calls them. */
+/** Which tool names a model sees: our own, or those of another tool. */
 export const toolNameStyles = ["canonical", "omp", "claude", "pi", "gemini"] as const;
 export type ToolNameStyle = (typeof toolNameStyles)[number];
 

@@ -63,7 +63,7 @@ export const ALL_TOOLS = "*";
 /** Every tool of every MCP server; one server's are `<server>__*`, one of them `<server>__<tool>`. */
 export const ALL_MCP_TOOLS = "mcp_*";
 
-/** What the tools of MCP servers begin with in front of a model; lists and rules do without it. */
+/** The prefix that MCP tools have in requests to a model; tool lists and rules omit it. */
 export const MCP_PREFIX = "mcp__";
 
 /** The read-only tools, for agents that must not change anything or whose tools could not be read. */
@@ -72,7 +72,7 @@ export const READ_ONLY_TOOLS: readonly string[] = words(`
     web_search memory_list memory_read task_list task_replay notify todo skill ask
   `);
 
-/** What an agent gets whose commands run in a read-only sandbox without a network, as in Codex. */
+/** The tools of an agent whose commands run in a read-only sandbox without network, as in Codex. */
 export const SANDBOXED_TOOLS: readonly string[] = [
   ...READ_ONLY_TOOLS.filter((tool) => tool !== "http_get" && tool !== "web_search"),
   ...["bash", "bash_output", "kill_shell"],

@@ -9,7 +9,7 @@ import { LIVING, type Presence } from "./presence.ts";
 /** The channel on which new and lifted holds are announced. */
 const CHANNEL = "sc_holds";
 const LOOK_EVERY_MS = 250;
-/** A probe of which nothing was heard for so long does not keep others from asking. */
+/** After this time without a result, a probe no longer keeps other tasks from asking. */
 const PROBE_SECONDS = 120;
 
 type HoldRow = { key: string; hold: Hold; now: number };

@@ -70,7 +70,7 @@ export type AccessRequest = Readonly<{
   policy?: Policy;
   /** The worktree it works in. */
   worktree?: Worktree;
-  /** Its declared options. */
+  /** The options of the task. */
   task?: Pick<Task, "writes">;
   cwd: string;
   env(): Readonly<Record<string, string>>;
@@ -208,7 +208,7 @@ async function placesFor(
   return { roots: [own, ...others.filter(({ real }) => !folderContains(own.real, real))], placeOf, rootAt };
 }
 
-/** Where folders lead, looked up once in a run: its folders are those of its start, and many tasks have the same. */
+/** Resolves a folder once per run, because many tasks use the same one. */
 type RootsOfRun = (folder: string) => Promise<Root>;
 
 function createRoots(): RootsOfRun {
@@ -373,7 +373,7 @@ export function accessParts(
   };
 }
 
-/** Where a folder really is, when it is there. */
+/** The real path of a folder, or the path itself if it does not exist. */
 function realOf(folder: string): string {
   try {
     return realpathSync.native(folder);

@@ -1,6 +1,6 @@
 /** How long one piece of work may keep the event loop, in milliseconds. */
 const TURN_MS = 10;
-/** The clock is looked at after so many items. */
+/** How many items are processed between two looks at the clock. */
 const ITEMS_PER_LOOK = 64;
 
 /** Does something with each item of a long list, and lets other work have its turn in between. */

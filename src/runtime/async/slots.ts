@@ -53,7 +53,7 @@ export class Slots {
     return true;
   }
 
-  /** There is a slot here for this ticket; with a parent it waits for one there. */
+  /** Called when the ticket has a slot here; with a parent it then waits for a slot there. */
   #reach(ticket: Ticket): void {
     if (this.#parent) ticket.outer = this.#parent.queue((release) => this.#grant(ticket, release));
     else this.#grant(ticket, nothing);

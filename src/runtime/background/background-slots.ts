@@ -7,7 +7,7 @@ import { isRequested } from "./run-request.ts";
 /** Default maximum of concurrent background runs. */
 export const DEFAULT_BACKGROUND_RUNS = 10;
 
-/** How long a starter waits when it is undecided whether a slot is free. */
+/** How long a new background run waits while it is unclear whether a slot is free. */
 const PATIENCE_MS = 30_000;
 
 /**
@@ -41,7 +41,7 @@ async function others(store: RunStore, run: string): Promise<{ working: number; 
 }
 
 async function placeOf(store: RunStore, run: string): Promise<"working" | "starting" | undefined> {
-  // Asked first, so that a run that changes from starting to running in between is counted once.
+  // Checked first, so that a run that changes from starting to running meanwhile is counted once.
   if (await store.isAnnounced(run)) return "starting";
   if ((await store.last(run).catch(() => undefined))?.type === "run.ended") return undefined;
   return (await store.owner(run)) !== undefined && (await isRequested(store, run)) ? "working" : undefined;

@@ -157,7 +157,7 @@ export function tooLate(command: RunCommand, state: State): string {
   return command.do === "answer" ? notWaiting(command.path, state.nodes.get(command.path)) : "The run has ended.";
 }
 
-/** Without the keys that are there and say nothing. */
+/** The answer without keys whose value is undefined. */
 const clean = (answer: Answering["answer"]): Answering["answer"] =>
   Object.fromEntries(Object.entries(answer).filter(([, value]) => value !== undefined)) as Answering["answer"];
 

@@ -16,13 +16,13 @@ import { isRequested } from "./run-request.ts";
 /** A stored run, whichever process owns it. */
 export type KeptRun = Readonly<{
   id: string;
-  /** Where it is kept, for a person to look. */
+  /** Where the run is kept, for a person. */
   place: string;
   state: State;
   /** The process that works on it. */
   owner: RunOwner | undefined;
   life: RunStatus | "damaged";
-  /** What of its journal cannot be read, with the offset of each; the rest of it is in the state. */
+  /** The damaged parts of the journal, each with its offset; the rest is folded into the state. */
   problems: readonly string[];
   /** A process without a terminal works on it. */
   background: boolean;
@@ -93,7 +93,7 @@ export function keptRuns(store: RunStore): KeptRuns {
     const { state, damage, tornBytes } = await folded(store, id);
     const owned = owner !== undefined || (starting && state.status === "starting");
     if (!owned) cutOffAll(state);
-    // Without a process that is writing right now, a last record that is not whole will never be.
+    // If no process is writing, an incomplete last record stays incomplete.
     const torn = tornBytes > 0 && !owned ? [`The last record is incomplete after a crash (${tornBytes} bytes).`] : [];
     const life = runStatusOf(state, owned);
     return {
@@ -197,7 +197,7 @@ export function keptRuns(store: RunStore): KeptRuns {
         if (gone.length >= MOST_EXPIRED) break;
         const last = await store.last(id);
         if (last?.type !== "run.ended" || last.at >= before) continue;
-        // One that was just resumed stays.
+        // A run that was resumed meanwhile is kept.
         await remove(id).then(
           () => gone.push(id),
           () => undefined,

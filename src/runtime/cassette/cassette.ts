@@ -39,7 +39,7 @@ const cassette = z.strictObject({
       threw: z.string().optional(),
     }),
   ),
-  /** What servers offered to whom; their calls are among those of the tools. */
+  /** The tools that MCP servers offered to each task; their calls are recorded with the other tool calls. */
   peers: z
     .array(
       z.strictObject({
@@ -86,7 +86,7 @@ function parseCassette(text: string, file: string): Cassette {
 /** The task that a turn or call belongs to: where it is in the plan, and which try. */
 export const taskKey = ({ path, attempt }: Readonly<{ path: string; attempt: number }>): string => `${path}#${attempt}`;
 
-/** What the acceptance command of a task is called in a recording; no tool can have this name. */
+/** The name of a task's acceptance command in a recording; no tool can have this name. */
 export const ACCEPTANCE = "--accept-cmd";
 
 /** Key of a model request. */

@@ -9,7 +9,7 @@ export type Deck = Readonly<{
   runner(inner: Runner): Runner;
   peers(real: PeerTools): PeerTools;
   acceptance(real: Acceptance): Acceptance;
-  /** The same for tasks on other machines. */
+  /** The tape for tasks on other machines. */
   tape: Tape;
   /** Called when the run is over. */
   end(): Promise<void>;

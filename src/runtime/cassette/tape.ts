@@ -8,7 +8,7 @@ type Choice = Cassette["choices"][number];
 type OfferedTool = Cassette["peers"][number]["tools"][number] & Readonly<{ input: JsonSchema }>;
 type HeardCall = Cassette["tools"][number];
 
-/** Where the traffic of a run is written down. All values are JSON: the task may be on another machine. */
+/** Records the model turns and tool calls of a run. All values are JSON, because the task may be on another machine. */
 export type RecordTape = Readonly<{
   choice(choice: Choice): Promise<void>;
   /** A turn begins; what is added to `events` here is kept, too. Resolves with its place. */
@@ -22,7 +22,7 @@ export type RecordTape = Readonly<{
 /** The recorded entry; what was not recorded; or `live`: the part of the recording that is replayed has ended. */
 export type Replayed<T> = Readonly<{ found: T }> | Readonly<{ drift: string }> | Readonly<{ live: true }>;
 
-/** Where recorded answers are taken from, each once. */
+/** Supplies recorded answers, each once. */
 export type ReplayTape = Readonly<{
   choice(wished: string, inWords: string): Promise<Choice | undefined>;
   turn(task: string, asked: RecordedRequest): Promise<Replayed<readonly ModelEvent[]>>;

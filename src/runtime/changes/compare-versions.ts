@@ -14,7 +14,7 @@ export type ComparedFile = Readonly<{
   removed: number;
   /** A unified diff; absent for anything but text. */
   diff?: string;
-  /** What stands in place of a diff. */
+  /** The text shown instead of a diff. */
   note?: string;
   /** The path holds something else now. */
   changedSince: boolean;

@@ -9,7 +9,7 @@ import { type ContainedPath, openContainedPath, replace } from "../files/write-c
 import type { FileVersions } from "./file-versions.ts";
 import { presentVersion } from "./recorder.ts";
 
-/** What undoing does, or would do, with one path. */
+/** What undo does, or would do, to one path. */
 export type UndoneFile = Readonly<{
   file: string;
   /** `restored`: its former content is back; `removed`: the run had made it; `same`: nothing to do; `refused`: left as it is. */

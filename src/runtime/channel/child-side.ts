@@ -139,7 +139,7 @@ export function serveParent(channel: TaskChannel, work: RunJob, stop: AbortSigna
     channel.listen(receive, () => {
       controller.abort(stopped("the parent process has ended"));
       for (const id of waiting.keys()) answered(id, (one) => one.reject(new Error("the parent process has ended")));
-      // What the task has started ends in order, if that does not take long.
+      // Gives processes that the task started a short time to end in order.
       if (began) setTimeout(resolve, LAST_MS);
       else resolve();
     });

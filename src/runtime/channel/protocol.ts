@@ -30,7 +30,7 @@ export type Requests = {
   unpark: { give: string; get: boolean };
   /** Waits until it is decided whether the changes of this task are used. */
   claim: { give: null; get: boolean };
-  /** What was recorded of this attempt before this performer. */
+  /** The events recorded for this attempt before this process took it over. */
   past: { give: null; get: readonly KeptEvent[] };
   /** Asks for the files of the workspace. */
   workspace: { give: readonly string[] | null; get: WorkspaceSnapshot | Readonly<{ unable: string }> };
@@ -41,9 +41,9 @@ export type Requests = {
 /** One question, with a number that its answer bears. */
 export type ChildRequest = { [K in keyof Requests]: Readonly<{ ask: K; give: Requests[K]["give"] }> }[keyof Requests];
 
-/** To the task. A reservation has the number of the request that made it. */
+/** Messages to the task. A budget reservation has the number of the request that made it. */
 export type ToTask =
-  /** From a runner that starts its own child, before the job: what the child builds its world from. A job has nothing of it. */
+  /** Sent before the job by a runner that starts a child: the set-up of the child, which a job never contains. */
   | Readonly<{ type: "setup"; setup: unknown }>
   | Readonly<{ type: "job"; job: Job }>
   | Readonly<{ type: "answer"; id: number; get?: unknown }>
@@ -53,7 +53,7 @@ export type ToTask =
   | Readonly<{ type: "ping" }>
   | Readonly<{ type: "cancel"; reason: string }>;
 
-/** From the task. */
+/** Messages from the task. */
 export type FromTask =
   | Readonly<{ type: "emit"; fact: Fact }>
   | Readonly<{ type: "live"; delta: Delta }>

@@ -20,7 +20,7 @@ export type Output = Readonly<{
   news(): string;
   /** How many bytes are missing at the beginning of `text`. */
   cutBytes(): number;
-  /** Where all of it is, when it was too long to be kept. */
+  /** The file with the whole output, if it was too long to keep. */
   file(): string | undefined;
 }>;
 
@@ -164,7 +164,7 @@ function wholeCharacters(bytes: Buffer, cut: boolean): string {
 
 type Spill = Readonly<{
   begun(): boolean;
-  /** Nothing more is written. */
+  /** Whether the file has reached its size limit. */
   full(): boolean;
   write(chunk: Buffer): void;
   waiting(): number;
@@ -172,7 +172,7 @@ type Spill = Readonly<{
   close(): Promise<void>;
 }>;
 
-/** The same without secrets. */
+/** Writes the output to a file, without secrets. */
 function redactedSpill(path: string, redact: (text: string) => string): Spill {
   const file = spillFile(path);
   const stream = redactedStream(redact);

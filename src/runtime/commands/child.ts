@@ -20,23 +20,23 @@ export type ChildSpec = Readonly<{
   env: Readonly<Record<string, string>>;
   /** Marker in the environment of all its processes, as `NAME=value`, to find them. */
   marker: string;
-  /** It is a sandbox: when it exits, everything in it has ended. */
+  /** The program is a sandbox: when it exits, every process in it has ended. */
   boxed?: true;
   /** A program to run after this process was killed, once all started processes have ended. */
   ifKilled?: readonly string[];
   /** The text for its standard input; empty by default. */
   input?: string;
-  /** Where its whole output goes once it is long, and what takes secrets out of it. */
+  /** The file for a long output, and the function that removes secrets from it. */
   outputFile?: string;
   redact?(text: string): string;
   onText?(text: string): void;
-  /** What comes of its standard output alone. */
+  /** Called with text from standard output only. */
   onOutput?(text: string): void;
   /** Two more pipes, for programs of ours: descriptor 3 is read by it, 4 is written by it. */
   piped?: boolean;
   /** Secret inputs that the program reads from descriptor 3 ({@link HANDED}) and the following ones. */
   handed?: readonly (string | Uint8Array)[];
-  /** It is interactive: stdin and stdout are pipes, and only stderr is kept as output. */
+  /** The program is interactive: stdin and stdout are pipes, and only stderr is kept as output. */
   talks?: boolean;
 }>;
 
@@ -47,7 +47,7 @@ export const HANDED = 3;
 export type Exit = Readonly<{ code?: number; signal?: string; problem?: string }>;
 
 export type Child = Readonly<{
-  /** Its number; absent: it could not be started. */
+  /** The process id; absent: the program could not be started. */
   pid?: number;
   output: Output;
   /** Settles when it and all its processes have ended. */
@@ -182,7 +182,7 @@ async function sweep(pid: number, { marker, boxed }: ChildSpec, { signal }: Exit
   if (!boxed || signal !== undefined) await endBearers(marker);
 }
 
-/** There are none when no descriptor was left to start anything with. */
+/** Pipes are missing if the program could not start because all descriptors were in use. */
 function pipesOf({ stdio }: { stdio?: ChildProcess["stdio"] }, { talks }: ChildSpec): Pick<Child, "pipes"> {
   const [stdin, stdout, , more, other] = stdio ?? [];
   const [input, output] = talks ? [stdin, stdout] : [more, other];

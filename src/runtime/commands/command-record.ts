@@ -20,7 +20,7 @@ export type GuardedRoot = ScannedRoot & Readonly<{ named: string }>;
  */
 export type CommandNote = Readonly<{
   run: string;
-  /** What is in the environment of everything that the command started. */
+  /** The marker in the environment of every process that the command started. */
   marker: string;
   roots: readonly GuardedRoot[];
   /** Rules that may allow protected paths. */

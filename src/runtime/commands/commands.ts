@@ -23,14 +23,14 @@ import { seccompFilter } from "./seccomp.ts";
 export type ShellSetting = Readonly<{
   /** Names the run and the task in the environment of what is started. */
   name: string;
-  /** Where they start, and what may be written; real paths. */
+  /** The folder in which commands start and which they may write; a real path. */
   cwd: string;
   writable: readonly string[];
   /** The writable folders within the task's lease; absent: all of them. */
   leased?: readonly string[];
   /** Read-only paths, also inside hidden folders. */
   seen?: readonly string[];
-  /** What rules call the folder they start in. */
+  /** The path of the start folder as rules write it. */
   place?: string;
   wish: SandboxWish;
   sandbox: SandboxLevel;
@@ -38,7 +38,7 @@ export type ShellSetting = Readonly<{
   /** They may create user namespaces. */
   namespaces?: boolean;
   inFlight: InFlight;
-  /** What a folder that may be written is called where protected places are judged, and by rules. */
+  /** The name of a writable folder in rules and in checks of protected places. */
   rootAt(folder: string): Omit<GuardedRoot, "skipped">;
   /** The rules of the person that may open protected places, as they are now. */
   allow: CommandScope["allow"];
@@ -47,9 +47,9 @@ export type ShellSetting = Readonly<{
   /** Home folders whose secrets are hidden, and other hidden paths. */
   homes: readonly string[];
   hidden(): Promise<readonly string[]>;
-  /** What they see of the environment, at the time they start. */
+  /** The environment of commands when they start. */
   env(): Readonly<Record<string, string>>;
-  /** Where long outputs are kept, and what takes secrets out of them. */
+  /** The folder for long outputs, and the function that removes secrets from them. */
   outputs?: string;
   redact?(text: string): string;
 }>;
@@ -201,7 +201,7 @@ async function specFor(
   const { box, guarded } = await boxFor(setting, env, common.marker);
   const { record } = guarded;
   const filter = seccompFilter(process.arch, setting);
-  // What starts the sandbox needs nothing of the environment but to be found; what is in it gets its own.
+  // The sandbox program needs only PATH; the command inside gets its own environment.
   return {
     spec: {
       ...common,

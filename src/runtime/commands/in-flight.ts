@@ -213,7 +213,7 @@ type Running = Before &
     file?: string;
   }> & {
     pid?: number;
-    /** What its processes were like before the last scan, if all of them were asleep. */
+    /** The state of the command's processes before the last scan, if all were asleep. */
     rest?: string | undefined;
   };
 

@@ -23,7 +23,7 @@ function isPassedOn(fd: number): boolean {
   }
 }
 
-/** The same program with these descriptors closed: bash closes them and becomes it. */
+/** Starts a program through bash, which closes these descriptors first. */
 export function without(
   descriptors: readonly number[],
   file: string,

@@ -216,7 +216,7 @@ done
 echo up; sleep 20
 `;
 
-/** Nothing that works takes longer. */
+/** A working sandbox never takes longer. */
 const LONGEST_MS = 15_000;
 
 function killGroup(pid: number): void {

@@ -48,7 +48,7 @@ type Process = Readonly<{
   ppid: number;
   /** Pids are reused; a pid with its start time is unique. */
   key: string;
-  /** Its own time, and that of those below it that have ended. */
+  /** Processor time of the process and of its ended children. */
   cpuSeconds: number;
   memoryMB?: number;
 }>;

@@ -58,7 +58,7 @@ function bearersOfAll(markers: readonly string[]): Map<string, number[]> {
 
 /** Larger than most environments; longer ones are read in overlapping pieces. */
 const ENVIRONMENT_BYTES = 1 << 17;
-/** No marker is longer. */
+/** The longest marker. */
 const OVERLAP_BYTES = 1 << 10;
 
 function borneBy(pid: string, wanted: readonly (readonly [string, Buffer])[], buffer: Buffer): Set<string> {

@@ -58,7 +58,7 @@ const isInstalled = (path: RawPath): boolean => path.split("/").includes("node_m
 
 const isMountable = (path: RawPath): boolean => !isInstalled(path) && path.length < LONGEST && isText(path);
 
-/** No call takes longer paths. */
+/** The longest path that a system call accepts. */
 const LONGEST = 4_000;
 
 /** The target of a link, if a command could write it. */

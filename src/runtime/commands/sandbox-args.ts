@@ -6,7 +6,7 @@ import { words } from "../../core/text/words.ts";
 export type SandboxMounts = Readonly<{
   /** Folders it may write. */
   writable: readonly string[];
-  /** What stays read-only inside them. */
+  /** Paths that stay read-only inside writable folders. */
   readOnly: readonly string[];
   /** Folders that are mounted on themselves and stay as they are. */
   pinned: readonly string[];
@@ -19,7 +19,7 @@ export type SandboxMounts = Readonly<{
   network: boolean;
   /** The descriptor from which the filter of its system calls is read; absent: it has none. */
   filter?: number;
-  /** Where it starts. */
+  /** The folder in which the command starts. */
   cwd: string;
 }>;
 

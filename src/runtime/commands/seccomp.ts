@@ -72,7 +72,7 @@ const ARM64: Calls = {
   ioctl: 29,
 };
 
-/** What runs on a processor; other kinds of programs do not run in the sandbox there. */
+/** The system-call tables of a processor; programs of other architectures cannot run in its sandbox. */
 const architectures: Readonly<Record<string, readonly Calls[]>> = { x64: [X64, X86], arm64: [ARM64] };
 
 /** The filter for an architecture by its Node name; `undefined` if unsupported. `namespaces`: creating namespaces is allowed. */

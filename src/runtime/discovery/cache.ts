@@ -4,7 +4,7 @@ import type { FileReading } from "./files.ts";
 /** A reading that is known again, for one place and dialect. */
 export type CachedFile = Readonly<{ reading: FileReading; place: string }>;
 
-/** What a caller keeps between discoveries. Files are known again by path, inode, size and times. */
+/** The cache between discoveries. A file is unchanged if its path, inode, size and times are the same. */
 export type DiscoveryCache = {
   readonly files: Map<string, CachedFile>;
   names: ReadonlyMap<string, FoundAgent["read"]> | undefined;

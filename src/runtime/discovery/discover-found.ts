@@ -7,11 +7,11 @@ import type { Origins } from "../../core/vocabulary/provenance.ts";
 /** An agent that was found, as it would run. */
 export type FoundAgent = Readonly<{
   name: string;
-  /** With everything inherited and every setting applied. */
+  /** The agent with inherited fields and settings applied. */
   agent: Agent;
   /** The value written in the file. */
   read: ReadAgent;
-  /** False for files of a project that nobody agreed to: they are only listed. */
+  /** False for files of an untrusted project: they are only listed. */
   trusted: boolean;
   /** Why it is not trusted. */
   distrust?: Distrust;

@@ -10,7 +10,7 @@ export type Trust = Readonly<{
 /** Why a file of a project does not count: the project, its content, or the file itself was never agreed to. */
 export type Distrust = "project" | "changed" | "new" | "hidden";
 
-/** The reason as the rest of a sentence about the file. */
+/** Why a file is not trusted, as the end of a sentence. */
 export const distrustText: Readonly<Record<Distrust, string>> = {
   project: "the project is not trusted",
   changed: "it changed since you trusted it",

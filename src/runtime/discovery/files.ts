@@ -77,7 +77,7 @@ function addFolder({ place, files }: Walk, relative: string, name: string): void
   if (statSync(path, { throwIfNoEntry: false }) !== undefined) files.push(linked(path, `${relative}/${name}`, place));
 }
 
-/** By code unit: the same order on every machine. */
+/** Sorts by code unit, so that the order is the same on every machine. */
 const byName = (a: Dirent, b: Dirent): number => (a.name < b.name ? -1 : 1);
 
 function isDirectory(entry: Dirent, dir: string): boolean {
@@ -97,14 +97,14 @@ function linked(path: string, relative: string, place: SourceFolder): CandidateF
   return { path, relative, ...(real === path ? {} : { real }), ...(outside ? { outside } : {}) };
 }
 
-/** What one file held, and what is needed to know it again: its stamp, and those of the files it named. */
+/** The agents of a file, with the stamps by which a later discovery sees whether it or a file it names has changed. */
 export type FileReading = ParsedFile &
   Readonly<{
     /** None when it could not be opened. */
     stamp?: Stamp;
     includes?: ReadonlyMap<string, Stamp>;
     hidden: boolean;
-    /** Of the bytes that were read, when asked for. */
+    /** The hash of the bytes that were read, if the caller asked for it. */
     hash?: string;
   }>;
 

@@ -12,7 +12,7 @@ export type AgentListing = Readonly<{
   description: string;
   model: string | readonly string[] | null;
   tools: readonly string[] | null;
-  /** Where it is, when that is elsewhere. */
+  /** The address of a remote agent. */
   remote?: string;
   source: string;
   family?: string;
@@ -47,7 +47,7 @@ function rowOf(found: FoundAgent, state: State, reason?: string): AgentListing {
   };
 }
 
-/** What was found and does not count, with the reason. */
+/** The agents that were found but are not used, each with the reason. */
 function others({ shadowed, untrusted, disabled, skipped }: Discovery): AgentListing[] {
   return [
     ...shadowed.map(({ found, by }) => rowOf(found, "shadowed", `shadowed by ${placeOf(by)}`)),

@@ -11,9 +11,9 @@ import type { SourceFolder } from "./places.ts";
 /** One definition of an agent, before the strongest is chosen. */
 export type LoadedDefinition = Readonly<{
   read: ReadAgent;
-  /** With its source. */
+  /** The agent, including its source. */
   agent: Agent;
-  /** How much it is trusted; a base is never trusted less. */
+  /** The trust rank of the definition; a base agent never has a lower one. */
   rank: number;
   /** Why it cannot run; absent: it is trusted. */
   distrust?: Distrust;
@@ -25,7 +25,7 @@ export type LoadedDefinition = Readonly<{
 /** A file without a usable agent. */
 export type SkippedFile = Readonly<{ file?: string; name?: string; problems: readonly Problem[] }>;
 
-/** What one place held. */
+/** What discovery found in one place. */
 export type PlaceReport = Readonly<{
   family: string;
   scope: SourceFolder["scope"];

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
 import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
 
-/** No agent is longer. */
+/** The longest agent file that is read. */
 export const MAX_FILE_BYTES = 1024 * 1024;
 
 /** The text of a file, or why it has none. `ascii`: every byte is one letter. */
@@ -51,7 +51,7 @@ export function openText(path: string, { scratch, stamped = true }: OpenOptions 
   }
 }
 
-/** What ends before the buffer does needs no question about its length, which takes as long as reading it. */
+/** A file shorter than the buffer is read without asking for its size, which would cost as much as reading it. */
 function readShort(descriptor: number, buffer: Buffer): OpenedText | undefined {
   let length: number;
   try {

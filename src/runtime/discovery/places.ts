@@ -69,7 +69,7 @@ export function ancestorsOf(cwd: string, home: string | undefined): readonly Anc
   return dirs.map((dir) => ({ dir, root: repository ?? dir, has: seer(dir) }));
 }
 
-/** Looks for a path below `dir`; where its first part is missing, the rest is not asked for. */
+/** Whether a path exists below `dir`; if its first folder is missing, the rest is not looked up. */
 function seer(dir: string): (relative: string) => boolean {
   const first = new Map<string, boolean>();
   return (relative) => {

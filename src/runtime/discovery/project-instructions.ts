@@ -9,7 +9,7 @@ import { hashTexts } from "./files.ts";
 import { openText } from "./open.ts";
 import { ancestorsOf } from "./places.ts";
 
-/** What a project and its user tell every agent, and where it stands. */
+/** The instructions of a project and its user for every agent, and the files they come from. */
 export type ProjectInstructions = Readonly<{
   /** Empty when there is nothing to tell. */
   text: string;
@@ -20,10 +20,10 @@ export type ProjectInstructions = Readonly<{
 
 export type InstructionPlace = Readonly<{ cwd: string; home: string; trust: Trust | undefined }>;
 
-/** How many characters of one file are told, and of all of them; the nearest file is kept first. */
+/** The most characters of one instructions file, and of all together; the nearest file comes first. */
 const MAX_OF_FILE = 24 * 1024;
 const MAX_INSTRUCTIONS = 32 * 1024;
-/** How deep imports may import. */
+/** How deep imports may be nested. */
 const MAX_DEPTH = 5;
 
 /**
@@ -63,7 +63,7 @@ type Opened = Readonly<{ path: string; text: string }>;
 type Group = Readonly<{
   /** Imports stay inside of it. */
   within: string;
-  /** What `~` means; absent: nothing, since a project must not name files of its user. */
+  /** The folder that `~` stands for; absent for project files, which must not name files of the user. */
   home?: string;
   shown(path: string): string;
   /** Why the file does not count. */
@@ -94,7 +94,7 @@ function add(reader: Reader, path: string, group: Group, depth = 0): void {
   }
 }
 
-/** A mention such as `@types/node` that is no file here is no import. */
+/** Only a mention of an existing file is an import; `@types/node` usually is not. */
 function isFile(path: string): boolean {
   return existsSync(path) && /\.[\w-]+$/.test(path);
 }
@@ -105,7 +105,7 @@ const TOOL_FOLDERS = /(?:^|\/)\.(?:subcrew|agents|omp|claude|codex|gemini|openco
 const mayHoldSecrets = (path: string): boolean =>
   /(?:^|\/)\.(?:env|git\/)/.test(path) || secretNamed(path.replace(TOOL_FOLDERS, "")) !== undefined;
 
-/** Files of a project that nobody has agreed to, or that changed since, are not told. */
+/** Why an instructions file is not used: its project is not trusted, or the file changed since it was trusted. */
 function refusalOf(
   { path, text }: Opened,
   { root, trust }: { root: string; trust: Trust | undefined },

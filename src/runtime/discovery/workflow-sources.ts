@@ -27,7 +27,7 @@ const skills: Readonly<Record<string, Places>> = {
   subagent: { project: ["data/skills", "skills"] },
 };
 
-/** Where the prompts of workflows lie. */
+/** The folders of workflow commands. */
 const commands: Readonly<Record<string, Places>> = {
   subcrew: both(".subcrew/commands"),
   agents: both(".agents/commands"),

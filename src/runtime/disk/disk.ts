@@ -39,7 +39,7 @@ export type DiskReader = Readonly<{
 
 type Entry = Pick<Dirent, "name" | "parentPath" | "path">;
 
-/** What is longer is written in the thread pool. */
+/** Longer data is written in the thread pool. */
 const SHORT = 1 << 16;
 
 /** The disk of this machine. Short operations that need not wait for it are done at once, see `openFile`. */

@@ -5,7 +5,7 @@ import { APPEND_FLAGS, checkRegular, READ_FLAGS } from "./regular-file.ts";
 /** A file that is open. */
 export type DiskFile = Readonly<{
   write(bytes: Uint8Array, offset: number): Promise<Readonly<{ bytesWritten: number }>>;
-  /** The same in this turn of the event loop; absent: this disk cannot. */
+  /** Writes synchronously; absent if this disk cannot. */
   writeSync?(bytes: Uint8Array, offset: number): number;
   /** Resolves once the written data is durable. */
   datasync(): Promise<void>;

@@ -78,7 +78,7 @@ export async function isLiving(claimed: ProcessClaim, disk: Disk = machineDisk):
   return started !== undefined && started === claimed.started && (claimed.boot === undefined || claimed.boot === boot);
 }
 
-/** What a claim says; `undefined` when it is empty, half written, or no claim. */
+/** Parses a claim; `undefined` if it is empty, half written or invalid. */
 export function claimIn(text: string): ProcessClaim | undefined {
   try {
     const claimed: unknown = JSON.parse(text);

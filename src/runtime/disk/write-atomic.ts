@@ -20,7 +20,7 @@ export async function writeAtomic(file: string, text: string | Uint8Array, disk:
   await syncFolder(dirname(file), disk);
 }
 
-/** The same without waiting for the disk, for what can be made again. */
+/** Replaces a file without syncing it, for data that can be created again. */
 export async function replaceFile(file: string, text: string, disk: Disk = machineDisk): Promise<void> {
   const draft = join(dirname(file), `.${randomBytes(8).toString("hex")}.tmp`);
   try {

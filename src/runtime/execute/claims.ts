@@ -15,7 +15,7 @@ export type Claims = Readonly<{
   release(id: string): void;
 }>;
 
-/** What is recorded about places that contenders hold. */
+/** A record of the worktrees that contenders of a race hold. */
 export type ClaimRecord = Readonly<{
   /** True when the journal says that a contender had a place before the run was interrupted. */
   had(id: string): boolean;

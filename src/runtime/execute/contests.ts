@@ -19,15 +19,15 @@ import type { NodeContext, PlanScope } from "./scope.ts";
 export type Contests = Readonly<{
   /** Runs a node. A contender ends when its changes are applied, or kept because it has lost. */
   run(id: string, context: NodeContext, work: (context: NodeContext) => Promise<Outcome>): Promise<Outcome>;
-  /** To be called when a node has settled: a contender that never began gives up its worktree. */
+  /** Call it when a node has settled: a contender that never began releases its worktree. */
   settled(id: string, outcome: Outcome): void;
-  /** To be called when the plan has changed. */
+  /** Call it when the plan has changed. */
   changed(): void;
   /** Resolves when no worktree is in use. */
   over(): Promise<void>;
 }>;
 
-/** What is gathered for one contender. */
+/** The changes of one contender, collected until the race is decided. */
 type Contest = {
   readonly contender: string;
   /** Every task of it works in its worktree; otherwise only isolated helpers do. */

@@ -17,7 +17,7 @@ export type Leases = Readonly<{
 export type LeaseWaiter = Readonly<{
   /** Called with the release function as soon as no overlapping lease is held, in this run or in another. */
   come(release: Release): void;
-  /** Told about the tasks that it waits for. */
+  /** Called with the tasks that block this one. */
   waits(blockers: readonly LeaseBlocker[]): void;
   /** The lease cannot be asked for, because the store cannot be written. */
   failed(error: unknown): void;
@@ -34,7 +34,7 @@ export type ShareLease = (lease: Lease, options: LeaseOptions) => Promise<(() =>
  */
 export function createLeases(share?: ShareLease): Leases {
   const held = new Set<LeaseTicket>();
-  /** Those that wait for other runs. */
+  /** Tasks that wait for leases of other runs. */
   const sharing = new Map<LeaseTicket, AbortController>();
   const releasing = new Set<Promise<unknown>>();
   let waiting: LeaseTicket[] = [];

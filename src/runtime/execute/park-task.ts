@@ -2,7 +2,7 @@ import type { Parks } from "../../core/task/engine.ts";
 import type { DelegationSlot } from "./delegate.ts";
 import type { NodeContext } from "./scope.ts";
 
-/** How a task parks: it is recorded, its slot is free meanwhile, and what ended the wait is recorded, too. */
+/** Parks tasks: records it, frees the slot meanwhile, and records what ended the wait. */
 export function createParks(
   { path, scope: { run }, signal }: Pick<NodeContext, "path" | "scope" | "signal">,
   { freeSlot }: Pick<DelegationSlot, "freeSlot">,

@@ -45,7 +45,7 @@ export type RunParts = Readonly<{
 
 /** Lets a node work in a worktree whose changes count once the node has claimed its place. */
 export type NodeWorktrees = Readonly<{
-  /** How a task is kept apart from the workspace; `undefined`: it is not. */
+  /** How a task is isolated from the workspace; `undefined`: it works in it directly. */
   isolationOf(task: Task, depth: number): Isolation | undefined;
   run(node: IsolatedNode, work: (worktree: Worktree) => Promise<Outcome>): Promise<Outcome>;
 }>;

@@ -19,7 +19,7 @@ export type TaskPauses = Readonly<{
   resume(path: string | undefined): readonly string[];
   /** The task has ended: there is nothing left to pause. */
   forget(path: string): void;
-  /** To be called when something has ended: perhaps nothing is left that works. */
+  /** Call it when a task has ended, to notice when no task is working. */
   look(): void;
 }>;
 
@@ -33,7 +33,7 @@ export type TaskPauseParts = Readonly<{
   renew(path: string): Promise<void>;
   /** True for a task that only waits for these plans below it. */
   onlyWaits(path: string, plans: number): boolean;
-  /** Everything that is left is paused, or waits for what is. */
+  /** Called when all unfinished tasks are paused or wait for paused ones. */
   idle(paths: readonly string[]): void;
 }>;
 

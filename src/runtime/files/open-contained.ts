@@ -51,13 +51,13 @@ export async function openWalked(root: Root, path: string): Promise<WalkedFolder
   throw outside(path);
 }
 
-/** Something open, and the path to read it under: on Linux the open thing itself, wherever its name leads by now. */
+/** An open folder and the path to read it by; on Linux that path means the open folder, even if its name leads elsewhere by now. */
 export type WalkedFolder = Readonly<{ handle: FileHandle; place: string }>;
 
 /** A folder that access is confined to: as it was given, and where it really is. */
 export type Root = Readonly<{ given: string; real: string }> & ClosedInFolder;
 
-/** Something inside the root that is open for reading. */
+/** A file inside the root, open for reading. */
 export type OpenedFile = Readonly<{
   handle: FileHandle;
   kind: "file" | "directory";
@@ -101,7 +101,7 @@ export function printableName(name: string): string {
   return reveal(name).replaceAll("\n", "\u240a").replaceAll("\t", "\u2409");
 }
 
-/** No system takes longer paths. */
+/** The longest path that any supported system accepts. */
 const MOST_CHARS = 4_096;
 
 type Target = Readonly<{ path: string; target: string }>;
@@ -130,7 +130,7 @@ async function openTarget(top: Root, { path, target }: Target): Promise<OpenedFi
   }
 }
 
-/** Where an open descriptor leads, on systems that say so. */
+/** The path of an open descriptor, on systems that can tell. */
 export async function knownPlace(handle: FileHandle): Promise<string | undefined> {
   if (process.platform !== "linux") return undefined;
   return readlink(descriptor(handle)).catch(() => undefined);

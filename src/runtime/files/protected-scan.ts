@@ -162,7 +162,7 @@ type Listing = Readonly<{
   things: readonly ProtectedThing[];
 }>;
 
-/** What a protected folder is called where the things in it are judged. */
+/** A harmless name that stands for a protected folder while its entries are judged. */
 const HARMLESS = "refused";
 /** How long the scan works before others get their turn. */
 const SLICE_MS = 10;
@@ -194,10 +194,10 @@ const childOf = (path: RawPath, name: string): RawPath => (path === "/" ? `/${na
 type Folder = Readonly<{ path: RawPath; place: string; base?: Base }>;
 type Base = { readonly fd: number; readonly from: number; users: number };
 
-/** No call takes longer paths, but a tree can be deeper. */
+/** System calls accept no longer paths, but a tree can be deeper. */
 const LONGEST = 3_000;
 
-/** The same folder relative to a nearer base, when the path has become too long. */
+/** The folder relative to a nearer base, once its path is too long. */
 function within(folder: Folder): Folder {
   const from = folder.base?.from ?? 0;
   if (folder.path.length - from <= LONGEST) return folder;

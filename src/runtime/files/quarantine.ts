@@ -11,7 +11,7 @@ export type QuarantinedFile = Readonly<{
   place: string;
   now: string;
   problem?: string;
-  /** It is a git repository, whose `HEAD` has a harmless name, too. */
+  /** The entry is a git repository; `HEAD`, which marks one, is renamed, too. */
   repository?: true;
 }>;
 
@@ -23,7 +23,7 @@ export function asideText({ place, now, problem, repository }: QuarantinedFile):
     : `"${place}" is executed or loaded as configuration later and could not be renamed (${problem}): look at it before you use this folder`;
 }
 
-/** Where a repository is now, how a person keeps it, and how a command gets its files. */
+/** Says where a quarantined repository is, how to keep it, and how a command can use its files. */
 function repositoryText(place: string, now: string): string {
   const keep = `mv ${shellWord(now)} ${shellWord(place)} && mv ${shellWord(`${place}/HEAD`)}.refused-* ${shellWord(`${place}/HEAD`)}`;
   return (

@@ -11,7 +11,7 @@ import type { ClosedPlaces } from "./secret-places.ts";
 export type SubjectRoots = Readonly<{
   /** The folder it works in, then others that may be written. */
   roots: readonly Root[];
-  /** What rules call the file at this real path. */
+  /** The path of a file as rules write it. */
   placeOf(absolute: string): string;
   /** Files elsewhere that it may look at. */
   handed?: ReadableOutputs;

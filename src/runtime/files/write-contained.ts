@@ -24,7 +24,7 @@ import {
  */
 export type ContainedPath = Readonly<{
   name: string;
-  /** Where it really is, and the same from the root on, with forward slashes. */
+  /** The real path, and the path relative to the root, with forward slashes. */
   real: string;
   path: string;
   /** The folders that were made on the way to it; real paths. */
@@ -96,7 +96,7 @@ async function keepOwner(handle: FileHandle, { mode, uid, gid }: Stats): Promise
   await handle.chmod(mode & 0o777);
 }
 
-/** What a link leads to, if that is inside; a path without a link is itself. */
+/** The target of a link if it is inside the root; a path without a link stays as it is. */
 async function behindLink(root: Root, wanted: string, path: string): Promise<string> {
   const isLink = await lstat(wanted).then(
     (stats) => stats.isSymbolicLink(),

@@ -42,7 +42,7 @@ type Working = Readonly<{
   inTurn<T>(work: () => Promise<T>): Promise<T>;
 }>;
 
-/** What became of changes; a conflict is a failure of the task. */
+/** The result of applying changes; a conflict fails the task. */
 export type SettledChanges = Readonly<{ changes: Changes; conflict?: FailedOutcome }>;
 
 /** Applies changes, or keeps them and reports why, where they are and how to apply them. */
@@ -98,7 +98,7 @@ export async function settleChanges(proposal: Proposal, working: Working): Promi
   });
 }
 
-/** Where the task's version of a file that conflicts is, by the file of its patch. */
+/** The path of the task's version of a file with a conflict, beside the patch. */
 export const versionBeside = (patch: string, file: string): string =>
   join(patch.replace(/\.patch$/, ".conflict"), file);
 
@@ -135,7 +135,7 @@ type Conflict = Readonly<{
   into: string;
 }>;
 
-/** How to go on by hand: apply the files that fit, and compare the others. */
+/** Tells how to continue by hand: apply the files that fit, and compare the others. */
 function conflictHint({ rest, command, versions, patch, into }: Conflict): string {
   const apply = rest.length === 0 ? [] : [`Apply the rest (${listNames(rest)}) with: ${command}`];
   const compare = Object.entries(versions)

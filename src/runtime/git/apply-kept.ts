@@ -2,14 +2,14 @@ import { realpath } from "node:fs/promises";
 import { topOf } from "./git.ts";
 import { applyPatch, openOrigin } from "./worktree.ts";
 
-/** What became of the files of a kept patch. */
+/** The result of applying a kept patch, per file. */
 export type AppliedFiles = Readonly<{
   /** The repository whose files were changed. */
   into: string;
   applied: readonly string[];
-  /** Those that have the changes already. */
+  /** Files that already contain the changes. */
   already: readonly string[];
-  /** Those that do not fit, with git's words about each. */
+  /** Files that do not fit, each with git's message. */
   conflicts: Readonly<Record<string, string>>;
 }>;
 

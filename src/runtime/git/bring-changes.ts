@@ -51,7 +51,7 @@ export function changesBringer(
     const bytes = unpacked((JSON.parse(text) as { patch: string }).patch);
     await mkdir(dirname(patch), { recursive: true });
     await writeFile(patch, bytes, { mode: 0o600 });
-    // What the patch says counts, not what its worker says about it.
+    // The list of files comes from the patch itself, not from the worker that sent it.
     const listed = await origin.repository.work(["apply", "--numstat", "-z", "-p1", patch], origin.tree);
     if (!listed.ok) return notHere(listed.reason);
     const changes = listed.text.split("\0").flatMap((line): FileChange[] => {

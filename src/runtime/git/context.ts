@@ -20,5 +20,5 @@ export async function buildContext(cwd: string, options: ContextOptions, place: 
   return parts.filter((part) => part !== "").join("\n\n---\n\n");
 }
 
-/** Where git looks, and the folder that files are read from when not all in it may be read. */
+/** The repository, and the folder that files are read from if parts of it are closed. */
 export type ContextPlace = GitPlace & Readonly<{ root?: Root }>;

@@ -49,7 +49,7 @@ export async function topOf(cwd: string): Promise<string | undefined> {
 export type Repository = Readonly<{
   ok: true;
   ask: (...args: readonly string[]) => Promise<GitAnswer>;
-  /** One command that changes something, with the same care, more time and more words. */
+  /** Runs a git command that changes something; it may take longer and print more than one that reads. */
   work: (args: readonly string[], tree?: GitTree) => Promise<GitAnswer>;
 }>;
 /** The work tree that a command is about: the repository's own by default. Named here, never looked up in the tree itself. */
@@ -65,7 +65,7 @@ export type GitPlace = Readonly<{
 }>;
 /** Why git gave no answer, and all that it said. */
 export type GitFailure = Readonly<{ ok: false; reason: string; said?: string }>;
-/** What git printed, possibly cut at the limit, or why it did not. */
+/** The output of git, possibly cut at the limit, or the reason of its failure. */
 export type GitAnswer = Readonly<{ ok: true; text: string; bytes: Uint8Array; cut: boolean }> | GitFailure;
 
 type Setting = readonly [key: string, value: string];
@@ -114,7 +114,7 @@ const WORK_BYTES = 64_000_000; // the names of some half a million files
 const MOST_FILTERS = 200;
 /** Only the configuration of the repository, not of the user. */
 const OWN: ReadonlySet<string> = new Set(["local", "worktree"]);
-/** What is read only in a worktree or on a branch is not in the list that we make here: a filter could hide there. */
+/** Conditional includes (`includeIf`) are not in this list, so a filter could hide there. */
 const CONDITION = /^includeif\./i;
 const FILTER = /^filter\.(.+)\.(?:clean|smudge|process|required)$/s;
 

@@ -41,7 +41,7 @@ export async function treeOfCall(
   return openOrigin(top, worktree && { folder: worktree.top, gitDir: worktree.gitDir }, home);
 }
 
-/** What a worker without the files is told: the commit, and in the store the uncommitted changes and missing commits. */
+/** Describes the workspace for a worker that lacks the files: the commit, with uncommitted changes and missing commits in the store. */
 export function workspaceSharer({
   cwd,
   home,

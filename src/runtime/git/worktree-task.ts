@@ -53,7 +53,7 @@ export type IsolateParts = Readonly<{
   worktrees: string | undefined;
   /** The file for the patch of a task; `undefined`: it goes beside the worktrees. */
   patch(path: string): Promise<string | undefined>;
-  /** The same file if a patch is kept there already. */
+  /** The path of the patch if one is kept already. */
   keptPatch(path: string): Promise<string | undefined>;
   /** Stores the files of the workspace that are changed. */
   recorder?: ChangeRecorder;

@@ -119,7 +119,7 @@ export async function captureDirty(origin: SourceTree, at: string, patch: string
 }
 
 const TRIES = 6;
-/** What git says about an entry that is half written or half removed, and about a lock that another git command holds. */
+/** Git's errors about a worktree entry that is half written, and about a lock that another git command holds. */
 const DISTURBED = /worktrees\/|\.lock\b|unable to lock|cannot lock/i;
 
 /** The worktree of the run from before a resume, if it was complete. */

@@ -13,7 +13,7 @@ export type LeaseTable<E extends LeaseEntry> = Readonly<{
   read(): Promise<readonly E[]>;
   /** Replaces the entries of living processes by what the function makes of them, while no other process does. */
   change(make: (entries: readonly E[]) => readonly E[]): Promise<void>;
-  /** What the table adds to an entry of this process. */
+  /** Adds to an entry what identifies this process. */
   sign(entry: LeaseEntry): Promise<E>;
 }>;
 

@@ -241,7 +241,7 @@ async function runTool(
     const { files: changed = [], unseen } = (await watched?.()) ?? {};
     if (changed.length > 0 || unseen !== undefined)
       context.emit({ type: "files.changed", call: id, files: changed, ...defined({ unseen }) });
-    // Its helpers stop with it, and the task gets its slot back before it continues.
+    // Helpers of an aborted call stop with it, and the task gets its slot back before it continues.
     if (controller.signal.aborted) await Promise.allSettled(helpers);
   }
 }
@@ -258,7 +258,7 @@ async function watchCommand(
   return access.changes.watch([cwd, ...access.roots]);
 }
 
-/** What a task passes on to its helpers. Its denials always apply, its tools only where a rule says so. */
+/** What helpers inherit from a task: always its denials, its tool list only with `delegation: ceiling`. */
 function parentOf(assignment: Assignment): Parent {
   const { agent, call, model, access } = assignment;
   return {

@@ -248,7 +248,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
   };
 }
 
-/** The same context, with the conversation as fork point for helpers. */
+/** The context with the conversation as the fork point for helpers. */
 function withConversation(context: PerformContext, conversation: ForkPoint): PerformContext {
   const { background } = context;
   return {

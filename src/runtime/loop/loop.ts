@@ -69,7 +69,7 @@ async function converse(
   let taken = talk.unfinished;
   const watch = createWatch(assignment, context);
   const partly = (outcome: Ended): Outcome => withPartial(outcome, last);
-  /** How a task ends that the budget refuses a turn; `undefined`: it waited, and there is room again. */
+  /** The outcome of a task whose turn the budget refuses; `undefined`: it waited, and there is room again. */
   const refused = async (refusal: BudgetRefusal): Promise<Outcome | undefined> => {
     const parked = await parkForBudget(refusal, assignment, context);
     if (parked === "goes on") return undefined;
@@ -141,7 +141,7 @@ async function converse(
   }
 }
 
-/** Everything that the agent said, where that is its result. */
+/** All texts of the agent, if its result consists of all of them. */
 function allTexts({ agent, validate, call }: Assignment, talk: Conversation): { output?: string } {
   if (agent.summary !== "all" || validate) return {};
   const own = talk.messages().slice(call.before?.length ?? 0);

@@ -41,7 +41,7 @@ const publicRanges: Readonly<Record<"ipv4" | "ipv6", ReadonlySet<string>>> = {
 
 const IPV4_INSIDE = "an IPv4 address inside of an IPv6 one";
 
-/** What each range of the library is called in an error; a range without a row is closed all the same. */
+/** The name of each address range in errors; a range without a row is refused as well. */
 const kinds: Readonly<Record<string, string>> = {
   loopback: "an address of this machine",
   unspecified: "an address of this machine",

@@ -1,9 +1,9 @@
 import { couldNotBeAsked, type GuardedOpen, type OpenAnswer, type WebRequest } from "./guarded-request.ts";
 
-/** What holds for every request of one library. */
+/** The rules for every request that one library makes. */
 export type FetchRules = Pick<WebRequest, "check" | "silenceMs" | "allowHosts"> &
   Readonly<{
-    /** Asked before each request; throws to refuse it. */
+    /** Called before each request; throws to refuse it. */
     before?(url: string): Promise<void>;
     /** How much of one answer is read. */
     maxBytes?: number;
@@ -33,7 +33,7 @@ export function asFetch(open: GuardedOpen, { before, maxBytes = MOST_BYTES, ...r
   };
 }
 
-/** They speak about the body as it was sent. */
+/** Headers that describe the encoded body and are wrong once it is decoded. */
 const UNPACKED: ReadonlySet<string> = new Set(["content-encoding", "content-length", "transfer-encoding"]);
 const EMPTY: ReadonlySet<number> = new Set([204, 205, 304]);
 

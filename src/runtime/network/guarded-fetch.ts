@@ -13,13 +13,13 @@ export type { NetworkParts, NetworkRules, WebRequest } from "./guarded-request.t
 
 /** The decompressed response. */
 export type WebAnswer = Readonly<{
-  /** Where it came from in the end. */
+  /** The final address after redirects. */
   url: string;
   status: number;
   /** Names in lower case. */
   headers: Readonly<Record<string, string>>;
   body: Buffer;
-  /** There was more than is kept. */
+  /** The body was longer than the limit and was cut. */
   cut: boolean;
 }>;
 

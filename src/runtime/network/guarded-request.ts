@@ -12,7 +12,7 @@ import { certificateAuthorities } from "./certificates.ts";
 import { checkHeaders, crossing, type WebHeaders } from "./web-headers.ts";
 import { judgeAddress, judgeUrl, parseAllowedHosts, type Target, webRefusal } from "./web-target.ts";
 
-/** What a user can say about the network. */
+/** The network settings of the user. */
 export type NetworkRules = Readonly<{
   /** Hosts that may be asked although they are not on the public internet: `127.0.0.1:8080`. Exact, with the port. */
   allowHosts?: readonly string[];
@@ -41,13 +41,13 @@ export type WebRequest = Readonly<{
   allowHosts?: readonly string[];
   /** Judges where a redirect leads, before it is followed; throws to refuse. */
   check?(url: string): void;
-  /** How long the server may say nothing; half a minute by default. */
+  /** How long the server may send nothing; 30 seconds by default. */
   silenceMs?: number;
 }>;
 
 /** A streaming response, decompressed on the fly. The caller closes it. */
 export type OpenAnswer = Readonly<{
-  /** Where it came from in the end. */
+  /** The final address after redirects. */
   url: string;
   status: number;
   /** Names in lower case. */
@@ -167,7 +167,7 @@ async function ask({ target, method, headers, body }: Hop, way: Way): Promise<Re
   }
 }
 
-/** What went wrong while a server was asked, or while its answer came. */
+/** An error for a request that failed, or for an answer that broke off. */
 export function couldNotBeAsked(host: string, error: unknown): Error {
   return error instanceof Error && error.name === "Refusal"
     ? error
@@ -261,7 +261,7 @@ async function addressesOf(target: Target, { lookup = everyAddress }: NetworkPar
 
 const everyAddress = (host: string): Promise<LookupAddress[]> => systemLookup(host, { all: true, verbatim: true });
 
-/** What a body is once it is unpacked. */
+/** Decodes a compressed body. */
 function unpack(stream: Readable, encoding: string | undefined): Readable {
   const decoders = (encoding ?? "")
     .split(",")

@@ -26,7 +26,7 @@ export type CallbackOptions = Readonly<{
 /** The parameters of the callback; `issuer` if the provider sends it. */
 export type SignInAnswer = Readonly<{ code: string; redirect: string; issuer?: string }>;
 
-/** Why there is no code. */
+/** Why a sign-in gave no authorization code. */
 export type SignInProblem = "PORT" | "REFUSED" | "UNFINISHED";
 
 /** The problem of an error that `waitForCode` threw. */
@@ -98,7 +98,7 @@ function take(text: string, expected: Expected): void {
   if (URL.canParse(text)) settlement(text, expected)?.();
 }
 
-/** What an address settles, once; `undefined` for one that is not the answer to our question. */
+/** The result of a request to the callback address; `undefined` for a request that does not belong to this sign-in. */
 function settlement(url: string, expected: Expected): (() => void) | undefined {
   if (!URL.canParse(url, "http://127.0.0.1")) return undefined;
   const at = new URL(url, "http://127.0.0.1");

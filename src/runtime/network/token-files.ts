@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { readRegularText } from "../disk/regular-file.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 
-/** Where tokens are kept between runs; those that a person signed in for, above all. */
+/** Keeps access tokens between runs, mainly those of sign-ins. */
 export type TokenFiles = Readonly<{
-  /** Nothing when the file is missing or unreadable: then the person signs in again. */
+  /** The stored token; `undefined` if the file is missing or unreadable, so that the person signs in again. */
   read(key: string): Promise<unknown>;
   /** `undefined` takes it away. */
   write(key: string, value: object | undefined): Promise<void>;

@@ -21,7 +21,7 @@ export function checkHeaders(headers: WebHeaders): void {
   }
 }
 
-/** What of the headers goes along on a redirect: to another origin only what says nothing about the sender. */
+/** The headers that follow a redirect; to another origin only those that do not identify the sender. */
 export function crossing(
   headers: WebHeaders,
   { sameOrigin, body }: Readonly<{ sameOrigin: boolean; body: boolean }>,
@@ -38,7 +38,7 @@ const LONGEST = 8_000;
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/;
 const FORBIDDEN =
   /^(?:host|connection|content-length|transfer-encoding|keep-alive|upgrade|te|trailer|expect|via|date|origin|accept-encoding|x-http-method|x-http-method-override|x-method-override|x-original-url|x-rewrite-url|x-forwarded-.*|forwarded|proxy-.*|sec-.*|:.*)$/i;
-/** What the metadata services of clouds want to see before they hand out credentials. */
+/** Request headers that cloud metadata services require before they return credentials. */
 const METADATA =
   /^(?:metadata|metadata-flavor|x-google-metadata-request|x-aws-ec2-metadata-.*|x-metadata-.*|x-identity-header|x-ims-.*|x-tencent-.*|x-aliyun-ecs-metadata-.*)$/i;
 const HARMLESS: ReadonlySet<string> = new Set(["accept", "accept-language", "user-agent", "content-type"]);

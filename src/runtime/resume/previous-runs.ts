@@ -48,11 +48,11 @@ export type PreviousRuns = Readonly<{
 
 export type PreviousConversation = Readonly<{
   messages: readonly Message[];
-  /** The same without answers to the calls that are still open at its end. */
+  /** The conversation without answers to calls that are still open at its end. */
   open: readonly Message[];
   turns: number;
   agent: RecordedAgent | undefined;
-  /** What its first message was made of. */
+  /** The parts of the conversation's first message. */
   begins: ConversationBeginning;
   /** The conversation that it started from itself, and the number of its own first message. */
   forked?: Readonly<{ from: string; turn: number; first: number }>;

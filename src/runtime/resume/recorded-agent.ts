@@ -72,7 +72,7 @@ export function withAuthOf(recorded: Agent, now: Agent | undefined): Agent {
   return remote && now?.remote?.auth && same ? { ...recorded, remote: { ...remote, auth: now.remote.auth } } : recorded;
 }
 
-/** Only what the agent does differently for. */
+/** The fields of an agent that change its behaviour. */
 function essence(agent: Agent): unknown {
   const { source: _source, documentation: _documentation, ...rest } = withoutAuth(agent);
   return JSON.parse(JSON.stringify(rest)) as unknown; // as it comes back from a journal

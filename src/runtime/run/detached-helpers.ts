@@ -13,7 +13,7 @@ export type DetachedHelperParts = Readonly<{
   plan(what: AnyInput | Plan): Plan;
   run(plan: Plan, parent: Parent): Run;
   file?(run: string, path: string): Promise<string | undefined>;
-  /** Told once each has ended. */
+  /** Called once per run when it has ended. */
   ended?(run: Run): void;
 }>;
 

@@ -34,7 +34,7 @@ import { redacting } from "./redact-events.ts";
 import type { Drive } from "./run.ts";
 import { type RunClock, startRunClock } from "./run-clock.ts";
 
-/** What of a run goes on: everything that is not done, with `task` only that task and what depends on it. */
+/** The part of a run to resume: everything unfinished, or with `task` only that task and what depends on it. */
 export type ResumedPart = Readonly<{ retryFailed: boolean; task?: string }>;
 
 /** Everything a run is started with, resolved. */

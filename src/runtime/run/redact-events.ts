@@ -72,7 +72,7 @@ const ENDS: ReadonlySet<Fact["type"]> = new Set([
 /** Maximum length of a secret, except a private key. */
 const LONGEST_WORD = 8_000;
 const LONGEST_KEY = 30_000;
-/** A name that a secret follows: it waits for the rest of its line. */
+/** A name that is usually followed by a secret; text after it is held back until the line is complete. */
 const NAME_OF_SECRET = /[Bb]earer\s|uthorization\W|[-_](?:[Kk]ey|KEY|[Tt]oken)\W{0,3}[:=]/;
 
 /**

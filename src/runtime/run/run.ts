@@ -45,7 +45,7 @@ export type RunConnection = Readonly<{
   charge(path: string, spent: BelowSpent): boolean;
 }>;
 
-/** What its caller adds to a run. */
+/** What the caller adds to a run. */
 export type RunExtras = Readonly<{
   /** Cancels the run when it aborts. */
   signal?: AbortSignal | undefined;
@@ -117,7 +117,7 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
     return textPieces(this, () => this.#state);
   }
 
-  /** What is known right now; changes as the run goes on. */
+  /** The current state; it changes as the run goes on. */
   get state(): State {
     return this.#state;
   }

@@ -38,7 +38,7 @@ export type LoadConfigOptions = Readonly<{
 export type LoadedConfig = SettledConfig &
   Readonly<{
     files: readonly ConfigFile[];
-    /** Where a value was set. */
+    /** The file and line where a value was set. */
     placeOf: (key: string) => Readonly<{ file: string; line?: number }> | undefined;
     /** What a person should know: what a project may not set, a file that is not trusted. */
     warnings: readonly string[];

@@ -14,9 +14,9 @@ import type { Grant } from "./trust.ts";
 /** A file that a project would bring in. */
 export type ProjectSource = Readonly<{
   kind: "agent" | "skill" | "command" | "settings" | "instructions";
-  /** What is in it: the names of agents, say. */
+  /** The names of what the file defines, for example of agents. */
   names: readonly string[];
-  /** From the root of the project. */
+  /** The path relative to the root of the project. */
   file: string;
   /** The real path. */
   path: string;
@@ -49,7 +49,7 @@ export type ReviewOptions = Readonly<{
   granted(root: string): Grant | undefined;
 }>;
 
-/** What the project of a folder would bring in. Nothing of it is run, and nothing is agreed to. */
+/** Lists what trusting a project would enable, without running or trusting anything. */
 export async function reviewTrust({ cwd, home, looking, granted }: ReviewOptions): Promise<readonly TrustReview[]> {
   const seen: { asked: Asked; kind: ProjectSource["kind"]; found: readonly FoundAgent[] }[] = [];
   for (const { kind, find } of looking) {
@@ -103,7 +103,7 @@ export function trustedTexts(sources: readonly ProjectSource[]): Map<string, str
   return new Map(texts);
 }
 
-/** What a file says now; `undefined` when it cannot be read. */
+/** The current text of a file; `undefined` if it cannot be read. */
 export function currentText(path: string): string | undefined {
   try {
     const opened = openText(path);

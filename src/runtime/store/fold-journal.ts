@@ -25,7 +25,7 @@ export async function foldJournal(run: string, pieces: AsyncIterable<RecordPiece
       try {
         reduce(state, event);
       } catch (error) {
-        // What comes after a gap may speak of things that stood in it.
+        // Events after damaged records may refer to lost ones.
         if (damage.length === 0) throw error;
         damage.push(`Record ${event.seq} (${event.type}) makes no sense without what is missing: ${messageOf(error)}`);
       }
@@ -35,7 +35,7 @@ export async function foldJournal(run: string, pieces: AsyncIterable<RecordPiece
   return { state, damage, tornBytes };
 }
 
-/** The same for a run of which every record can be read; throws where one is damaged. */
+/** Folds a run whose records must all be readable; throws at a damaged one. */
 export async function foldWhole(store: Pick<RunRecords, "read" | "place">, run: string): Promise<State> {
   const { state, damage } = await foldJournal(run, store.read(run));
   if (damage[0] === undefined) return state;

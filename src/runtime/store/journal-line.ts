@@ -20,7 +20,7 @@ export function encodeLines(events: readonly KeptEvent[], epoch: number): Buffer
   return bytes;
 }
 
-/** What `subarray` gives, for a third of its cost. */
+/** Like `subarray`, at a third of its cost. */
 const viewOf = ({ buffer, byteOffset }: Buffer, start: number, end: number): Uint8Array =>
   new Uint8Array(buffer, byteOffset + start, end - start);
 
@@ -33,7 +33,7 @@ export type DecodedLine = Readonly<{ event: KeptEvent; epoch: number }>;
 const SUM_AT = '{"crc":"'.length;
 const BODY_AT = '{"crc":"00000000",'.length;
 const HEX = Buffer.from("0123456789abcdef");
-/** What ends a record. */
+/** The byte that ends a record. */
 export const LINE_END = 0x0a;
 /** The maximum length of a record; a longer line means that the file is not a journal. */
 export const MOST_RECORD_BYTES = 2 ** 28;

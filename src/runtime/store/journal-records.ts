@@ -9,7 +9,7 @@ const RECORD_START = '{"crc":"';
 const RECORD_HEAD = /^\{"crc":"[0-9a-f]{8}","epoch":\d/;
 const HEAD_BYTES = 32;
 
-/** What a journal holds, and up to where. */
+/** The records of a journal, and the offset up to which it is readable. */
 export type JournalContents = Readonly<{
   events: readonly KeptEvent[];
   /** Repaired problems, as text. */
@@ -21,7 +21,7 @@ export type JournalContents = Readonly<{
   endMissing: boolean;
   /** The highest epoch that wrote to it. */
   epoch: number;
-  /** What cannot be read of it; only where it was read to be shown. */
+  /** The damaged parts; filled only when the journal is read to be shown. */
   damage: readonly JournalDamage[];
 }>;
 

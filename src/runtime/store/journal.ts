@@ -109,7 +109,7 @@ export async function openJournal(
 
 type OpenedFile = Readonly<{
   file: DiskFile;
-  /** By which the file is told from another one that gets its name. */
+  /** Identifies the file, in case another one gets its name. */
   inode: number;
   kept: JournalContents;
 }>;
@@ -184,7 +184,7 @@ async function openWhole(folder: string, disk: Disk, known: JournalContents | un
     if (kept.events.length === 0) await syncFolder(folder, disk);
     if (kept.tornBytes > 0) await file.truncate(kept.wholeBytes);
     else if (kept.endMissing) kept = await endLine(file, kept);
-    // Its writer may have died before it was synced, and from here on it is reported.
+    // The last writer may have died before its sync, and these records are reported from now on.
     if (kept.wholeBytes + kept.tornBytes > 0) await file.sync();
     if (kept.tornBytes > 0) fault("journal.cut");
     return { file, inode: (await file.stat()).ino, kept };

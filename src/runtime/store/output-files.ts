@@ -81,7 +81,7 @@ export function createOutputFiles(
 /** Texts of files end with a line end. */
 const whole = (text: string): string => (text.endsWith("\n") ? text : `${text}\n`);
 
-/** What a file says before there is an output, so that a reported path always exists. */
+/** The text of an output file before the output exists, so that a reported path always exists. */
 function placeholder(run: string, path: string): string {
   const what = path === "" ? run : `"${path}" of ${run}`;
   return `${what} has no result yet. See \`subcrew status ${run}\`.\n`;

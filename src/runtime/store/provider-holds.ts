@@ -12,7 +12,7 @@ import { writeAtomic } from "../disk/write-atomic.ts";
 /** The keys that providers refuse right now, for every process of this machine. */
 export type ProviderHolds = Readonly<{
   look(key: string): Promise<Hold | undefined>;
-  /** The same a moment later; many who wait share one look. */
+  /** Looks again a moment later; all waiting tasks share one look. */
   lookLater(key: string): Promise<Hold | undefined>;
   put(key: string, change: (before: Hold | undefined) => Hold): Promise<void>;
   lift(key: string): Promise<void>;
@@ -24,7 +24,7 @@ export type ProviderHolds = Readonly<{
 export type ProbeClaim = Readonly<{ release(): Promise<void> }>;
 
 const LOOK_EVERY_MS = 250;
-/** A probe of which nothing was heard for so long does not keep others from asking. */
+/** After this time without a result, a probe no longer keeps other tasks from asking. */
 const PROBE_MS = 120_000;
 
 /** A name for a provider's address with a key that does not give the key away. */
@@ -88,7 +88,7 @@ export function openProviderHolds(folder: string | undefined): ProviderHolds {
         probing.delete(key);
         return undefined;
       }
-      // A task that hangs with its claim keeps others of this process no longer than those of others.
+      // A task that hangs while it probes does not block other tasks of this process longer than those of other processes.
       const late = setTimeout(() => probing.delete(key), PROBE_MS).unref();
       return {
         release: async () => {

@@ -161,7 +161,7 @@ function amountIn(value: Readonly<Record<string, unknown>>): Required<Amount> {
   return { tokens: number("tokens"), usd: number("usd") };
 }
 
-/** What the projects spent on days that are over for good, and the last of these days. */
+/** Spending per project on completed days, and the last of these days. */
 type Totals = Readonly<{ until: string; projects: Readonly<Record<string, Required<Amount>>> }>;
 
 async function readTotals(folder: string): Promise<Totals> {

@@ -11,7 +11,7 @@ import { combineLimits, type Limits } from "../../core/vocabulary/limits.ts";
 import { ALL_TOOLS, READ_ONLY_TOOLS, toolsNamed } from "../../core/vocabulary/tool-names.ts";
 import type { SchemaPrecedence, World } from "./world.ts";
 
-/** What every step of an assignment is given. */
+/** The input of every step of an assignment. */
 export type AssignRequest = Readonly<{ call: Call; world: World; emit: PerformContext["emit"] }>;
 
 /** The agent of a call, as it is defined and as it works for this task. */
@@ -20,7 +20,7 @@ export type AssignedAgent = Readonly<{
   definition: Agent;
   agent: Agent;
   limits: Limits;
-  /** Nothing may be changed. */
+  /** Plan mode: the task may not change anything. */
   planMode: boolean;
 }>;
 

@@ -75,7 +75,7 @@ export async function assignPrompt(
   };
 }
 
-/** What the project of the task's folder tells the agent, without secrets. A worktree is told what its project says. */
+/** The project instructions for the task's folder, without secrets. A worktree gets those of its project. */
 function projectText(
   { call: { task }, world: { instructions, redactor, settings }, emit }: AssignRequest,
   agent: Agent,
@@ -103,7 +103,7 @@ const forkedCompletion = ({ tools }: ForkPoint): Completion =>
 type ForkedHelper = Pick<AssignedTools, "rights"> &
   Readonly<{ agent: Agent; instructions: string; schema: JsonSchema | undefined }>;
 
-/** The task of a helper that starts from a conversation: system prompt and tools are those of the conversation, so the rest is said here. */
+/** The prompt of a forked helper. It shares system prompt and tools with the conversation, so its own instructions are in this prompt. */
 function forkedPrompt(fork: ForkPoint, asked: string, { agent, instructions, rights, schema }: ForkedHelper): string {
   const shown = fork.tools.map(({ name }) => name).filter((tool) => !isFinishTool(tool));
   const usable = shown.filter((tool) => permit(rights, tool).allowed);

@@ -130,7 +130,7 @@ async function delegationOf(
   };
 }
 
-/** How the delegation tools of an agent are spelled: in a conversation that another agent began, as they are spelled there. */
+/** The names of an agent's delegation tools; a forked helper uses the names of the conversation it continues. */
 function spellingsOf(
   agent: Agent,
   fork: Call["fork"],

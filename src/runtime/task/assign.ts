@@ -61,7 +61,7 @@ function sampledAs(agent: Agent, { call: { fork }, model }: Pick<Assignment, "ca
   return { ...rest, ...defined({ thinking: fork.thinking, temperature: fork.temperature, topP: fork.topP }) };
 }
 
-/** How much of a tool's result a model reads, where the settings say so. */
+/** How much of a tool's result a model reads, if the settings limit it. */
 function cutFor({ settings: { output } }: World): Pick<Assignment, "cut"> {
   const { maxBytes: bytes, maxLines: lines } = output ?? {};
   return bytes === undefined && lines === undefined ? {} : { cut: defined({ bytes, lines }) };

@@ -38,7 +38,7 @@ export function createPerformer(world: World): Perform {
   };
 }
 
-/** How much of its result the caller reads, where its agent or the settings say so. */
+/** How much of a task's result its caller reads, if the agent or the settings limit it. */
 function summaryOf({ task }: Call, { roster, settings }: World): Pick<Outcome, "summaryChars" | "summaryCut"> {
   const agent = agentOf(task, roster);
   return defined({

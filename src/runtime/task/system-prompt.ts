@@ -1,14 +1,14 @@
 import type { Completion } from "../../core/agent/agent.ts";
 import { prompts } from "../../embedded.ts";
 
-/** What besides the persona goes into a system prompt. */
+/** The parts of a system prompt besides the agent's own instructions. */
 export type SystemPromptParts = Readonly<{
   /** The agent's own words; they follow the persona. */
   instructions?: string;
-  /** What the project tells every agent. */
+  /** The project's instructions for every agent. */
   project?: string;
   completion?: Completion;
-  /** Nothing may be changed. */
+  /** Plan mode: the task may not change anything. */
   planMode?: boolean;
 }>;
 

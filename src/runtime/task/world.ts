@@ -26,7 +26,7 @@ export type TaskWorldSettings = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
   /** Variables that tasks and their programs may see besides PATH, HOME and the like. */
   passEnv?: readonly string[];
-  /** Whose output schema counts when both an agent and a call have one: the agent's by default. */
+  /** Which output schema wins when the agent and the call both have one: the agent's by default. */
   schemaPrecedence?: SchemaPrecedence;
   /** Which tools a helper has: those of its own definition (`own`, the default), or no more than its parent (`ceiling`). */
   delegation?: DelegationRule;
@@ -34,7 +34,7 @@ export type TaskWorldSettings = Readonly<{
   callersMayChoose?: boolean;
   /** How much of outputs is kept and shown. */
   output?: Readonly<{ summaryChars?: number; summaryCut?: SummaryCut; maxBytes?: number; maxLines?: number }>;
-  /** How tools are called in front of models; by our own names by default. */
+  /** Which tool names models see; our own by default. */
   toolNames?: ToolNameStyle;
   /** The delegation tools of agents whose files do not spell one; `task` by default. */
   delegationTools?: readonly FacadeName[];
@@ -44,10 +44,10 @@ export type TaskWorldSettings = Readonly<{
   diagnostics?: Diagnostics & Readonly<{ agents?: readonly string[] }>;
 }>;
 
-/** What a project tells an agent, and what has to be said about it to the user. */
+/** The project's instructions for an agent, and notes about them for the user. */
 export type TaskInstructions = Readonly<{ text: string; notes: readonly string[] }>;
 
-/** Where the texts of tasks are kept, without secrets. */
+/** Keeps the outputs of tasks, without secrets. */
 export type TaskOutputs = Readonly<{
   /** The artifact of an output that is about to be recorded. */
   recorded(run: string, path: string, text: string): Promise<Artifact>;
@@ -79,7 +79,7 @@ export type World = Readonly<{
   reuse?: Reuse;
   /** Worktrees of tasks; absent where nothing is run, and in child processes. */
   isolate?: Isolate;
-  /** What the project tells an agent that works in a folder; absent where nothing is run. */
+  /** The project's instructions for an agent in a folder; absent where no agent runs. */
   instructions?(agent: Agent, folder: string): TaskInstructions;
   /** Removes secrets from all output. */
   redactor: Redactor;
