@@ -7,7 +7,7 @@ export type Card = Readonly<{
   url: string;
   version: string;
   needsToken: boolean;
-  /** Where the keys are that it is signed with, if it is. */
+  /** The address of the keys that the card is signed with. */
   keysUrl: string;
 }>;
 

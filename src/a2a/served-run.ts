@@ -99,7 +99,7 @@ export function serveRun(run: Run, origin: Origin, heard: (served: A2aRun, event
 /** Translates an event to the protocol; most events are not exposed. */
 function teller(state: State, seen: () => ViewContext): (event: Event) => Generator<RemoteUpdate> {
   const ids = { taskId: state.run, contextId: seen().origin.context };
-  /** With what was used so far. */
+  /** The current status, with usage so far. */
   const statusNow = (): RemoteUpdate => {
     const { status, metadata } = taskView(state, seen());
     return { kind: "status-update", ...ids, status, ...defined({ metadata }) };

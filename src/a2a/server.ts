@@ -32,7 +32,7 @@ export type A2aServerOptions = Readonly<{
   network?: NetworkRules;
   /** Variables that may name a proxy and certificate authorities for push notifications. */
   env?: Readonly<Record<string, string | undefined>>;
-  /** What holds for every run. */
+  /** Options for every run of the server. */
   run?: Omit<RunOptions, "origin" | "id" | "continues" | "name">;
   onError?(error: unknown): void;
 }>;

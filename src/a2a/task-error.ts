@@ -1,4 +1,4 @@
-/** What a caller cannot have, in the words of the protocol. */
+/** Error codes of the protocol for refused requests. */
 export type TaskErrorCode =
   | "not-found"
   | "not-cancelable"

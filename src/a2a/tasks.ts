@@ -41,7 +41,7 @@ export type Register = (id: string) => Promise<unknown>;
 export type TaskOptions = Readonly<{
   /** The agents that are offered. */
   agents: ReadonlySet<string>;
-  /** What holds for every run. */
+  /** Options for every run of the server. */
   run?: RunOptions;
   /** `registered` settles when the sender of the task has registered all its push notifications. */
   heard?(served: A2aRun, event: Event, registered: Promise<void>): void;

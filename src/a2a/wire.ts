@@ -88,7 +88,7 @@ export function responseOf(update: RemoteUpdate) {
   }
 }
 
-/** A task, with so many of the messages before. */
+/** A task in wire form, with the last messages of its history. */
 export function taskOf({ id, contextId, status, artifacts = [], history = [], metadata }: RemoteTask, length?: number) {
   const shown = length === undefined ? history : length === 0 ? [] : history.slice(-length);
   return {

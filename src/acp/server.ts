@@ -45,7 +45,7 @@ export async function serveAcp({ input, output, mode, open, signal, onError }: A
     if (!session) throw acp.RequestError.resourceNotFound(id);
     return session;
   };
-  /** What is wrong with a request is told with what to do; an error of ours only as such. */
+  /** A wrong request gets an error with a hint; an internal error is reported and sent as its message. */
   const told = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();

@@ -20,7 +20,7 @@ export type ConversationOptions = Readonly<{
 
 /** A conversation with a main agent: each message is a run that continues the previous one, so everything is stored. */
 export type ChatConversation = Readonly<{
-  /** In an object, since to await a run is to wait for its end. */
+  /** Returns the run in an object, because awaiting a run itself would wait for its end. */
   say(text: string, images?: readonly AttachedImage[]): Promise<Readonly<{ run: Run }>>;
   /** Adds the cost of a run that has ended or was stopped. */
   ended(run: Run): void;

@@ -13,7 +13,7 @@ export type DetachedHelpers = (
   parameters: RunParameters,
 ) => UnawaitedHelpers;
 
-/** Those of all runs of a crew are one, so that a later run finds them. */
+/** One set for all runs of a crew, so that a later run finds detached helpers of earlier ones. */
 export function detachedHelpers(
   run: (plan: Plan, options: RunOptions) => Run,
   files: Pick<DetachedHelperParts, "file">,

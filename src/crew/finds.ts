@@ -6,7 +6,7 @@ import { findAgents, findCommands, findSkills, type Workflows } from "../default
 import { createDiscoveryCache, type Discovery, type Trust } from "../runtime/discovery/discover.ts";
 import type { LoadedConfig } from "../runtime/settings/load-config.ts";
 
-/** Everything that there is right now, where a crew looks. */
+/** All agents, skills and commands that a crew finds now. */
 export type Finds = Readonly<{
   agents(): Promise<Discovery>;
   skills(): Promise<Workflows<Skill>>;

@@ -77,7 +77,7 @@ export async function followRuns(crew: Crew, { only, signal, changed }: FeedOpti
         changed();
       }
     } catch {
-      // It was deleted or is damaged; the next look says which.
+      // The run was deleted or is damaged; the next look tells which.
     }
     entry.following = false;
     await refresh(id);

@@ -12,7 +12,7 @@ import { appendRegularSync } from "../runtime/disk/regular-file.ts";
 import { createGuardedFetch } from "../runtime/network/guarded-fetch.ts";
 import type { Drive } from "../runtime/run/run.ts";
 
-/** What a person is told: that a run needs them, or that it has ended. */
+/** A notification: a run needs the person, or has ended. */
 export type Notice = Readonly<{
   event: "needs-you" | "done";
   run: string;
@@ -32,7 +32,7 @@ export type NotifyOptions = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
   /** The file that failures are written to; absent: they are not kept. */
   log?: string | undefined;
-  /** What happened before was told by the process in which it happened. */
+  /** The run was resumed: earlier events were notified by the process in which they happened. */
   resumed?: boolean;
 }>;
 

@@ -83,7 +83,7 @@ export function parkRulesOf(
   };
 }
 
-/** How long a refusal is believed that a run heard of before it began. */
+/** How long a provider's refusal from before the run is trusted without asking again. */
 const BELIEVED_MS = 30_000;
 
 /**

@@ -7,7 +7,7 @@ import { CrewError } from "../core/schema/error.ts";
 import { keptRuns } from "../runtime/background/stored-runs.ts";
 import { readRecordedRun } from "../runtime/resume/recorded-run.ts";
 
-/** How long the run above has to take note of what a run below it used. */
+/** How long to wait until the parent run has recorded what this run used. */
 const REPORT_MS = 5_000;
 
 /**
@@ -26,7 +26,7 @@ export async function budgetBelow(store: RunStore, above: RunAbove, own: BudgetL
       `The run of the task ${above.task}, which started this run, has reached its limit of ${limits.maxSpawns} agents.`,
       "Raise --max-spawns of that run, or start this run outside of it.",
     );
-  // This run is the first of the agents that it may start.
+  // This run itself counts as one of the agents that the parent may start.
   return left.maxSpawns === undefined ? left : { ...left, maxSpawns: left.maxSpawns - 1 };
 }
 

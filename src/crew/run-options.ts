@@ -4,7 +4,7 @@ import type { DeckMaker } from "../runtime/cassette/deck.ts";
 import type { RecordedRun } from "../runtime/resume/recorded-run.ts";
 import type { Run } from "../runtime/run/run.ts";
 
-/** What is different about one run: `runParameters` declares what can be written down, and this what is code. */
+/** The options of one run: those that can be JSON are declared in `runParameters`, the others here. */
 export type RunOptions = RunParameters &
   Readonly<{
     /** Cancels the run when it aborts, as `AbortSignal.timeout(60_000)` does after a minute. */
@@ -26,7 +26,7 @@ export type RunOptions = RunParameters &
     deck?: DeckMaker;
   }>;
 
-/** The same for a run that is resumed. */
+/** The options of a resumed run. */
 export type ResumeOptions = RunOptions &
   Readonly<{
     /** Takes the run over from another machine that claims it. */

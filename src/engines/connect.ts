@@ -20,7 +20,7 @@ export type Connection = Readonly<{
   quota: RequestQuota;
 }>;
 
-/** What a worker says of itself; other processes only coordinate runs. */
+/** The announcement of a worker; other processes only coordinate runs. */
 export type WorkerRole = Readonly<{ role: string; announcement: Announcement }>;
 
 /** What a connection is made with. `local`: the store of this machine for files that are needed only here. */

@@ -13,7 +13,7 @@ import { createSupervisor } from "./calls/supervise.ts";
 import { engineTimers } from "./calls/timers.ts";
 import type { Connection } from "./connect.ts";
 
-/** What this process coordinates runs on many machines with; one for all its runs. */
+/** Coordinates runs on many machines; one per process. */
 export type Coordination = Readonly<{ engine(parts: RunEngineParts): Engine; close(): Promise<void> }>;
 
 /** What the engine of one run is made of. */
@@ -32,7 +32,7 @@ export type RunEngineParts = Readonly<{
   placementTimeoutMs?: number;
 }>;
 
-/** A task that may not park waits so long for a worker. */
+/** How long a task that may not park waits for a worker. */
 const PLACEMENT_MS = 60_000;
 /** The list of workers may be so old. */
 const CLASSES_MS = 500;

@@ -11,7 +11,7 @@ import { flagOf } from "./fields/rules.ts";
 export type AgentFields = {
   name: string;
   description: string;
-  /** As written, with the completion tool added. */
+  /** The tools as written in the file, with the completion tool added. */
   tools?: string[];
   spawns?: "*" | string[];
   model?: string[];

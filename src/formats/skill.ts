@@ -67,7 +67,7 @@ export const commandDialect: Dialect = markdown({
   },
 });
 
-/** What was read or found. */
+/** An agent that was read from a file or found by discovery. */
 type Given = Readonly<{ agent: Agent; read: ReadAgent; file?: string }>;
 
 /** A skill as its file says it. */

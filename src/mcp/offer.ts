@@ -12,14 +12,14 @@ export type Offer = Readonly<{
   description: string;
   input: JsonSchema;
   output?: JsonSchema;
-  /** It changes nothing. */
+  /** The tool changes nothing. */
   readOnly: boolean;
   /** Agents work in it, so it reaches a model and whatever tools they have. */
   openWorld: boolean;
 }> &
   (StartingTool | ImmediateTool | DelegatingTool);
 
-/** One that starts a run: progress, questions and tasks of the protocol go with it. */
+/** A tool that starts a run; it supports progress, questions and MCP tasks. */
 export type StartingTool = Readonly<{
   /** The plan that its arguments mean. A mistake in them is thrown. */
   plan(args: ToolArguments): Plan | Promise<Plan>;
@@ -29,7 +29,7 @@ export type StartingTool = Readonly<{
   told?(view: RunView): string;
 }>;
 
-/** One that answers at once. */
+/** A tool that answers at once. */
 export type ImmediateTool = Readonly<{
   answer(args: ToolArguments, office: ServerContext, signal: AbortSignal): Promise<CallResult>;
 }>;

@@ -24,7 +24,7 @@ export function reportProgress({ listen, told }: WaitedRun, { mcpReq }: CallCont
   });
 }
 
-/** What is worth a line. */
+/** The progress line for an event, if it is worth one. */
 function lineFor(event: Event, { nodes }: State): string | undefined {
   const view = nodes.get(event.path);
   const name = view ? nodeTitle(view) : event.path;

@@ -117,7 +117,7 @@ async function startOrGoOn(call: Call): Promise<CallResult | NeedsInput | Record
 
 type DelegatedCall = Omit<Call, "offer" | "task"> & Readonly<{ offer: DelegatingTool }>;
 
-/** The same for a tool that starts runs by itself. Its runs go on when the call returns with questions that are left. */
+/** Calls a tool that starts runs by itself. Its runs go on when the call returns with open questions. */
 async function delegateOrGoOn(asked: DelegatedCall): Promise<CallResult | NeedsInput> {
   const { sdk, office, offer, args, context } = asked;
   const { requestState, inputResponses = {} } = context.mcpReq;

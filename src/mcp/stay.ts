@@ -12,7 +12,7 @@ export type WaitResult =
   | Readonly<{ over: true }>
   | Readonly<{ over: false; asked: readonly Question[]; parked?: undefined }>;
 
-/** The same, or a run that waits for something that the client cannot give. */
+/** The result of waiting, or a run that waits for something the client cannot give. */
 export type StayResult = WaitResult | Readonly<{ over: false; parked: State }>;
 
 /** Stays with a run until it ends, asks something or is parked. */

@@ -7,7 +7,7 @@ export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 /** Where a client of the earlier protocol finds the task that a result is of. */
 export const RELATED_TASK = "io.modelcontextprotocol/related-task";
 
-/** How often it is worth asking. */
+/** How often a client should poll. */
 const POLL_MS = 500;
 
 export type TaskFacts = Readonly<{

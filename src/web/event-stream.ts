@@ -19,7 +19,7 @@ export type EventStreamOptions = Readonly<{
 
 /** More unsent bytes than this, and the client gets no more until it has read them. */
 const MOST_UNSENT = 512 * 1024;
-/** A client that reads nothing for so long is disconnected. */
+/** A client that reads nothing for this long is disconnected. */
 const STALLED_MS = 30_000;
 const HEARTBEAT_MS = 10_000;
 

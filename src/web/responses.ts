@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { CrewError, isCrewError, messageOf } from "../core/schema/error.ts";
 import { jsonText } from "../core/text/json-text.ts";
 
-/** Nothing from outside, no inline script or style, no eval, no text as HTML, no frame around it. */
+/** The content security policy: no outside requests, no inline script or style, no eval, trusted types, no framing. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -21,7 +21,7 @@ import { callDetails, diffReport, logLines, taskDetails, transcriptPart } from "
 import type { WebRole } from "./sessions.ts";
 import { planPreview, startOptions, startRequestOf } from "./start.ts";
 
-/** What the routes work with. */
+/** The context of all routes. */
 export type WebContext = Readonly<{
   crew: Crew;
   hub: Hub;
@@ -157,7 +157,7 @@ function textIn(body: Readonly<Record<string, unknown>>, key: string): string {
   throw badInput(`"${key}" is missing.`, "Reload the page and try again.");
 }
 
-/** What a command of ours says, in one sentence. */
+/** The result of a subcrew command, in one sentence. */
 function ownDone(printed: string): Done {
   const lines = printed.trim().split("\n");
   for (const line of lines.toReversed()) {

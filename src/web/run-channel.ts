@@ -17,7 +17,7 @@ export type RunChannel = Readonly<{
   close(): void;
 }>;
 
-/** Changes reach the page at most so often. */
+/** The shortest time between two updates of the page. */
 const EVERY_MS = 100;
 /** How often a run without a process is looked at. */
 const LOOK_EVERY_MS = 1_000;

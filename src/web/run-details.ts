@@ -44,7 +44,7 @@ export async function transcriptPart(
   };
 }
 
-/** So many earlier events are sent at a time. */
+/** How many earlier events are sent at a time. */
 const LOG_LINES = 1_000;
 
 /** The recorded events before one of them, in words; the end of them. */

@@ -16,7 +16,7 @@ export type RunList = Readonly<{
 export type OlderRuns = Readonly<{ runs: readonly RunRow[]; more: boolean }>;
 
 const EVERY_MS = 250;
-/** So many runs are read for one request. */
+/** How many runs are read for one request. */
 const MOST_READ = 400;
 
 /** Follows all runs, and tells `changed` which rows are new. */

@@ -38,7 +38,7 @@ export type Sessions = Readonly<{
   redeem(token: string): Readonly<{ cookie: string; role: WebRole }> | "unknown" | "used";
   /** What a link would allow, whether or not it was used. */
   linkRole(token: string): WebRole | undefined;
-  /** Who sends these cookies. */
+  /** The role of the browser that sends these cookies. */
   roleOf(cookies: string | undefined): WebRole | undefined;
 }>;
 

@@ -13,7 +13,7 @@ import { inputOf, type Mode, modeNames, modeOf, unchecked } from "../modes/compi
 import type { FormSchema, PlannedNode, PlanPreview, StartOptions } from "./client/wire.ts";
 import { badInput } from "./responses.ts";
 
-/** What the page may say about a run as a whole; the rest is for programs. */
+/** The run options that the start form offers; the others are for programs. */
 const offered = runParameters.pick({
   name: true,
   maxTimeMs: true,

@@ -3,7 +3,7 @@ import type { Coordination } from "../../engines/distributed.ts";
 
 const known = new WeakMap<Connection, Coordination>();
 
-/** What coordinates the runs of this process on an engine; one for each connection. */
+/** Opens the coordinator for the engine runs of this process; one per connection. */
 export async function coordinationFor(connect: () => Promise<Connection>): Promise<Coordination> {
   const connection = await connect();
   const made = known.get(connection);

@@ -35,9 +35,9 @@ import { createPerformer } from "../../runtime/task/perform.ts";
 export type ServedPlaces = Readonly<{
   folders: readonly string[];
   scratch: boolean;
-  /** It fetches repositories that it has no clone of. */
+  /** The worker fetches repositories that it has no clone of. */
   fetch: boolean;
-  /** Its folders are the same files as on other machines. */
+  /** The worker's folders are shared with other machines. */
   shared: boolean;
   slots: number;
   protocols: readonly number[];

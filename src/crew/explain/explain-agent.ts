@@ -41,7 +41,7 @@ export type ExplainOptions = Readonly<{
 export type ExplainedTool = Readonly<{
   name: string;
   allowed: boolean;
-  /** It is allowed but does not exist here. */
+  /** The tool is allowed but does not exist here. */
   missing?: true;
   rule: string;
   origin: FieldOrigin;
@@ -197,7 +197,7 @@ function explainTool({ name, server, found, agent, options, trace }: Asked): Exp
   }
 }
 
-/** What keeps a whole server from an agent. */
+/** Why an agent cannot use any tool of an MCP server. */
 const shuttings: Readonly<
   Record<
     NonNullable<KnownServer["shut"]>,

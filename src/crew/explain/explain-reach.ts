@@ -13,7 +13,7 @@ export type ReachedAgent = Readonly<{
   name: string;
   /** The agent that starts it. */
   through: string;
-  /** Its tools that the first agent may not use. */
+  /** Tools of the helper that the first agent may not use itself. */
   adds: readonly string[];
 }>;
 

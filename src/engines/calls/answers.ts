@@ -8,7 +8,7 @@ const CHANNEL = "sc_answers";
 
 /** Questions and their answers in a table: the first answer that is written is the decision, whoever gives it. */
 export function engineAnswers(database: Database): Pick<Engine, "answer" | "give"> {
-  /** What this process is about to write of a question: an answer from here waits for it. */
+  /** Questions that this process is writing; an answer given here waits for the write. */
   const pending = new Map<string, Promise<unknown>>();
   const after = <T>(key: string, work: () => Promise<T>): Promise<T> => {
     const mine = (pending.get(key) ?? Promise.resolve()).then(work, work);

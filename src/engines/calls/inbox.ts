@@ -7,16 +7,16 @@ export type Subscription = Readonly<{
   epoch: number;
   /** Messages in order, with the number of the first; called again only after it has returned. */
   receive(messages: readonly unknown[], number: number): void;
-  /** What is shown while it is made, and not kept. */
+  /** Called with live text, which is not recorded. */
   live?(message: unknown): void;
-  /** Its epoch is over: another placement of the call counts. */
+  /** Called when the epoch is over because the call was placed again. */
   fenced?(): void;
 }>;
 
 /** Reads what other processes sent to this one: announcements say where to look, and once a second it looks everywhere. */
 export type Inbox = Readonly<{
   subscribe(subscription: Subscription): Subscribed;
-  /** Rung when a worker gave a call back, and once a second. */
+  /** Calls the listener when a worker hands a call back, and once a second. */
   onReturned(listener: () => void): () => void;
 }>;
 

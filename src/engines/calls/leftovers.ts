@@ -6,7 +6,7 @@ import type { FactSource } from "../postgres/event-writer.ts";
 /** A message of a worker that no coordinator has recorded. */
 export type Leftover = Readonly<{ source: FactSource; message: FromTask }>;
 
-/** What workers said in earlier epochs of a call and no event was made of, in order; and the outcome, if there is one. */
+/** Facts from earlier epochs of a call that no event was made of yet, in order, and the outcome, if any. */
 export async function leftoversOf(
   database: Database,
   call: string,

@@ -38,7 +38,7 @@ export type CallParts = Readonly<{
   placementTimeoutMs: number;
 }>;
 
-/** A task that killed so many workers in a row without a new fact is not tried again. */
+/** After this many lost workers in a row without a new recorded fact, a task is not tried again. */
 const POISON = 4;
 /** How long a worker has to end a call that was stopped. */
 const STOP_MS = 5_000;

@@ -17,7 +17,7 @@ export type WorkerChannel = TaskChannel &
     cut(): void;
   }>;
 
-/** A live text is announced at most so often per call, and its announcements are at most so long. */
+/** The shortest time between two notifications of live text per call, and the longest text in one. */
 const LIVE_EVERY_MS = 100;
 const LIVE_CHARS = 3_000;
 

@@ -13,7 +13,7 @@ export function engineTimers(database: Database): Engine["sleep"] {
       [key, ms],
     );
     const left = row?.left ?? ms;
-    // A wait that is cut short keeps its end: whoever goes on with the run waits for the rest. It is deleted with the run.
+    // An interrupted wait keeps its end time, so that the next coordinator waits only for the rest. It is deleted with the run.
     if (left > 0 && !(await pause(left, signal))) return;
     await database.query("delete from subcrew.timers where key = $1", [key]).catch(() => {});
   };

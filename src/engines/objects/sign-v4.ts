@@ -4,7 +4,7 @@ import { createHash, createHmac } from "node:crypto";
 export type SigningKey = Readonly<{
   id: string;
   secret: string;
-  /** Of temporary keys. */
+  /** The session token of temporary keys. */
   session?: string;
   region: string;
   service: string;

@@ -10,7 +10,7 @@ export type FactSource = Readonly<{ call: string; epoch: number; fact: number }>
 /** A journal whose events can be tied to the facts that they were made of. */
 export type EventWriter = Journal &
   Readonly<{
-    /** Everything appended during `work` is recorded as made of this fact, in the same statement. */
+    /** Links all events appended during `work` to this fact, in the same statement. */
     during(source: FactSource, work: () => void): void;
     epoch: number;
   }>;
@@ -25,7 +25,7 @@ export type WriterOptions = Readonly<{
   release(): Promise<void>;
 }>;
 
-/** A batch is written when it has so many events, or so long after its first one. */
+/** A batch is written when it has this many events, or this long after its first one. */
 const BATCH = 64;
 const BATCH_MS = 10;
 

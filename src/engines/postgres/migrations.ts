@@ -2,7 +2,7 @@
 export type Migration = Readonly<{
   name: string;
   sql: string;
-  /** A process must know so many steps to work with tables that have this one; 0: any process can. */
+  /** How many migrations a process must know to work with these tables; 0: any process can. */
   needs?: number;
 }>;
 

@@ -6,7 +6,7 @@ import type { Database } from "./database.ts";
 /** The number of the protocol between coordinators and workers. It changes when one of them could misread the other. */
 export const PROTOCOL = 1;
 
-/** A process without a sign of life for so long is dead, by the database's clock. */
+/** After this many seconds without a heartbeat, by the database's clock, a process is dead. */
 export const DEAD_AFTER_SECONDS = 10;
 const BEAT_EVERY_MS = 2_000;
 
@@ -19,7 +19,7 @@ export const LIVING = `beat > clock_timestamp() - interval '${DEAD_AFTER_SECONDS
  */
 export const SETTLED = "clock_timestamp() - pg_postmaster_start_time() > interval '4 seconds'";
 
-/** What a process says of itself. */
+/** What a process announces about itself. */
 export type Announced = Readonly<{ role: string; class?: string; announcement?: unknown; slots?: number }>;
 
 /** This process in the table of processes. */

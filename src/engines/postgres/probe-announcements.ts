@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import type { Database } from "./database.ts";
 
-/** An announcement that has not arrived after so long will not arrive. */
+/** How long to wait for a notification before it counts as lost. */
 const LONGEST_MS = 2_000;
 
-/** What people are told where announcements get lost. */
+/** The warning where database notifications get lost. */
 export const POLLING =
   "Announcements of the database do not arrive, as behind a pooler: changes are noticed once a second.";
 

@@ -7,7 +7,7 @@ import { LIVING, type Presence } from "./presence.ts";
 
 /** The channel on which changes of limits and ended requests are announced. */
 const CHANNEL = "sc_quota";
-/** A request that waits looks again after so long, if nothing is announced before. */
+/** How often a waiting request looks again if no notification arrives. */
 const LONGEST_LOOK_MS = 1_000;
 /** How often a request that waits says so. */
 const SAY_EVERY_MS = 30_000;

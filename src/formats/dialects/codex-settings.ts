@@ -7,7 +7,7 @@ import { failedReading, joinReadings, readRecord } from "../fields/records.ts";
 import type { Data } from "../yaml/frontmatter.ts";
 import { readToml, type TomlResult } from "../yaml/toml.ts";
 
-/** How a role is read, wherever it is written. */
+/** Reads a role, whether it stands in its own file or in the settings. */
 export type RoleReader = Readonly<{ fields: Fields; settle(draft: Draft): void }>;
 
 /** The roles of Codex's `config.toml`, its tables `[agents.<role>]`. Other settings of the file are not looked at. */

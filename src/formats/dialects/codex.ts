@@ -49,7 +49,7 @@ const SWITCHED: Readonly<Record<string, readonly string[]>> = {
   shell_tool: ["bash"],
 };
 
-/** `{ web_search = false }`: what is off is denied; the rest has no effect here. */
+/** Reads `{ web_search = false }`: tools that are switched off are denied; other entries have no effect here. */
 const switches: KeyReader = (draft, value, key) => {
   const gone = Object.entries(isRecord(value) ? value : {}).flatMap(([name, state]) => {
     const isOff = state === false || state === "disabled" || (isRecord(state) && state["enabled"] === false);

@@ -21,7 +21,7 @@ export type GeminiModelConfig = {
   generateContentConfig?: { temperature?: number; topP?: number; thinkingConfig?: Record<string, unknown> };
 };
 
-/** With underscores as in Gemini CLI's document, or without. */
+/** The keys of `run`: with underscores as in Gemini CLI's document, or in camel case. */
 export type RunConfig = { maxTurns?: number; maxTimeMinutes?: number; max_turns?: number; max_time_minutes?: number };
 
 export type OutputConfig<Schema = unknown> = { outputName: string; description: string; schema: Schema };

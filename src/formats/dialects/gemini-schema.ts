@@ -77,7 +77,7 @@ function isObjectText(text: string): boolean {
   return read.ok && asData(read.value) !== undefined;
 }
 
-/** What each kind of credentials has to have, and which of it are addresses. */
+/** The required fields of each kind of credentials, and which of them are addresses. */
 const credentialKinds: Readonly<Record<string, (auth: Data) => Shape>> = {
   apiKey: () => ({ key: required(nonEmpty) }),
   http: ({ scheme, value }): Shape => {
@@ -172,7 +172,7 @@ export function definitionKind(data: Data): DefinitionKind {
   return complaint([about("Local", asLocal), about("Remote", asRemote)].join("\n"));
 }
 
-/** What is wrong with a list of remote agents, or nothing. */
+/** The problems of a list of remote agents. */
 export function judgeList(
   list: readonly Data[],
 ): { readonly error: string; readonly path: readonly string[] } | undefined {
@@ -192,7 +192,7 @@ const complaint = (text: string, issues: readonly Issue[] = []): DefinitionKind 
   ...(issues[0] && { path: issues[0].path.split(".") }),
 });
 
-/** In the order of the shape, then the keys that it does not have. */
+/** Problems in the order of the shape's keys, then unknown keys. */
 function issuesOf(shape: Shape, data: Data, { known = {} }: { readonly known?: Shape } = {}): Issue[] {
   const issues = Object.entries(shape).flatMap(([key, check]) =>
     check(Object.hasOwn(data, key) ? data[key] : undefined, key),

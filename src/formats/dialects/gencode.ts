@@ -11,7 +11,7 @@ import { narrowing } from "../fields/narrowing.ts";
 import { split } from "../yaml/frontmatter.ts";
 import { asData, jsonLineOf, readJson } from "../yaml/json.ts";
 
-/** Only custom agents are written in files. */
+/** Files may only define agents of type `custom`. */
 const type: KeyReader = (draft, value, key) => {
   if (value !== "custom") addProblem(draft, "bad-definition", `"${key}" has to be "custom" in a file.`, { field: key });
 };
@@ -25,7 +25,7 @@ const permissionMode: KeyReader = (draft, value, key) => {
   addProblem(draft, "bad-definition", message, { field: key });
 };
 
-/** So does a number of turns that is not above zero. */
+/** A number of turns that is not above zero makes the file invalid, too. */
 const maxTurns: KeyReader = (draft, value, key) => {
   if (Number(value) > 0) return limit("maxTurns")(draft, value, key);
   addProblem(draft, "bad-definition", `"${key}" has to be a number above zero.`, { field: key });

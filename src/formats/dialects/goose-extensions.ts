@@ -15,7 +15,7 @@ const BUILT_IN: Readonly<Record<string, readonly string[]>> = {
 
 const WORDS = { texteditor: ["read_file", "write_file", "edit_file"] };
 
-/** What a recipe lists is all that its agent has. A server's tools are those that the user runs under that name. */
+/** The extensions of a recipe are its only tools. A server name means the server that the user configured under it. */
 export const extensions: KeyReader = (draft, value, key) => {
   if (!Array.isArray(value)) {
     allow(draft, [], key);

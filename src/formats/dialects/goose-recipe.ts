@@ -61,7 +61,7 @@ const settings: KeyReader = (draft, value, key) => {
 const response: KeyReader = (draft, value, key) =>
   isRecord(value) ? output(draft, value["json_schema"] ?? null, key) : bad(draft, key, "{ json_schema }");
 
-/** With instructions it is the first message; otherwise it is the whole prompt. */
+/** Beside instructions, the prompt is the first message; otherwise it is the whole prompt. */
 const prompt: KeyReader = (draft, value, key) => {
   if (typeof value !== "string") bad(draft, key, "a text");
 };
@@ -84,7 +84,7 @@ const fields = defineFields({
   author: note,
 });
 
-/** What a recipe calls `{{ name }}` is `${name}` here. */
+/** Turns `{{ name }}` of a recipe into `${name}`. */
 function settle(draft: Draft, { prompt: first }: Data): void {
   const { agent } = draft;
   if (agent.instructions === undefined) text("instructions")(draft, first ?? null, "prompt");

@@ -7,7 +7,7 @@ import { narrowing } from "../fields/narrowing.ts";
 import { yamlLineOf } from "../yaml/yaml.ts";
 import { readRecipe } from "./goose-recipe.ts";
 
-/** They know no list of tools; one that is there all the same narrows. */
+/** These files normally have no tools list; if one is present, it restricts the agent. */
 const asMarkdown = markdown({
   id: "goose",
   freeName: true,

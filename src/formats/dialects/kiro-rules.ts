@@ -29,7 +29,7 @@ export function narrowLikeKiro(draft: Draft, data: Data, groups: ToolGroups): vo
   narrowBy(draft, rules, unasked === undefined ? "toolsSettings" : "allowedTools");
 }
 
-/** Everything of the agent's that changes something and is not named. */
+/** The agent's tools that change something and are not allowed without asking. */
 function askedOf({ agent: { tools } }: Draft, unasked: readonly string[]): AgentRules {
   const isFree = (tool: string): boolean =>
     READ_ONLY_TOOLS.includes(tool) || unasked.some((name) => toolMatches(name, tool));

@@ -11,7 +11,7 @@ import { ifReadOnly, narrowing } from "../fields/narrowing.ts";
 import { asData, jsonLineOf, readJson } from "../yaml/json.ts";
 import { OPENCODE_TOOLS, opencodePermission } from "../fields/permission-map.ts";
 
-/** Who may use it. A primary agent, made for conversations with people, is not offered to models. */
+/** Reads `mode`. A primary agent is made for conversations with people and is not offered to models. */
 const mode: KeyReader = (draft, value, key) => {
   if (value === "primary") flag("hidden")(draft, true, key);
   else if (value !== "subagent" && value !== "all") {

@@ -26,7 +26,7 @@ const GROUPS = {
   tasktoolset: ["task"],
 };
 
-/** When to ask people. "never" grants no permissions here. */
+/** When to ask a person. "never" does not grant any permission here. */
 const permissionMode: KeyReader = (draft, value, key) => {
   if (value === "never_confirm")
     return addProblem(draft, "no-effect", `"${key}: never_confirm" grants no permissions here.`, { field: key });

@@ -16,7 +16,7 @@ export function narrowBy(draft: Draft, list: AgentRules, key: string): void {
   draft.from["rules"] ??= key;
 }
 
-/** Everything is asked: what a restriction becomes that cannot be read. */
+/** Asks before every call; used for a restriction that cannot be read. */
 export const ASK_ALL: AgentRules = [{ tool: "*", says: "ask" }];
 
 function readList(draft: Draft, list: unknown, key: string): AgentRules {

@@ -66,7 +66,7 @@ export function denyEntries(draft: Draft, written: readonly string[], { key, gro
   deny(draft, gone, key);
 }
 
-/** What one entry of a deny-list takes away; nothing when it names no tool. */
+/** The tools that one entry of a deny-list removes; nothing if it names no tool. */
 export function deniedBy(entry: string, groups: ToolGroups | undefined): readonly string[] {
   if (EVERYTHING.has(foldName(entry))) return [ALL_TOOLS, DELEGATION_TOOL];
   const bare = withoutRule(entry);
@@ -86,7 +86,7 @@ function flatName(written: string): readonly string[] {
   return flat === undefined || flat === "*" ? [] : [flat];
 }
 
-/** Only some calls of a tool are taken away when its name has a pattern: `bash(rm *)`. */
+/** A pattern such as `bash(rm *)` denies only some calls of a tool. */
 function withRule(names: readonly string[], entry: string): readonly string[] {
   const pattern = ruleOf(entry);
   const all = pattern === "" || pattern === "*" || names.includes(DELEGATION_TOOL);

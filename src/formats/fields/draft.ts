@@ -17,7 +17,7 @@ export type Draft = {
 
 export const emptyDraft = (): Draft => ({ agent: {}, from: {}, problems: [], kept: [] });
 
-/** What one key of a file does to the agent. A key that is read out of caution is not suggested for a misspelled one. */
+/** Reads one key of a file into the agent. Keys that are only read as a precaution are never suggested for a typo. */
 export type KeyReader = ((draft: Draft, value: unknown, key: string) => void) & { readonly suggested?: false };
 
 /** The keys of a dialect. Adding one is adding a row. */

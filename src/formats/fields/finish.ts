@@ -8,7 +8,7 @@ import type { Data, Recovery } from "../yaml/frontmatter.ts";
 import { addProblem, type Draft, toReadAgent } from "./draft.ts";
 import { lookOnly, REPAIR } from "./look-only.ts";
 
-/** What a dialect wants of a whole agent, after its keys were read. */
+/** The defaults and checks of a dialect after all keys were read. */
 export type DialectDefaults = Readonly<{
   place: FilePlace;
   raw: Data;
@@ -43,7 +43,7 @@ export function finish(draft: Draft, options: DialectDefaults): ParsedFile {
   return { agents: [toReadAgent(draft, options.raw, options.recovered !== undefined)], problems: draft.problems };
 }
 
-/** Where a prompt comes from that no key gives. */
+/** The origin of a prompt that stands in the body of a file. */
 export const BODY = "(body)";
 export const FILE_NAME = "(file name)";
 

@@ -4,7 +4,7 @@ import { type Data, frontmatterLineOf, readFrontmatter } from "../yaml/frontmatt
 import { type Draft, emptyDraft, type Fields, readFields } from "./draft.ts";
 import { finish, stemOf } from "./finish.ts";
 
-/** What sets one Markdown dialect apart from another. */
+/** The properties that distinguish Markdown dialects. */
 export type MarkdownDialect = Readonly<{
   id: string;
   fields: Fields;

@@ -114,7 +114,7 @@ const ANSWERS: Readonly<Record<string, AgentRule["says"]>> = {
   false: "deny",
 };
 
-/** Also in capitals, and as true and false. */
+/** Accepts capitals, and true and false. */
 function answerOf(answer: unknown): AgentRule["says"] | undefined {
   const word = typeof answer === "string" || typeof answer === "boolean" ? String(answer).trim().toLowerCase() : "";
   return Object.hasOwn(ANSWERS, word) ? ANSWERS[word] : undefined;

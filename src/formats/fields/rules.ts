@@ -243,7 +243,7 @@ export const kept =
     addProblem(draft, "no-effect", `"${key}" ${why}.`, { field: key });
   };
 
-/** Kept without a report: notes of the author. */
+/** Keeps a note of the author without a warning. */
 export const note: KeyReader = (draft, _value, key) => void draft.kept.push(key);
 
 export function bad(draft: Draft, key: string, wanted: string): void {

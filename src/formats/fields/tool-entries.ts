@@ -22,7 +22,7 @@ export function toolEntries(value: unknown): ToolEntries | undefined {
 
 type Found = { named: string[]; excluded: string[]; unread: unknown[] };
 
-/** Lists in lists are one list; deeper than this is no list of tools. */
+/** Nested lists are flattened; deeper nesting than this is not a tools list. */
 const DEEPEST = 4;
 
 function addItems(found: Found, items: readonly unknown[], deeper: number): void {
@@ -45,7 +45,7 @@ function rejoined(items: readonly unknown[]): unknown[] {
   return out;
 }
 
-/** The item in which the parentheses of this one close; the item itself when they do so there or nowhere. */
+/** The index of the item that closes this one's parentheses; its own index if they close in it or never. */
 function closing(items: readonly unknown[], from: number): number {
   let open = 0;
   for (let at = from; at < items.length; at++) {
@@ -57,7 +57,7 @@ function closing(items: readonly unknown[], from: number): number {
   return from;
 }
 
-/** One item that is a map. */
+/** Adds an item that is a map. */
 function addRecord(found: Found, item: Readonly<Record<string, unknown>>): void {
   const { name, tool, id } = item;
   const called = [name, tool, id].find((each) => typeof each === "string");

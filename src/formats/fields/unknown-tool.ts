@@ -54,5 +54,5 @@ function resembling(name: string): string | undefined {
   );
 }
 
-/** What people write for `*`. */
+/** Words that people use for `*`. */
 const WHOLE: ReadonlySet<string> = new Set(["all", "any", "every", "everything", "alltools", "inherit", "default"]);

@@ -66,7 +66,7 @@ const runsElsewhere = ({ agent }: ReadAgent, to: string): CrewError =>
 const unknownDialect = (to: string): CrewError =>
   new CrewError("BAD_INPUT", `There is no dialect "${to}".`, `It is one of: ${Object.keys(writers).join(", ")}.`);
 
-/** What several tools have under one name, each in its own form. */
+/** Keys that several tools share by name but write differently. */
 const FOREIGN: ReadonlySet<string> = new Set(["mcpservers", "hooks"]);
 
 /** Keys that come along, and what is to be said about those that do not, or not quite. */
@@ -81,7 +81,7 @@ function leftBehind({ raw }: ReadAgent, { extra, lost }: Along): Along {
   return { extra: {}, lost: [...lost.filter(({ field }) => !keys.includes(field)), ...dropped] };
 }
 
-/** Keys without effect here: those that the other dialect has too come along, the others are lost. */
+/** Keys without effect in subcrew: kept if the target dialect has them, too, otherwise lost. */
 function comingAlong({ kept, raw }: ReadAgent, { carries }: Writer, isOwn: boolean): Along {
   const extra: Record<string, unknown> = {};
   const lost: Loss[] = [];

@@ -19,7 +19,7 @@ const models: ModelWords = {
   knows: /^(?:gemini|gemma)/i,
 };
 
-/** What Gemini CLI takes as a name. */
+/** The agent's name in the form that Gemini CLI accepts. */
 const slug = (name: string): string => name.toLowerCase().replace(/[^a-z0-9-_]+/g, "-");
 
 /** Gemini CLI's Markdown, of local and of remote agents. */

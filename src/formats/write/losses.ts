@@ -2,7 +2,7 @@ import type { Agent } from "../../core/agent/agent.ts";
 import type { ReadAgent } from "../../core/agent/dialect.ts";
 import { isRecord } from "../../core/text/json.ts";
 
-/** One thing that another dialect cannot hold, or only nearly. */
+/** One field that the target dialect cannot express, or only approximately. */
 export type Loss = Readonly<{
   /** The field, or the key of the file where it has no field. */
   field: string;
@@ -57,7 +57,7 @@ const FIELDS = Object.keys(fields) as (keyof typeof fields)[];
 
 type Notes = Readonly<Partial<Record<keyof Agent, string>>>;
 
-/** What became of an agent on its way through another dialect: each field that does not come back as it was. */
+/** The differences between an agent and its conversion to another dialect, field by field. */
 export function lossesBetween(before: ReadAgent, after: ReadAgent, notes: Notes = {}): readonly Loss[] {
   const losses = FIELDS.flatMap((field) => lossOf(field, before.agent[field], after.agent[field], notes[field]));
   const [ours, theirs] = [before.agent.limits ?? {}, after.agent.limits ?? {}];

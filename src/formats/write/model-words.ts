@@ -15,7 +15,7 @@ export type ModelWords = Readonly<{
   knows?: RegExp;
 }>;
 
-/** What a model is called there, or nothing when it has no name there. A level after the name is left out. */
+/** The name of a model in a dialect, without thinking level; `undefined` if it has none. */
 export function modelWord(written: string, words: ModelWords): string | undefined {
   const { name } = parseModelName(written);
   const direct = wordOf(name, words);
@@ -53,7 +53,7 @@ export function effortWord({ thinking }: Agent, levels: readonly ThinkingLevel[]
   return below ?? order.find((level) => levels.includes(level));
 }
 
-/** What our tiers and shortcuts stand for. */
+/** The models that a tier or shortcut stands for. */
 function meaningOf(name: string): readonly string[] {
   const word = name.toLowerCase();
   const tier = tierNames.find((one) => one === word);

@@ -35,7 +35,7 @@ export const opencodeWriter: Writer = {
   },
 };
 
-/** Everything but what is allowed is denied; where everything is allowed, only what is denied is named. */
+/** Denies everything except what is allowed; if everything is allowed, lists only the denials. */
 function permissionOf({ agent, tools = [], denied }: Form): Record<string, unknown> | undefined {
   const rows: Record<string, unknown> = {};
   if (!hasAllTools(agent)) {
@@ -48,7 +48,7 @@ function permissionOf({ agent, tools = [], denied }: Form): Record<string, unkno
   return Object.keys(rows).length === 0 ? undefined : rows;
 }
 
-/** One list of rules reads the same there; of several, only the calls that no list stops would be right, so none is written. */
+/** A single list of rules can be written as it is. Several lists restrict each other, which the dialect cannot express, so none is written. */
 function addRules(rows: Record<string, unknown>, { rules = [] }: Agent): void {
   const [list = [], ...others] = rules;
   if (others.length > 0) return;

@@ -3,7 +3,7 @@ import { modelFor } from "./model-words.ts";
 import { ownTools } from "./spelling.ts";
 import { csv, formOf, type Writer, writtenKeys } from "./writer.ts";
 
-/** What the folder, and so the agent, may be called. */
+/** The name of the agent's folder, in the allowed characters. */
 const slug = (name: string): string =>
   name
     .toLowerCase()

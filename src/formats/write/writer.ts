@@ -6,7 +6,7 @@ import { type Spelling, spelled } from "./spelling.ts";
 
 /** Writes agents in one dialect. Unsupported fields are left out and reported. */
 export type Writer = Readonly<{
-  /** Where such files lie in a project. */
+  /** The folder of these files in a project. */
   folder: string;
   /** The file of an agent, below that folder. */
   file(name: string): string;
@@ -82,7 +82,7 @@ export function withSpawns(
   return words.map((each) => (each === word ? `${word}(${namesOnly(spawns).join(", ")})` : each));
 }
 
-/** What a file has to say about itself where it cannot be silent. */
+/** The description for dialects that require one. */
 export const described = ({ description, whenToUse, displayName, name }: Agent): string =>
   [description, whenToUse, displayName].find((text) => text !== undefined && text.trim() !== "") ??
   `The agent ${name}.`;

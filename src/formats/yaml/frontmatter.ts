@@ -14,7 +14,7 @@ export type Frontmatter = Readonly<{
   data?: Data;
   /** A list at the top, which one dialect allows. */
   list?: readonly unknown[];
-  /** What follows, trimmed, with plain line ends. */
+  /** The text after the frontmatter, trimmed, with LF line ends. */
   body: string;
   /** How broken YAML was read: `repaired` only quoted values; `lossy` may have lost a line. */
   recovered?: Recovery;
@@ -66,7 +66,7 @@ function readLoosely(yaml: string): YamlResult {
   return again.ok ? again : strictly;
 }
 
-/** To YAML that is a comment, and to its author a description that begins with a heading. */
+/** YAML reads the rest of this line as a comment; its author meant a description that begins with `#`. */
 const COMMENTED = "\ndescription: #";
 const HIDDEN_DESCRIPTION: YamlResult = { ok: false, kind: "syntax", reason: "the description begins with a #" };
 

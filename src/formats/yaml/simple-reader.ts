@@ -9,7 +9,7 @@ export function lineEnd(text: string, from: number): number {
   return end === -1 ? text.length : end;
 }
 
-/** How many spaces stand there. */
+/** The number of spaces at a position. */
 export function indentAt(text: string, start: number): number {
   let at = start;
   while (text.charCodeAt(at) === SPACE) at++;

@@ -1,6 +1,6 @@
 import { CORE_SCHEMA } from "js-yaml";
 
-/** There is more to it than the simple reader reads. */
+/** Returned when the simple reader cannot read a value and the full parser must. */
 export const MORE = Symbol("more");
 
 /** The value of one word, quoted or not, or of several; `MORE` when they are not all there is. */
@@ -27,11 +27,11 @@ function quoted(written: string): unknown {
 const DOUBLE_QUOTED = /^"[^"\\]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\]*)*"$/;
 const SINGLE_QUOTED = /^'[^']*(?:''[^']*)*'$/;
 
-/** What begins like a number or a constant is resolved as the parser does it; everything else is a text. */
+/** Values that begin like a number or a constant are resolved as in the full parser; all others are texts. */
 const LIKE_CONSTANT = /^(?:[0-9.+~]|[tT][rR]|[fF][aA]|[nN][uU])/;
 
 const [TEXT, CONSTANT, INDICATOR] = [0, 1, 2];
-/** By its first character: what a text may be. */
+/** What kind of value a plain scalar may be, by its first character. */
 const KINDS = new Uint8Array(128);
 for (const character of "0123456789.+~tTfFnN") KINDS[character.charCodeAt(0)] = CONSTANT;
 for (const character of "-?:,[]{}#&*!|>'\"%@`") KINDS[character.charCodeAt(0)] = INDICATOR;

@@ -2,7 +2,7 @@ import { flowValue } from "./simple-flow.ts";
 import { indentAt, lineEnd, NO_WORDS, type Reader, skipEmpty } from "./simple-reader.ts";
 import { MORE, simpleScalar, startsPlain } from "./simple-scalar.ts";
 
-/** What was read; or what no parser can read, and on which line; nothing when it takes a parser to tell. */
+/** The data; or the error and its line; or nothing if only the full parser can tell. */
 export type SimpleYaml =
   | { readonly value: Record<string, unknown> }
   | { readonly broken: string; readonly line: number }

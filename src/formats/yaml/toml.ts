@@ -20,7 +20,7 @@ export function tomlLineOf(source: string, field: string): number | undefined {
   return at === -1 ? undefined : at + 1;
 }
 
-/** The same data without prototypes. */
+/** Copies the data into objects without prototypes. */
 function plain(value: unknown, depth: number): unknown {
   if (depth > 64) throw new Error("nested deeper than 64 levels");
   if (Array.isArray(value)) return value.map((item) => plain(item, depth + 1));

@@ -49,7 +49,7 @@ export function readYaml(text: string, { bytes = YAML_LIMITS.bytes }: { readonly
 }
 
 const TOO_MANY = `more than ${YAML_LIMITS.keys} keys`;
-/** At the margin there is nothing but keys, so these can be counted without a parser. */
+/** Unindented lines are keys, so they can be counted without a parser. */
 const KEY_LINE = /^[^\s#][^\n]*?:(?=\s)/gm;
 
 /** The line of a top-level key, counted from 1. */

@@ -1,7 +1,7 @@
 import type { Model } from "../../core/model/model.ts";
 import type { Endpoint } from "../wires/endpoint.ts";
 
-/** One model for all ids of a provider: the library wants an object for each, which is made once. */
+/** One model for all ids of a provider; the library's object for each id is created once. */
 export function perModel(make: (id: string) => Model): Model {
   const made = new Map<string, Model>();
   return (request, signal) => {

@@ -2,7 +2,7 @@ import type { Evidence } from "./evidence.ts";
 import type { Clause, ParsedQuestion } from "./question.ts";
 import { definedIn, type RankedFile, ranked, type ScoredLine } from "./rank.ts";
 
-/** One place worth looking at. */
+/** A place in a file that the report quotes. */
 export type ReportedPlace = Readonly<{
   path: string;
   line: number;
@@ -26,7 +26,7 @@ const MOST_FINDINGS = 4;
 const MOST_LINES = 6;
 const MOST_OUTLINE = 12;
 
-/** What the files that are named hold, then the best places for each part of the question. */
+/** Sections about the named files, then the best places for each part of the question. */
 export function sectionsOf(question: ParsedQuestion, evidence: Evidence): Section[] {
   const outlines = question.paths
     .filter((path) => evidence.read.has(path))

@@ -57,7 +57,7 @@ function lookedUp(reference: string, roots: readonly Schema[]): unknown {
   return {};
 }
 
-/** Both at once: fields and demands add up, for everything else the second one decides. */
+/** Merges two schemas: fields and requirements add up; for everything else the second one wins. */
 function merged(one: Schema, other: Schema): Schema {
   const both = { ...one, ...other };
   if (isRecord(one.properties) && isRecord(other.properties))

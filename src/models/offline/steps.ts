@@ -9,10 +9,10 @@ import type { Term } from "./terms.ts";
 /** A tool call that is still without an id. */
 export type PlannedCall = Readonly<{ name: string; input: Readonly<Record<string, unknown>> }>;
 
-/** Everything a step is decided from. */
+/** The input of the decision about the next step. */
 export type StepContext = Readonly<{ question: ParsedQuestion; evidence: Evidence; tools: readonly ToolSpec[] }>;
 
-/** What to ask the tools for next; nothing when it is time to answer. */
+/** The next tool calls; empty when it is time to answer. */
 export function nextCalls(standing: StepContext): PlannedCall[] {
   const { rounds } = standing.evidence;
   if (rounds.all >= MOST_ROUNDS || standing.question.wants === "review") return [];
@@ -165,7 +165,7 @@ function byName({ question, evidence }: StepContext): string[] {
 
 const has = (tools: readonly ToolSpec[], name: string): boolean => tools.some((tool) => tool.name === name);
 
-/** Only tools that are there, with only the arguments that they take. */
+/** Drops calls of missing tools and arguments that a tool does not accept. */
 function possible(wishes: readonly PlannedCall[], tools: readonly ToolSpec[]): PlannedCall[] {
   const seen = new Set<string>();
   return wishes.flatMap(({ name, input }) => {

@@ -8,7 +8,7 @@ export type Term = Readonly<{
   root: string;
   /** Other words for it that count a little less. */
   also: readonly string[];
-  /** How much it says about the question: a name from code says more than a word. */
+  /** The weight of the term: a name from code counts more than a word. */
   weight: number;
   /** The pattern for the search tool; valid for both ripgrep and JavaScript. */
   pattern: string;
@@ -84,7 +84,7 @@ const ENDINGS: readonly (readonly [ending: string, replacement: string, leastLef
   ["s", "", 3],
 ];
 
-/** What doubles before an ending: runn-ing, cancell-ed; call-ing does not. */
+/** Removes a doubled consonant before an ending: runn-ing, cancell-ed, but not call-ing. */
 function undoubled(rest: string): string {
   return /([bdgmnprt])\1$/.test(rest) || /.{4}ll$/.test(rest) ? rest.slice(0, -1) : rest;
 }

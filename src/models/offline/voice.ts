@@ -1,4 +1,4 @@
-/** What the offline model says about itself; it also knows it again, when an answer of its own comes back. */
+/** The first sentence of the offline model's answers, by which it also recognises its own answers in a prompt. */
 export const INTRODUCTION =
   "This is the offline model: a fixed search without any reasoning. " +
   "It quotes places; what they mean is for you to judge.";

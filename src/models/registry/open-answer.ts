@@ -25,7 +25,7 @@ export function openAnswer(opening: AnswerOpening): AsyncIterable<ModelEvent> {
   return { [Symbol.asyncIterator]: () => events };
 }
 
-/** An answer that is read for a while: who stops closes it, unless it handed on the rest. */
+/** An answer that is being read. A reader that stops closes it, unless it passes on the rest. */
 export type AnswerReading = Readonly<{ events: AsyncIterable<ModelEvent>; rest(): AsyncIterator<ModelEvent> }>;
 
 export function readAnswer(answer: AsyncIterable<ModelEvent>): AnswerReading {

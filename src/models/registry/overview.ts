@@ -24,15 +24,15 @@ export type ProviderView = Readonly<{
   baseURL: string;
   /** The variable that the address came from. */
   baseURLFrom?: string;
-  /** It runs on this machine and needs no key. */
+  /** The provider runs on this machine and needs no key. */
   local: boolean;
-  /** It is used without a key. */
+  /** The provider is used without a key. */
   keyless: boolean;
   /** The models that the provider listed; absent: it was not asked. */
   probe?: ProviderProbe;
 }>;
 
-/** The same after asking every provider that could be used which models it has. */
+/** The overview after asking every usable provider for its models. */
 export async function probedOverview(registry: ModelRegistry, signal: AbortSignal): Promise<ModelOverview> {
   const overview = overviewOf(registry);
   const providers = overview.providers.map(async (view) =>

@@ -33,7 +33,7 @@ const types: Readonly<Record<NonNullable<ProviderSettings["type"]>, ProviderRow>
 /** A configured provider: address, status, and how its models are created. */
 export type Provider = Readonly<{
   name: string;
-  /** How it speaks, in the words of a configuration. */
+  /** The wire protocol, as named in the settings. */
   type: string;
   endpoint: Endpoint;
   /** The variables that may hold its key. */

@@ -81,13 +81,13 @@ export type ModelRegistry = ModelSource &
     provider(name: string): Provider | undefined;
     /** Known providers, and the user's own. */
     providerNames: readonly string[];
-    /** Where the providers are that can be used now, for the record of a run. */
+    /** The addresses of all usable providers, for the record of a run. */
     records(): RecordedProviders;
     /** Resolves once prices are loaded. */
     loadPrices(): Promise<void>;
   }>;
 
-/** As many different wishes are remembered. */
+/** How many different model choices are cached. */
 const MOST_CHOICES = 1_000;
 
 /** The models of one crew. */

@@ -12,7 +12,7 @@ const RETRIES = 3;
 const FIRST_WAIT_MS = 500;
 /** The shortest wait that a task parks for. */
 const PARKS_FROM_MS = 1_000;
-/** By how much a wait is stretched at random, so that many do not come back at once. */
+/** The share by which a wait is extended at random, so that retries do not all happen at once. */
 const JITTER = 0.25;
 
 /**

@@ -12,7 +12,7 @@ const WARM_MS = 4 * 60_000;
 
 type Prefix = { writer: Promise<void> | undefined; warmUntil: number };
 
-/** What is known of the prefixes at one provider. */
+/** The cached prefixes at one provider. */
 export type Prefixes = Map<string, Prefix>;
 
 /**
@@ -62,7 +62,7 @@ export function warmingPrefix(
   };
 }
 
-/** What requests have in common that share a prefix worth waiting for. */
+/** The key shared by requests with the same prefix, if it is worth waiting for. */
 function keyOf({ model, prefix }: ModelRequest): string | undefined {
   if (!prefix || prefix.chars < WORTH_TOKENS * CHARS_PER_TOKEN) return undefined;
   return `${model}\n${prefix.key}`;

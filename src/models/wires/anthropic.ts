@@ -68,7 +68,7 @@ function wireFor(endpoint: Endpoint): Wire {
   };
 }
 
-/** Everything up to a mark is kept by the provider and costs a tenth the next time. */
+/** The provider caches everything up to this mark, which then costs a tenth in the next request. */
 const CACHED = { cache_control: { type: "ephemeral" } } as const;
 
 /** Length, thinking and sampling parameters that the model supports. */

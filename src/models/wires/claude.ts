@@ -1,12 +1,12 @@
-/** What has to be known about a model before it is asked. */
+/** The features of a model that decide how a request is written. */
 export type ClaudeModel = Readonly<{
   /** The longest answer, in tokens. */
   maxOutput: number;
-  /** By a budget, as it sees fit, always, or not at all. */
+  /** How the model thinks: with a token budget, adaptively, always, or never. */
   thinking: "budget" | "adaptive" | "always" | "none";
   /** The highest effort. */
   most: "high" | "xhigh" | "max";
-  /** Takes temperature and the like. */
+  /** Whether the model accepts temperature and other sampling options. */
   sampling: boolean;
   /** Can be made to call a tool. */
   forced: boolean;

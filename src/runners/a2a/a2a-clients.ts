@@ -10,7 +10,7 @@ import type { SignIn } from "./a2a-oauth.ts";
 import { checkSignature } from "./a2a-signature.ts";
 import { type AgentCard, connectAgent, type RemoteClient, readCard, schemesOf } from "./a2a-sdk.ts";
 
-/** What is known of agents elsewhere, as long as the crew lasts: a card is fetched once, a token asked for once. */
+/** Clients of remote agents, cached as long as the crew exists: a card is fetched once, a token requested once. */
 export type RemoteClients = Readonly<{
   /** The credentials for the agent; throws when the file's `auth` is not usable. */
   credentials(place: RemotePlace): Credentials | undefined;

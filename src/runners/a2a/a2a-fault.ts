@@ -22,7 +22,7 @@ export function remoteFailure(
   });
 }
 
-/** How an answer with an error status is to be understood. */
+/** Turns an HTTP error status into a fault. */
 export function statusFailure(
   status: number,
   { body, retryAfterMs }: { body: string; retryAfterMs?: number },

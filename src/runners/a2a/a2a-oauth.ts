@@ -31,9 +31,9 @@ export const oauthScheme = z.strictObject({
 });
 type OAuthScheme = z.infer<typeof oauthScheme>;
 
-/** What signing in may use. */
+/** The input of a sign-in. */
 export type SignIn = Readonly<{
-  /** Those that the card names. */
+  /** The sign-in schemes that the agent card names. */
   schemes?: readonly CardScheme[];
   /** Goes through the guard, like everything else. */
   fetch: typeof fetch;
@@ -107,7 +107,7 @@ export function createOAuth(scheme: OAuthScheme, { read, secrets, tokens }: OAut
 
 type Places = Readonly<{ tokenUrl: string; authorizationUrl?: string; scopes: readonly string[] }>;
 
-/** Where to sign in: what the file says, else what the card says. */
+/** The sign-in addresses: those of the agent file, else those of the card. */
 function placesOf(scheme: OAuthScheme, { schemes }: SignIn): Places {
   const named = schemes?.find((each) => each.type === "oauth2");
   const tokenUrl = scheme.tokenUrl ?? named?.tokenUrl;

@@ -13,7 +13,7 @@ export type RemoteProgress = Readonly<{
   turns: number;
   usage: Usage;
   cost: Cost;
-  /** What was said last, and in which state the task was then. */
+  /** The last message, and the state of the task at that time. */
   last?: Readonly<{ text: string; state: RemoteState }>;
   /** The words that were to be said next, when an answer is known that was not sent yet. */
   answered?: string;

@@ -23,7 +23,7 @@ import type {
 import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 
-/** What an agent elsewhere says about itself. */
+/** The card of a remote agent. */
 export type RemoteAgentCard = Readonly<{
   name: string;
   description: string;
@@ -42,7 +42,7 @@ export type CardScheme =
 
 export type Outgoing = RemoteIds & Readonly<{ messageId: string; text: string }>;
 
-/** One agent elsewhere. Everything throws what went wrong. */
+/** A client of one remote agent. Every method throws on failure. */
 export type RemoteClient = Readonly<{
   card: RemoteAgentCard;
   /** Sends a message; what comes back comes in pieces where the agent can do that. */

@@ -153,7 +153,7 @@ function createTalk(
     }
   };
 
-  /** One message and all that follows from it, until the other side has said its part. */
+  /** Sends one message and reads until the remote agent has answered. */
   const exchange = async (there: RemoteClient, text: string | undefined): Promise<RemoteAnswer> => {
     const held = await context.budget.reserve({ tokens: 0, usd: 0 }, () => {}, clock.signal);
     if ("refused" in held)

@@ -3,7 +3,7 @@ import type { ClientConnection, PromptResponse, SessionUpdate, ToolCallUpdate } 
 import { CrewError } from "../../core/schema/error.ts";
 import { version } from "../../core/text/version.ts";
 
-/** What an agent at the other end asks us while it works. */
+/** The requests that an ACP agent sends to us while it works. */
 export type AcpHost = Readonly<{
   /** Yes or no to one call. */
   allows(call: ToolCallUpdate): Promise<boolean>;

@@ -4,7 +4,7 @@ import { mayUseNetwork, type Policy, rulesFor } from "../../core/policy/policy.t
 import { type Rule, ruleText } from "../../core/rules/rule.ts";
 import type { ToolClass } from "../../core/vocabulary/tool-class.ts";
 
-/** What other tools can do, by what we call the tool that does the same. */
+/** The abilities of other tools, each with our tool that does the same. */
 export const abilities = {
   read_file: { does: "read", effect: "read" },
   list_files: { does: "read", effect: "read" },
@@ -26,11 +26,11 @@ export type Bounds = Readonly<{
   /** Patterns that allow a part of an ability, and patterns that forbid one. */
   allow: readonly Rule[];
   deny: readonly Rule[];
-  /** The same for places of secrets and state. */
+  /** Rules that close secret places and the state folder. */
   closed: readonly Rule[];
   /** Patterns in the file of an agent, the files that a task said it writes: nothing that we can tell anybody. */
   own: readonly string[];
-  /** Its commands have to be isolated. */
+  /** Commands must run in a sandbox. */
   sandbox: boolean;
   network: boolean;
 }>;
@@ -94,9 +94,9 @@ export type ToolRestrictions = Readonly<{
   without: "each" | "asks" | Readonly<Partial<Record<Ability, string>>>;
   /** The abilities for which the tool keeps rules about arguments, in every spelling. */
   patterns: readonly Ability[];
-  /** It writes nowhere but in the folders it is given. */
+  /** The tool writes only in the folders it is given. */
   places: boolean;
-  /** Its commands are isolated. */
+  /** The tool runs commands in a sandbox. */
   sandbox: boolean;
 }>;
 

@@ -4,7 +4,7 @@ import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
 import { type Ability, abilityNames, type Bounds } from "./bounds.ts";
 import { type ForeignTool, field, listIn, numberIn, type ToolListener, textIn, withoutProvider } from "./tool.ts";
 
-/** What Claude Code calls what we can do. It has no tool that only lists files. */
+/** Claude Code's names of our abilities. It has no tool that only lists files. */
 const names: Readonly<Partial<Record<Ability, string>>> = {
   read_file: "Read",
   glob: "Glob",
@@ -29,7 +29,7 @@ export const claudeTool: ForeignTool = {
     "CLAUDE_CODE_USE_BEDROCK",
     "CLAUDE_CODE_USE_VERTEX",
   ],
-  // Its rules about commands compare words, and `/bin/rm` is not `rm`; all others hold for each of its tools.
+  // Its command rules compare words, so `/bin/rm` passes a rule about `rm`; all other rules hold for each of its tools.
   keeps: { without: "each", patterns: abilityNames.filter((name) => name !== "bash"), places: true, sandbox: false },
   translate: ({ prompt, instructions, model, thinking, bounds, roots }) => {
     const has = abilityNames.flatMap((name) => (["yes", "some"].includes(bounds.may[name]) ? (names[name] ?? []) : []));
@@ -103,7 +103,7 @@ function ruleFor({ tool, pattern = "" }: Rule, sort: "allow" | "deny"): string[]
   }
 }
 
-/** It knows whole hosts without their subdomains: a ban takes the web away, and a part of a host is not allowed. */
+/** Its rules know only whole hosts without subdomains, so a denied host denies the web, and a partial host is not allowed. */
 function webRule(pattern: string, sort: "allow" | "deny"): string[] {
   if (sort === "deny") return ["WebFetch"];
   const [, host] = /^(?:domain:|https:\/\/)?([a-z0-9-]+(?:\.[a-z0-9-]+)+)(?:\/\*{0,2})?$/i.exec(pattern) ?? [];

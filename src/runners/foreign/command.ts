@@ -129,7 +129,7 @@ const outOfTime = (name: string, { maxTimeMs }: Assignment["limits"]): FailedOut
     retryable: true,
   });
 
-/** What the tool sees of the environment: the usual names, its own, and what we tell it. */
+/** The environment of the tool: common variables, its own, and those we set. */
 function environment(
   { variables }: ForeignTool,
   { env = {} }: Invocation,

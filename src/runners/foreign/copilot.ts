@@ -2,7 +2,7 @@ import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
 import { type Ability, abilityNames } from "./bounds.ts";
 import { type ForeignTool, field, listIn, numberIn, textIn, together, withoutProvider } from "./tool.ts";
 
-/** What Copilot CLI calls what we can do, and the right that each takes. */
+/** Copilot CLI's names of our abilities, and the permission that each needs. */
 const names: Readonly<Record<Ability, readonly string[]>> = {
   read_file: ["view"],
   list_files: [],

@@ -18,7 +18,7 @@ import { reportedFault } from "./reported-fault.ts";
 import type { Tally } from "./tally.ts";
 import type { ForeignTask, ForeignTool } from "./tool.ts";
 
-/** What runners of other tools share. */
+/** What the runners of other tools have in common. */
 export type ForeignParts = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
   /** Environment variables that are passed on besides the default ones. */
@@ -125,7 +125,7 @@ function askedOf({
   };
 }
 
-/** How a task ended: what stopped it, or the answer, if it is one. */
+/** The outcome of a task: what stopped it, or its answer if that is valid. */
 export function outcomeOf(assignment: Assignment, tally: Pick<Tally, "output" | "spent">, stopped?: Outcome): Outcome {
   const text = tally.output();
   if (stopped) {

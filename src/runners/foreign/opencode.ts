@@ -1,7 +1,7 @@
 import { type Ability, abilityNames, type Bounds } from "./bounds.ts";
 import { type ForeignTool, field, numberIn, textIn, together } from "./tool.ts";
 
-/** What opencode calls the rights to what we can do. */
+/** opencode's names of the permissions for our abilities. */
 const names: Readonly<Record<Ability, readonly string[]>> = {
   read_file: ["read"],
   list_files: ["list"],

@@ -2,7 +2,7 @@ import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
 import { type Ability, abilityNames } from "./bounds.ts";
 import { type ForeignTool, field, listIn, numberIn, textIn } from "./tool.ts";
 
-/** What pi calls what we can do. */
+/** pi's names of our abilities. */
 const names: Readonly<Partial<Record<Ability, string>>> = {
   read_file: "read",
   list_files: "ls",

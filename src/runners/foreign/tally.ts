@@ -31,7 +31,7 @@ type Options = Readonly<{
   why: string;
   maxTurns: number;
   redact(text: string): string;
-  /** Has to stop: a limit was reached. */
+  /** Stops the tool because a limit was reached. */
   stop(fault: FailedOutcome): void;
 }>;
 
@@ -83,7 +83,7 @@ export function createTally({ context, called, model: given, why, maxTurns, reda
     open = { text: "", calls: [] };
     return open;
   };
-  /** What was spent is known afterwards, so it can only be booked, and what is over the budget ends the task. */
+  /** Usage is known only afterwards, so it is booked then, and a task over its budget ends. */
   const book = async (tokens: number, usd: number | undefined): Promise<void> => {
     const wish = { tokens, ...defined({ usd }) };
     const reserved = await context.budget.reserve(wish, () => {}, context.signal);

@@ -43,11 +43,11 @@ export type Invocation = Readonly<{
   env?: Readonly<Record<string, string>>;
   /** The text for its standard input. */
   input?: string;
-  /** What has to be in the file of rules. */
+  /** The content of the rules file. */
   rules?: string;
 }>;
 
-/** What can be heard of a tool at work. A turn begins with the first word or call after the last one ended. */
+/** Callbacks for the progress of a tool. A turn begins with the first text or call after the previous turn. */
 export type ToolListener = Readonly<{
   /** A piece of text while it is written. */
   text(piece: string): void;
@@ -58,7 +58,7 @@ export type ToolListener = Readonly<{
   turnEnded(turn?: Readonly<{ text?: string; usage?: Partial<Usage>; usd?: number; model?: string }>): void;
   /** The explicit answer, when it differs from the text of the last turn. */
   answer(text: string): void;
-  /** It says itself that it did not succeed. */
+  /** The tool reports that it failed. */
   failed(message: string, limit?: "MAX_TURNS"): void;
 }>;
 

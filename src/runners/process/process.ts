@@ -40,7 +40,7 @@ const openProcess: OpenChild = ({ entry, setup, marker, limits: { maxMemoryMB, e
   };
 };
 
-/** Its streams carry only error output. */
+/** Why a child process ended; its streams carry only error output. */
 function goneAs({ code, signal, problem }: Exit, { output }: Child): TaskExit {
   const said = output.text();
   const outOfMemory =

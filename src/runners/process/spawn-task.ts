@@ -17,7 +17,7 @@ import type { HostChannel } from "../../runtime/channel/protocol.ts";
 export type SpawnParts = Readonly<{
   /** The program that runs a task it receives. */
   entry: URL;
-  /** What the child builds its world from, as JSON. It is this machine's own and never a part of a job. */
+  /** The set-up of the child as JSON. It describes this machine and is never part of a job. */
   setup: ChildSetup;
   /** What all jobs of the run have in common. */
   job: JobSettings;
@@ -27,19 +27,19 @@ export type SpawnParts = Readonly<{
   linger(work: Promise<unknown>): void;
 }>;
 
-/** Where one task is carried out. */
+/** A process or thread that carries out one task. */
 export type ChildHost = Readonly<{
   /** The word for people: `process` or `thread`. */
   called: string;
   channel: HostChannel;
-  /** How it ended. Settles when it and all processes it started are gone. */
+  /** How the child ended. Settles when it and all processes it started are gone. */
   ended: Promise<TaskExit>;
   used(): Promise<ResourceUse>;
   /** Stops it and all processes it started; kills them after the grace period. */
   stop(graceMs: number): Promise<void>;
 }>;
 
-/** How a place ended, in words, and whether it ran out of memory. */
+/** How a child process or thread ended, in words, and whether it ran out of memory. */
 export type TaskExit = Readonly<{ how: string; said: string; outOfMemory: boolean }>;
 
 /** The part of the setup that the process or thread itself needs. */
@@ -49,7 +49,7 @@ export type ChildSetup = Readonly<{
   passEnv?: readonly string[];
 }>;
 
-/** What a place is opened with. `marker` is in the environment of everything that is started in it, as `NAME=value`. */
+/** The options for starting a child. `marker` (`NAME=value`) is in the environment of every process below it. */
 export type SpawnOptions = Readonly<{ entry: URL; setup: ChildSetup; marker: string; limits: Assignment["limits"] }>;
 export type OpenChild = (opening: SpawnOptions) => ChildHost;
 
@@ -211,7 +211,7 @@ function createTally({ model }: Assignment, context: PerformContext, past: reado
   };
 }
 
-/** How long something waited in all; waits that overlap count once. */
+/** Measures the total waiting time; overlapping waits count once. */
 function createStopwatch(): Readonly<{ standing<T>(wait: () => Promise<T>): Promise<T>; waited(): number }> {
   let waits = 0;
   let since = 0;

@@ -4,7 +4,7 @@ import { type Channel, isMessage } from "../../runtime/channel/protocol.ts";
 /** Messages between threads. The parent learns the end of a thread by `exit`, the thread that of its parent by `close`. */
 export function portChannel<In, Out>(port: MessagePort | Worker): Channel<In, Out> {
   return {
-    // As over a pipe: what is undefined is not there, and nothing but data gets through.
+    // Messages are JSON, as over a pipe, so undefined values and functions do not get through.
     send: (message) => port.postMessage(JSON.stringify(message)),
     listen: (receive, gone) => {
       port.on("message", (text: unknown) => {

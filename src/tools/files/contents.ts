@@ -5,7 +5,7 @@ import type { CallAccess } from "../../core/task/tool.ts";
 import { openWalked, quoted, type Root, refusal } from "../../runtime/files/open-contained.ts";
 import { openContainedPath, type ContainedPath } from "../../runtime/files/write-contained.ts";
 
-/** One thing in a folder that is changed as a whole. */
+/** One entry of a folder that is copied, moved or deleted as a whole. */
 export type FileEntry = Readonly<{
   path: string;
   folder: boolean;

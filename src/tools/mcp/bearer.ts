@@ -25,7 +25,7 @@ export type Bearer = Readonly<{
   auth: McpAuth;
   /** Remembers which token each answer is about: several requests are under way at once, and one of them may have renewed it. */
   watch(inner: typeof fetch): typeof fetch;
-  /** What an error of the library means, where it is about the login. */
+  /** Rewords a library error if it is about the login. */
   explain(error: unknown): Promise<never>;
 }>;
 

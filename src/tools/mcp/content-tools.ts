@@ -6,7 +6,7 @@ import { type McpContent, type McpResult, type McpSession, type OfferedTool, req
 const MOST_ENTRIES = 500;
 
 type Content = Readonly<{
-  /** What a server declares when it has this content. */
+  /** The MCP capability that announces this content. */
   capability: "resources" | "prompts";
   offered: OfferedTool;
   call(client: Client, args: Readonly<Record<string, unknown>>, options: RequestOptions): Promise<McpResult>;

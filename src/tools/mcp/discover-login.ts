@@ -4,7 +4,7 @@ import type { McpServer } from "../../core/vocabulary/mcp-server.ts";
 import type { ClientSdk } from "./client.ts";
 import type { Login, LoginNote } from "./login-note.ts";
 
-/** What a server said when it refused us. */
+/** The challenge in a server's 401 answer. */
 export type Challenge = Readonly<{ resourceMetadataUrl?: URL; scope?: string }>;
 
 /** The authorization server of an MCP server, and the scopes to request. */
@@ -12,7 +12,7 @@ export type DiscoveredLogin = Pick<Login, "issuer" | "server" | "metadata" | "re
   Readonly<{
     /** What the server asks for. */
     scope?: string;
-    /** Without it, a login would end with its first token. */
+    /** Whether the server grants refresh tokens; without them a login ends with its first token. */
     hasOffline: boolean;
   }>;
 

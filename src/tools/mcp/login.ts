@@ -144,7 +144,7 @@ async function inBrowser(sdk: ClientSdk, { spec, found, scope, fetch, secrets }:
 const registrationOf = ({ metadata }: DiscoveredLogin) =>
   metadata && { metadata: metadata as NonNullable<Parameters<ClientSdk["registerClient"]>[1]["metadata"]> };
 
-/** How we introduce ourselves: a program on a person's machine, which can keep no secret. */
+/** The client metadata: a program on a person's machine, which cannot keep a secret. */
 const ourselves = (redirect: string) => ({
   client_name: "subcrew",
   redirect_uris: [redirect],

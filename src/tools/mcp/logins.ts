@@ -41,7 +41,7 @@ export function openLogins({ home, learn, clock = Date.now }: LoginParts): Login
     if (note?.login) learn(secretsOf(note.login));
     return note;
   };
-  /** One change after the other: here in turn, between processes by a lock. */
+  /** Serialises changes: in a queue within this process, by a lock between processes. */
   const change = <T>(
     url: string,
     signal: AbortSignal,

@@ -30,7 +30,7 @@ export type RunRow = Readonly<{
   questions: number;
 }>;
 
-/** Something that waits for a person. */
+/** A question that waits for a person. */
 export type NeedRow = Readonly<{
   run: string;
   path: string;
@@ -192,7 +192,7 @@ export type DiffReport = Readonly<{
   kept: readonly Readonly<{ path: string; files: readonly string[]; patch: string }>[];
 }>;
 
-/** What came of something that the page asked for. */
+/** The result of an action of the page. */
 export type Done = Readonly<{ done: boolean; text: string; run?: string }>;
 
 /** One side of a comparison: a run, or one task of it. */
@@ -304,5 +304,5 @@ export type Conversion = Readonly<{
   losses: readonly Readonly<{ kind: string; field: string; note: string }>[];
 }>;
 
-/** Who the page is served to. */
+/** The role of this browser, and the version of the server. */
 export type Hello = Readonly<{ role: "full" | "read"; version: string; cwd: string }>;

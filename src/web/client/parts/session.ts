@@ -2,10 +2,10 @@ import { signal } from "@preact/signals";
 import type { Done, Hello } from "../wire.ts";
 import { sendPost, problemOf } from "./api.ts";
 
-/** Who the page is served to. */
+/** The role of this browser, and the version of the server. */
 export const hello = signal<Hello | undefined>(undefined);
 
-/** What came of the last action, shown for a while. */
+/** The result of the last action, shown for a few seconds. */
 export const toast = signal<Readonly<{ text: string; hint: string; good: boolean }> | undefined>(undefined);
 let timer = 0;
 
