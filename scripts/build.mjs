@@ -19,7 +19,9 @@ export async function build() {
   mkdirSync(staging, { recursive: true });
   try {
     if (!step("embed", quietly(embed))) return false;
-    if (!step("library", () => runNode(tools.tsc, ["-p", "tsconfig.build.json", "--outDir", staging]))) return false;
+    // `npm run check` checks the types; a build only writes the modules, in a third of the time.
+    const library = ["-p", "tsconfig.build.json", "--noCheck", "--outDir", staging];
+    if (!step("library", () => runNode(tools.tsc, library))) return false;
     if (!(await timed("doors", () => bundleDoors(join(staging, "lib"), staging)))) return false;
     if (!(await timed("schemas", () => writeSchemas(join(staging, "schemas"), staging)))) return false;
     if (!(await timed("command", () => command(join(staging, "cli"), staging)))) return false;

@@ -7,7 +7,7 @@ import { report, startNode, tools } from "./step.mjs";
 const steps = [
   ["format", tools.biome, ["format", "--reporter=summary", "."]],
   ["lint", tools.oxlint, ["--type-aware", "--deny-warnings", "--format=unix"]],
-  ["types", tools.tsc, ["--noEmit"]],
+  ["types", tools.tsc, ["--noEmit", "--incremental", "--tsBuildInfoFile", ".cache/types.tsbuildinfo"]],
   ["types of the page", tools.tsc, ["--noEmit", "-p", "src/web/client"]],
   ["unused code", tools.knip, ["--production", "--no-progress"]],
   ["architecture", tools.vitest, ["run", "--reporter=dot", "test/architecture.test.ts"]],
