@@ -74,7 +74,7 @@ test("rows that are kept between frames equal rows that are made anew, whatever 
 
 test("a row that did not change is the same object in the next frame", () => {
   const state = emptyState("run_1");
-  reduce(state, { seq: 1, run: "run_1", at: 1, path: "", type: "run.started", plan, cwd: "/w", version: "1" } as Event);
+  reduce(state, { seq: 1, run: "run_1", at: 1, path: "", type: "run.started", plan, cwd: "/w", version: "1" });
   const run: ShownRun = { id: "run_1", state, life: "running", problems: [] };
   const before = rowsOf([run], { one: true, shape: "tree" });
   reduce(state, { run: "run_1", at: 2, path: "notes", type: "text.delta", text: "x" } as unknown as Event);
