@@ -61,7 +61,7 @@ import {
   withRecordedLimits,
 } from "./recorded-settings.ts";
 import type { RunOptions } from "./run-options.ts";
-import { budgetBelow, reportAbove } from "./report-above.ts";
+import { budgetOfAbove, countStart, reportAbove, runsBelow } from "./report-above.ts";
 
 /** A run that is asked for; `recorded`: its journal, when it is resumed. */
 export type AskedRun = Readonly<{
@@ -110,7 +110,8 @@ export function createPrepare(parts: PrepareParts): Prepare {
         "Allow more with --max-depth in the run above, or start this one outside of it.",
       );
     const maxDepth = above ? smallerDepth(own.maxDepth, above.maxDepth) : own.maxDepth;
-    const budget = above && !recorded ? await budgetBelow(store, above, own.budget ?? {}) : own.budget;
+    const over = above && (await budgetOfAbove(store, above, run));
+    const budget = over && !recorded ? over.left(own.budget ?? {}) : own.budget;
     const parameters: RunParameters = { ...own, ...defined({ maxDepth, budget }) };
     const parks = parkRulesOf(parameters, recorded?.state.parks, setup.env);
     const { roster, discovery, skills, again } = await knowAgents(options.agents ?? [], parts.finds);
@@ -146,8 +147,10 @@ export function createPrepare(parts: PrepareParts): Prepare {
       holds,
       claiming: defined({ sole: ownProcess, force }),
     });
+    const kept = await keepImages(store, run, plan);
+    if (over && !recorded) await countStart(over);
     return {
-      plan: await keepImages(store, run, plan),
+      plan: kept,
       ...carried,
       warnings: [
         ...carried.warnings,
@@ -185,6 +188,8 @@ export function createPrepare(parts: PrepareParts): Prepare {
       },
       ...defined({ parent }),
       ...(above && { depth: above.depth + 1, report: (spent) => reportAbove(store, above, spent) }),
+      ...(over && { budgetAbove: over }),
+      runsBelow: runsBelow(store),
       ...(outliving && { background: parts.helpers(outliving, given) }),
       compile: (what) => {
         const inner = compile(what, defined({ references: config.references }));

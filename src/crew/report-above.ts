@@ -2,33 +2,83 @@ import type { RunAbove } from "../core/delegation/run-above.ts";
 import type { BudgetLimits } from "../core/run/budget.ts";
 import { budgetSpent } from "../core/run/budget-spent.ts";
 import { type BelowSpent, limitsBelow } from "../core/run/run-below.ts";
+import type { Receipt } from "../core/run/run-command.ts";
 import type { RunStore } from "../core/run/run-store.ts";
 import { CrewError } from "../core/schema/error.ts";
 import { keptRuns } from "../runtime/background/stored-runs.ts";
 import { readRecordedRun } from "../runtime/resume/recorded-run.ts";
+import type { BudgetAbove } from "../runtime/run/borrow-budget.ts";
+import type { RunsBelow } from "../runtime/run/lend-budget.ts";
 
 /** How long to wait until the parent run has recorded what this run used. */
 const REPORT_MS = 5_000;
 
+/** The budget of the run above a run, whichever program is in between. */
+export type BudgetOfAbove = BudgetAbove &
+  Readonly<{
+    /** The limits of the run below: its own, and what is left of those above. */
+    left(own: BudgetLimits): BudgetLimits;
+    /** The task that started this run, and the agents that it may still start. */
+    task: string;
+    spawns: number | undefined;
+  }>;
+
 /**
- * The limits of a run that a task of another run started, through whichever program: what is left of those above. A run above
- * that is stored elsewhere cannot be asked, so only the own limits hold.
+ * The budget of the run above. While a process works on that run, each part is reserved there first, so that several runs
+ * below it cannot exceed it together. `undefined`: it is stored elsewhere and cannot be asked, so only the own limits hold.
  */
-export async function budgetBelow(store: RunStore, above: RunAbove, own: BudgetLimits): Promise<BudgetLimits> {
-  const [run] = placeOf(above);
+export async function budgetOfAbove(
+  store: RunStore,
+  above: RunAbove,
+  below: string,
+): Promise<BudgetOfAbove | undefined> {
+  const [run, path] = placeOf(above);
   const recorded = await readRecordedRun(store, run).catch(() => undefined);
-  if (!recorded) return own;
+  if (!recorded) return undefined;
   const { maxTimeMs: _time, ...limits } = recorded.state.limits ?? {};
-  const left = limitsBelow(own, limits, budgetSpent(recorded.records.events));
-  if (left.maxSpawns === 0)
-    throw new CrewError(
-      "TOO_MANY_RUNS",
-      `The run of the task ${above.task}, which started this run, has reached its limit of ${limits.maxSpawns} agents.`,
-      "Raise --max-spawns of that run, or start this run outside of it.",
-    );
-  // This run itself counts as one of the agents that the parent may start.
-  return left.maxSpawns === undefined ? left : { ...left, maxSpawns: left.maxSpawns - 1 };
+  const spent = budgetSpent(recorded.records.events);
+  const isGone = async (): Promise<Receipt | undefined> => ((await store.owner(run)) === undefined ? GONE : undefined);
+  return {
+    limits,
+    task: above.task,
+    spawns: limitsBelow({}, limits, spent).maxSpawns,
+    left: (own) => {
+      const left = limitsBelow(own, limits, spent);
+      // This run itself counts as one of the agents that the parent may start.
+      return left.maxSpawns === undefined ? left : { ...left, maxSpawns: Math.max(0, left.maxSpawns - 1) };
+    },
+    ask: async (request, signal) => {
+      const command = { do: "budget", path, below, request } as const;
+      const receipt = await store.post(run, command, { waitMs: Number.POSITIVE_INFINITY, signal, ended: isGone });
+      return receipt?.budget;
+    },
+  };
 }
+
+const GONE: Receipt = { done: false, text: "No process works on the run." };
+
+/** Counts a run as one of the agents that the run above may start. */
+export async function countStart({ limits, task, spawns, ask }: BudgetOfAbove): Promise<void> {
+  if (limits.maxSpawns === undefined) return;
+  const reply = await ask({ what: "count", kind: "maxSpawns" }, AbortSignal.timeout(REPORT_MS));
+  if (reply ? !reply.refusal : spawns !== 0) return;
+  throw new CrewError(
+    "TOO_MANY_RUNS",
+    `The run of the task ${task}, which started this run, has reached its limit of ${limits.maxSpawns} agents.`,
+    "Raise --max-spawns of that run, or start this run outside of it.",
+  );
+}
+
+/** What a run sees of the runs below it. */
+export const runsBelow = (store: RunStore): RunsBelow => ({
+  isOwned: async (run) => (await store.owner(run)) !== undefined,
+  revoke: (run, reservation) => {
+    const options = { waitMs: REPORT_MS, signal: AbortSignal.timeout(REPORT_MS) };
+    void keptRuns(store)
+      .tell(run, { do: "revoke", reservation }, options)
+      .catch(() => {});
+  },
+});
 
 /** Tells the run above what a run below it used, so that it is counted and shown there. */
 export async function reportAbove(store: RunStore, above: RunAbove, spent: BelowSpent): Promise<void> {

@@ -62,9 +62,10 @@ async function nested(
   turns: readonly Script[],
   {
     below = [],
+    atOnce = 1,
     budget,
     home = tempFolder(),
-  }: { below?: readonly Script[]; budget?: RunOptions["budget"]; home?: string },
+  }: { below?: readonly Script[]; atOnce?: number; budget?: RunOptions["budget"]; home?: string },
 ) {
   const results: (Result | string)[] = [];
   const crew = (options: CrewOptions) =>
@@ -76,19 +77,27 @@ async function nested(
       ...options,
     });
   const agent = defineAgent({ name: "lead", description: "leads", instructions: "Work.", model: "m" });
+  const look = defineTool({
+    name: "look",
+    description: "Looks.",
+    input: z.object({}),
+    effect: "read",
+    run: async () => "seen",
+  });
   const start = defineTool({
     name: "start",
     description: "Starts a subcrew.",
     input: z.object({}),
     effect: "write", // as a command is, so that everything before it is on the disk
     run: async (_, { env }) => {
-      const inner = crew({ env, agents: [agent], models: { m: scripted(...below) } });
-      results.push(
-        await inner.run({ mode: "single", agent: "lead", task: "y" }).then(
+      const inners = Array.from({ length: atOnce }, async () => {
+        const inner = crew({ env, agents: [agent], models: { m: scripted(...below) }, tools: [look] });
+        return inner.run({ mode: "single", agent: "lead", task: "y" }).then(
           (result) => result,
           (error: unknown) => (error as { code: string }).code,
-        ),
-      );
+        );
+      });
+      results.push(...(await Promise.all(inners)));
       return "started";
     },
   });
@@ -130,4 +139,26 @@ test("a run below has what is left of the budget above, and what it uses is gone
 test("a budget above that is used up leaves a run below nothing", async () => {
   const { results } = await nested([started, said(0.01)], { below: [said(0.01)], budget: { maxTurns: 1 } });
   expect(results).toMatchObject([{ status: "failed", fault: { code: "MAX_TURNS" } }]);
+});
+
+const looks = (tokens: number): Script => ({
+  calls: [{ name: "look", input: {} }],
+  usage: { input: tokens, output: 0 },
+});
+const sum = (results: readonly (Result | string)[], of: (result: Result) => number): number =>
+  results.reduce((all, each) => all + (typeof each === "string" ? 0 : of(each)), 0);
+
+test("runs that work below a task at once share what is left of its budget, to the last turn, token and agent", async () => {
+  const below = [looks(100), looks(100), looks(100), looks(100), said(0)];
+  const turns = await nested([started, said(0)], { below, atOnce: 2, budget: { maxTurns: 6 } });
+  expect(turns.results).toMatchObject([{ limit: { kind: "turns", value: 6 } }, { limit: { kind: "turns", value: 6 } }]);
+  // One of the six is the first of the run above; a task that is at the limit gets one more turn for its last words.
+  expect(sum(turns.results, ({ usage }) => usage.turns)).toBe(5 + 2);
+
+  const tokens = await nested([started, said(0)], { below, atOnce: 3, budget: { maxTokens: 800 } });
+  expect(sum(tokens.results, ({ usage }) => usage.input + usage.output)).toBeLessThanOrEqual(800);
+  expect(tokens.result.usage.input + tokens.result.usage.output).toBeLessThanOrEqual(800);
+
+  const agents = await nested([started, said(0)], { below: [said(0)], atOnce: 3, budget: { maxSpawns: 2 } });
+  expect(agents.results.filter((each) => each === "TOO_MANY_RUNS")).toHaveLength(1);
 });

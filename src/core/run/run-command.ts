@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { answer } from "../plan/gate.ts";
 import { change } from "../schedule/change.ts";
+import { type BudgetReply, budgetRequest } from "./budget-request.ts";
 import { belowSpent } from "./run-below.ts";
 
 /** Commands to a run from other processes. */
@@ -30,10 +31,14 @@ export const command = z.discriminatedUnion("do", [
   z.strictObject({ do: z.literal("kill"), pid: z.number() }),
   /** A run that a program of this task started tells what it used. */
   z.strictObject({ do: z.literal("charge"), path: z.string(), spent: belowSpent }),
+  /** A run that a program of this task started asks for a part of the budget. */
+  z.strictObject({ do: z.literal("budget"), path: z.string(), below: z.string(), request: budgetRequest }),
+  /** The run above takes a reservation back. */
+  z.strictObject({ do: z.literal("revoke"), reservation: z.string() }),
   /** Changes the plan: new nodes, other dependencies, nodes given up. */
   z.strictObject({ do: z.literal("change"), change }),
 ]);
 export type RunCommand = z.infer<typeof command>;
 
 /** The receipt of a command. */
-export type Receipt = Readonly<{ done: boolean; text: string }>;
+export type Receipt = Readonly<{ done: boolean; text: string; budget?: BudgetReply }>;

@@ -46,6 +46,13 @@ export async function handleCommand(run: Run, command: RunCommand, signal: Abort
       const counted = run.charge(command.path, { ...spent, usage: defined(usage), cost: defined(cost) });
       return counted ? yes("It was counted.") : no("The run has ended.");
     }
+    case "budget": {
+      const budget = await run.lend(command, command.request);
+      return budget && { ...yes("It was answered."), budget };
+    }
+    case "revoke":
+      run.revoke(command.reservation);
+      return yes("It was taken back.");
     case "change":
       return changeFor(run, command);
   }

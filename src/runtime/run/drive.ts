@@ -28,7 +28,9 @@ import { createMailbox } from "../execute/mailbox.ts";
 import type { PlanScope, RunParts, RunScope } from "../execute/scope.ts";
 import { type Note, postMessage } from "../execute/send-message.ts";
 import { createTaskPauses } from "../execute/task-pauses.ts";
+import { type BudgetAbove, borrowBudget } from "./borrow-budget.ts";
 import { type CappedSpending, capSpending } from "./cap-spending.ts";
+import { lendBudget, type RunsBelow } from "./lend-budget.ts";
 import { createPartialTurns } from "./partial-turns.ts";
 import { redacting } from "./redact-events.ts";
 import type { Drive } from "./run.ts";
@@ -64,6 +66,10 @@ export type Start = RunParts &
     offline?: true;
     /** Tells the run above what this one used, where a program of a task started it. */
     report?(spent: BelowSpent): Promise<void>;
+    /** The budget of that run. */
+    budgetAbove?: BudgetAbove;
+    /** The runs that programs of its tasks start. */
+    runsBelow?: RunsBelow;
     /** The caps of all runs together. */
     spending?: CappedSpending;
     /** Takes leases that other runs see; absent: there are no other runs. */
@@ -212,15 +218,24 @@ export async function drive(start: Start, { run, signal, state, publish, connect
   const charge = (path: string, { run: below, ...spent }: BelowSpent): boolean => {
     if (over) return false;
     emit(path, { type: "below.ended", below, ...spent });
-    ownBudget.charge(spentBelow(spent));
+    lent.ended(below, spentBelow(spent));
     return true;
   };
 
   const limits: RunLimits = { ...parameters.budget, ...defined({ maxTimeMs: parameters.maxTimeMs }) };
   const { ms: worked, ...used } = budgetSpent(past);
   const ownBudget = createBudget(parameters.budget ?? {}, used);
-  connect({ journal, engine, send, stop, pauseTask, resumeTask, retryTask, charge, change: grow });
-  const budget = start.spending ? capSpending(ownBudget, start.spending) : ownBudget;
+  const borrowed = start.budgetAbove && borrowBudget(ownBudget, start.budgetAbove);
+  const shared = borrowed?.budget ?? ownBudget;
+  const lent = lendBudget(shared, start.runsBelow ?? noRuns, (path, { run: below, ...spent }) => {
+    emit(path, { type: "below.ended", below, ...spent });
+  });
+  connect({
+    ...{ journal, engine, send, stop, pauseTask, resumeTask, retryTask, charge, change: grow },
+    lend: lent.answer,
+    revoke: (id) => borrowed?.revoke(id),
+  });
+  const budget = start.spending ? capSpending(shared, start.spending) : shared;
   let pauseRecorded = false;
   const recordPause = (): void => {
     const reason = paused();
@@ -330,11 +345,15 @@ export async function drive(start: Start, { run, signal, state, publish, connect
     over = true;
     clock.stop();
     record.release();
-    await Promise.all([start.gone?.(), leases.over()]);
+    lent.close();
+    await Promise.all([start.gone?.(), leases.over(), borrowed?.settled()]);
     await journal.close();
     await start.report?.(meter.spent());
   }
 }
+
+/** Of a run whose store tells nothing of other processes. */
+const noRuns: RunsBelow = { isOwned: async () => true, revoke: () => {} };
 
 /** What a run below used, as a budget counts it. */
 const spentBelow = ({ usage, cost, toolCalls, spawns }: Omit<BelowSpent, "run">): BudgetSpent => ({

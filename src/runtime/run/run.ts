@@ -1,5 +1,6 @@
 import type { Answer } from "../../core/plan/gate.ts";
 import type { Event } from "../../core/run/event.ts";
+import type { BudgetReply } from "../../core/run/budget-request.ts";
 import type { BelowSpent } from "../../core/run/run-below.ts";
 import type { Result } from "../../core/run/result.ts";
 import { resultOf } from "../../core/run/result.ts";
@@ -17,6 +18,7 @@ import { deferred } from "../async/deferred.ts";
 import { onAbort } from "../async/on-abort.ts";
 import { questionKey } from "../execute/ask-person.ts";
 import type { Note } from "../execute/send-message.ts";
+import type { LentBudget } from "./lend-budget.ts";
 import { textPieces } from "./text-pieces.ts";
 import { withData } from "./typed-data.ts";
 
@@ -43,6 +45,8 @@ export type RunConnection = Readonly<{
   resumeTask(path: string | undefined): readonly string[];
   retryTask(path: string): Promise<string | undefined>;
   charge(path: string, spent: BelowSpent): boolean;
+  lend: LentBudget["answer"];
+  revoke(reservation: string): void;
 }>;
 
 /** What the caller adds to a run. */
@@ -163,6 +167,16 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
   /** Counts what a run used that a program of one of its tasks started. False: this run has ended. */
   charge(path: string, spent: BelowSpent): boolean {
     return this.#connection?.charge(path, spent) ?? false;
+  }
+
+  /** Answers a run that a program of one of its tasks started and that asks for a part of the budget. `undefined`: it waits for others. */
+  async lend(...asked: Parameters<LentBudget["answer"]>): Promise<BudgetReply | undefined> {
+    return this.#connection?.lend(...asked);
+  }
+
+  /** Takes back a reservation that the run above granted. */
+  revoke(reservation: string): void {
+    this.#connection?.revoke(reservation);
   }
 
   /** Answers a gate or a question about a call. False: it is not open, or was already answered. */

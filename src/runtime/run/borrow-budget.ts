@@ -1,0 +1,83 @@
+import { randomUUID } from "node:crypto";
+import type { Amount, Budget, BudgetLimits } from "../../core/run/budget.ts";
+import type { BudgetReply, BudgetRequest } from "../../core/run/budget-request.ts";
+import { defined } from "../../core/text/defined.ts";
+
+/** The budget of the run above: one of its tasks started a program, and that program this run. */
+export type BudgetAbove = Readonly<{
+  limits: BudgetLimits;
+  /** `undefined`: no process works on the run above, so only the own limits hold. */
+  ask(request: BudgetRequest, signal: AbortSignal): Promise<BudgetReply | undefined>;
+}>;
+
+/** A budget that takes every amount from the run above, too. */
+export type BorrowedBudget = Readonly<{
+  budget: Budget;
+  /** The run above takes a reservation back. */
+  revoke(id: string): void;
+  /** Resolves when the run above knows of everything that was settled. */
+  settled(): Promise<void>;
+}>;
+
+/** Keeps the limits of the run above exactly, however many runs work below it at once. */
+export function borrowBudget(own: Budget, { limits, ask }: BudgetAbove): BorrowedBudget {
+  const spends = limits.maxUsd !== undefined || limits.maxTokens !== undefined;
+  const revokes = new Map<string, () => void>();
+  const settling = new Set<Promise<unknown>>();
+  const settle = (id: string, actual: Amount): void => {
+    revokes.delete(id);
+    const told = ask({ what: "settle", id, actual }, NEVER).catch(() => undefined);
+    settling.add(told);
+    void told.finally(() => settling.delete(told));
+  };
+  const reserve: Budget["reserve"] = async (wish, revoke, signal) => {
+    const held = await own.reserve(wish, revoke, signal);
+    if ("refused" in held) return held;
+    const id = randomUUID();
+    revokes.set(id, revoke);
+    const { tokens, usd, finish, cut } = wish;
+    const asked = {
+      tokens,
+      ...defined({ usd, finish, cut: cut && { tokens: cut.tokens, ...defined({ usd: cut.usd }) } }),
+    };
+    const reply = await ask({ what: "reserve", id, wish: asked }, signal);
+    if (reply?.refusal) {
+      revokes.delete(id);
+      held.release();
+      return reply.refusal;
+    }
+    return {
+      settle: (actual) => {
+        settle(id, actual);
+        held.settle(actual);
+      },
+      release: () => {
+        settle(id, { tokens: 0 });
+        held.release();
+      },
+    };
+  };
+  return {
+    budget: {
+      ...own,
+      reserve: spends ? reserve : own.reserve,
+      count: async (kind) => {
+        const refused = await own.count(kind);
+        if (refused || limits[kind] === undefined) return refused;
+        return (await ask({ what: "count", kind }, NEVER))?.refusal;
+      },
+      room: async () => {
+        const room = await own.room();
+        if (limits.maxTokens === undefined) return room;
+        const above = (await ask({ what: "room" }, NEVER))?.room;
+        return room === undefined || above === undefined ? (room ?? above) : Math.min(room, above);
+      },
+    },
+    revoke: (id) => revokes.get(id)?.(),
+    settled: async () => {
+      await Promise.all(settling);
+    },
+  };
+}
+
+const NEVER = new AbortController().signal;
