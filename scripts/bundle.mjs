@@ -72,6 +72,7 @@ export async function bundleCommand(dir, modules) {
       plugins: [
         smallZod,
         await bundledAgents(modules),
+        await mcpInstructions(modules),
         { name: "base", buildEnd: collectInto(base, input.main) },
         { name: "base of children", buildEnd: collectInto(base, children["quarantine-child"]) },
         { name: "trunk", buildEnd: collectInto(trunk, source("cli/launch/start")) },
@@ -193,6 +194,23 @@ async function bundledAgents(modules) {
     load: {
       filter: { id: /[\\/]src[\\/]formats[\\/]bundled\.ts$/ },
       handler: () => `export const readBundledAgents = () => JSON.parse(${json});`,
+    },
+  };
+}
+
+/**
+ * What the MCP server says about itself is known before the other bundled texts are loaded.
+ *
+ * @param {string} modules
+ * @returns {Promise<import("rolldown").Plugin>}
+ */
+async function mcpInstructions(modules) {
+  const { instructions } = await import(pathToFileURL(join(modules, "mcp", "start", "instructions.js")).href);
+  return {
+    name: "MCP instructions",
+    load: {
+      filter: { id: /[\\/]src[\\/]mcp[\\/]start[\\/]instructions\.ts$/ },
+      handler: () => `export const instructions = ${JSON.stringify(instructions)};`,
     },
   };
 }

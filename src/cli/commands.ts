@@ -6,7 +6,8 @@ export type CommandRow = Readonly<{
   group: string;
   /** Not for people. */
   hidden?: true;
-  load(): Promise<CliCommand>;
+  /** `line`: the command line that it is loaded for. */
+  load(line?: readonly string[]): Promise<CliCommand>;
 }>;
 
 const WORK = "Work:";
@@ -197,7 +198,7 @@ export const commands: Readonly<Record<string, CommandRow>> = {
   mcp: {
     summary: "offer the agents to other tools over MCP, and use MCP servers",
     group: SERVE,
-    load: async () => (await import("./mcp/mcp.ts")).mcp,
+    load: async (line) => (await import("./mcp/greeted.ts")).greetedMcp(line),
   },
   acp: {
     summary: "be an agent for editors that speak the Agent Client Protocol",

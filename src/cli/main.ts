@@ -57,7 +57,7 @@ async function programFor(argv: readonly string[], done: (code: number) => void)
     .addHelpText("after", overview)
     .action(() => program.help());
   for (const [command, { summary, group, hidden = false, load }] of Object.entries(commands)) {
-    const row = command === name ? buildCommand(command, await load(), done) : bare(command);
+    const row = command === name ? buildCommand(command, await load(argv), done) : bare(command);
     program.addCommand(row.summary(summary).helpGroup(group), { hidden });
   }
   return program;

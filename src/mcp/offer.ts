@@ -10,8 +10,9 @@ import type { RunView } from "./view.ts";
 export type Offer = Readonly<{
   name: string;
   description: string;
-  input: JsonSchema;
-  output?: JsonSchema;
+  /** Made when tools are listed: they are also looked up for calls, and a host waits for the first list. */
+  input(): JsonSchema;
+  output?(): JsonSchema;
   /** The tool changes nothing. */
   readOnly: boolean;
   /** Agents work in it, so it reaches a model and whatever tools they have. */
@@ -41,8 +42,13 @@ export type DelegatingTool = Readonly<{
 
 export type ToolArguments = Readonly<Record<string, unknown>>;
 
-/** The JSON Schema of something that is checked with zod, without what only matters to a document of its own. */
-export function schemaOf(type: z.ZodType, io: "input" | "output"): JsonSchema {
-  const { $schema: _dialect, ...schema } = z.toJSONSchema(type, { io }) as JsonSchema;
-  return schema;
+/** The JSON Schema of something that is checked with zod, without what only matters to a document of its own; made once. */
+export function schemaOf(type: z.ZodType, io: "input" | "output"): () => JsonSchema {
+  let made: JsonSchema | undefined;
+  return () => {
+    if (made) return made;
+    const { $schema: _dialect, ...schema } = z.toJSONSchema(type, { io }) as JsonSchema;
+    made = schema;
+    return schema;
+  };
 }

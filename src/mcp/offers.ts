@@ -28,6 +28,7 @@ export async function offersWith({ delegation, full, readOnly }: OfferOptions): 
   const more = (await delegation.tools()).map(
     (tool): Offer => ({
       ...tool,
+      input: () => tool.input,
       readOnly: readOnly || tool.readOnly,
       openWorld: true,
       delegate: (args, call) => delegation.call(tool.name, args, call),
@@ -46,7 +47,7 @@ const qualified = (name: string): string => `subcrew_${name}`;
 
 /** What a result holds is left to the text of the result, and rare arguments to the documentation. */
 function brief({ output: _output, ...offer }: Offer): Offer {
-  return { ...offer, input: briefSchema(offer.input) };
+  return { ...offer, input: () => briefSchema(offer.input()) };
 }
 
 /** In the order in which they are listed. */

@@ -1,8 +1,6 @@
 import { z } from "zod";
 import { isCrewError } from "../core/schema/error.ts";
 import { isRecord } from "../core/text/json.ts";
-import { version } from "../core/text/version.ts";
-import { prompts } from "../embedded.ts";
 import { doingOf } from "../sinks/status-text.ts";
 import type { State } from "../core/run/state.ts";
 import { hasForms } from "./ask.ts";
@@ -16,8 +14,9 @@ import type { ServerContext } from "./server-context.ts";
 import type { McpRun, WaitedRun } from "./runs.ts";
 import type { CallContext, CallResult, Capabilities, Era, NeedsInput, ProtocolServer, Sdk } from "./sdk.ts";
 import { formsFor } from "./ask.ts";
+import { serverFace, TASKS_EXTENSION } from "./start/server-face.ts";
 import { untilStarted, next, stay, takeReplies, whileCalled } from "./stay.ts";
-import { legacyTask, modernTask, RELATED_TASK, TASKS_EXTENSION, type TaskFacts } from "./tasks.ts";
+import { legacyTask, modernTask, RELATED_TASK, type TaskFacts } from "./tasks.ts";
 import { callResultOf, viewOf } from "./view.ts";
 
 /** What every connection of a server shares. */
@@ -33,19 +32,10 @@ export type SharedServer = Readonly<{
 /** A server for one connection, or for one request over HTTP. Runs belong to the context that all connections share, so they outlive the connection. */
 export function createServer(serving: SharedServer, era: Era): ProtocolServer {
   const { sdk } = serving;
-  const server = new sdk.Server(
-    { name: "subcrew", version },
-    {
-      capabilities: {
-        tools: {},
-        prompts: {},
-        resources: {},
-        extensions: { [TASKS_EXTENSION]: {} },
-        tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } },
-      },
-      instructions: prompts.mcpInstructions,
-    },
-  );
+  const server = new sdk.Server(serverFace.info, {
+    capabilities: serverFace.capabilities,
+    instructions: serverFace.instructions,
+  });
   Object.assign(server, { onerror: serving.onError });
   server.setRequestHandler("tools/list", async () => ({ tools: (await serving.offers()).map(listed) }));
   server.setRequestHandler("tools/call", async ({ params }, context) => {
@@ -71,8 +61,8 @@ export function createServer(serving: SharedServer, era: Era): ProtocolServer {
 const listed = (offer: Offer) => ({
   name: offer.name,
   description: offer.description,
-  inputSchema: { ...offer.input, type: "object" as const },
-  ...(offer.output && { outputSchema: { ...offer.output, type: "object" as const } }),
+  inputSchema: { ...offer.input(), type: "object" as const },
+  ...(offer.output && { outputSchema: { ...offer.output(), type: "object" as const } }),
   annotations: {
     readOnlyHint: offer.readOnly,
     ...(!offer.readOnly && { destructiveHint: offer.openWorld }),

@@ -1,4 +1,4 @@
-import type { Readable, Writable } from "node:stream";
+import { PassThrough, type Readable, type Writable } from "node:stream";
 import type { Crew } from "../crew.ts";
 import type { DelegationTools } from "./delegated.ts";
 import { offersWith } from "./offers.ts";
@@ -32,7 +32,8 @@ export async function serveStdio(
   const sdk = await loadSdk();
   const office = createServerContext(crew, rules);
   const serving = { sdk, office, offers: () => offersWith({ delegation, full, readOnly }), onError };
-  const transport = new sdk.StdioServerTransport(input, output);
+  const lasting = outlasting(input);
+  const transport = new sdk.StdioServerTransport(lasting, output);
   const handle = sdk.serveStdio(({ era }) => createServer(serving, era), { transport, onerror: onError });
   const gone = new Promise<void>((resolve) => {
     const inner = transport.onclose;
@@ -41,11 +42,25 @@ export async function serveStdio(
       resolve();
     };
     Object.assign(transport, { onclose });
-    input.once("end", resolve).once("close", resolve);
+    lasting.once("end", resolve).once("close", resolve);
     output.once("close", resolve).once("error", () => resolve());
     if (signal.aborted) resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
   await gone;
   await Promise.all([handle.close(), office.runs.close("the MCP client disconnected")]);
+}
+
+/** How long what a program asked before it closed its end may take to be answered. */
+const LAST_ANSWERS_MS = 100;
+
+/** The same stream, which ends a moment later: the library answers nothing after the end of its input. */
+function outlasting(input: Readable): Readable {
+  const lasting = new PassThrough();
+  input.pipe(lasting, { end: false });
+  input.once("end", () => setTimeout(() => lasting.end(), LAST_ANSWERS_MS));
+  input.once("close", () => {
+    if (!input.readableEnded) lasting.end();
+  });
+  return lasting;
 }

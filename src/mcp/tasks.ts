@@ -1,9 +1,6 @@
 import type { RunStatus } from "../core/run/run-status.ts";
 import type { CallResult, Questions } from "./sdk.ts";
 
-/** Lets a client follow a run without waiting: tasks of the protocol, with the run's id. */
-export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
-
 /** Where a client of the earlier protocol finds the task that a result is of. */
 export const RELATED_TASK = "io.modelcontextprotocol/related-task";
 

@@ -100,6 +100,11 @@ const table: Readonly<Record<string, Row>> = {
       surface.print("The next message starts with this summary instead of the whole conversation.");
     },
   },
+  mcp: {
+    usage: "/mcp [SERVER]",
+    what: "your MCP servers, or the prompts of one; /mcp__SERVER__PROMPT [ARGUMENTS] sends one of them",
+    act: ([server], on) => showPrompts(server, on),
+  },
   permissions: {
     usage: "/permissions [remove N]",
     what: "the rules that you have approved for this project, or one rule less",
@@ -150,14 +155,16 @@ const COMPACT =
 /** Other names of commands. */
 const aliases: Readonly<Record<string, string>> = { new: "clear", quit: "exit" };
 
-/** The words that complete what begins with a slash. */
-export const slashNames: readonly string[] = Object.keys(table).map((name) => `/${name}`);
+/** The words that complete what begins with a slash; prompts of MCP servers once they were listed. */
+const names = Object.keys(table).map((name) => `/${name}`);
+export const slashNames: readonly string[] = names;
 
 /** Does what a line that begins with a slash says. True: the person wants to leave. */
 export async function runSlashCommand(line: string, on: Slash): Promise<boolean> {
   const [name = "", ...words] = line.slice(1).trim().split(/\s+/);
   const known = Object.hasOwn(aliases, name) ? aliases[name]! : name;
   const row = Object.hasOwn(table, known) ? table[known] : undefined;
+  if (!row && name.startsWith("mcp__")) return sendPrompt(name, words, on);
   if (!row) {
     const near = nearest(name, Object.keys(table));
     throw new CrewError(
@@ -167,6 +174,39 @@ export async function runSlashCommand(line: string, on: Slash): Promise<boolean>
     );
   }
   return (await row.act(words, on)) === true;
+}
+
+/** Lists the MCP servers, or the prompts of one, which is started for it. */
+async function showPrompts(server: string | undefined, { crew, surface }: Slash): Promise<void> {
+  const servers = Object.keys(crew.settings.config.mcpServers ?? {});
+  if (server === undefined)
+    return surface.print(
+      servers.length === 0
+        ? "No MCP servers are configured. `subcrew mcp import` imports those of other tools."
+        : `${servers.join("\n")}\n/mcp SERVER lists the prompts of one.`,
+    );
+  const { serverPrompts } = await import("../mcp/prompts.ts");
+  const prompts = await serverPrompts(server, crew);
+  for (const { command } of prompts) if (!names.includes(command)) names.push(command);
+  const lines = prompts.map(({ command, about, wants }) => {
+    const wanted = wants.map(({ name, required }) => (required ? ` ${name}` : ` [${name}]`)).join("");
+    return `${command}${wanted}${about === "" ? "" : `  ${about}`}`;
+  });
+  surface.print(lines.length === 0 ? `${server} offers no prompts.` : lines.join("\n"));
+}
+
+/** Sends a prompt of an MCP server as a message. */
+async function sendPrompt(name: string, words: readonly string[], { crew, talk, show }: Slash): Promise<boolean> {
+  const { promptIn, serverPromptText } = await import("../mcp/prompts.ts");
+  const wanted = promptIn(name);
+  if (!wanted)
+    throw new CrewError(
+      "BAD_INPUT",
+      `"/${name}" names no prompt.`,
+      "Write /mcp__SERVER__PROMPT; /mcp SERVER lists them.",
+    );
+  await show(await talk.say(await serverPromptText(wanted, words, crew)));
+  return false;
 }
 
 /** The commands that are the same as outside of a conversation. */

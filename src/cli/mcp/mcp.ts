@@ -1,4 +1,5 @@
 import { Option } from "commander";
+import type { GreetedStreams } from "../../mcp/start/greet.ts";
 import type { CliCommand } from "../base/command.ts";
 import { commaList, jsonOption, outputOptions, portNumber, runningOptions } from "../base/flags.ts";
 import { permissionOptions } from "../base/permission-flags.ts";
@@ -12,8 +13,57 @@ const placeOptions = (): Option[] => [
 ];
 const kept: ReadonlySet<string> = new Set(["--cwd", "--trust", "--unattended"]);
 
+const parts: NonNullable<CliCommand["commands"]> = {
+  list: {
+    description: "Lists the MCP servers that agents may use. None is started for it.",
+    options: [...placeOptions()],
+    examples: [["subcrew mcp list --json", "for a program"]],
+    act: async (_, flags) => (await import("./list.ts")).listServers(flags),
+  },
+  import: {
+    description:
+      "Takes MCP servers over from claude, codex, cursor, vscode, gemini or opencode, or from a file, into your settings.",
+    words: "[from]",
+    usage: "[TOOL|FILE]",
+    options: [yesOption(), ...placeOptions()],
+    examples: [
+      ["subcrew mcp import claude", "what .mcp.json here and ~/.claude.json hold"],
+      ["subcrew mcp import ./servers.json --yes", "from a file, without being asked"],
+    ],
+    act: async (words, flags) => (await import("./import.ts")).importServers(words, flags),
+  },
+  login: {
+    description:
+      "Logs in to an MCP server at an address, in your browser. Runs use the login and renew it by themselves.",
+    words: "[server]",
+    usage: "SERVER",
+    options: [new Option("--no-browser", "only print the address to open"), ...placeOptions()],
+    examples: [
+      ["subcrew mcp login sentry", "opens your browser and waits for you to come back"],
+      ["subcrew mcp login sentry --no-browser", "on a machine without a screen"],
+    ],
+    act: async (words, flags) => (await import("./login.ts")).login(words, flags),
+  },
+  logout: {
+    description: "Forgets the login to an MCP server, and takes it back there where that is possible.",
+    words: "[server]",
+    usage: "SERVER",
+    options: [...placeOptions()],
+    examples: [["subcrew mcp logout sentry", "as if you had never logged in"]],
+    act: async (words, flags) => (await import("./login.ts")).logout(words, flags),
+  },
+  trust: {
+    description: "Starts an MCP server, shows the tools it offers now, and asks whether these may be used.",
+    words: "[server]",
+    usage: "SERVER",
+    options: [yesOption(), ...placeOptions()],
+    examples: [["subcrew mcp trust github", "after its tools have changed"]],
+    act: async (words, flags) => (await import("./trust.ts")).trustServer(words, flags),
+  },
+};
+
 /** `subcrew mcp`: serves, prints how to set it up elsewhere, and looks after the servers that agents use. */
-export const mcp: CliCommand = {
+export const mcpCommand = (streams?: GreetedStreams): CliCommand => ({
   description:
     "Offers the agents of this folder to a coding tool over MCP, on standard input and output. Coding tools start it; the words after it are for people.",
   words: "[command]",
@@ -47,59 +97,12 @@ export const mcp: CliCommand = {
     ["subcrew mcp --http --port 7777", "for a tool that wants an address"],
     ["subcrew mcp --as Task", "with the delegation tools that some tools know already"],
   ],
-  commands: {
-    list: {
-      description: "Lists the MCP servers that agents may use. None is started for it.",
-      options: [...placeOptions()],
-      examples: [["subcrew mcp list --json", "for a program"]],
-      act: async (_, flags) => (await import("./list.ts")).listServers(flags),
-    },
-    import: {
-      description:
-        "Takes MCP servers over from claude, codex, cursor, vscode, gemini or opencode, or from a file, into your settings.",
-      words: "[from]",
-      usage: "[TOOL|FILE]",
-      options: [yesOption(), ...placeOptions()],
-      examples: [
-        ["subcrew mcp import claude", "what .mcp.json here and ~/.claude.json hold"],
-        ["subcrew mcp import ./servers.json --yes", "from a file, without being asked"],
-      ],
-      act: async (words, flags) => (await import("./import.ts")).importServers(words, flags),
-    },
-    login: {
-      description:
-        "Logs in to an MCP server at an address, in your browser. Runs use the login and renew it by themselves.",
-      words: "[server]",
-      usage: "SERVER",
-      options: [new Option("--no-browser", "only print the address to open"), ...placeOptions()],
-      examples: [
-        ["subcrew mcp login sentry", "opens your browser and waits for you to come back"],
-        ["subcrew mcp login sentry --no-browser", "on a machine without a screen"],
-      ],
-      act: async (words, flags) => (await import("./login.ts")).login(words, flags),
-    },
-    logout: {
-      description: "Forgets the login to an MCP server, and takes it back there where that is possible.",
-      words: "[server]",
-      usage: "SERVER",
-      options: [...placeOptions()],
-      examples: [["subcrew mcp logout sentry", "as if you had never logged in"]],
-      act: async (words, flags) => (await import("./login.ts")).logout(words, flags),
-    },
-    trust: {
-      description: "Starts an MCP server, shows the tools it offers now, and asks whether these may be used.",
-      words: "[server]",
-      usage: "SERVER",
-      options: [yesOption(), ...placeOptions()],
-      examples: [["subcrew mcp trust github", "after its tools have changed"]],
-      act: async (words, flags) => (await import("./trust.ts")).trustServer(words, flags),
-    },
-  },
+  commands: parts,
   notes: `Runs that a client starts are ordinary runs: \`subcrew ps\` lists them, \`subcrew inbox\` answers what they ask,
 and \`subcrew resume\` goes on with those that the client left behind.`,
   act: async ([unknown], flags) => {
-    if (unknown !== undefined) throw unknownCommand(unknown, Object.keys(mcp.commands ?? {}));
+    if (unknown !== undefined) throw unknownCommand(unknown, Object.keys(parts));
     if (flags.setup !== undefined) return (await import("./setup.ts")).printSetup(flags.setup);
-    return (await import("./serve.ts")).serveMcpCommand(flags);
+    return (await import("./serve.ts")).serveMcpCommand(flags, streams);
   },
-};
+});

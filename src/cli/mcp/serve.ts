@@ -3,6 +3,7 @@ import { defined } from "../../core/text/defined.ts";
 import type { Crew } from "../../crew.ts";
 import { openDelegation } from "../../doors/delegation.ts";
 import type { DelegationTools } from "../../mcp/delegated.ts";
+import type { GreetedStreams } from "../../mcp/start/greet.ts";
 import { terminalLine } from "../../core/view/words.ts";
 import { newToken, tokensIn } from "../a2a/token-file.ts";
 import type { Flags } from "../base/flags.ts";
@@ -10,7 +11,10 @@ import { crewFor } from "../launch/start.ts";
 import { onSignals } from "../terminal/signals.ts";
 
 /** Serves until the client goes or a signal comes. Standard output belongs to the protocol. */
-export async function serveMcpCommand(flags: Flags): Promise<number> {
+export async function serveMcpCommand(
+  flags: Flags,
+  { input, output }: Pick<GreetedStreams, "input" | "output"> = { input: process.stdin, output: process.stdout },
+): Promise<number> {
   if (!flags.http && (flags.host ?? flags.port ?? flags.tokenFile) !== undefined)
     throw new CrewError("BAD_INPUT", "--host, --port and --token-file require --http.", "Add --http.");
   dropPlaceholders(process.env);
@@ -35,7 +39,7 @@ export async function serveMcpCommand(flags: Flags): Promise<number> {
     if (flags.http) await overHttp(crew, flags, { ...rules, signal: stop.signal });
     else {
       const { serveStdio } = await import("../../mcp/stdio.ts");
-      await serveStdio(crew, { ...rules, input: process.stdin, output: process.stdout, signal: stop.signal });
+      await serveStdio(crew, { ...rules, input, output, signal: stop.signal });
     }
   } finally {
     signals.stop();

@@ -1,21 +1,15 @@
 import { showHidden } from "../../core/agent/hidden-characters.ts";
-import { CrewError, isCrewError, messageOf } from "../../core/schema/error.ts";
-import { passedEnv } from "../../core/secrets/pass-env.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
-import { describeServer, type McpServer } from "../../core/vocabulary/mcp-server.ts";
-import type { Crew } from "../../crew.ts";
-import { defined } from "../../core/text/defined.ts";
-import { createGuardedOpen } from "../../runtime/network/guarded-request.ts";
+import { describeServer } from "../../core/vocabulary/mcp-server.ts";
 import type { OfferedTool } from "../../tools/mcp/client.ts";
-import { openLogins } from "../../tools/mcp/logins.ts";
 import { openPins, type PinnedTool, toolHash } from "../../tools/mcp/pins.ts";
-import { startServer } from "../../tools/mcp/start.ts";
 import type { Flags } from "../base/flags.ts";
 import { crewFor } from "../launch/start.ts";
 import { confirm } from "../terminal/confirm.ts";
 import { homes } from "../base/home.ts";
 import { serverNamed } from "./named.ts";
+import { withServer } from "./with-server.ts";
 
 /** `subcrew mcp trust SERVER`: shows what a server offers now, and what is different since somebody agreed to it. */
 export async function trustServer([name = ""]: readonly string[], flags: Flags): Promise<number> {
@@ -23,7 +17,7 @@ export async function trustServer([name = ""]: readonly string[], flags: Flags):
   const server = serverNamed(name, crew);
   const pins = openPins(homes().state);
   const before = (await pins.read(name, server)) ?? [];
-  const now = await toolsOf(name, server, crew);
+  const now = await withServer({ name, definition: server, crew }, (session, signal) => session.tools(signal));
   const rows = statesOf(before, now);
   say(`${name}: ${describeServer(server)}`);
   for (const { tool, state } of rows) say(`${state.padEnd(8)}${tool.name}: ${firstLine(tool.description ?? "")}`);
@@ -58,43 +52,4 @@ function statesOf(
   });
   const gone = before.filter(({ name }) => !now.some((tool) => tool.name === name));
   return [...there, ...gone.map((tool) => ({ tool, state: "gone" as const }))];
-}
-
-async function toolsOf(name: string, definition: McpServer, { cwd, settings }: Crew): Promise<readonly OfferedTool[]> {
-  const signal = AbortSignal.timeout(60_000);
-  const { passEnv, network } = settings.config;
-  try {
-    const started = await startServer(
-      {
-        name,
-        definition,
-        run: "trust",
-        cwd,
-        passed: passedEnv(process.env, passEnv ?? []),
-        variables: process.env,
-        users: true,
-        over: signal,
-        logins: openLogins({ home: homes().state, learn: () => {} }),
-        open: createGuardedOpen(defined({ ...network }), {
-          env: process.env,
-        }),
-      },
-      signal,
-    );
-    try {
-      return await started.tools(signal);
-    } finally {
-      await started.close();
-    }
-  } catch (cause) {
-    if (isCrewError(cause)) throw cause;
-    throw new CrewError(
-      "WORKER_FAILED",
-      `The server "${name}" could not be used: ${messageOf(cause)}.`,
-      "Correct its definition with `subcrew config edit`.",
-      {
-        cause,
-      },
-    );
-  }
 }

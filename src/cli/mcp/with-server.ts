@@ -1,0 +1,51 @@
+import { CrewError, isCrewError, messageOf } from "../../core/schema/error.ts";
+import { passedEnv } from "../../core/secrets/pass-env.ts";
+import { defined } from "../../core/text/defined.ts";
+import type { McpServer } from "../../core/vocabulary/mcp-server.ts";
+import type { Crew } from "../../crew.ts";
+import { createGuardedOpen } from "../../runtime/network/guarded-request.ts";
+import type { McpSession } from "../../tools/mcp/client.ts";
+import { openLogins } from "../../tools/mcp/logins.ts";
+import { startServer } from "../../tools/mcp/start.ts";
+import { homes } from "../base/home.ts";
+
+type NamedServer = Readonly<{ name: string; definition: McpServer; crew: Pick<Crew, "cwd" | "settings"> }>;
+
+/** Starts a server of the settings for something that a person asked for, and ends it afterwards. */
+export async function withServer<T>(
+  { name, definition, crew: { cwd, settings } }: NamedServer,
+  use: (session: McpSession, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const signal = AbortSignal.timeout(60_000);
+  const { passEnv, network } = settings.config;
+  try {
+    const started = await startServer(
+      {
+        name,
+        definition,
+        run: "trust",
+        cwd,
+        passed: passedEnv(process.env, passEnv ?? []),
+        variables: process.env,
+        users: true,
+        over: signal,
+        logins: openLogins({ home: homes().state, learn: () => {} }),
+        open: createGuardedOpen(defined({ ...network }), { env: process.env }),
+      },
+      signal,
+    );
+    try {
+      return await use(started, signal);
+    } finally {
+      await started.close();
+    }
+  } catch (cause) {
+    if (isCrewError(cause)) throw cause;
+    throw new CrewError(
+      "WORKER_FAILED",
+      `The server "${name}" could not be used: ${messageOf(cause)}.`,
+      "Correct its definition with `subcrew config edit`.",
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,110 @@
+import { PassThrough, type Readable, Writable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
+import { isRecord } from "../../core/text/json.ts";
+import { serverFace } from "./server-face.ts";
+
+/** The streams that the server goes on with. */
+export type GreetedStreams = Readonly<{
+  input: Readable;
+  output: Writable;
+  /** Resolves when the first message was read, or soon: loading the server would delay the reply to it. */
+  heard: Promise<void>;
+}>;
+
+/** The revisions that begin with `initialize`, and for which the reply is the same but for their name. */
+const REVISIONS: ReadonlySet<unknown> = new Set(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]);
+/** A first message that is longer is left to the server. */
+const MOST_CHARACTERS = 100_000;
+/** How long the server waits for a first message before it is loaded: hosts send it at once. */
+const HEAR_MS = 50;
+
+/**
+ * Answers `initialize` before the rest of the program is loaded: hosts wait for it when they start, some of them under a second.
+ * The server gets the message, too, and its own reply to it is left out. A first message of another kind is left to the server.
+ */
+export function greet(input: Readable, output: Writable): GreetedStreams {
+  const rest = new PassThrough();
+  const decoder = new StringDecoder("utf8");
+  let first = "";
+  let isHeard = (): void => {};
+  const heard = new Promise<void>((resolve) => {
+    isHeard = resolve;
+    setTimeout(resolve, HEAR_MS).unref();
+  });
+  let keep = (chunk: Buffer): Buffer | string => chunk;
+  const hear = (chunk: Buffer): void => {
+    first += decoder.write(chunk);
+    const end = first.indexOf("\n");
+    if (end >= 0 || first.length > MOST_CHARACTERS) {
+      input.off("data", hear);
+      const asked = end < 0 ? undefined : initialization(first.slice(0, end));
+      if (asked) {
+        output.write(`${JSON.stringify({ result: replyTo(asked), jsonrpc: "2.0", id: asked.id })}\n`);
+        keep = withoutReply(asked.id);
+      }
+      input.pipe(rest);
+      isHeard();
+    }
+    rest.write(chunk);
+  };
+  input.on("data", hear);
+  input.once("end", () => rest.end()).once("close", () => rest.end());
+  const replies = new Writable({
+    write: (chunk: Buffer, _encoding, done) => {
+      const kept = keep(chunk);
+      if (kept.length === 0 || output.write(kept)) done();
+      else output.once("drain", done);
+    },
+  });
+  output.once("error", (error) => replies.destroy(error)).once("close", () => replies.destroy());
+  return { input: rest, output: replies, heard };
+}
+
+type Initialization = Readonly<{ id: string | number; revision: string }>;
+
+/** The request in a line, if it is one that the server would grant as it is. */
+function initialization(line: string): Initialization | undefined {
+  const { jsonrpc, method, id, params } = parsed(line);
+  if (jsonrpc !== "2.0" || method !== "initialize" || !isRecord(params)) return undefined;
+  if (typeof id !== "string" && !Number.isSafeInteger(id)) return undefined;
+  const { protocolVersion, capabilities, clientInfo, _meta } = params;
+  const isPlain = isRecord(capabilities) && isRecord(clientInfo) && _meta === undefined;
+  if (!isPlain || typeof clientInfo["name"] !== "string" || typeof clientInfo["version"] !== "string") return undefined;
+  return REVISIONS.has(protocolVersion) ? { id: id as string | number, revision: String(protocolVersion) } : undefined;
+}
+
+const replyTo = ({ revision }: Initialization): object => ({
+  protocolVersion: revision,
+  capabilities: serverFace.capabilities,
+  serverInfo: serverFace.info,
+  instructions: serverFace.instructions,
+});
+
+function parsed(line: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(line);
+    return isRecord(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+/** What is left of pieces of output without the first reply to a request. */
+function withoutReply(id: string | number): (chunk: Buffer) => Buffer | string {
+  const decoder = new StringDecoder("utf8");
+  let held = "";
+  let isPast = false;
+  return (chunk) => {
+    if (isPast) return chunk;
+    held += decoder.write(chunk);
+    let kept = "";
+    for (let end = held.indexOf("\n"); end >= 0 && !isPast; end = held.indexOf("\n")) {
+      const line = held.slice(0, end + 1);
+      held = held.slice(end + 1);
+      const message = parsed(line);
+      isPast = message["id"] === id && message["method"] === undefined;
+      if (!isPast) kept += line;
+    }
+    return isPast ? kept + held : kept;
+  };
+}
