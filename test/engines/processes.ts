@@ -164,7 +164,9 @@ function sceneOf(site: EngineSite): Scene {
     },
     tell: async (command) => {
       const ended = async () => {
-        const isOver = (await site.store.last(RUN))?.type === "run.ended";
+        // While it is owned, its owner still writes receipts.
+        const isOver =
+          (await site.store.owner(RUN)) === undefined && (await site.store.last(RUN))?.type === "run.ended";
         return isOver ? { done: false, text: "It has ended." } : undefined;
       };
       return (await site.store.post(RUN, command, { waitMs: 60_000, signal: never, ended }))?.done ?? false;

@@ -7,5 +7,4 @@ test.skipIf(process.platform !== "linux")(
   async () => {
     expect(await cycles(50, tempFolder())).toEqual({ orphans: 0, zombies: 0, descriptors: 0 });
   },
-  60_000,
 );
