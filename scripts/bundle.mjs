@@ -46,8 +46,9 @@ export async function bundleDoors(dir, modules) {
 
 /**
  * Bundles the command into `dir`. Chunks lie flat beside main.js, so that `../../package.json` means the same file in src/cli,
- * dist/cli and every chunk. What `--version` and a mistake need is one file; what nearly every command needs is another one,
- * since loading a hundred small ones takes longer than reading them; the rest is lazy chunks.
+ * dist/cli and every chunk. What `--version` and a mistake need is one file, what the process that
+ * finishes a quarantine needs besides is another, and what nearly every command needs is a third, since loading a hundred small
+ * ones takes longer than reading them; the rest is lazy chunks.
  *
  * @param {string} dir
  * @param {string} modules
@@ -60,6 +61,8 @@ export async function bundleCommand(dir, modules) {
   const input = { main: source("cli/main"), ...children };
   /** @type {Set<string>} */
   const base = new Set();
+  /** @type {Set<string>} */
+  const quarantine = new Set();
   /** @type {Set<string>} */
   const trunk = new Set();
   const optional = optionalPackages();
@@ -74,7 +77,7 @@ export async function bundleCommand(dir, modules) {
         await bundledAgents(modules),
         await mcpInstructions(modules),
         { name: "base", buildEnd: collectInto(base, input.main) },
-        { name: "base of children", buildEnd: collectInto(base, children["quarantine-child"]) },
+        { name: "quarantine", buildEnd: collectInto(quarantine, children["quarantine-child"]) },
         { name: "trunk", buildEnd: collectInto(trunk, source("cli/launch/start")) },
       ],
       logLevel: "silent",
@@ -83,7 +86,8 @@ export async function bundleCommand(dir, modules) {
       ...flatIn(dir),
       codeSplitting: {
         groups: [
-          { name: "base", test: (id) => base.has(id) && !Object.values(input).includes(id), priority: 2 },
+          { name: "base", test: (id) => base.has(id) && !Object.values(input).includes(id), priority: 3 },
+          { name: "quarantine", test: (id) => quarantine.has(id) && !Object.values(input).includes(id), priority: 2 },
           { name: "trunk", test: (id) => trunk.has(id), priority: 1 },
         ],
       },

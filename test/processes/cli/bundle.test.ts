@@ -17,7 +17,7 @@ function loadedWith(file: string, found = new Set<string>()): Set<string> {
 test("the start of the command loads little", () => {
   const files = [...loadedWith("main.js")];
   expect(files.length).toBeLessThan(6);
-  expect(files.reduce((bytes, file) => bytes + statSync(join(folder, file)).size, 0)).toBeLessThan(275_000);
+  expect(files.reduce((bytes, file) => bytes + statSync(join(folder, file)).size, 0)).toBeLessThan(180_000);
 });
 
 test("a command that looks at runs loads few files", () => {
