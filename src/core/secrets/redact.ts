@@ -23,48 +23,72 @@ export function createRedactor(secrets: readonly string[]): Redactor {
   const searchers = () => {
     const values = searcher([...words], []);
     const all = searcher([...words], secretPatterns);
-    const escaped = (given: string): Found[] => (words.size === 0 ? [] : escapedValues(given, values));
+    const escaped = (given: string): readonly Found[] =>
+      words.size === 0 || !MAY_ESCAPE.test(given) ? NOTHING : escapedValues(given, values);
     return {
       text: (given: string): string => masked(given, all(given), escaped(given)),
       known: (given: string): string => masked(given, values(given), escaped(given)),
     };
   };
   let now = searchers();
-  const text = (given: string): string => now.text(given);
+  // No secret is shorter, in whatever way it is escaped.
+  const text = (given: string): string => (given.length < SHORTEST_SECRET ? given : now.text(given));
+  /** The names of fields are the same in every event, so each is looked at once. */
+  let cleanNames = new Set<string>();
+  const nameOf = (given: string): string => {
+    if (cleanNames.has(given)) return given;
+    const clean = text(given);
+    if (clean === given && given.length <= LONGEST_NAME && cleanNames.size < MOST_NAMES) cleanNames.add(given);
+    return clean;
+  };
   return {
     text,
-    known: (given) => now.known(given),
-    deep: (value) => deep(value, text, 0) as typeof value,
+    known: (given) => (given.length < SHORTEST_SECRET ? given : now.known(given)),
+    deep: (value) => deep(value, { text, nameOf }, 0) as typeof value,
     learn: (more) => {
       const before = words.size;
       for (const form of more.flatMap(spellingsOf)) words.add(form);
-      if (words.size > before) now = searchers();
+      if (words.size === before) return;
+      now = searchers();
+      cleanNames = new Set();
     },
   };
 }
 
+/** The characters with which an escape begins. */
+const MAY_ESCAPE = /[%\\&]/;
+
+/** How many names of fields are remembered as clean, and how long they may be: a value may have any. */
+const MOST_NAMES = 1_000;
+const LONGEST_NAME = 100;
+
 /** Maximum nesting; a deeper value is redacted as one JSON text. */
 const DEEPEST = 100;
 
-function deep(value: unknown, redact: (text: string) => string, depth: number): unknown {
-  if (typeof value === "string") return redact(value);
+/** How strings are cleaned: values, and names of fields. */
+type Cleaning = Readonly<{ text(text: string): string; nameOf(name: string): string }>;
+
+function deep(value: unknown, clean: Cleaning, depth: number): unknown {
+  if (typeof value === "string") return clean.text(value);
   if (typeof value !== "object" || value === null) return value;
-  if (depth > DEEPEST) return redact(JSON.stringify(value));
+  if (depth > DEEPEST) return clean.text(JSON.stringify(value));
   if (Array.isArray(value)) {
     const given: readonly unknown[] = value;
     let changed: unknown[] | undefined;
-    for (const [at, inner] of given.entries()) {
-      const next = deep(inner, redact, depth + 1);
-      if (next !== inner) (changed ??= [...given])[at] = next;
+    for (let at = 0; at < given.length; at += 1) {
+      const next = deep(given[at], clean, depth + 1);
+      if (next !== given[at]) (changed ??= [...given])[at] = next;
     }
     return changed ?? given;
   }
   let changed: Record<string, unknown> | undefined;
-  for (const [key, inner] of Object.entries(value)) {
-    const name = redact(key);
-    const next = deep(inner, redact, depth + 1);
+  const fields = value as Record<string, unknown>;
+  for (const key of Object.keys(fields)) {
+    const inner = fields[key];
+    const name = clean.nameOf(key);
+    const next = deep(inner, clean, depth + 1);
     if (next === inner && name === key) continue;
-    changed ??= { ...(value as Record<string, unknown>) };
+    changed ??= { ...fields };
     if (name !== key) delete changed[key];
     changed[name] = next;
   }

@@ -1,11 +1,11 @@
-import { createHash } from "node:crypto";
+import { createHash, hash as hashOf } from "node:crypto";
 import { lstat, readlink } from "node:fs/promises";
 import type { Artifact } from "../../core/outcome/artifact.ts";
 import { openRegular } from "./regular-file.ts";
 
 /** The hash and size of a text. */
 export function artifactOf(text: string): Artifact {
-  return { hash: createHash("sha256").update(text).digest("hex"), bytes: Buffer.byteLength(text) };
+  return { hash: hashOf("sha256", text, "hex"), bytes: Buffer.byteLength(text) };
 }
 
 /** The hash and size of a file; of a link, those of its target's name. */

@@ -6,7 +6,7 @@ import { artifactOf } from "../disk/artifact-of.ts";
 import type { Disk } from "../disk/disk.ts";
 import { readRegularText } from "../disk/regular-file.ts";
 import { replaceFile, writeAtomic } from "../disk/write-atomic.ts";
-import { outputFileOf } from "./layout.ts";
+import { localPlace, outputFileOf } from "./layout.ts";
 
 /** Outputs in the folders of runs. */
 export type OutputFiles = Omit<RunOutputs, "local"> &
@@ -22,11 +22,11 @@ export function createOutputFiles(
   disk: Disk,
 ): OutputFiles {
   /** Outputs that the journal of a run of this process may not have yet, by run and path. */
-  const fresh = new Map<string, Map<string, string>>();
+  const fresh = new Map<string, Readonly<{ texts: Map<string, string>; outputs: string }>>();
   /** Files that a caller in this process was told of before there was an output. */
   const promised = new Set<string>();
   const recordedText = async (run: string, path: string): Promise<string | undefined> => {
-    const text = fresh.get(run)?.get(path);
+    const text = fresh.get(run)?.texts.get(path);
     if (text !== undefined) return whole(text);
     let found: string | undefined;
     try {
@@ -48,11 +48,20 @@ export function createOutputFiles(
       return artifactOf(whole(text));
     },
     recorded: async (run, path, text) => {
-      const texts = fresh.get(run) ?? new Map<string, string>();
-      fresh.set(run, texts.set(path, text));
-      const file = outputFileOf(folderOf(run), path, "output");
-      if (promised.delete(file) || disk.existsSync(file)) await replaceFile(file, whole(text), disk);
-      return artifactOf(whole(text));
+      const known = fresh.get(run);
+      const { texts, outputs } = known ?? {
+        texts: new Map<string, string>(),
+        outputs: localPlace(folderOf(run), "outputs"),
+      };
+      if (!known) fresh.set(run, { texts, outputs });
+      texts.set(path, text);
+      const ended = whole(text);
+      // Most runs have no file of an output, and then the folder is missing: one look, and no path is made.
+      if (path === "" || promised.size > 0 || disk.existsSync(outputs)) {
+        const file = outputFileOf(folderOf(run), path, "output");
+        if (promised.delete(file) || disk.existsSync(file)) await replaceFile(file, ended, disk);
+      }
+      return artifactOf(ended);
     },
     output: async (run, path, kind = "output") => {
       const kept = await keptText(outputFileOf(folderOf(run), path, kind), run, path);

@@ -24,6 +24,8 @@ export type ProviderHolds = Readonly<{
 export type ProbeClaim = Readonly<{ release(): Promise<void> }>;
 
 const LOOK_EVERY_MS = 250;
+/** A hold of another process is noticed after so long at the latest; those of this process at once. */
+const FREE_MS = 20;
 /** After this time without a result, a probe no longer keeps other tasks from asking. */
 const PROBE_MS = 120_000;
 
@@ -41,13 +43,19 @@ export function openProviderHolds(folder: string | undefined): ProviderHolds {
   const own = new Map<string, Hold>();
   const probing = new Set<string>();
   const looks = new Map<string, Promise<Hold | undefined>>();
+  /** Until when a key that was free is not looked at again. */
+  const freeUntil = new Map<string, number>();
   const fileOf = (key: string): string => join(folder ?? "", `${key}.json`);
 
   const look: ProviderHolds["look"] = async (key) => {
     const kept = own.get(key);
     if (kept) return parseHold(JSON.stringify(kept), Date.now());
-    // Synchronous, because it runs before every request: a direct call takes microseconds, one through the thread pool a hundred.
-    if (folder === undefined || !existsSync(fileOf(key))) return undefined;
+    if (folder === undefined || performance.now() < (freeUntil.get(key) ?? 0)) return undefined;
+    // Synchronous, because it runs before requests: a direct call takes microseconds, one through the thread pool a hundred.
+    if (!existsSync(fileOf(key))) {
+      freeUntil.set(key, performance.now() + FREE_MS);
+      return undefined;
+    }
     const text = await readRegularText(fileOf(key)).catch(() => undefined);
     return text === undefined ? undefined : parseHold(text, Date.now());
   };
@@ -65,6 +73,7 @@ export function openProviderHolds(folder: string | undefined): ProviderHolds {
     look,
     lookLater,
     put: async (key, change) => {
+      freeUntil.delete(key);
       const hold = change(await look(key));
       try {
         if (folder === undefined) throw new Error("nowhere to keep it");
@@ -74,6 +83,7 @@ export function openProviderHolds(folder: string | undefined): ProviderHolds {
       } catch {
         own.set(key, hold);
       }
+      freeUntil.delete(key); // looks before the file was there may have set it
     },
     lift: async (key) => {
       own.delete(key);
