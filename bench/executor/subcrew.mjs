@@ -65,7 +65,7 @@ export function start(plan, { perform, concurrency = 8, journal = inMemory, resu
         context: "",
         compile,
         parameters: { concurrency, maxTimeMs: MAX_TIME_MS },
-        ...(resume && { takesUp: { retryFailed: false } }),
+        ...(resume && { resume: { retryFailed: false } }),
       },
       it,
     ),

@@ -27,7 +27,7 @@ const call = (n) => {
   const piece = (/** @type {string} */ part) => chunk({ tool_calls: [{ index: 0, function: { arguments: part } }] });
   return head + chunk({ tool_calls: [begun] }) + piece(args.slice(0, 9)) + piece(args.slice(9)) + tail("tool_calls");
 };
-const calls = Array.from({ length: 400 }, (_, n) => call(n));
+const calls = Array.from({ length: 1_000 }, (_, n) => call(n));
 const TOOL_RESULT = Buffer.from('"role":"tool"');
 const STREAM = { "content-type": "text/event-stream", "cache-control": "no-cache" };
 

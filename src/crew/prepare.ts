@@ -343,7 +343,7 @@ async function carriers(
       text: `A command was interrupted and left a file behind: ${text}.`,
     })),
     gone: async () => {
-      await Promise.all([lingering.gone(), world.peers?.end(), reuse.settled()]);
+      await Promise.all([lingering.gone(), world.peers?.end()]);
       await Promise.all([isolate.sweep(recorded !== undefined), outfit.finishCommands()]);
     },
   };

@@ -83,6 +83,9 @@ export const facts = {
     model: text,
     definition: z.record(text, z.unknown()).optional().describe("the definition, once per process"),
     rights: z.array(text).optional().describe("the tools it has"),
+    reuse: text
+      .optional()
+      .describe("a digest of everything that its result depends on, besides the files that it reads"),
   }),
   "node.waiting": fact("A task waits for files that other tasks may change.", {
     for: z.array(z.strictObject({ task: text, files: z.array(text) })),

@@ -133,6 +133,8 @@ export type Fact =
       /** The agent that `hash` was computed from. A process records it with the first event that has this hash. */
       definition?: Agent;
       rights?: readonly string[];
+      /** The key by which a later run finds the result of this task. */
+      reuse?: string;
     }
   /** A task waits for files that other tasks hold. */
   | { type: "node.waiting"; for: readonly Readonly<{ task: string; files: readonly string[]; run?: string }>[] }

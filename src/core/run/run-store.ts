@@ -192,12 +192,12 @@ export type LeaseOptions = Readonly<{
 /** A task whose lease overlaps; `run`: it belongs to another run. */
 export type LeaseBlocker = Readonly<{ task: string; files: readonly string[]; run?: string }>;
 
-/** The index of results that later runs can reuse. The records of the runs have the results themselves. */
+/** Results that later runs can reuse, by the keys in the records of the runs. */
 export type ReusableResults = Readonly<{
-  /** The results for a key, oldest first. */
+  /** The tasks that were begun with a key, oldest first. */
   reusable(key: string): Promise<readonly IndexedResult[]>;
-  /** Adds a result; a failure to write is ignored, because the work can be done again. */
-  addReusable(entry: IndexedResult): Promise<void>;
+  /** Adds a result to an index, where the store has one; a failure to write is ignored, because the work can be done again. */
+  addReusable?(entry: IndexedResult): Promise<void>;
 }>;
 
 /** Location of a reusable result. */

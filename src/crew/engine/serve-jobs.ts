@@ -182,7 +182,7 @@ async function perform(
       reuse,
     })(call, context);
   } finally {
-    await Promise.all([lingering.gone(), world.peers?.end(), reuse.settled()]);
+    await Promise.all([lingering.gone(), world.peers?.end()]);
   }
 }
 

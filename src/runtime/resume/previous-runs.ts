@@ -261,10 +261,10 @@ function chosen(
   return withAuthOf(recorded.definition, found);
 }
 
-/** Records agent and permissions of a task, so that resuming never widens them. */
+/** Records agent and permissions of a task, so that resuming never widens them; and the key of its result. */
 export function recordAgent(
   { call, rights, tools, model }: Assignment,
-  { roster, earlier }: { roster: Roster; earlier: PreviousRuns },
+  { roster, earlier, reuse }: { roster: Roster; earlier: PreviousRuns; reuse: string | undefined },
   emit: PerformContext["emit"],
 ): void {
   const name = agentNameOf(call.task, roster);
@@ -274,13 +274,14 @@ export function recordAgent(
   const allowed = [...new Set(may.map((tool) => rightTo(rights, tool)))];
   const hash = agentHash(definition, allowed);
   const before = earlier.agents.at(call.path);
-  if (before?.hash === hash && before.model === model.ref) return;
+  if (before?.hash === hash && before.model === model.ref && before.reuse === reuse) return;
   emit({
     type: "agent.resolved",
     agent: name,
     hash,
     model: model.ref,
     ...(!earlier.told.has(hash) && { definition: withoutAuth(definition), rights: allowed }),
+    ...(reuse !== undefined && { reuse }),
   });
   earlier.told.add(hash);
 }

@@ -1,10 +1,17 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Agent } from "../../core/agent/agent.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { stableText } from "../../core/text/stable-text.ts";
 
 /** An agent as recorded by a run: its definition, its tools and its model. */
-export type RecordedAgent = Readonly<{ hash: string; definition: Agent; rights: readonly string[]; model: string }>;
+export type RecordedAgent = Readonly<{
+  hash: string;
+  definition: Agent;
+  rights: readonly string[];
+  model: string;
+  /** The key of the result of its task. */
+  reuse?: string | undefined;
+}>;
 
 /** The agents in a journal. */
 export type RecordedAgents = Readonly<{
@@ -16,16 +23,16 @@ export type RecordedAgents = Readonly<{
 
 /** Collects the recorded agents from the events of a run. */
 export function recordedAgents(events: readonly KeptEvent[]): RecordedAgents {
-  const known = new Map<string, Omit<RecordedAgent, "model">>();
+  const known = new Map<string, Omit<RecordedAgent, "model" | "reuse">>();
   const paths = new Map<string, RecordedAgent>();
   const names = new Map<string, RecordedAgent>();
   for (const event of events) {
     if (event.type !== "agent.resolved") continue;
-    const { hash, definition, rights, model } = event;
+    const { hash, definition, rights, model, reuse } = event;
     if (definition && rights) known.set(hash, { hash, definition, rights });
     const agent = known.get(hash);
     if (!agent) continue;
-    paths.set(event.path, { ...agent, model });
+    paths.set(event.path, { ...agent, model, reuse });
     names.set(event.agent, { ...agent, model });
   }
   return { at: (path) => paths.get(path), named: (name) => names.get(name) };
@@ -33,7 +40,12 @@ export function recordedAgents(events: readonly KeptEvent[]): RecordedAgents {
 
 /** Hash of an agent with its permissions, without its file path. */
 export function agentHash(definition: Agent, rights: readonly string[]): string {
-  return sha256(`{"definition":${essenceText(definition)},"rights":${stableText([...rights].toSorted())}}`);
+  const known = hashes.get(definition) ?? new Map<string, string>();
+  hashes.set(definition, known);
+  const sorted = stableText([...rights].toSorted());
+  const hash = known.get(sorted) ?? sha256(`{"definition":${essenceText(definition)},"rights":${sorted}}`);
+  known.set(sorted, hash);
+  return hash;
 }
 
 /** True when the agent has changed since it was recorded. */
@@ -43,6 +55,7 @@ export function isChanged(before: Agent, now: Agent): boolean {
 
 /** Agents are never changed, and all tasks of one agent have the same object. */
 const texts = new WeakMap<Agent, string>();
+const hashes = new WeakMap<Agent, Map<string, string>>();
 
 function essenceText(agent: Agent): string {
   const text = texts.get(agent) ?? stableText(essence(agent));
@@ -52,7 +65,7 @@ function essenceText(agent: Agent): string {
 
 /** A content hash in hex. */
 export function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return hash("sha256", text, "hex");
 }
 
 /** The recorded form of an agent: without credentials of remote agents. */

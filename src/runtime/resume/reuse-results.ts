@@ -4,7 +4,7 @@ import type { Outcome } from "../../core/outcome/outcome.ts";
 import { isFinishTool, permit } from "../../core/policy/permit.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { historyOf } from "../../core/run/history.ts";
-import type { IndexedResult, RunStore } from "../../core/run/run-store.ts";
+import type { RunStore } from "../../core/run/run-store.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
@@ -17,10 +17,8 @@ import { sha256 } from "./recorded-agent.ts";
 export type Reuse = Readonly<{
   /** The result of an earlier task with the same input and unchanged files; `undefined` when there is none. */
   find(key: string, assignment: Assignment, context: PerformContext): Promise<Outcome | undefined>;
-  /** Registers a reusable result, to be written when the run settles. */
-  add(key: string, task: Readonly<{ run: string; path: string }>): void;
-  /** Writes what was registered; resolves once other processes can find it. */
-  settled(): Promise<void>;
+  /** Tells a store that has an index of results about one. */
+  add(key: string, task: Readonly<{ run: string; path: string }>): Promise<void>;
 }>;
 
 /** Reuse in a store. `always`: whatever an agent says about it, as with --reuse. */
@@ -32,23 +30,22 @@ export function createReuse(
     clock,
   }: { always: boolean; readonly redact: (text: string) => string; readonly clock: () => number },
 ): Reuse {
-  const fresh: IndexedResult[] = []; // written together when the run ends: a run that is killed has fewer results to offer
   return {
     find: async (key, assignment, context) => {
       const { cacheMs } = assignment.agent;
       const cached = cacheMs !== undefined && isReadOnly(assignment) ? cacheMs : undefined;
       if (!always && cached === undefined) return undefined;
-      for (const { run, path, at } of [...(await store.reusable(key))].reverse()) {
+      for (const { run, path } of [...(await store.reusable(key))].reverse()) {
         if (run === assignment.call.run) continue;
-        if (!always && clock() - at > (cached ?? 0)) return undefined; // those before it are older still
-        const found = await resultOf(store, { run, path });
+        const found = await resultOf(store, { run, path }, key);
+        if (found && !always && clock() - found.endedAt > (cached ?? 0)) return undefined; // those before it are older still
         if (
           !found ||
           !(await readsTheSame(found.events, {
             assignment,
             context,
             redact,
-            network: cached !== undefined && clock() - at <= cached,
+            network: cached !== undefined && clock() - found.endedAt <= cached,
           }))
         )
           continue;
@@ -63,15 +60,30 @@ export function createReuse(
       }
       return undefined;
     },
-    add: (key, { run, path }) => {
-      fresh.push({ key, run, path, at: clock() });
-    },
-    settled: async () => void (await Promise.all(fresh.splice(0).map((entry) => store.addReusable(entry)))),
+    add: async (key, { run, path }) => store.addReusable?.({ key, run, path, at: clock() }),
   };
 }
 
 /** Key of a result: definition, input, instructions of the project, model, tools and folder, without the files it read. */
-export function reuseKey({
+export function reuseKey(assignment: Assignment): string {
+  const key = keys.get(assignment) ?? keyOf(assignment);
+  keys.set(assignment, key);
+  return key;
+}
+
+/** A key is recorded when its task begins and asked for again when a result is looked for. */
+const keys = new WeakMap<Assignment, string>();
+/** Agents are never changed, and all tasks of one agent have the same object. */
+const definitions = new WeakMap<Agent, string>();
+
+function definitionText(agent: Agent): string {
+  const { source: _source, documentation: _documentation, cacheMs: _cache, ...definition }: Agent = agent;
+  const text = definitions.get(agent) ?? stableText(definition);
+  definitions.set(agent, text);
+  return text;
+}
+
+function keyOf({
   call,
   agent,
   rights,
@@ -85,28 +97,27 @@ export function reuseKey({
   toolContext,
   access,
 }: Assignment): string {
-  const { source: _source, documentation: _documentation, cacheMs: _cache, ...definition }: Agent = agent;
   const allowed = [...tools.keys()].filter((tool) => permit(rights, tool).allowed).toSorted();
   const { inputs, acceptSchema, acceptCommand } = call.task;
   return sha256(
-    stableText({
-      definition,
-      allowed,
-      model: model.ref,
-      completion,
-      schema,
-      prompt,
-      images: call.task.images,
-      projectInstructions,
-      inputs,
-      acceptSchema,
-      acceptCommand,
-      before: call.before,
-      fork: call.fork && { system: call.fork.system, tools: call.fork.tools },
-      policy: access?.policy(),
-      maxTurns: limits.maxTurns,
-      cwd: toolContext.cwd,
-    }),
+    definitionText(agent) +
+      stableText({
+        allowed,
+        model: model.ref,
+        completion,
+        schema,
+        prompt,
+        images: call.task.images,
+        projectInstructions,
+        inputs,
+        acceptSchema,
+        acceptCommand,
+        before: call.before,
+        fork: call.fork && { system: call.fork.system, tools: call.fork.tools },
+        policy: access?.policy(),
+        maxTurns: limits.maxTurns,
+        cwd: toolContext.cwd,
+      }),
   );
 }
 
@@ -122,11 +133,17 @@ function isReadOnly({ agent, tools, rights }: Assignment): boolean {
 type Found = Pick<Outcome, "usage" | "cost"> &
   Readonly<{ outcome: Outcome; events: readonly KeptEvent[]; endedAt: number }>;
 
-async function resultOf(store: RunStore, { run, path }: { run: string; path: string }): Promise<Found | undefined> {
+/** The result of a task, if it was begun with this key the last time. */
+async function resultOf(
+  store: RunStore,
+  { run, path }: { run: string; path: string },
+  key: string,
+): Promise<Found | undefined> {
   const { events } = await store.readWhole(run).catch(() => ({ events: [] }));
   const history = historyOf(events);
   const outcome = history.ended(path);
-  if (outcome?.status !== "ok") return undefined;
+  const begun = events.findLast((event) => event.type === "agent.resolved" && event.path === path);
+  if (outcome?.status !== "ok" || begun?.type !== "agent.resolved" || begun.reuse !== key) return undefined;
   const endedAt = events.findLast((event) => event.type === "node.ended" && event.path === path)?.at ?? 0;
   const { output, data, model, usage, cost } = outcome;
   return {
@@ -139,9 +156,10 @@ async function resultOf(store: RunStore, { run, path }: { run: string; path: str
 
 /**
  * Events that prevent reuse: a person answered, or something was refused or cut short, so that the
- * same task may now have another result.
+ * same task may now have another result; or the result was itself reused, and its reads are recorded elsewhere.
  */
 const UNREPEATABLE: ReadonlySet<string> = new Set([
+  "node.reused",
   "message.sent",
   "gate.answered",
   "tool.denied",

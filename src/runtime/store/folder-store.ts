@@ -15,9 +15,17 @@ import { openJournal } from "./journal.ts";
 import { readForResume } from "./read-journal.ts";
 import { firstEvent, lastEvent } from "./journal-ends.ts";
 import { journalPieces } from "./read-journal.ts";
-import { documentFile, leasesFile, localPlace, resultsFile, runFolder, runsFolder, STARTING_FILE } from "./layout.ts";
+import {
+  documentFile,
+  leasesFile,
+  localPlace,
+  oldResultsFile,
+  runFolder,
+  runsFolder,
+  STARTING_FILE,
+} from "./layout.ts";
 import { leaseFile } from "../leases/lease-file.ts";
-import { openIndex } from "./result-index.ts";
+import { openResults } from "./recorded-results.ts";
 import { createOutputFiles } from "./output-files.ts";
 import { ownerOf } from "./run-claim.ts";
 import { RUN_ID } from "./run-id.ts";
@@ -39,7 +47,6 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
     return dated.toSorted((a, b) => b.at - a.at || (a.name < b.name ? -1 : 1)).map(({ name }) => name);
   };
   const starting = (run: string): string => join(folderOf(run), STARTING_FILE);
-  const index = openIndex(resultsFile(home));
   const outputs = createOutputFiles(folderOf, (run) => eventsOf(folderOf(run)), disk);
   return {
     list,
@@ -107,8 +114,7 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
     lease: createWorkspaceLeases(
       leaseFile(leasesFile(home), async (run) => (await ownerOf(folderOf(run)))?.host !== undefined),
     ),
-    reusable: index.find,
-    addReusable: index.add,
+    reusable: openResults(home),
     remove: async (run) => {
       const folder = folderOf(run);
       // Renamed first, so that a partly deleted run is never listed.
@@ -117,7 +123,7 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
       await rename(folder, gone);
       await rm(gone, { recursive: true, force: true });
     },
-    sweep: async () => index.trim(new Set(await list())),
+    sweep: async () => rm(oldResultsFile(home), { force: true }),
   };
 }
 

@@ -20,8 +20,8 @@ export const runFolder = (home: string, run: string): string => join(home, "runs
 /** The folder of all runs. */
 export const runsFolder = (home: string): string => join(home, "runs");
 
-/** The index of reusable results. */
-export const resultsFile = (home: string): string => join(home, "results.jsonl");
+/** An index of reusable results that earlier versions wrote. */
+export const oldResultsFile = (home: string): string => join(home, "results.jsonl");
 
 /** The leases of all runs. */
 export const leasesFile = (home: string): string => join(home, "leases.json");

@@ -30,7 +30,6 @@ type MemoryRun = {
 /** Runs in the memory of this process, for crews without a home folder and for tests. They end with the process. */
 export function createMemoryStore(clock: () => number = Date.now): RunStore {
   const runs = new Map<string, MemoryRun>();
-  const results: IndexedResult[] = [];
   let leases: readonly LeaseEntry[] = [];
   const made = (run: string): MemoryRun => {
     const known = runs.get(run);
@@ -181,11 +180,18 @@ export function createMemoryStore(clock: () => number = Date.now): RunStore {
       change: async (make) => void (leases = make(leases)),
       sign: async (entry) => entry,
     }),
-    reusable: async (key) => results.filter((entry) => entry.key === key && runs.has(entry.run)),
-    addReusable: async (entry) => void results.push(entry),
+    reusable: async (key) =>
+      [...runs]
+        .flatMap(([run, { events }]) => events.flatMap((event): IndexedResult[] => resultOf(event, run, key)))
+        .toSorted((one, other) => one.at - other.at),
     remove: async (run) => void runs.delete(run),
-    sweep: async () => void results.splice(0, results.length, ...results.filter(({ run }) => runs.has(run))),
+    sweep: async () => {},
   };
+}
+
+function resultOf(event: KeptEvent, run: string, key: string): IndexedResult[] {
+  if (event.type !== "agent.resolved" || event.reuse !== key) return [];
+  return [{ key, run, path: event.path, at: event.at }];
 }
 
 function ring({ bells }: MemoryRun): void {

@@ -55,7 +55,10 @@ export async function* journalPieces(folder: string): AsyncGenerator<JournalCont
  * The bytes of a journal in whole lines. The last line is kept back until the end of the file is seen: only there
  * it may be incomplete. The bytes are valid until the next ones are asked for.
  */
-async function* linesIn(folder: string, disk: Disk): AsyncGenerator<Readonly<{ bytes: Buffer; isEnd: boolean }>, void> {
+export async function* linesIn(
+  folder: string,
+  disk: Disk,
+): AsyncGenerator<Readonly<{ bytes: Buffer; isEnd: boolean }>, void> {
   const file = await disk.openToRead(join(folder, JOURNAL_FILE));
   try {
     let buffer: Buffer = Buffer.allocUnsafe(PIECE_BYTES);

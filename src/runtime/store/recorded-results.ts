@@ -1,88 +1,62 @@
-import { stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
 import type { IndexedResult, ReusableResults } from "../../core/run/run-store.ts";
-import { appendRegularSync, readRegularFile } from "../disk/regular-file.ts";
-import { isRecord } from "../../core/text/json.ts";
-import { writeAtomic } from "../disk/write-atomic.ts";
+import { machineDisk } from "../disk/disk.ts";
+import { decodeBytes, LINE_END } from "./journal-line.ts";
+import { JOURNAL_FILE, runFolder, runsFolder } from "./layout.ts";
+import { linesIn } from "./read-journal.ts";
+import { RUN_ID } from "./run-id.ts";
 
-/** The index of reusable results in a file. It only helps to find things: the journals have the results. */
-export function openIndex(file: string): Readonly<{
-  find: ReusableResults["reusable"];
-  add: ReusableResults["addReusable"];
-  trim(runs: ReadonlySet<string>): Promise<void>;
-}> {
-  let known: { of: string; entries: ReturnType<typeof readIndex> } | undefined;
-  return {
-    find: async (key) => {
-      const { mtimeMs, size } = await stat(file).catch(() => ({ mtimeMs: 0, size: 0 }));
-      const of = `${mtimeMs} ${size}`;
-      if (known?.of !== of) known = { of, entries: readIndex(file) };
-      return (await known.entries).get(key) ?? [];
-    },
-    add: createIndexWriter(file),
-    trim: (runs) => trimIndex(file, runs),
+/** What is known of the journal of one run: the keys of its tasks, while it has this size. */
+type LookedAt = Readonly<{ size: number; hasEnded: boolean; entries: readonly IndexedResult[] }>;
+
+/** How many journals are read at once. */
+const TOGETHER = 16;
+
+/**
+ * Finds results by their keys in the journals of all runs. A run writes nothing for this besides its own records; who asks reads each
+ * journal once, and again only when it has grown. Of most journals only a few records are decoded.
+ */
+export function openResults(home: string): ReusableResults["reusable"] {
+  const looked = new Map<string, LookedAt>();
+  const look = async (run: string): Promise<void> => {
+    const known = looked.get(run);
+    if (known?.hasEnded) return;
+    const folder = runFolder(home, run);
+    const size = (await stat(join(folder, JOURNAL_FILE)).catch(() => undefined))?.size;
+    if (size === undefined || size === known?.size) return;
+    const found = await resultsIn(folder, run).catch(() => undefined); // a damaged journal has no results
+    looked.set(run, { size, ...(found ?? { hasEnded: false, entries: [] }) });
+  };
+  return async (key) => {
+    const runs = (await readdir(runsFolder(home)).catch(() => [])).filter((name) => RUN_ID.test(name));
+    for (let at = 0; at < runs.length; at += TOGETHER) await Promise.all(runs.slice(at, at + TOGETHER).map(look));
+    return runs
+      .flatMap((run) => (looked.get(run)?.entries ?? []).filter((entry) => entry.key === key))
+      .toSorted((one, other) => one.at - other.at);
   };
 }
 
-/** Every entry of an index by its key, oldest first. */
-export async function readIndex(file: string): Promise<ReadonlyMap<string, readonly IndexedResult[]>> {
-  const entries = new Map<string, IndexedResult[]>();
-  for (const line of await linesOf(file)) {
-    const entry = entryIn(line);
-    if (!entry) continue;
-    const known = entries.get(entry.key);
-    if (known) known.push(entry);
-    else entries.set(entry.key, [entry]);
-  }
-  return entries;
-}
+/** In a record the quotes of a text are escaped, so this is a field. */
+const FIELD = Buffer.from('"reuse":"');
 
-/** Adds entries to an index: those that come in one turn are written together. */
-function createIndexWriter(file: string): ReusableResults["addReusable"] {
-  let waiting = "";
-  let writing: Promise<void> | undefined;
-  const write = async (): Promise<void> => {
-    await Promise.resolve(); // until then others may come
-    const lines = waiting;
-    waiting = "";
-    writing = undefined;
-    try {
-      appendRegularSync(file, lines);
-    } catch {
-      // The journals have the results; the next task does the work again.
+async function resultsIn(folder: string, run: string): Promise<Omit<LookedAt, "size">> {
+  const entries: IndexedResult[] = [];
+  let hasEnded = false;
+  for await (const { bytes, isEnd } of linesIn(folder, machineDisk)) {
+    for (let at = bytes.indexOf(FIELD); at >= 0; ) {
+      const end = lineEnd(bytes, at);
+      const event = decodeBytes(bytes.subarray(bytes.lastIndexOf(LINE_END, at) + 1, end))?.event;
+      if (event?.type === "agent.resolved" && event.reuse !== undefined)
+        entries.push({ key: event.reuse, run, path: event.path, at: event.at });
+      at = bytes.indexOf(FIELD, end);
     }
-  };
-  return (entry) => {
-    waiting += `${JSON.stringify(entry)}\n`;
-    return (writing ??= write());
-  };
-}
-
-/** Removes entries of deleted runs and invalid lines. */
-async function trimIndex(file: string, runs: ReadonlySet<string>): Promise<void> {
-  const lines = await linesOf(file);
-  const kept = lines.filter((line) => runs.has(entryIn(line)?.run ?? ""));
-  if (kept.length < lines.length) await writeAtomic(file, kept.map((line) => `${line}\n`).join(""));
-}
-
-async function linesOf(file: string): Promise<string[]> {
-  return (
-    await readRegularFile(file)
-      .then(String)
-      .catch(() => "")
-  )
-    .split("\n")
-    .filter((line) => line !== "");
-}
-
-function entryIn(line: string): IndexedResult | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    if (!isRecord(value)) return undefined;
-    const { key, run, path, at } = value;
-    return typeof key === "string" && typeof run === "string" && typeof path === "string" && typeof at === "number"
-      ? { key, run, path, at }
-      : undefined;
-  } catch {
-    return undefined; // half a line, or none
+    if (isEnd) hasEnded = bytes.lastIndexOf('"type":"run.ended"') > bytes.lastIndexOf(LINE_END, -2);
   }
+  return { entries, hasEnded };
+}
+
+function lineEnd(bytes: Buffer, from: number): number {
+  const end = bytes.indexOf(LINE_END, from);
+  return end < 0 ? bytes.length : end;
 }

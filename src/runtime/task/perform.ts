@@ -96,7 +96,11 @@ const canChangeSomething = ({ tools, rights }: Assignment): boolean =>
 async function resolveAgent(call: Call, world: World, context: PerformContext): Promise<Assignment | FailedOutcome> {
   const assignment = await assign(call, world, context.emit);
   if (world.earlier && !("status" in assignment))
-    recordAgent(assignment, { roster: world.roster, earlier: world.earlier }, context.emit);
+    recordAgent(
+      assignment,
+      { roster: world.roster, earlier: world.earlier, reuse: world.reuse && reuseKey(assignment) },
+      context.emit,
+    );
   return assignment;
 }
 
@@ -118,7 +122,7 @@ async function runAgent(assignment: Assignment, world: World, context: NotingCon
     const handedIn = await accepted(await world.runner(assignment, context), call, world);
     context.note(handedIn);
     const outcome = await acceptance(handedIn, assignment, context);
-    if (key !== undefined && outcome.status === "ok") world.reuse?.add(key, call);
+    if (key !== undefined && outcome.status === "ok") await world.reuse?.add(key, call);
     return ended(outcome);
   } finally {
     release?.();

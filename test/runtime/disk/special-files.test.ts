@@ -14,7 +14,7 @@ import { alone } from "../../../src/runtime/disk/file-lock.ts";
 import { ownerOf } from "../../../src/runtime/store/run-claim.ts";
 import { openTrust } from "../../../src/runtime/settings/trust.ts";
 import { openJournal } from "../../../src/runtime/store/journal.ts";
-import { openIndex, readIndex } from "../../../src/runtime/store/result-index.ts";
+import { openResults } from "../../../src/runtime/store/recorded-results.ts";
 import { createFolderStore } from "../../../src/runtime/store/folder-store.ts";
 import { firstEvent, lastEvent } from "../../../src/runtime/store/journal-ends.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
@@ -29,12 +29,7 @@ test.each<[name: string, file: string, read: (folder: string, file: string) => u
   ["the script of a model", "x.json", (folder) => createScriptReader(folder)("x.json")],
   ["settings that are changed", "config.yaml", (_, file) => readConfigFile(file)],
   ["granted trust", "trust.json", (_, file) => openTrust(file).granted("/p")],
-  ["the index of results", "results.jsonl", (_, file) => readIndex(file)],
-  [
-    "the index of results that grows",
-    "r.jsonl",
-    (_, file) => openIndex(file).add({ key: "k", run: "r", path: "p", at: 0 }),
-  ],
+  ["the folder of the runs", "runs", (folder) => openResults(folder)("k")],
   ["a journal that is opened", "journal.jsonl", (folder) => openJournal(folder, { kept: () => {}, lost: () => {} })],
   ["the first record", "journal.jsonl", (folder) => firstEvent(folder)],
   ["the last record", "journal.jsonl", (folder) => lastEvent(folder)],

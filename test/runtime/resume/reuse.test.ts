@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
@@ -177,19 +177,30 @@ test("two agents that are asked the same have results of their own", async () =>
   expect((await run({ agent: other, turns: [] })).output).toBe("second");
 });
 
-test("what is collected is forgotten: the list of results names only runs that are there", async () => {
+test("a run that did not ask for reuse offers its result, and writes nothing for it besides its journal", async () => {
+  const { run, home } = fresh();
+  const first = await run({ reuse: false });
+  expect(readdirSync(home)).not.toContain("results.jsonl");
+  expect(await run({ turns: ["never asked"] })).toMatchObject({ asked: 0, reused: { from: `${first.id}/scout` } });
+});
+
+test("a reused result is traced to the task that made it, and is not used once a file has changed that this one read", async () => {
+  const { run, cwd } = fresh();
+  const first = await run();
+  await run({ turns: [] });
+  expect((await run({ turns: [] })).reused).toMatchObject({ from: `${first.id}/scout` });
+  writeFileSync(join(cwd, "a.txt"), "two\n");
+  expect(await run({ turns: ["It says two."] })).toMatchObject({ output: "It says two.", asked: 1 });
+});
+
+test("the result of a removed run is not found, and the index that earlier versions wrote goes when runs are collected", async () => {
   const { run, home, crew } = fresh();
-  const [first, second] = [await run(), await run({ task: "Read it again." })];
-  const named = (): string[] =>
-    readFileSync(join(home, "results.jsonl"), "utf8")
-      .split("\n")
-      .flatMap((line) => (line === "" ? [] : [(JSON.parse(line) as { run: string }).run]));
-  expect(named()).toEqual([first.id, second.id]);
+  const [first] = [await run(), await run({ task: "Read it again." })];
+  writeFileSync(join(home, "results.jsonl"), "{}\n");
   await crew().kept.remove(first.id);
-  await crew().kept.collect({ olderThanMs: Number.MAX_SAFE_INTEGER, now: 0, dryRun: true });
-  expect(named()).toEqual([first.id, second.id]);
   await crew().kept.collect({ olderThanMs: Number.MAX_SAFE_INTEGER, now: 0 });
-  expect(named()).toEqual([second.id]);
+  expect(readdirSync(home)).not.toContain("results.jsonl");
+  expect(await run({ turns: ["asked"] })).toMatchObject({ asked: 1 });
   expect(await run({ task: "Read it again.", turns: ["never asked"] })).toMatchObject({ asked: 0 });
 });
 

@@ -34,6 +34,12 @@ export function storeSuite(name: string, make: () => RunStore): void {
     for (const event of events) journal.append(event);
     await journal.close();
   };
+  /** Records that a task begins whose result has this key. */
+  const begin = async (store: RunStore, at: number, key: string): Promise<void> => {
+    const resolved = { type: "agent.resolved", agent: "a", hash: "h", model: "m", reuse: key } as const;
+    await record(store, [{ seq: at, run: RUN, path: "a", at, ...resolved }]);
+    await store.addReusable?.({ key, run: RUN, path: "a", at });
+  };
   const numbers = async (store: RunStore, after?: number): Promise<number[]> => {
     const all: number[] = [];
     for await (const { events } of store.read(RUN, after)) all.push(...events.map(({ seq }) => seq));
@@ -100,7 +106,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
       const store = make();
       await record(store, [fact(1)]);
       await store.keep(RUN, "a", "text");
-      await store.addReusable({ key: "k", run: RUN, path: "a", at: 1 });
+      await begin(store, 2, "k");
       expect((await store.measure(RUN)).bytes).toBeGreaterThan(10);
       await store.remove(RUN);
       await store.sweep();
@@ -327,15 +333,16 @@ export function storeSuite(name: string, make: () => RunStore): void {
       expect([await store.document(RUN, "request"), await store.document(RUN, "a2a-push")]).toEqual(["two", "three"]);
     });
 
-    test("reusable results are found by their key, the oldest first, as soon as they are added", async () => {
+    test("reusable results are found by their key, the oldest first, as soon as they are recorded", async () => {
       const store = make();
       await record(store, [fact(1)]);
       const entry = (at: number, key = "k") => ({ key, run: RUN, path: "a", at });
-      await store.addReusable(entry(1));
-      expect(await store.reusable("k")).toEqual([entry(1)]);
-      await store.addReusable(entry(2));
-      await store.addReusable(entry(3, "other"));
-      expect([await store.reusable("k"), await store.reusable("none")]).toEqual([[entry(1), entry(2)], []]);
+      await begin(store, 2, "k");
+      expect(await store.reusable("k")).toEqual([entry(2)]);
+      await begin(store, 3, "k");
+      await begin(store, 4, "other");
+      await record(store, [{ seq: 5, run: RUN, path: "a", at: 5, type: "note", text: '"reuse":"none"' }]);
+      expect([await store.reusable("k"), await store.reusable("none")]).toEqual([[entry(2), entry(3)], []]);
     });
   });
 }

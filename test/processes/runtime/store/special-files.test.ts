@@ -11,7 +11,7 @@ const FILES = [
 ]
   .join(" ")
   .split(" ");
-const STATE = "rules.json trust.json results.jsonl agents/d.md chat-history.json models.json".split(" ");
+const STATE = "rules.json trust.json agents/d.md chat-history.json models.json".split(" ");
 
 test("pipes in place of every file that a project and a state folder can hold hang no command", async () => {
   const at = place();

@@ -1,0 +1,22 @@
+// @ts-check
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const file = join(import.meta.dirname, "..", "README.md");
+
+/** Replaces what stands between the two comments of this name in the README. @param {string} name @param {string} text */
+export function fill(name, text) {
+  const [begin, end] = [`<!-- ${name}: written by the benchmark -->`, `<!-- /${name} -->`];
+  const before = readFileSync(file, "utf8");
+  const [from, to] = [before.indexOf(begin), before.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`${file} has no place for ${name}`);
+  writeFileSync(file, `${before.slice(0, from)}${begin}\n\n${text}\n\n${before.slice(to)}`);
+}
+
+/** @param {readonly string[]} head @param {readonly (readonly string[])[]} rows */
+export const markdownTable = (head, rows) =>
+  [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+
+/** What was measured where. @param {{ node: string, cores: number, cpu: string, load: number[], minutes: number }} of */
+export const circumstances = ({ node, cores, cpu, load, minutes }) =>
+  `Node ${node}, ${cores} x ${cpu}; load before it ${(load[0] ?? 0).toFixed(1)}; it took ${minutes.toFixed(1)} minutes.`;
