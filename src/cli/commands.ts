@@ -1,10 +1,10 @@
 import type { CliCommand } from "./base/command.ts";
 
-/** A command as the overview knows it; the rest of it is loaded when somebody uses it. */
+/** Name and summary of a command, for the overview. Its code is loaded when the command is used. */
 export type CommandRow = Readonly<{
   summary: string;
   group: string;
-  /** Not for people. */
+  /** True: for programs only, and not listed in the help. */
   hidden?: true;
   /** `line`: the command line that it is loaded for. */
   load(line?: readonly string[]): Promise<CliCommand>;

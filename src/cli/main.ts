@@ -8,7 +8,7 @@ import { unknownCode, unknownCommand } from "./base/usage.ts";
 import { commands } from "./commands.ts";
 import type { VersionCheck } from "./setup/newer-version.ts";
 
-/** Commands that other programs read; a notice would disturb them. */
+/** Commands whose output other programs read; a notice about a new version would disturb them. */
 const SILENT = new Set(["complete", "completion", "background-run", "mcp", "acp", "a2a", "worker"]);
 
 /** Looks for a newer version where a person reads the notice: at a terminal, and not in CI. */
@@ -42,7 +42,7 @@ async function helpOnCode(word: string): Promise<number> {
   return 0;
 }
 
-/** Every command as a row of the overview; the one that is used, whole. */
+/** The program with all commands: the one that is used with its flags and code, the others with name and summary only. */
 async function programFor(argv: readonly string[], done: (code: number) => void): Promise<Command> {
   const name = argv[0] ?? "";
   const known = Object.hasOwn(commands, name);

@@ -11,7 +11,7 @@ import { counted, spentBy, terminalLine } from "../core/view/words.ts";
 /** How boxes look, how wide the terminal is right now, and which tools start agents. */
 export type BoxOptions = Readonly<{ look: Look; columns(): number; delegates(tool: string): boolean }>;
 
-/** What there is to show for an event, if it is one that a conversation shows. */
+/** Returns the lines to show for an event; none for events that a conversation does not show. */
 export type Boxes = (event: KeptEvent, state: State) => string | undefined;
 
 /**
@@ -72,7 +72,7 @@ function resultBox(view: NodeView, outcome: Outcome, options: BoxOptions): strin
 const MOST_FINDINGS = 5;
 const POINT = /^(?:[-*•]|\d{1,3}[.)])\s+/;
 
-/** The points of a text: its list items, or where it has none its first lines. */
+/** The main points of a text: its list items, or its first lines if it has no list. */
 export function findingsIn(text: string): string[] {
   const lines = sanitize(text)
     .split("\n")

@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from "node:util";
 import { widthOf } from "../core/view/fit.ts";
 import { clustersOf } from "./wrap.ts";
 
-/** A terminal as far as it is needed here. */
+/** The properties of a terminal that drawing depends on. */
 export type ScreenTerminal = Readonly<{
   write(text: string): unknown;
   readonly columns?: number;
@@ -54,7 +54,7 @@ export class Screen {
     const same = rows.length === before.length && rows.every((row, index) => row === before[index]);
     const moved = cursor ? cursor.row !== this.#at.row || cursor.column !== this.#at.column : !this.#hidden;
     if (!resized && same && !moved && print.length === 0) return;
-    const fresh = resized || print.length > 0; // every row moves
+    const fresh = resized || print.length > 0; // every row is at another place now, so all are drawn
     const top = this.#toTop();
     const above = print.map((line) => `${line}${ESC}[K\r\n`).join("");
     const shorter = rows.length < before.length;

@@ -5,7 +5,7 @@ import { unknownCommand } from "../base/usage.ts";
 
 const PRESETS = ["unified", "omp", "pegasus", "mycode", "pi-parallel", "gemini"];
 
-/** Where agents are looked for, and how the answer looks. */
+/** Flags for the places where agents are looked for, and for the form of the output. */
 export const placeOptions = (): Option[] => [
   ...[...runningOptions(), ...outputOptions()].filter(({ long }) => kept.has(long ?? "")),
   new Option("--agent-scope <scope>", "which agents are used: the user's, the project's or both")

@@ -32,7 +32,7 @@ export async function convertFile([file = ""]: readonly string[], flags: Flags):
     }));
     process.stdout.write(`${jsonText(data, 2)}\n`);
   } else {
-    // A file gets every character; on a terminal none of them may act.
+    // A file gets the text unchanged; on a terminal control characters are made visible.
     const shown = (text: string): string => (process.stdout.isTTY ? showHidden(text) : text);
     for (const { made } of flags.check || flags.out !== undefined ? [] : all) process.stdout.write(shown(made.text));
     for (const path of written) process.stderr.write(`wrote ${sanitize(path)}\n`);
@@ -99,7 +99,7 @@ function report({ agent }: ReadAgent, { losses, gained }: ConvertedAgent, flags:
   if (gained.length > 0) say(`  ${colors.red("more rights ")}  it can also use there: ${gained.join(", ")}`);
 }
 
-/** Short values are shown as they were and are. */
+/** Describes a changed field; short values are shown before and after. */
 function valuesOf({ was, now }: Loss): string {
   const short = (value: unknown): string | undefined => {
     const text =

@@ -108,7 +108,7 @@ export async function explainAgentCommand([name = ""]: readonly string[], flags:
 
 const MOST = { field: 22, value: 30, tool: 22, from: Number.POSITIVE_INFINITY, why: Number.POSITIVE_INFINITY };
 
-/** What the flags would change, under their names. */
+/** The settings that a call with these flags would have, and the names of the flags. */
 function callIn(flags: Flags): ExplainedCall {
   const { model, thinking, tools, resourceLimits } = settingsIn(flags);
   return {
@@ -143,7 +143,7 @@ function valueText(field: string, value: unknown): string {
 
 const TIMES: ReadonlySet<string> = new Set<keyof ResourceLimits>(["maxDurationMs", "maxIdleMs", "graceMs"]);
 
-/** Those that it has, those that were taken away, and in one line all the rest. */
+/** The tools that the agent has, those that a rule took away, and all other tools on one line. */
 function toolRows(tools: readonly ExplainedTool[]): Record<string, string>[] {
   const row = ({ name, allowed, missing, rule, origin, server }: ExplainedTool): Record<string, string> => ({
     tool: name,

@@ -90,7 +90,7 @@ function section(rows: readonly AgentListing[], state: AgentListing["state"], lo
   process.stdout.write(`\n${look.colors.bold(title)}\n${table(lines, look, { name: 24, file: 40 })}`);
 }
 
-/** What a person would miss: it is said where there is one. */
+/** Reports agents that are not trusted yet and files that cannot be read, with the command that shows more. */
 function hint({ untrusted, skipped }: Discovery): void {
   const broken = skipped.filter(({ problems }) => problems.some(({ severity }) => severity === "error")).length;
   if (untrusted.length > 0)

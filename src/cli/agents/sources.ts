@@ -8,7 +8,7 @@ import { table } from "../base/table.ts";
 import { stdoutLook } from "../base/terminal.ts";
 import { crewFor } from "../launch/start.ts";
 
-/** One line of the list: a place, and what it held. */
+/** One line of the list: a place where agents are looked for, and what was found there. */
 type Place = Readonly<{
   family: string;
   scope: "project" | "user" | "plugin" | "bundled";

@@ -21,7 +21,7 @@ export type CliCommand = Readonly<{
   act?(words: readonly string[], flags: Flags): Promise<number>;
 }>;
 
-/** The command as commander has it; `done` is told the exit code. */
+/** Makes a commander command of this definition; `done` is called with the exit code. */
 export function buildCommand(name: string, definition: CliCommand, done: (code: number) => void): Command {
   const { description, alias, words, usage, examples, notes, commands = {}, act } = definition;
   const options = act ? [...definition.options, engineOption()] : definition.options;
@@ -58,7 +58,7 @@ export function buildCommand(name: string, definition: CliCommand, done: (code: 
 
 const ENGINE_VARIABLE = "SUBCREW_ENGINE";
 
-/** Every command takes it: runs are kept, looked at and carried out where it says. */
+/** The flag `--engine` of every command: the engine that keeps and carries out the runs. */
 const engineOption = (): Option =>
   new Option("--engine <url>", "use the runs and workers of this engine, a Postgres (setting: engine)").helpGroup(
     "Engine:",
@@ -112,7 +112,7 @@ function commonOptions(this: Help, command: Command): Option[] {
   return showsAll() ? all : all.filter((option) => !isFurther(option, command.options));
 }
 
-/** Not mistakes: the person asked, and has been answered. */
+/** Codes with which commander reports that it printed help or the version; these are no errors. */
 export const helped: ReadonlySet<string> = new Set(["commander.help", "commander.helpDisplayed", "commander.version"]);
 
 const bold = (title: string): string => `\u001b[1m${title}\u001b[22m`; // commander takes it away where there are no colours

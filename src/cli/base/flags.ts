@@ -11,7 +11,7 @@ import { type PermissionFlags, permissionOptions } from "./permission-flags.ts";
 /** The options of a run, each of which a flag of the same name can give. */
 export type OptionFlags = Omit<RunParameters, "budget" | "origin">;
 
-/** What the flags of all commands say; a command sees those that it offers. */
+/** The values of all flags of all commands. A command gets only those that it offers. */
 export type Flags = PermissionFlags &
   OptionFlags &
   Readonly<{
@@ -175,7 +175,7 @@ export type Flags = PermissionFlags &
 export const outputFormats = ["text", "markdown", "json", "stream-json", "junit"] as const;
 export type OutputFormat = (typeof outputFormats)[number];
 
-/** Where the work comes from when it is not on the command line. */
+/** Flags that read the input of a run from a file or standard input. */
 export const inputOption = (): Option =>
   new Option("--input <file>", "read the work from a JSON or YAML file; - for standard input").helpGroup("Work:");
 
@@ -301,13 +301,13 @@ export function runningOptions(): Option[] {
   ]);
 }
 
-/** Those of a task that also `agents explain` takes. */
+/** The flags about a task that `agents explain` offers, too. */
 export function callOptions(): Option[] {
   const kept = new Set(["--model", "--thinking", "--tools", "--max-turns"]);
   return taskOptions().filter(({ long }) => kept.has(long ?? ""));
 }
 
-/** What a run and everything below it may use; also of `resume`. */
+/** Limits of a run and of all runs below it. `resume` offers them, too. */
 export function budgetOptions(): Option[] {
   return group("What all of it may use:", [
     new Option("--max-usd <dollars>", "money, where the price of the model is known").argParser(dollars),
@@ -376,7 +376,7 @@ function runner(text: string): RunnerName {
   throw new CrewError("BAD_INPUT", `--runner cannot be "${text}".`, `Give one of ${runnerWords}.`);
 }
 
-/** A span of time that is longer than none. */
+/** Parses a duration that is longer than zero. */
 export function spanOf(flag: string, example: string): (text: string) => number {
   return (text) => {
     const ms = parseDuration(text);

@@ -4,7 +4,7 @@ import { type PolicyMode, policyModes } from "../../core/policy/policy.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 
-/** What flags say about what agents may do. */
+/** The flags about permissions. */
 export type PermissionFlags = Readonly<{
   permissionMode?: PolicyMode;
   allow?: readonly string[];
@@ -45,7 +45,7 @@ export const acceptCommandOption = (): Option =>
     "only an answer for which this command ends with 0 can win; it reads the answer",
   ).helpGroup("Work:");
 
-/** The same in the words of a crew. The acceptance command was typed by the person, so that very command needs no question. */
+/** The flags as options of a crew. The person typed the acceptance command, so exactly that command is allowed without a question. */
 export function permissionsIn({
   permissionMode,
   allow = [],

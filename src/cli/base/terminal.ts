@@ -1,6 +1,6 @@
 import { createLook, type Look } from "../../core/view/look.ts";
 
-/** What is known about where the command runs. */
+/** The properties of the terminal, or of the pipe, that a command runs in. */
 export type Terminal = Readonly<{
   look: Look;
   /** Lines may change in place. */
@@ -9,7 +9,7 @@ export type Terminal = Readonly<{
   attended: boolean;
 }>;
 
-/** Looks at the streams and the environment once; everybody else is told. */
+/** Examines the streams and the environment. All other code gets the result as an argument. */
 export function terminal(flags: ColorFlag, settings: LookSettings = {}): Terminal {
   const { stdin, stderr } = process;
   return {
@@ -23,7 +23,7 @@ export function terminal(flags: ColorFlag, settings: LookSettings = {}): Termina
 export const stdoutLook = (flags: ColorFlag, settings: LookSettings = {}): Look =>
   lookOn(process.stdout, flags, settings);
 
-/** What the settings say about the look. */
+/** The settings that change the style of the output. */
 type LookSettings = Readonly<{ durations?: Look["durations"] | undefined }>;
 
 type ColorFlag = Readonly<{ color?: boolean }>;
@@ -46,7 +46,7 @@ function wantsColor(live: boolean): boolean {
   return forced !== undefined && forced !== "" ? forced !== "0" && forced !== "false" : live;
 }
 
-/** A locale that names another charset is believed; one that names none says nothing. */
+/** Whether Unicode can be printed: a locale that is set has to name UTF-8. */
 function hasUnicode(dumb: boolean): boolean {
   const locale = process.env["LC_ALL"] || process.env["LC_CTYPE"] || process.env["LANG"] || "";
   if (process.platform === "win32")

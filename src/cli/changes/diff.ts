@@ -92,7 +92,7 @@ function coloured(diff: string, { colors }: Look): string {
     .join("\n");
 }
 
-/** What a reader has to know besides the diffs. */
+/** Notes for the reader that are not part of a diff. */
 function remarks({ run, files, unseen }: ChangeReport): string {
   const since = files.filter(({ changedSince }) => changedSince);
   const lines = [

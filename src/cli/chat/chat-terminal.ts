@@ -45,7 +45,7 @@ export type ChatTerminalOptions = Readonly<{
   transcripts(): Promise<readonly Transcript[]>;
 }>;
 
-/** Keys that mean the same while a question waits. */
+/** Keys that keep their meaning while a question is open. */
 const CONTROLS: ReadonlySet<string> = new Set(["ctrl-o", "ctrl-d", "ctrl-l"]);
 /** How often the rows are drawn while an answer is made. */
 const FRAME_MS = 100;
@@ -81,7 +81,7 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
   const held: string[] = [];
   const draw = (lines: readonly string[] = []): void => {
     held.push(...lines);
-    if (lent > 0) return; // printed when the terminal is back
+    if (lent > 0) return; // another screen has the terminal; this is printed when it returns
     const print = held.splice(0);
     const question = asking();
     const { rows, cursor } = chatRows({
@@ -126,7 +126,7 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
     }
     draw();
   };
-  /** Messages for the agent that works now. One that it does not hear before it ends is the next message. */
+  /** Messages to the agent that is working now. One that arrives too late for this answer is sent as the next message. */
   const urgent: string[] = [];
   const deliver = async (): Promise<void> => {
     const run = working?.run;
@@ -152,7 +152,7 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
   const act = (key: Key): void => {
     const held = `${key.ctrl ? "ctrl-" : ""}${key.alt ? "alt-" : ""}${key.name}`;
     if (held === "ctrl-c" && prompt.search === undefined) return interrupt("Ctrl-C");
-    interruptedAt = Number.NEGATIVE_INFINITY; // only two in a row leave
+    interruptedAt = Number.NEGATIVE_INFINITY; // another key came between, so the next Ctrl-C does not leave
     const asked = asking();
     if (asked && !CONTROLS.has(held)) {
       asked.key(key);

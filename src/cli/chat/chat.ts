@@ -10,7 +10,7 @@ import { imageOption, imagesFor } from "../base/images.ts";
 /** The agent that a person talks to when no other is named. */
 export const MAIN_AGENT = "lead";
 
-/** What has no meaning between two messages. */
+/** Flags of a run that a conversation does not have. */
 const elsewhere: ReadonlySet<string> = new Set([
   "--bg",
   "--json",

@@ -9,7 +9,7 @@ import type { Run } from "../../runtime/run/run.ts";
 import type { ChatConversation } from "../../crew/conversation.ts";
 import type { ChatSurface } from "./surface.ts";
 
-/** What a command of a conversation works with. */
+/** What a slash command can use. */
 export type Slash = Readonly<{
   crew: Crew;
   talk: ChatConversation;

@@ -26,7 +26,7 @@ export type ChatSurface = Readonly<{
   show(run: Run): Promise<void>;
   print(text: string): void;
   report(error: CrewError): number;
-  /** Lets something else print to the terminal. */
+  /** Clears the prompt while other code prints to the terminal. */
   lend<T>(work: () => Promise<T>): Promise<T>;
   /** Runs a command of the person and remembers its output for the next message. */
   runCommand(command: string): Promise<void>;
@@ -148,7 +148,7 @@ function filesIn(cwd: string, folder: string): string[] {
   }
 }
 
-/** A folder whose name has blanks stays open at its end, since one goes on typing there. */
+/** A folder with blanks in its name gets no closing quote, because the person continues with a name in it. */
 const asMention = (path: string): string => (path.endsWith("/") ? mentionOf(path).replace(/"$/, "") : mentionOf(path));
 
 /** Output beyond this is cut before it is handed to the agent. */

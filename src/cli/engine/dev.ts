@@ -49,7 +49,7 @@ export async function serveDatabase({ data, port, json }: Flags): Promise<number
 const ownFolder = (): string =>
   process.getuid?.() === 0 ? "/var/lib/subcrew/engine" : join(homes().state, "engine-server");
 
-/** The exit code that the next signal asks for. A person's Ctrl-C is the usual end. */
+/** Waits for a signal and returns the exit code for it; 0 for Ctrl-C, which is the usual way to end this command. */
 function nextSignal(): Promise<number> {
   return new Promise((done) => {
     const alive = setInterval(() => {}, 60_000); // waiting for a signal alone does not keep a process alive

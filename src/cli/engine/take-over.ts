@@ -7,14 +7,14 @@ import { foldWhole } from "../../runtime/store/fold-journal.ts";
 import { crewFor } from "../launch/start.ts";
 
 const LOOK_EVERY_MS = 1_000;
-/** A run that cannot be taken over here is tried again after so long, and twice as long each time. */
+/** The wait before the next try to take over a run; it doubles with each failed try. */
 const FIRST_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 60_000;
 
 export type TakingOver = Readonly<{
   connection: Connection;
   queue: ReaperQueue;
-  /** Also goes on with runs whose process died. */
+  /** True: this worker also continues runs whose coordinating process died. */
   coordinate: boolean;
   say(line: string): void;
   signal: AbortSignal;
@@ -22,7 +22,7 @@ export type TakingOver = Readonly<{
 
 type ResumedRun = PromiseLike<unknown> & { pause(reason: string): void };
 
-/** Hands over what dead workers had, and goes on with runs of dead processes, until the signal aborts. */
+/** Gives the tasks of dead workers to others, and continues runs of dead processes, until the signal aborts. */
 export async function takeOverDead({ connection, queue, coordinate, say, signal }: TakingOver): Promise<void> {
   const { database } = connection;
   const taken = new Map<string, ResumedRun>();
@@ -49,7 +49,7 @@ export async function takeOverDead({ connection, queue, coordinate, say, signal 
   };
   const beginning = new Set<string>();
   while (await pause(LOOK_EVERY_MS, signal)) {
-    await reap(database, queue).catch(() => {}); // the database is away: the next second looks again
+    await reap(database, queue).catch(() => {}); // the database cannot be reached; this is tried again in a second
     if (!coordinate) continue;
     const waiting = [...failed].flatMap(([id, { again }]) => (again > performance.now() ? [id] : []));
     const except = [...beginning, ...waiting];
@@ -66,7 +66,7 @@ export async function takeOverDead({ connection, queue, coordinate, say, signal 
   await Promise.all(working);
 }
 
-/** The run, resumed as its request says, or as its records do; `undefined`: it had ended. */
+/** Resumes a run with the options that were requested for it, or else with the recorded ones; `undefined`: it has ended. */
 async function resumed(connection: Connection, id: string): Promise<Readonly<{ run: ResumedRun }> | undefined> {
   const { store, database } = connection;
   const asked = await readRequest(store, id).catch(() => undefined);

@@ -22,12 +22,12 @@ export const backgroundRun: CliCommand = {
     const options = { ...(asked.options as ResumeOptions), ownProcess: true };
     const run = asked.plan === undefined ? crew.resume(id, options) : crew.run(asked.plan as Plan, { ...options, id });
     const signals = onSignals({ pause: (reason) => run.pause(reason) }, ["SIGINT", "SIGTERM"]);
-    process.on("SIGHUP", () => {}); // a terminal that closes is none of its business
+    process.on("SIGHUP", () => {}); // a terminal that is closed does not end it
     const since = Date.now();
     if (asked.yes) await answerGates(run, yes, { ...answering(run, since, () => {}), calls: false });
     await run;
     await store.keep(id, "", outputOfRun(run.state)).catch(() => {});
-    // No process waits for it: who comes later finds the outputs of its tasks as files.
+    // No process waits for the result, so the outputs of its tasks are written to files.
     const ended = [...run.state.nodes.values()].filter(({ outcome }) => outcome?.artifact !== undefined);
     for (const { path } of ended) await store.file(id, path).catch(() => undefined);
     return exitCodeFor(run.state, signals);

@@ -9,10 +9,10 @@ import { recording, saveTo } from "../../runtime/cassette/record.ts";
 import { replaying } from "../../runtime/cassette/replay.ts";
 import type { Flags } from "../base/flags.ts";
 
-/** What --record and --replay ask for, and what came of it. */
+/** The recording or replay that `--record` or `--replay` asks for. */
 export type CassetteUse = Readonly<{
   deck?: DeckMaker;
-  /** Says what drifted; the exit code then. */
+  /** Reports requests that were not in the recording; returns the exit code for that. */
   end(code: number): number;
 }>;
 

@@ -20,11 +20,11 @@ export type ModeCommand = Readonly<{
   boxes?: boolean;
   /** The input, or `undefined` when the command line holds none of it. */
   input(words: readonly string[], flags: Flags): Promise<AnyInput | undefined>;
-  /** What to write when there is neither. */
+  /** The error when neither the command line nor a file has an input. */
   missing: CrewError;
 }>;
 
-/** What is done with an input once the flags are in it. */
+/** Handles an input to which the flags have been added. */
 type Use = (input: AnyInput, flags: Flags) => Promise<number>;
 
 /** The command that runs what a mode's command line says. */

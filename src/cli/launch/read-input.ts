@@ -39,7 +39,7 @@ export async function readText(file: string): Promise<string> {
   return text.replace(/^\ufeff/, "");
 }
 
-/** Larger than any plan that somebody means. */
+/** The largest input that is read; no real plan is larger. */
 const MOST_MEGABYTES = 16;
 const MOST_BYTES = MOST_MEGABYTES * 2 ** 20;
 

@@ -14,7 +14,7 @@ import type { CliCommand } from "../base/command.ts";
 import { budgetOptions, type Flags, outputOptions, runningOptions } from "../base/flags.ts";
 import { permissionFlagsOf } from "../base/permission-flags.ts";
 
-/** What was settled when the run began stays as it was. */
+/** Flags that `resume` does not have, because they were decided when the run started. */
 const settled: ReadonlySet<string> = new Set(["--strict"]);
 
 /** `subcrew resume RUN` */
@@ -106,7 +106,7 @@ export const resumeCommand: CliCommand = {
       const background = intoBackground(crew, all, place);
       const code = await watchRun(run, flags, place, { crew, background });
       const outcome = path === undefined ? undefined : run.state.nodes.get(path)?.outcome;
-      // The rest of the run stays paused: what was asked for is this task.
+      // Only the named task was asked for, so the rest of the run stays paused.
       return run.state.status === "paused" && outcome ? exitCodeOf(outcome) : code;
     }
     const asked = {

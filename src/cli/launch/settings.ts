@@ -27,7 +27,7 @@ export type RunFlags = Partial<
 >;
 export type RunSettings = ContextOptions & { name?: string; maxConcurrency?: number };
 
-/** What the flags say about each task. */
+/** The settings of each task that the flags give. */
 export function settingsIn(flags: Flags): RunFlags {
   const { model, thinking: level, tools, retry, maxTurns, maxTime, maxMemory, runner } = flags;
   const { isolation, isolationDirty, isolationKeep, writes, fork } = flags;
@@ -51,7 +51,7 @@ export function settingsIn(flags: Flags): RunFlags {
   });
 }
 
-/** What the flags say about the run as a whole. */
+/** The settings of the whole run that the flags give. */
 export async function runIn({ context, contextFile, gitContext, name, concurrency, cwd }: Flags): Promise<RunSettings> {
   return {
     ...defined({ context }),

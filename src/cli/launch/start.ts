@@ -23,7 +23,7 @@ import { boxesOn } from "../terminal/helper-boxes.ts";
 import { agreeToChanges, textsIn } from "../trust/agree-to-changes.ts";
 import { watchRun } from "../watch/watch-run.ts";
 
-/** Runs an input in front of a person, or of a program, and gives back the exit code. */
+/** Runs an input in the foreground and returns the exit code. */
 export async function start(input: AnyInput, flags: Flags, { boxes = false } = {}): Promise<number> {
   const crew = await trustedCrew(flags, textsIn(input));
   const place = terminal(flags, crew.settings.config);

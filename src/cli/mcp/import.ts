@@ -50,7 +50,7 @@ export async function importServers([from]: readonly string[], flags: Flags): Pr
   return 0;
 }
 
-/** Whether a server is the one that we are: started by name, by path, through npx or with node. */
+/** Whether a server is subcrew itself, started by name, by path, through npx or with node. */
 function isOurselves({ command = "", args = [] }: McpServer): boolean {
   const words = [command, ...args].map((word) => word.replaceAll("\\", "/"));
   const at = words.findIndex(
@@ -67,7 +67,7 @@ const say = (text: string): void => void process.stderr.write(`${text.split("\n"
 
 type Place = Pick<McpFile, "key"> & Readonly<{ file: string }>;
 
-/** The files that are meant: those of one tool, one that is named, or all that are there. */
+/** The files to import from: those of one tool, one named file, or all that exist. */
 function placesFor(from: string | undefined, { cwd, home }: { cwd: string; home: string }): readonly Place[] {
   const all = mcpFiles.map((each) => ({ ...each, file: join(each.place === "home" ? home : cwd, each.path) }));
   const wanted = all.filter((each) => from === undefined || each.from === from);

@@ -5,7 +5,7 @@ import type { AnswerHandlers } from "../terminal/gates.ts";
 import type { CliCommand } from "../base/command.ts";
 import { outputOptions } from "../base/flags.ts";
 
-/** How long a receipt for an answer is waited for. */
+/** How long to wait until the run confirms an answer. */
 const WAIT_MS = 10_000;
 
 /** `subcrew attach RUN` */

@@ -38,7 +38,7 @@ export function warnOfDamage({ problems }: Pick<KeptRun, "problems">): void {
   for (const problem of problems) process.stderr.write(`warning: ${terminalLine(problem)}\n`);
 }
 
-/** The same as {@link findRun} for a command that needs somebody who works on the run. */
+/** Like {@link findRun}, for a command that needs a process which works on the run. */
 export async function whichActive(word: string | undefined): Promise<NamedRun> {
   const which = await findRun(word);
   const { id, life } = which.run;

@@ -5,7 +5,7 @@ import { jsonText } from "../../core/text/json-text.ts";
 import type { CliCommand } from "../base/command.ts";
 import { inputOption, jsonOption } from "../base/flags.ts";
 
-/** How long a receipt is waited for. */
+/** How long to wait until the run confirms the change. */
 const WAIT_MS = 10_000;
 
 /** `subcrew grow RUN --input FILE` */

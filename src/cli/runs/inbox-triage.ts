@@ -25,7 +25,7 @@ export function inboxLine(asked: InboxQuestion, now: number, columns: number, lo
   return fit(`${who}  (${about})  ${terminalLine(question)}`, columns, look.signs.more);
 }
 
-/** What a question of each kind takes. */
+/** The keys that answer each kind of question. */
 const CHOICES: Readonly<Record<AnswerKind, string>> = {
   words: "type the answer   [s] later   [q] stop",
   approval: "[y] approve   [n] reject, with words: n WORDS   [s] later   [q] stop",
@@ -35,7 +35,7 @@ const CHOICES: Readonly<Record<AnswerKind, string>> = {
 
 export type TriageOptions = Readonly<{
   look: Look;
-  /** Gives the answer to the run; returns what came of it. */
+  /** Submits the answer to the run; returns a message about the result. */
   give(asked: InboxQuestion, answer: Answer): Promise<string>;
 }>;
 

@@ -17,7 +17,7 @@ import type { InboxQuestion } from "./inbox-triage.ts";
 const HOW =
   'Answer with `subcrew inbox allow ID`, `subcrew inbox deny ID "what to change"` or `subcrew inbox answer ID "..."`.';
 
-/** How long a receipt is waited for. */
+/** How long to wait until the run confirms an answer. */
 const WAIT_MS = 10_000;
 
 /** `subcrew inbox` */

@@ -36,7 +36,7 @@ export const kill: CliCommand = {
 
 /** Kills the process of a run that has one of its own; other processes are told to end their work on it. True for those. */
 async function endWork({ kept }: Crew, id: string, background: boolean): Promise<boolean> {
-  const owner = await kept.owner(id); // asked again: a number is used for another process as soon as it is free
+  const owner = await kept.owner(id); // read again just before the kill: the system may have given the number of an ended process to another one
   if (owner?.pid === undefined) return false;
   const { pid, host, sole = false } = owner;
   if (host !== undefined)

@@ -5,7 +5,7 @@ import { shownNodes } from "../../core/view/nodes.ts";
 import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
 
-/** How long a receipt is waited for. */
+/** How long to wait until the run confirms a message. */
 const WAIT_MS = 10_000;
 
 /** `subcrew send RUN[/TASK] "message"` */

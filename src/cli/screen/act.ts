@@ -4,13 +4,13 @@ import { terminalLine } from "../../core/view/words.ts";
 import type { Crew } from "../../crew.ts";
 import type { Act } from "../../tui/top/view.ts";
 
-/** How long a receipt is waited for. */
+/** How long to wait until the run confirms an answer or a message. */
 const WAIT_MS = 10_000;
 
 /** What is needed to carry out what a key asks for. */
 export type ActOptions = Readonly<{ write(text: string): void; signal: AbortSignal }>;
 
-/** Carries out an action; resolves with what came of it. */
+/** Carries out an action and returns a message about its result. */
 export async function carryOut(
   crew: Crew,
   act: Exclude<Act, { do: "quit" | "open" }>,
@@ -18,7 +18,7 @@ export async function carryOut(
 ): Promise<string> {
   switch (act.do) {
     case "answer": {
-      // The question goes with the answer: one that was asked meanwhile is not answered by it.
+      // The answer names its question, so that it does not answer another one that was asked in the meantime.
       const { run, path, question, call } = act.question;
       const { always, ...rest } = act.answer;
       const answer = { ...rest, by: "a person", ...(always && { always, scope: "run" as const }) };
@@ -41,7 +41,7 @@ export async function carryOut(
   }
 }
 
-/** Runs one of our own commands beside the screen; its last words are the result. */
+/** Runs a subcrew command in another process; the last line that it prints is the result. */
 function ownCommand(words: readonly string[], signal: AbortSignal): Promise<string> {
   return new Promise((done) => {
     const args = [...process.execArgv, process.argv[1] ?? "", ...words];

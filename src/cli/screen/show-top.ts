@@ -25,7 +25,7 @@ export type TopOptions = Readonly<{
 
 /** At most ten frames a second. */
 const FRAME_MS = 100;
-/** Ages change once a second; nothing is written when they do not. */
+/** How often ages are updated. When no shown text changes, nothing is written. */
 const TICK_MS = 1_000;
 const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 

@@ -192,7 +192,7 @@ function valueFor(path: ConfigPath, text: string): unknown {
   );
 }
 
-/** A variable comes before the file, and a person who has just set something should know. */
+/** A warning when a variable of the environment overrides the setting that was just written. */
 async function tellIfOverruled(key: string, value: unknown): Promise<void> {
   const { origins } = (await crewFor({ quiet: true })).settings;
   if (origins.get(key) !== "environment") return;

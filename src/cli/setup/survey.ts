@@ -3,7 +3,7 @@ import type { ModelOverview } from "../../models/registry/overview.ts";
 import { homes } from "../base/home.ts";
 import { type Host, hostsHere } from "./hosts.ts";
 
-/** A provider that has a key, and what it said to it. */
+/** A provider for which a key is set, and how it answered a request with that key. */
 export type AnsweredKey = Readonly<{ provider: string; because: string; accepted: boolean; why: string }>;
 /** A server that answers without a key; `models` lists those that can hold a conversation first. */
 export type FoundServer = Readonly<{

@@ -7,19 +7,19 @@ import type { Run } from "../../runtime/run/run.ts";
 
 /** Answers a question; `undefined` when no answer is possible. */
 export type AskPerson = (asked: AskedPerson, signal: AbortSignal) => Promise<Answer | undefined>;
-/** The question, the call it is about, and whether it is answered in words. */
+/** A question, the tool call that it is about, and whether the answer is a text instead of yes or no. */
 export type AskedPerson = Readonly<{ question: string; call?: string; wants?: "words"; offersNetwork?: true }>;
 
-/** The receiver of answers, and what to do without an answer. */
+/** Where answers go, and what happens without an answer. */
 export type AnswerHandlers = Readonly<{
-  /** False for a question that was dealt with before. */
+  /** False for a question that was answered before. */
   isOpen(event: GateOpened): boolean;
   /** Submits an answer; the returned text is shown to the person. */
   give(asked: OpenQuestion, answer: Answer): Promise<string | undefined>;
   /** Called when the input was closed instead of answered. */
   giveUp(): void;
   tell(text: string): void;
-  /** False: questions about calls are answered elsewhere. */
+  /** False: questions about tool calls are not asked here, because another part of the program asks them. */
   calls?: boolean;
 }>;
 type GateOpened = Extract<Event, { type: "gate.opened" }>;
@@ -81,7 +81,7 @@ export async function answerGates(
   }
 }
 
-/** Answers go to a run of this process. */
+/** Handlers for a run of this process. */
 export function answering(run: Run, since: number, tell: (text: string) => void): AnswerHandlers {
   return {
     isOpen: ({ at }) => at >= since,
@@ -92,10 +92,10 @@ export function answering(run: Run, since: number, tell: (text: string) => void)
   };
 }
 
-/** The answer of --yes. */
+/** Answers every question with yes, for `--yes`. */
 export const yes: AskPerson = () => Promise.resolve({ approve: true, by: "--yes" });
 
-/** The terminal that a person is asked on, and who else uses it. */
+/** How other output is stopped while a question is on the terminal, and what Ctrl-C does then. */
 export type AskOptions = Readonly<{ pause(): void; resume(): void; interrupt(): void }>;
 
 /** Asks the person at the terminal. Neither silence nor earlier input counts as approval. */

@@ -8,7 +8,7 @@ import { jsonText } from "../../core/text/json-text.ts";
 import { githubAnnotations, resultJunit, resultMarkdown } from "../../sinks/result-formats.ts";
 import type { Flags, OutputFormat } from "../base/flags.ts";
 
-/** The forms that are made of the end of a run; text and JSON lines are written while it runs. */
+/** Formats that are written when a run has ended. Text and JSON lines are written during the run. */
 const AT_END: Readonly<Partial<Record<OutputFormat, (state: State) => string>>> = {
   markdown: resultMarkdown,
   junit: resultJunit,
@@ -18,7 +18,7 @@ const AT_END: Readonly<Partial<Record<OutputFormat, (state: State) => string>>> 
 /** Where the result of a run goes, and in which form. */
 export type ResultPrinter = Readonly<{
   format: OutputFormat;
-  /** Gets what is written while the run goes on: the text, or JSON lines. */
+  /** The stream for text or JSON lines during the run. */
   out: Writable;
   /** Writes what is left, and closes the file. */
   end(state: State): Promise<void>;

@@ -18,11 +18,11 @@ import type { Key } from "../../tui/input/keys.ts";
 
 /** Questions of a run, asked one by one where the person types. */
 export type OpenQuestions = Readonly<{
-  /** Whether a question waits. */
+  /** Whether a question is waiting for an answer. */
   open(): boolean;
   follow(event: KeptEvent): void;
   key(key: Key): void;
-  /** What is typed as the answer. */
+  /** The answer that is being typed. */
   prompt(): Prompt;
   rows(most: number, columns: number): string[];
   hint(): string;
@@ -51,9 +51,9 @@ export type QuestionOptions = Readonly<{
   ): Promise<string | undefined>;
   print(lines: string[]): void;
   changed(): void;
-  /** Takes a text that does not answer the question. */
+  /** Receives a typed text that is not an answer to the question. */
   other(text: string): void;
-  /** False: the question is answered elsewhere. */
+  /** False for a question that another part of the program asks. */
   takes?(event: Extract<KeptEvent, { type: "gate.opened" }>): boolean;
 }>;
 

@@ -19,7 +19,7 @@ export type RawInputOptions = Readonly<{
   /** Before the process is suspended, and after it continues. */
   suspend(): void;
   resume(): void;
-  /** Asks the terminal to mark pasted text; off where no text is typed. */
+  /** True: the terminal marks pasted text. False where no text is typed. */
   paste?: boolean;
 }>;
 

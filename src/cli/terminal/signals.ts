@@ -7,9 +7,9 @@ export type SignalOptions = Readonly<{
   pause(reason: string): void;
 }>;
 
-/** The signals while a run lasts. */
+/** The handling of signals while a run is going on. */
 export type Signals = Readonly<{
-  /** As if the person had pressed Ctrl-C; for whoever has taken the keyboard. */
+  /** Acts as Ctrl-C does; for screens that read the keyboard themselves, where Ctrl-C is a key and not a signal. */
   interrupt(): void;
   /** The exit code that a signal asks for. */
   code(): number | undefined;
@@ -36,7 +36,7 @@ function raisePriority(): void {
     const threads = process.platform === "linux" ? readdirSync("/proc/self/task").map(Number) : [process.pid];
     for (const thread of threads) setPriority(thread, constants.priority.PRIORITY_HIGHEST);
   } catch {
-    // an ordinary user may not
+    // an ordinary user may not raise the priority
   }
 }
 

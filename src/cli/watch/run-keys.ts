@@ -17,25 +17,25 @@ export type OnScreenOptions = Readonly<{
   crew: Crew;
   look: Look;
   since: number;
-  /** False for a question that was dealt with before; absent: those from before `since`. */
+  /** False for a question that was answered before. By default all questions asked before `since` count as answered. */
   isOpen?: AnswerHandlers["isOpen"];
   out: Writable;
   attended: boolean;
   /** Approves every gate, as `--yes` does. */
   approves?: boolean;
-  /** Ctrl-C. */
+  /** Called for Ctrl-C. */
   interrupt(): void;
-  /** What Ctrl-C does, for the last row. */
+  /** What the last row says about Ctrl-C. */
   interruptText?: string;
-  /** Hands out the function that changes the last row. */
+  /** Receives a function that replaces the text of the last row. */
   hints?(give: (text: string) => void): void;
-  /** The run can be continued in the background. */
+  /** Whether the run can be continued in the background. */
   canMove: boolean;
-  /** Gives an answer; absent: to this run. */
+  /** Submits an answer. By default it goes to this run. */
   answer?: QuestionOptions["answer"];
 }>;
 
-/** What is left of a run that was shown: its screen for the end, and whether the person sent it to the background. */
+/** The result of showing a run: its screen, which prints the end, and whether the person sent the run to the background. */
 export type ShownOnScreen = Readonly<{ screen: RunScreen; moved: boolean }>;
 
 /** Shows a run and handles the keys until it ends, is paused, or is sent to the background. */
@@ -71,7 +71,7 @@ export async function followOnScreen(run: Run, options: OnScreenOptions): Promis
     }
   };
   let over = false;
-  /** A command that is under way would have to begin again, so its end is waited for. */
+  /** Pauses the run to continue it in the background. Running commands would start again there, so they are waited for first. */
   const move = (now: boolean): void => {
     moving = true;
     const busy = [...run.state.nodes.values()].some(({ calling, status }) => calling > 0 && status === "running");

@@ -28,24 +28,24 @@ export type RunScreen = TextSink &
     redraw(): void;
     /** Asks these questions in the rows. */
     ask(questions: OpenQuestions): void;
-    /** Gives the terminal to something else; what happens meanwhile is printed afterwards. */
+    /** Lends the terminal to another screen; lines for events of that time are printed afterwards. */
     lend<T>(work: () => Promise<T>): Promise<T>;
   }>;
 
 export type RunScreenOptions = Readonly<{
   look: Look;
   out: Writable;
-  /** Skips events that happened before, as when a run is resumed. */
+  /** Events before this time are not shown: a resumed run repeats its earlier events. */
   since: number;
   clock?: (() => number) | undefined;
   /** What Ctrl-C does while the run is parked. */
   interrupt?: string | undefined;
-  /** What keys do. */
+  /** The text about the keys in the last row. */
   keys?: string | undefined;
 }>;
 
 const FRAME_MS = 100;
-/** More rows than this would push the scrollback away. */
+/** The most rows at the bottom: with more, too little of the earlier output would stay visible. */
 const MOST_ROWS = 12;
 
 export function createRunScreen({
@@ -182,5 +182,5 @@ export function createRunScreen({
   };
 }
 
-/** Events that neither the answer nor the rows of tasks tell. */
+/** Events that get a line of their own because neither the answer nor the rows of tasks show them. */
 const TOLD: ReadonlySet<KeptEvent["type"]> = new Set(["node.retried", "turn.started", "gate.answered"]);

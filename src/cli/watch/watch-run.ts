@@ -12,11 +12,11 @@ import { createRawInput, type RawInput } from "../terminal/raw-input.ts";
 import { followOnScreen } from "./run-keys.ts";
 import { onSignals, type Signals } from "../terminal/signals.ts";
 
-/** What else a run that is watched can do. */
+/** What `watchRun` needs besides the run. */
 export type WatchOptions = Readonly<{
   crew: Crew;
   tell?: TextOptions["tell"];
-  /** Lets a process without a terminal continue the run, which is paused then. Returns the exit code. */
+  /** Continues the run, which has been paused, in a background process. Returns the exit code. */
   background?(id: string): Promise<number>;
 }>;
 
@@ -104,16 +104,16 @@ async function followInLines(
   if (!streamed) text.end(run);
 }
 
-/** As the run ended; one that is paused, as the signal asks that paused it. */
+/** The exit code for the end of a run. For a paused run, the exit code of the signal that paused it. */
 export function exitCodeFor({ outcome, status }: State, signals: Pick<Signals, "code">): number {
   if (status === "paused" || !outcome) return signals.code() ?? PAUSED;
   return exitCodeOf(outcome);
 }
 
-/** `stop` and Ctrl-C. */
+/** The exit code after `subcrew stop` or Ctrl-C. */
 const PAUSED = 130;
 
-/** What a person uses at a terminal that cannot redraw: keys that are not echoed, and questions that have the terminal to themselves. */
+/** Input at a terminal that cannot redraw: the keyboard, without echo, and a function that asks questions while other output waits. */
 export type Seat = Readonly<{ keys: RawInput | undefined; person: AskPerson }>;
 
 export function openTerminal(

@@ -4,12 +4,12 @@ import { isRecord } from "../../core/text/json.ts";
 import { readRegularText } from "../../runtime/disk/regular-file.ts";
 import { linkToken, type WebSecrets } from "../../web/sessions.ts";
 
-/** What is kept of a page between two starts, and where the one that runs listens. */
+/** The record of `subcrew web` in the state folder: secrets that stay valid after a restart, and the port of the server that runs. */
 export type WebRecord = WebSecrets & Readonly<{ port: number; pid: number }>;
 
 const fileIn = (state: string): string => join(state, "web.json");
 
-/** The record in the state folder; `undefined`: there is none that can be used. */
+/** Reads the record; `undefined` when there is none or it cannot be read. */
 export async function readWebRecord(state: string): Promise<WebRecord | undefined> {
   try {
     const value: unknown = JSON.parse(await readRegularText(fileIn(state)));
@@ -22,7 +22,7 @@ export async function readWebRecord(state: string): Promise<WebRecord | undefine
   }
 }
 
-/** Only the user can read it: whoever has it can make links. */
+/** Writes the record so that only the user can read it: its secrets allow to make links. */
 export async function writeWebRecord(state: string, record: WebRecord): Promise<void> {
   await mkdir(state, { recursive: true, mode: 0o700 });
   await writePrivate(fileIn(state), `${JSON.stringify(record)}\n`);
@@ -51,7 +51,7 @@ async function writePrivate(file: string, text: string): Promise<void> {
 export const signInLink = (secrets: WebSecrets, port: number, role: "full" | "read"): string =>
   `http://127.0.0.1:${port}/${secrets.prefix}/enter?token=${linkToken(secrets, role)}`;
 
-/** True: a page of ours listens where the record says. */
+/** Whether a server of subcrew answers at the port in the record. */
 export async function isServed({ port, prefix }: WebRecord): Promise<boolean> {
   try {
     const response = await fetch(`http://127.0.0.1:${port}/${prefix}/enter?token=none`, {

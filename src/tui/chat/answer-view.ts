@@ -15,7 +15,7 @@ import { endedCallLines, runningCallRows, type ShownCall } from "./tool-lines.ts
 export type AnswerView = Readonly<{
   /** The lines that an event adds to the scrollback. */
   lines(event: Event, state: State): string[];
-  /** At most so many rows about what goes on right now. */
+  /** At most `most` rows about the current activity. */
   rows(state: State, at: Readonly<{ now: number; tick: number; most: number }>): string[];
   /** What is still to be printed when the run has ended: the answer, unless it was streamed. */
   end(state: State, output: string): string[];

@@ -15,13 +15,13 @@ export type ChatRowsOptions = Readonly<{
   prompt: Prompt;
   /** Messages that are sent when the answer is there. */
   queue: readonly string[];
-  /** Gives at most so many rows about what goes on; absent: nothing does. */
+  /** Returns at most `most` rows about the answer that is being made; absent: no answer is being made. */
   working?: ((most: number) => string[]) | undefined;
   /** The last row: what keys do now. */
   hint: string;
 }>;
 
-/** More rows than this would push the conversation away. */
+/** The most rows below the conversation: with more, too little of the conversation would stay visible. */
 const MOST_ROWS = 12;
 const MOST_PROMPT_ROWS = 6;
 const MOST_QUEUED = 3;

@@ -135,7 +135,7 @@ function completed(prompt: Prompt, complete: (word: string, text: string) => rea
   return { ...prompt, editor: grown, completions: { words, from, chosen: undefined } };
 }
 
-/** After a folder one goes on typing. */
+/** No blank is added after a folder, because the person continues with a name in it. */
 const withBlank = (word: string): string => (word.endsWith("/") ? word : `${word} `);
 
 function replaced(editor: TextEditor, from: number, word: string): TextEditor {

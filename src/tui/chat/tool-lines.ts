@@ -57,7 +57,7 @@ export function runningCallRows(
   ].slice(0, Math.max(1, most));
 }
 
-/** Enough for the rows that are shown. */
+/** How many characters of a running command's output are looked at to find its last lines. */
 const TAIL_CHARS = 4_000;
 /** A longer diff is cut; the transcript has all of it. */
 const MOST_DIFF_LINES = 40;

@@ -14,14 +14,14 @@ export type MarkdownStream = Readonly<{
   end(): string[];
 }>;
 
-/** `options` is asked each time, since the width of the terminal changes. */
+/** `options` is a function because the width of the terminal can change between two calls. */
 export function createMarkdownStream(options: () => MarkdownOptions): MarkdownStream {
   let raw = "";
   let buffer = "";
   let printed = 0;
   /** Lines of the open code block that were returned already. */
   let codeDone = 0;
-  /** The open list continues one whose first items were returned. */
+  /** True: the first items of the current list were returned already. */
   let continued = false;
 
   const spaced = (lines: string[]): string[] => {

@@ -5,14 +5,14 @@ import type { Look } from "../../core/view/look.ts";
 import { nodeTitle, progressOf, progressWords, shownNodes } from "../../core/view/nodes.ts";
 import { listed, spentInAll, terminalLine, took } from "../../core/view/words.ts";
 
-/** What the rows depend on besides the state. */
+/** Style, size and time of one drawing of the rows. */
 export type RunFrame = Readonly<{
   look: Look;
   columns: number;
-  /** At most so many rows. */
+  /** The most rows that may be used. */
   most: number;
   now: number;
-  /** Counts frames; turns the spinner. */
+  /** The number of this drawing; the spinner moves with it. */
   tick: number;
 }>;
 
@@ -32,21 +32,21 @@ export function taskRows(state: State, frame: RunFrame): string[] {
   return lines;
 }
 
-/** What the last rows say besides the state. */
+/** What the last rows show in addition to the state of the run. */
 export type FootOptions = Pick<RunFrame, "look" | "columns" | "now"> &
   Readonly<{
-    /** What keys do, or what goes on. */
+    /** A text about the keys, or about what is happening. */
     hint: string;
     /** What Ctrl-C does while the run is parked; absent: nothing is said about it. */
     interrupt?: string;
   }>;
 
-/** Why nothing goes on, where that is so, and how far the run is. */
+/** The last rows: why the run is parked, if it is, and its progress. */
 export function footRows(state: State, options: FootOptions): string[] {
   return [...parkedRow(state, options), footer(state, options)];
 }
 
-/** While nothing goes on: why, how long it still takes, and what can be done. */
+/** For a parked run: the reason, the time until the next try, and what the person can do. */
 function parkedRow(state: State, { look, columns, now, interrupt = "" }: FootOptions): string[] {
   const parked = parkedRun(state);
   if (!parked) return [];
@@ -74,7 +74,7 @@ function rowFor(view: NodeView, names: number, { look, columns, now, tick }: Run
 }
 
 function doingOf(view: NodeView): string {
-  // The last words of a text that grows are where it grows.
+  // A text that is being written grows at its end, so the end is shown.
   if (view.doing === "writing")
     return terminalLine(
       view.text

@@ -7,9 +7,9 @@ import { taskRows } from "./run-rows.ts";
 
 export type RunViewOptions = AnswerViewOptions &
   Readonly<{
-    /** The line that an event adds to the scrollback, besides the answer. */
+    /** The line that is printed for an event; `undefined`: none. */
     told(event: KeptEvent, state: State): string | undefined;
-    /** The lines of a task of the plan that has ended. */
+    /** The lines that are printed when a task of the plan has ended. */
     ended(view: NodeView, look: Look, columns: number): string[];
   }>;
 

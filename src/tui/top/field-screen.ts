@@ -67,7 +67,7 @@ function rowText(row: readonly Field[], before: readonly Field[], at: number): s
     row.every(({ column, width }, index) => column === before[index]!.column && width === before[index]!.width);
   if (row.length === 0) return before.length === 0 ? "" : `${place(at, 0)}${ESC}[K`;
   let text = sameLayout || before.length === 0 ? "" : `${place(at, 0)}${ESC}[K`;
-  let spill = !sameLayout; // everything from here on is written
+  let spill = !sameLayout; // true: this field and all fields after it are written again
   let next = -1; // the column at which the cursor is known to stand
   for (const [index, field] of row.entries()) {
     const old = sameLayout ? before[index]! : undefined;
@@ -104,7 +104,7 @@ function changedPart(old: Field, { text, paint, width }: Field, last: boolean): 
   return { at, text: `${paint && changed !== "" ? paint(changed) : changed}${rest}` };
 }
 
-/** Paints are compared by what they do only where they are not the same function. */
+/** Fields are the same when they look the same. Their paint functions are called only if they are not one function. */
 const isSameField = (a: Field, b: Field): boolean =>
   a.text === b.text && (a.paint === b.paint || painted(a) === painted(b));
 

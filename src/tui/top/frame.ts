@@ -14,19 +14,19 @@ import { fieldOf, layoutFor } from "./layout.ts";
 import { type RowOptions, rowsOf, type ShownRun, type TopRow } from "../../core/view/run-rows.ts";
 import { nextShape, selectedRow, type TopView, type Typing } from "./view.ts";
 
-/** Everything that is known, besides what the person chose. */
+/** The data that the screen shows; what the person selected and typed is in `TopView`. */
 export type TopState = Readonly<{
   title: string;
   runs: readonly ShownRun[];
   one: boolean;
-  /** Runs that are not loaded or belong to other projects, in words. */
+  /** Sentences that count the runs which are not loaded or belong to other projects. */
   hidden: readonly string[];
 }>;
 
-/** How it is drawn. */
+/** Size of the terminal, time and style of one drawing. */
 export type Canvas = Readonly<{ columns: number; height: number; now: number; look: Look }>;
 
-/** The rows that match the filter, all rows, and the words of the filter that mean nothing. */
+/** The rows that match the filter, all rows, and the words of the filter that are not understood. */
 export type ListedRows = Readonly<{
   rows: readonly TopRow[];
   all: readonly TopRow[];
@@ -44,18 +44,18 @@ export function listedRows({ runs, one }: TopState, { shape, filter, graphOf }: 
   const options: RowOptions = { one, shape };
   const all = rowsOf(runs, options);
   if (!matches) return { rows: all, all, unknown };
-  // Without the rows above them those that match are not a tree.
+  // The parent of a matching row may not match, so the result is drawn as a flat list.
   const kept = all.filter(matches);
   return { rows: kept.map((row) => (row.depth > 0 ? { ...row, depth: 0 } : row)), all, unknown };
 }
 
-/** How many rows of the list fit besides everything else. */
+/** How many rows of the list fit between the title and the keys. */
 export function listHeight(height: number, columns: number): number {
   return Math.max(0, height - HEAD_ROWS - 1 - keyRows(columns));
 }
 
 const HEAD_ROWS = 2;
-/** Two rows for the keys, where all of them do not fit in one. */
+/** In a narrow terminal the keys take two rows. */
 const keyRows = (columns: number): number => (columns < 120 ? 2 : 1);
 
 /** The screen: title and counts, the groups with their rows, what is hidden, and the keys of the selected row. */
@@ -104,7 +104,7 @@ export function topFrame(
   return { columns, rows: cut, ...(cursor && cursor.row < cut.length && { cursor }) };
 }
 
-/** One field over the whole width. */
+/** A row that consists of one field as wide as the terminal. */
 function line(text: string, { columns, look }: Canvas, paint?: Field["paint"]): Field[] {
   return text === "" ? [] : [fieldOf(text, { at: 0, width: columns + 1 }, look, paint)];
 }
@@ -376,7 +376,7 @@ const prompts: Readonly<Record<Typing, string>> = {
   answer: "answer",
 };
 
-/** As many keys as fit; help and quit always do. */
+/** As many keys as fit in the row; the keys for help and quit are always shown. */
 function keyLines(keys: readonly (readonly [string, string])[], columns: number, most: number): string[] {
   const lines = [""];
   for (const [key, word] of keys) {

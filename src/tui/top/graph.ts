@@ -8,7 +8,7 @@ import type { TopRow } from "../../core/view/run-rows.ts";
 
 /** The tasks of one run as columns of nodes, with lines from each task to those that come after it. */
 type Graph = Readonly<{ layers: readonly (readonly Cell[])[]; height: number; edges: readonly Edge[] }>;
-/** A node, or a place where a line passes a layer. */
+/** A place in a column of the graph: a node, or a point where a line passes through the column. */
 type Cell = Readonly<{ id: string; row: TopRow | undefined; y: number }>;
 type Edge = Readonly<{ layer: number; from: Cell; to: Cell }>;
 
@@ -17,7 +17,7 @@ export function inGraphOrder(rows: readonly TopRow[]): readonly TopRow[] {
   return graphOf(rows).layers.flatMap((layer) => layer.flatMap(({ row }) => row ?? []));
 }
 
-/** The key of the row beside the selected one: in the layer before or after it, as near as possible. */
+/** The id of the nearest node in the column to the right (`1`) or left (`-1`) of the selected node. */
 export function besideInGraph(rows: readonly TopRow[], selected: string, by: 1 | -1): string | undefined {
   const { layers } = graphOf(rows);
   const at = layers.findIndex((layer) => layer.some(({ row }) => row?.key === selected));
@@ -80,7 +80,7 @@ export function graphRows(
   return { rows: lines, hidden: rows.length - shown };
 }
 
-/** Mark of the selected node, its state, a blank. */
+/** Columns before the name of a node: the mark of the selection, the state, and a blank. */
 const HEAD = 4;
 const LEAST_NODE = 14;
 const MOST_NODE = 34;
@@ -164,15 +164,15 @@ function graphOf(rows: readonly TopRow[]): Graph {
   return { layers, height: Math.max(0, ...[...cells.values()].map(({ y }) => y + 1)), edges };
 }
 
-/** A layer begins at most so far below the layer before it. */
+/** A node is drawn at most this many rows below the node above it in its column, even if its inputs are further down. */
 const MOST_SHIFT = 12;
 
-/** How many columns for vertical lines follow each layer. */
+/** How many screen columns after each column of nodes are reserved for vertical lines. */
 function lanesOf({ layers, edges }: Graph): number[] {
   return layers.map((_, layer) => Math.min(MOST_LANES, turningIn(edges, layer).length));
 }
 
-/** The nodes of a layer with a line that does not go straight on. */
+/** The nodes of a column from which a line leads to another row. */
 function turningIn(edges: readonly Edge[], layer: number): string[] {
   return [
     ...new Set(edges.filter((edge) => edge.layer === layer && edge.from.y !== edge.to.y).map(({ from }) => from.id)),

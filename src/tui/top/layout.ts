@@ -14,7 +14,7 @@ type Span = Readonly<{ at: number; width: number }>;
 
 /** Mark of the selected row, state, blank. */
 const HEAD = 4;
-/** Widths with the blank after them; what a task does takes the rest. */
+/** Widths of the columns, including the blank after each; the column for the current activity gets the remaining width. */
 const widths: Readonly<Record<Exclude<Column, "doing">, number>> = {
   agent: 11,
   model: 14,
@@ -29,7 +29,7 @@ const LEAST_DOING = 20;
 const MOST_NAME = 44;
 const LEAST_NAME = 12;
 
-/** Chooses the columns: the last ones of the list are dropped first. */
+/** Chooses the columns that fit; in a narrow terminal the last ones of this list are dropped first. */
 export function layoutFor(columns: number): Layout {
   const name = Math.max(Math.min(LEAST_NAME, columns - HEAD), Math.min(MOST_NAME, Math.floor(columns * 0.28)));
   let room = columns - HEAD - name;

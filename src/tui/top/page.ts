@@ -12,10 +12,10 @@ export type PageTab = (typeof pageTabs)[number];
 /** An opened task or run: its text, and how far it is scrolled. */
 export type PageView = Readonly<{ title: string; tab: PageTab; lines: readonly string[]; top: number }>;
 
-/** What a key asks for: another place, another part, or back to the list. */
+/** What a key press does on an opened page: scroll, show another part, or return to the list. */
 export type PageStep = Readonly<{ page: PageView }> | Readonly<{ tab: PageTab }> | "back";
 
-/** The page as rows that are no wider than the terminal. */
+/** The text of the page, wrapped at the width of the terminal. */
 function wrapped({ lines }: PageView, columns: number): string[] {
   return lines.flatMap((text) => splitLine([{ text }], Math.max(1, columns)));
 }

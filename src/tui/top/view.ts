@@ -6,25 +6,25 @@ import { commandFor, type RowAction, rowActions } from "../../core/view/row-acti
 import { besideInGraph } from "./graph.ts";
 import type { TopRow } from "../../core/view/run-rows.ts";
 
-/** What a person has chosen to see. */
+/** The state of the screen that the person controls: selection, filter, form of the list, and what is being typed. */
 export type TopView = Readonly<{
-  /** The key of the selected row; `undefined` when it is gone, so that no key acts on another one. */
+  /** The id of the selected row. `undefined` when that row has disappeared, so that a key press does not act on another row. */
   selected: string | undefined;
-  /** Where the selected row was, to go on from there. */
+  /** The position of the selected row; the arrow keys continue from here when the row has disappeared. */
   at: number;
   filter: string;
   shape: "tree" | "flat" | "graph";
   /** The run that is shown as a graph. */
   graphOf: string | undefined;
-  /** Runs of all projects. */
+  /** True: runs of all projects are listed, not only those of this one. */
   everywhere: boolean;
   peek: boolean;
-  /** What came of the last action. */
+  /** A message about the result of the last action. */
   note: string;
   mode: TopMode;
 }>;
 
-/** What the keyboard does at the moment. */
+/** What key presses do now: move in the list, close the help, type a text, or confirm an action. */
 export type TopMode =
   | Readonly<{ kind: "list" }>
   | Readonly<{ kind: "help" }>
@@ -44,7 +44,7 @@ export const firstView: TopView = {
   mode: { kind: "list" },
 };
 
-/** What the program has to do for a key. */
+/** An action that a key press asks the program to carry out. */
 export type Act =
   | Readonly<{ do: "quit" }>
   | Readonly<{ do: "open"; row: TopRow; page: "transcript" | "diff" }>
@@ -54,17 +54,17 @@ export type Act =
       answer: { approve: boolean; text?: string; always?: true; network?: true };
     }>
   | Readonly<{ do: "message"; row: TopRow; text: string }>
-  /** One of our own commands, given as its words. */
+  /** Runs a subcrew command; `words` are its arguments. */
   | Readonly<{ do: "command"; words: readonly string[] }>
   | Readonly<{ do: "copy"; text: string }>;
 
 export type Pressed = Readonly<{ view: TopView; act?: Act }>;
 
-/** The row that is selected among those that are listed. */
+/** The selected row, if the list contains it. */
 export const selectedRow = (rows: readonly TopRow[], { selected }: TopView): TopRow | undefined =>
   selected === undefined ? undefined : rows.find(({ key }) => key === selected);
 
-/** The view after the rows have changed: the first one is selected at the start, none in place of one that is gone. */
+/** The view after the list has changed. At the start the first row is selected; when the selected row disappears, no row is. */
 export function keepSelection(rows: readonly TopRow[], view: TopView): TopView {
   if (view.selected === undefined) return view.at === 0 && view.note === "" ? select(rows, view, 0) : view;
   const at = rows.findIndex(({ key }) => key === view.selected);
@@ -94,7 +94,7 @@ export function press(rows: readonly TopRow[], view: TopView, key: Key, page: nu
 
 const LIST: TopMode = { kind: "list" };
 
-/** The shapes of the list in the order of their key. */
+/** The form that follows each form of the list when the key for it is pressed. */
 export const nextShape: Readonly<Record<TopView["shape"], TopView["shape"]>> = {
   tree: "flat",
   flat: "graph",
@@ -137,7 +137,7 @@ function pressedInList(rows: readonly TopRow[], view: TopView, key: Key, page: n
   return row && action ? begun(view, row, action, type) : { view };
 }
 
-/** The next shape. A graph shows the run of the selected row, and the row stays selected where both shapes have it. */
+/** Switches to the next form. The graph shows the run of the selected row; the row stays selected if the new form contains it. */
 function reshaped(view: TopView, row: TopRow | undefined): TopView {
   const shape = nextShape[view.shape];
   const next: TopView = { ...view, shape, graphOf: shape === "graph" ? row?.run.id : undefined };
@@ -184,7 +184,7 @@ function begun(view: TopView, row: TopRow, action: RowAction, type: (what: Typin
   }
 }
 
-/** The question of a row as it was shown. */
+/** The open question of a row, exactly as the person saw it. */
 function questionOf({ run, path, node }: TopRow): Question {
   const { question = "", call, askedAt = 0, agent } = node ?? {};
   return { run: run.id, path, question, askedAt, ...defined({ call, agent }) };
