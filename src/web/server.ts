@@ -117,7 +117,7 @@ export async function openWeb(crew: Crew, options: WebOptions): Promise<RunningS
   ): Promise<void> => {
     const name = path.startsWith("api/") ? path.slice(4) : "";
     if (!Object.hasOwn(looks, name))
-      return sendJson(response, 404, { code: "BAD_INPUT", message: "There is nothing here.", hint: "" });
+      return sendJson(response, 404, { code: "BAD_INPUT", message: "This address does not exist.", hint: "" });
     await answered(response, async () =>
       looks[name]!(context, { get: (key) => url.searchParams.get(key) ?? "", request, role }),
     );
@@ -133,7 +133,7 @@ export async function openWeb(crew: Crew, options: WebOptions): Promise<RunningS
       return sendJson(response, 403, {
         code: "REFUSED",
         message: "The request does not come from the page.",
-        hint: "Use the page.",
+        hint: "Open the page with the link that `subcrew web` prints.",
       });
     if (role !== "full")
       return sendJson(response, 403, {
@@ -143,7 +143,7 @@ export async function openWeb(crew: Crew, options: WebOptions): Promise<RunningS
       });
     const name = path.startsWith("api/") ? path.slice(4) : "";
     if (!Object.hasOwn(changes, name))
-      return sendJson(response, 404, { code: "BAD_INPUT", message: "There is nothing here.", hint: "" });
+      return sendJson(response, 404, { code: "BAD_INPUT", message: "This address does not exist.", hint: "" });
     await answered(response, async () => changes[name]!(context, await bodyOf(request)));
   };
 

@@ -15,7 +15,7 @@ export async function limitEngine(name: string | undefined, flags: Flags): Promi
   if (name === undefined && isChange)
     throw new CrewError(
       "BAD_INPUT",
-      "It is not clear what to limit.",
+      "No provider or model is named.",
       "Name a provider, provider/model, or '*' for all models, as in `subcrew engine limit anthropic --requests 500`.",
     );
   if (off && Object.keys(given).length > 0)

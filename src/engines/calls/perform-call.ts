@@ -107,7 +107,7 @@ const firstClass = (classes: readonly WorkerClass[], job: Job): string | undefin
 
 const poisoned = ({ path }: Call): FailedOutcome =>
   failed("CRASHED", `"${path}" ended ${POISON} workers, one after the other, without any progress.`, {
-    hint: "Look at what it does first: it may use up the memory of its worker. It is not tried again by itself.",
+    hint: "Check what the task does before you run it again: it may use up the memory of its worker. It is not retried automatically.",
   });
 
 /** Records what workers of earlier epochs said and no coordinator recorded; the outcome, if one of them ended the call. */
@@ -165,7 +165,7 @@ async function parkUntilFit(
   const patience = AbortSignal.any([context.signal, AbortSignal.timeout(parts.placementTimeoutMs)]);
   if (await workerFits(parts, patience)) return true;
   await parts.table.stop(at);
-  return failed("NO_WORKER", `No worker can carry it out: ${why}.`, { hint: HELPS, retryable: true });
+  return failed("NO_WORKER", `No worker can carry out the task: ${why}.`, { hint: HELPS, retryable: true });
 }
 
 /** Waits until a worker fits. False: the signal aborted first. */

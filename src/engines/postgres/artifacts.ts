@@ -49,7 +49,7 @@ export function openArtifacts(database: Database, objects?: ObjectStore): Artifa
       if (body && createHash("sha256").update(body).digest("hex") !== hash)
         throw new CrewError(
           "RUN_DAMAGED",
-          `The kept result ${objects.place(hash)} was changed.`,
+          `The stored result ${objects.place(hash)} does not match its hash: it was changed or damaged.`,
           "Run the task again.",
         );
       return body;

@@ -127,7 +127,7 @@ const replaced = (run: string): CrewError =>
   new CrewError(
     "RUN_BUSY",
     `Another process took over "${run}".`,
-    "This process was not heard of for some time; the run goes on there.",
+    "This process did not reach the database for some time, so the other one continues the run.",
   );
 
 const unwritable = (run: string, cause: unknown): CrewError =>
