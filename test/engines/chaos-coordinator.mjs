@@ -1,6 +1,6 @@
 // Coordinates one run of a plan on an engine, and says how it ended.
 import { readFileSync } from "node:fs";
-import { createCrew } from "../../dist/index.js";
+import { createCrew } from "../../dist/lib/index.js";
 
 const [run, file, options] = process.argv.slice(2);
 const crew = createCrew({ config: true, permissions: { mode: "bypass", sandbox: "off" } });

@@ -1,7 +1,7 @@
 // Coordinates one run of the task `worker` on the local engine, and says how that ended.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createCrew } from "../../../dist/index.js";
+import { createCrew } from "../../../dist/lib/index.js";
 
 const [folder, runner, run, resume] = process.argv.slice(2);
 const crew = createCrew({

@@ -4,8 +4,8 @@ import { pathToFileURL } from "node:url";
 import type * as Library from "../../../src/index.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
-const built = join(import.meta.dirname, "../../..", "dist", "index.js");
-if (!existsSync(built)) throw new Error("dist/index.js is missing: run `npm run build` first");
+const built = join(import.meta.dirname, "../../..", "dist", "lib", "index.js");
+if (!existsSync(built)) throw new Error("dist/lib/index.js is missing: run `npm run build` first");
 
 /** The built library: Node 20 can start no process or thread with a source file. */
 export const { createCrew, defineAgent } = (await import(pathToFileURL(built).href)) as typeof Library;

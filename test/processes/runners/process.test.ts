@@ -295,7 +295,7 @@ function program(agents: Readonly<Record<string, readonly unknown[]>>, then: str
     JSON.stringify(turns),
   ]);
   const folder = tempFolder(Object.fromEntries(files));
-  const library = pathToFileURL(join(import.meta.dirname, "../../..", "dist", "index.js")).href;
+  const library = pathToFileURL(join(import.meta.dirname, "../../..", "dist", "lib", "index.js")).href;
   const source = `
     import { readdirSync } from "node:fs";
     import { createCrew } from ${JSON.stringify(library)};
