@@ -10,11 +10,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import type { Journal } from "../../core/run/run-store.ts";
-import { machineDisk } from "../disk/disk.ts";
+import { type Disk, machineDisk } from "../disk/disk.ts";
 import { damageText, salvageRecords } from "./journal-records.ts";
 import { readRecords } from "../../../test/support/read-records.ts";
 import { openJournal } from "./journal.ts";
@@ -85,6 +85,32 @@ test("what is hastened is written at once, in order with what was appended befor
   expect(kept.map(({ seq }) => seq)).toEqual([1, 2, 3]);
   await journal.close();
   expect((await readJournal(folder)).events.map(({ seq }) => seq)).toEqual([1, 2, 3]);
+});
+
+test("events that closely follow a sync share the next one, and it does not wait when one of them is waited for", async () => {
+  const kept: number[] = [];
+  let syncs = 0;
+  const disk: Disk = {
+    ...machineDisk,
+    open: async (...given) => {
+      const file = await machineDisk.open(...given);
+      return { ...file, datasync: () => file.datasync().finally(() => (syncs += 1)) };
+    },
+  };
+  const listener = { kept: (events: readonly KeptEvent[]) => void kept.push(events.length), lost: () => {} };
+  const journal = await openJournal(tempFolder(), listener, { disk });
+  for (let round = 1; round <= 5; round += 1) {
+    for (let seq = 1; seq <= 4; seq += 1) {
+      journal.append(note(seq));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await journal.durable();
+  }
+  expect(kept.reduce((sum, count) => sum + count)).toBe(20);
+  expect(syncs).toBeLessThanOrEqual(7); // one per round, and a slow machine may lie between two of them
+  journal.append(note(5));
+  await vi.waitFor(() => expect(kept.reduce((sum, count) => sum + count)).toBe(21)); // also when it is not waited for
+  await journal.close();
 });
 
 describe("an incomplete last record", () => {

@@ -36,11 +36,16 @@ export async function openJournal(
   let writing: Promise<void> | undefined;
   let hasty = false;
   let broken: CrewError | undefined;
+  const gathering = gatherEvents();
+
+  /** Events that were appended while others were written are waited for. */
+  let hurried = false;
 
   const writeWaiting = async (): Promise<void> => {
-    while (waiting.length > 0 && !broken) {
+    for (let first = true; waiting.length > 0 && !broken && (first || hurried); first = false) {
       const batch = waiting;
       waiting = [];
+      hurried = false;
       const bytes = encodeLines(batch, owner.epoch);
       try {
         owner.hold();
@@ -68,19 +73,29 @@ export async function openJournal(
   const flush = (): Promise<void> => {
     writing ??= writeWaiting().finally(() => {
       writing = undefined;
+      gathering.written();
+      if (waiting.length > 0 && !broken) void flushSoon();
     });
     return writing;
   };
   const flushSoon = (): Promise<void> => {
-    flushing ??= turnOver()
+    flushing ??= gathering
+      .over()
       .then(flush)
       .finally(() => {
         flushing = undefined;
+        if (waiting.length > 0 && !broken) void flushSoon();
       });
     return flushing;
   };
   const durable = async (): Promise<void> => {
-    while (waiting.length > 0 && !broken) await flushSoon();
+    while (waiting.length > 0 && !broken) {
+      hurried = true;
+      const flushed = flushSoon();
+      gathering.end();
+      await flushed;
+    }
+    gathering.end();
     await flushing;
     if (broken) throw broken;
   };
@@ -93,6 +108,7 @@ export async function openJournal(
     // On a machine without processor time to spare, the disk works while the rest of the turn is carried out.
     hasten: () => {
       hasty = true;
+      hurried = true;
       void flush();
       hasty = false;
     },
@@ -218,8 +234,43 @@ async function cutBack(file: DiskFile, owner: Owner, at: Readonly<{ length: numb
   }
 }
 
-/** Batches the events of one event loop turn; follow-up work does not wait for the write. */
-const turnOver = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** How long after a sync events are gathered for the next one, unless one of them is waited for. */
+const GATHER_MS = 5;
+
+type Gathering = Readonly<{
+  /** Resolves when what was appended is to be written: at the end of the event loop turn, or later if a sync has just ended. */
+  over(): Promise<void>;
+  /** Ends it with this turn: events are waited for. */
+  end(): void;
+  /** A sync has ended. */
+  written(): void;
+}>;
+
+/**
+ * Batches events. Follow-up work does not wait for the write, so a sync for each event would only cost processor time: the first
+ * event after a while is written at once, those that follow it closely share one sync.
+ */
+function gatherEvents(): Gathering {
+  let last = Number.NEGATIVE_INFINITY;
+  let open: Readonly<{ timer: NodeJS.Timeout; resolve(): void }> | undefined;
+  return {
+    over: () =>
+      new Promise((resolve) => {
+        const left = last + GATHER_MS - performance.now();
+        if (left <= 0) return void setImmediate(resolve);
+        open = { timer: setTimeout(resolve, left), resolve };
+      }),
+    end: () => {
+      if (!open) return;
+      clearTimeout(open.timer);
+      setImmediate(open.resolve);
+      open = undefined;
+    },
+    written: () => {
+      last = performance.now();
+    },
+  };
+}
 
 /** A write may be short, so it is continued. If another owner took over meanwhile, it cut off the first part, and the rest is not written. */
 async function writeWhole(file: DiskFile, bytes: Buffer, owner: Owner): Promise<void> {
