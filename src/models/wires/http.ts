@@ -1,5 +1,6 @@
-import http, { type IncomingMessage } from "node:http";
+import http, { type IncomingMessage, type RequestOptions } from "node:http";
 import https from "node:https";
+import { urlToHttpOptions } from "node:url";
 import { version } from "../../core/text/version.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
 import { proxyHeaders, trusting, tunnelAgent } from "./tunnel.ts";
@@ -42,15 +43,23 @@ export function connectProvider(
   const forwarded =
     gate && !isSecure ? { address: gate, headers: { host: new URL(base).host, ...proxyHeaders(gate) } } : undefined;
 
+  /** Where requests go; an address is taken apart once, not for each of them. */
+  const targets = new Map<string, RequestOptions>();
+  const target = (path: string): RequestOptions => {
+    const known =
+      targets.get(path) ??
+      (forwarded ? forwardedTo(forwarded.address, base + path) : urlToHttpOptions(new URL(base + path)));
+    targets.set(path, known);
+    return known;
+  };
+
   const once = (path: string, { headers, body, signal }: GetRequest & { body?: string }): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const usual =
         body === undefined ? getHeaders : { ...postHeaders, "content-length": String(Buffer.byteLength(body)) };
       const all = { ...usual, ...headers, ...forwarded?.headers };
       const options = { method: body === undefined ? "GET" : "POST", agent, headers: all, timeout: silenceMs };
-      const req = forwarded
-        ? client.request(forwarded.address, { ...options, path: base + path })
-        : client.request(base + path, options);
+      const req = client.request({ ...target(path), ...options });
       const giveUp = (): void => void req.destroy(new Error("aborted"));
       if (signal.aborted) giveUp();
       const release = onAbort(signal, giveUp);
@@ -69,6 +78,8 @@ export function connectProvider(
     });
   return { get: once, post: send };
 }
+
+const forwardedTo = (proxy: URL, address: string): RequestOptions => ({ ...urlToHttpOptions(proxy), path: address });
 
 /** The idle timeout expired. */
 export class SilentError extends Error {

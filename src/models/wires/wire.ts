@@ -8,6 +8,7 @@ import { estimatedUsage } from "./estimate.ts";
 import { abortedFault, badAnswer, brokenOff, faultOfNetwork, faultOfStatus } from "./fault.ts";
 import { connectProvider } from "./http.ts";
 import { type Prices, savedBy } from "./prices.ts";
+import { readPieces } from "./read-pieces.ts";
 import { createEventReader } from "./sse.ts";
 
 /** A wire format: how requests are written and answers are read. */
@@ -45,7 +46,6 @@ export function speak(wire: Wire, endpoint: Endpoint, { prices }: WireParts): Mo
     const fail = (fault: Fault): ModelEvent => ({ type: "error", fault: signal.aborted ? abortedFault : fault });
     try {
       response = await connection.post(wire.path, { headers, body: wire.body(request), signal });
-      response.setEncoding("utf8");
       const refusal = await notAStream(response, endpoint);
       if (refusal) {
         yield fail(refusal);
@@ -55,7 +55,7 @@ export function speak(wire: Wire, endpoint: Endpoint, { prices }: WireParts): Mo
       const reading = wire.read();
       const reader = createEventReader();
       let said = "";
-      for await (const piece of response as AsyncIterable<string>) {
+      for await (const piece of readPieces(response)) {
         const out: ModelEvent[] = [];
         const fault = readAll(reader.push(piece), { reading, out, endpoint });
         for (const event of out) {
@@ -133,7 +133,7 @@ const LONGEST_BODY = 100_000;
 
 async function textOf(response: IncomingMessage): Promise<string> {
   let text = "";
-  for await (const piece of response as AsyncIterable<string>) {
+  for await (const piece of readPieces(response)) {
     text += piece;
     if (text.length > LONGEST_BODY) break;
   }
