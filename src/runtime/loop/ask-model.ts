@@ -88,6 +88,7 @@ export function createModelCalls(
     { turn: number, last, reserved, begin }: AskedTurn,
   ): Promise<Turn | BudgetRefusal | Readonly<{ revoked: Spending }>> => {
     const { controller, release } = following(signal);
+    let isRevoked = false;
     const { input } = reserved;
     const room = await context.budget.room();
     const output = Math.min(
@@ -102,7 +103,10 @@ export function createModelCalls(
         cut: { tokens: input, ...defined({ usd: reserved.usd }) },
         ...defined({ usd }),
       },
-      () => controller.abort(stopped(REVOKED)),
+      () => {
+        isRevoked = true;
+        controller.abort(stopped(REVOKED));
+      },
       signal,
     );
     if ("refused" in held) {
@@ -117,7 +121,8 @@ export function createModelCalls(
       if (urgent) controller.abort(stopped(URGENT));
     });
     const turn = await takeTurn(model.model, limited, {
-      signal: controller.signal,
+      signal,
+      stopping: controller,
       maxIdleMs: limits.maxIdleMs,
       live: context.live,
       emit: context.emit,
@@ -128,8 +133,7 @@ export function createModelCalls(
       if ("fault" in turn && !turn.begun) held.release();
       else spendCut({ reserved, chars: turn.text.length }, held);
       if (urgent && !signal.aborted) return { aborted: true, text: "", urgent };
-      const revoked = controller.signal.aborted && !signal.aborted;
-      return revoked ? { revoked: cutTurn({ reserved, chars: turn.text.length }) } : turn;
+      return isRevoked && !signal.aborted ? { revoked: cutTurn({ reserved, chars: turn.text.length }) } : turn;
     }
     held.settle({
       tokens: turn.usage.input + turn.usage.output + turn.usage.cacheRead + turn.usage.cacheWrite,

@@ -37,6 +37,8 @@ export type AnsweredTurn = Readonly<{
 
 export type TurnOptions = Readonly<{
   signal: AbortSignal;
+  /** A controller of the caller that follows the signal and stops this turn alone. */
+  stopping?: AbortController;
   /** How long the model may send nothing. */
   maxIdleMs: number;
   live: PerformContext["live"];
@@ -47,21 +49,29 @@ export type TurnOptions = Readonly<{
 export async function takeTurn(
   model: Model,
   request: ModelRequest,
-  { signal, maxIdleMs, live, emit }: TurnOptions,
+  { signal, stopping, maxIdleMs, live, emit }: TurnOptions,
 ): Promise<Turn> {
-  const { controller, release } = following(signal);
-  const idle = setTimeout(() => controller.abort(stopped("idle")), Math.min(maxIdleMs, LONGEST_TIMER_MS));
+  const { controller, release } = stopping ? { controller: stopping, release: undefined } : following(signal);
+  let isSilent = false;
+  const idle = setTimeout(
+    () => {
+      isSilent = !controller.signal.aborted;
+      controller.abort(stopped("idle"));
+    },
+    Math.min(maxIdleMs, LONGEST_TIMER_MS),
+  );
+  const isStopped = (): boolean => signal.aborted || (controller.signal.aborted && !isSilent);
   let text = "";
   let thinking = "";
   let begun = false;
   const calls: ToolCall[] = [];
   const broken = (fault: Fault): Turn => {
-    if (signal.aborted) return { aborted: true, text };
-    return { fault: controller.signal.aborted ? silent(maxIdleMs) : fault, text, begun };
+    if (isStopped()) return { aborted: true, text };
+    return { fault: isSilent ? silent(maxIdleMs) : fault, text, begun };
   };
   try {
     for await (const event of model(request, controller.signal)) {
-      if (signal.aborted) return { aborted: true, text };
+      if (isStopped()) return { aborted: true, text };
       idle.refresh();
       begun ||= event.type === "text" || event.type === "thinking" || event.type === "call";
       switch (event.type) {
@@ -104,7 +114,7 @@ export async function takeTurn(
     return broken({ code: "MODEL_BAD_ANSWER", message: `The model failed: ${messageOf(thrown)}`, retryable: true });
   } finally {
     clearTimeout(idle);
-    release();
+    release?.();
   }
 }
 
