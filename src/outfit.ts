@@ -144,6 +144,7 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource & Sh
   const kept = setup.home === false ? undefined : homeOf(setup);
   const pins = openPins(kept);
   const logins = openLogins({ home: kept, learn: redactor.learn });
+  let open: ReturnType<typeof createGuardedOpen> | undefined;
   /** The servers of one run. */
   const peersOf = (): PeerTools =>
     createServers({
@@ -153,7 +154,7 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource & Sh
       cwd,
       env,
       passEnv: setup.passEnv ?? [],
-      open: createGuardedOpen(setup.network, { env }),
+      open: (open ??= createGuardedOpen(setup.network, { env })),
     });
   let access: Promise<AccessParts> | undefined;
   let tools: readonly Tool[] | undefined;

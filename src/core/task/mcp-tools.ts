@@ -15,7 +15,8 @@ export type PeerAsk = Readonly<{
   say(text: string, code?: string): void;
   /** Tells the user something that is not a problem. */
   note(text: string): void;
-  signal: AbortSignal;
+  /** Limits the time for all servers; made only when one is asked. */
+  signal(): AbortSignal;
 }>;
 
 /** Subject of a call of such a tool: rules match its arguments as one text. */

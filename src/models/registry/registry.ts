@@ -178,13 +178,20 @@ function openRegistry(config: ModelRegistryConfig, prices: Prices): ModelRegistr
     return warmingPrefix(model, { prefixes: known });
   };
 
+  /** Hashed once: every task asks for it, and a provider of a crew does not change. */
+  const holdKeys = new Map<Provider, string>();
+  const holdKeyOf = (found: Provider): string => {
+    const { baseURL, key, headers } = found.endpoint;
+    const known = holdKeys.get(found) ?? holdKey(baseURL, key, headers);
+    holdKeys.set(found, known);
+    return known;
+  };
+
   /** A provider's model, held back while the provider refuses its key. */
   const held = ({ id }: ModelCandidate, found: Provider, { rules, fallback }: Asking): OpenedModel => {
     const model = config.quota ? metered(ofProvider(found), config.quota, found.name) : ofProvider(found);
     if (!rules) return { model: warmed(found, model) };
-    const { baseURL, key, headers } = found.endpoint;
-    const { name } = found;
-    const of = { key: holdKey(baseURL, key, headers), provider: name, id, fallback, holds, rules };
+    const of = { key: holdKeyOf(found), provider: found.name, id, fallback, holds, rules };
     const { model: asked, reopening } = holding(model, of);
     return { model: warmed(found, asked), reopening };
   };

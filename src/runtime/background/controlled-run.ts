@@ -1,4 +1,5 @@
 import type { HandleCommand, RunStore } from "../../core/run/run-store.ts";
+import { stopped } from "../async/cancel.ts";
 import { type Driver, Run, type RunExtras } from "../run/run.ts";
 import { handleCommand } from "./handle-command.ts";
 
@@ -18,7 +19,7 @@ export function servedRun(id: string, store: RunStore, driver: Driver, extras: R
         },
       });
     } finally {
-      over.abort();
+      over.abort(stopped("the run has ended"));
       await serving;
       // Commands that arrived after the end get a receipt, too.
       if (serving && it.state.endedAt !== undefined) await store.serve(id, handle, over.signal).catch(() => {});

@@ -132,7 +132,7 @@ export function replayingFrom(
       toolsFor: async (ask) => {
         const offered = await tape.peer(peerKey(ask, same));
         if (!("found" in offered)) return real.toolsFor(ask);
-        return offered.found.map((tool) => shown(tool, (signal) => real.toolsFor({ ...ask, signal })));
+        return offered.found.map((tool) => shown(tool, (signal) => real.toolsFor({ ...ask, signal: () => signal })));
       },
     }),
     acceptance: (real) => async (outcome, assignment, context) => {

@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { readRegularText } from "../disk/regular-file.ts";
@@ -70,6 +70,7 @@ export const removeCommandRecord = (file: string): Promise<void> => rm(file, { f
 
 /** The records in a folder. Asked before each command, so without waiting. */
 export function recordFiles(folder: string): string[] {
+  if (!existsSync(folder)) return []; // no command has run yet
   try {
     return readdirSync(folder)
       .filter((name) => RECORD.test(name))

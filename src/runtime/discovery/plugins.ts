@@ -138,6 +138,7 @@ function staysInside(path: string, root: string): boolean {
 }
 
 function readJson(file: string): unknown {
+  if (!existsSync(file)) return undefined; // the usual case: an exception costs more than all the looks of a run
   try {
     return JSON.parse(readRegularTextSync(file));
   } catch {

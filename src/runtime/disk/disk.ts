@@ -1,5 +1,5 @@
-import { type Dirent, existsSync, renameSync, statSync, writeFileSync } from "node:fs";
-import { copyFile, link, mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { type Dirent, existsSync, mkdirSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { copyFile, link, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { type DiskFile, openFile } from "./open-file.ts";
 import { openRegular, readRegularFile } from "./regular-file.ts";
 
@@ -57,7 +57,7 @@ export const machineDisk: Disk = {
   link,
   rm,
   stat,
-  mkdir,
+  mkdir: async (path, how) => mkdirSync(path, how),
   readdir,
   existsSync,
   inodeSync: (path) => statSync(path, { throwIfNoEntry: false })?.ino,

@@ -1,4 +1,5 @@
 import { readRegularTextSync } from "../disk/regular-file.ts";
+import { existsSync } from "node:fs";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { CrewError } from "../../core/schema/error.ts";
@@ -103,6 +104,7 @@ export function openTrust(file: string): TrustStore {
 const VERSION = 1;
 
 function parsedFile(file: string): unknown {
+  if (!existsSync(file)) return undefined; // asked at the start of each run, and an exception is expensive
   try {
     return JSON.parse(readRegularTextSync(file));
   } catch {

@@ -155,6 +155,7 @@ async function peersOf(
   if (!peers) return [];
   const { run, policy } = call;
   const allow = access?.policyFor(agent, policy).allow ?? [];
+  let limit: AbortSignal | undefined;
   return peers.toolsFor({
     agent,
     run,
@@ -162,7 +163,7 @@ async function peersOf(
     isTrusted: (tool) => allow.some((rule) => rule.pattern === undefined && toolMatches(rule.tool, tool)),
     say: (text, code = "MCP") => emit({ type: "warning", code, text }),
     note: (text) => emit({ type: "note", text }),
-    signal: AbortSignal.timeout(PEERS_MS),
+    signal: () => (limit ??= AbortSignal.timeout(PEERS_MS)),
   });
 }
 

@@ -9,16 +9,18 @@ import { defined } from "../../core/text/defined.ts";
 import { nearest } from "../../core/text/nearest.ts";
 import type { ToolParts } from "../parts/tool-parts.ts";
 
+const input = z.strictObject({
+  name: z.string().min(1).optional().describe("the skill"),
+  arguments: z.string().optional().describe("arguments of the skill"),
+});
+
 /** Gives an agent the text of a skill, or runs the skill in the agent that it names. */
 export const skill = (parts: ToolParts = {}): Tool =>
   defineTool({
     name: "skill",
     description:
       "Loads the instructions of a skill, to be followed from then on. A skill that names its own agent is run by that agent, and you get the result. Without a name, lists the skills.",
-    input: z.strictObject({
-      name: z.string().min(1).optional().describe("the skill"),
-      arguments: z.string().optional().describe("arguments of the skill"),
-    }),
+    input,
     effect: "read",
     does: "read",
     timeoutMs: 2 ** 31 - 1, // as long as the agent takes that carries it out

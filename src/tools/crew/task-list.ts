@@ -18,18 +18,20 @@ const statusOf: Readonly<Record<RunStatus, string>> = {
   cancelled: "cancelled",
 };
 
+const input = z.strictObject({
+  status: z
+    .enum(["in_progress", "parked", "paused", "interrupted", "completed", "failed", "cancelled"])
+    .optional()
+    .describe("only runs with this status"),
+  limit: z.number().int().min(1).max(100).optional().describe(`maximum number (default: ${LIMIT})`),
+});
+
 /** Which tasks there were in this project. */
 export const taskList = (parts: ToolParts = {}): Tool =>
   defineTool({
     name: "task_list",
     description: "Lists the runs of this project, newest first, with their tasks and how each ended.",
-    input: z.strictObject({
-      status: z
-        .enum(["in_progress", "parked", "paused", "interrupted", "completed", "failed", "cancelled"])
-        .optional()
-        .describe("only runs with this status"),
-      limit: z.number().int().min(1).max(100).optional().describe(`maximum number (default: ${LIMIT})`),
-    }),
+    input,
     effect: "read",
     does: "read",
     timeoutMs: 30_000,

@@ -7,15 +7,17 @@ import type { ToolParts } from "../parts/tool-parts.ts";
 /** The maximum length of a line of a tool result. */
 const MOST_CHARS = 400;
 
+const input = z.strictObject({
+  id: z.string().min(1).describe("a task or a run from task_list, as run_xxxxxxxxxxxx/path or run_xxxxxxxxxxxx"),
+});
+
 /** What happened in an earlier task, step by step. */
 export const taskReplay = (parts: ToolParts = {}): Tool =>
   defineTool({
     name: "task_replay",
     description:
       "Shows what happened in an earlier task of this project: its prompt, its steps and its result. Nothing is run again.",
-    input: z.strictObject({
-      id: z.string().min(1).describe("a task or a run from task_list, as run_xxxxxxxxxxxx/path or run_xxxxxxxxxxxx"),
-    }),
+    input,
     effect: "read",
     does: "read",
     timeoutMs: 30_000,

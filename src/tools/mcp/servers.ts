@@ -38,7 +38,7 @@ export function createServers(parts: ServerParts): PeerTools {
         if (ceiling && !ceiling.some((tool) => tool.startsWith(`${MCP_PREFIX}${name}__`))) continue;
         const server = lazyFor(named);
         try {
-          const offered = await server.pinned(run, AbortSignal.any([signal, over.signal]));
+          const offered = await server.pinned(run, AbortSignal.any([signal(), over.signal]));
           const wanted = offered.filter((tool) => definition.tools?.includes(tool.name) ?? true);
           tools.push(...wanted.map((tool) => serverTool(server, tool, { ...parts, isTrusted, say })));
         } catch (error) {
@@ -49,6 +49,7 @@ export function createServers(parts: ServerParts): PeerTools {
       return unique(tools, say);
     },
     end: async () => {
+      if (known.size === 0) return; // nothing was started that could be told
       over.abort();
       await Promise.all([...known.values()].map((server) => server.end()));
     },
