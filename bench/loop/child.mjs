@@ -1,7 +1,8 @@
 // @ts-check
 // One contender in a process of its own: it does the jobs that it is sent, and says what each of them took.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { peak, resetPeak } from "./peak.mjs";
 
 const [, , name = "", folder = "", once = ""] = process.argv;
 mkdirSync(folder, { recursive: true });
@@ -41,22 +42,5 @@ async function answer({ result, expected, ...job }) {
     process.send?.({ ms, cpu: (user + system) / 1_000, bytes: peak() - before, at });
   } catch (error) {
     process.send?.({ error: String(error) });
-  }
-}
-
-/** Linux keeps the largest size that a process had, and forgets it on request. */
-function resetPeak() {
-  try {
-    writeFileSync("/proc/self/clear_refs", "5");
-  } catch {
-    // elsewhere it is the largest size since the process began
-  }
-}
-
-function peak() {
-  try {
-    return Number(/VmHWM:\s*(\d+)/.exec(readFileSync("/proc/self/status", "utf8"))?.[1]) * 1_024;
-  } catch {
-    return process.resourceUsage().maxRSS * 1_024;
   }
 }
