@@ -6,18 +6,23 @@ import type { Database } from "./database.ts";
 /** The number of the protocol between coordinators and workers. It changes when one of them could misread the other. */
 export const PROTOCOL = 1;
 
-/** After this many seconds without a heartbeat, by the database's clock, a process is dead. */
-export const DEAD_AFTER_SECONDS = 10;
-const BEAT_EVERY_MS = 2_000;
+/**
+ * The SQL interval after which a process without a sign of life is dead, by the database's clock: the same for all processes,
+ * because the database has it (`alter database NAME set subcrew.dead_after = '5s'`).
+ */
+const DEAD_AFTER = "coalesce(nullif(current_setting('subcrew.dead_after', true), ''), '10s')::interval";
+/** Signs of life within that time. */
+const BEATS = 5;
+const FIRST_BEAT_MS = 2_000;
 
 /** The SQL condition that a row of `processes` belongs to a living process. */
-export const LIVING = `beat > clock_timestamp() - interval '${DEAD_AFTER_SECONDS} seconds'`;
+export const LIVING = `beat > clock_timestamp() - ${DEAD_AFTER}`;
 
 /**
  * The SQL condition that the database has run long enough for every living process to have shown a sign of life: right after
  * a restart all of them look dead.
  */
-export const SETTLED = "clock_timestamp() - pg_postmaster_start_time() > interval '4 seconds'";
+export const SETTLED = `clock_timestamp() - pg_postmaster_start_time() > 2 * ${DEAD_AFTER} / ${BEATS}`;
 
 /** What a process announces about itself. */
 export type Announced = Readonly<{ role: string; class?: string; announcement?: unknown; slots?: number }>;
@@ -40,12 +45,27 @@ export function createPresence(database: Database, announced: Announced = { role
   let timer: NodeJS.Timeout | undefined;
   let entering: Promise<void> | undefined;
   let isDraining = false;
+  let isBeating = false;
+  let beatMs = FIRST_BEAT_MS;
+  const beatEvery = (ms: number): void => {
+    beatMs = ms;
+    if (timer === undefined) return;
+    clearInterval(timer);
+    timer = setInterval(beatAgain, ms);
+  };
+  /** Signs of life and the farewell, one after the other: otherwise an early farewell could delete a later sign of life. */
+  let turn: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const mine = turn.then(work, work);
+    turn = mine.catch(() => {});
+    return mine;
+  };
   const beat = async (): Promise<void> => {
-    const [row] = await database.query<{ draining: boolean }>(
+    const [row] = await database.query<{ draining: boolean; every: number }>(
       `insert into subcrew.processes as p (id, host, pid, role, class, announcement, slots, version, protocol)
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
        on conflict (id) do update set beat = clock_timestamp()
-       returning draining`,
+       returning draining, (extract(epoch from ${DEAD_AFTER}) * 1000 / ${BEATS})::float8 as every`,
       [
         id,
         hostname(),
@@ -59,6 +79,16 @@ export function createPresence(database: Database, announced: Announced = { role
       ],
     );
     isDraining = row?.draining ?? false;
+    if (row && row.every !== beatMs) beatEvery(row.every);
+  };
+  /** A database that is away gets one sign of life when it is back, not all that were due meanwhile. */
+  const beatAgain = (): void => {
+    if (isBeating) return;
+    isBeating = true;
+    inTurn(async () => (users > 0 ? beat() : undefined)).then(
+      () => (isBeating = false),
+      () => (isBeating = false),
+    );
   };
   const leave = async (): Promise<void> => {
     users -= 1;
@@ -66,21 +96,31 @@ export function createPresence(database: Database, announced: Announced = { role
     clearInterval(timer);
     timer = undefined;
     entering = undefined;
-    await database.query("delete from subcrew.processes where id = $1", [id]).catch(() => {});
+    await inTurn(async () => {
+      if (users === 0) await database.query("delete from subcrew.processes where id = $1", [id]);
+    }).catch(() => {});
   };
   return {
     id,
     draining: () => isDraining,
     enter: async () => {
       users += 1;
-      timer ??= setInterval(() => void beat().catch(() => {}), BEAT_EVERY_MS);
-      await (entering ??= beat());
+      timer ??= setInterval(beatAgain, beatMs);
+      const mine = (entering ??= inTurn(beat));
       let left = false;
-      return async () => {
+      const once = async (): Promise<void> => {
         if (left) return;
         left = true;
         await leave();
       };
+      try {
+        await mine;
+      } catch (error) {
+        if (entering === mine) entering = undefined; // the next user tries again
+        await once();
+        throw error;
+      }
+      return once;
     },
   };
 }

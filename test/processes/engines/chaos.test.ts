@@ -7,7 +7,7 @@ let site: EngineSite;
 
 beforeAll(async () => {
   postgres = await startPostgres();
-  if (typeof postgres !== "string") site = await openSite(postgres, { turnMs: 150 });
+  if (typeof postgres !== "string") site = await openSite(postgres, { turnMs: 150, deadAfter: "5s" });
 }, 120_000);
 afterAll(async () => {
   if (!postgres || typeof postgres === "string") return;
@@ -63,10 +63,11 @@ test("200 tasks end exactly once while three processes are killed, one is frozen
       resolve();
     }, 12_000),
   );
+  await progress(20);
+  second.child.kill("SIGKILL"); // a worker goes on with its run
   await progress(40);
   await postgres.server.crash();
   await progress(60);
-  second.child.kill("SIGKILL"); // a worker goes on with its run
   replace(2);
   await thawed;
   await Promise.all([first.ended, isOver(CHAIN)]);

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { openDatabase } from "../../../../src/engines/postgres/database.ts";
+import { type Database, openDatabase } from "../../../../src/engines/postgres/database.ts";
 import { type Place, place, script, type Started } from "../../command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "subcrew engine ü-"));
@@ -11,17 +11,21 @@ const [here, there]: Place[] = [place({ "a.txt": "one\n" }), place({})];
 let dev: Started;
 let url = "";
 let missing: string | undefined;
+let database: Database;
 
 beforeAll(async () => {
   dev = here!.start(["engine", "dev", "--json", "--data", folder]);
   const line = await firstLine(dev).catch((error: Error) => (missing = error.message));
   if (missing !== undefined) return;
   url = addressIn(line);
+  database = openDatabase(url);
+  await database.query("alter database postgres set subcrew.dead_after = '4s'");
   await startWorker(here!);
 }, 120_000);
 afterAll(async () => {
   for (const { child } of all) child.kill("SIGKILL");
   await Promise.all(all.map(({ ended }) => ended));
+  await database?.close();
   dev.child.kill("SIGINT");
   await dev.ended;
   rmSync(folder, { recursive: true, force: true });
@@ -32,8 +36,6 @@ beforeEach((context) => {
 
 type Event = Readonly<{ type: string; turn?: number }>;
 const LIMIT = { timeout: 90_000, interval: 200 };
-/** A command that is repeated runs in a process of its own: the shared one keeps the connections of each for a while. */
-const ONE_BY_ONE = { shared: false };
 const unasked = ["--permission-mode", "bypass", "--sandbox", "off"];
 /** The workers of `here` that live, and every process that was started and must end. */
 const workers: Started[] = [];
@@ -209,10 +211,10 @@ describe("subcrew worker", () => {
     began.child.kill("SIGKILL");
     const [, id = ""] = /(run_[a-z0-9]{12})/.exec((await began.ended).stdout) ?? [];
     writeFileSync(inWork("go"), "");
-    await vi.waitFor(async () => {
-      const seen = await there!.run(["ps", "--all", "--json", "--engine", url], ONE_BY_ONE);
-      expect(JSON.parse(seen.stdout)).toContainEqual(expect.objectContaining({ id, status: "ok" }));
-    }, LIMIT);
+    const over = `select 1 from subcrew.events where run = $1 and event->>'type' = 'run.ended'`;
+    await expect.poll(() => database.query(over, [id]), LIMIT).toHaveLength(1);
+    const seen = await there!.run(["ps", "--all", "--json", "--engine", url]);
+    expect(JSON.parse(seen.stdout)).toContainEqual(expect.objectContaining({ id, status: "ok" }));
     const events = eventsIn((await there!.run(["logs", id, "--json", "--engine", url])).stdout);
     expect([turnsIn(events), endsIn(events)]).toEqual([[1, 2, 3], 1]);
     expect(logged().filter((line) => line === "first")).toHaveLength(1);
@@ -223,11 +225,11 @@ describe("subcrew worker", () => {
     writeFileSync(join(there!.workspace, "touch.json"), script(touch, "done"));
     const args = ["run", "--bg", "--engine", url, "bash", "x", "--model", "scripted:touch.json", ...unasked];
     const [, id = ""] = /(run_[a-z0-9]{12})/.exec((await there!.run(args)).stdout) ?? [];
-    await vi.waitFor(async () => {
-      const { stdout } = await here!.run(["status", id, "--engine", url], ONE_BY_ONE);
-      expect(stdout).toContain(`no worker has the workspace ${there!.workspace}`);
-    }, LIMIT);
-    const engine = await here!.run(["engine", "status", "--engine", url], ONE_BY_ONE);
+    const parked = `select 1 from subcrew.events where run = $1 and event->>'type' = 'node.parked'`;
+    await expect.poll(() => database.query(parked, [id]), LIMIT).toHaveLength(1);
+    const shown = await here!.run(["status", id, "--engine", url]);
+    expect(shown.stdout).toContain(`no worker has the workspace ${there!.workspace}`);
+    const engine = await here!.run(["engine", "status", "--engine", url]);
     expect(engine.stdout).toMatch(new RegExp(`1 parked\\n  ${id}/bash#1: no worker has the workspace`));
     const last = await startWorker(there!, ["--deny", "bash"]);
     expect((await here!.run(["wait", id, "--engine", url])).code).toBe(0);
@@ -271,7 +273,6 @@ test("a worker with another clone fetches commits and uncommitted changes, its o
   expect(readdirSync(join(far!.workspace, "clone")).toSorted((a, b) => (a < b ? -1 : 1))).toEqual([".git", "a.txt"]);
   worker.child.kill("SIGTERM");
   await worker.ended;
-  const database = openDatabase(url);
   const tables = await database.query<{ name: string }>(
     "select schemaname || '.' || tablename as name from pg_tables where schemaname in ('subcrew', 'dbos')",
   );
@@ -283,7 +284,6 @@ test("a worker with another clone fetches commits and uncommitted changes, its o
     );
     expect([name, rows]).toEqual([name, [{ found: 0 }]]);
   }
-  await database.close();
 }, 120_000);
 
 test("Ctrl-C stops the database, and the same folder and password serve again", async () => {
