@@ -334,7 +334,10 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: "large results outside of the database: in a folder, or in a bucket of a server that speaks S3",
     sees: ["engines/postgres"],
   },
-  "engines/dbos": { holds: "DBOS: queues that give calls to workers, and the workflow that takes them", sees: [] },
+  "engines/dbos": {
+    holds: "DBOS: queues that give calls to workers, and the workflow that takes them",
+    sees: ["engines/postgres"],
+  },
   "engines/calls": {
     holds:
       "calls on their way to workers and back: placing, taking, facts, mail, answers, waits; what happens when a process dies",

@@ -95,7 +95,7 @@ export async function openEngine(url, { pollMs }) {
   DBOS.registerWorkflow(work, { name: "bare" });
   const workerSide = connectEngine(url, { local: createMemoryStore(), worker: { role: "work", announcement } });
   const here = connectEngine(url, { local: createMemoryStore() });
-  const queue = dbosQueue(url, PROTOCOL);
+  const queue = dbosQueue(url);
   const fact = { type: /** @type {const} */ ("note"), text: "x".repeat(FACT_BYTES - 20) };
   const worker = await startWorker({
     connection: workerSide,
@@ -119,7 +119,7 @@ export async function openEngine(url, { pollMs }) {
           queueName: queueName(worker.class),
           workflowName: "bare",
           workflowID: id,
-          appVersion: versionName(PROTOCOL),
+          appVersion: versionName([PROTOCOL]),
         },
         id,
       );

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { connectEngine } from "../../dist/engines/connect.js";
 import { dbosQueue } from "../../dist/engines/dbos/queue.js";
 import { coordinate } from "../../dist/engines/distributed.js";
-import { PROTOCOL } from "../../dist/engines/postgres/presence.js";
 import { createMemoryStore } from "../../dist/runtime/store/memory-store.js";
 import { runsOf, startDatabase } from "./site.mjs";
 
@@ -16,7 +15,7 @@ const TURNS_PER_SLOT = 12;
 export async function scaleWorkers() {
   const site = await startDatabase();
   const here = connectEngine(site.url, { local: createMemoryStore() });
-  const queue = dbosQueue(site.url, PROTOCOL);
+  const queue = dbosQueue(site.url);
   const { run: begin } = runsOf(coordinate(here, queue), here);
   /** @type {import("node:child_process").ChildProcess[]} */
   const workers = [];

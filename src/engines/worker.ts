@@ -3,14 +3,13 @@ import type { PerformContext } from "../core/task/engine.ts";
 import type { Job } from "../core/task/job.ts";
 import type { Announcement } from "../core/task/placement.ts";
 import { serveParent } from "../runtime/channel/child-side.ts";
-import { stopped } from "../runtime/async/cancel.ts";
-import { callTable } from "./calls/call-table.ts";
+import { pause, stopped } from "../runtime/async/cancel.ts";
+import { type CallEpoch, callTable } from "./calls/call-table.ts";
 import { createInbox } from "./calls/inbox.ts";
 import { workerChannel } from "./calls/task-channel.ts";
 import type { Connection } from "./connect.ts";
 import type { QueueListener, QueueListenerOptions } from "./dbos/listen.ts";
 import { PROCESSES_CHANNEL } from "./postgres/channel-name.ts";
-import { PROTOCOL } from "./postgres/presence.ts";
 import { workerClassOf } from "./worker-class.ts";
 
 /** A worker that takes calls until it is drained. */
@@ -72,6 +71,17 @@ export async function startWorker({
     );
     open.delete(`${epoch} ${call}`);
     await channel.close();
+    if (channel.isFenced()) await table.giveBack(at); // nothing changes if another placement counts
+  };
+  /** A call that this worker cannot go on with is given back, once the database is there again. */
+  const giveUp = async (at: CallEpoch): Promise<void> => {
+    do {
+      const given = await table.giveBack(at).then(
+        () => true,
+        () => false,
+      );
+      if (given) return;
+    } while (await pause(GIVE_BACK_AGAIN_MS, draining.signal));
   };
   const leave = await presence.enter();
   const listener = await listen({
@@ -80,8 +90,8 @@ export async function startWorker({
     class: name,
     slots: announcement.slots,
     pollMs,
-    protocol: PROTOCOL,
-    work: (call, epoch) => work(call, epoch).catch(() => {}), // the run notices that the call does not go on
+    protocols: announcement.protocols,
+    work: (call, epoch) => work(call, epoch).catch(() => giveUp({ call, epoch })),
   });
   await announceChange(connection);
   return {
@@ -110,6 +120,7 @@ export async function startWorker({
   };
 }
 
+const GIVE_BACK_AGAIN_MS = 1_000;
 /** Time for calls to end that were given back. */
 const LAST_MS = 3_000;
 

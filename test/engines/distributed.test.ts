@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Outcome } from "../../src/core/outcome/outcome.ts";
-import type { Fact } from "../../src/core/run/event.ts";
+import type { Fact, KeptEvent } from "../../src/core/run/event.ts";
 import type { Call, Engine, Perform, PerformContext } from "../../src/core/task/engine.ts";
 import type { Announcement } from "../../src/core/task/placement.ts";
 import { connectEngine, type Connection } from "../../src/engines/connect.ts";
@@ -22,8 +22,9 @@ const opened: Connection[] = [];
 /** The performers of the engines under test, by the name of the agent in their jobs. */
 const performers = new Map<string, Perform>();
 
+/** The worker has a newer package: it speaks the protocol of the runs, and a newer one. */
 const announcement: Announcement = {
-  protocols: [PROTOCOL],
+  protocols: [PROTOCOL, PROTOCOL + 1],
   platform: process.platform,
   runners: ["local"],
   providers: [],
@@ -48,7 +49,7 @@ beforeAll(async () => {
   if (typeof postgres === "string") return;
   url = await postgres.fresh();
   await migrateDbos(url);
-  queue = dbosQueue(url, PROTOCOL);
+  queue = dbosQueue(url);
   workerSide = connectEngine(url, { local: createMemoryStore(), worker: { role: "work", announcement } });
   worker = await startWorker({
     connection: workerSide,
@@ -219,7 +220,11 @@ describe("takeovers of a call", () => {
     expect(await next.perform(call("a"), contextOf())).toEqual({ status: "ok", output: "done" });
     expect(await old.perform(call("b"), contextOf())).toMatchObject({ status: "cancelled" });
     expect(performed).toBe(1);
-    await Promise.all([journal.close(), newer.close()]);
+    journal.append({ type: "run.ended", seq: 1, run: RUN, path: "", at: 0 } as unknown as KeptEvent);
+    await journal.close(); // the end of a process that lost the run is not the end of the run
+    const kept = await workerSide.database.query("select call from subcrew.calls where run = $1", [RUN]);
+    expect(kept).toContainEqual({ call: `${RUN}/a#1` });
+    await newer.close();
   });
 
   test("a delay goes on where it was when another process takes the run over", async () => {
@@ -242,4 +247,109 @@ describe("takeovers of a call", () => {
     await other.sleep(`${RUN}/a#2`, 60_000, new AbortController().signal);
     expect(performance.now() - began).toBeLessThan(30_000);
   });
+});
+
+describe("which call is next", () => {
+  const of = (run: string, path: string): Call => ({ ...call(path), run });
+  const gate = (): Readonly<{ open: Promise<void>; release(): void }> => {
+    let release = (): void => {};
+    return { open: new Promise<void>((resolve) => (release = resolve)), release };
+  };
+
+  test("runs with a lower number come first, and a run with many tasks does not keep a small one waiting", async () => {
+    const [all, last] = [gate(), gate()];
+    const taken: string[] = [];
+    const busy = engine(async ({ path }) => {
+      taken.push(path);
+      await (path === "hold 0" ? last.open : all.open);
+      return { status: "ok", output: "" };
+    });
+    const holds = Array.from({ length: announcement.slots }, (_, at) =>
+      busy.perform(of("run_hold", `hold ${at}`), contextOf()),
+    );
+    await expect.poll(() => taken.length, { timeout: 20_000 }).toBe(announcement.slots);
+    const order: string[] = [];
+    const note: Perform = async ({ run }) => {
+      order.push(run);
+      return { status: "ok", output: "" };
+    };
+    const [many, urgent] = [engine(note), engine(note, 1)];
+    const waiting: Promise<Outcome>[] = [];
+    /** One after the other, as a run asks for them: the queue knows all of them before a slot is free. */
+    const ask = async (it: Engine, run: string, n: number): Promise<void> => {
+      for (let at = 0; at < n; at += 1) {
+        waiting.push(it.perform(of(run, `task ${at}`), contextOf()));
+        await queued(waiting.length);
+      }
+    };
+    await ask(many, "run_large", 8);
+    await ask(engine(note), "run_small", 2);
+    await ask(urgent, "run_urgent", 2);
+    last.release(); // one slot: the order of the queue is the order of the work
+    await Promise.all(waiting);
+    all.release();
+    await Promise.all(holds);
+    expect(order.slice(0, 2)).toEqual(["run_urgent", "run_urgent"]);
+    expect(order.slice(2, 6).toSorted()).toEqual(["run_large", "run_large", "run_small", "run_small"]);
+    expect(order).toHaveLength(12);
+  }, 60_000);
+
+  const queued = async (n: number): Promise<void> => {
+    await expect
+      .poll(
+        async () =>
+          (await workerSide.database.query("select 1 from dbos.workflow_status where status = 'ENQUEUED'")).length,
+        { timeout: 20_000, interval: 10 },
+      )
+      .toBe(n);
+  };
+});
+
+test("a call that no worker speaks the protocol of is parked with the reason, and goes on when one comes", async () => {
+  const elsewhere = connectEngine(await (postgres as TestServer).fresh(), { local: createMemoryStore() });
+  opened.push(elsewhere);
+  const connected = (id: string, protocols: readonly number[]): Promise<unknown> =>
+    elsewhere.database.query(
+      "insert into subcrew.processes (id, host, pid, role, class, announcement, slots, version, protocol) values ($1, 'h', 1, 'work', $1, $2, 1, 'v', 1)",
+      [id, JSON.stringify({ ...announcement, protocols })],
+    );
+  await connected("newer", [PROTOCOL + 1]);
+  const placed: unknown[] = [];
+  const parked: string[] = [];
+  const stop = new AbortController();
+  const it = coordinate(elsewhere, {
+    put: async (one) => {
+      placed.push(one);
+      stop.abort();
+    },
+    drop: async () => {},
+    close: async () => {},
+  }).engine({
+    job: async (asked) => ({
+      workspace: { id: "/w" },
+      needs: { runner: "local", tools: [] },
+      call: asked,
+      agent: { name: "a", description: "", instructions: "" },
+      attended: false,
+      prices: false,
+    }),
+    journal: (run, listener) => elsewhere.store.open(run, listener),
+  });
+  const outcome = it.perform(call("newer"), {
+    ...contextOf(),
+    signal: stop.signal,
+    parks: {
+      onLimit: "park",
+      onProviderFault: "park",
+      park: async ({ why }, wait) => {
+        parked.push(why);
+        await connected("both", [PROTOCOL, PROTOCOL + 1]);
+        await wait(stop.signal);
+        return true;
+      },
+    },
+  });
+  await outcome;
+  expect(parked).toEqual([`It waits for a worker: no worker has protocol ${PROTOCOL} (it speaks ${PROTOCOL + 1}).`]);
+  expect(placed).toMatchObject([{ class: "both", protocols: [PROTOCOL, PROTOCOL + 1] }]);
 });

@@ -76,7 +76,7 @@ export type WorkerClass = Readonly<{ class: string; announcement: Announcement; 
 export function choosePlace(
   wish: PlacementWish,
   classes: readonly WorkerClass[],
-): Readonly<{ class: string }> | Readonly<{ why: string }> {
+): Readonly<{ class: string; protocols: readonly number[] }> | Readonly<{ why: string }> {
   if (classes.length === 0) return { why: "no worker is connected" };
   const judged = classes.map((one) => ({ ...one, lacks: placementMisfit(wish, one.announcement) }));
   const [best] = judged
@@ -88,7 +88,7 @@ export function choosePlace(
         fullness(a) - fullness(b) ||
         (a.class < b.class ? -1 : 1),
     );
-  if (best) return { class: best.class };
+  if (best) return { class: best.class, protocols: best.announcement.protocols };
   const lacking = [...new Set(judged.map(({ lacks }) => lacks))];
   return { why: `no worker has ${lacking.join(", or ")}` };
 }

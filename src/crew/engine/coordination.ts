@@ -8,12 +8,11 @@ export async function coordinationFor(connect: () => Promise<Connection>): Promi
   const connection = await connect();
   const made = known.get(connection);
   if (made) return made;
-  const [{ coordinate }, { dbosQueue }, { PROTOCOL }] = await Promise.all([
+  const [{ coordinate }, { dbosQueue }] = await Promise.all([
     import("../../engines/distributed.ts"),
     import("../../engines/dbos/queue.ts"),
-    import("../../engines/postgres/presence.ts"),
   ]);
-  const coordination = known.get(connection) ?? coordinate(connection, dbosQueue(connection.database.url, PROTOCOL));
+  const coordination = known.get(connection) ?? coordinate(connection, dbosQueue(connection.database.url));
   known.set(connection, coordination);
   return coordination;
 }

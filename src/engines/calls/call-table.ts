@@ -35,6 +35,8 @@ export type CallTable = Readonly<{
   giveBack(at: CallEpoch): Promise<void>;
   /** Marks a call that its run stops; resolves with its state before. */
   stop(at: CallEpoch): Promise<CallState | undefined>;
+  /** Gives up a call: a worker that still has it is refused, and stops. */
+  abandon(at: CallEpoch): Promise<void>;
   /** Counts a takeover without progress, or starts the count anew; resolves with the count. */
   barren(call: string, isBarren: boolean): Promise<number>;
   /** The calls of a coordinator whose workers are gone or gave them back, and placed ones that no worker waits for. */
@@ -112,6 +114,12 @@ export function callTable(database: Database): CallTable {
         [call, epoch],
       );
       return row?.before;
+    },
+    abandon: async ({ call, epoch }) => {
+      await database.query(
+        "update subcrew.calls set state = 'stopped', changed = clock_timestamp() where call = $1 and epoch = $2 and state <> 'done'",
+        [call, epoch],
+      );
     },
     barren: async (call, isBarren) => {
       const [row] = await database.query<{ barren: number }>(

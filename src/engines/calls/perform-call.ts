@@ -18,9 +18,12 @@ import type { Supervisor } from "./supervise.ts";
 
 /** How placements reach workers; see `engines/dbos`. */
 export type PlacementQueue = Readonly<{
-  put(placed: CallEpoch & Readonly<{ class: string; priority?: number; token: string }>): Promise<void>;
+  put(placed: CallEpoch & ChosenClass & Readonly<{ priority?: number; token: string }>): Promise<void>;
   drop(at: CallEpoch): Promise<void>;
 }>;
+
+/** The class of workers that a call is placed with, and the protocols that they speak. */
+type ChosenClass = Readonly<{ class: string; protocols: readonly number[] }>;
 
 /** What a coordinator performs calls with. */
 export type CallParts = Readonly<{
@@ -58,7 +61,7 @@ export async function performCall(call: Call, given: PerformContext, parts: Call
   let session: Session | undefined;
   let known = firstClass(await parts.classes(), job);
   for (;;) {
-    const asked = await table.ask(key, by, { needs: job.needs, class: session ? undefined : known, job });
+    const asked = await table.ask(key, by, { needs: job.needs, class: session ? undefined : known?.class, job });
     const before = session
       ? await lost(session, budget)
       : asked?.isPlaced
@@ -77,7 +80,7 @@ export async function performCall(call: Call, given: PerformContext, parts: Call
     }
     const isPoison = ended.lost === "died" && (await table.barren(key, !session.hasProgress())) >= POISON;
     if (isPoison) {
-      await table.stop(at);
+      await table.abandon(at);
       return (await lost(session, budget)) ?? poisoned(call);
     }
     if (ended.lost === "unserved") await parts.queue.drop(at).catch(() => {});
@@ -100,9 +103,9 @@ async function lost(session: Session, budget: CallBudget): Promise<Outcome | und
   return session.close();
 }
 
-const firstClass = (classes: readonly WorkerClass[], job: Job): string | undefined => {
+const firstClass = (classes: readonly WorkerClass[], job: Job): ChosenClass | undefined => {
   const chosen = choosePlace({ ...job, protocol: PROTOCOL }, classes);
-  return "class" in chosen ? chosen.class : undefined;
+  return "class" in chosen ? chosen : undefined;
 };
 
 const poisoned = ({ path }: Call): FailedOutcome =>
@@ -138,7 +141,7 @@ async function placed(at: CallEpoch, context: PerformContext, parts: CallParts):
     const chosen = choosePlace({ ...job, protocol: PROTOCOL }, await parts.classes());
     if ("class" in chosen) {
       if (!(await table.place(at, { class: chosen.class, job }))) return stopped();
-      return enqueue(at, chosen.class, parts);
+      return enqueue(at, chosen, parts);
     }
     const parked = await parkUntilFit(at, chosen.why, context, parts);
     if (parked !== true) return signal.aborted ? stopped() : parked;
@@ -185,11 +188,11 @@ async function workerFits({ database, classes, job }: CallParts, signal: AbortSi
 }
 
 /** The queue's own library does not wait for a database that restarts. */
-async function enqueue(at: CallEpoch, name: string, { queue, priority }: CallParts): Promise<true> {
+async function enqueue(at: CallEpoch, chosen: ChosenClass, { queue, priority }: CallParts): Promise<true> {
   const token = randomBytes(6).toString("hex");
   for (let tries = 0; ; tries += 1)
     try {
-      await queue.put({ ...at, class: name, priority, token });
+      await queue.put({ ...at, ...chosen, priority, token });
       return true;
     } catch (error) {
       if (tries >= MOST_TRIES || !isConnectionLoss(error)) throw error;

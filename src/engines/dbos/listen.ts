@@ -1,5 +1,9 @@
+import { isConnectionLoss, unreachable } from "../postgres/database.ts";
+import { shownUrl } from "../postgres/engine-url.ts";
+import { explainRefusal } from "../postgres/explain-refusal.ts";
+import { openPool } from "../postgres/pool.ts";
 import { APPLICATION, queueName, silent, versionName, WORKFLOW } from "./queue.ts";
-import { loadDbos } from "./sdk.ts";
+import { type DbosSdk, loadDbos } from "./sdk.ts";
 
 /** How a worker listens to the queue of its class. */
 export type QueueListener = Readonly<{
@@ -14,16 +18,22 @@ export type QueueListenerOptions = Readonly<{
   slots: number;
   /** How often the queue is asked for calls, in milliseconds. */
   pollMs: number;
-  protocol: number;
+  /** The protocols that the worker speaks. */
+  protocols: readonly number[];
   /** Carries out one placement of a call. It never throws. */
   work(call: string, epoch: number): Promise<void>;
 }>;
 
 /** Takes calls from the queue of one class. A process can do this once: DBOS is one per process. */
-export async function listenToQueue(options: QueueListenerOptions): Promise<QueueListener> {
+export const listenToQueue = (options: QueueListenerOptions): Promise<QueueListener> =>
+  explained(options.url, () => listenNow(options));
+
+async function listenNow(options: QueueListenerOptions): Promise<QueueListener> {
   const { DBOS, DBOSClient: Client } = await loadDbos();
+  const pool = await openPool(options.url, CONNECTIONS);
+  const database = { systemDatabaseUrl: options.url, systemDatabasePool: pool, logger: silent };
   // Registered before the launch: a queue that appears later is noticed only after some time.
-  const client = await Client.create({ systemDatabaseUrl: options.url, logger: silent, applicationName: APPLICATION });
+  const client = await Client.create({ ...database, applicationName: APPLICATION });
   await client.registerQueue(queueName(options.class), {
     workerConcurrency: options.slots,
     minPollingIntervalMs: options.pollMs,
@@ -31,23 +41,94 @@ export async function listenToQueue(options: QueueListenerOptions): Promise<Queu
   });
   await client.destroy();
   DBOS.setConfig({
+    ...database,
     name: APPLICATION,
-    systemDatabaseUrl: options.url,
-    systemDatabasePoolSize: 4,
     executorID: options.worker,
-    applicationVersion: versionName(options.protocol),
+    applicationVersion: versionName(options.protocols),
     listenQueues: [queueName(options.class)],
-    logger: silent,
   });
-  DBOS.registerWorkflow(options.work, { name: WORKFLOW });
+  const working = new Set<string>();
+  const work = async (call: string, epoch: number): Promise<void> => {
+    const id = DBOS.workflowID ?? "";
+    working.add(id);
+    try {
+      await options.work(call, epoch);
+    } finally {
+      working.delete(id);
+    }
+  };
+  DBOS.registerWorkflow(work, { name: WORKFLOW });
   await DBOS.launch();
-  return { stop: (graceMs) => DBOS.shutdown({ workflowCompletionTimeoutMS: graceMs, deregister: true }) };
+  const stopLooking = putStraysBack(DBOS, { worker: options.worker, queue: queueName(options.class), working });
+  return {
+    stop: async (graceMs) => {
+      stopLooking();
+      await DBOS.shutdown({ workflowCompletionTimeoutMS: graceMs, deregister: true });
+      await pool.end();
+    },
+  };
 }
+
+const STRAYS_EVERY_MS = 5_000;
+
+/**
+ * A connection that is lost while a placement is taken out of the queue leaves it marked as taken by this worker, which does not
+ * know of it: what is so marked at two looks, and not worked on, goes back.
+ */
+function putStraysBack(
+  dbos: DbosSdk["DBOS"],
+  { worker, queue, working }: Readonly<{ worker: string; queue: string; working: ReadonlySet<string> }>,
+): () => void {
+  let before: ReadonlySet<string> = new Set();
+  let looking = false;
+  const look = async (): Promise<void> => {
+    const held = await dbos.listWorkflows({ status: "PENDING", executorId: worker, loadInput: false });
+    const idle = held.map(({ workflowID }) => workflowID).filter((id) => !working.has(id));
+    const strays = idle.filter((id) => before.has(id));
+    before = new Set(idle);
+    if (strays.length > 0) await dbos.resumeWorkflows(strays, { queueName: queue });
+  };
+  const timer = setInterval(() => {
+    if (looking) return;
+    looking = true;
+    const done = (): void => void (looking = false);
+    look().then(done, done); // the database is away: the next look finds them
+  }, STRAYS_EVERY_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** Connections of the queue in a worker. */
+const CONNECTIONS = 4;
 
 /** Creates the tables of DBOS beside ours. Its own command for that prints to the standard output. */
 export async function migrateDbos(url: string): Promise<void> {
   const { DBOS } = await loadDbos();
-  DBOS.setConfig({ name: APPLICATION, systemDatabaseUrl: url, listenQueues: [], logger: silent });
-  await DBOS.launch();
-  await DBOS.shutdown({ deregister: true });
+  const pool = await openPool(url, CONNECTIONS);
+  DBOS.setConfig({
+    name: APPLICATION,
+    systemDatabaseUrl: url,
+    systemDatabasePool: pool,
+    listenQueues: [],
+    logger: silent,
+  });
+  await explained(url, async () => {
+    try {
+      await DBOS.launch();
+      await DBOS.shutdown({ deregister: true });
+    } finally {
+      await pool.end();
+    }
+  });
+}
+
+/** The library passes on what the database says, or wraps it: people are told the same as by our own statements. */
+async function explained<T>(url: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const causes = [error, error instanceof Error ? error.cause : undefined];
+    const lost = causes.find(isConnectionLoss);
+    throw lost === undefined ? explainRefusal(causes[1] ?? error, shownUrl(url)) : unreachable(shownUrl(url), lost);
+  }
 }

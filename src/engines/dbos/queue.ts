@@ -1,3 +1,5 @@
+import type { Pool } from "../postgres/driver.ts";
+import { openPool } from "../postgres/pool.ts";
 import { type DBOSClient, loadDbos } from "./sdk.ts";
 
 /** How a placed call reaches a worker: the only file besides the worker's that another queue would replace. */
@@ -9,34 +11,56 @@ export type CallQueue = Readonly<{
   /** The placements that a dead worker had taken out of the queue. */
   heldBy(worker: string): Promise<readonly Pick<PlacedCall, "call" | "epoch" | "token">[]>;
   /** Puts placements that a dead worker had taken out of the queue back into one. */
-  putBack(placed: readonly PlacedCall[]): Promise<void>;
+  putBack(placed: readonly Pick<PlacedCall, "call" | "epoch" | "class" | "token">[]): Promise<void>;
   close(): Promise<void>;
 }>;
 
-/** One placement of a call. A lower priority is served first; the token tells placements of the same number apart, should their run be asked for again after its end. */
-export type PlacedCall = Readonly<{ call: string; epoch: number; class: string; priority?: number; token: string }>;
+/** One placement of a call. A lower priority is served first; `protocols`: those of the class; the token tells placements of the same number apart, should their run be asked for again after its end. */
+export type PlacedCall = Readonly<{
+  call: string;
+  epoch: number;
+  class: string;
+  protocols: readonly number[];
+  priority?: number;
+  token: string;
+}>;
 
 /** The workflow that takes a call; it has no steps, because the events of the run are the record. */
 export const WORKFLOW = "subcrew.perform";
 export const APPLICATION = "subcrew";
 export const queueName = (name: string): string => `sc.${name}`;
-export const versionName = (protocol: number): string => `subcrew-protocol-${protocol}`;
+/**
+ * DBOS gives a workflow only to workers of its own version. All workers of a class speak the same protocols, so the newest of them
+ * names the version: a worker with a newer one also gets calls of the older ones that it announces.
+ */
+export const versionName = (protocols: readonly number[]): string => `subcrew-protocol-${Math.max(...protocols)}`;
 
 const workflowId = ({ call, epoch, token }: Pick<PlacedCall, "call" | "epoch" | "token">): string =>
   `${call}:${epoch}:${token}`;
 
 /** The queues of DBOS, for a process that places calls. */
-export function dbosQueue(url: string, protocol: number): CallQueue {
-  let connected: Promise<DBOSClient> | undefined;
-  const client = (): Promise<DBOSClient> =>
-    (connected ??= loadDbos().then(({ DBOSClient: Client }) =>
-      Client.create({
-        systemDatabaseUrl: url,
-        logger: silent,
-        systemDatabasePoolSize: 4,
-        applicationName: APPLICATION,
-      }),
-    ));
+export function dbosQueue(url: string): CallQueue {
+  let connected: Promise<Readonly<{ client: DBOSClient; pool: Pool }>> | undefined;
+  const connect = async (): Promise<Readonly<{ client: DBOSClient; pool: Pool }>> => {
+    const [{ DBOSClient: Client }, pool] = await Promise.all([loadDbos(), openPool(url, CONNECTIONS)]);
+    const made = await Client.create({
+      systemDatabaseUrl: url,
+      systemDatabasePool: pool,
+      logger: silent,
+      applicationName: APPLICATION,
+    });
+    return { client: made, pool };
+  };
+  const client = async (): Promise<DBOSClient> => {
+    connected ??= connect();
+    const mine = connected;
+    try {
+      return (await mine).client;
+    } catch (error) {
+      if (connected === mine) connected = undefined; // the next one tries again
+      throw error;
+    }
+  };
   return {
     put: async (placed) => {
       await (await client()).enqueue(
@@ -44,7 +68,7 @@ export function dbosQueue(url: string, protocol: number): CallQueue {
           queueName: queueName(placed.class),
           workflowName: WORKFLOW,
           workflowID: workflowId(placed),
-          appVersion: versionName(protocol),
+          appVersion: versionName(placed.protocols),
           priority: placed.priority ?? 0,
         },
         placed.call,
@@ -70,11 +94,16 @@ export function dbosQueue(url: string, protocol: number): CallQueue {
         });
     },
     close: async () => {
-      await (await connected)?.destroy();
+      const made = await connected;
       connected = undefined;
+      await made?.client.destroy();
+      await made?.pool.end();
     },
   };
 }
+
+/** Connections of the queue in a process that places calls. */
+const CONNECTIONS = 4;
 
 /** What DBOS has to say goes nowhere: failures of calls are outcomes, and those of the database are retried. */
 export const silent = { info: () => {}, debug: () => {}, warn: () => {}, error: () => {} };

@@ -2,6 +2,7 @@ import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import { explainRefusal } from "./explain-refusal.ts";
 import { loadDriver, type Pool, type PoolClient } from "./driver.ts";
+import { CONNECT_MS, openPool } from "./pool.ts";
 import { parseEngineUrl, shownUrl } from "./engine-url.ts";
 import { type Bells, createBells } from "./listen.ts";
 
@@ -36,7 +37,6 @@ export type DatabaseOptions = Readonly<{
   patienceMs?: number;
 }>;
 
-const CONNECT_MS = 10_000;
 const PATIENCE_MS = 120_000;
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 1_000;
@@ -49,21 +49,7 @@ export function openDatabase(address: string, options: DatabaseOptions = {}): Da
   const closing = new AbortController();
   let pool: Promise<Pool> | undefined;
   let reached = false;
-  const connected = (): Promise<Pool> =>
-    (pool ??= loadDriver().then(({ Pool: PoolClass }) => {
-      const made = new PoolClass({
-        connectionString: url,
-        max: connections,
-        allowExitOnIdle: true,
-        idleTimeoutMillis: 30_000,
-        connectionTimeoutMillis: CONNECT_MS,
-        keepAlive: true, // a connection that a network forgot is noticed
-        keepAliveInitialDelayMillis: CONNECT_MS,
-        application_name: "subcrew",
-      });
-      made.on("error", () => {}); // an idle connection was lost; the next statement opens another
-      return made;
-    }));
+  const connected = (): Promise<Pool> => (pool ??= openPool(url, connections));
   const patiently = async <T>(work: (client: PoolClient) => Promise<T>): Promise<T> => {
     const until = performance.now() + patienceMs;
     for (let wait = FIRST_WAIT_MS; ; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
@@ -161,7 +147,7 @@ export function isConnectionLoss(error: unknown): boolean {
   return LOST.test(code) || LOST_TEXT.test(error.message);
 }
 
-function unreachable(shown: string, cause: unknown): CrewError {
+export function unreachable(shown: string, cause: unknown): CrewError {
   const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
   return new CrewError(
     "ENGINE_UNREACHABLE",
