@@ -111,9 +111,15 @@ export function coordinate(
           opened.append(event);
         },
         close: async () => {
-          const isOver = last?.type === "run.ended";
-          await opened.close();
+          // Only an end that was recorded: a process that lost its run ends it, too, and the calls belong to another one then.
+          const isOver =
+            last?.type === "run.ended" &&
+            (await opened.durable().then(
+              () => true,
+              () => false,
+            ));
           if (isOver) await table.forgetRun(run).catch(() => {});
+          await opened.close();
         },
       };
     },

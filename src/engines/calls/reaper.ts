@@ -1,3 +1,4 @@
+import { callTable } from "./call-table.ts";
 import type { Database, RunStatement } from "../postgres/database.ts";
 import { LIVING, SETTLED } from "../postgres/presence.ts";
 
@@ -29,20 +30,33 @@ export async function reap(database: Database, queue: ReaperQueue): Promise<void
   });
 }
 
-/** Runs whose process died, the longest silent first. */
+/** Runs whose process died, the longest silent first: the share of this process, if several can go on with them. */
 export async function orphanedRuns(database: Database, except: readonly string[]): Promise<readonly string[]> {
-  const rows = await database.query<{ run: string }>(
-    `select r.run from subcrew.runs r
+  const rows = await database.query<{ run: string; takers: number }>(
+    `select r.run, (select count(*)::integer from subcrew.processes p
+       where p.class is not null and p.role like '%coordinate%' and not p.draining and p.${LIVING}) as takers
+     from subcrew.runs r
      where r.owner is not null and ${SETTLED} and not (r.run = any($1))
        and not exists (select from subcrew.processes p where p.id = r.owner and p.${LIVING})
-     order by r.changed limit 20`,
+     order by r.changed limit ${MOST_AT_ONCE}`,
     [except],
   );
-  return rows.map(({ run }) => run);
+  const share = Math.ceil(rows.length / Math.max(1, rows[0]?.takers ?? 1));
+  return shuffled(rows.map(({ run }) => run)).slice(0, share);
 }
 
-/** Notes that an ended run has no owner: its process died between the end and that note. */
+const MOST_AT_ONCE = 20;
+
+/** Processes that look at the same moment try different runs. */
+const shuffled = (runs: readonly string[]): readonly string[] =>
+  runs
+    .map((run) => ({ run, at: Math.random() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ run }) => run);
+
+/** Notes that an ended run has no owner and no calls: its process died between the end and that note. */
 export async function releaseEnded(database: Database, run: string): Promise<void> {
+  await callTable(database).forgetRun(run);
   await database.query(
     `update subcrew.runs r set owner = null, sole = false where run = $1
      and not exists (select from subcrew.processes p where p.id = r.owner and p.${LIVING})`,
