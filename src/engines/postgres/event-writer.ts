@@ -44,15 +44,16 @@ export function createEventWriter(
   let failure: Error | undefined;
 
   const write = async (batch: readonly Waiting[]): Promise<void> => {
+    const sources = lastSources(batch);
     const [row] = await database.query<{ held: boolean }>(INSERT, [
       run,
       epoch,
       batch.map(({ event }) => event.seq),
       batch.map(({ event }) => event.path),
       batch.map(({ event }) => JSON.stringify(event)),
-      batch.map((one) => one.source?.call ?? null),
-      batch.map((one) => one.source?.epoch ?? null),
-      batch.map((one) => one.source?.fact ?? null),
+      sources.map((source) => source?.call ?? null),
+      sources.map((source) => source?.epoch ?? null),
+      sources.map((source) => source?.fact ?? null),
       channelName("run", run),
     ]);
     if (!row?.held) throw replaced(run);
@@ -109,6 +110,23 @@ export function createEventWriter(
       await release();
     },
   };
+}
+
+/**
+ * A batch is written whole, so its last event of a worker says how far that worker's facts are recorded: the others need not
+ * say it, nor be in the index.
+ */
+function lastSources(batch: readonly Waiting[]): readonly (FactSource | undefined)[] {
+  const seen = new Set<string>();
+  return batch
+    .toReversed()
+    .map(({ source }) => {
+      const key = source && `${source.epoch} ${source.call}`;
+      if (key === undefined || seen.has(key)) return undefined;
+      seen.add(key);
+      return source;
+    })
+    .toReversed();
 }
 
 const INSERT = `
