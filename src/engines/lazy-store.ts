@@ -28,6 +28,7 @@ export function lazyStore(load: () => Promise<RunStore>, now: Pick<RunStore, "pl
     output: async (run, path, kind) => (await store()).output(run, path, kind),
     recorded: async (run, path, text) => (await store()).recorded(run, path, text),
     file: async (run, path, more) => (await store()).file(run, path, more),
+    share: async (run, path, kind) => (await store()).share(run, path, kind),
     document: async (run, name) => (await store()).document(run, name),
     setDocument: async (run, name, text) => (await store()).setDocument(run, name, text),
     reusable: async (key) => (await store()).reusable(key),

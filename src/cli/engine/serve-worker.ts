@@ -38,10 +38,10 @@ export async function serveWorker(flags: Flags): Promise<number> {
     announcement,
     pollMs: poll,
     listen: listenToQueue,
-    perform: jobPerformer(setup, places, { connection }),
+    perform: jobPerformer(setup, { ...places, runners: announcement.runners }, { connection }),
   });
   worker.onDrain(() => told.end(0));
-  const queue = dbosQueue(url, PROTOCOL);
+  const queue = dbosQueue(url);
   const over = new AbortController();
   const say = (line: string): void => void (quiet || process.stderr.write(`${line}\n`));
   void announcementsArrive(connection.database).then(

@@ -156,6 +156,8 @@ export type RunOutputs = Readonly<{
    * output as soon as there is one. `text`: the output, where the caller has it. `undefined`: this store makes no files.
    */
   file(run: string, path: string, more?: OutputFileOptions): Promise<string | undefined>;
+  /** Keeps the file of this machine, byte for byte, for other machines that use this store; nothing to do without such a file. */
+  share(run: string, path: string, kind: OutputKind): Promise<void>;
   /** A folder of this machine for what a run needs only here; `undefined`: there is none. */
   local(run: string, what: LocalPlace): string | undefined;
 }>;

@@ -34,11 +34,31 @@ export function jobsForWorkers(parts: WorkerJobParts): (call: Call, context: Per
       ...parts.settings,
       needs: needsFor(call, agent, parts),
       call,
-      agent: withoutAuth(agent),
+      agent: withNamedServers(withoutAuth(agent)),
       attended,
       ...defined({ catalog: parts.roster.catalog?.(), parks: rules }),
     };
   };
+}
+
+/**
+ * The agent without the commands, addresses and keys of the MCP servers that it defines: a worker starts only servers of its own
+ * settings, by their names. Otherwise a row of the database could start any program on a worker, whatever that forbids.
+ */
+export function withNamedServers(agent: Agent): Agent {
+  const { mcpServers } = agent;
+  if (mcpServers === undefined) return agent;
+  return { ...agent, mcpServers: Object.fromEntries(Object.keys(mcpServers).map((name) => [name, true])) };
+}
+
+/** The MCP servers that a worker needs: those whose tools the agent names, and those that it defines and can use. */
+function serversFor({ tools, mcpServers = {} }: Agent, users: readonly string[]): readonly string[] {
+  const defined = Object.entries(mcpServers).flatMap(([name, server]) => (server === true ? [] : [name]));
+  return [...new Set([...users, ...defined])].filter((server) =>
+    tools === undefined
+      ? defined.includes(server)
+      : tools.some((name) => name.startsWith(`${server}__`) || (name === "*" && defined.includes(server))),
+  );
 }
 
 function needsFor({ task, parentModel }: Call, agent: Agent, parts: WorkerJobParts): JobNeeds {
@@ -52,7 +72,7 @@ function needsFor({ task, parentModel }: Call, agent: Agent, parts: WorkerJobPar
   return {
     runner: agent.remote ? "a2a" : (task.runner ?? agent.runner ?? "local"),
     tools: [...parts.ownTools].filter((name) => named.has(name)),
-    servers: parts.servers.filter((server) => [...named].some((name) => name.startsWith(`${server}__`))),
+    servers: serversFor(agent, parts.servers),
     ...(models.length > 0 && { models }),
     ...(parts.offline && { offline: true }),
     ...(parts.sandbox && { sandbox: true }),

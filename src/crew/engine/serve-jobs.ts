@@ -1,6 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { delimiter, join, resolve } from "node:path";
 import { emptyCatalog } from "../../core/delegation/catalog.ts";
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
@@ -24,8 +24,10 @@ import { workspaceOf } from "../../runtime/files/workspace-of.ts";
 import { topOf } from "../../runtime/git/git.ts";
 import { ownClone } from "../../runtime/git/own-clone.ts";
 import { repositoryNames } from "../../runtime/git/shared-workspace.ts";
-import { createIsolate } from "../../runtime/git/worktree-task.ts";
+import { attemptPath, createIsolate } from "../../runtime/git/worktree-task.ts";
+import { folderContains } from "../../runtime/files/folder-contains.ts";
 import { inFetchedWorkspace } from "./fetch-workspace.ts";
+import { withNamedServers } from "./jobs-for-workers.ts";
 import { openPreviousRuns } from "../../runtime/resume/previous-runs.ts";
 import { createReuse } from "../../runtime/resume/reuse-results.ts";
 import { loop } from "../../runtime/loop/loop.ts";
@@ -83,9 +85,10 @@ const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 /** Performs jobs with the keys, tools and permissions of this machine; the job's permissions can only narrow them. */
 export function jobPerformer(
   setup: CrewSetup,
-  places: ServedPlaces,
+  places: ServedPlaces & Pick<Announcement, "runners">,
   shared: SharedEngine = {},
 ): (job: Job, context: PerformContext) => Promise<Outcome> {
+  const { folders } = places;
   const outfits = new Map<string, Outfit>();
   const outfitFor = (cwd: string): Outfit => {
     const known = outfits.get(cwd) ?? createOutfit({ ...setup, cwd }, shared);
@@ -108,17 +111,20 @@ export function jobPerformer(
     if (!places.fetch || !/^[0-9a-f]+$/.test(wanted[0]!)) return undefined;
     return ownClone(join(state, "repositories", wanted[0]!), home);
   };
-  return async (job, context) => {
+  return async (given, context) => {
+    const refused = refusalOf(given, places.runners);
+    if (refused !== undefined) return failed("DENIED", refused);
+    const job = { ...given, agent: withNamedServers(given.agent) };
     const folder = await folderOf(job);
     if (folder !== undefined)
-      return perform(job, context, { setup: { ...setup, cwd: folder }, outfit: outfitFor(folder) });
+      return perform(job, context, { setup: { ...setup, cwd: folder }, outfit: outfitFor(folder), folders });
     const clone = await cloneOf(job);
     if (clone !== undefined) {
       const { store } = outfitFor(setup.cwd);
       const fetching = { clone, folder: join(state, "workspaces"), home, store };
       return inFetchedWorkspace(job, context, fetching, (moved, inner, cwd) => {
         const own = { ...setup, cwd };
-        return perform(moved, inner, { setup: own, outfit: createOutfit(own) });
+        return perform(moved, inner, { setup: own, outfit: createOutfit(own), folders });
       });
     }
     // A row of the database cannot name a folder that this worker does not offer.
@@ -126,20 +132,35 @@ export function jobPerformer(
     const scratch = await mkdtemp(join(tmpdir(), "subcrew-scratch-"));
     try {
       const own = { ...setup, cwd: scratch };
-      return await perform(job, context, { setup: own, outfit: createOutfit(own, shared) });
+      return await perform(job, context, { setup: own, outfit: createOutfit(own, shared), folders });
     } finally {
       await rm(scratch, { recursive: true, force: true });
     }
   };
 }
 
+/**
+ * Why a job is not carried out, whatever its row says of its needs: a runner can be a command, so only those count that this
+ * worker announces.
+ */
+function refusalOf({ call: { task }, agent }: Job, runners: readonly string[]): string | undefined {
+  const runner = agent.remote ? "a2a" : (task.runner ?? agent.runner ?? "local");
+  return runners.includes(runner) ? undefined : `This worker does not start the runner "${runner}".`;
+}
+
 async function perform(
   job: Job,
   given: PerformContext,
-  { setup, outfit }: Readonly<{ setup: CrewSetup; outfit: Outfit }>,
+  { setup, outfit, folders }: Readonly<{ setup: CrewSetup; outfit: Outfit; folders: readonly string[] }>,
 ): Promise<Outcome> {
   const { call, agent, catalog = emptyCatalog, holds, permissions, projectInstructions, prices } = job;
   const { store, redactor, clock } = outfit;
+  if (!(await isInside([setup.cwd, ...folders], resolve(setup.cwd, call.task.cwd ?? "."))))
+    return failed("DENIED", `This worker does not serve the folder ${call.task.cwd}.`);
+  // A helper works in the worktree of its parent, which is one that a worker with this home made: a row cannot name another folder.
+  const worktrees = store.local(call.run, "worktrees");
+  if (call.worktree && !(worktrees !== undefined && folderContains(worktrees, call.worktree.top)))
+    return failed("DENIED", `This worker does not have the worktree ${call.worktree.top}.`);
   const lingering = createPendingCleanup();
   const past = await given.past();
   const context: PerformContext = { ...given, past: () => Promise.resolve(past) };
@@ -160,7 +181,7 @@ async function perform(
   const isolate = createIsolate({
     cwd: setup.cwd,
     home: setup.env["HOME"],
-    worktrees: store.local(call.run, "worktrees"),
+    worktrees,
     patch: (path) => store.file(call.run, path, { kind: "patch" }),
     keptPatch: async (path) =>
       (await store.output(call.run, path, "patch")) === undefined
@@ -171,7 +192,7 @@ async function perform(
   });
   const reuse = createReuse(store, { always: job.reuse ?? false, redact: redactor.text, clock });
   try {
-    return await createPerformer({
+    const outcome = await createPerformer({
       ...world,
       ...(projectInstructions === false && { instructions: () => ({ text: "", notes: [] }) }),
       models: deck?.models(served) ?? served,
@@ -181,9 +202,17 @@ async function perform(
       linger: lingering.add,
       reuse,
     })(call, context);
+    if (outcome.changes?.patch) await store.share(call.run, attemptPath(call), "patch"); // for `apply` on any machine
+    return outcome;
   } finally {
     await Promise.all([lingering.gone(), world.peers?.end()]);
   }
+}
+
+async function isInside(roots: readonly string[], folder: string): Promise<boolean> {
+  const real = (path: string): Promise<string> => realpath(path).catch(() => path);
+  const [wanted, ...served] = await Promise.all([folder, ...roots].map(real));
+  return served.some((root) => folderContains(root, wanted!));
 }
 
 /** The recording of the run, which its coordinator has. */

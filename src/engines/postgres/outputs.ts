@@ -1,9 +1,18 @@
+import { createHash } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Artifact } from "../../core/outcome/artifact.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import type { OutputKind, RunDocuments, RunOutputs, RunStore } from "../../core/run/run-store.ts";
 import { outputInEvents } from "../../core/run/output-in-events.ts";
 import { artifactOf } from "../../runtime/disk/artifact-of.ts";
+import { readRegularFile } from "../../runtime/disk/regular-file.ts";
+import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
 import type { Artifacts } from "./artifacts.ts";
 import type { Database } from "./database.ts";
+
+/** Larger files are not shared. */
+const MOST_BYTES = 256_000_000;
 
 /** Outputs of tasks as artifacts. `local`: the store of this machine, which makes the files that people and agents read. */
 export function runOutputs(
@@ -34,18 +43,36 @@ export function runOutputs(
     if (hash !== undefined) return (await artifacts.get(hash))?.toString();
     return kind === "output" ? recordedText(run, path) : undefined;
   };
+  const put = async (
+    run: string,
+    path: string,
+    kind: OutputKind,
+    { artifact, body }: Readonly<{ artifact: Artifact; body: Buffer }>,
+  ): Promise<void> => {
+    await artifacts.put(artifact, body);
+    await database.query(
+      `insert into subcrew.outputs (run, path, kind, hash) values ($1, $2, $3, $4)
+       on conflict (run, path, kind) do update set hash = excluded.hash`,
+      [run, path, kind, artifact.hash],
+    );
+  };
+  /** The file of a patch on this machine; one that another machine has shared is written first, byte for byte. */
+  const patchFile = async (run: string, path: string): Promise<string | undefined> => {
+    const file = await local.file(run, path, { kind: "patch" });
+    const hash = file === undefined ? undefined : await hashOf(run, path, "patch");
+    const body = hash === undefined ? undefined : await artifacts.get(hash);
+    if (file === undefined || !body) return file;
+    await mkdir(dirname(file), { recursive: true });
+    await writeAtomic(file, body);
+    return file;
+  };
   /** Files that a caller in this process was told of before there was an output, as `run path`. */
   const promised = new Set<string>();
   return {
     keep: async (run, path, text, kind = "output") => {
       const whole = text.endsWith("\n") ? text : `${text}\n`;
       const artifact = artifactOf(whole);
-      await artifacts.put(artifact, Buffer.from(whole));
-      await database.query(
-        `insert into subcrew.outputs (run, path, kind, hash) values ($1, $2, $3, $4)
-         on conflict (run, path, kind) do update set hash = excluded.hash`,
-        [run, path, kind, artifact.hash],
-      );
+      await put(run, path, kind, { artifact, body: Buffer.from(whole) });
       return artifact;
     },
     output,
@@ -53,7 +80,15 @@ export function runOutputs(
       if (promised.delete(`${run} ${path}`)) await local.keep(run, path, text);
       return artifactOf(text.endsWith("\n") ? text : `${text}\n`);
     },
+    share: async (run, path, kind) => {
+      const file = await local.file(run, path, { kind });
+      const body = file === undefined ? undefined : await readRegularFile(file, MOST_BYTES).catch(() => undefined);
+      if (!body) return;
+      const artifact = { hash: createHash("sha256").update(body).digest("hex"), bytes: body.length };
+      await put(run, path, kind, { artifact, body });
+    },
     file: async (run, path, { kind = "output", text } = {}) => {
+      if (kind === "patch") return patchFile(run, path);
       if (kind === "output") promised.add(`${run} ${path}`); // before anything is awaited: the output may come meanwhile
       const known = text ?? (await output(run, path, kind));
       if (known === undefined) return local.file(run, path, { kind });

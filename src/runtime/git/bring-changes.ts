@@ -17,7 +17,7 @@ import { attemptPath } from "./worktree-task.ts";
 export type BringParts = Readonly<{
   cwd: string;
   home: string | undefined;
-  store: Pick<RunOutputs, "output" | "file" | "keep">;
+  store: Pick<RunOutputs, "output" | "file" | "keep" | "share">;
   policyOf(call: Call): Policy | undefined;
   recorder?: ChangeRecorder;
 }>;
@@ -84,6 +84,7 @@ export function changesBringer(
       },
     );
     if (own === undefined) await rm(dirname(patch), { recursive: true, force: true });
+    else await store.share(call.run, attemptPath(call), "patch");
     const { changes: made, conflict } = settled;
     return conflict ? { ...outcome, ...conflict, changes: made } : { ...outcome, changes: made };
   };

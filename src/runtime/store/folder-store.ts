@@ -105,6 +105,7 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
     serve: async (run, handle, signal) =>
       signal.aborted ? serveRest(folderOf(run), handle) : serveCommands(folderOf(run), handle, signal),
     keep: outputs.keep,
+    share: async () => {}, // the files of this machine are the store
     recorded: outputs.recorded,
     output: outputs.output,
     file: outputs.file,

@@ -172,6 +172,7 @@ export function createMemoryStore(clock: () => number = Date.now): RunStore {
       return texts?.get(`${kind} ${path}`) ?? (kind === "output" ? outputInEvents(events ?? [], path) : undefined);
     },
     file: async () => undefined,
+    share: async () => {},
     local: () => undefined,
     document: async (run, name) => runs.get(run)?.texts.get(`document ${name}`),
     setDocument: async (run, name, text) => void made(run).texts.set(`document ${name}`, text),

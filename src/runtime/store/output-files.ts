@@ -9,7 +9,7 @@ import { replaceFile, writeAtomic } from "../disk/write-atomic.ts";
 import { localPlace, outputFileOf } from "./layout.ts";
 
 /** Outputs in the folders of runs. */
-export type OutputFiles = Omit<RunOutputs, "local"> &
+export type OutputFiles = Omit<RunOutputs, "local" | "share"> &
   Readonly<{
     /** The run has recorded everything, so the texts that were about to be recorded are dropped. */
     forget(run: string): void;
