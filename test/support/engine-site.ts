@@ -22,11 +22,13 @@ export type EngineSite = Readonly<{
   connection: Connection;
   url: string;
   workspace: string;
+  /** The address of the model provider. */
+  provider: string;
   /** What the provider was asked, in order. */
   asked: readonly Asked[];
   worker(flags?: readonly string[], through?: readonly string[]): SiteProcess;
   /** Starts a process that coordinates a run of a plan or an input. */
-  coordinate(run: string, what: object, options?: object): SiteProcess;
+  coordinate(run: string, what: object, options?: object, through?: readonly string[]): SiteProcess;
   /** The lines that tasks wrote. */
   lines(): readonly string[];
   events(run: string): Promise<readonly KeptEvent[]>;
@@ -36,8 +38,8 @@ export type EngineSite = Readonly<{
 export type SiteOptions = Readonly<{
   /** How long the model takes for a turn. */
   turnMs: number;
-  /** The model of the tasks; by default that of a provider on this machine. */
-  model?: string;
+  /** After how long without a sign of life a process is dead; by default 10 seconds. */
+  deadAfter?: string;
 }>;
 
 /** What a task is asked to do, and what it has to answer. */
@@ -51,7 +53,10 @@ export const taskNode = (task: number, needs: readonly string[] = [], more: obje
   task: { agent: "chaos-worker", prompt: promptOf(task), ...more },
 });
 
-export async function openSite(postgres: TestServer, { turnMs, model = "lab/m" }: SiteOptions): Promise<EngineSite> {
+export async function openSite(
+  postgres: Pick<TestServer, "fresh">,
+  { turnMs, deadAfter }: SiteOptions,
+): Promise<EngineSite> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "subcrew-site-")));
   const [workspace, home] = [join(folder, "work"), join(folder, "home")];
   const state = join(home, ".subcrew");
@@ -73,13 +78,21 @@ export async function openSite(postgres: TestServer, { turnMs, model = "lab/m" }
   writeFileSync(join(state, "config.yaml"), `providers:\n  lab:\n    baseURL: ${provider.url}/v1\n    apiKey: chaos\n`);
   writeFileSync(
     join(home, ".claude", "agents", "chaos-worker.md"),
-    `---\nname: chaos-worker\ndescription: works\ntools: Bash\nmodel: ${model}\n---\nWork.\n`,
+    `---\nname: chaos-worker\ndescription: works\ntools: Bash\nmodel: lab/m\n---\nWork.\n`,
   );
   writeFileSync(join(workspace, "log"), "");
   const url = await postgres.fresh();
   await migrateDbos(url);
   const connection = connectEngine(url, { local: createMemoryStore() });
+  if (deadAfter !== undefined)
+    await connection.database.query(
+      `do $$ begin execute format('alter database %I set subcrew.dead_after = %L', current_database(), '${deadAfter}'); end $$`,
+    );
   const started = new Set<ChildProcess>();
+  process.once("disconnect", () => {
+    for (const child of started) child.kill("SIGKILL"); // the test runner was killed
+    process.exit();
+  });
   const env = { PATH: process.env["PATH"] ?? "", HOME: home, SUBCREW_HOME: state, SUBCREW_ENGINE: url };
   const begin = (args: readonly string[], through: readonly string[] = []): SiteProcess => {
     const [file = process.execPath, ...rest] = [...through, process.execPath, ...args];
@@ -109,14 +122,15 @@ export async function openSite(postgres: TestServer, { turnMs, model = "lab/m" }
     connection,
     url,
     workspace,
+    provider: provider.url,
     asked,
     worker: (flags = [], through) =>
       begin([dist, "worker", "--poll", "50ms", "--grace", "1s", ...permissions, ...flags], through),
-    coordinate: (run, plan, options = {}) => {
+    coordinate: (run, plan, options = {}, through = []) => {
       plans += 1;
       const file = join(folder, `plan-${plans}.json`);
       writeFileSync(file, JSON.stringify(plan));
-      return begin([coordinator, run, file, JSON.stringify(options)]);
+      return begin([coordinator, run, file, JSON.stringify(options)], through);
     },
     lines: () => readFileSync(join(workspace, "log"), "utf8").split("\n").filter(Boolean),
     events: async (run) => (await connection.store.readWhole(run)).events,

@@ -1,3 +1,4 @@
+import { readFileSync, rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,6 +28,11 @@ export async function startPostgres(): Promise<TestServer | string> {
       path,
       folder,
       settings: ["fsync=off", "max_connections=200"],
+    });
+    process.once("disconnect", () => {
+      const pid = Number(readFileSync(join(folder, "data", "postmaster.pid"), "utf8").split("\n")[0]);
+      process.kill(pid, "SIGQUIT"); // the test runner was killed
+      rmSync(folder, { recursive: true, force: true });
     });
     return testServer(server, folder);
   } catch (error) {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createCrew } from "../../../dist/lib/index.js";
 
 const [folder, runner, run, resume] = process.argv.slice(2);
+process.stdin.on("end", () => process.exit(1)).resume(); // the test was killed
 const crew = createCrew({
   cwd: folder,
   home: join(folder, "state"),

@@ -18,7 +18,7 @@ describe.runIf(process.platform === "linux").each(["local", "process", "thread"]
       store: createFolderStore(home),
       coordinate: (run, resume = false) => {
         const child = spawn(process.execPath, [coordinator, folder, runner, run, resume ? "resume" : "start"], {
-          stdio: ["ignore", "pipe", "inherit"],
+          stdio: ["pipe", "pipe", "inherit"], // a coordinator whose test is gone notices the end of its input
         });
         started.add(child);
         let said = "";
