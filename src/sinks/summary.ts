@@ -4,7 +4,7 @@ import { addCost, formatCost, formatTokens, noCost } from "../core/outcome/usage
 import type { NodeView, State } from "../core/run/state.ts";
 import { INLINE_CHARS } from "../core/text/cut.ts";
 import { shellWord } from "../core/text/shell-word.ts";
-import { fit, pad, widthOf } from "../core/view/fit.ts";
+import { fit, pad, widthOf, wordRows } from "../core/view/fit.ts";
 import type { Look } from "../core/view/look.ts";
 import { nodeTitle, shownNodes, signFor, unapprovedNodes } from "../core/view/nodes.ts";
 import { counted, listed, spentBy, spentInAll, terminalLine, took } from "../core/view/words.ts";
@@ -59,11 +59,12 @@ function taskLine(view: NodeView, names: number, { look, columns }: SummaryOptio
       : "";
   if (!outcome || outcome.status === "ok")
     return [`${begin}${spent}`, ...(outcome?.limit ? [`${indent}${colors.yellow(limitNote(outcome))}`] : [])];
-  const why = outcome.status === "failed" ? colors.red(terminalLine(explain(outcome))) : terminalLine(explain(outcome));
-  return [
-    `${begin}${why}`,
-    ...[hintOf(outcome), spent].filter((text) => text !== "").map((text) => `${indent}${text}`),
-  ];
+  const room = Math.max(20, columns - names - 4);
+  const why = wordRows(terminalLine(explain(outcome)), room).map((text) =>
+    outcome.status === "failed" ? colors.red(text) : text,
+  );
+  const hint = hintOf(outcome) === "" ? [] : wordRows(hintOf(outcome), room);
+  return [...why, ...hint, ...(spent === "" ? [] : [spent])].map((text, at) => `${at === 0 ? begin : indent}${text}`);
 }
 
 function endLines(state: State, look: Look): string[] {

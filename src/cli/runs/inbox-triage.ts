@@ -7,6 +7,7 @@ import type { Look } from "../../core/view/look.ts";
 import { terminalLine, took } from "../../core/view/words.ts";
 import type { Crew } from "../../crew.ts";
 import { parseAnswer } from "../terminal/gates.ts";
+import { askedCall } from "../terminal/asked-call.ts";
 import { questionLines } from "../terminal/questions.ts";
 
 /** A question of the inbox. */
@@ -56,7 +57,7 @@ export async function triage(crew: Crew, all: readonly InboxQuestion[], options:
       const title = `${index + 1} of ${all.length}: ${terminalLine(`${asked.run}/${asked.path}`)}`;
       print(`\n${look.colors.bold(title)}${open ? "" : "  was answered meanwhile"}`);
       if (!open || asked.answered) continue;
-      const about = await callOf(crew, asked);
+      const about = await askedCall(crew, asked);
       print(questionLines({ text: asked.question, about }, look).join("\n"));
       const answer = await answerTo(asked, {
         ask: () => lines.question("> ", { signal: over.signal }),
@@ -87,12 +88,4 @@ async function answerTo(
     if (answer) return { ...answer, by: "the inbox" };
     tell(choices);
   }
-}
-
-/** The call that a question is about, as the model made it. */
-async function callOf(crew: Crew, { run, path, call }: Question) {
-  if (call === undefined) return undefined;
-  const { events } = await crew.kept.records(run);
-  const calls = events.flatMap((event) => (event.type === "turn.ended" && event.path === path ? event.calls : []));
-  return calls.findLast(({ id }) => id === call || id === call.replace(/\.\d+$/, ""));
 }

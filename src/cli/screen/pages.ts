@@ -1,3 +1,4 @@
+import type { Agent } from "../../core/agent/agent.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import type { State } from "../../core/run/state.ts";
 import { extractToolArgsPreview } from "../../core/task/preview.ts";
@@ -28,7 +29,8 @@ export async function pageLines(crew: Crew, { run, path, state, tab, look }: Ope
       : all.filter(
           (event) => event.path === path || event.path.startsWith(`${path}/`) || event.path.startsWith(`${path}.`),
         );
-  const text = parts[tab](events, state, { ...plain, ...defined({ durations: look.durations }) });
+  const known = { look: { ...plain, ...defined({ durations: look.durations }) }, definitions: definitionsIn(all) };
+  const text = parts[tab](events, state, known);
   return [...problems.map((problem) => `warning: ${problem}`), text === "" ? nothing[tab] : text]
     .join("\n")
     .split("\n")
@@ -43,11 +45,30 @@ const nothing: Readonly<Record<PageTab, string>> = {
   timeline: "It has not begun.",
 };
 
+/** An agent is recorded with the first event that has its hash, of whatever task. */
+type Definitions = ReadonlyMap<string, Agent>;
+
+function definitionsIn(events: readonly KeptEvent[]): Definitions {
+  const found = new Map<string, Agent>();
+  for (const event of events)
+    if (event.type === "agent.resolved" && event.definition) found.set(event.hash, event.definition);
+  return found;
+}
+
+/** The fields of an agent, one per line, and its instructions as text. */
+function definitionText({ instructions, ...fields }: Agent): string {
+  const lines = Object.entries(fields).map(
+    ([name, value]) => `${name}: ${typeof value === "string" ? value : jsonText(value)}`,
+  );
+  return `${lines.join("\n")}\ninstructions:\n${instructions.replace(/^/gm, "  ")}\n`;
+}
+
+type Known = Readonly<{ look: Look; definitions: Definitions }>;
 const parts: Readonly<
-  Record<Exclude<PageTab, "diff">, (events: readonly KeptEvent[], state: State, look: Look) => string>
+  Record<Exclude<PageTab, "diff">, (events: readonly KeptEvent[], state: State, known: Known) => string>
 > = {
-  transcript: (events, _, look) => transcriptText(transcriptsOf(events), { look, full: true }),
-  tools: (events, _, look) =>
+  transcript: (events, _, { look }) => transcriptText(transcriptsOf(events), { look, full: true }),
+  tools: (events, _, { look }) =>
     transcriptsOf(events)
       .flatMap(({ path, entries }) =>
         entries.flatMap((entry) => {
@@ -58,18 +79,19 @@ const parts: Readonly<
         }),
       )
       .join("\n"),
-  prompt: (events) =>
+  prompt: (events, _, { definitions }) =>
     events
       .flatMap((event) => {
         if (event.type === "node.started" && event.kind === "task")
           return [`== ${event.path}: prompt (attempt ${event.attempt})\n${event.prompt ?? ""}\n`];
         if (event.type !== "agent.resolved") return [];
         const rights = event.rights === undefined ? "" : `rights: ${event.rights.join(", ")}\n`;
-        const definition = event.definition ? `${jsonText(event.definition, 2)}\n` : "";
+        const agent = event.definition ?? definitions.get(event.hash);
+        const definition = agent ? definitionText(agent) : "";
         return [`== ${event.path}: agent ${event.agent}, model ${event.model}\n${rights}${definition}`];
       })
       .join("\n"),
-  timeline: (events, state, look) => timelineText(events, state, Date.now(), look),
+  timeline: (events, state, { look }) => timelineText(events, state, Date.now(), look),
 };
 
 async function diffLines(crew: Crew, run: string, path: string): Promise<string[]> {

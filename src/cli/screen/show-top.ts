@@ -4,11 +4,14 @@ import { FieldScreen, type FieldFrame } from "../../tui/top/field-screen.ts";
 import { topFrame, listedRows, listHeight, type TopState } from "../../tui/top/frame.ts";
 import { type PageTab, pageFrame, type PageView, pressInPage } from "../../tui/top/page.ts";
 import type { TopRow } from "../../core/view/run-rows.ts";
-import { firstView, keepSelection, press, type TopView } from "../../tui/top/view.ts";
+import { firstView, keepSelection, press, selectedRow, type TopView } from "../../tui/top/view.ts";
 import { messageOf } from "../../core/schema/error.ts";
-import type { Look } from "../../core/view/look.ts";
+import { defined } from "../../core/text/defined.ts";
+import { createLook, type Look } from "../../core/view/look.ts";
 import { counted } from "../../core/view/words.ts";
 import type { Crew } from "../../crew.ts";
+import { askedCall } from "../terminal/asked-call.ts";
+import { questionLines } from "../terminal/questions.ts";
 import { createRawInput } from "../terminal/raw-input.ts";
 import { restoreOnEnd } from "../terminal/restore-terminal.ts";
 import { carryOut, notification } from "./act.ts";
@@ -23,6 +26,7 @@ export type TopOptions = Readonly<{
   notify?: "bell" | "osc9" | undefined;
 }>;
 
+const plain = createLook({ color: false, unicode: true });
 /** At most ten frames a second. */
 const FRAME_MS = 100;
 /** How often ages are updated. When no shown text changes, nothing is written. */
@@ -71,13 +75,30 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
       ],
     };
   };
+  let asked: (NonNullable<TopState["asked"]> & Readonly<{ at: number }>) | undefined;
+  /** Reads the call that the selected row asks about, once. */
+  const readQuestion = ({ key, run: of, path, node }: TopRow): void => {
+    const { question, call, askedAt = 0 } = node ?? {};
+    if (question === undefined || (asked?.key === key && asked.at === askedAt)) return;
+    asked = { key, at: askedAt, lines: question.split("\n") };
+    void askedCall(crew, { run: of.id, path, ...defined({ call }) }).then(
+      (about) => {
+        if (asked?.key !== key || asked.at !== askedAt) return;
+        asked = { key, at: askedAt, lines: questionLines({ text: question, about }, plain) };
+        schedule();
+      },
+      () => undefined, // the text of the question is shown
+    );
+  };
   const frame = (): FieldFrame => {
     const canvas = { ...size(), now: Date.now(), look };
-    const state = stateNow();
+    const state: TopState = { ...stateNow(), asked };
     const listed = listedRows(state, view);
     const { rows, all } = listed;
     view = keepSelection(rows, view);
     seen = rows;
+    const selected = selectedRow(rows, view);
+    if (selected) readQuestion(selected);
     const count = all.filter(({ group }) => group === "needs you").length;
     if (count > needing && notify) stderr.write(notification(notify, count));
     needing = count;

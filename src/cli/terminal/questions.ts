@@ -194,12 +194,12 @@ const titles: Readonly<Record<AnswerKind, string>> = {
 export const answerHints: Readonly<Record<AnswerKind, string>> = {
   words: "type an answer, then Enter",
   approval: "y yes, n no, n WORDS what to change; then Enter",
-  permission: "y once, a always, c pattern here, p pattern in project, n WORDS no; then Enter",
+  permission: "y once, a always, c pattern, p for project, n WORDS no; Enter",
 };
 
 const hintOf = (step: Step, question: Question | undefined): string =>
   step === "choose"
-    ? `${question?.network ? "w once with network, " : ""}${answerHints[question?.kind ?? "approval"]}`
+    ? `${question?.network ? "w with network, " : ""}${answerHints[question?.kind ?? "approval"]}`
     : "Enter sends, Esc goes back";
 
 /** The whole question; an edit is shown as a diff. */

@@ -18,6 +18,35 @@ export function fit(text: string, columns: number, more: string): string {
   return kept + more;
 }
 
+/**
+ * The last row of a text that is wrapped by words: where a text grows. It stays in place while words are added, and begins anew
+ * when it is full, so that little has to be drawn again.
+ */
+export function lastRow(text: string, columns: number): string {
+  if (text.length <= columns && isPlain(text)) return text;
+  // Of a very long line only the end is wrapped; from a place that moves seldom, so that the rows stay the same.
+  const from = Math.max(0, Math.floor(text.length / FAR) - 1) * FAR;
+  return wordRows(text.slice(from), columns).at(-1) ?? "";
+}
+const FAR = 1_000;
+
+/** Rows of a plain text, broken between words; a word that is wider than a row stays whole. */
+export function wordRows(text: string, columns: number): string[] {
+  const rows: string[] = [];
+  let width = 0;
+  for (const word of text.split(" ")) {
+    const wide = widthOf(word);
+    if (rows.length > 0 && width + 1 + wide <= columns) {
+      rows[rows.length - 1] += ` ${word}`;
+      width += 1 + wide;
+    } else {
+      rows.push(word);
+      width = wide;
+    }
+  }
+  return rows;
+}
+
 /** The text and as many blanks as fill the columns. */
 export function pad(text: string, columns: number): string {
   return text + " ".repeat(Math.max(0, columns - widthOf(text)));

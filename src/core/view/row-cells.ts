@@ -20,7 +20,8 @@ export function cellOf(row: TopRow, column: Column, now: number, look: Durations
 
 const cells: Readonly<Record<Column, (row: TopRow, now: number, look: Durations) => string>> = {
   agent: ({ node, run, path }) => terminalLine(node?.agent ?? taskAt({ run, path })?.agent ?? ""),
-  model: ({ node, run, path }) => terminalLine(node?.model ?? [taskAt({ run, path })?.model ?? ""].flat().join(",")),
+  model: ({ node, run, path }) =>
+    shortModel(terminalLine(node?.model ?? [taskAt({ run, path })?.model ?? ""].flat()[0] ?? "")),
   doing: doingOf,
   turns: ({ node }) => {
     const taken = node?.usage.turns ?? 0;
@@ -47,6 +48,10 @@ const cells: Readonly<Record<Column, (row: TopRow, now: number, look: Durations)
     return startedAt === 0 ? "" : shortAge((endedAt ?? now) - startedAt, look);
   },
 };
+
+/** Without provider and date: `claude-haiku-4-5` of `anthropic/claude-haiku-4-5-20251001`. */
+const shortModel = (name: string): string =>
+  name.slice(name.lastIndexOf("/") + 1).replace(/-\d{8}$|-\d{4}-\d{2}-\d{2}$/, "");
 
 function taskAt({ run, path }: Pick<TopRow, "run" | "path">) {
   const node = run.state.plan && path !== "" ? nodeAt(run.state.plan, path) : undefined;
@@ -82,7 +87,7 @@ function doingOf(row: TopRow): string {
   if (node === undefined) return group === "done" ? "was not started" : waitingFor(waitsFor);
   switch (group) {
     case "needs you":
-      return terminalLine(node.question ?? waitsFor);
+      return terminalLine(shortQuestion(node.question ?? waitsFor));
     case "waiting":
       return waitingFor(waitsFor);
     case "working":
@@ -92,6 +97,20 @@ function doingOf(row: TopRow): string {
       return folded > 0 ? `${text} (${folded} rows below)` : text;
     }
   }
+}
+
+/** Whether the row tells what a task is writing, of which the end is shown. */
+export const isWriting = ({ group, node, path }: TopRow): boolean =>
+  group === "working" && path !== "" && node !== undefined && node.calling === 0 && (node.text || node.partial) !== "";
+
+/** A question about a call as its tool and its arguments: who asks stands in another column. */
+function shortQuestion(text: string): string {
+  const [first = "", ...rest] = text.split("\n");
+  const [, tool] = /^.{1,200}? wants to use (\S+?)(?: \(.*\))?:$/.exec(first) ?? [];
+  if (tool === undefined) return text;
+  // Lines that are not indented tell about the sandbox.
+  const input = rest.filter((line) => line.startsWith("  ")).join(" ");
+  return `${tool} ${input.replace(/^ {2}(?:command|path|file_path|url|pattern|query|prompt|input): ?/, "")}`;
 }
 
 const waitingFor = (what: string): string =>

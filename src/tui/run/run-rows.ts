@@ -1,6 +1,6 @@
 import type { NodeView, State } from "../../core/run/state.ts";
 import { type ParkedRun, parkedRun } from "../../core/run/parked-run.ts";
-import { fit, pad, widthOf } from "../../core/view/fit.ts";
+import { fit, lastRow, pad, widthOf } from "../../core/view/fit.ts";
 import type { Look } from "../../core/view/look.ts";
 import { nodeTitle, progressOf, progressWords, shownNodes } from "../../core/view/nodes.ts";
 import { listed, spentInAll, terminalLine, took } from "../../core/view/words.ts";
@@ -69,7 +69,8 @@ function rowFor(view: NodeView, names: number, { look, columns, now, tick }: Run
   const time = took(now - view.startedAt, look);
   const room = columns - names - time.length - 6;
   if (room < 6) return fit(`${sign} ${name}`, columns - 1, signs.more);
-  const doing = pad(fit(doingOf(view), room, signs.more), room);
+  const text = doingOf(view);
+  const doing = pad(fit(view.doing === "writing" ? lastRow(text, room) : text, room, signs.more), room);
   return `${colors.cyan(sign)} ${name}  ${colors.dim(doing)}  ${colors.dim(time)}`;
 }
 

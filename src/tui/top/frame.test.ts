@@ -132,7 +132,9 @@ test("a wide terminal has every column, and a narrow one drops them from the las
   expect(headings(60)).toBe("NAME AGENT MODEL");
   expect(headings(30)).toBe("NAME AGENT");
   const row = draw(oneRun, viewOf(oneRun), 200).find((line) => line.includes("npm test"))!;
-  expect(row.trim().replace(/\s+/g, " ")).toBe("| build explore claude-son... bash npm test 5/30 62% 40k $0.2500 58s");
+  expect(row.trim().replace(/\s+/g, " ")).toBe(
+    "| build explore claude-sonnet-4-5 bash npm test 5/30 62% 40k $0.2500 58s",
+  );
 });
 
 test("everything that is hidden is counted", () => {

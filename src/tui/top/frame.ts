@@ -1,16 +1,16 @@
-import { widthOf } from "../../core/view/fit.ts";
+import { lastRow, widthOf } from "../../core/view/fit.ts";
 import type { Look } from "../../core/view/look.ts";
 import { counted, terminalLine } from "../../core/view/words.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import type { TextEditor } from "../input/editor.ts";
 import { clustersOf, wrap } from "../wrap.ts";
 import { rowActions } from "../../core/view/row-actions.ts";
-import { cellOf } from "../../core/view/row-cells.ts";
+import { cellOf, isWriting } from "../../core/view/row-cells.ts";
 import type { Field, FieldFrame } from "./field-screen.ts";
 import { parseFilter, stateWords } from "../../core/view/row-filter.ts";
 import { type Group, groups } from "../../core/view/row-groups.ts";
 import { graphRows, inGraphOrder } from "./graph.ts";
-import { fieldOf, layoutFor } from "./layout.ts";
+import { diffPaint, fieldOf, layoutFor } from "./layout.ts";
 import { type RowOptions, rowsOf, type ShownRun, type TopRow } from "../../core/view/run-rows.ts";
 import { nextShape, selectedRow, type TopView, type Typing } from "./view.ts";
 
@@ -21,6 +21,8 @@ export type TopState = Readonly<{
   one: boolean;
   /** Sentences that count the runs which are not loaded or belong to other projects. */
   hidden: readonly string[];
+  /** The question of a row in full, with an edit as a diff. */
+  asked?: Readonly<{ key: string; lines: readonly string[] }> | undefined;
 }>;
 
 /** Size of the terminal, time and style of one drawing. */
@@ -68,10 +70,11 @@ export function topFrame(
   const { columns, height, look } = canvas;
   const selected = selectedRow(rows, view);
   const counts = countsOf(all);
-  const head = [titleRow(state, counts, canvas), headingRow(canvas)];
+  const isTable = view.mode.kind !== "help" && view.shape !== "graph";
+  const head = [titleRow(state, counts, canvas), isTable ? headingRow(canvas) : []];
   const foot = footRows(view, selected, { ...canvas, one: state.one, inRow: isInRow(view) });
   const room = Math.max(0, height - head.length - 1 - foot.rows.length);
-  const peek = view.peek && selected ? peekRows(selected, canvas, Math.floor(room / 2)) : [];
+  const peek = selected ? peekRows(state, selected, canvas, peekHeight(view, rows, selected, room)) : [];
   const body =
     view.mode.kind === "help"
       ? helpRows(canvas, room)
@@ -278,9 +281,11 @@ function rowFields(
     { column: 0, width: 2, text: mark, ...(strong && { paint: strong }) },
     { column: 2, width: 2, text: sign.text, paint: sign.paint },
     fieldOf(text, name, look, strong),
-    ...shown.map((span) =>
-      fieldOf(cellOf(row, span.column, now, look), span, look, span.column === "doing" ? strong : colors.dim),
-    ),
+    ...shown.map((span) => {
+      const cell = cellOf(row, span.column, now, look);
+      if (span.column !== "doing") return fieldOf(cell, span, look, colors.dim);
+      return fieldOf(isWriting(row) ? lastRow(cell, span.width - 1) : cell, span, look, strong);
+    }),
   ];
 }
 
@@ -304,8 +309,17 @@ function signOf(
   }
 }
 
+/** How many rows the peek may take: half of the room, or what the list leaves. A question is shown where there is room anyway. */
+function peekHeight(view: TopView, rows: readonly TopRow[], selected: TopRow, room: number): number {
+  const free = view.shape === "graph" ? 0 : room - rows.length - headingsIn(rows).length - 1;
+  if (view.peek) return Math.max(Math.floor(room / 2), free);
+  return selected.group === "needs you" && view.mode.kind !== "help" && free >= LEAST_PEEK ? free : 0;
+}
+const LEAST_PEEK = 5;
+
 /** The whole question, fault or result of the selected row. */
-function peekRows(row: TopRow, canvas: Canvas, most: number): Field[][] {
+function peekRows({ asked }: TopState, row: TopRow, canvas: Canvas, most: number): Field[][] {
+  if (most < 1) return [];
   const { node, run, key } = row;
   const outcome = row.path === "" ? run.state.outcome : node?.outcome;
   const ending =
@@ -318,17 +332,22 @@ function peekRows(row: TopRow, canvas: Canvas, most: number): Field[][] {
     ending ??
     result ??
     (node?.text || node?.said || node?.partial || cellOf(row, "doing", canvas.now));
-  const lines = text
-    .slice(0, MOST_PEEK)
-    .split("\n")
-    .flatMap((each) => wrap([{ text: terminalLine(each) }], canvas.columns - 2));
+  const full = node?.question !== undefined && asked?.key === key ? asked.lines : text.slice(0, MOST_PEEK).split("\n");
+  // Blanks at the beginning stay: arguments are indented, so that none of them looks like a part of the question.
+  const lines = full.flatMap((each) => {
+    const start = /^ {0,8}/.exec(each)?.[0] ?? "";
+    return wrap([{ text: terminalLine(each) }], canvas.columns - 2, { first: start });
+  });
   const room = Math.max(0, most - 1);
   const shown = lines.slice(0, room);
   const more = lines.length - shown.length;
   const title = `${key}${more > 0 ? ` (${counted(more, "more row")}: open it)` : ""}`;
-  return most < 1
-    ? []
-    : [line(terminalLine(title), canvas, canvas.look.colors.bold), ...shown.map((each) => line(`  ${each}`, canvas))];
+  return [
+    line(terminalLine(title), canvas, canvas.look.colors.bold),
+    ...shown.map((each) =>
+      line(`  ${each}`, canvas, asked?.key === key ? diffPaint(each.trimStart(), canvas.look) : undefined),
+    ),
+  ];
 }
 
 const MOST_PEEK = 20_000;
@@ -405,10 +424,11 @@ const help: readonly (readonly [string, string])[] = [
   ["up, down, j, k", "select a row; PageUp, PageDown, Home, End, g, G go further"],
   ["Enter", "open: transcript, tools, diff, prompt, timeline"],
   ["Space", "show the whole question, fault or result below the list"],
-  ["/", `filter: is:failed agent:explore model:x run:y words. is: ${stateWords.join(", ")}`],
-  ["y, n", "allow or deny what the task asks; n takes words about what to change"],
+  ["/", "filter: is:failed agent:explore model:x run:y words"],
+  ["", "is: needs, failed, working, waiting, done, open"],
+  ["y, n", "allow or deny what it asks; n may say what to change"],
   ["a", "allow this exact call for the rest of the run"],
-  ["w", "allow a command with network, where the sandbox has none and it needs it"],
+  ["w", "allow a command with network, where the sandbox has none"],
   ["i", "answer in words"],
   ["m", "send a message to a running task"],
   ["p", "pause, or resume what is paused"],
@@ -416,7 +436,7 @@ const help: readonly (readonly [string, string])[] = [
   ["r", "retry what failed, in the background"],
   ["d", "the diff of the task or run"],
   ["c", "copy the shell command that does the same"],
-  ["t", "tree, flat list, or graph of the selected run; left and right go along its lines"],
+  ["t", "tree, list, or graph of the run; left, right follow its lines"],
   ["e", "this project or everywhere"],
   ["q, Esc", "back, quit; runs go on"],
 ];

@@ -29,20 +29,25 @@ const LEAST_DOING = 20;
 const MOST_NAME = 44;
 const LEAST_NAME = 12;
 
+/** Names of models fit where there is room. */
+const widthIn = (column: Column, columns: number): number =>
+  column === "doing" ? LEAST_DOING : column === "model" && columns >= WIDE ? widths.model + 6 : widths[column];
+const WIDE = 120;
+
 /** Chooses the columns that fit; in a narrow terminal the last ones of this list are dropped first. */
 export function layoutFor(columns: number): Layout {
   const name = Math.max(Math.min(LEAST_NAME, columns - HEAD), Math.min(MOST_NAME, Math.floor(columns * 0.28)));
   let room = columns - HEAD - name;
   const kept: Column[] = [];
   for (const column of all) {
-    const width = column === "doing" ? LEAST_DOING : widths[column];
+    const width = widthIn(column, columns);
     if (width > room) break;
     kept.push(column);
     room -= width;
   }
   let at = HEAD + name;
   const shown = kept.map((column) => {
-    const width = column === "doing" ? LEAST_DOING + room : widths[column];
+    const width = widthIn(column, columns) + (column === "doing" ? room : 0);
     const span = { column, at, width };
     at += width;
     return span;
@@ -59,3 +64,9 @@ export function fieldOf(text: string, { at, width }: Span, { signs }: Look, pain
 /** Marks that combine with the character before them must not change the field to the left. */
 const startOf = (text: string): string => (text.charCodeAt(0) < 0x80 ? text : text.replace(LEADING, ""));
 const LEADING = /^(?:[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}\u1160-\u11ff]|\p{Emoji_Modifier})+/u;
+
+/** The colour of a line of a diff. */
+export function diffPaint(text: string, { colors }: Look): Field["paint"] {
+  if (text.startsWith("+")) return colors.green;
+  return text.startsWith("-") ? colors.red : undefined;
+}

@@ -3,7 +3,7 @@ import type { Key } from "../input/keys.ts";
 import { splitLine } from "../wrap.ts";
 import type { Field, FieldFrame } from "./field-screen.ts";
 import type { Canvas } from "./frame.ts";
-import { fieldOf } from "./layout.ts";
+import { diffPaint, fieldOf } from "./layout.ts";
 
 /** The parts of an opened task or run. */
 export const pageTabs = ["transcript", "tools", "diff", "prompt", "timeline"] as const;
@@ -46,11 +46,6 @@ export function pageFrame(page: PageView, canvas: Canvas): FieldFrame {
     whole(keys, colors.dim),
   ];
   return { columns, rows: rows.slice(0, height) };
-}
-
-function diffPaint(text: string, { colors }: Canvas["look"]): Field["paint"] {
-  if (text.startsWith("+")) return colors.green;
-  return text.startsWith("-") ? colors.red : undefined;
 }
 
 export function pressInPage(

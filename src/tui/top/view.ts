@@ -69,6 +69,8 @@ export function keepSelection(rows: readonly TopRow[], view: TopView): TopView {
   if (view.selected === undefined) return view.at === 0 && view.note === "" ? select(rows, view, 0) : view;
   const at = rows.findIndex(({ key }) => key === view.selected);
   if (at >= 0) return { ...view, at };
+  // No key acts on a row while a filter is typed, so the first match may take its place.
+  if (view.mode.kind === "typing" && view.mode.what === "filter") return select(rows, view, 0);
   return { ...view, selected: undefined, note: view.note === "" ? "The selected row is no longer listed." : view.note };
 }
 
@@ -164,11 +166,11 @@ function begun(view: TopView, row: TopRow, action: RowAction, type: (what: Typin
     case "diff":
       return { view, act: { do: "open", row, page: "diff" } };
     case "allow":
-      return { view, act: { do: "answer", question: questionOf(row), answer: { approve: true } } };
+      return answered(view, row, { approve: true });
     case "always":
-      return { view, act: { do: "answer", question: questionOf(row), answer: { approve: true, always: true } } };
+      return answered(view, row, { approve: true, always: true });
     case "network":
-      return { view, act: { do: "answer", question: questionOf(row), answer: { approve: true, network: true } } };
+      return answered(view, row, { approve: true, network: true });
     case "deny":
     case "answer":
     case "message":
@@ -183,6 +185,15 @@ function begun(view: TopView, row: TopRow, action: RowAction, type: (what: Typin
       return { view, act: { do: "command", words: action.words ?? [] } };
   }
 }
+
+/**
+ * The row moves to another group, and the list stays where the questions are: the next one is selected by a key, so that a key
+ * that is pressed twice answers one question.
+ */
+const answered = (view: TopView, row: TopRow, answer: Extract<Act, { do: "answer" }>["answer"]): Pressed => ({
+  view: { ...view, selected: undefined, note: "The answer is on its way." },
+  act: { do: "answer", question: questionOf(row), answer },
+});
 
 /** The open question of a row, exactly as the person saw it. */
 function questionOf({ run, path, node }: TopRow): Question {
@@ -201,7 +212,7 @@ function typed(view: TopView, mode: Extract<TopMode, { kind: "typing" }>, key: K
     if (what === "message") return text === "" ? { view: back } : { view: back, act: { do: "message", row, text } };
     if (what === "answer" && text === "") return { view: back };
     const answer = { approve: what === "answer", ...(text !== "" && { text }) };
-    return { view: back, act: { do: "answer", question: questionOf(row), answer } };
+    return answered(back, row, answer);
   }
   const editor = edit(mode.editor, key);
   if (!editor) return { view };
