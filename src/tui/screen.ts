@@ -56,7 +56,10 @@ export class Screen {
     if (!resized && same && !moved && print.length === 0) return;
     const fresh = resized || print.length > 0; // every row is at another place now, so all are drawn
     const top = this.#toTop();
-    const above = print.map((line) => `${line}${ESC}[K\r\n`).join("");
+    const above = print
+      .flatMap((line) => brokenLine(line, this.columns))
+      .map((line) => `${line}${ESC}[K\r\n`)
+      .join("");
     const shorter = rows.length < before.length;
     const kept = (row: string, index: number): boolean =>
       !fresh && row === before[index] && !(shorter && index === rows.length - 1);
@@ -113,6 +116,35 @@ export class Screen {
 }
 
 const ESC = "\u001b";
+
+/**
+ * A printed line that is wider than the terminal, broken between words; colours go on in the next row. The next row begins
+ * below the text after a wide gap, or with the same indent. A word that is wider than a row is left to the terminal, so that a
+ * link stays whole when it is copied.
+ */
+function brokenLine(line: string, columns: number): string[] {
+  if (line.length <= columns / 2 || widthOf(stripVTControlCharacters(line)) <= columns) return [line];
+  const plain = stripVTControlCharacters(line);
+  const [column = ""] = /^ *\S.{0,60}? {2,}(?=\S)/.exec(plain) ?? [];
+  const start = column !== "" && widthOf(column) <= columns / 2 ? widthOf(column) : /^ */.exec(plain)![0].length;
+  const indent = " ".repeat(Math.min(start, Math.floor(columns / 2)));
+  const rows: string[] = [];
+  let row = "";
+  let width = 0;
+  for (const part of line.split(/(?<=\S)(?= )/)) {
+    const wide = widthOf(stripVTControlCharacters(part));
+    if (width > 0 && width + wide > columns) {
+      rows.push(row);
+      const word = part.trimStart();
+      row = `${indent}${word}`;
+      width = indent.length + widthOf(stripVTControlCharacters(word));
+    } else {
+      row += part;
+      width += wide;
+    }
+  }
+  return [...rows, row];
+}
 
 /** How many rows a line takes in a terminal of this width, which may have become narrower. */
 function heightOf(line: string, columns: number): number {

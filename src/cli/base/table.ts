@@ -18,11 +18,15 @@ export function table(
     process.stdout.isTTY ? (most[key] ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
   const cells = rows.map((row) => keys.map((key) => fit(terminalLine(row[key] ?? ""), bound(key), signs.more)));
   const widths = keys.map((_, column) => Math.max(0, ...cells.map((row) => widthOf(row[column] ?? ""))));
+  if (process.stdout.isTTY) narrow(widths, keys.indexOf("status"), process.stdout.columns - 1);
   const before = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0);
   const room = process.stdout.isTTY
     ? (most[keys.at(-1) ?? ""] ?? Math.max(10, process.stdout.columns - before - 1))
     : Number.POSITIVE_INFINITY;
-  const lines = cells.map((row) =>
+  const cut = cells.map((row) =>
+    row.map((cell, column) => (column === keys.length - 1 ? cell : fit(cell, widths[column] ?? 0, signs.more))),
+  );
+  const lines = cut.map((row) =>
     (isHeading(row)
       ? row.map((cell, column) => colors.dim(column === keys.length - 1 ? cell : pad(cell, widths[column] ?? 0)))
       : row.map((cell, column) =>
@@ -38,5 +42,21 @@ export function table(
   );
   return lines.map((line) => `${line.trimEnd()}\n`).join("");
 }
+
+/** Takes from the widest columns what does not fit; the first one and the state stay whole, and the last one is cut later. */
+function narrow(widths: number[], state: number, columns: number): void {
+  const last = widths.length - 1;
+  const total = (): number =>
+    widths.slice(0, last).reduce((sum, width) => sum + width + 2, 0) + Math.min(widths[last] ?? 0, LEAST_LAST);
+  while (total() > columns) {
+    let widest = 0;
+    for (let at = 1; at < last; at += 1)
+      if (at !== state && widths[at]! > (widest === 0 ? LEAST : widths[widest]!)) widest = at;
+    if (widest === 0) return;
+    widths[widest]! -= 1;
+  }
+}
+const LEAST = 8;
+const LEAST_LAST = 16;
 
 const isHeading = (row: readonly string[]): boolean => row.every((cell) => /^[A-Z]+$/.test(cell));

@@ -4,6 +4,7 @@ import type { Answer } from "../../core/plan/gate.ts";
 import type { Question } from "../../core/run/run-status.ts";
 import { fit } from "../../core/view/fit.ts";
 import type { Look } from "../../core/view/look.ts";
+import { shortQuestion } from "../../core/view/row-cells.ts";
 import { terminalLine, took } from "../../core/view/words.ts";
 import type { Crew } from "../../crew.ts";
 import { parseAnswer } from "../terminal/gates.ts";
@@ -23,7 +24,7 @@ export function inboxLine(asked: InboxQuestion, now: number, columns: number, lo
     ...(life === "interrupted" ? ["interrupted"] : []),
     ...(answered ? ["answered; applied when the run is resumed"] : []),
   ].join(", ");
-  return fit(`${who}  (${about})  ${terminalLine(question)}`, columns, look.signs.more);
+  return fit(`${who}  (${about})  ${terminalLine(shortQuestion(question))}`, columns, look.signs.more);
 }
 
 /** The keys that answer each kind of question. */

@@ -104,7 +104,7 @@ export const isWriting = ({ group, node, path }: TopRow): boolean =>
   group === "working" && path !== "" && node !== undefined && node.calling === 0 && (node.text || node.partial) !== "";
 
 /** A question about a call as its tool and its arguments: who asks stands in another column. */
-function shortQuestion(text: string): string {
+export function shortQuestion(text: string): string {
   const [first = "", ...rest] = text.split("\n");
   const [, tool] = /^.{1,200}? wants to use (\S+?)(?: \(.*\))?:$/.exec(first) ?? [];
   if (tool === undefined) return text;

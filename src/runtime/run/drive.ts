@@ -31,6 +31,7 @@ import { createTaskPauses } from "../execute/task-pauses.ts";
 import { type BudgetAbove, borrowBudget } from "./borrow-budget.ts";
 import { type CappedSpending, capSpending } from "./cap-spending.ts";
 import { lendBudget, type RunsBelow } from "./lend-budget.ts";
+import { orderDeltas } from "./ordered-deltas.ts";
 import { createPartialTurns } from "./partial-turns.ts";
 import { redacting } from "./redact-events.ts";
 import type { Drive } from "./run.ts";
@@ -84,9 +85,10 @@ export async function drive(start: Start, { run, signal, state, publish, connect
   const record = following(signal);
   let lost: Error | undefined;
   const timing: { clock?: RunClock } = {};
+  const ordered = orderDeltas(publish);
   const journal = await engine.journal(run, {
     kept: (events) => {
-      for (const event of events) publish(event);
+      for (const event of events) ordered.kept(event);
       if (events.some(({ type }) => changesWork.has(type))) timing.clock?.wait(isWaiting(state));
     },
     lost: (error) => {
@@ -112,6 +114,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
   const append = (path: string, fact: Fact): void => {
     if (over) return;
     seq += 1;
+    ordered.appended(path, seq);
     journal.append({ seq, run, path, at: start.clock(), ...fact });
   };
   const meter = createBelowMeter(run);
@@ -128,7 +131,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
     live: (path: string, delta: Delta): void => {
       if (over) return;
       partials.shown(path, delta);
-      publish({ run, path, at: start.clock(), ...delta });
+      ordered.live({ run, path, at: start.clock(), ...delta });
     },
   });
   /** Tasks that were cancelled by name. */

@@ -1,7 +1,7 @@
 import type { Event } from "../../core/run/event.ts";
 import type { NodeView, State } from "../../core/run/state.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
-import { fit, pad, widthOf } from "../../core/view/fit.ts";
+import { fit, lastRow, pad, widthOf } from "../../core/view/fit.ts";
 import type { Look } from "../../core/view/look.ts";
 import { nodeTitle } from "../../core/view/nodes.ts";
 import { counted, terminalLine, took } from "../../core/view/words.ts";
@@ -45,7 +45,7 @@ export function createAnswerView(options: AnswerViewOptions): AnswerView {
   let answer = "";
   let thought = "";
   let thinkingSince: number | undefined;
-  let thinkingMs = 0;
+  let toldThought = false;
   let spaced = true;
   /** A group of lines with one blank line before it, unless the lines belong to the group before. */
   const group = (lines: string[], kind: "new" | "same" = "new"): string[] => {
@@ -86,9 +86,8 @@ export function createAnswerView(options: AnswerViewOptions): AnswerView {
   const mainLines = (event: Event): string[] => {
     switch (event.type) {
       case "text.delta":
-        if (thinkingSince !== undefined) stopThinking(event.at);
         streamed += event.text;
-        return text(stream.push(event.text));
+        return [...thoughtLines(thought, event.at), ...text(stream.push(event.text))];
       case "thinking.delta":
         thinkingSince ??= event.at;
         thought += event.text;
@@ -96,12 +95,13 @@ export function createAnswerView(options: AnswerViewOptions): AnswerView {
       case "turn.restarted": {
         const open = stream.end();
         streamed = "";
+        thought = "";
+        thinkingSince = undefined;
         return open.length === 0 && answer === "" ? [] : [...text(open), ...note("asked again", event.reason)];
       }
       case "turn.ended": {
-        if (thinkingSince !== undefined) stopThinking(event.at);
-        const folded = event.thinking || thought ? foldedThinking(event.thinking || thought) : [];
-        thought = "";
+        const folded = thoughtLines(thought || (toldThought ? "" : (event.thinking ?? "")), event.at);
+        toldThought = false;
         const missing = streamed === "" ? event.text : "";
         const lines = [...text(stream.push(missing)), ...text(stream.end())];
         answer = event.text.trim() === "" ? answer : event.text;
@@ -138,15 +138,15 @@ export function createAnswerView(options: AnswerViewOptions): AnswerView {
         return [];
     }
   };
-  const stopThinking = (now: number): void => {
-    thinkingMs += now - (thinkingSince ?? now);
-    thinkingSince = undefined;
-  };
-  const foldedThinking = (said: string): string[] => {
+  /** A thought that has ended, as one line before what follows on it. */
+  const thoughtLines = (said: string, now: number): string[] => {
+    if (said.trim() === "") return [];
+    const time = thinkingSince === undefined ? "" : ` for ${took(now - thinkingSince, look)}`;
     const size = counted(said.trim().split("\n").length, "line");
-    const line = colors.dim(`${signs.step} thought for ${took(thinkingMs, look)} (${size}; Ctrl-O shows them)`);
-    thinkingMs = 0;
-    return other(line);
+    thought = "";
+    thinkingSince = undefined;
+    toldThought = true;
+    return other(colors.dim(`${signs.step} thought${time} (${size}; Ctrl-O shows them)`));
   };
 
   return {
@@ -184,12 +184,12 @@ export function createAnswerView(options: AnswerViewOptions): AnswerView {
         return rows;
       });
       const thinking =
-        tail.length === 0 && tools.length === 0 && helpers.length === 0
+        tail.length === 0 && tools.length === 0 && helpers.length === 0 && !isAsking(state)
           ? [colors.dim(fit(`${sign} ${thinkingText(thought)}`, width, signs.more))]
           : [];
       return [...tail, ...tools, ...helperRows(helpers, { look, width, now, sign }), ...thinking].slice(
         0,
-        Math.max(1, most),
+        Math.max(0, most),
       );
     },
     end: (_, output) => {
@@ -206,6 +206,10 @@ function thinkingText(thought: string): string {
   const line = thought.split("\n").findLast((each) => each.trim() !== "");
   return line === undefined ? "thinking" : `thinking: ${terminalLine(line.slice(-400))}`;
 }
+
+/** The main agent waits for the person, who sees the question. */
+const isAsking = ({ nodes }: State): boolean =>
+  [...nodes.values()].some(({ path, question }) => question !== undefined && !path.includes("/"));
 
 /** The helpers right below the main agent, and those below them, that work now. */
 function runningHelpers({ nodes }: State): NodeView[] {
@@ -226,7 +230,7 @@ function helperRows(
   const rows = shown.map((view) => {
     const time = took(now - view.startedAt, look);
     const room = Math.max(0, width - names - time.length - 6);
-    const doing = view.doing === "writing" ? terminalLine(view.text.slice(-400)) : terminalLine(view.doing);
+    const doing = view.doing === "writing" ? lastRow(terminalLine(view.text), room) : terminalLine(view.doing);
     return `${colors.cyan(sign)} ${pad(fit(nodeTitle(view), names, signs.more), names)}  ${colors.dim(pad(fit(doing, room, signs.more), room))} ${colors.dim(time)}`;
   });
   const more = helpers.length - shown.length;

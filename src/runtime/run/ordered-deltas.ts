@@ -1,0 +1,37 @@
+import type { Event, KeptEvent, LiveEvent } from "../../core/run/event.ts";
+
+/** Puts live deltas in their place among the events of their task. */
+export type OrderedDeltas = Readonly<{
+  /** An event was handed to the journal. */
+  appended(path: string, seq: number): void;
+  /** The journal has kept an event. */
+  kept(event: KeptEvent): void;
+  live(event: LiveEvent): void;
+}>;
+
+/**
+ * A recorded event is published once it is on the disk, a delta at once. Hence the first words of a turn would overtake the end of
+ * the turn before it; they wait until the earlier events of their task were published.
+ */
+export function orderDeltas(publish: (event: Event) => void): OrderedDeltas {
+  const last = new Map<string, number>();
+  const waiting = new Map<string, { after: number; event: LiveEvent }[]>();
+  return {
+    appended: (path, seq) => void last.set(path, seq),
+    kept: (event) => {
+      publish(event);
+      const { path, seq } = event;
+      if ((last.get(path) ?? 0) <= seq) last.delete(path);
+      const held = waiting.get(path);
+      while (held?.[0] && held[0].after <= seq) publish(held.shift()!.event);
+      if (held?.length === 0) waiting.delete(path);
+    },
+    live: (event) => {
+      const after = last.get(event.path);
+      if (after === undefined) return publish(event);
+      const held = waiting.get(event.path);
+      if (held) held.push({ after, event });
+      else waiting.set(event.path, [{ after, event }]);
+    },
+  };
+}
