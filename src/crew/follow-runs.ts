@@ -33,6 +33,8 @@ type Entry = {
   following: boolean;
   diffs: ReadonlyMap<string, DiffSize>;
   comparedAt: number;
+  /** A file has changed since then. */
+  changed: boolean;
   /** Asks what the run has changed. */
   readonly compare: () => void;
   /** As it is shown; the same object until something about it changes, so that its rows stay the same. */
@@ -52,12 +54,14 @@ export async function followRuns(crew: Crew, { only, signal, changed }: FeedOpti
       diffs: new Map(),
       comparedAt: -1,
       shown: undefined,
+      changed: false,
       compare: atMostEvery(COMPARE_EVERY_MS, signal, () => compare(entry)),
     };
     return entry;
   };
   const compare = async (entry: Entry): Promise<void> => {
     entry.comparedAt = entry.run.state.seq;
+    entry.changed = false;
     const report = await crew.changes(entry.run.id).catch(() => undefined);
     if (!report || signal.aborted) return;
     entry.diffs = changeSizes(report.files);
@@ -73,7 +77,8 @@ export async function followRuns(crew: Crew, { only, signal, changed }: FeedOpti
         reduce(state, event);
         const life = runStatusOf(state, true);
         if (life !== entry.run.life) entry.run = { ...entry.run, life };
-        if (event.type === "node.ended") entry.compare();
+        if (event.type === "files.changed") entry.changed = true;
+        if (event.type === "node.ended" && entry.changed) entry.compare();
         changed();
       }
     } catch {

@@ -4,10 +4,10 @@ import { safeHeaders } from "./responses.ts";
 
 /** Server-sent events to one browser tab. */
 export type EventStream = Readonly<{
-  /** Sends a message; false: the client does not keep up, and nothing more is sent before `ready`. */
+  /** Sends a message; false: the client does not keep up, and `caughtUp` is called once it can receive again. */
   send(event: string, data: unknown, id?: string): boolean;
-  /** True: the client has received what was sent. */
-  ready(): boolean;
+  /** Resolves when everything is on its way to the client; false: it has gone. */
+  flushed(): Promise<boolean>;
   close(): void;
 }>;
 
@@ -19,8 +19,8 @@ export type EventStreamOptions = Readonly<{
 
 /** More unsent bytes than this, and the client gets no more until it has read them. */
 const MOST_UNSENT = 512 * 1024;
-/** A client that reads nothing for this long is disconnected. */
-const STALLED_MS = 30_000;
+/** A client that has not read what waits for it after so long is disconnected. About 8 KB per second are enough. */
+const STALLED_MS = 90_000;
 const HEARTBEAT_MS = 10_000;
 
 export function openEventStream(response: ServerResponse, { caughtUp, closed }: EventStreamOptions): EventStream {
@@ -31,18 +31,24 @@ export function openEventStream(response: ServerResponse, { caughtUp, closed }: 
   });
   response.write("retry: 500\n\n");
   let behind = false;
+  let missed = false;
   let stalled: NodeJS.Timeout | undefined;
+  const write = (text: string): void => {
+    if (!response.write(text)) stalled ??= setTimeout(() => response.destroy(), STALLED_MS);
+  };
   const beat = setInterval(() => {
-    if (!behind) response.write("event: beat\ndata: 1\n\n");
+    if (!behind) write("event: beat\ndata: 1\n\n");
   }, HEARTBEAT_MS);
   const end = (): void => {
     clearInterval(beat);
     clearTimeout(stalled);
   };
   response.on("drain", () => {
-    if (!behind) return;
-    behind = false;
     clearTimeout(stalled);
+    stalled = undefined;
+    behind = false;
+    if (!missed) return;
+    missed = false;
     caughtUp();
   });
   response.once("close", () => {
@@ -50,15 +56,27 @@ export function openEventStream(response: ServerResponse, { caughtUp, closed }: 
     closed();
   });
   return {
-    ready: () => !behind,
+    flushed: () =>
+      new Promise((done) => {
+        if (response.destroyed || !response.writableNeedDrain) return done(!response.destroyed);
+        const stop = (there: boolean) => (): void => {
+          response.off("drain", drained);
+          response.off("close", gone);
+          done(there);
+        };
+        const [drained, gone] = [stop(true), stop(false)];
+        response.once("drain", drained);
+        response.once("close", gone);
+      }),
     send: (event, data, id) => {
-      if (behind || response.destroyed) return false;
-      // JSON has no line breaks outside of strings, and escapes them inside.
-      response.write(`${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${jsonText(data)}\n\n`);
-      if (response.writableLength > MOST_UNSENT) {
-        behind = true;
-        stalled = setTimeout(() => response.destroy(), STALLED_MS);
+      if (response.destroyed) return false;
+      if (behind) {
+        missed = true;
+        return false;
       }
+      // JSON has no line breaks outside of strings, and escapes them inside.
+      write(`${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${jsonText(data)}\n\n`);
+      behind = response.writableLength > MOST_UNSENT;
       return true;
     },
     close: () => {

@@ -1,20 +1,24 @@
 import type { ServerResponse } from "node:http";
+import type { KeptEvent } from "../core/run/event.ts";
 import { isCrewError, messageOf } from "../core/schema/error.ts";
 import type { Crew } from "../crew.ts";
 import type { WebProblem } from "./client/wire.ts";
 import { type EventStream, openEventStream } from "./event-stream.ts";
+import { changesBetween, piecesOf } from "./message-pieces.ts";
 import { openRunChannel, type RunChannel } from "./run-channel.ts";
 import { openRunList, type RunList } from "./run-list.ts";
 
 /** Every open tab, and the runs that they look at. */
 export type Hub = Readonly<{
   list: RunList;
+  /** The events of a run: those in memory where a tab looks at it, otherwise those on the disk. */
+  events(run: string): Promise<readonly KeptEvent[]>;
   /** Serves one tab until it goes. `after`: the last event of the run that it has seen. */
   connect(response: ServerResponse, options: Readonly<{ run: string | undefined; after: number | undefined }>): void;
   close(): void;
 }>;
 
-type Tab = { readonly stream: EventStream; readonly run: string | undefined; seq: number };
+type Tab = { readonly stream: EventStream; readonly run: string | undefined; seq: number; opening: boolean };
 type Open = { readonly channel: Promise<RunChannel>; readonly tabs: Set<Tab> };
 
 /** How many tabs are served at a time. */
@@ -54,15 +58,28 @@ export async function openHub(crew: Crew): Promise<Hub> {
       () => {},
     );
   };
+  /** Sends all of a run, as fast as the tab reads it, and from then on its changes. */
   const show = async (tab: Tab, id: string, after: number | undefined): Promise<void> => {
     const entry = channelFor(id);
     entry.tabs.delete(tab); // what happens before its snapshot is in the snapshot
+    tab.opening = true;
     try {
       const channel = await entry.channel;
       if (!tabs.has(tab)) return leave(tab);
       const message = channel.snapshot(after);
       tab.seq = message.log.at(-1)?.seq ?? after ?? 0;
-      tab.stream.send("run", message, `${id}:${tab.seq}`);
+      const pieces = piecesOf(message);
+      for (const piece of pieces.slice(0, -1)) {
+        tab.stream.send("run", piece);
+        if (!(await tab.stream.flushed())) return;
+      }
+      tab.stream.send("run", pieces.at(-1), `${id}:${tab.seq}`);
+      if (pieces.length > 1) {
+        if (!(await tab.stream.flushed())) return;
+        const missed = changesBetween(message, channel.snapshot(tab.seq)); // the run went on while the tab was reading
+        tab.seq = missed.log.at(-1)?.seq ?? tab.seq;
+        tab.stream.send("run", missed, `${id}:${tab.seq}`);
+      }
       entry.tabs.add(tab);
     } catch (error) {
       open.delete(id);
@@ -70,20 +87,27 @@ export async function openHub(crew: Crew): Promise<Hub> {
         ? error
         : { code: "UNEXPECTED", message: messageOf(error), hint: "" };
       tab.stream.send("gone", { code, message, hint } satisfies WebProblem);
+    } finally {
+      tab.opening = false;
     }
   };
 
   return {
     list,
+    events: async (run) => {
+      const channel = await open.get(run)?.channel.catch(() => undefined);
+      return channel?.events() ?? (await crew.kept.records(run)).events;
+    },
     connect: (response, { run, after }) => {
       if (tabs.size >= MOST_TABS) return void response.writeHead(503, { "retry-after": "5" }).end();
       const tab: Tab = {
         run,
         seq: after ?? 0,
+        opening: false,
         stream: openEventStream(response, {
           caughtUp: () => {
             tab.stream.send("runs", list.snapshot());
-            if (run !== undefined) void show(tab, run, tab.seq);
+            if (run !== undefined && !tab.opening) void show(tab, run, tab.seq);
           },
           closed: () => leave(tab),
         }),

@@ -50,20 +50,20 @@ export const looks: Readonly<Record<string, Look>> = {
   needs: async ({ hub }) => hub.list.needs(),
   runs: async ({ hub }, { get }) =>
     hub.list.older({ before: get("before") || undefined, text: get("text"), count: 50 }),
-  transcript: async ({ crew }, { get }) =>
-    transcriptPart(crew, {
+  transcript: async ({ hub }, { get }) =>
+    transcriptPart(await hub.events(get("run")), {
       run: get("run"),
       path: get("path"),
       before: get("before") === "" ? undefined : Number(get("before")),
     }),
-  log: async ({ crew }, { get }) => logLines(crew, get("run"), Number(get("before")) || 0),
-  task: async ({ crew }, { get }) => taskDetails(crew, get("run"), get("path")),
+  log: async ({ hub }, { get }) => logLines(await hub.events(get("run")), Number(get("before")) || 0),
+  task: async ({ crew, hub }, { get }) => taskDetails(crew, await hub.events(get("run")), get("path")),
   actions: async ({ crew }, { get }): Promise<RowDetails> => {
     const row = await rowFor(crew, get("run"), get("path"));
     return { actions: rowActions(row), command: commandFor(row) };
   },
   diff: async ({ crew }, { get }) => diffReport(crew, get("run"), get("path")),
-  call: async ({ crew }, { get }) => (await callDetails(crew, get("run"), get("call"))) ?? null,
+  call: async ({ hub }, { get }) => callDetails(await hub.events(get("run")), get("call")) ?? null,
   compare: async ({ crew }, { get }) => Promise.all([comparedSide(crew, get("a")), comparedSide(crew, get("b"))]),
   cost: async ({ cost }, { get }) => cost(Math.min(365, Math.max(1, Number(get("days")) || 30)), Date.now()),
   agents: async ({ crew }) => agentRows(crew),

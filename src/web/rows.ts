@@ -1,15 +1,17 @@
 import { formatTokens, type Usage } from "../core/outcome/usage.ts";
 import { explain } from "../core/outcome/outcome.ts";
+import { answerKind } from "../core/plan/answer-kind.ts";
 import { nodeAt } from "../core/plan/graph.ts";
 import type { KeptEvent } from "../core/run/event.ts";
 import { openQuestions } from "../core/run/run-status.ts";
+import type { NodeView } from "../core/run/state.ts";
 import { progressOf } from "../core/view/nodes.ts";
 import { commandFor } from "../core/view/row-actions.ts";
 import { cellOf } from "../core/view/row-cells.ts";
 import { graphOfRun } from "../core/view/run-graph.ts";
 import { rowsOf, runRow, type ShownRun, type TopRow, treeRows } from "../core/view/run-rows.ts";
 import { terminalLine } from "../core/view/words.ts";
-import type { LogLine, NeedRow, RunHead, RunRow, TaskRow } from "./client/wire.ts";
+import type { Asked, LogLine, NeedRow, RunHead, RunRow, TaskRow } from "./client/wire.ts";
 
 /** Longer texts are cut in rows; the transcript has all of it. */
 const LONGEST = 300;
@@ -76,6 +78,7 @@ export function needRowsIn(runs: readonly ShownRun[]): NeedRow[] {
         kind: node?.question === undefined ? "parked" : "question",
         question: (node?.question ?? waitsFor).slice(0, LONGEST_QUESTION),
         call: node?.call,
+        asked: askedOf(node ?? {}),
         askedAt: node?.askedAt ?? node?.startedAt ?? 0,
         life: run.life,
         command: commandFor(row),
@@ -83,6 +86,11 @@ export function needRowsIn(runs: readonly ShownRun[]): NeedRow[] {
     })
     .toSorted((a, b) => a.askedAt - b.askedAt);
 }
+
+const askedOf = (node: Partial<Pick<NodeView, "call" | "wants" | "offersNetwork">>): Asked => ({
+  kind: answerKind(node),
+  network: node.offersNetwork === true,
+});
 
 /** What is known of a run as a whole. */
 export function headOf(run: ShownRun): RunHead {
@@ -138,6 +146,7 @@ export function taskRowsOf(run: ShownRun, heard: ReadonlyMap<string, number>): T
       needs,
       question: node?.status === "running" ? node.question?.slice(0, LONGEST_QUESTION) : undefined,
       call: node?.call,
+      asked: node?.question === undefined ? undefined : askedOf(node),
       diff: run.diffs?.get(path),
       seq: heard.get(path) ?? 0,
       text: text.slice(-2_000),

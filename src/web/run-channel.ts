@@ -1,3 +1,4 @@
+import type { KeptEvent } from "../core/run/event.ts";
 import { isActive, isEnded, runStatusOf } from "../core/run/run-status.ts";
 import { cutOffAll, emptyState, reduce } from "../core/run/state.ts";
 import { CrewError, messageOf } from "../core/schema/error.ts";
@@ -14,6 +15,8 @@ export type RunChannel = Readonly<{
   /** Everything there is, for a tab that comes new or comes back; `after`: the last event that it has seen. */
   snapshot(after: number | undefined): RunMessage;
   shown(): ShownRun;
+  /** Its events so far; `undefined`: they are too many to be kept in memory. */
+  events(): readonly KeptEvent[] | undefined;
   close(): void;
 }>;
 
@@ -23,6 +26,9 @@ const EVERY_MS = 100;
 const LOOK_EVERY_MS = 1_000;
 /** A run that no process works on is read at every so manieth look. */
 const LOOKS_PER_READ = 5;
+/** More events, or more characters in them, are not kept for transcripts: those are read from the disk then. */
+const MOST_EVENTS = 100_000;
+const MOST_CHARACTERS = 32 * 2 ** 20;
 /** A run opens with the end of its log. */
 export const LOG_LINES = 500;
 
@@ -49,8 +55,13 @@ export async function openRunChannel(
   let sent = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  const take = (event: Parameters<typeof logLineOf>[0]): void => {
+  let events: KeptEvent[] | undefined = [];
+  let characters = 0;
+  const take = (event: KeptEvent): void => {
     reduce(state, event);
+    characters += lengthOf(event);
+    if (characters > MOST_CHARACTERS || log.length >= MOST_EVENTS) events = undefined;
+    events?.push(event);
     log.push(logLineOf(event));
     heard.set(event.path, event.seq);
   };
@@ -95,7 +106,9 @@ export async function openRunChannel(
   const soon = (): void => {
     timer ??= setTimeout(tell, EVERY_MS);
   };
+  let filesChanged = false;
   const compare = atMostEvery(COMPARE_EVERY_MS, over.signal, async () => {
+    filesChanged = false;
     const report = await crew.changes(id).catch(() => undefined);
     if (!report || over.signal.aborted) return;
     shown = { ...shown, diffs: changeSizes(report.files) };
@@ -112,7 +125,7 @@ export async function openRunChannel(
   };
 
   const follow = async (): Promise<void> => {
-    compare();
+    if (records.events.some(({ type }) => type === "files.changed")) compare();
     let looks = 0;
     do {
       const idle = looks > 0 && (await crew.kept.owner(id)) === undefined;
@@ -123,7 +136,8 @@ export async function openRunChannel(
           take(event);
           const life = runStatusOf(state, true);
           if (life !== shown.life) shown = { ...shown, life };
-          if (event.type === "node.ended" || event.type === "run.ended") compare();
+          if (event.type === "files.changed") filesChanged = true;
+          if (filesChanged && (event.type === "node.ended" || event.type === "run.ended")) compare();
           soon();
         }
         await settle();
@@ -136,6 +150,7 @@ export async function openRunChannel(
 
   return {
     shown: () => shown,
+    events: () => events,
     snapshot: (after) => {
       const all = rows();
       const next = log.slice(0, sent);
@@ -155,4 +170,14 @@ export async function openRunChannel(
       clearTimeout(timer);
     },
   };
+}
+
+/** About how much memory an event takes, in characters. */
+function lengthOf(event: KeptEvent): number {
+  const texts = [
+    "text" in event ? event.text : "",
+    "prompt" in event ? event.prompt : "",
+    event.type === "turn.ended" ? JSON.stringify(event.calls) : "",
+  ];
+  return texts.reduce((sum, text) => sum + (typeof text === "string" ? text.length : 0), 200);
 }

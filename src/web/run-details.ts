@@ -19,11 +19,10 @@ const ENTRIES = 200;
 const LONGEST = 60_000;
 
 /** A part of the transcript of a task: its end, or what comes before an entry. */
-export async function transcriptPart(
-  crew: Crew,
+export function transcriptPart(
+  events: readonly KeptEvent[],
   { run, path, before }: Readonly<{ run: string; path: string; before: number | undefined }>,
-): Promise<TranscriptPart> {
-  const { events } = await crew.kept.records(run);
+): TranscriptPart {
   const own = path === "" ? runTranscript(events) : transcriptsOf(events.filter((event) => event.path === path))[0];
   const all = own?.entries ?? [];
   const to = Math.min(before ?? all.length, all.length);
@@ -48,8 +47,7 @@ export async function transcriptPart(
 const LOG_LINES = 1_000;
 
 /** The recorded events before one of them, in words; the end of them. */
-export async function logLines(crew: Crew, run: string, before: number): Promise<readonly LogLine[]> {
-  const { events } = await crew.kept.records(run);
+export function logLines(events: readonly KeptEvent[], before: number): readonly LogLine[] {
   const to = events.findIndex(({ seq }) => seq >= before);
   return events
     .slice(0, to < 0 ? undefined : to)
@@ -63,8 +61,7 @@ function runTranscript(events: readonly KeptEvent[]): Transcript | undefined {
 }
 
 /** The prompt, agent, turns and warnings of a task; of the run, those of all its tasks. */
-export async function taskDetails(crew: Crew, run: string, path: string): Promise<TaskDetails> {
-  const { events } = await crew.kept.records(run);
+export async function taskDetails(crew: Crew, events: readonly KeptEvent[], path: string): Promise<TaskDetails> {
   const definitions = new Map<string, Agent>();
   for (const event of events)
     if (event.type === "agent.resolved" && event.definition) definitions.set(event.hash, event.definition);
@@ -182,8 +179,7 @@ async function keptPatches(crew: Crew, state: State, path: string): Promise<Diff
 }
 
 /** The call that a question is about, with the diff that it would make. */
-export async function callDetails(crew: Crew, run: string, call: string): Promise<CallDetails | undefined> {
-  const { events } = await crew.kept.records(run);
+export function callDetails(events: readonly KeptEvent[], call: string): CallDetails | undefined {
   for (const event of events.toReversed()) {
     const found = event.type === "turn.ended" ? event.calls.find(({ id }) => id === call) : undefined;
     if (found) return { tool: found.name, input: jsonText(found.input, 2), diff: diffOfInput(found.input) };

@@ -52,6 +52,17 @@ export function isBelow(path: string, above: string): boolean {
   return path.startsWith(above) && /^(?:\.\d+)?\//.test(path.slice(above.length));
 }
 
+/** Every path that this one is below, as `isBelow` has it: `build.2` and `build` for `build.2/review`. */
+export function pathsAbove(path: string): string[] {
+  const found: string[] = [];
+  for (let at = path.indexOf("/"); at >= 0; at = path.indexOf("/", at + 1)) {
+    const above = path.slice(0, at);
+    const round = above.replace(/\.\d+$/, "");
+    found.push(above, ...(round === above ? [] : [round]));
+  }
+  return found;
+}
+
 /** The node of the plan itself in which the path of a node begins: `build` of `build.2/review`. */
 export function topNodeOf({ nodes }: Body, path: string): string {
   const first = path.split("/", 1)[0]!;

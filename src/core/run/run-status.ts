@@ -1,4 +1,4 @@
-import { isBelow } from "../plan/graph.ts";
+import { pathsAbove } from "../plan/graph.ts";
 import { defined } from "../text/defined.ts";
 import type { NodeView, State } from "./state.ts";
 
@@ -27,6 +27,7 @@ export function runStatusOf(state: State, owned: boolean): RunStatus {
 
 /** True when every task that is under way waits for a provider, a quota or a budget. */
 export function isParked(state: State): boolean {
+  if (!some(state, ({ parked }) => parked !== undefined)) return false;
   const leaves = workingLeaves(state);
   return leaves.length > 0 && leaves.every(({ parked }) => parked !== undefined);
 }
@@ -42,7 +43,14 @@ export function isWaiting(state: State): boolean {
 /** The tasks and gates that are under way, without those that only wait for their helpers. */
 function workingLeaves(state: State): NodeView[] {
   const open = [...state.nodes.values()].filter(({ kind, status }) => status === "running" && kind !== "loop");
-  return open.filter(({ path }) => !open.some((other) => isBelow(other.path, path)));
+  const above = new Set(open.flatMap(({ path }) => pathsAbove(path)));
+  return open.filter(({ path }) => !above.has(path));
+}
+
+/** Followers ask after each event, so a run of a thousand nodes must be looked through without a copy. */
+function some(state: State, is: (view: NodeView) => boolean): boolean {
+  for (const view of state.nodes.values()) if (is(view)) return true;
+  return false;
 }
 
 /** True for a run with a living owner. */
@@ -72,7 +80,7 @@ export type Question = Readonly<{
 
 /** Every question of a run that has no answer yet, the oldest first. */
 export function openQuestions(state: State): Question[] {
-  if (state.endedAt !== undefined) return [];
+  if (state.endedAt !== undefined || !some(state, ({ question }) => question !== undefined)) return [];
   const asking = [...state.nodes.values()].filter(
     (view): view is NodeView & { question: string } => view.question !== undefined,
   );

@@ -1,4 +1,5 @@
 import type { Outcome } from "../../core/outcome/outcome.ts";
+import type { AnswerKind } from "../../core/plan/answer-kind.ts";
 import type { RunStatus } from "../../core/run/run-status.ts";
 import type { RowAction } from "../../core/view/row-actions.ts";
 import type { Group } from "../../core/view/row-groups.ts";
@@ -30,6 +31,9 @@ export type RunRow = Readonly<{
   questions: number;
 }>;
 
+/** What kind of answer a question wants; `network`: it may let the command use the network. */
+export type Asked = Readonly<{ kind: AnswerKind; network: boolean }>;
+
 /** A question that waits for a person. */
 export type NeedRow = Readonly<{
   run: string;
@@ -42,6 +46,7 @@ export type NeedRow = Readonly<{
   kind: "question" | "parked";
   question: string;
   call: string | undefined;
+  asked: Asked;
   askedAt: number;
   life: Life;
   command: string;
@@ -75,6 +80,7 @@ export type TaskRow = Readonly<{
   needs: readonly string[];
   question: string | undefined;
   call: string | undefined;
+  asked: Asked | undefined;
   diff: DiffSize | undefined;
   /** The number of its last event: its transcript has changed when this has. */
   seq: number;
@@ -126,7 +132,10 @@ export type RunsMessage = Readonly<{
 
 /** `event: run` of the stream, with the id `RUN:SEQ`. */
 export type RunMessage = Readonly<{
+  /** True: `order` has every path there is, and tasks that it lacks are gone. */
   full: boolean;
+  /** True: the next message goes on with the same snapshot. */
+  more?: boolean;
   head: RunHead;
   tasks: readonly TaskRow[];
   gone: readonly string[];

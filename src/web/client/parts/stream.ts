@@ -91,15 +91,20 @@ function takeRun(message: RunMessage): void {
   heardAt = Date.now();
   const run = openRun.value;
   if (!run) return;
-  if (message.full) run.tasks.clear();
   for (const task of message.tasks) run.tasks.set(task.path, task);
-  for (const path of message.gone) run.tasks.delete(path);
-  if (message.order) run.order = message.order;
+  for (const path of message.full ? missingIn(run.tasks, message.order ?? []) : message.gone) run.tasks.delete(path);
+  // The beginning of a snapshot does not replace a tree that is there already.
+  if (message.order && !(message.more && run.order.length > message.order.length)) run.order = message.order;
   if (!message.continues) run.log.length = 0;
   for (const line of message.log) run.log.push(line);
   if (!wholeLog && run.log.length > MOST_LINES) run.log.splice(0, run.log.length - MOST_LINES / 2);
   head.value = message.head;
   changeCount.value += 1;
+}
+
+function missingIn(tasks: ReadonlyMap<string, TaskRow>, paths: readonly string[]): readonly string[] {
+  const there = new Set(paths);
+  return [...tasks.keys()].filter((path) => !there.has(path));
 }
 
 /** More lines of the log than this are not kept while they come; earlier ones can be loaded again. */

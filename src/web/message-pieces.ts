@@ -1,0 +1,26 @@
+import type { RunMessage } from "./client/wire.ts";
+
+/** So many tasks are sent at a time: a tab on a slow connection hears something every few seconds. */
+const TASKS = 250;
+
+/** A snapshot as messages that add up to it. Only the last one has the log, so a tab that misses it has seen no events. */
+export function piecesOf(snapshot: RunMessage): readonly RunMessage[] {
+  const { tasks, order } = snapshot;
+  if (tasks.length <= TASKS) return [snapshot];
+  const starts = Array.from({ length: Math.ceil(tasks.length / TASKS) }, (_, at) => at * TASKS);
+  return starts.map((from): RunMessage => {
+    const end = from + TASKS;
+    const part = { ...snapshot, tasks: tasks.slice(from, end) };
+    return end >= tasks.length
+      ? part
+      : { ...part, full: false, more: true, order: order?.slice(0, end), log: [], continues: true };
+  });
+}
+
+/** What changed from one snapshot to a later one, which was asked for with the last event of the first. */
+export function changesBetween(before: RunMessage, after: RunMessage): RunMessage {
+  const known = new Map(before.tasks.map((row) => [row.path, JSON.stringify(row)]));
+  const tasks = after.tasks.filter((row) => known.get(row.path) !== JSON.stringify(row));
+  const paths = new Set(after.tasks.map(({ path }) => path));
+  return { ...after, full: false, tasks, gone: [...known.keys()].filter((path) => !paths.has(path)) };
+}
