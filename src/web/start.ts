@@ -75,10 +75,36 @@ export function startRequestOf(body: unknown, fallback: string): StartRequest {
 }
 
 /** The plan that an input compiles to, and the command that starts the same run. */
-export function planPreview(crew: Crew, { cwd, input }: StartRequest): PlanPreview {
+export function planPreview(crew: Crew, { cwd, input, options }: StartRequest): PlanPreview {
   const plan: Plan = crew.plan(unchecked(input));
-  return { nodes: plannedNodes(plan), notes: plan.notes ?? [], command: commandLine(input, cwd) };
+  const { budget, ...own } = options;
+  const command = commandLine(input, cwd, flagsFor({ ...own, ...(isRecord(budget) ? budget : {}) }));
+  return { nodes: plannedNodes(plan), notes: plan.notes ?? [], command };
 }
+
+/** The flag of the command line for each option of the form. */
+const flags: Readonly<Record<string, (value: unknown) => readonly string[]>> = {
+  name: (value) => ["--name", String(value)],
+  maxTimeMs: (value) => ["--max-run-time", `${String(value)}ms`],
+  maxDepth: (value) => ["--max-depth", String(value)],
+  maxUsd: (value) => ["--max-usd", String(value)],
+  maxTokens: (value) => ["--max-tokens", String(value)],
+  maxTurns: (value) => ["--max-run-turns", String(value)],
+  maxToolCalls: (value) => ["--max-tool-calls", String(value)],
+  maxSpawns: (value) => ["--max-spawns", String(value)],
+  onLimit: (value) => ["--on-limit", String(value)],
+  onProviderFault: (value) => ["--on-provider-fault", String(value)],
+  reuse: (value) => (value === true ? ["--reuse"] : []),
+  strict: (value) => (value === true ? ["--strict"] : []),
+  unattended: (value) => (value === true ? ["--unattended"] : []),
+  projectInstructions: (value) => (value === false ? ["--no-project-instructions"] : []),
+};
+
+const flagsFor = (options: Readonly<Record<string, unknown>>): string =>
+  Object.entries(options)
+    .flatMap(([name, value]) => (value === undefined ? [] : (flags[name]?.(value) ?? [])))
+    .map((word) => ` ${shellWord(word)}`)
+    .join("");
 
 function plannedNodes(body: Body, inside = ""): PlannedNode[] {
   return Object.entries(body.nodes).flatMap(([id, node]): PlannedNode[] => {
@@ -109,11 +135,11 @@ function about(node: Node): Pick<PlannedNode, "agent" | "text"> {
 }
 
 /** The shell command for an input: its words where they say all of it, otherwise the input as it is. */
-function commandLine(input: AnyInput, cwd: string): string {
+function commandLine(input: AnyInput, cwd: string, options: string): string {
   const mode = modeOf(input);
   const { mode: _mode, ...rest } = input as Record<string, unknown>;
   const { task, agent, ...more } = rest;
-  const at = `--cwd ${shellWord(cwd)} --bg`;
+  const at = `--cwd ${shellWord(cwd)} --bg${options}`;
   if (mode === "single" && typeof task === "string" && typeof agent === "string" && Object.keys(more).length === 0)
     return `subcrew run ${at} ${shellWord(agent)} ${shellWord(task)}`;
   return `subcrew ${commandOf(mode)} ${at} --input - <<'END'\n${jsonText(rest, 2)}\nEND`;

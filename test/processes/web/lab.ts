@@ -5,7 +5,14 @@ import { type Place, place, type Started } from "../command.ts";
 /** A page of `subcrew web` in a real browser, and everything that went wrong in it. */
 export type Tab = Readonly<{ page: Page; context: BrowserContext; faults: readonly string[] }>;
 
-export type TabOptions = Readonly<{ width?: number; height?: number; dark?: boolean; hash?: string }>;
+export type TabOptions = Readonly<{
+  width?: number;
+  height?: number;
+  dark?: boolean;
+  hash?: string;
+  /** The clock of the page can be moved, as a machine that slept moves it. */
+  slept?: boolean;
+}>;
 
 export type Served = Readonly<{
   place: Place;
@@ -14,6 +21,8 @@ export type Served = Readonly<{
   /** Kills the server without a warning. */
   kill(): Promise<void>;
   start(): Promise<void>;
+  /** Stops the process of the server, or lets it go on. */
+  freeze(stopped: boolean): void;
   tab(options?: TabOptions): Promise<Tab>;
   close(): Promise<void>;
 }>;
@@ -50,11 +59,12 @@ export async function serve(
     place: there,
     start,
     link,
+    freeze: (stopped) => void server?.child.kill(stopped ? "SIGSTOP" : "SIGCONT"),
     kill: async () => {
       server?.child.kill("SIGKILL");
       await server?.ended;
     },
-    tab: async ({ width = 1280, height = 800, dark = false, hash = "" } = {}) => {
+    tab: async ({ width = 1280, height = 800, dark = false, hash = "", slept = false } = {}) => {
       const context = await browser!.newContext({
         viewport: { width, height },
         colorScheme: dark ? "dark" : "light",
@@ -64,6 +74,7 @@ export async function serve(
       tabs.push(context);
       context.setDefaultTimeout(Number(process.env["WEB_TIMEOUT"] ?? 90_000));
       const page = await context.newPage();
+      if (slept) await page.clock.install();
       const faults: string[] = [];
       page.on("pageerror", (error) => faults.push(error.message));
       page.on("console", (message) => {

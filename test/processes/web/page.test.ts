@@ -1,4 +1,5 @@
-import { writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import AxeBuilder from "axe-core";
 import type { Browser, Page } from "playwright-core";
@@ -15,6 +16,10 @@ const hostile = [
   "\u001b]0;owned\u0007 \u202e txt.exe",
 ].join("\n\n");
 
+const freely = ["--permission-mode", "bypass", "--sandbox", "off"];
+const untilThere = (file: string): object => ({
+  calls: [{ name: "bash", input: { command: `until test -e ${file}; do sleep 0.05; done`, timeoutMs: 600_000 } }],
+});
 const held = "until test -e go; do sleep 0.05; done";
 const files = {
   "answer.json": script({ text: "## The **answer**\n\n- one\n- `two`", usage: { input: 900, output: 100 } }),
@@ -23,6 +28,8 @@ const files = {
     { text: hostile },
   ),
   "held.json": script({ calls: [{ name: "bash", input: { command: held, timeoutMs: 600_000 } }] }, "It was let go."),
+  "steps.json": script(untilThere("go-on"), "It went on."),
+  "hears.json": script(untilThere("heard"), { error: { code: "MODEL_UNKNOWN", message: "It broke.", retryable: false } }),
   "edit.json": script(
     { calls: [{ name: "write_file", input: { path: "made.txt", content: "one line\n" } }] },
     "It is written.",
@@ -66,6 +73,17 @@ const background = async (...words: readonly string[]): Promise<string> => {
 };
 const letGo = (): void => writeFileSync(join(served.place.workspace, "go"), "");
 const at = (hash: string): Promise<void> => page.evaluate((to) => void (location.hash = to), hash);
+/** The numbers of the events that a page shows, and of those that are recorded. */
+const seqsIn = (of: Page): Promise<number[]> =>
+  of.locator(".log-row").evaluateAll((rows) => rows.map((row) => Number((row as HTMLElement).dataset["seq"])));
+const recordedSeqs = async (id: string): Promise<number[]> => {
+  const { stdout } = await served.place.run(["logs", id, "--json"], { shared: false });
+  const lines = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { seq?: number });
+  return lines.flatMap(({ seq }) => (seq === undefined ? [] : [seq]));
+};
 const chip = (text: string) => page.locator(".run-head .chip", { hasText: text });
 
 test("an empty list of runs says how to start one", async (context) => {
@@ -110,7 +128,7 @@ test("an approval is answered in place and the run goes on", async (context) => 
   const id = await background("team", "--input", "team.json", ...model("answer"));
   await at("#/needs");
   const card = page.locator(".need", { hasText: "answer" }).first();
-  await card.getByRole("button", { name: "Allow" }).click();
+  await card.getByRole("button", { name: "Approve" }).click();
   await at(`#/run/${id}`);
   await chip("done").waitFor();
   const { stdout } = await served.place.run(["logs", id, "--json"], { shared: false });
@@ -123,6 +141,10 @@ test("a call that needs permission is shown as the diff it would make, and a den
   await at("#/needs");
   const card = page.locator(".need").first();
   await card.locator("pre.diff .added", { hasText: "+one line" }).waitFor();
+  const tops = await card
+    .locator("pre.diff span")
+    .evaluateAll((lines) => lines.map((line) => line.getBoundingClientRect().top));
+  expect(tops).toEqual([...new Set(tops)].toSorted((a, b) => a - b)); // each line below the one before
   await card.getByLabel("Your words, if any").fill("Not there.");
   await card.getByRole("button", { name: "Deny" }).click();
   await page.getByText("Nothing waits for you").waitFor();
@@ -213,17 +235,115 @@ test("the page goes on without a gap or a duplicate after the server was killed,
   await chip("done").waitFor();
   await page.setViewportSize({ width: 1280, height: 4_000 });
   await page.locator(".log-row", { hasText: "run.ended" }).waitFor();
-  const seen = await page
-    .locator(".log-row")
-    .evaluateAll((rows) => rows.map((row) => Number((row as HTMLElement).dataset["seq"])));
+  expect(await seqsIn(page)).toEqual(await recordedSeqs(id));
   await page.setViewportSize({ width: 1280, height: 800 });
-  const { stdout } = await served.place.run(["logs", id, "--json"], { shared: false });
-  const recorded = stdout
-    .trim()
-    .split("\n")
-    .map((line) => (JSON.parse(line) as { seq?: number }).seq)
-    .filter((seq) => seq !== undefined);
-  expect(seen).toEqual(recorded);
+});
+
+test("a tab that slept while the server stood still goes on without a gap or a duplicate", async (context) => {
+  if (missing !== undefined) context.skip(missing);
+  const id = await background("parallel", 'bash="Wait."', 'explore="x"', ...model("steps"), ...freely);
+  const tab = await served.tab({ height: 4_000, slept: true, hash: `#/run/${id}?view=events` });
+  await tab.page.locator(".log-row", { hasText: "tool.started" }).first().waitFor();
+  served.freeze(true); // the connection looks alive, and says nothing
+  await tab.page.clock.fastForward(120_000); // the lid of the laptop was closed for two minutes
+  writeFileSync(join(served.place.workspace, "go-on"), "");
+  await served.place.run(["wait", id], { shared: false });
+  served.freeze(false);
+  await tab.page.locator(".log-row", { hasText: "run.ended" }).waitFor();
+  expect(await seqsIn(tab.page)).toEqual(await recordedSeqs(id));
+  expect(tab.faults).toEqual([]);
+  await tab.context.close();
+});
+
+test("a message reaches a task that works, a failed one is tried again, and an ended one is continued", async (context) => {
+  if (missing !== undefined) context.skip(missing);
+  const id = await background("run", "bash", "Wait.", ...model("hears"), ...freely, "--name", "Hears");
+  await at(`#/run/${id}`);
+  await page.locator(".tree .task-row").nth(0).click();
+  const actions = page.locator(".actions");
+  await page.locator(".entry.call").first().waitFor();
+  await actions.getByRole("button", { name: "message" }).click();
+  await page.getByLabel("Message to the task").fill("Use <b>less</b>.");
+  await actions.getByRole("button", { name: "Send" }).click();
+  await page.locator(".toast span").first().waitFor();
+  writeFileSync(join(served.place.workspace, "heard"), "");
+  await page.locator(".entry.message", { hasText: "Use <b>less</b>." }).waitFor();
+  await chip("failed").waitFor();
+  writeFileSync(
+    join(served.place.workspace, "hears.json"),
+    script(...Array.from({ length: 6 }, () => "It worked this time.")),
+  );
+  await actions.getByRole("button", { name: "retry" }).click();
+  await chip("done").waitFor();
+  await actions.getByRole("button", { name: "continue" }).click();
+  await page.getByLabel("What the task should do next").fill("Say it again.");
+  await actions.getByRole("button", { name: "Continue", exact: true }).click();
+  await page.waitForFunction((old) => !location.hash.includes(old), id);
+  await page.locator(".entry.note", { hasText: id }).waitFor();
+});
+
+test("changes that wait in a patch are looked at and applied", async (context) => {
+  if (missing !== undefined) context.skip(missing);
+  const { workspace } = served.place;
+  for (const words of [
+    ["init", "-q"],
+    ["add", "team.json"],
+    ["-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "x"],
+  ])
+    execFileSync("git", words, { cwd: workspace });
+  const words = [
+    "run",
+    "general",
+    "Write a file.",
+    ...model("edit"),
+    ...freely,
+    "--isolation",
+    "worktree",
+    "--isolation-keep",
+  ];
+  const { stdout } = await served.place.run([...words, "-o", "json"], { shared: false });
+  await at(`#/run/${(JSON.parse(stdout) as { id: string }).id}?tab=changes`);
+  await page.locator("pre.diff .added", { hasText: "+one line" }).waitFor();
+  await page.getByRole("button", { name: "Apply 1 file" }).click();
+  await page.locator(".toast", { hasText: "1 applied" }).waitFor();
+  expect(readFileSync(join(workspace, "made.txt"), "utf8")).toBe("one line\n");
+});
+
+test("the arms of a race are compared, and runs are found by words, state and project", async (context) => {
+  if (missing !== undefined) context.skip(missing);
+  const words = [
+    "race",
+    "--agents",
+    "general",
+    "--models",
+    "scripted:answer.json,scripted:edit.json",
+    "Say it.",
+    "--name",
+    "A race",
+  ];
+  await served.place.run([...words, ...freely], { shared: false });
+  await at("#/runs?text=race");
+  await page.locator(".run-row", { hasText: "A race" }).click();
+  await page.getByRole("link", { name: "Compare the arms" }).click();
+  await page.getByRole("row", { name: /^Model .*answer\.json.*edit\.json/ }).waitFor();
+  await at("#/runs");
+  const rows = page.locator(".run-row");
+  await page.getByLabel("Search runs").fill("hostile");
+  await expect.poll(() => rows.count()).toBe(1);
+  await page.getByLabel("Search runs").fill("");
+  await page.getByRole("button", { name: "failed" }).click();
+  await expect
+    .poll(() =>
+      rows
+        .locator(".chip")
+        .allTextContents()
+        .then((all) => [...new Set(all)]),
+    )
+    .toEqual(["failed"]);
+  await page.getByRole("button", { name: "all", exact: true }).click();
+  await page.getByLabel("Project").selectOption({ index: 1 });
+  await expect.poll(() => rows.locator(".price").count()).toBeGreaterThan(3);
+  expect(page.url()).toContain("project=");
 });
 
 test("two runs are compared side by side", async (context) => {

@@ -66,7 +66,7 @@ function Need({ row }: Readonly<{ row: NeedRow }>): JSX.Element {
         </p>
       </header>
       {kind === "question" && mayChange() ? (
-        <AnswerBox run={run} path={path} question={question} call={call} />
+        <AnswerBox run={run} path={path} question={question} call={call} asked={row.asked} />
       ) : (
         <Markdown text={question} />
       )}

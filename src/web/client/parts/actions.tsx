@@ -40,8 +40,8 @@ export function ActionBar({ run, path, row, ended, state }: Props): JSX.Element 
   const canContinue = ended && (row === undefined || (row.kind === "task" && row.status !== "planned"));
   return (
     <div class="actions">
-      {row?.question !== undefined && may ? (
-        <AnswerBox run={run} path={path} question={row.question} call={row.call} />
+      {row?.question !== undefined && row.asked && may ? (
+        <AnswerBox run={run} path={path} question={row.question} call={row.call} asked={row.asked} />
       ) : null}
       <div class="buttons">
         {may

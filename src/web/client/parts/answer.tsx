@@ -1,70 +1,105 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
+import type { Answer } from "../../../core/plan/gate.ts";
 import { defined } from "../../../core/text/defined.ts";
-import type { CallDetails } from "../wire.ts";
+import type { Asked, CallDetails } from "../wire.ts";
 import { DiffView } from "./diff.tsx";
 import { useLoaded } from "./load.tsx";
 import { Markdown } from "./markdown.tsx";
 import { sendChange } from "./session.ts";
 
-type Props = Readonly<{ run: string; path: string; question: string; call: string | undefined }>;
+type Props = Readonly<{ run: string; path: string; question: string; call: string | undefined; asked: Asked }>;
+
+const hints: Readonly<Record<Asked["kind"], string>> = {
+  words: "Your answer",
+  approval: "What to change, if anything",
+  permission: "What to do instead (with Deny)",
+};
 
 /** A question of a run with what it is about, answered in place. The first answer counts, wherever it is given. */
-export function AnswerBox({ run, path, question, call }: Props): JSX.Element {
+export function AnswerBox({ run, path, question, call, asked: { kind, network } }: Props): JSX.Element {
   const words = useSignal("");
   const busy = useSignal(false);
-  const say = async (approve: boolean, always = false): Promise<void> => {
+  const say = async (approve: boolean, more: Readonly<Partial<Answer>> = {}): Promise<void> => {
     busy.value = true;
     const text = words.value.trim();
-    const answer = { approve, ...(text !== "" && { text }), ...(always && { always: true, scope: "run" }) };
-    await sendChange("tell", { run, command: { do: "answer", path, question, answer, ...defined({ call }) } });
+    const answer = { approve, ...(text !== "" && { text }), ...more };
+    const done = await sendChange("tell", {
+      run,
+      command: { do: "answer", path, question, answer, ...defined({ call }) },
+    });
+    if (done?.done) words.value = "";
     busy.value = false;
   };
+  const permission = kind === "permission";
+  const empty = words.value.trim() === "";
   return (
     <div class="answer">
       <div class="asked">
-        <Markdown text={question} />
-        {call === undefined ? null : <CallInQuestion run={run} call={call} />}
+        {permission && call !== undefined ? (
+          <CallInQuestion run={run} call={call} question={question} />
+        ) : (
+          <Markdown text={question} />
+        )}
       </div>
       <textarea
         rows={2}
         aria-label="Your words, if any"
-        placeholder={call === undefined ? "Your answer, or what to change" : "What to do instead (with Deny)"}
+        placeholder={hints[kind]}
         value={words.value}
         onInput={(event) => (words.value = event.currentTarget.value)}
       />
       <div class="buttons">
-        <button type="button" class="primary" disabled={busy.value} onClick={() => void say(true)}>
-          {call === undefined && words.value.trim() !== "" ? "Answer" : "Allow"}
+        <button
+          type="button"
+          class="primary"
+          disabled={busy.value || (kind === "words" && empty) || (permission && !empty)}
+          onClick={() => void say(true)}
+        >
+          {kind === "words" ? "Answer" : kind === "approval" ? "Approve" : "Allow"}
         </button>
-        {call === undefined ? null : (
+        {permission && network ? (
+          <button type="button" disabled={busy.value || !empty} onClick={() => void say(true, { network: true })}>
+            Allow with network
+          </button>
+        ) : null}
+        {permission ? (
           <button
             type="button"
-            disabled={busy.value}
-            onClick={() => void say(true, true)}
+            disabled={busy.value || !empty}
+            onClick={() => void say(true, { always: true, scope: "run" })}
             title="The same call needs no answer for the rest of this run"
           >
             Always in this run
           </button>
-        )}
+        ) : null}
         <button type="button" class="danger" disabled={busy.value} onClick={() => void say(false)}>
-          Deny
+          {kind === "words" ? "Decline" : "Deny"}
         </button>
       </div>
     </div>
   );
 }
 
-function CallInQuestion({ run, call }: Readonly<{ run: string; call: string }>): JSX.Element | null {
+/** A call that needs permission. The question has all of it, with nothing hidden; a change is shown as a diff first. */
+function CallInQuestion({
+  run,
+  call,
+  question,
+}: Readonly<{ run: string; call: string; question: string }>): JSX.Element {
   const details = useLoaded<CallDetails | null>("call", { run, call });
-  const found = details.value.value;
-  if (!found) return null;
-  return found.diff === undefined ? (
-    <details>
-      <summary>All arguments of {found.tool}</summary>
-      <pre tabIndex={0}>{found.input}</pre>
-    </details>
-  ) : (
-    <DiffView text={found.diff} />
+  const diff = details.value.value?.diff;
+  // Arguments are indented; the other lines say who asks, why, and in which sandbox.
+  const lines = question.split("\n").filter((line) => !line.startsWith("  "));
+  if (diff === undefined) return <pre tabIndex={0}>{question}</pre>;
+  return (
+    <>
+      <p class="question-text">{lines.join("\n").replace(/:$/m, "")}</p>
+      <DiffView text={diff} />
+      <details>
+        <summary>The whole call</summary>
+        <pre tabIndex={0}>{question}</pre>
+      </details>
+    </>
   );
 }

@@ -123,7 +123,8 @@ function Field({ name, schema, value, required, lists, set }: FieldProps): JSX.E
   );
 }
 
-type Kind = "text" | "number" | "flag" | "choice" | "texts" | "object" | "objects" | "json";
+/** `yes or no`: a switch that is on unless it is turned off. */
+type Kind = "text" | "number" | "flag" | "yes or no" | "choice" | "texts" | "object" | "objects" | "json";
 
 function kindOf(schema: FormSchema): Kind {
   if (schema.enum) return "choice";
@@ -139,7 +140,7 @@ function kindOf(schema: FormSchema): Kind {
     case "integer":
       return "number";
     case "boolean":
-      return "flag";
+      return schema.description?.startsWith("false:") ? "yes or no" : "flag";
     case "array":
       return schema.items?.properties ? "objects" : "texts";
     case "object":
@@ -167,6 +168,18 @@ function input({ name, schema, value, required, lists, set }: FieldProps, kind: 
         </select>
       );
     }
+    case "yes or no":
+      return (
+        <select
+          {...shared}
+          value={value === undefined ? "" : String(value)}
+          onChange={(event) => set({ true: true, false: false }[event.currentTarget.value])}
+        >
+          <option value="">default</option>
+          <option value="true">yes</option>
+          <option value="false">no</option>
+        </select>
+      );
     case "flag":
       return (
         <input
