@@ -7,10 +7,9 @@ import type { Catalog } from "./core/delegation/catalog.ts";
 import type { Caller } from "./core/delegation/spawn.ts";
 import type { Plan } from "./core/plan/plan.ts";
 import type { State } from "./core/run/state.ts";
-import { isStandardSchema, type OutputOf, sourceOf, type StandardSchema } from "./core/schema/standard-schema.ts";
+import type { OutputOf, StandardSchema } from "./core/schema/standard-schema.ts";
 import type { Tool } from "./core/task/tool.ts";
 import { defined } from "./core/text/defined.ts";
-import { isRecord } from "./core/text/json.ts";
 import { DEFAULT_MAX_DEPTH } from "./core/vocabulary/limits.ts";
 import { type BackgroundRun, createLaunch, type BackgroundOptions } from "./crew/background.ts";
 import { type Explanation, explainFor } from "./crew/explain/explain.ts";
@@ -23,7 +22,21 @@ import type { CrewOptions } from "./crew/options.ts";
 import { detachedHelpers } from "./crew/detached-helpers.ts";
 import { createPrepare } from "./crew/prepare.ts";
 import type { ResumeOptions, RunOptions } from "./crew/run-options.ts";
-import type { DataByAgent, RunInput, TaskFor, TypedChain, TypedRace, TypedTask } from "./crew/run-input.ts";
+import type {
+  DataByAgent,
+  ListedData,
+  NamedData,
+  RunInput,
+  Schemas,
+  TaskFor,
+  TeamTasks,
+  TypedChain,
+  TypedParallel,
+  TypedRace,
+  TypedTask,
+  TypedTeam,
+} from "./crew/run-input.ts";
+import { schemasIn } from "./crew/schemas-in.ts";
 import { settingsFor, setupOf, withSettings } from "./crew/settings.ts";
 import { remoteAgents, type Workflows } from "./defaults.ts";
 import type { ModelOverview } from "./models/registry/overview.ts";
@@ -108,7 +121,10 @@ export type Crew<Data = object> = Readonly<{
 
 /** How a run is started: the result has the type of the schema that is known, if one is. */
 type Starter<Data> = {
+  // First: the ids of the tasks are literal types only in the first signature that is tried.
+  <const T extends TeamTasks>(what: TypedTeam<T>, options?: RunOptions): Run<NamedData<T>>;
   <S extends StandardSchema>(what: TypedTask<S> | TypedRace<S> | TypedChain<S>, options?: RunOptions): Run<OutputOf<S>>;
+  <S extends Schemas>(what: TypedParallel<S>, options?: RunOptions): Run<ListedData<S>>;
   <Name extends keyof Data & string>(what: TaskFor<Name>, options?: RunOptions): Run<Data[Name]>;
   (what: RunInput | Plan, options?: RunOptions): Run;
 };
@@ -146,7 +162,7 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
     checkRunOptions(more);
     const id = more.id ?? runId(random);
     const { signal } = more;
-    const schema = schemaIn(what, options.agents);
+    const schema = schemasIn(what, options.agents);
     return servedRun(
       id,
       store,
@@ -206,7 +222,7 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
     changes: async (id, selection) => (await import("./crew/run-changes.ts")).reportChanges(store, id, selection),
     undo: async (id, more) => (await import("./crew/run-changes.ts")).undoRun(store, id, more),
     record: (id) => foldWhole(store, id),
-    run: start,
+    run: start as Starter<DataByAgent<Agents>>,
     resume: (run, { retryFailed = false, task, force = false, ...more } = {}) => {
       checkRunOptions(more);
       const id = typeof run === "string" ? run : run.id;
@@ -242,17 +258,4 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
     continuing: (task) => continueTask(store, { ...config.resume, ...task, now: clock() } as ContinueOptions),
     kept: keptRuns(store),
   };
-}
-
-/**
- * The schema of a library that the result of a run has to match: that of the task, the race or the last step of the chain,
- * else that of the agent of a single task.
- */
-function schemaIn(what: RunInput | Plan, agents: readonly Agent[] = []): StandardSchema | undefined {
-  const asked = "race" in what ? what.race.schema : "chain" in what ? what.chain.at(-1)?.schema : undefined;
-  if (isStandardSchema(asked)) return asked;
-  if (!("task" in what)) return undefined;
-  if (isStandardSchema(what.schema)) return what.schema;
-  const output = agents.find(({ name }) => name === what.agent)?.output;
-  return what.schema === undefined && isRecord(output) ? sourceOf(output) : undefined;
 }

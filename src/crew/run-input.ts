@@ -1,5 +1,6 @@
 import type { Yields } from "../core/agent/agent.ts";
-import type { StandardSchema } from "../core/schema/standard-schema.ts";
+import type { OutputOf, StandardSchema } from "../core/schema/standard-schema.ts";
+import type { JsonSchema } from "../core/text/json.ts";
 import type { Input, Mode } from "../modes/compile.ts";
 
 /** What a run is asked to do, as it is written in code: `mode` follows from the other keys, and schemas may be those of a library. */
@@ -20,6 +21,45 @@ export type TypedChain<S extends StandardSchema> = Omit<InputOf<"chain">, "chain
   Readonly<{ chain: readonly [...ChainStep[], Omit<ChainStep, "schema"> & Readonly<{ schema: S }>] }>;
 
 type ChainStep = InputOf<"chain">["chain"][number];
+
+/** Tasks side by side with schemas: `data` is a list of their answers, in the order of the tasks. */
+export type TypedParallel<S extends Schemas> = Omit<InputOf<"parallel">, "tasks"> &
+  Readonly<{
+    tasks: readonly [...{ [K in keyof S]: Omit<ParallelTask, "schema"> & Readonly<{ schema?: S[K] & AnySchema }> }];
+  }>;
+
+/** A team whose tasks have schemas: `data` has the answer of each task below its id. */
+export type TypedTeam<T extends TeamTasks> = Omit<InputOf<"team">, "team"> & {
+  readonly team: Omit<Team, "tasks"> & { readonly tasks: T };
+} & { readonly team: { readonly tasks: WithoutMore<NoInfer<T>> } };
+
+/** A key that no task has is a mistake, also where the type of the tasks is inferred. */
+type WithoutMore<T extends TeamTasks> = {
+  readonly [K in keyof T]: { readonly [P in Exclude<keyof T[K], keyof TeamTasks[number]>]: never };
+};
+
+type ParallelTask = InputOf<"parallel">["tasks"][number];
+type Team = InputOf<"team">["team"];
+export type TeamTasks = NonNullable<Team["tasks"]>;
+/** The schemas of several tasks, in their order. */
+export type Schemas = readonly unknown[];
+type AnySchema = StandardSchema | JsonSchema | undefined;
+
+/** `data` of tasks side by side; not known unless a task has a schema of a library. */
+export type ListedData<S extends Schemas> =
+  HasLibrarySchema<S> extends true ? { [K in keyof S]: DataOf<S[K]> } : unknown;
+
+/** `data` of a team; not known unless a task has a schema of a library. */
+export type NamedData<T extends TeamTasks> = [Extract<T[number], { schema: StandardSchema }>] extends [never]
+  ? unknown
+  : { readonly [E in T[number] as E["id"]]: E extends { schema: infer S } ? DataOf<S> : unknown };
+
+type DataOf<S> = S extends StandardSchema ? OutputOf<S> : unknown;
+type HasLibrarySchema<S extends Schemas> = true extends {
+  [K in keyof S]: S[K] extends StandardSchema ? true : false;
+}[number]
+  ? true
+  : false;
 
 /** A single task for an agent whose output schema gives the type of `data`. */
 export type TaskFor<Name extends string> = Omit<InputOf<"single">, "agent" | "schema"> & Readonly<{ agent: Name }>;

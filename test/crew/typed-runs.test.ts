@@ -9,6 +9,15 @@ const range = z
 const counter = defineAgent({ name: "counter", description: "Counts.", instructions: "Count.", output: range });
 const speaker = defineAgent({ name: "speaker", description: "Speaks.", instructions: "Speak." });
 
+type Range = { from: number; to: number; unit: string };
+const names = z.object({ names: z.string().transform((text) => text.split(",")) });
+const finished = (result: unknown) => ({ calls: [{ name: "complete_task", input: { result } }] });
+const manyAnswers = {
+  range: scripted(finished({ from: 1, to: 4 }), finished({ from: 1, to: 4 })),
+  names: scripted(finished({ names: "a,b" })),
+  words: scripted({ text: "Hello." }),
+};
+
 const answers = (...results: readonly unknown[]) => ({
   home: false as const,
   discover: false,
@@ -49,6 +58,52 @@ test("data of a race and of a chain has the type of the schema that decides its 
   });
   expectTypeOf(chained).toEqualTypeOf<Run<{ from: number; to: number; unit: string }>>();
   expect(await chained).toMatchObject({ status: "ok", data: { from: 2, to: 4, unit: "lines" } });
+});
+
+test("data of tasks side by side is a list with the type of each schema", async () => {
+  const crew = createCrew({ ...answers({ from: 1, to: 4 }), models: manyAnswers });
+  const run = crew.run({
+    tasks: [
+      { task: "Count.", model: "range", schema: range },
+      { task: "Speak.", model: "words" },
+      { task: "List.", model: "names", schema: names },
+    ],
+  });
+  expectTypeOf(run).toEqualTypeOf<Run<[Range, unknown, { names: string[] }]>>();
+  expect(await run).toMatchObject({
+    status: "ok",
+    data: [{ from: 1, to: 4, unit: "lines" }, undefined, { names: ["a", "b"] }],
+  });
+  const many = crew.run({ tasks: ["one", "two"].map((task) => ({ task, model: "range", schema: range })) });
+  expectTypeOf(many).toEqualTypeOf<Run<Range[]>>();
+  expect(await many).toMatchObject({ data: [{ unit: "lines" }, { unit: "lines" }] });
+  const untyped = crew.run({ tasks: [{ task: "Speak.", model: "words" }] });
+  expectTypeOf(untyped).toEqualTypeOf<Run>();
+  expect((await untyped).data).toBeUndefined();
+  // @ts-expect-error -- misspelt
+  await expect(crew.run({ tasks: [{ task: "x", agnet: "y", schema: range }] })).rejects.toThrow();
+});
+
+test("data of a team has the answer of each task below its id, with the type of its schema", async () => {
+  const crew = createCrew({ ...answers({ from: 1, to: 4 }), models: manyAnswers });
+  const run = crew.run({
+    team: {
+      tasks: [
+        { id: "count", task: "Count.", model: "range", schema: range },
+        { id: "say it", task: "Speak.", model: "words", depends: ["count"] },
+        { id: "list", task: "List.", model: "names", schema: names },
+      ],
+    },
+  });
+  expectTypeOf(run).toEqualTypeOf<
+    Run<{ readonly count: Range; readonly "say it": unknown; readonly list: { names: string[] } }>
+  >();
+  expect(await run).toMatchObject({
+    status: "ok",
+    data: { count: { from: 1, to: 4, unit: "lines" }, list: { names: ["a", "b"] } },
+  });
+  // @ts-expect-error -- misspelt
+  await expect(crew.run({ team: { tasks: [{ id: "a", task: "x", dpends: [], schema: range }] } })).rejects.toThrow();
 });
 
 test("a refinement of the schema of a task sends the answer back once", async () => {

@@ -20,7 +20,7 @@ import { questionKey } from "../execute/ask-person.ts";
 import type { Note } from "../execute/send-message.ts";
 import type { LentBudget } from "./lend-budget.ts";
 import { textPieces } from "./text-pieces.ts";
-import { withData } from "./typed-data.ts";
+import { type PartSchemas, withData } from "./typed-data.ts";
 
 /** What drives a run: it emits into it and returns when the run has ended. */
 export type Driver = (drive: Drive) => Promise<void>;
@@ -53,8 +53,8 @@ export type RunConnection = Readonly<{
 export type RunExtras = Readonly<{
   /** Cancels the run when it aborts. */
   signal?: AbortSignal | undefined;
-  /** The schema of the caller's library: `data` of the result is what it makes of the recorded value. */
-  schema?: StandardSchema | undefined;
+  /** The schemas of the caller's library: `data` of the result is what they make of the recorded values. */
+  schema?: StandardSchema | PartSchemas | undefined;
 }>;
 
 /** One execution of a plan: loop over it for its events, await it for its result. `T` is the type of its `data`. */

@@ -1,0 +1,36 @@
+import type { Agent } from "../core/agent/agent.ts";
+import type { Plan } from "../core/plan/plan.ts";
+import { isStandardSchema, sourceOf, type StandardSchema } from "../core/schema/standard-schema.ts";
+import { isRecord } from "../core/text/json.ts";
+import type { PartSchemas } from "../runtime/run/typed-data.ts";
+import type { RunInput } from "./run-input.ts";
+
+/**
+ * The schemas of a library that the result of a run has to match: that of the task, the race or the last step of the chain,
+ * else that of the agent of a single task; of tasks side by side and of a team, those of the tasks.
+ */
+export function schemasIn(
+  what: RunInput | Plan,
+  agents: readonly Agent[] = [],
+): StandardSchema | PartSchemas | undefined {
+  // What a caller hands in has not been checked yet; compiling it says what is wrong.
+  const given: unknown = what;
+  if (!isRecord(given)) return undefined;
+  const { tasks, team, race, chain, task, agent, schema } = given;
+  if (Array.isArray(tasks)) return partSchemas(tasks);
+  if (isRecord(team) && Array.isArray(team["tasks"])) {
+    const parts = partSchemas(team["tasks"]);
+    return parts && { ...parts, names: team["tasks"].map((each) => String(each?.id)) };
+  }
+  const asked = isRecord(race) ? race["schema"] : Array.isArray(chain) ? chain.at(-1)?.schema : undefined;
+  if (isStandardSchema(asked)) return asked;
+  if (task === undefined) return undefined;
+  if (isStandardSchema(schema)) return schema;
+  const output = agents.find(({ name }) => name === agent)?.output;
+  return schema === undefined && isRecord(output) ? sourceOf(output) : undefined;
+}
+
+function partSchemas(tasks: readonly unknown[]): PartSchemas | undefined {
+  const parts = tasks.map((task) => (isRecord(task) && isStandardSchema(task["schema"]) ? task["schema"] : undefined));
+  return parts.some((schema) => schema !== undefined) ? { parts } : undefined;
+}
