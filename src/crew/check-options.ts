@@ -3,6 +3,7 @@ import { z } from "zod";
 import { permissions } from "../core/policy/permissions.ts";
 import { runParameters } from "../core/run/run-parameters.ts";
 import { parseAs } from "../core/schema/parse.ts";
+import { isRecord } from "../core/text/json.ts";
 import type { CrewOptions } from "./options.ts";
 import type { ResumeOptions } from "./run-options.ts";
 
@@ -11,6 +12,7 @@ const text = z.string().optional();
 const flag = z.boolean().optional();
 const texts = z.array(z.string()).optional();
 const table = z.record(z.string(), z.unknown()).optional();
+const objects = z.record(z.string(), z.looseObject({})).optional();
 const code = z.custom((value) => typeof value === "function", "it has to be a function");
 const model = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]).optional();
 
@@ -39,15 +41,27 @@ const crewOptions = z.strictObject({
     .optional()
     .describe("tools made by defineTool"),
   toolModules: texts.describe("modules that export tools"),
-  models: table.describe("models by name"),
+  models: z
+    .record(
+      z.string(),
+      z.custom(
+        (value) => typeof value === "function" || isRecord(value),
+        "it has to be a model: a function or an object",
+      ),
+    )
+    .optional()
+    .describe("models by name"),
   model: model.describe("the name of a model, or several in order of preference"),
-  providers: table.describe("settings of model providers by name"),
-  tiers: table.describe("the models of fast, balanced and powerful"),
+  providers: objects.describe("settings of model providers by name"),
+  tiers: z
+    .record(z.string(), z.union([z.string(), z.array(z.string()), z.looseObject({}), z.undefined()]))
+    .optional()
+    .describe("the models of fast, balanced and powerful"),
   permissions: permissions.optional().describe("what agents may do"),
   secrets: texts.describe("values that are redacted everywhere"),
   network: table.describe("what the network tools may reach"),
   webSearch: table.describe("the search engine behind web_search"),
-  mcpServers: table.describe("MCP servers by name"),
+  mcpServers: objects.describe("MCP servers by name"),
   passEnv: texts.describe("names of variables that commands may see"),
   schemaPrecedence: z.enum(["agent", "call"]).optional(),
   delegation: z.enum(["own", "ceiling"]).optional(),

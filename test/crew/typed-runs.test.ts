@@ -158,7 +158,21 @@ test("a wrong option is a type error, and an exception with what to do", async (
   expect(() => createCrew({ concurrency: "4" })).toThrow(
     '"concurrency" of the options object of createCrew has to be a number',
   );
+  // @ts-expect-error -- no model
+  expect(() => createCrew({ models: { a: 5 } })).toThrow('"models.a" of the options object of createCrew is not valid');
+  // @ts-expect-error -- no tier
+  expect(() => createCrew({ tiers: { fast: 5 } })).toThrow(
+    '"tiers.fast" of the options object of createCrew has to be',
+  );
+  // @ts-expect-error -- no settings
+  expect(() => createCrew({ providers: { anthropic: "key" } })).toThrow("has to be an object, not a text");
+  expect(() => createCrew({ concurrency: Number.NaN })).toThrow("has to be a number, not NaN");
   const crew = createCrew(bare);
+  for (const wrong of [null, "do it", { race: null }, { tasks: [null] }, { team: { tasks: [5] } }])
+    await expect(crew.run(wrong as never)).rejects.toMatchObject({
+      code: "BAD_INPUT",
+      hint: expect.stringMatching(/./),
+    });
   // @ts-expect-error -- misspelt
   expect(() => crew.run({ task: "x" }, { sginal: AbortSignal.abort() })).toThrow(
     expect.objectContaining({ hint: 'Did you mean "signal"?' }),
