@@ -35,7 +35,7 @@ export type TypedTeam<T extends TeamTasks> = Omit<InputOf<"team">, "team"> & {
 
 /** A key that no task has is a mistake, also where the type of the tasks is inferred. */
 type WithoutMore<T extends TeamTasks> = {
-  readonly [K in keyof T]: { readonly [P in Exclude<keyof T[K], keyof TeamTasks[number]>]: never };
+  readonly [K in keyof T]: [Exclude<keyof T[K], keyof TeamTasks[number]>] extends [never] ? unknown : never;
 };
 
 type ParallelTask = InputOf<"parallel">["tasks"][number];

@@ -12,11 +12,11 @@ const speaker = defineAgent({ name: "speaker", description: "Speaks.", instructi
 type Range = { from: number; to: number; unit: string };
 const names = z.object({ names: z.string().transform((text) => text.split(",")) });
 const finished = (result: unknown) => ({ calls: [{ name: "complete_task", input: { result } }] });
-const manyAnswers = {
-  range: scripted(finished({ from: 1, to: 4 }), finished({ from: 1, to: 4 })),
+const manyAnswers = () => ({
+  range: scripted(...Array.from({ length: 3 }, () => finished({ from: 1, to: 4 }))),
   names: scripted(finished({ names: "a,b" })),
-  words: scripted({ text: "Hello." }),
-};
+  words: scripted({ text: "Hello." }, { text: "Hello." }),
+});
 
 const answers = (...results: readonly unknown[]) => ({
   home: false as const,
@@ -61,7 +61,7 @@ test("data of a race and of a chain has the type of the schema that decides its 
 });
 
 test("data of tasks side by side is a list with the type of each schema", async () => {
-  const crew = createCrew({ ...answers({ from: 1, to: 4 }), models: manyAnswers });
+  const crew = createCrew({ ...answers({ from: 1, to: 4 }), models: manyAnswers() });
   const run = crew.run({
     tasks: [
       { task: "Count.", model: "range", schema: range },
@@ -85,7 +85,7 @@ test("data of tasks side by side is a list with the type of each schema", async 
 });
 
 test("data of a team has the answer of each task below its id, with the type of its schema", async () => {
-  const crew = createCrew({ ...answers({ from: 1, to: 4 }), models: manyAnswers });
+  const crew = createCrew({ ...answers({ from: 1, to: 4 }), models: manyAnswers() });
   const run = crew.run({
     team: {
       tasks: [

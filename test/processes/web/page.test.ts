@@ -259,7 +259,7 @@ test("a message reaches a task that works, a failed one is tried again, and an e
   if (missing !== undefined) context.skip(missing);
   const id = await background("run", "bash", "Wait.", ...model("hears"), ...freely, "--name", "Hears");
   await at(`#/run/${id}`);
-  await page.locator(".tree .task-row").nth(0).click();
+  await page.locator(".tree .all-rows .task-row").first().click();
   const actions = page.locator(".actions");
   await page.locator(".entry.call").first().waitFor();
   await actions.getByRole("button", { name: "message" }).click();
