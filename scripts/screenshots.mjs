@@ -139,6 +139,7 @@ async function main() {
       events: `#/run/${survey}?view=events`,
       definition: `#/run/${survey}/docs?tab=definition`,
       compare: `#/compare?a=${named("Riskiest function")}&b=${named("Round the total")}`,
+      changes: `#/run/${named("Round the total")}?tab=changes`,
       agents: "#/agents/explore",
       start: "#/start/team",
       cost: "#/cost",
@@ -276,11 +277,34 @@ function turnFor(body) {
     };
   if (body.includes("review") && body.includes("changelog"))
     return { text: "APPROVED: complete and in the right order.", usage };
-  return {
-    text: "Two findings, none of them urgent.\n\n1. `src/cart.js` sums prices as floating point numbers.\n2. `src/orders.js` exports a **mutable** list.\n\n| file | tests | last change |\n|---|---|---|\n| `src/cart.js` | none | 3 weeks ago |\n| `src/orders.js` | none | 5 weeks ago |\n\n```js\nexport const orders = Object.freeze([]);\n```\n\nThe first one is what a user notices: a cart of 0.1 and 0.2 shows `0.30000000000000004`.",
-    usage,
-    delayMs: 200 + (body.length % 900),
-  };
+  const text = answers.find(([task]) => body.includes(task))?.[1] ?? survey;
+  return { text, usage, delayMs: 200 + (body.length % 900) };
 }
+
+/** What the tasks of the team answer, by their prompt; a later task is told the answers of earlier ones, so it comes first. */
+const answers = [
+  [
+    "Announce the release.",
+    "I post the changelog and the upgrade guide:\n\n1. a short note in `README.md`\n2. the full text in `docs/releases/2.0.md`\n\nBoth link to the upgrade guide.",
+  ],
+  [
+    "Write the upgrade guide.",
+    "Upgrading takes two steps.\n\n1. `npm install shop@2`\n2. Replace `cart.sum` by `total(cart)`.",
+  ],
+  [
+    "Write the changelog of 2.0.",
+    "## 2.0\n\n- `total` rounds to cents, so **0.1 + 0.2** is shown as `0.30`.\n- Orders cannot be changed after they were placed.\n\n| function | before | now |\n|---|---|---|\n| `total` | floating point | cents |\n| `orders` | a mutable list | frozen |\n\n```js\nexport const orders = Object.freeze([]);\n```",
+  ],
+  [
+    "List what could break for users.",
+    "Two things could break:\n\n- code that pushes into `orders`\n- tests that compare totals with all their digits",
+  ],
+  [
+    "List what changed since 1.0.",
+    "Three changes since 1.0: totals are rounded, orders are frozen, and the installation page is new.",
+  ],
+];
+const survey =
+  "Two findings, none of them urgent.\n\n1. `src/cart.js` sums prices as floating point numbers.\n2. `src/orders.js` exports a **mutable** list.\n\n| file | tests | last change |\n|---|---|---|\n| `src/cart.js` | none | 3 weeks ago |\n| `src/orders.js` | none | 5 weeks ago |\n\nThe first one is what a user notices: a cart of 0.1 and 0.2 shows `0.30000000000000004`.";
 
 if (isMain(import.meta.url)) await main();

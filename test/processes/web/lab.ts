@@ -11,7 +11,7 @@ export type TabOptions = Readonly<{
   dark?: boolean;
   hash?: string;
   /** The clock of the page can be moved, as a machine that slept moves it. */
-  slept?: boolean;
+  clock?: boolean;
 }>;
 
 export type Served = Readonly<{
@@ -64,7 +64,7 @@ export async function serve(
       server?.child.kill("SIGKILL");
       await server?.ended;
     },
-    tab: async ({ width = 1280, height = 800, dark = false, hash = "", slept = false } = {}) => {
+    tab: async ({ width = 1280, height = 800, dark = false, hash = "", clock = false } = {}) => {
       const context = await browser!.newContext({
         viewport: { width, height },
         colorScheme: dark ? "dark" : "light",
@@ -74,7 +74,7 @@ export async function serve(
       tabs.push(context);
       context.setDefaultTimeout(Number(process.env["WEB_TIMEOUT"] ?? 90_000));
       const page = await context.newPage();
-      if (slept) await page.clock.install();
+      if (clock) await page.clock.install();
       const faults: string[] = [];
       page.on("pageerror", (error) => faults.push(error.message));
       page.on("console", (message) => {
