@@ -1,7 +1,7 @@
 import { isConnectionLoss, unreachable } from "../postgres/database.ts";
 import { shownUrl } from "../postgres/engine-url.ts";
 import { explainRefusal } from "../postgres/explain-refusal.ts";
-import { openPool } from "../postgres/pool.ts";
+import { openPool } from "../postgres/driver.ts";
 import { APPLICATION, queueName, silent, versionName, WORKFLOW } from "./queue.ts";
 import { type DbosSdk, loadDbos } from "./sdk.ts";
 
@@ -91,8 +91,8 @@ function putStraysBack(
   const timer = setInterval(() => {
     if (looking) return;
     looking = true;
-    const done = (): void => void (looking = false);
-    look().then(done, done); // the database is away: the next look finds them
+    const over = (): void => void (looking = false);
+    look().then(over, over); // the database is away: the next look finds them
   }, STRAYS_EVERY_MS);
   timer.unref();
   return () => clearInterval(timer);

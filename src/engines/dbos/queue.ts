@@ -1,5 +1,4 @@
-import type { Pool } from "../postgres/driver.ts";
-import { openPool } from "../postgres/pool.ts";
+import { openPool, type Pool } from "../postgres/driver.ts";
 import { type DBOSClient, loadDbos } from "./sdk.ts";
 
 /** How a placed call reaches a worker: the only file besides the worker's that another queue would replace. */

@@ -1,8 +1,7 @@
 import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import { explainRefusal } from "./explain-refusal.ts";
-import { loadDriver, type Pool, type PoolClient } from "./driver.ts";
-import { CONNECT_MS, openPool } from "./pool.ts";
+import { CONNECT_MS, loadDriver, openPool, type Pool, type PoolClient } from "./driver.ts";
 import { parseEngineUrl, shownUrl } from "./engine-url.ts";
 import { type Bells, createBells } from "./listen.ts";
 

@@ -1,4 +1,4 @@
-import type { Client, Pool, PoolClient } from "pg";
+import type { Client, Pool, PoolClient, PoolConfig } from "pg";
 import { CrewError } from "../../core/schema/error.ts";
 
 export type { Client, Pool, PoolClient };
@@ -19,4 +19,32 @@ export async function loadDriver(): Promise<PostgresDriver> {
       { cause },
     );
   }
+}
+
+export const CONNECT_MS = 10_000;
+
+/**
+ * What the server does about a machine that is gone without a word: it ends the session soon, and with it the locks of its
+ * transaction. Otherwise they stay for two hours. Set by statements, because poolers refuse unknown parameters of connections.
+ */
+const SESSION = `set idle_in_transaction_session_timeout = '15s'; set tcp_keepalives_idle = 10;
+  set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3`;
+
+/** Connections to the database of an engine, opened when they are needed. */
+export async function openPool(url: string, connections: number): Promise<Pool> {
+  const { Pool: PoolClass } = await loadDriver();
+  const settings: PoolConfig = {
+    connectionString: url,
+    max: connections,
+    allowExitOnIdle: true,
+    idleTimeoutMillis: 30_000,
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true, // a connection that a network forgot is noticed
+    keepAliveInitialDelayMillis: CONNECT_MS,
+    application_name: "subcrew",
+  };
+  const awaited = { onConnect: (client: PoolClient) => client.query(SESSION) }; // the types say that nobody waits for it
+  const made = new PoolClass(Object.assign(settings, awaited));
+  made.on("error", () => {}); // an idle connection was lost; the next statement opens another
+  return made;
 }
