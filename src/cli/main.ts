@@ -2,6 +2,7 @@ import { type Command, CommanderError } from "commander";
 import { version } from "../core/text/version.ts";
 import { armFaults } from "../runtime/disk/fault-points.ts";
 import { bare, buildCommand, helped } from "./base/command.ts";
+import { endWithTerminal } from "./base/dead-terminal.ts";
 import { report } from "./base/report.ts";
 import { terminal } from "./base/terminal.ts";
 import { unknownCode, unknownCommand } from "./base/usage.ts";
@@ -94,6 +95,7 @@ const [first, ...others] = process.argv.slice(2);
 const args = first === "help" ? [...others, "--help"] : process.argv.slice(2);
 armFaults(process.env[first === "background-run" ? "SUBCREW_BACKGROUND_FAULT" : "SUBCREW_FAULT"]); // a background run inherits both
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {}); // `| head` has seen enough
+endWithTerminal();
 process.on("uncaughtException", (error) => void leave(failWith(error)));
 const checking = await versionCheck(args).catch(() => undefined);
 const code = await main(args).catch(failWith);

@@ -17,6 +17,8 @@ export type Terminal = Readonly<{
   history(): string;
   /** The same with its colours as escape sequences. */
   colors(): string;
+  /** What tmux knows of the terminal, such as `#{alternate_on}`. */
+  about(format: string): string;
   /** Waits until the screen shows this. */
   until(text: string | RegExp): Promise<string[]>;
   close(): void;
@@ -76,6 +78,7 @@ export function terminal(
     screen,
     history: () => server("capture-pane", "-p", "-t", "s", "-S", "-"),
     colors: () => server("capture-pane", "-p", "-e", "-t", "s", "-S", "-"),
+    about: (format) => server("display-message", "-p", "-t", "s", format).trim(),
     keys: (...keys) => void server("send-keys", "-t", "s", ...keys),
     paste: (text) => {
       server("set-buffer", "--", text);

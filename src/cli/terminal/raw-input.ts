@@ -69,19 +69,20 @@ export function createRawInput({ key, closed, suspend, resume, paste = true }: R
     if (held || !wanted || !inForeground()) return;
     held = true;
     stdin.setRawMode(true);
-    stdin.on("data", read).once("end", closed).resume();
+    stdin.on("data", read).once("end", closed).once("error", closed).resume();
     if (paste) stderr.write(PASTE_ON);
   };
   const drop = (): void => {
     if (!held) return;
     held = false;
     clearTimeout(timer);
-    stdin.off("data", read).off("end", closed).pause();
+    stdin.off("data", read).off("end", closed).off("error", closed).pause();
     stdin.setRawMode(false);
     if (paste) stderr.write(PASTE_OFF);
   };
   const start = (): void => {
     if (!wanted) process.on("SIGCONT", goOn).on("SIGQUIT", quit);
+    if (!stdin.listeners("error").includes(ignore)) stdin.on("error", ignore);
     wanted = true;
     take();
   };
@@ -92,6 +93,9 @@ export function createRawInput({ key, closed, suspend, resume, paste = true }: R
   };
   return { start, stop };
 }
+
+/** A terminal that was closed refuses to be set to lines again. */
+const ignore = (): void => {};
 
 /** Whether this job is in the foreground: the system stops a background job that uses the terminal. */
 function inForeground(): boolean {

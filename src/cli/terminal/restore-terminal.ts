@@ -61,9 +61,14 @@ function listen(): () => void {
     }
   });
   const withdraw = (): void => {
-    process.off("exit", restoreAll).off("uncaughtExceptionMonitor", restoreAll);
+    process.off("exit", ended).off("uncaughtExceptionMonitor", restoreAll);
     for (const name of handled) process.off(name, receive);
   };
-  process.once("exit", restoreAll).on("uncaughtExceptionMonitor", restoreAll);
+  const ended = (): void => {
+    restoreAll();
+    withdraw();
+  };
+  // What goes wrong in the exit itself must end the process.
+  process.once("exit", ended).on("uncaughtExceptionMonitor", restoreAll);
   return withdraw;
 }
