@@ -4,6 +4,7 @@ import { createRedactor } from "../../core/secrets/redact.ts";
 import { defined } from "../../core/text/defined.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
+import { wrapLine } from "../../core/text/wrap-line.ts";
 import type { Look } from "../../core/view/look.ts";
 
 /** How a command reports a failure. */
@@ -39,24 +40,8 @@ export function errorText({ message, hint }: Pick<CrewError, "message" | "hint">
   const lines = [`${NAME} ${message}`, ...(hint === "" ? [] : [`  ${hint}`])].map(sanitize);
   return `${lines
     .flatMap((line) => line.split("\n"))
-    .flatMap((line) => fitted(line, columns))
+    .flatMap((line) => wrapLine(line, columns))
     .join("\n")}\n`;
-}
-
-/** Counts characters: the tables of wide characters would be loaded with every command, and the terminal wraps what is wider. */
-function fitted(line: string, columns: number | undefined): readonly string[] {
-  if (columns === undefined || line.length <= columns) return [line];
-  const indent = /^ */.exec(line)?.[0] ?? "";
-  const rows: string[] = [];
-  let row = indent;
-  for (const word of line.match(/(?:`[^`]*`|[^\s`])+|`/g) ?? []) {
-    const longer = row.trim() === "" ? `${indent}${word}` : `${row} ${word}`;
-    if (longer.length > columns && row.trim() !== "") {
-      rows.push(row);
-      row = `${indent === "" ? "  " : indent}${word}`;
-    } else row = longer;
-  }
-  return [...rows, row];
 }
 
 /** On a terminal an error names its explanation; a wrong command line is explained by the hint alone. */

@@ -1,7 +1,11 @@
 import { jsonText } from "../../core/text/json-text.ts";
+import { wrapLine } from "../../core/text/wrap-line.ts";
 import { terminalLine } from "../../core/view/words.ts";
 import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
+
+/** Where the texts begin: after the sign and what is checked. */
+const INDENT = 15;
 
 /** `subcrew doctor` */
 export const doctor: CliCommand = {
@@ -21,9 +25,19 @@ export const doctor: CliCommand = {
     else {
       const { colors, signs } = stdoutLook(flags);
       const sign = { ok: colors.green(signs.ok), note: colors.yellow(signs.none), broken: colors.red(signs.failed) };
+      const columns = process.stdout.isTTY ? process.stdout.columns || 80 : undefined;
+      const rows = (text: string): string[] =>
+        wrapLine(`${" ".repeat(INDENT)}${terminalLine(text)}`, columns).map((row) => row.slice(INDENT));
       for (const { state, about, text, fix } of findings) {
-        process.stdout.write(`${sign[state]} ${about.padEnd(12)} ${terminalLine(text)}\n`);
-        if (fix !== undefined) process.stdout.write(`  ${" ".repeat(12)} ${colors.dim(`Fix: ${terminalLine(fix)}`)}\n`);
+        const [first, ...more] = rows(text);
+        const below = [...more, ...(fix === undefined ? [] : rows(`Fix: ${fix}`).map((row) => colors.dim(row)))];
+        process.stdout.write(
+          [
+            `${sign[state]} ${about.padEnd(INDENT - 3)} ${first}`,
+            ...below.map((row) => `${" ".repeat(INDENT)}${row}`),
+            "",
+          ].join("\n"),
+        );
       }
       const notes = findings.filter(({ state }) => state === "note").length;
       process.stdout.write(

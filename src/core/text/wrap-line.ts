@@ -1,0 +1,20 @@
+/**
+ * A line at the width of a terminal, never broken within a command in backticks. Further rows are indented as the first one is, at
+ * least by two. Counts characters: the tables of wide characters would be loaded with every command,
+ * and the terminal wraps what is wider.
+ */
+export function wrapLine(line: string, columns: number | undefined): readonly string[] {
+  if (columns === undefined || line.length <= columns) return [line];
+  const indent = /^ */.exec(line)?.[0] ?? "";
+  const further = " ".repeat(Math.max(2, indent.length));
+  const rows: string[] = [];
+  let row = indent;
+  for (const word of line.slice(indent.length).match(/(?:`[^`]*`|[^\s`])+ *|` */g) ?? []) {
+    const longer = `${row}${word}`;
+    if (longer.trimEnd().length > columns && row.trim() !== "") {
+      rows.push(row.trimEnd());
+      row = `${further}${word}`;
+    } else row = longer;
+  }
+  return [...rows, row.trimEnd()];
+}
