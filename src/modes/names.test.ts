@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { NODE_ID } from "../core/plan/plan.ts";
-import { asId, asPath, nodeIds } from "./names.ts";
+import { asId, asPath, nodeIds, typedPath } from "./names.ts";
 
 test.each<[string, string]>([
   ["scout", "scout"],
@@ -52,4 +52,11 @@ test("a path that a person types leads to the ids of its names", () => {
   expect(asPath("😀")).toBe(asId("😀"));
   expect(asPath("build.2/re\u0301vision")).toBe("build.2/r\u00e9vision");
   expect(asPath("lead/")).toBe("lead/");
+});
+
+test("a task is named as it was typed, where that means the same task", () => {
+  expect(typedPath("_ ok", "😀 ok")).toBe("😀 ok");
+  expect(typedPath("lead/_ ok", "😀 ok")).toBe("lead/😀 ok");
+  expect(typedPath("find", "finder: find")).toBe("find");
+  expect([typedPath("a", undefined), typedPath("_", "a/b")]).toEqual(["a", "_"]);
 });

@@ -57,6 +57,12 @@ export function asPath(typed: string): string {
     .join("/");
 }
 
+/** The path of a task as a person typed its name, where that means the same task. */
+export function typedPath(path: string, label: string | undefined): string {
+  const typed = `${path.slice(0, path.lastIndexOf("/") + 1)}${label ?? ""}`;
+  return label !== undefined && !label.includes("/") && asPath(typed) === path ? typed : path;
+}
+
 const NOT_IN_ID = new RegExp(`[^${NODE_ID_CHARACTERS} ]`, "gu");
 
 /** The first characters, none of them cut in half. */

@@ -61,7 +61,7 @@ function conformance(args: readonly string[]): Promise<string> {
   return new Promise((resolve) => {
     const env = { ...process.env, SUBCREW_COMMAND: command, PROVIDER_URL: provider.url };
     const [program, script] = [join(pathOf(node), "node"), join(pathOf(suite), "conformance")];
-    execFile(program, [script, ...args], { env, timeout: 120_000 }, (_, stdout, stderr) =>
+    execFile(program, [script, ...args], { env, timeout: 600_000 }, (_, stdout, stderr) =>
       resolve(`${stdout}${stderr}`),
     );
   });
@@ -79,7 +79,7 @@ describe("as a client", () => {
     const missing = suite.missing ?? node.missing;
     if (missing !== undefined) return ctx.skip(missing);
     const driver = `${process.execPath} ${join(import.meta.dirname, "conformance-client.mjs")}`;
-    expectPassed(await conformance(["client", "--command", driver, "--scenario", scenario, "--timeout", "60000"]));
+    expectPassed(await conformance(["client", "--command", driver, "--scenario", scenario, "--timeout", "300000"]));
   });
 });
 

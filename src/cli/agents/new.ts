@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { shellWord } from "../../core/text/shell-word.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
@@ -64,7 +65,7 @@ async function write(crew: Crew, { name, text, flags }: Made): Promise<number> {
   writeFileSync(file, text, { flag: "wx" });
   process.stdout.write(flags.json ? `${jsonText({ name, file: resolve(file) })}\n` : `${file}\n`);
   if (!flags.user) await trustOwnFile(crew.cwd, file);
-  if (!flags.json) process.stderr.write(`Edit it, then run it: subcrew run ${name} "..."\n`);
+  if (!flags.json) process.stderr.write(`Edit it, then run it: subcrew run ${shellWord(name)} "..."\n`);
   return 0;
 }
 

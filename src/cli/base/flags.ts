@@ -197,7 +197,7 @@ export const planOption = (): Option =>
   new Option("--plan <file>", "run this plan (JSON or YAML), as `subcrew plan` prints one").helpGroup("Work:");
 
 export const schemaOption = (whose: string): Option =>
-  new Option("--schema <file>", `the JSON Schema that ${whose} has to meet`).helpGroup(
+  new Option("--schema <file>", `the JSON Schema that ${whose} has to meet: a file, or JSON`).helpGroup(
     "Each task, unless it says otherwise:",
   );
 

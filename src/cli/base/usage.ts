@@ -17,13 +17,38 @@ export function usageError(error: CommanderError, command: Command): CrewError {
         help,
       );
     case "commander.excessArguments":
-      return new CrewError("BAD_INPUT", `Too many arguments for ${quoted(nameOf(command))}.`, help);
+      return tooMany(command);
+    case "commander.invalidArgument": {
+      const [, given = "", choices] =
+        /argument '([\s\S]*)' is invalid\. Allowed choices are (.*)\.$/.exec(error.message) ?? [];
+      if (choices === undefined) break;
+      const flag = first.split(/[ ,]/).find((part) => part.startsWith("--")) ?? first;
+      const close = nearest(given, choices.split(", "));
+      const hint =
+        close === undefined ? `Give one of ${choices}.` : `Did you mean ${flag} ${close}? There are: ${choices}.`;
+      return new CrewError("BAD_INPUT", `${flag} cannot be ${quoted(given)}.`, hint);
+    }
     case "commander.missingArgument":
       return new CrewError("BAD_INPUT", `The ${first} is missing.`, help);
     default:
-      return new CrewError("BAD_INPUT", sentence(error.message.replace(/^error: /, "")), help);
+      break;
   }
+  return new CrewError("BAD_INPUT", sentence(error.message.replace(/^error: /, "")), help);
 }
+
+/** More words than a command takes: a file that belongs to a flag, or a text without quotes. */
+function tooMany(command: Command): CrewError {
+  const name = nameOf(command);
+  const taken = command.registeredArguments.length;
+  const [surplus = "", ...more] = command.args.slice(taken);
+  const message = `Too many arguments for ${quoted(name)}: ${quoted(surplus)}${more.length > 0 ? ` and ${more.length} more` : ""}.`;
+  if (FILE.test(surplus) && command.options.some(({ long }) => long === "--input"))
+    return new CrewError("BAD_INPUT", message, `Name the file with --input: \`${name} --input ${surplus}\`.`);
+  const quotes = taken > 0 ? " A text with blanks belongs in quotes." : "";
+  return new CrewError("BAD_INPUT", message, `See \`${name} --help\`.${quotes}`);
+}
+
+const FILE = /^[\w./@+-]+\.(ya?ml|json)$/i;
 
 /** What a person most likely meant by the name of a command that does not exist. */
 export function unknownCommand(word: string, names: readonly string[], where = "subcrew"): CrewError {
@@ -49,7 +74,12 @@ function flagHint(flag: string, command: Command): string {
   const flags = command.options
     .flatMap(({ long, short }) => [long, short])
     .filter((one) => one !== undefined && one !== null);
-  const close = nearest(flag.replace(/=.*$/s, ""), [...flags, "--help"]);
+  const named = flag.replace(/=.*$/s, "");
+  // One letter differs from every other letter by one typo.
+  const close = nearest(
+    named,
+    /^-[^-]$/.test(named) ? flags.filter((one) => one.toLowerCase() === named.toLowerCase()) : [...flags, "--help"],
+  );
   if (close !== undefined) return `Did you mean ${quoted(close)}?`;
   if (!command.parent) return "Flags come after the command, as in `subcrew run --json ...`.";
   const text = /^-[^-]|\s/.test(flag) ? " A text that begins with a dash comes after `--`." : "";

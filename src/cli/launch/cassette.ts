@@ -1,12 +1,13 @@
 import { constants } from "node:fs";
-import { access, mkdir } from "node:fs/promises";
+import { access, mkdir, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { CrewError, messageOf } from "../../core/schema/error.ts";
+import { CrewError } from "../../core/schema/error.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import { readCassette } from "../../runtime/cassette/cassette.ts";
 import type { Deck, DeckMaker } from "../../runtime/cassette/deck.ts";
 import { recording, saveTo } from "../../runtime/cassette/record.ts";
 import { replaying } from "../../runtime/cassette/replay.ts";
+import { writeProblem } from "../base/file-problem.ts";
 import type { Flags } from "../base/flags.ts";
 
 /** The recording or replay that `--record` or `--replay` asks for. */
@@ -54,10 +55,12 @@ async function makeFolderOf(file: string): Promise<void> {
   try {
     await mkdir(dirname(file), { recursive: true });
     await access(dirname(file), constants.W_OK);
+    const there = await stat(file).catch(() => undefined);
+    if (there?.isDirectory()) throw Object.assign(new Error("it is a folder"), { code: "EISDIR" });
   } catch (cause) {
     throw new CrewError(
       "BAD_FILE",
-      `The recording "${file}" cannot be written: ${messageOf(cause)}`,
+      `The recording "${file}" cannot be written: ${writeProblem(cause)}.`,
       "Name a file in a folder that you may write to.",
       { cause },
     );

@@ -7,6 +7,7 @@ import { jsonText } from "../../core/text/json-text.ts";
 import { shellWord } from "../../core/text/shell-word.ts";
 import { terminalLine } from "../../core/view/words.ts";
 import type { CliCommand } from "../base/command.ts";
+import type { ModelOverview } from "../../models/registry/overview.ts";
 import { commaList, type Flags, jsonOption } from "../base/flags.ts";
 import { variablesToPass } from "../base/host-variables.ts";
 import { homes } from "../base/home.ts";
@@ -43,9 +44,10 @@ export const init: CliCommand = {
     ]);
     const crew = await crewFor({});
     const found = await survey(crew, new AbortController().signal);
+    if (flags.model !== undefined) checkModelName(flags.model, await crew.models());
     const hosts = wantedHosts(found.hosts, flags.hosts);
     const isAsked = !flags.yes && !flags.json && terminal(flags).attended;
-    if (!flags.json) process.stdout.write(foundText(found));
+    if (!flags.json) process.stdout.write(foundText(found, offered(found, flags.model)));
     if (!isAsked && !flags.yes) {
       if (flags.json) process.stdout.write(`${jsonText({ found, done: [] }, 2)}\n`);
       else process.stderr.write("There is no terminal to ask on, so nothing was changed. Add --yes to agree.\n");
@@ -64,6 +66,22 @@ export const init: CliCommand = {
     return done.some(({ failed }) => failed) ? 1 : 0;
   },
 };
+
+/** Refuses a name that no provider and no tier has; a key that is missing may be set later. */
+function checkModelName(name: string, { providers, tiers, shortcuts }: ModelOverview): void {
+  const words = ["offline", ...[...tiers, ...shortcuts].map((each) => each.name)];
+  const known = providers.map((each) => each.name);
+  if (words.includes(name) || name.startsWith("scripted:")) return;
+  const [provider = "", model = ""] = name.split("/");
+  if (known.includes(provider) && model !== "") return;
+  throw new CrewError(
+    "BAD_INPUT",
+    `There is no model "${name}" here.`,
+    name.includes("/")
+      ? suggestion(provider, known, "Known providers")
+      : `Write provider/model, as in ollama/llama3.2, or one of: ${tiers.map((each) => each.name).join(", ")}.`,
+  );
+}
 
 /** One step: what it did, and where. */
 type Step = Readonly<{ about: "settings" | "agent" | "host"; text: string; file?: string; failed?: true }>;
@@ -161,7 +179,8 @@ function wantedHosts(found: readonly Host[], names: readonly string[] | undefine
   });
 }
 
-function foundText({ agents, keys, servers, hosts, model }: Survey): string {
+function foundText({ agents, keys, servers, hosts, model = "offline" }: Survey, wanted: string | undefined): string {
+  const now = model === "offline" ? "offline: it searches and quotes, it does not reason" : model;
   const origins = Object.entries(agents).map(([origin, count]) => `${count} ${origin}`);
   const lines = [
     ["Agents", origins.join(", ")],
@@ -180,10 +199,7 @@ function foundText({ agents, keys, servers, hosts, model }: Survey): string {
     ...(hosts.length === 0
       ? [["Hosts", "no MCP host found"]]
       : hosts.map(({ name, registered }) => ["Host", `${name}${registered ? ", knows subcrew" : ""}`])),
-    [
-      "Model",
-      model === undefined || model === "offline" ? "offline: it searches and quotes, it does not reason" : model,
-    ],
+    ["Model", wanted === undefined ? now : `${wanted} can be the default (until now: ${model})`],
   ];
   return lines.map(([title = "", text = ""]) => `${title.padEnd(8)} ${terminalLine(text)}\n`).join("");
 }

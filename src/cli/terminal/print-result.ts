@@ -6,6 +6,7 @@ import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { appendRegularSync, openAnew } from "../../runtime/disk/regular-file.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { githubAnnotations, resultJunit, resultMarkdown } from "../../sinks/result-formats.ts";
+import { writeProblem } from "../base/file-problem.ts";
 import type { Flags, OutputFormat } from "../base/flags.ts";
 
 /** Formats that are written when a run has ended. Text and JSON lines are written during the run. */
@@ -51,7 +52,11 @@ async function openFile(file: string): Promise<Writable> {
   try {
     return (await openAnew(file)).createWriteStream();
   } catch (error) {
-    throw new CrewError("BAD_FILE", `"${file}" cannot be written: ${messageOf(error)}.`, "Give another --output-file.");
+    throw new CrewError(
+      "BAD_FILE",
+      `"${file}" cannot be written: ${writeProblem(error)}.`,
+      "Give another --output-file.",
+    );
   }
 }
 

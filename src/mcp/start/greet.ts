@@ -29,7 +29,7 @@ export function greet(input: Readable, output: Writable): GreetedStreams {
   let isHeard = (): void => {};
   const heard = new Promise<void>((resolve) => {
     isHeard = resolve;
-    setTimeout(resolve, HEAR_MS).unref();
+    setTimeout(resolve, HEAR_MS);
   });
   let keep = (chunk: Buffer): Buffer | string => chunk;
   const hear = (chunk: Buffer): void => {

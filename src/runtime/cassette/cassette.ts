@@ -64,9 +64,10 @@ export type RecordedRequest = Cassette["turns"][number]["asked"];
 /** Reads a recording. */
 export async function readCassette(file: string): Promise<Cassette> {
   const text = await readRegularText(file, 2 ** 29).catch((error: unknown) => {
+    const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
     throw new CrewError(
       "BAD_FILE",
-      `The recording ${file} cannot be read: ${messageOf(error)}.`,
+      isMissing ? `There is no recording "${file}".` : `The recording ${file} cannot be read: ${messageOf(error)}.`,
       "Check the path, or make a recording with --record.",
     );
   });

@@ -8,6 +8,8 @@ import { defined } from "../../core/text/defined.ts";
 import { continuationsOf } from "../background/stored-runs.ts";
 import { recordedAgents } from "./recorded-agent.ts";
 import { type RecordedRun, readRecordedRun } from "./recorded-run.ts";
+import { typedPath } from "../../modes/names.ts";
+import { shellWord } from "../../core/text/shell-word.ts";
 
 /** An ended task and the new message to it. */
 export type ContinueOptions = Readonly<{
@@ -97,7 +99,7 @@ export function taskOfRun(state: State, path: string | undefined): NodeView {
       "UNKNOWN_RUN",
       `The task "${path}" was not found in "${state.run}".`,
       `Its tasks: ${tasks
-        .map((each) => each.path)
+        .map((each) => typedPath(each.path, each.label))
         .slice(0, 5)
         .join(", ")}.`,
     );
@@ -109,7 +111,7 @@ export function taskOfRun(state: State, path: string | undefined): NodeView {
     "BAD_INPUT",
     `"${state.run}" has ${tasks.length} tasks.`,
     `Name one of: ${tasks
-      .map((each) => `${state.run}/${each.path}`)
+      .map((each) => shellWord(`${state.run}/${typedPath(each.path, each.label)}`))
       .slice(0, 5)
       .join(", ")}.`,
   );

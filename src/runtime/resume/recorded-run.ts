@@ -5,6 +5,7 @@ import { checkFormat } from "../store/record-format.ts";
 import type { KeptRecords, RunStore } from "../../core/run/run-store.ts";
 import { emptyState, reduce, type State } from "../../core/run/state.ts";
 import { CrewError } from "../../core/schema/error.ts";
+import { typedPath } from "../../modes/names.ts";
 
 /** A recorded run, read once and shared by resume and continue. */
 export type RecordedRun = Readonly<{ id: string; records: KeptRecords; state: State }>;
@@ -25,6 +26,11 @@ export function hasTask({ nodes, plan }: State, path: string): boolean {
 
 /** The error about a path that no task of the run has, with the nearest ones. */
 export function unknownTask({ run, nodes, plan }: State, path: string): CrewError {
-  const known = [...new Set([...Object.keys(plan?.nodes ?? {}), ...nodes.keys()])];
+  const paths = [...new Set([...Object.keys(plan?.nodes ?? {}), ...nodes.keys()])];
+  const labelOf = (each: string): string | undefined => {
+    const node = plan?.nodes[each];
+    return nodes.get(each)?.label ?? (node?.kind === "task" ? node.task.label : undefined);
+  };
+  const known = paths.map((each) => typedPath(each, labelOf(each)));
   return new CrewError("UNKNOWN_RUN", `"${run}" has no task "${path}".`, suggestion(path, known, "It has"));
 }

@@ -561,7 +561,7 @@ const lines: readonly Row[] = [
   line(
     "more words than a command takes",
     ["models", "all"],
-    'Too many arguments for "subcrew models".',
+    'Too many arguments for "subcrew models": "all".',
     "See `subcrew models --help`.",
   ),
   line(

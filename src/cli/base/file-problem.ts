@@ -1,0 +1,18 @@
+import { messageOf } from "../../core/schema/error.ts";
+
+const WORDS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such folder",
+  ENOTDIR: "a part of its path is a file",
+  EISDIR: "it is a folder",
+  EACCES: "you may not write there",
+  EPERM: "you may not write there",
+  EROFS: "the file system is read-only",
+  ENOSPC: "the disk is full",
+  ENAMETOOLONG: "its name is too long",
+};
+
+/** Why a file cannot be written, in words. */
+export function writeProblem(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException | undefined)?.code ?? "";
+  return Object.hasOwn(WORDS, code) ? WORDS[code]! : messageOf(error);
+}

@@ -1,0 +1,35 @@
+import { Command, type CommanderError, Option } from "commander";
+import { expect, test } from "vitest";
+import { usageError } from "./usage.ts";
+
+/** What a person reads who types these words after `team`. */
+function told(...words: readonly string[]): readonly [message: string, hint: string] {
+  const command = new Command("team").allowExcessArguments(false).configureOutput({ writeErr: () => {} });
+  command.addOption(new Option("-o, --output <format>", "the form").choices(["text", "json"]));
+  command.addOption(new Option("--input <file>", "a file")).exitOverride();
+  try {
+    command.parse([...words], { from: "user" });
+  } catch (error) {
+    const { message, hint } = usageError(error as CommanderError, command);
+    return [message, hint];
+  }
+  throw new Error("nothing is wrong with it");
+}
+
+test("a word too many is named, and a file that belongs to --input", () => {
+  expect(told("team.yaml")).toEqual([
+    'Too many arguments for "team": "team.yaml".',
+    "Name the file with --input: `team --input team.yaml`.",
+  ]);
+  expect(told("a", "b", "c")[0]).toBe('Too many arguments for "team": "a" and 2 more.');
+});
+
+test("a value that is none of the choices is told with the choices, and the nearest", () => {
+  expect(told("-o", "yaml")).toEqual(['--output cannot be "yaml".', "Give one of text, json."]);
+  expect(told("--output", "jsn")[1]).toBe("Did you mean --output json? There are: text, json.");
+});
+
+test("a flag of one letter suggests no other letter", () => {
+  expect(told("-x")[1]).toBe("Flags come after the command, as in `subcrew run --json ...`.");
+  expect(told("-O", "json")[1]).toBe('Did you mean "-o"?');
+});
