@@ -91,6 +91,11 @@ const suites = {
     ["src/runtime/resume/recorded-agent.test.ts", ...resuming.slice(0, 1)],
     resuming.slice(1),
   ],
+  "src/runtime/resume/recorded-run.ts": [resuming.slice(0, 3), resuming.slice(3)],
+  "src/runtime/resume/project-runs.ts": [
+    ["src/runtime/resume/project-runs.test.ts", "test/tools/crew/history-tools.test.ts"],
+    ["test/facades"],
+  ],
   "src/runtime/resume/reuse-results.ts": [["test/runtime/resume/reuse.test.ts"], resuming],
 };
 

@@ -25,8 +25,6 @@ const LONGER = {
   simulation: 90,
 };
 
-process.exitCode = install() && (await build()) && (await soak(process.argv.slice(2))) ? 0 : 1;
-
 /**
  * Runs every file of the soak, or those whose names contain one of these words, one after the other, each to its end or to the end of its time.
  *
@@ -78,3 +76,5 @@ function one(file) {
     });
   });
 }
+
+process.exitCode = install() && (await build()) && (await soak(process.argv.slice(2))) ? 0 : 1;
