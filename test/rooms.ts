@@ -295,6 +295,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: "chat, in a terminal or in an editor",
     sees: [
       "cli/base",
+      "cli/mcp",
       "cli/terminal",
       "cli/screen",
       "cli/watch",

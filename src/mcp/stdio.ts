@@ -1,10 +1,11 @@
-import { PassThrough, type Readable, type Writable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import type { Crew } from "../crew.ts";
 import type { DelegationTools } from "./delegated.ts";
 import { offersWith } from "./offers.ts";
 import { createServerContext, type ServerContextOptions } from "./server-context.ts";
 import { loadSdk } from "./sdk.ts";
 import { createServer } from "./server.ts";
+import { outlasting } from "./start/outlasting.ts";
 
 export type StdioOptions = ServerContextOptions &
   Readonly<{
@@ -49,18 +50,4 @@ export async function serveStdio(
   });
   await gone;
   await Promise.all([handle.close(), office.runs.close("the MCP client disconnected")]);
-}
-
-/** How long what a program asked before it closed its end may take to be answered. */
-const LAST_ANSWERS_MS = 100;
-
-/** The same stream, which ends a moment later: the library answers nothing after the end of its input. */
-function outlasting(input: Readable): Readable {
-  const lasting = new PassThrough();
-  input.pipe(lasting, { end: false });
-  input.once("end", () => setTimeout(() => lasting.end(), LAST_ANSWERS_MS));
-  input.once("close", () => {
-    if (!input.readableEnded) lasting.end();
-  });
-  return lasting;
 }

@@ -56,7 +56,7 @@ export async function serverPromptText(
               "Its prompts",
             ),
       );
-    const values = argumentsFrom(
+    const values = promptArguments(
       words,
       (found.arguments ?? []).map(({ name }) => name),
     );
@@ -79,7 +79,7 @@ export async function serverPromptText(
 }
 
 /** What people typed, by the names of the arguments. */
-export function argumentsFrom(words: readonly string[], names: readonly string[]): Record<string, string> {
+export function promptArguments(words: readonly string[], names: readonly string[]): Record<string, string> {
   const values: Record<string, string> = {};
   const open = names.filter((name) => !words.some((word) => word.startsWith(`${name}=`)));
   let last: string | undefined;
