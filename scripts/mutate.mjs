@@ -91,7 +91,7 @@ const suites = {
     ["src/runtime/resume/recorded-agent.test.ts", ...resuming.slice(0, 1)],
     resuming.slice(1),
   ],
-  "src/runtime/resume/recorded-run.ts": [resuming.slice(0, 3), resuming.slice(3)],
+  "src/runtime/resume/recorded-run.ts": [["src/runtime/resume/project-runs.test.ts"], ["test/runtime/resume"]],
   "src/runtime/resume/project-runs.ts": [
     ["src/runtime/resume/project-runs.test.ts", "test/tools/crew/history-tools.test.ts"],
     ["test/facades"],

@@ -42,6 +42,7 @@ export function createScriptReader(cwd: string): (path: string) => Promise<Model
   return async (path) => {
     const opened = known.get(path) ?? open(resolve(cwd, path));
     known.set(path, opened);
+    opened.catch(() => known.delete(path)); // a file that is missing now may be there for the next task
     return (await opened)();
   };
 }
