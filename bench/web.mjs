@@ -38,33 +38,31 @@ const said = (
   /** @type {string} */ word,
   waitMs = LONGEST_WAIT_MS,
 ) =>
-  /** @type {Promise<string>} */ (
-    new Promise((done, failed) => {
-      let text = "";
-      const stream = /** @type {import("node:stream").Readable} */ (child[of]);
-      const stop = () => {
-        clearTimeout(timer);
-        stream.off("data", hear);
-        child.off("exit", exited);
-      };
-      const hear = (/** @type {Buffer} */ chunk) => {
-        text += chunk;
-        if (!text.includes(word)) return;
-        stop();
-        done(text);
-      };
-      const exited = (/** @type {number | null} */ code) => {
-        stop();
-        failed(new Error(`"${child.spawnargs.slice(1, 3).join(" ")}" ended with ${code} before it said "${word}"`));
-      };
-      const timer = setTimeout(() => {
-        stop();
-        failed(new Error(`"${child.spawnargs.slice(1, 3).join(" ")}" did not say "${word}" in ${waitMs / 1_000} s`));
-      }, waitMs);
-      stream.on("data", hear);
-      child.once("exit", exited);
-    })
-  );
+  new Promise((done, failed) => {
+    let text = "";
+    const stream = /** @type {import("node:stream").Readable} */ (child[of]);
+    const stop = () => {
+      clearTimeout(timer);
+      stream.off("data", hear);
+      child.off("exit", exited);
+    };
+    const hear = (/** @type {Buffer} */ chunk) => {
+      text += chunk;
+      if (!text.includes(word)) return;
+      stop();
+      done(text);
+    };
+    const exited = (/** @type {number | null} */ code) => {
+      stop();
+      failed(new Error(`"${child.spawnargs.slice(1, 3).join(" ")}" ended with ${code} before it said "${word}"`));
+    };
+    const timer = setTimeout(() => {
+      stop();
+      failed(new Error(`"${child.spawnargs.slice(1, 3).join(" ")}" did not say "${word}" in ${waitMs / 1_000} s`));
+    }, waitMs);
+    stream.on("data", hear);
+    child.once("exit", exited);
+  });
 /** @param {readonly number[]} values */
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
@@ -204,7 +202,7 @@ try {
   await browser.close();
   feed.stdin.end();
   server.kill("SIGINT");
-  await Promise.all([server, feed].map((child) => (child.exitCode === null ? once(child, "close") : undefined)));
+  await Promise.all([server, feed].map(async (child) => child.exitCode === null && once(child, "close")));
   rmSync(place, { recursive: true, force: true });
 }
 const assets = join(import.meta.dirname, "..", "dist", "cli", "web");

@@ -281,7 +281,11 @@ function turnFor(body) {
   return { text, usage, delayMs: 200 + (body.length % 900) };
 }
 
-/** What the tasks of the team answer, by their prompt; a later task is told the answers of earlier ones, so it comes first. */
+/**
+ * What the tasks of the team answer, by their prompt; a later task is told the answers of earlier ones, so it comes first.
+ *
+ * @type {[task: string, text: string][]}
+ */
 const answers = [
   [
     "Announce the release.",

@@ -4,7 +4,7 @@ import { isCrewError, messageOf } from "../core/schema/error.ts";
 import type { Crew } from "../crew.ts";
 import type { WebProblem } from "./client/wire.ts";
 import { type EventStream, openEventStream } from "./event-stream.ts";
-import { changesBetween, piecesOf } from "./message-pieces.ts";
+import { messageChanges, messagePieces } from "./message-pieces.ts";
 import { openRunChannel, type RunChannel } from "./run-channel.ts";
 import { openRunList, type RunList } from "./run-list.ts";
 
@@ -68,7 +68,7 @@ export async function openHub(crew: Crew): Promise<Hub> {
       if (!tabs.has(tab)) return leave(tab);
       const message = channel.snapshot(after);
       tab.seq = message.log.at(-1)?.seq ?? after ?? 0;
-      const pieces = piecesOf(message);
+      const pieces = messagePieces(message);
       for (const piece of pieces.slice(0, -1)) {
         tab.stream.send("run", piece);
         if (!(await tab.stream.flushed())) return;
@@ -76,7 +76,7 @@ export async function openHub(crew: Crew): Promise<Hub> {
       tab.stream.send("run", pieces.at(-1), `${id}:${tab.seq}`);
       if (pieces.length > 1) {
         if (!(await tab.stream.flushed())) return;
-        const missed = changesBetween(message, channel.snapshot(tab.seq)); // the run went on while the tab was reading
+        const missed = messageChanges(message, channel.snapshot(tab.seq)); // the run went on while the tab was reading
         tab.seq = missed.log.at(-1)?.seq ?? tab.seq;
         tab.stream.send("run", missed, `${id}:${tab.seq}`);
       }

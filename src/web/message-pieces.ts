@@ -4,7 +4,7 @@ import type { RunMessage } from "./client/wire.ts";
 const TASKS = 250;
 
 /** A snapshot as messages that add up to it. Only the last one has the log, so a tab that misses it has seen no events. */
-export function piecesOf(snapshot: RunMessage): readonly RunMessage[] {
+export function messagePieces(snapshot: RunMessage): readonly RunMessage[] {
   const { tasks, order } = snapshot;
   if (tasks.length <= TASKS) return [snapshot];
   const starts = Array.from({ length: Math.ceil(tasks.length / TASKS) }, (_, at) => at * TASKS);
@@ -18,7 +18,7 @@ export function piecesOf(snapshot: RunMessage): readonly RunMessage[] {
 }
 
 /** What changed from one snapshot to a later one, which was asked for with the last event of the first. */
-export function changesBetween(before: RunMessage, after: RunMessage): RunMessage {
+export function messageChanges(before: RunMessage, after: RunMessage): RunMessage {
   const known = new Map(before.tasks.map((row) => [row.path, JSON.stringify(row)]));
   const tasks = after.tasks.filter((row) => known.get(row.path) !== JSON.stringify(row));
   const paths = new Set(after.tasks.map(({ path }) => path));

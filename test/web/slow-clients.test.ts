@@ -79,7 +79,7 @@ type OpenTab = {
   readonly socket: Socket;
 };
 
-function openTab(last = "", before: OpenTab | undefined = undefined): OpenTab {
+function openTab(last = "", before?: OpenTab): OpenTab {
   const socket = connect(server.port, "127.0.0.1");
   const tab: OpenTab = { tasks: new Map(), seen: before?.seen ?? [], last, snapshots: 0, socket };
   const header = last === "" ? "" : `Last-Event-ID: ${last}\r\n`;

@@ -146,7 +146,8 @@ function typeName(expected: string): string {
 function kindOf(value: unknown): string {
   if (value === null) return "nothing";
   if (Array.isArray(value)) return "a list";
-  return typeof value === "boolean" || Number.isNaN(value) ? String(value) : typeName(typeof value);
+  if (typeof value === "boolean") return String(value);
+  return Number.isNaN(value) ? "NaN" : typeName(typeof value);
 }
 
 function shown(value: unknown): string {

@@ -172,7 +172,7 @@ function input({ name, schema, value, required, lists, set }: FieldProps, kind: 
       return (
         <select
           {...shared}
-          value={value === undefined ? "" : String(value)}
+          value={typeof value === "boolean" ? String(value) : ""}
           onChange={(event) => set({ true: true, false: false }[event.currentTarget.value])}
         >
           <option value="">default</option>
