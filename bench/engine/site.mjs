@@ -18,7 +18,7 @@ import { createMemoryStore } from "../../dist/runtime/store/memory-store.js";
 
 export const FACTS = 6;
 const FACT_BYTES = 300;
-const OUTCOME = { status: /** @type {const} */ ("ok"), output: "x".repeat(380) };
+export const OUTCOME = { status: /** @type {const} */ ("ok"), output: "x".repeat(380) };
 const SLOTS = 32;
 
 /** A Postgres of its own. */

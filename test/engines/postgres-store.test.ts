@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { KeptEvent } from "../../src/core/run/event.ts";
 import type { RunStore } from "../../src/core/run/run-store.ts";
@@ -79,6 +80,66 @@ describe("a database: many processes", () => {
     await following;
     expect(seen).toEqual([1, 2]);
     await journal.close();
+  });
+
+  test("a watcher that stops reading costs the run nothing, and those that read see every event soon, in order", async () => {
+    const journal = await storeOf().open(RUN, quiet);
+    journal.append(fact(1));
+    await journal.durable();
+    const over = new AbortController();
+    const stuck = storeOf()
+      .follow(RUN, { until: async () => false, signal: over.signal })
+      [Symbol.asyncIterator]();
+    await stuck.next(); // and never again
+    const lags: number[] = [];
+    const watch = async (store: PostgresStore): Promise<number[]> => {
+      const seen: number[] = [];
+      const all = store.follow(RUN, { until: async (last) => last?.seq === 400, signal: AbortSignal.timeout(60_000) });
+      for await (const { seq, at } of all) {
+        seen.push(seq);
+        if (seq > 1) lags.push(performance.now() - at);
+      }
+      return seen;
+    };
+    const watching = [storeOf(), storeOf(), storeOf()].map(watch);
+    for (let seq = 2; seq <= 400; seq += 1) {
+      journal.append({ ...fact(seq), at: performance.now() });
+      if (seq % 40 === 0) await journal.durable();
+    }
+    await journal.durable();
+    const wanted = Array.from({ length: 400 }, (_, at) => at + 1);
+    expect(await Promise.all(watching)).toEqual([wanted, wanted, wanted]);
+    expect(Math.max(...lags), "behind the journal, in ms").toBeLessThan(10_000);
+    over.abort();
+    await stuck.return?.(undefined);
+    await journal.close();
+  });
+
+  test("a patch that one machine shares is the same file, byte for byte, on another", async () => {
+    const [here, there] = [storeOf(), storeOf()];
+    const patch = Buffer.from([0x2d, 0x63, 0x61, 0x66, 0xe9, 0x00, 0x0a, 0x2b]); // no UTF-8, and no line end
+    writeFileSync((await here.file(RUN, "a", { kind: "patch" }))!, patch);
+    await here.share(RUN, "a", "patch");
+    expect(readFileSync((await there.file(RUN, "a", { kind: "patch" }))!)).toEqual(patch);
+  });
+
+  test("a process that leaves and comes back at once is not missing, however slow its farewell is", async () => {
+    const one = database();
+    const slow: Database = {
+      ...one,
+      query: async (sql, values) => {
+        if (sql.startsWith("delete")) await new Promise((resolve) => setTimeout(resolve, 100));
+        return one.query(sql, values);
+      },
+    };
+    const presence = createPresence(slow);
+    const leave = await presence.enter();
+    const left = leave();
+    const stay = await presence.enter();
+    await left;
+    expect(await one.query("select 1 from subcrew.processes where id = $1", [presence.id])).toHaveLength(1);
+    await stay();
+    expect(await one.query("select 1 from subcrew.processes where id = $1", [presence.id])).toHaveLength(0);
   });
 
   test("the run of a process without a sign of life can be taken over, and what that process writes is refused", async () => {
