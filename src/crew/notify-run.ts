@@ -138,8 +138,12 @@ function desktop({ event, title, text, status }: Notice): readonly [file: string
         body,
       ],
     ];
-  return ["notify-send", ["--app-name=subcrew", "--", head, body]];
+  return ["notify-send", ["--app-name=subcrew", "--", head, withoutMarkup(body)]];
 }
+
+/** Desktops read the text as markup, in which a model could write links and images. */
+const withoutMarkup = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
 async function posted(
   url: string,

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -9,19 +9,23 @@ import { tempFolder } from "../support/temp-folder.ts";
 const QUESTION = "Proceed with $(touch pwned) or `touch pwned`?";
 
 /** Runs one task that asks something and then ends, with these settings. */
-async function runWith(notify: object, network?: object): Promise<{ home: string; cwd: string }> {
+async function runWith(
+  notify: object,
+  network?: object,
+  path = process.env["PATH"],
+): Promise<{ home: string; cwd: string }> {
   const [home, cwd] = [tempFolder(), tempFolder()];
   const crew = createCrew({
     home,
     cwd,
-    env: { PATH: process.env["PATH"], HOME: tempFolder(), SECRET_TOKEN: "canary" },
+    env: { PATH: path, HOME: tempFolder(), SECRET_TOKEN: "canary" },
     discover: false,
     agents: [defineAgent({ name: "worker", description: "works", instructions: "Work." })],
     models: { m: scripted({ calls: [{ name: "ask", input: { question: QUESTION } }] }, "done") },
     model: "m",
     config: { notify, ...(network && { network }) },
   });
-  const run = crew.run({ mode: "single", agent: "worker", task: "Go on." });
+  const run = crew.run({ mode: "single", agent: "worker", task: "Go on <b>now</b> & here." });
   for await (const event of run)
     if (event.type === "gate.opened") await run.answer(event.path, { approve: true, text: "yes" }, event.call);
   await run;
@@ -32,11 +36,30 @@ test("a command is told that a run needs the person, and that it is done; no tex
   const out = join(tempFolder(), "notices");
   const { home } = await runWith({ command: `cat >> '${out}'; echo "$SUBCREW_TEXT|$SECRET_TOKEN" >> '${out}'` });
   const lines = readFileSync(out, "utf8").trim().split("\n");
-  expect(JSON.parse(lines[0]!)).toMatchObject({ event: "needs-you", title: "Go on.", task: "worker", text: QUESTION });
+  expect(JSON.parse(lines[0]!)).toMatchObject({
+    event: "needs-you",
+    title: "Go on <b>now</b> & here.",
+    task: "worker",
+    text: QUESTION,
+  });
   expect(lines[1]).toBe(`${QUESTION}|`);
   expect(JSON.parse(lines[2]!)).toMatchObject({ event: "done", status: "ok", task: "" });
   expect(home).not.toBe("");
 });
+
+test.skipIf(process.platform !== "linux")(
+  "the desktop is told by its own program, and no text is markup or an option of it",
+  async () => {
+    const folder = tempFolder();
+    const out = join(folder, "notices");
+    writeFileSync(join(folder, "notify-send"), `#!/bin/sh\nprintf '%s\\n' "$@" >> '${out}'\n`, { mode: 0o755 });
+    await runWith({ desktop: true }, undefined, `${folder}:${process.env["PATH"]}`);
+    expect(readFileSync(out, "utf8").trim().split("\n")).toEqual([
+      ...["--app-name=subcrew", "--", "subcrew: needs you", "Go on &lt;b&gt;now&lt;/b&gt; &amp; here.", QUESTION],
+      ...["--app-name=subcrew", "--", "subcrew: ok", "Go on &lt;b&gt;now&lt;/b&gt; &amp; here."],
+    ]);
+  },
+);
 
 test("a webhook gets the same through the guarded network, and a failure is noted", async () => {
   const got: string[] = [];
