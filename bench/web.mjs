@@ -31,16 +31,19 @@ const command = join(import.meta.dirname, "..", "dist", "cli", "main.js");
 /** Nothing here takes longer on a machine that is not overloaded. */
 const LONGEST_WAIT_MS = 60_000;
 
-/** Waits for a word in the output of a process; fails when the process ends, or says nothing, before it. */
-const said = (
-  /** @type {import("node:child_process").ChildProcess} */ child,
-  /** @type {"stdout" | "stderr"} */ of,
-  /** @type {string} */ word,
-  waitMs = LONGEST_WAIT_MS,
-) =>
-  new Promise((done, failed) => {
+/**
+ * Waits for a word in the output of a process; fails when the process ends, or says nothing, before it.
+ *
+ * @param {import("node:child_process").ChildProcess} child
+ * @param {"stdout" | "stderr"} of
+ * @param {string} word
+ * @returns {Promise<string>}
+ */
+function said(child, of, word, waitMs = LONGEST_WAIT_MS) {
+  return new Promise((done, failed) => {
     let text = "";
     const stream = /** @type {import("node:stream").Readable} */ (child[of]);
+    const name = child.spawnargs.slice(1, 3).join(" ");
     const stop = () => {
       clearTimeout(timer);
       stream.off("data", hear);
@@ -54,15 +57,17 @@ const said = (
     };
     const exited = (/** @type {number | null} */ code) => {
       stop();
-      failed(new Error(`"${child.spawnargs.slice(1, 3).join(" ")}" ended with ${code} before it said "${word}"`));
+      failed(new Error(`"${name}" ended with ${code} before it said "${word}"`));
     };
     const timer = setTimeout(() => {
       stop();
-      failed(new Error(`"${child.spawnargs.slice(1, 3).join(" ")}" did not say "${word}" in ${waitMs / 1_000} s`));
+      failed(new Error(`"${name}" did not say "${word}" in ${waitMs / 1_000} s`));
     }, waitMs);
     stream.on("data", hear);
     child.once("exit", exited);
   });
+}
+
 /** @param {readonly number[]} values */
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
@@ -202,7 +207,7 @@ try {
   await browser.close();
   feed.stdin.end();
   server.kill("SIGINT");
-  await Promise.all([server, feed].map(async (child) => child.exitCode === null && once(child, "close")));
+  await Promise.all([server, feed].filter(({ exitCode }) => exitCode === null).map((child) => once(child, "close")));
   rmSync(place, { recursive: true, force: true });
 }
 const assets = join(import.meta.dirname, "..", "dist", "cli", "web");

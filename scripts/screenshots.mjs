@@ -284,7 +284,7 @@ function turnFor(body) {
 /**
  * What the tasks of the team answer, by their prompt; a later task is told the answers of earlier ones, so it comes first.
  *
- * @type {[task: string, text: string][]}
+ * @type {readonly (readonly [string, string])[]}
  */
 const answers = [
   [

@@ -70,21 +70,19 @@ afterAll(async () => {
   await journal.close();
 });
 
-/** A tab as the page has it: what it was told, folded, and the id of the last message. */
+/** A tab as the page has it: what it was told, folded. */
 type OpenTab = {
   readonly tasks: Map<string, RunMessage["tasks"][number]>;
   readonly seen: number[];
-  last: string;
   snapshots: number;
   readonly socket: Socket;
 };
 
-function openTab(last = "", before?: OpenTab): OpenTab {
+function openTab(): OpenTab {
   const socket = connect(server.port, "127.0.0.1");
-  const tab: OpenTab = { tasks: new Map(), seen: before?.seen ?? [], last, snapshots: 0, socket };
-  const header = last === "" ? "" : `Last-Event-ID: ${last}\r\n`;
+  const tab: OpenTab = { tasks: new Map(), seen: [], snapshots: 0, socket };
   socket.write(
-    `GET /${secrets.prefix}/events?run=${run} HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nCookie: ${cookie}\r\n${header}\r\n`,
+    `GET /${secrets.prefix}/events?run=${run} HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nCookie: ${cookie}\r\n\r\n`,
   );
   let text = "";
   socket.setEncoding("latin1");
@@ -94,18 +92,7 @@ function openTab(last = "", before?: OpenTab): OpenTab {
       const lines = text.slice(0, end).split("\n");
       text = text.slice(end + 2);
       const field = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
-      if (field("event") !== "run") continue;
-      // A chunk of HTTP may begin in the middle of a message; its length stands on lines of its own.
-      take(
-        tab,
-        JSON.parse(
-          lines
-            .filter((line) => !/^[\da-f]+\r$/.test(line))
-            .find((line) => line.startsWith("data: "))!
-            .slice(6),
-        ) as RunMessage,
-      );
-      tab.last = field("id") ?? tab.last;
+      if (field("event") === "run") take(tab, JSON.parse(field("data")!) as RunMessage);
     }
   });
   return tab;

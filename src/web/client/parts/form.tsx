@@ -172,7 +172,7 @@ function input({ name, schema, value, required, lists, set }: FieldProps, kind: 
       return (
         <select
           {...shared}
-          value={typeof value === "boolean" ? String(value) : ""}
+          value={value === true ? "true" : value === false ? "false" : ""}
           onChange={(event) => set({ true: true, false: false }[event.currentTarget.value])}
         >
           <option value="">default</option>
