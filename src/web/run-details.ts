@@ -201,5 +201,8 @@ function diffOfInput(input: unknown): string | undefined {
   return file !== "" && content !== undefined ? patch(file, "", content) : undefined;
 }
 
-const patch = (file: string, before: string, after: string): string =>
-  createTwoFilesPatch(file, file, before.slice(0, LONGEST), after.slice(0, LONGEST), "", "", { context: 3 });
+/** The texts are parts of a file, so that a missing line end says nothing. */
+function patch(file: string, before: string, after: string): string {
+  const [old, now] = [before, after].map((text) => text.slice(0, LONGEST).replace(/([^\n])$/, "$1\n"));
+  return createTwoFilesPatch(file, file, old!, now!, "", "", { context: 3 }).replace(/^Index: .*\n=+\n/, "");
+}

@@ -60,8 +60,12 @@ function Need({ row }: Readonly<{ row: NeedRow }>): JSX.Element {
         </h2>
         <p class="dim">
           {agent === undefined ? "" : `${agent} · `}
-          <a href={runLink(run)}>{runName}</a> · <span title={project}>{projectName(project)}</span> ·{" "}
-          <Ago at={askedAt} />
+          {runName === task ? null : (
+            <>
+              <a href={runLink(run)}>{runName}</a> ·{" "}
+            </>
+          )}
+          <span title={project}>{projectName(project)}</span> · <Ago at={askedAt} />
           {row.life === "interrupted" ? " · the run is interrupted; the answer waits until it is resumed" : ""}
         </p>
       </header>
