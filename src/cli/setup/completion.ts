@@ -68,7 +68,7 @@ _subcrew() {
   while IFS=$'\\t' read -r value about; do
     items+=("\${value//:/\\\\:}:$about")
   done < <(subcrew complete zsh -- "\${(@Q)words[2,CURRENT]}" 2>/dev/null)
-  if (( \${#items} )); then _describe -o 'subcrew' items; else _files; fi
+  if (( \${#items} )); then _describe 'subcrew' items; else _files; fi
 }
 compdef _subcrew subcrew
 `,

@@ -1,6 +1,6 @@
 import type { ToolCall } from "../model/model.ts";
 import type { Outcome } from "../outcome/outcome.ts";
-import type { Cost, Usage } from "../outcome/usage.ts";
+import { type Cost, formatCost, type Usage } from "../outcome/usage.ts";
 import type { Answer } from "../plan/gate.ts";
 import type { KeptEvent } from "../run/event.ts";
 
@@ -116,6 +116,9 @@ function addTo(draftOf: (event: KeptEvent) => Draft, event: KeptEvent): void {
       break;
     case "limit.reached":
       note("limit", event.text);
+      break;
+    case "below.ended":
+      note("run below", `${event.below} used ${event.usage.turns} turns, ${formatCost(event.cost)}. They count here.`);
       break;
     case "context.compacted":
       note("compacted", `The conversation was summarised: ${event.before} tokens became ${event.after}.`);

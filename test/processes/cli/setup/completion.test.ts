@@ -52,6 +52,11 @@ describe("completion", () => {
     expect(existsSync(join(here.workspace, "made"))).toBe(false);
   });
 
+  test("zsh offers words that are no flags, too", async () => {
+    const { stdout } = await place().run(["completion", "zsh"]);
+    expect(stdout).toContain("_describe 'subcrew' items"); // with -o it offers only what begins with a dash
+  });
+
   test("an unknown shell is refused with the shells there are", async () => {
     const { code, stderr } = await place().run(["completion", "tcsh"]);
     expect(code).toBe(2);
