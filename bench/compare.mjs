@@ -10,9 +10,10 @@ import { homes, openContender, openServer } from "./loop/company.mjs";
 
 // npm run bench -- compare ../OTHER-TREE [--only turn,run] [--scale 1]
 /**
- * @typedef {{ prompt: string, turns: number, result: number, expected: string, runs: number, atOnce?: boolean, latency?: number }} Job
+ * @typedef {{ prompt: string, turns: number, result: number, expected: string, runs: number, atOnce?: boolean, latency?: number, fresh?: boolean }} Job `fresh`: each run has a crew of its own
  * @typedef {{ ms: number, cpu: number, bytes: number }} Taken
- * @typedef {{ job: Job, per: number, rounds: number, warmUp: number, title: string, floors?: boolean }} Part `per`: what a sample is divided by
+ * @typedef {{ job: Job, per: number, rounds: number, warmUp: number, title: string, floors?: boolean, goal?: (of: Median) => string }} Part `per`: what a sample is divided by
+ * @typedef {(who: string, what: keyof Taken) => number} Median
  */
 const here = import.meta.dirname;
 const flag = (/** @type {string} */ name) => {
@@ -22,6 +23,7 @@ const flag = (/** @type {string} */ name) => {
 const other = process.argv[2] === undefined || process.argv[2].startsWith("--") ? undefined : resolve(process.argv[2]);
 const scale = Number(flag("scale") ?? 1);
 
+const FLOOR = "floor, node:http";
 const tools = { result: 200, expected: "done", runs: 1 };
 const speech = { result: 0, turns: 0, expected: "word0 word1 word2 ", runs: 1 };
 /** @type {Record<string, Part>} */
@@ -43,6 +45,15 @@ const parts = {
     rounds: 20,
     warmUp: 4,
     floors: true,
+    goal: (of) =>
+      `one run, fixed cost (less a bare call over node:http): ${(of("now", "ms") - of(FLOOR, "ms")).toFixed(2)} ms wall, ${(of("now", "cpu") - of(FLOOR, "cpu")).toFixed(2)} ms of processor time; the goal is 5 ms wall`,
+  },
+  crew: {
+    title: "a run with a crew of its own",
+    job: { ...tools, prompt: "TURNS 0", turns: 0, runs: 20, fresh: true },
+    per: 20,
+    rounds: 10,
+    warmUp: 3,
   },
   crowd: {
     title: "1,000 runs at once, 5 tool turns each, 50 ms latency",
@@ -51,6 +62,8 @@ const parts = {
     rounds: 3,
     warmUp: 0,
     floors: true,
+    goal: (of) =>
+      `1,000 agents, one run each: ${(of("now", "ms") / of(FLOOR, "ms")).toFixed(2)} x the floor over node:http, ${(of("now", "ms") / of("floor, fetch", "ms")).toFixed(2)} x that over fetch, ${(of("now", "bytes") / 1_024).toFixed(0)} KB each; the goals are 3.5 x and 250 KB`,
   },
 };
 const only = flag("only")?.split(",") ?? Object.keys(parts);
@@ -115,7 +128,7 @@ async function measure({ job, per, rounds, warmUp, floors = false }, url) {
       ),
     ),
     ...(floors && {
-      "floor, node:http": await openFloor("http-floor", at),
+      [FLOOR]: await openFloor("http-floor", at),
       "floor, fetch": await openFloor("floor", at),
     }),
   });
@@ -154,8 +167,9 @@ try {
     const samples = await measure(part, server.url);
     const of = (/** @type {string} */ who, /** @type {keyof Taken} */ what) =>
       median((samples[who] ?? []).map((taken) => taken[what]));
-    const first = Object.keys(samples)[0] ?? "";
-    const rows = Object.keys(samples).map((who) => [
+    const names = [...new Set([...Object.keys(trees), ...Object.keys(samples)])];
+    const first = Object.keys(trees)[0] ?? "";
+    const rows = names.map((who) => [
       who,
       of(who, "ms").toFixed(3),
       (of(who, "ms") / of(first, "ms")).toFixed(2),
@@ -167,6 +181,7 @@ try {
     const columns = ["", "wall ms", `x ${first}`, "cpu ms", `x ${first}`, part.job.atOnce ? "KB" : "", ""];
     const how = `medians of ${samples[first]?.length}, in turn, each in a process of its own; load ${(loadavg()[0] ?? 0).toFixed(1)}`;
     process.stdout.write(`${formatted({ title: part.title, how, columns, rows, failed: [], raw: {} })}\n`);
+    if (part.goal !== undefined) process.stdout.write(`${part.goal(of)}\n\n`);
     results[name] = samples;
   }
 } finally {

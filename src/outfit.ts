@@ -157,18 +157,20 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource & Sh
       open: (open ??= createGuardedOpen(setup.network, { env })),
     });
   let access: Promise<AccessParts> | undefined;
-  let tools: readonly Tool[] | undefined;
-  const allTools = async (): Promise<readonly Tool[]> => {
+  let tools: World["tools"] | undefined;
+  /** By name; the tools of a crew do not change, so its runs share them. */
+  const allTools = async (): Promise<World["tools"]> => {
     if (tools) return tools;
     const [{ builtinTools }, own] = await Promise.all([import("./tools/table.ts"), ownTools(setup)]);
-    return (tools ??= [...Object.values(builtinTools).map((make) => make(parts)), ...own, ...(code.tools ?? [])]);
+    const all = [...Object.values(builtinTools).map((make) => make(parts)), ...own, ...(code.tools ?? [])];
+    return (tools ??= new Map(all.map((tool) => [tool.name, tool])));
   };
   const delegation: Outfit["delegation"] = async (spellings, caller) => {
     const { delegationTools } = await import("./facades/table.ts");
     return delegationTools(spellings, { ...blockedBy(env), ...caller }, { ...parts, clock });
   };
   const accessOf = (): Promise<AccessParts> =>
-    (access ??= allTools().then((all) => accessTo(setup, all, { store, redact: redactor.text })));
+    (access ??= allTools().then((all) => accessTo(setup, [...all.keys()], { store, redact: redactor.text })));
   return {
     models,
     access: accessOf,
@@ -195,14 +197,10 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource & Sh
         roster,
         peers: peersOf(),
         delegation,
-        tools: new Map(all.map((tool) => [tool.name, tool])),
+        tools: all,
         access: createRunAccess(
           before
-            ? restrictTo(
-                await accessOf(),
-                before,
-                all.map(({ name }) => name),
-              )
+            ? restrictTo(await accessOf(), before, [...all.keys()])
             : await accessOf(),
         ),
         models,
@@ -327,7 +325,7 @@ export function homeOf({ home, env }: Pick<CrewSetup, "home" | "env">): string {
 /** What may be done here; isolation that was demanded has to be there before anything begins. */
 async function accessTo(
   setup: CrewSetup,
-  tools: readonly Tool[],
+  tools: readonly string[],
   { store, redact }: Pick<Outfit, "store"> & Readonly<{ redact: Redactor["text"] }>,
 ): Promise<AccessParts> {
   const kept = setup.home === false ? undefined : openKeptRules(homeOf(setup));
@@ -345,7 +343,7 @@ async function accessTo(
       changes: (run) => recorderFor(store, run, setup.env["HOME"]),
       redact,
     },
-    tools.map(({ name }) => name),
+    tools,
   );
   await demandSandbox(parts);
   return { ...parts, session: [], ...(kept && { keep: (rules, scope) => kept.keep(rules, scope, setup.cwd) }) };

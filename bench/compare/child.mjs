@@ -14,19 +14,21 @@ process.once("exit", () => rmSync(home, { recursive: true, force: true }));
 const { createCrew, defineAgent, defineTool } = await import(pathToFileURL(join(tree, "dist", "lib", "index.js")).href);
 
 let text = "";
-const crew = createCrew({
-  home: join(home, "state"),
-  cwd: home,
-  env: { HOME: home },
-  agents: [defineAgent({ name: "looker", description: "looks at files", instructions: system, tools: ["look"] })],
-  tools: [defineTool({ ...tool, input: schema, effect: "read", run: () => text })],
-  providers: { house: { baseURL: url, apiKey: "key-of-the-house" } },
-  model: "house/m",
-});
+const makeCrew = () =>
+  createCrew({
+    home: join(home, "state"),
+    cwd: home,
+    env: { HOME: home },
+    agents: [defineAgent({ name: "looker", description: "looks at files", instructions: system, tools: ["look"] })],
+    tools: [defineTool({ ...tool, input: schema, effect: "read", run: () => text })],
+    providers: { house: { baseURL: url, apiKey: "key-of-the-house" } },
+    model: "house/m",
+  });
+const crew = makeCrew();
 
 /** Hears every event of a run and waits for its result. @param {import("../compare.mjs").Job} job */
-async function one({ prompt, turns, expected }) {
-  const run = crew.run(
+async function one({ prompt, turns, expected, fresh = false }) {
+  const run = (fresh ? makeCrew() : crew).run(
     { mode: "single", agent: "looker", task: prompt, resourceLimits: { maxTurns: turns + 2, maxDurationMs: 600_000 } },
     { maxTimeMs: 600_000, budget: { maxTokens: 1e9, maxToolCalls: 1e6, maxTurns: 1e6 } },
   );

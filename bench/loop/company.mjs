@@ -29,11 +29,13 @@ export async function openServer() {
 export async function openContender(name) {
   const child = fork(join(here, "child.mjs"), [name, homes], { execArgv: ["--expose-gc"] });
   await once(child, "message");
+  const ended = gone(child, name);
+  ended.catch(() => {}); // it is closed when everything was asked
   return {
     /** @param {Asked} asked @returns {Promise<Taken>} */
     async ask(asked) {
       child.send(asked);
-      const [taken] = await Promise.race([once(child, "message"), gone(child, name)]);
+      const [taken] = await Promise.race([once(child, "message"), ended]);
       if (taken.error !== undefined) throw new Error(`${name}: ${taken.error}`);
       return taken;
     },

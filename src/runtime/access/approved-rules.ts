@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { readRegularText } from "../disk/regular-file.ts";
@@ -24,7 +25,7 @@ type ApprovedRules = Readonly<{ user: readonly string[]; projects: Readonly<Reco
 export function openKeptRules(home: string): KeptRules {
   const file = join(home, "rules.json");
   const all = async (): Promise<ApprovedRules> => {
-    const data = parsed(await readRegularText(file).catch(() => ""));
+    const data = parsed(existsSync(file) ? await readRegularText(file).catch(() => "") : "");
     const projects = isRecord(data["projects"]) ? Object.entries(data["projects"]) : [];
     return {
       user: textsIn(data["user"]),

@@ -7,6 +7,7 @@ import { type RunCommand, type Receipt, command as schema } from "../../core/run
 import type { HandleCommand, PostOptions } from "../../core/run/run-store.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import { pause } from "../async/cancel.ts";
+import { onAbort } from "../async/on-abort.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 import { COMMANDS_FOLDER } from "./layout.ts";
 
@@ -15,6 +16,8 @@ const COMMAND = /^(\d{13}-[0-9a-f]{16})\.json$/;
 const LOOK_EVERY_MS = 500;
 /** When a run begins to look for commands; those that come before wait for it. */
 const BEGIN_AFTER_MS = 50;
+/** How often a run looks whether it has got its first command. */
+const FIRST_LOOK_EVERY_MS = 100;
 /** How many times a receipt is looked for before the run is asked whether it has ended. */
 const LOOKS_PER_CHECK = 10;
 
@@ -64,8 +67,7 @@ export async function waiting(run: string): Promise<readonly RunCommand[]> {
 export async function serveCommands(run: string, carryOut: HandleCommand, signal: AbortSignal): Promise<void> {
   const folder = join(run, COMMANDS_FOLDER);
   // Most runs of a program that starts many are over by then, and need no folder.
-  if (!(await pause(BEGIN_AFTER_MS, signal))) return;
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (!(await pause(BEGIN_AFTER_MS, signal)) || !(await isMade(folder, signal))) return;
   let looked = new AbortController();
   const watcher = watching(folder, () => looked.abort());
   try {
@@ -79,6 +81,20 @@ export async function serveCommands(run: string, carryOut: HandleCommand, signal
   } finally {
     watcher?.close();
   }
+}
+
+/** Resolves when the sender of a first command has made the folder: most runs get none. False: the signal aborted. */
+function isMade(folder: string, signal: AbortSignal): Promise<boolean> {
+  if (existsSync(folder)) return Promise.resolve(true);
+  return new Promise((resolve) => {
+    const end = (made: boolean): void => {
+      clearInterval(timer);
+      release();
+      resolve(made);
+    };
+    const timer = setInterval(() => existsSync(folder) && end(true), FIRST_LOOK_EVERY_MS);
+    const release = onAbort(signal, () => end(false));
+  });
 }
 
 /** Writes receipts for commands that arrived after the end of the run. */
