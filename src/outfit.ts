@@ -198,11 +198,7 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource & Sh
         peers: peersOf(),
         delegation,
         tools: all,
-        access: createRunAccess(
-          before
-            ? restrictTo(await accessOf(), before, [...all.keys()])
-            : await accessOf(),
-        ),
+        access: createRunAccess(before ? restrictTo(await accessOf(), before, [...all.keys()]) : await accessOf()),
         models,
         runner,
         validator,
