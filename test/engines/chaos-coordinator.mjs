@@ -1,7 +1,8 @@
 // Coordinates one run of a plan on an engine, and says how it ended.
 import { readFileSync } from "node:fs";
-import { createCrew } from "../../dist/lib/index.js";
 
+// The library as users load it. The address is computed because the built files have no types beside them.
+const { createCrew } = await import(new URL("../../dist/lib/index.js", import.meta.url).href);
 const [run, file, options] = process.argv.slice(2);
 const crew = createCrew({ config: true, permissions: { mode: "bypass", sandbox: "off" } });
 try {

@@ -26,8 +26,8 @@ export type Options = Readonly<{
   /** A program that runs the command, with its own arguments before it. */
   through?: readonly string[];
   /**
-   * Whether the command runs in the process that all tests of this worker share, one command after the other, instead of a process of
-   * its own. Without this, `canBeShared` decides. A command that waits for another one must not.
+   * Whether the command may run in a process that all tests of this worker share, one command after the other, instead of a process
+   * of its own. Without this, `canBeShared` decides.
    */
   shared?: boolean;
 }>;
@@ -37,7 +37,7 @@ export type Place = Readonly<{
   workspace: string;
   home: string;
   env: Readonly<Record<string, string>>;
-  /** Runs the command to its end, in the shared process if that makes no difference. */
+  /** Runs the command to its end, in a shared process if that makes no difference. */
   run(args: readonly string[], options?: Options): Promise<Ended>;
   /** Starts the command in a process of its own and leaves it running. */
   start(args: readonly string[], options?: Options): Started;
@@ -112,9 +112,10 @@ export function place(files: Readonly<Record<string, string>> = {}): Place {
     env,
     start,
     run: (args, options = {}) => {
-      if (!(options.shared ?? canBeShared(args, options))) return start(args, options).ended;
+      const host = (options.shared ?? canBeShared(args, options)) ? freeHost(args) : undefined;
+      if (!host) return start(args, options).ended;
       const { cwd = workspace, env: more, input = "" } = options;
-      return runShared({ args, cwd, env: { ...env, ...more }, input });
+      return runShared(host, { args, cwd, env: { ...env, ...more }, input });
     },
   };
 }
@@ -131,53 +132,67 @@ const SERVERS = new Set("a2a acp mcp web worker".split(" "));
 /** What needs a process of its own: also a terminal editor, and variables that Node or the fault points read at the start. */
 function canBeShared(args: readonly string[], { through = [], env = {} }: Options): boolean {
   if (through.length > 0 || args.includes("edit") || (SERVERS.has(args[0] ?? "") && !onlyLooks(args))) return false;
-  if (Object.keys(env).some((name) => /^(NODE_|SUBCREW_.*FAULT|LD_)/.test(name))) return false;
-  // Two commands of one test may wait for each other. One that only looks ends by itself, so that another one may stand in line.
-  return waiting.size === 0 || (onlyLooks(args) && [...waiting.values()].every(({ looks }) => looks));
+  return !Object.keys(env).some((name) => /^(NODE_|SUBCREW_.*FAULT|LD_)/.test(name));
 }
 
 type Request = Readonly<{ args: readonly string[]; cwd: string; env: Readonly<Record<string, string>>; input: string }>;
 type Answer = Readonly<{ id: number; code: number | null; stdout: string; stderr: string; broken?: string }>;
+type Waiting = Readonly<{ looks: boolean; answer: (answer: Answer) => void }>;
 
-const waiting = new Map<number, Readonly<{ looks: boolean; answer: (answer: Answer) => void }>>();
-let host: ChildProcess | undefined;
+/** A process that runs commands one after the other, and the commands that it has not ended. */
+type Host = Readonly<{ child: ChildProcess; waiting: Map<number, Waiting> }>;
+
+const hosts: Host[] = [];
+/** As many as tests of one file run commands at once; each takes the memory of a command. */
+const MOST_HOSTS = 3;
 let requests = 0;
 
-/** Has the shared process run a command line; what it prints and its exit code are those of the command. */
-async function runShared(request: Request): Promise<Ended> {
+/**
+ * A process that runs this command at once. Two commands of one test may wait for each other, so that only a command that looks may stand
+ * in line, behind others that look. `undefined`: all processes are busy.
+ */
+function freeHost(args: readonly string[]): Host | undefined {
+  const isIdle = ({ waiting }: Host): boolean => waiting.size === 0;
+  const looksOnly = ({ waiting }: Host): boolean => [...waiting.values()].every(({ looks }) => looks);
+  const free = hosts.find(isIdle) ?? (onlyLooks(args) ? hosts.find(looksOnly) : undefined);
+  return free ?? (hosts.length < MOST_HOSTS ? startHost() : undefined);
+}
+
+/** Has a shared process run a command line; what it prints and its exit code are those of the command. */
+async function runShared({ child, waiting }: Host, request: Request): Promise<Ended> {
   const began = performance.now();
-  host ??= startHost();
   requests += 1;
   const id = requests;
   const answer = await new Promise<Answer>((resolve) => {
     waiting.set(id, { looks: onlyLooks(request.args), answer: resolve });
-    host?.send({ id, ...request });
+    child.send({ id, ...request });
   });
   const { code, stdout, stderr, broken } = answer;
   if (broken !== undefined) throw new Error(`the shared process could not run ${request.args.join(" ")}: ${broken}`);
   return { code, signal: null, stdout, stderr, ms: performance.now() - began };
 }
 
-function startHost(): ChildProcess {
+function startHost(): Host {
   const child = fork(join(import.meta.dirname, "command-host.mjs"), [command], {
     env: { PATH: process.env["PATH"] ?? "" },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
+  const host: Host = { child, waiting: new Map() };
+  hosts.push(host);
   child.on("message", (message) => {
     const answer = message as Answer;
-    waiting.get(answer.id)?.answer(answer);
-    waiting.delete(answer.id);
+    host.waiting.get(answer.id)?.answer(answer);
+    host.waiting.delete(answer.id);
   });
   child.on("exit", (code, signal) => {
     const stderr = `the shared process ended (${code ?? signal})`;
-    for (const [id, { answer }] of waiting) answer({ id, code: null, stdout: "", stderr, broken: stderr });
-    waiting.clear();
-    host = undefined;
+    hosts.splice(hosts.indexOf(host), 1);
+    for (const [id, { answer }] of host.waiting) answer({ id, code: null, stdout: "", stderr, broken: stderr });
   });
   child.unref();
   child.channel?.unref();
   process.once("exit", () => child.kill());
-  return child;
+  return host;
 }
 
 /** A file for `--model scripted:FILE`. */

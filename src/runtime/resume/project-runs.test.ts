@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { KeptEvent } from "../../core/run/event.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import type { RunStore } from "../../core/run/run-store.ts";
+import { reduce } from "../../core/run/state.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import { openProjectRuns } from "./project-runs.ts";
 import { hasTask, readRecordedRun, unknownTask } from "./recorded-run.ts";
@@ -85,6 +86,21 @@ test("a recorded run knows the tasks that have begun and those of its plan, and 
   expect([code, message]).toEqual(["UNKNOWN_RUN", `"${idOf("a")}" has no task "wrok".`]);
   expect(hint).toContain("work");
   expect(unknownTask(state, "latr").hint).toContain("later");
+  const labelled = reduce(state, {
+    ...{ seq: 5, run: id, path: "_ snow", at: clock, type: "node.started" },
+    ...{ attempt: 1, kind: "task", label: "☃ snow" },
+  } as KeptEvent);
+  expect(unknownTask(labelled, "☃ snwo").hint).toContain("☃ snow");
+});
+
+test("a long journal is read to its end before the run is handed out, although reading gives other work its turn", async () => {
+  const store = createMemoryStore();
+  await record(store, idOf("a"), "/here");
+  const journal = await store.open(idOf("a"), { kept: () => {}, lost: () => {} });
+  for (let seq = 5; seq <= 100_000; seq += 1)
+    journal.append({ seq, run: idOf("a"), path: "", at: seq, type: "note", text: "x" } as KeptEvent);
+  await journal.close();
+  expect((await readRecordedRun(store, idOf("a"))).state.seq).toBe(100_000);
 });
 
 test("a run that a newer version recorded is refused instead of misread", async () => {

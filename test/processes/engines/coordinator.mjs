@@ -1,8 +1,9 @@
 // Coordinates one run of the task `worker` on the local engine, and says how that ended.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createCrew } from "../../../dist/lib/index.js";
 
+// The library as users load it. The address is computed because the built files have no types beside them.
+const { createCrew } = await import(new URL("../../../dist/lib/index.js", import.meta.url).href);
 const [folder, runner, run, resume] = process.argv.slice(2);
 process.stdin.on("end", () => process.exit(1)).resume(); // the test was killed
 const crew = createCrew({

@@ -83,7 +83,7 @@ export function alive(mark: string): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
-    .filter((pid) => textOf(`/proc/${pid}/environ`).split("\0").includes(`SUBCREW_TEST_MARK=${mark}`));
+    .filter((pid) => textOf(`/proc/${pid}/environ`).includes(`SUBCREW_TEST_MARK=${mark}`));
 }
 
 export function commandLineOf(pid: number): string {
@@ -103,7 +103,7 @@ export async function until(isSo: () => boolean, ms = 60_000): Promise<number> {
   const began = performance.now();
   while (!isSo()) {
     if (performance.now() - began > ms) throw new Error(`it is not so after ${ms} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, 50)); // a look at all processes takes a few milliseconds of processor time
   }
   return performance.now() - began;
 }
