@@ -9,9 +9,16 @@ export function servedRun(id: string, store: RunStore, driver: Driver, extras: R
   const served: Driver = async (it) => {
     const over = new AbortController();
     let serving: Promise<void> | undefined;
+    const serveRest = async (): Promise<void> => {
+      over.abort(stopped("the run has ended"));
+      await serving;
+      if (serving && it.state.endedAt !== undefined) await store.serve(id, handle, over.signal).catch(() => {});
+    };
     try {
       await driver({
         ...it,
+        // Who sent a command takes a run without an owner for one that writes no more receipts.
+        settle: serveRest,
         connect: (connection) => {
           it.connect(connection);
           // The run continues even if commands cannot be received.
@@ -19,10 +26,7 @@ export function servedRun(id: string, store: RunStore, driver: Driver, extras: R
         },
       });
     } finally {
-      over.abort(stopped("the run has ended"));
-      await serving;
-      // Commands that arrived after the end get a receipt, too.
-      if (serving && it.state.endedAt !== undefined) await store.serve(id, handle, over.signal).catch(() => {});
+      await serveRest(); // commands that arrived after the end get a receipt, too
     }
   };
   const run: Run = new Run(id, served, extras);

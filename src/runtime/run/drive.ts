@@ -80,7 +80,7 @@ export type Start = RunParts &
   }>;
 
 /** Drives one run from its first event to its last. */
-export async function drive(start: Start, { run, signal, state, publish, connect }: Drive): Promise<void> {
+export async function drive(start: Start, { run, signal, state, publish, connect, settle }: Drive): Promise<void> {
   const { plan, engine, parameters, resume } = start;
   const record = following(signal);
   let lost: Error | undefined;
@@ -349,7 +349,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
     clock.stop();
     record.release();
     lent.close();
-    await Promise.all([start.gone?.(), leases.over(), borrowed?.settled()]);
+    await Promise.all([start.gone?.(), leases.over(), borrowed?.settled(), settle?.()]);
     await journal.close();
     await start.report?.(meter.spent());
   }

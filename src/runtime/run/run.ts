@@ -33,6 +33,8 @@ export type Drive = {
   publish(event: Event): void;
   /** Connects the run to its journal, questions and plan changes. */
   connect(connection: RunConnection): void;
+  /** Called when everything is recorded and this process still owns the run. */
+  settle?(): Promise<void>;
 };
 
 export type RunConnection = Readonly<{

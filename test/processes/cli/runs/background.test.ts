@@ -309,7 +309,7 @@ describe.concurrent("the inbox", () => {
       there.run(["inbox", "allow", gate]),
       there.run(["inbox", "deny", gate, "no good"]),
     ]);
-    expect(both.map(({ code }) => code === 0).filter(Boolean)).toHaveLength(1);
+    expect(both.map(({ code }) => code === 0).filter(Boolean), JSON.stringify(both)).toHaveLength(1);
     const lost = both.find(({ code }) => code !== 0);
     expect(lost?.stderr).toMatch(/already answered/);
     const answers = (await there.run(["logs", id, "--json"])).stdout
