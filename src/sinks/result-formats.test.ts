@@ -49,6 +49,13 @@ test("Markdown has a row for each task, and says why the run failed", async () =
   expect(text).toContain("**failed**");
 });
 
+test("Markdown writes durations as the settings say", async () => {
+  const state = await stateOfBoth();
+  for (const view of state.nodes.values()) view.endedAt = (view.startedAt ?? 0) + 65_000;
+  expect(resultMarkdown(state)).toContain("| 1m5s |");
+  expect(resultMarkdown(state, { durations: "spaced" })).toContain("| 1m 5s |");
+});
+
 test("GitHub gets one line for each task that failed", async () => {
   const lines = githubAnnotations(await stateOfBoth());
   expect(lines).toMatch(/^::error title=bad::no <key> & no(?:%0A| )luck[^\n]*\n$/);

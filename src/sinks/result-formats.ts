@@ -2,15 +2,16 @@ import { explain } from "../core/outcome/outcome.ts";
 import { formatCost } from "../core/outcome/usage.ts";
 import type { NodeView, State } from "../core/run/state.ts";
 import { sanitize } from "../core/text/sanitize.ts";
+import type { Look } from "../core/view/look.ts";
 import { nodeTitle, shownNodes } from "../core/view/nodes.ts";
 import { took } from "../core/view/words.ts";
 import { outputOfRun } from "./output.ts";
 
 /** The result of a run as a Markdown document: a table of its tasks, then the output. */
-export function resultMarkdown(state: State): string {
+export function resultMarkdown(state: State, look: Pick<Look, "durations"> = {}): string {
   const title = state.name ?? state.run;
   const rows = tasksOf(state).map(
-    (view) => `| ${cell(nodeTitle(view))} | ${statusWords(view)} | ${took(msOf(view), {})} | ${costWords(view)} |`,
+    (view) => `| ${cell(nodeTitle(view))} | ${statusWords(view)} | ${took(msOf(view), look)} | ${costWords(view)} |`,
   );
   const outcome = state.outcome;
   const why = outcome && outcome.status !== "ok" ? [`**${outcome.status}**: ${sanitize(explain(outcome))}`, ""] : [];

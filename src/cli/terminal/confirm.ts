@@ -16,6 +16,6 @@ export async function confirm(question: string, flags: Flags): Promise<boolean> 
 
 /** Asks a yes-or-no question at the terminal. */
 export async function askYes(question: string): Promise<boolean> {
-  const ask = askPerson({ pause: () => {}, resume: () => {}, interrupt: () => process.exit(130) });
+  const ask = askPerson({ pause: () => {}, resume: () => {}, interrupt: () => process.exit(130), plain: true });
   return (await ask({ question }, new AbortController().signal))?.approve === true;
 }

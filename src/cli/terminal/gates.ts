@@ -96,14 +96,22 @@ export function answering(run: Run, since: number, tell: (text: string) => void)
 export const yes: AskPerson = () => Promise.resolve({ approve: true, by: "--yes" });
 
 /** How other output is stopped while a question is on the terminal, and what Ctrl-C does then. */
-export type AskOptions = Readonly<{ pause(): void; resume(): void; interrupt(): void }>;
+export type AskOptions = Readonly<{
+  pause(): void;
+  resume(): void;
+  interrupt(): void;
+  /** A question of the command itself, where no words are read after a no. */
+  plain?: boolean;
+}>;
 
 /** Asks the person at the terminal. Neither silence nor earlier input counts as approval. */
-export function askPerson({ pause, resume, interrupt }: AskOptions): AskPerson {
+export function askPerson({ pause, resume, interrupt, plain = false }: AskOptions): AskPerson {
   return async ({ question, call, wants, offersNetwork: network = false }, signal) => {
     pause();
     const choices =
-      wants === "words" ? WORDS : `${CHOICES}${call === undefined ? "" : ALWAYS}${network ? WITH_NETWORK : ""}`;
+      wants === "words"
+        ? WORDS
+        : `${plain ? YES_OR_NO : CHOICES}${call === undefined ? "" : ALWAYS}${network ? WITH_NETWORK : ""}`;
     process.stderr.write(`\n${visible(question)}\n\n${choices}\n`);
     const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: true });
     const closed = new AbortController();
@@ -138,6 +146,7 @@ function quitOnKey(lines: Interface): void {
 }
 
 const WORDS = "Type the answer, then press Enter.";
+const YES_OR_NO = "[y] yes   [n] no";
 const CHOICES = "[y] yes   [n] no, optionally with feedback: n WORDS";
 const ALWAYS = "   [a] always allow this exact call in this run";
 

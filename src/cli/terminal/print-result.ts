@@ -4,13 +4,16 @@ import { resultOf } from "../../core/run/result.ts";
 import type { State } from "../../core/run/state.ts";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { appendRegularSync, openAnew } from "../../runtime/disk/regular-file.ts";
+import type { Look } from "../../core/view/look.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { githubAnnotations, resultJunit, resultMarkdown } from "../../sinks/result-formats.ts";
 import { writeProblem } from "../base/file-problem.ts";
 import type { Flags, OutputFormat } from "../base/flags.ts";
 
+type Durations = Pick<Look, "durations">;
+
 /** Formats that are written when a run has ended. Text and JSON lines are written during the run. */
-const AT_END: Readonly<Partial<Record<OutputFormat, (state: State) => string>>> = {
+const AT_END: Readonly<Partial<Record<OutputFormat, (state: State, look: Durations) => string>>> = {
   markdown: resultMarkdown,
   junit: resultJunit,
   json: (state) => `${jsonText(resultOf(state), 2)}\n`,
@@ -26,7 +29,7 @@ export type ResultPrinter = Readonly<{
 }>;
 
 /** Opens the output before anything runs, so that a file which cannot be written is an error at once. */
-export async function openResult({ output, json, outputFile }: Flags): Promise<ResultPrinter> {
+export async function openResult({ output, json, outputFile }: Flags, look: Durations): Promise<ResultPrinter> {
   if (json && output !== undefined && output !== "stream-json")
     throw new CrewError("BAD_INPUT", `--json and -o ${output} cannot be combined.`, "Give one of them.");
   const format = output ?? (json ? "stream-json" : "text");
@@ -36,12 +39,12 @@ export async function openResult({ output, json, outputFile }: Flags): Promise<R
     format,
     out: late ? nowhere() : target,
     end: async (state) => {
-      if (late) target.write(late(state));
+      if (late) target.write(late(state, look));
       if (outputFile !== undefined) {
         target.end();
         await once(target, "close");
       }
-      tellGitHub(state);
+      tellGitHub(state, look);
     },
   };
 }
@@ -61,13 +64,13 @@ async function openFile(file: string): Promise<Writable> {
 }
 
 /** In a job of GitHub Actions: a summary of the step, and an annotation for each task that failed. */
-function tellGitHub(state: State): void {
+function tellGitHub(state: State, look: Durations): void {
   if (process.env["GITHUB_ACTIONS"] !== "true") return;
   process.stderr.write(githubAnnotations(state));
   const file = process.env["GITHUB_STEP_SUMMARY"];
   if (file === undefined || file === "") return;
   try {
-    appendRegularSync(file, `${resultMarkdown(state)}\n`);
+    appendRegularSync(file, `${resultMarkdown(state, look)}\n`);
   } catch (error) {
     process.stderr.write(`warning: the step summary cannot be written: ${messageOf(error)}\n`);
   }

@@ -28,7 +28,7 @@ export async function watchRun(
   { crew, tell, background }: WatchOptions,
 ): Promise<number> {
   const since = Date.now();
-  const printer = await openResult(flags);
+  const printer = await openResult(flags, look);
   process.stdout.once("error", () => run.pause("the output was closed"));
   let hint = (_: string): void => {};
   const signals = onSignals({
