@@ -1,5 +1,5 @@
 // @ts-check
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join, normalize, sep } from "node:path";
 import { Marked } from "marked";
@@ -40,7 +40,7 @@ export function buildSite(root, folder) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const docs = join(root, "docs");
-  const tops = ["README", "CONTRIBUTING", "SECURITY", "CHANGELOG"];
+  const tops = ["README", "AGENTS", "CONTRIBUTING", "SECURITY", "CHANGELOG"];
   const names = readdirSync(docs).flatMap((file) => (file.endsWith(".md") ? [file.slice(0, -3)] : []));
   const pages = [...tops, ...names.filter((name) => name !== "coverage")];
   const texts = new Map(
@@ -59,11 +59,16 @@ export function buildSite(root, folder) {
   writeFileSync(join(folder, "site.css"), CSS);
   writeFileSync(join(folder, "site.js"), SCRIPT);
   if (existsSync(join(docs, "pictures"))) cpSync(join(docs, "pictures"), join(folder, "pictures"), { recursive: true });
+  cpSync(join(root, "examples"), join(folder, "examples"), { recursive: true });
+  cpSync(join(docs, "decisions"), join(folder, "decisions"), { recursive: true }); // for contributors, as they are
   return folder;
 }
 
+/** Names that differ only in case would be one file on some systems. @type {Readonly<Record<string, string>>} */
+const renamed = { README: "index", SECURITY: "reporting" };
+
 /** @param {string} name */
-const fileOf = (name) => (name === "README" ? "index.html" : `${name}.html`);
+const fileOf = (name) => `${renamed[name] ?? name}.html`;
 
 /** @param {string} text */
 const titleOf = (text) => /^# (.+)$/m.exec(text)?.[1] ?? "subcrew";
@@ -130,7 +135,7 @@ function siteLink(href) {
     .replace(/^\.\.\//, "")
     .replace(/^docs\//, "")
     .split("#");
-  const file = path === "README.md" ? "index.html" : path.replace(/\.md$/, ".html");
+  const file = /^[^/]+\.md$/.test(path) ? fileOf(path.slice(0, -".md".length)) : path;
   return anchor === undefined ? file : `${file}#${anchor}`;
 }
 
@@ -223,7 +228,26 @@ const types = {
   ".json": "application/json",
   ".svg": "image/svg+xml",
   ".png": "image/png",
+  ".md": "text/plain",
+  ".ts": "text/plain",
+  ".yaml": "text/plain",
 };
+
+/**
+ * The file of the site that an address means; `undefined`: there is none.
+ *
+ * @param {string} folder
+ * @param {string} url
+ */
+function servedFile(folder, url) {
+  try {
+    const path = decodeURIComponent(new URL(url, "http://localhost").pathname);
+    const file = normalize(join(folder, path.endsWith("/") ? `${path}index.html` : path));
+    return file.startsWith(folder + sep) && statSync(file).isFile() ? file : undefined;
+  } catch {
+    return undefined; // not an address, or not a file
+  }
+}
 
 /**
  * Serves the files on this machine only.
@@ -234,9 +258,8 @@ const types = {
  */
 export async function serveSite(folder, port) {
   const server = createServer((request, response) => {
-    const path = decodeURIComponent(new URL(request.url ?? "/", "http://localhost").pathname);
-    const file = normalize(join(folder, path.endsWith("/") ? `${path}index.html` : path));
-    if (!file.startsWith(folder + sep) || !existsSync(file)) {
+    const file = servedFile(folder, request.url ?? "/");
+    if (file === undefined) {
       response.writeHead(404).end("There is no such page.");
       return;
     }
