@@ -187,7 +187,9 @@ function told(events: readonly Event[]): unknown[] {
   const kept = events.filter((event) => "seq" in event);
   return JSON.parse(JSON.stringify(kept), (key, value: unknown) => {
     if (key === "files" && Array.isArray(value)) return value.map((file) => basename(String(file)));
-    return /^(?:at|run|seq|ms|file|cwd|name|runner|hash|reuse)$/.test(key) && typeof value !== "object" ? undefined : value;
+    return /^(?:at|run|seq|ms|file|cwd|name|runner|hash|reuse)$/.test(key) && typeof value !== "object"
+      ? undefined
+      : value;
   }) as unknown[];
 }
 
