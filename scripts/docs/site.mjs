@@ -65,7 +65,7 @@ export function buildSite(root, folder) {
 }
 
 /** Names that differ only in case would be one file on some systems. @type {Readonly<Record<string, string>>} */
-const renamed = { README: "index", SECURITY: "reporting" };
+const renamed = { README: "index", AGENTS: "working-on-subcrew", SECURITY: "reporting" };
 
 /** @param {string} name */
 const fileOf = (name) => `${renamed[name] ?? name}.html`;
