@@ -1,20 +1,17 @@
-/** Signals that end a process unless it handles them, and that leave it time to restore the terminal. */
+/**
+ * Signals that end a process unless it handles them, and that leave it time to restore the terminal. The signals of a fault of
+ * the processor (SIGSEGV, SIGBUS, ...) are not among them: after a handler the same instruction faults again, for ever.
+ */
 const ENDING = [
   "SIGABRT",
   "SIGALRM",
-  "SIGBUS",
-  "SIGFPE",
   "SIGHUP",
-  "SIGILL",
   "SIGINT",
   "SIGIO",
   "SIGPWR",
   "SIGQUIT",
-  "SIGSEGV",
   "SIGSTKFLT",
-  "SIGSYS",
   "SIGTERM",
-  "SIGTRAP",
   "SIGUSR2",
   "SIGVTALRM",
   "SIGXCPU",

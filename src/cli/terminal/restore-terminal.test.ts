@@ -1,0 +1,12 @@
+import { expect, test } from "vitest";
+import { restoreOnEnd } from "./restore-terminal.ts";
+
+test("a fault of the processor is not handled: the instruction would fault again for ever", () => {
+  const withdraw = restoreOnEnd(() => {});
+  const handled = (["SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL"] as const).filter(
+    (name) => process.listenerCount(name) > 0,
+  );
+  const others = (["SIGHUP", "SIGTERM", "SIGQUIT"] as const).filter((name) => process.listenerCount(name) > 0);
+  withdraw();
+  expect({ handled, others }).toEqual({ handled: [], others: ["SIGHUP", "SIGTERM", "SIGQUIT"] });
+});
