@@ -152,6 +152,12 @@ export function isOpened(
 const READING_TOOLS = ["read_file", "list_files", "get_file_info", "grep_files", "glob"] as const;
 const KIN = { read: READING_TOOLS, write: FILE_CHANGING_TOOLS } as const;
 
+/** Whether a rule or a lease restricts which files are read or written. */
+export function limitsFiles({ deny, ask, bounds, leases = [] }: Policy): boolean {
+  const rules = [...deny, ...ask, ...bounds.flatMap((bound) => bound.rules)];
+  return leases.length > 0 || [...KIN.read, ...KIN.write].some((tool) => rulesFor(rules, tool).length > 0);
+}
+
 /** A predicate for paths that rules forbid to read; `undefined` when they forbid nothing. */
 export function readBans(policy: Policy): ((place: string) => boolean) | undefined {
   const bans = readBanPatterns(policy).map(pathBan);

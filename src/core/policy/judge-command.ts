@@ -12,6 +12,7 @@ import {
   byMode,
   type CallToJudge,
   judgeCall,
+  limitsFiles,
   outsideLease,
   type ShellState,
 } from "./judge-call.ts";
@@ -39,7 +40,7 @@ function byRules(policy: Policy, ask: CallToJudge, command: string, line: Line):
   if (base.decision === "deny") return base;
   const shell = ask.shell ?? NOWHERE;
   const files = line.all.flatMap((each) =>
-    each.command.redirects.map((redirect) => judgeRedirect(policy, shell, redirect, line.moves)),
+    each.command.redirects.map((redirect) => judgeRedirect(policy, shell, redirect, line)),
   );
   const denied = files.find(({ decision }) => decision === "deny");
   if (denied) return denied;
@@ -79,15 +80,17 @@ type Line = Readonly<{
   problem?: string;
   /** Whether relative paths are relative to the start folder. */
   moves: "no" | "inside" | "anywhere";
+  /** The folders that its commands may be in, relative to the start folder; none when that is not known. */
+  folders: readonly string[];
 }>;
 
 function readLine(command: string): Line {
   const parsed = parseShell(command);
-  if ("problem" in parsed) return { parts: [], all: [], problem: parsed.problem, moves: "anywhere" };
+  if ("problem" in parsed) return { parts: [], all: [], problem: parsed.problem, moves: "anywhere", folders: [] };
   const parts = parsed.commands.map((each) => partOf(each, 0));
   const all = parts.flatMap(flat);
   const problem = all.find((part) => part.problem !== undefined)?.problem;
-  return { parts, all, moves: movesOf(all), ...defined({ problem }) };
+  return { parts, all, ...movesOf(all), ...defined({ problem }) };
 }
 
 const DEEPEST = 10;
@@ -128,14 +131,29 @@ function evaluates({ words }: ShellCommand): boolean {
   return EVALUATING.has(words[0]?.text ?? "") && words.some(({ text = "" }) => /\[[\s\S]*(?:\$|`)/.test(text));
 }
 
-function movesOf(all: readonly Part[]): Line["moves"] {
+function movesOf(all: readonly Part[]): Pick<Line, "moves" | "folders"> {
   const moving = all.filter(({ command }) => /^(?:cd|pushd|popd|chdir)$/.test(command.words[0]?.text ?? ""));
-  if (moving.length === 0) return "no";
+  if (moving.length === 0) return { moves: "no", folders: [""] };
   const inside = moving.every(
     ({ command: { words } }) => words[0]?.text === "cd" && words.length === 2 && isPlainly(words[1]!),
   );
-  return inside ? "inside" : "anywhere";
+  if (!inside || all.some(({ command }) => setsSearchPath(command))) return { moves: "anywhere", folders: [] };
+  return {
+    moves: "inside",
+    folders: moving.length > MOST_MOVES ? [] : foldersAfter(moving.map(({ command }) => command.words[1]?.text ?? "")),
+  };
 }
+
+/** `cd` looks for folders in CDPATH. */
+const setsSearchPath = ({ sets, words }: ShellCommand): boolean =>
+  sets.includes("CDPATH") || words.some(({ text }) => text?.startsWith("CDPATH"));
+
+/** Each of them can double the folders to be judged. */
+const MOST_MOVES = 4;
+
+/** Every folder that these moves may lead to: each of them can fail, or end with the parentheses around it. */
+const foldersAfter = (moves: readonly string[]): readonly string[] =>
+  moves.reduce<readonly string[]>((before, to) => [...before, ...before.map((from) => `${from}${to}/`)], [""]);
 
 /** A relative path that cannot lead upwards. */
 function isPlainly({ text, glob, home }: ShellWord): boolean {
@@ -326,34 +344,46 @@ const WRITES = { tool: "write_file", does: "write", effect: "write" } as const;
 
 const STREAMS = new Set(["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin"]);
 
-/** Redirections are judged like calls of the file tools. */
-function judgeRedirect(
-  policy: Policy,
-  shell: ShellState,
-  { writes, target }: ShellRedirect,
-  moves: Line["moves"],
-): Verdict {
+/** Redirections are judged like calls of the file tools, in every folder that the command may be in. */
+function judgeRedirect(policy: Policy, shell: ShellState, { writes, target }: ShellRedirect, line: Line): Verdict {
   const { text, glob, home } = target;
   if (text !== undefined && !glob && STREAMS.has(text)) return { decision: "allow", rule: "stream", why: "", hint: "" };
-  const unknown = text === undefined || glob || (moves !== "no" && !text.startsWith("/"));
-  if (unknown && !home)
-    return {
-      decision: "ask",
-      rule: "redirect",
-      why: "it cannot be determined which file it would use",
-      hint: "Write the path relative to the working folder.",
-    };
-  const place = home ? undefined : placeOf(text ?? "", shell);
-  if (place === undefined && !home && writes && shell.sandboxed && isScratch(text ?? ""))
-    return { decision: "allow", rule: "scratch", why: "", hint: "" };
-  if (place === undefined)
-    return {
-      decision: "deny",
-      rule: "outside",
-      why: `it ${writes ? "writes to" : "reads"} a file outside of the working folder`,
-      hint: "Use a path inside it.",
-    };
-  return judgeCall(policy, { ...(writes ? WRITES : READS), subjects: [placed(place, writes)] });
+  const folders = text?.startsWith("/") ? [""] : line.folders;
+  const upwards = line.moves !== "no" && text?.split("/").includes("..") && !text.startsWith("/");
+  const [first, ...more] = text === undefined || glob || upwards ? [] : folders.map((folder) => `${folder}${text}`);
+  if (home) return OUTSIDE[writes ? "write" : "read"];
+  if (first === undefined) return unknownFile(policy, shell, writes);
+  const judged = (path: string): Verdict => judgeFile(policy, shell, path, writes);
+  return strictest(judged(first), ...more.map(judged));
+}
+
+function judgeFile(policy: Policy, shell: ShellState, path: string, writes: boolean): Verdict {
+  const place = placeOf(path, shell);
+  if (place !== undefined)
+    return judgeCall(policy, { ...(writes ? WRITES : READS), subjects: [placed(place, writes)] });
+  return writes && shell.sandboxed && isScratch(path)
+    ? { decision: "allow", rule: "scratch", why: "", hint: "" }
+    : OUTSIDE[writes ? "write" : "read"];
+}
+
+const outsideVerdict = (does: string): Verdict => ({
+  decision: "deny",
+  rule: "outside",
+  why: `it ${does} a file outside of the working folder`,
+  hint: "Use a path inside it.",
+});
+const OUTSIDE = { write: outsideVerdict("writes to"), read: outsideVerdict("reads") } as const;
+
+/** In a sandbox and where everything is allowed, the file matters only to rules about files. */
+function unknownFile(policy: Policy, { sandboxed }: ShellState, writes: boolean): Verdict {
+  if (policy.level === "bypass" && sandboxed && !limitsFiles(policy))
+    return byMode(policy.level, writes ? WRITES : READS, undefined);
+  return {
+    decision: "ask",
+    rule: "redirect",
+    why: "it cannot be determined which file it would use",
+    hint: "Write the path relative to the working folder.",
+  };
 }
 
 /** In the sandbox `/tmp` is private. */

@@ -70,6 +70,25 @@ test("a command line is allowed only when each of its commands is", () => {
   ]);
 });
 
+test("a file after > is judged in every folder that a cd before it can lead to", () => {
+  const decide = (mode: Parameters<typeof createPolicy>[0], command: string, deny: readonly string[] = []): string =>
+    judge(createPolicy(mode, rules(["bash(cd *)", "bash(echo *)"], [], deny)), bash(command)).decision;
+  const inFolder = "cd sub && echo x > f";
+  expect([decide("bypass", inFolder), decide("acceptEdits", inFolder), decide("default", inFolder)]).toEqual([
+    "allow",
+    "allow",
+    "ask",
+  ]);
+  expect(decide("bypass", "cd .git && cd hooks && echo x > post-commit")).toBe("deny");
+  expect(decide("bypass", "cd dist; echo x > f", ["write_file(dist/**)"])).toBe("deny");
+  expect(decide("bypass", "(cd sub; true); echo x > f", ["write_file(f)"])).toBe("deny");
+  const anywhere = ["cd sub && echo x > ../f", "cd $D && echo x > f", "pushd sub && echo x > f", "echo x > $F"];
+  for (const command of [...anywhere, "CDPATH=dist; cd sub && echo x > f"]) {
+    expect([command, decide("bypass", command), decide("acceptEdits", command)]).toEqual([command, "allow", "ask"]);
+    expect([command, decide("bypass", command, ["write_file(dist/**)"])]).toEqual([command, "ask"]);
+  }
+});
+
 test("in a mode that never asks, a call that needs approval is denied with that reason", () => {
   const policy = createPolicy("dontAsk", rules(["write_file(src/**)"], ["write_file(src/secret.ts)"]));
   expect(judge(policy, write("src/a.ts")).decision).toBe("allow");

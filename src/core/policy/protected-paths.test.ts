@@ -49,6 +49,18 @@ describe("in a home folder", () => {
   });
 });
 
+test("what git starts with the next commit, and what an editor loads with the folder, is protected", () => {
+  const hooks = [
+    ".githooks/pre-commit",
+    ".git-hooks/x",
+    ".pre-commit-config.yaml",
+    "sub/lefthook.yml",
+    ".lefthook.toml",
+  ];
+  const editors = [".helix/languages.toml", ".theia/tasks.json", ".vs/launch.vs.json", ".lapce/settings.toml"];
+  expect([...hooks, ...editors].filter((place) => protectedPart(place) === undefined)).toEqual([]);
+});
+
 test("in a project the same names are source", () => {
   for (const place of ["bin/x", ".cargo/config.toml", ".gradle/gradle.properties", ".mvn/extensions.xml", "lib/x"])
     expect([place, protectedPart(place)]).toEqual([place, undefined]);

@@ -11,7 +11,7 @@ import { words } from "../text/words.ts";
 /** Folders and files that programs look for in a project. */
 const PROJECT_FOLDERS: readonly string[] = [
   // version control: hooks, filters and aliases of its configuration are programs; git~1 is the short name of .git on NTFS
-  ...words(".git git~1 .hg .sl .jj _darcs .husky"),
+  ...words(".git git~1 .hg .sl .jj _darcs .husky .githooks .git-hooks"),
   // agents, their settings, hooks and servers
   ...words(
     ".subcrew .agents .omp .pi .gen .claude .codex .gemini .opencode .kilo .kilocode .copilot .cursor .qwen .factory",
@@ -21,12 +21,15 @@ const PROJECT_FOLDERS: readonly string[] = [
   ),
   ...words(".goose .roo .kiro .augment .windsurf .openhands .deepagents .amp .continue .junie .trae"),
   // editors: tasks, launch commands, plugins
-  ...words(".vscode .idea .zed .fleet .nova .devcontainer"),
+  ...words(".vscode .idea .zed .fleet .nova .devcontainer .helix .theia .lapce .vs"),
 ];
 const PROJECT_FILES: readonly string[] = [
   ...words(
     ".gitmodules .mcp.json .roomodes opencode.json opencode.jsonc kilo.json kilo.jsonc .exrc .nvimrc .nvim.lua .gdbinit",
   ),
+  // programs that git starts with the next commit, through a hook of these tools
+  ...words(".pre-commit-config.yaml .overcommit.yml lefthook.yml lefthook.yaml lefthook.toml lefthook.json"),
+  ...words(".lefthook.yml .lefthook.yaml .lefthook.toml .lefthook.json lefthook-local.yml .lefthook-local.yml"),
   // shells and package managers load these on their own, and some entries are commands
   ...words(".envrc .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs"),
   // programs that the interactive shells and debuggers of languages run from the folder they are started in
@@ -34,7 +37,7 @@ const PROJECT_FILES: readonly string[] = [
     ".pdbrc .irbrc .pryrc .rdbgrc .rdbgrc.rb .byebugrc .rprofile .renviron .rdata .ghci .ocamlinit .iex.exs .erlang",
   ),
   ...words(".octaverc .perldb .gdbearlyinit .latexmkrc .gnuplot .radare2rc .rvmrc .autoenv .autoenv.zsh .shadowenv.d"),
-  ...words(".devcontainer.json .aider.conf.yml crush.json .crush.json"),
+  ...words(".devcontainer.json .aider.conf.yml .continuerc.json crush.json .crush.json"),
 ];
 
 /** Names that only programs in a home folder look for; they count at any depth, too. */
@@ -80,7 +83,7 @@ const ONLY_HOME_PLACES: readonly string[] = words(`
   .ant .mill .lein .clojure .pip .pydistutils.cfg .pypirc .condarc .conda .mambarc .pyenv .asdf .asdfrc .tool-versions .mise .rbenv
   .rvm .rvmrc .gemrc .bundle .nvm .nvmrc .volta .fnm .sdkman .jenv .goenv .deno .bun .bunfig.toml .yarn .pnpmrc .pnpm .composer
   .go .ghcup .cabal .stack .opam .elan .hex .mix .nuget .dotnet
-  .git-template .git_template .githooks .git-hooks .gitattributes .subversion .docker .kube .aws
+  .git-template .git_template .gitattributes .subversion .docker .kube .aws
   library/launchdaemons library/preferences library/services library/startupitems
   .crontab .forward .procmailrc .rhosts .shosts .k5login .hushlogin
 `);
