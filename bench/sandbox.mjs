@@ -42,7 +42,7 @@ function commandsIn(ws, kept) {
     writable: [ws],
     wish: "auto",
     sandbox,
-    network: false,
+    network: () => false,
     inFlight: new InFlight({ ...(kept && { state }) }),
     rootAt: (folder) => ({ root: folder, place: "", named: "", homes: [] }),
     allow: () => [],

@@ -1,6 +1,9 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
 import { Readable } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { collectOutput } from "./child-output.ts";
 
 const CHUNK = Buffer.alloc(65_536, "y");
@@ -50,6 +53,22 @@ describe("endless output does not hold up the process", () => {
     await output.drain(60_000);
     expect(looked).toBeGreaterThan(0);
     expect(looked).toBeLessThanOrEqual(262_144 + CHUNK.length);
+  });
+
+  test("an output that is forgotten is not looked at, not written and not waited for", async () => {
+    const file = join(tempFolder(), "out.txt");
+    let looked = 0;
+    const output = collectOutput({ file, onText: (text) => void (looked += text.length) });
+    const { stream } = endless(200);
+    output.read(stream);
+    while (output.file() === undefined) await nextTurn();
+    output.forget();
+    const [before, size] = [looked, statSync(file).size];
+    await output.drain(600_000);
+    await output.close();
+    expect({ looked, text: output.text(), news: output.news() }).toEqual({ looked: before, text: "", news: "" });
+    expect(statSync(file).size - size).toBeLessThan(2_000_000);
+    stream.destroy();
   });
 
   test("a long output arrives complete and in order", async () => {

@@ -1,6 +1,6 @@
-import { constants } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import { closeSync, constants, openSync, write } from "node:fs";
 import type { Readable } from "node:stream";
+import { promisify } from "node:util";
 import { endsInKey, withoutOpenKey } from "../../core/secrets/private-key.ts";
 import { REDACTED } from "../../core/secrets/redact.ts";
 import { awaitReadingTurn } from "./reading-turns.ts";
@@ -14,6 +14,8 @@ export type Output = Readonly<{
   close(): Promise<void>;
   /** The program was told to end: what it prints from now on is kept up to a bound, and thrown away after it. */
   expectEnd(): void;
+  /** The result of the program will not be used: drops the text, and what is not in the file yet. */
+  forget(): void;
   /** The tail, starting at a whole character. */
   text(): string;
   /** Output since the last call. */
@@ -32,6 +34,8 @@ const FILE_BYTES = 100_000_000;
 const WAITING_BYTES = 1_000_000;
 /** How often a full pipe of a program that was told to end is read. */
 const ENDING_READ_MS = 200;
+/** The same for one whose output is forgotten. */
+const FORGOTTEN_READ_MS = 500;
 /** Taking secrets out of this much is one step; a signal waits for one step at most. */
 const PIECE_BYTES = 8_192;
 
@@ -55,6 +59,7 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
   let allEnded = (): void => {};
   /** Bytes that are still kept. */
   let left = Number.POSITIVE_INFINITY;
+  let forgotten = false;
   const whenWritten = (go: () => void): void => {
     if (!file || file.waiting() <= WAITING_BYTES) return go();
     file.settled().then(go, go);
@@ -102,7 +107,7 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
           if (over) return end();
           // Once it was told to end, a program that prints without end waits for its full pipe: it must not take the
           // processor time that ending it needs.
-          if (left <= 0) setTimeout(() => stream.resume(), ENDING_READ_MS).unref();
+          if (left <= 0) setTimeout(() => stream.resume(), forgotten ? FORGOTTEN_READ_MS : ENDING_READ_MS).unref();
           else whenWritten(() => awaitReadingTurn(() => stream.resume()));
         };
         /** Node resumes the streams of a program that has exited, so that more can come before the last chunk is done. */
@@ -128,7 +133,7 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
     },
     drain: (ms) =>
       new Promise((resolve) => {
-        if (open.size === 0) return resolve();
+        if (open.size === 0 || forgotten) return resolve();
         // Timers fire before reads: after a long pause the pipes must be read once more.
         const timer = setTimeout(() => setImmediate(resolve), ms);
         allEnded = () => {
@@ -139,6 +144,17 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
     close: async () => file?.close(),
     expectEnd: () => {
       left = Math.min(left, KEPT_BYTES);
+    },
+    forget: () => {
+      if (forgotten) return;
+      forgotten = true;
+      left = 0;
+      file?.abandon();
+      cut += keptBytes;
+      keptBytes = 0;
+      kept.length = 0;
+      fresh.length = 0;
+      freshBytes = 0;
     },
     text: () => {
       const text = wholeCharacters(Buffer.concat(kept), cut > 0);
@@ -162,6 +178,8 @@ function wholeCharacters(bytes: Buffer, cut: boolean): string {
   return new TextDecoder().decode(bytes.subarray(start));
 }
 
+const writeTo = promisify(write);
+
 type Spill = Readonly<{
   begun(): boolean;
   /** Whether the file has reached its size limit. */
@@ -169,6 +187,8 @@ type Spill = Readonly<{
   write(chunk: Buffer): void;
   waiting(): number;
   settled(): Promise<void>;
+  /** Drops what is not written yet, and what comes. */
+  abandon(): void;
   close(): Promise<void>;
 }>;
 
@@ -182,13 +202,16 @@ function redactedSpill(path: string, redact: (text: string) => string): Spill {
       if (!file.full()) file.write(Buffer.from(stream.take(chunk)));
     },
     close: async () => {
-      if (file.begun()) file.write(Buffer.from(stream.rest()));
+      if (file.begun() && !file.full()) file.write(Buffer.from(stream.rest()));
       await file.close();
     },
   };
 }
 
-/** A file that is created at the first write. Write errors lose output but have no other effect. */
+/**
+ * A file that is created at the first write. What comes during a write is written together: each write costs more than its
+ * bytes. Write errors lose output but have no other effect.
+ */
 function spillFile(path: string): Spill {
   const flags =
     constants.O_WRONLY |
@@ -196,31 +219,51 @@ function spillFile(path: string): Spill {
     constants.O_TRUNC |
     (constants.O_NOFOLLOW ?? 0) |
     (constants.O_NONBLOCK ?? 0);
-  let handle: Promise<FileHandle | undefined> | undefined;
-  let last: Promise<void> = Promise.resolve();
+  let descriptor: number | undefined;
+  let begun = false;
+  let writing: Promise<void> | undefined;
+  let chunks: Buffer[] = [];
   let waiting = 0;
   let written = 0;
+  const begin = (): void => {
+    begun = true;
+    try {
+      descriptor = openSync(path, flags, 0o600);
+    } catch {
+      // lost
+    }
+  };
+  const writeAll = async (): Promise<void> => {
+    while (chunks.length > 0) {
+      const all = Buffer.concat(chunks);
+      chunks = [];
+      if (descriptor !== undefined) await writeTo(descriptor, all).catch(() => {});
+      waiting -= all.length;
+    }
+    writing = undefined;
+  };
   return {
-    begun: () => handle !== undefined,
+    begun: () => begun,
     full: () => written >= FILE_BYTES,
     write: (chunk) => {
-      handle ??= open(path, flags, 0o600).catch(() => undefined);
+      if (!begun) begin();
       if (written >= FILE_BYTES) return;
       written += chunk.length;
       waiting += chunk.length;
-      const opened = handle;
-      last = last
-        .then(async () => void (await (await opened)?.write(chunk)))
-        .catch(() => {})
-        .finally(() => {
-          waiting -= chunk.length;
-        });
+      chunks.push(chunk);
+      writing ??= writeAll();
     },
     waiting: () => waiting,
-    settled: () => last,
+    settled: async () => writing,
+    abandon: () => {
+      waiting -= chunks.reduce((sum, { length }) => sum + length, 0);
+      chunks = [];
+      written = FILE_BYTES;
+    },
     close: async () => {
-      await last;
-      await (await handle)?.close().catch(() => {});
+      await writing;
+      if (descriptor !== undefined) closeSync(descriptor); // at once: thirty of them would wait for threads
+      descriptor = undefined;
     },
   };
 }

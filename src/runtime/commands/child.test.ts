@@ -184,6 +184,29 @@ function childrenOf(parent: number): string[] {
     });
 }
 
+test.runIf(process.platform === "linux")(
+  "programs side by side share one watchdog, and the next one gets another",
+  async () => {
+    const before = new Set(childrenOf(process.pid));
+    const dogs = (): string[] =>
+      childrenOf(process.pid).filter(
+        (each) =>
+          !before.has(each) && readFileSync(`/proc/${each.split(" ")[0]}/cmdline`, "utf8").includes("subcrew-watchdog"),
+      );
+    const many = Array.from({ length: 5 }, () => startChild(line("echo ready; sleep 1000")));
+    await expect.poll(() => many.every(({ output }) => output.text().includes("ready")), patient).toBe(true);
+    const [first, ...more] = dogs();
+    await many[0]?.kill();
+    expect([more, dogs()]).toEqual([[], [first]]);
+    await Promise.all(many.map((each) => each.kill()));
+    expect(dogs()).toEqual([]);
+    const next = startChild(line("sleep 1000"));
+    expect([dogs().length, dogs()[0] === first]).toEqual([1, false]);
+    await next.kill();
+    expect(dogs()).toEqual([]);
+  },
+);
+
 test("PROC-02: a stopped program is dead within five seconds, even when this process is busy", async () => {
   const folder = tempFolder();
   const spec = line("trap '' TERM INT HUP; setsid sleep 1000 & echo ready; while :; do sleep 0.1; done");

@@ -8,9 +8,19 @@ import { reasonOf } from "../async/cancel.ts";
 import { onAbort } from "../async/on-abort.ts";
 import { collectOutput, type Output } from "./child-output.ts";
 import { inheritedDescriptors, without } from "./inherited-descriptors.ts";
-import { bearersOf, deprioritize, descendantsOf, endBearers, signalAll, signalGroup } from "./process-tree.ts";
+import {
+  bearersOf,
+  deprioritize,
+  descendantsOf,
+  endBearers,
+  endFirst,
+  firstBelow,
+  type FirstProcess,
+  signalAll,
+  signalGroup,
+} from "./process-tree.ts";
 import { awaitReadingTurn } from "./reading-turns.ts";
-import { watchdogFor } from "./watchdog.ts";
+import { type AfterKill, watchdogFor } from "./watchdog.ts";
 
 /** A program to start: by its absolute path, with exactly this environment. */
 export type ChildSpec = Readonly<{
@@ -22,8 +32,7 @@ export type ChildSpec = Readonly<{
   marker: string;
   /** The program is a sandbox: when it exits, every process in it has ended. */
   boxed?: true;
-  /** A program to run after this process was killed, once all started processes have ended. */
-  ifKilled?: readonly string[];
+  ifKilled?: AfterKill;
   /** The text for its standard input; empty by default. */
   input?: string;
   /** The file for a long output, and the function that removes secrets from it. */
@@ -71,7 +80,7 @@ export function startChild(spec: ChildSpec): Child {
   const output = collectOutput({
     ...defined({ file: spec.outputFile, redact: spec.redact, onText: spec.onText }),
   });
-  const watchdog = watchdogFor(spec.marker, spec.ifKilled);
+  const watchdog = watchdogFor(spec);
   const child = launch(spec);
   if ("problem" in child) {
     return {
@@ -95,9 +104,9 @@ export function startChild(spec: ChildSpec): Child {
       resolve({ ...(code !== null && { code }), ...(signal !== null && { signal }) }),
     );
   });
-  let killing: Promise<void> | undefined;
+  let killing: Readonly<{ over: Promise<void>; first: FirstProcess | undefined }> | undefined;
   const ended = exited.then(async (exit) => {
-    if (child.pid !== undefined && !("problem" in exit)) await sweep(child.pid, spec, exit);
+    if (child.pid !== undefined && !("problem" in exit)) await sweep(child.pid, spec, { exit, first: killing?.first });
     await output.drain(DRAIN_MS);
     child.stdout?.destroy();
     child.stderr?.destroy();
@@ -112,8 +121,13 @@ export function startChild(spec: ChildSpec): Child {
     kill: (graceMs = GRACE_MS) => {
       output.expectEnd();
       if (graceMs <= GRACE_MS) watchdog.hurry();
-      if (graceMs === 0) return kill(child, spec, { exited, ended, graceMs });
-      return (killing ??= kill(child, spec, { exited, ended, graceMs }));
+      const start = (): NonNullable<typeof killing> => {
+        const first = spec.boxed && child.pid !== undefined ? firstBelow(child.pid) : undefined;
+        return { first, over: kill(child, spec, { exited, ended, graceMs }) };
+      };
+      if (graceMs === 0) return start().over;
+      killing ??= start();
+      return killing.over;
     },
     ...((spec.piped || spec.talks) && pipesOf(child, spec)),
   };
@@ -122,17 +136,25 @@ export function startChild(spec: ChildSpec): Child {
 /** Why a program was stopped. */
 export type EarlyEnd = Readonly<{ by: "timeout" }> | Readonly<{ by: "cancelled"; reason: string }>;
 
-/** Waits for a program with a timeout, then stops it. */
+/** Waits for a program with a timeout, then stops it. `forgets`: its output does not matter once it is cancelled. */
 export async function within(
   child: Child,
-  { timeoutMs, signal, graceMs }: { timeoutMs: number; signal: AbortSignal; graceMs?: number },
+  {
+    timeoutMs,
+    signal,
+    graceMs,
+    forgets = false,
+  }: { timeoutMs: number; signal: AbortSignal; graceMs?: number; forgets?: boolean },
 ): Promise<{ exit: Exit; cut?: EarlyEnd }> {
   let cut: EarlyEnd | undefined;
   const stop = (why: EarlyEnd) => (): void => {
     cut ??= why;
     child.kill(graceMs).catch(() => {});
   };
-  const abort = (): void => stop({ by: "cancelled", reason: reasonOf(signal) })();
+  const abort = (): void => {
+    if (forgets && cut === undefined) child.output.forget();
+    stop({ by: "cancelled", reason: reasonOf(signal) })();
+  };
   const clear = startTimer(stop({ by: "timeout" }), timeoutMs);
   if (signal.aborted) abort();
   const release = onAbort(signal, abort);
@@ -176,10 +198,16 @@ function hand({ stdio }: ChildProcess, descriptor: number, text: string | Uint8A
 }
 
 /** Kills the rest of a process group whose leader has ended, and marked processes outside of the group. */
-async function sweep(pid: number, { marker, boxed }: ChildSpec, { signal }: Exit): Promise<void> {
+async function sweep(
+  pid: number,
+  { marker, boxed }: ChildSpec,
+  { exit, first }: Readonly<{ exit: Exit; first: FirstProcess | undefined }>,
+): Promise<void> {
   signalGroup(pid, "SIGKILL");
-  // A sandbox that is killed while it begins may leave its first process behind.
-  if (!boxed || signal !== undefined) await endBearers(marker);
+  // A sandbox that ends by itself has no process left. When it is killed, its first process ends a moment later, after all others.
+  if (boxed && exit.signal === undefined) return;
+  if (boxed && first !== undefined) await endFirst(first);
+  else await endBearers(marker);
 }
 
 /** Pipes are missing if the program could not start because all descriptors were in use. */
@@ -229,7 +257,12 @@ async function kill(
   });
   // The sandbox itself gets no SIGTERM: it would kill everything in it at once.
   if (!boxed) signalGroup(pid, "SIGTERM");
+  let over = false;
+  void exited.then(() => {
+    over = true;
+  });
   const ask = async (): Promise<void> => {
+    if (over && boxed) return;
     // A process cannot leave its sandbox, so the descendants of the sandbox are all of them.
     const below = boxed ? descendantsOf(pid) : undefined;
     const members = below ?? (await bearersOf(marker));

@@ -1,5 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readRegularText } from "../disk/regular-file.ts";
 import type { Rule } from "../../core/rules/rule.ts";
@@ -65,8 +64,8 @@ export async function readCommandRecord(file: string): Promise<CommandRecord | u
 
 const LISTS = ["roots", "allow", "existing", "links", "watched"] as const;
 
-/** Asynchronous, because thirty commands that end together would wait for the disk one after the other. */
-export const removeCommandRecord = (file: string): Promise<void> => rm(file, { force: true });
+/** At once: on a busy machine each call in a thread waits for that thread's turn, and nothing is synced here. */
+export const removeCommandRecord = (file: string): void => rmSync(file, { force: true });
 
 /** The records in a folder. Asked before each command, so without waiting. */
 export function recordFiles(folder: string): string[] {

@@ -97,9 +97,10 @@ export function createShellCommands(setting: ShellSetting): ShellHost {
       if (signal.aborted) return { ended: "cancelled", text: "", cutBytes: 0 };
       const network = granted || setting.network();
       const child = await launch(command, { report, network, ...defined({ input }) });
-      const { cut } = await within(child, { timeoutMs, signal });
+      const { cut } = await within(child, { timeoutMs, signal, forgets: true });
       const result = resultOf(child, await child.over, cut);
-      if (network || !sandboxed || result.code === 0 || !missedNetwork(result.text)) return result;
+      if (network || !sandboxed || cut?.by === "cancelled" || result.code === 0 || !missedNetwork(result.text))
+        return result;
       starved.add(command);
       return { ...result, missedNetwork: true };
     },
@@ -212,7 +213,9 @@ async function specFor(
       env: { SUBCREW_RUN: id },
       boxed: true,
       ...(record !== undefined &&
-        setting.finisher !== undefined && { ifKilled: [process.execPath, setting.finisher, record] }),
+        setting.finisher !== undefined && {
+          ifKilled: { program: [process.execPath, setting.finisher], record },
+        }),
     },
     release: guarded.end,
     began: guarded.began,

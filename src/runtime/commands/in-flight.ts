@@ -131,7 +131,7 @@ export class InFlight {
       if (own.has(file) || (await livingClaim(file)) !== undefined) continue;
       const record = await readCommandRecord(file);
       if (record) aside.push(...(record.done ?? (await finishQuarantine(record))));
-      await removeCommandRecord(file);
+      removeCommandRecord(file);
     }
     return aside;
   }
@@ -142,7 +142,7 @@ export class InFlight {
     } finally {
       this.#running.delete(running);
       if (this.#running.size === 0) this.#unwatch();
-      if (running.file !== undefined) await removeCommandRecord(running.file);
+      if (running.file !== undefined) removeCommandRecord(running.file);
     }
     return running.aside;
   }
