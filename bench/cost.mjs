@@ -37,6 +37,7 @@ if (only.some((name) => !Object.hasOwn(parts, name)) || !(rounds > 0)) {
   process.exit(2);
 }
 
+process.removeAllListeners("warning"); // LangGraph's signals have many listeners
 const began = performance.now();
 const machine = { node: process.version, cpu: cpus()[0]?.model ?? "unknown", cores: cpus().length };
 /** @type {Record<string, any>} */

@@ -15,13 +15,15 @@ const work =
           .filter((line) => line !== "")
           .map((line) => JSON.parse(line));
 
-await new Promise((resolve) => setTimeout(resolve, 50)); // what the start of the process still does
-globalThis.gc?.();
-const before = process.memoryUsage.rss();
 const delay = monitorEventLoopDelay({ resolution: 5 });
+delay.enable();
+await new Promise((resolve) => setTimeout(resolve, 50)); // what the start of the process still does, and the first tick of the monitor
+globalThis.gc?.();
+await new Promise((resolve) => setTimeout(resolve, 20));
+delay.reset();
+const before = process.memoryUsage.rss();
 const used = process.cpuUsage();
 const began = performance.now();
-delay.enable();
 const kept = await work();
 await new Promise((resolve) => setTimeout(resolve, 10)); // a delay is seen when it is over
 delay.disable();
