@@ -100,8 +100,9 @@ function keyOf({
   const allowed = [...tools.keys()].filter((tool) => permit(rights, tool).allowed).toSorted();
   const { inputs, acceptSchema, acceptCommand } = call.task;
   return sha256(
+    // The fields always come in this order; what a caller wrote in another order is another key, and its work is done again.
     definitionText(agent) +
-      stableText({
+      JSON.stringify({
         allowed,
         model: model.ref,
         completion,
