@@ -1,6 +1,6 @@
 import { pathsAbove } from "../plan/graph.ts";
 import { defined } from "../text/defined.ts";
-import type { NodeView, State } from "./state.ts";
+import { type NodeView, nodesUnderWay, type State } from "./state.ts";
 
 /** The status of a run as seen by other processes. */
 export type RunStatus =
@@ -34,15 +34,16 @@ export function isParked(state: State): boolean {
 
 /** True when everything that is under way waits: for an answer of a person, or because it is parked or paused. */
 export function isWaiting(state: State): boolean {
+  if (!nodesUnderWay(state).some(waits)) return false;
   const leaves = workingLeaves(state);
-  return (
-    leaves.length > 0 && leaves.every(({ parked, paused, question }) => (parked ?? paused ?? question) !== undefined)
-  );
+  return leaves.length > 0 && leaves.every(waits);
 }
+
+const waits = ({ parked, paused, question }: NodeView): boolean => (parked ?? paused ?? question) !== undefined;
 
 /** The tasks and gates that are under way, without those that only wait for their helpers. */
 function workingLeaves(state: State): NodeView[] {
-  const open = [...state.nodes.values()].filter(({ kind, status }) => status === "running" && kind !== "loop");
+  const open = nodesUnderWay(state).filter(({ kind }) => kind !== "loop");
   const above = new Set(open.flatMap(({ path }) => pathsAbove(path)));
   return open.filter(({ path }) => !above.has(path));
 }

@@ -174,6 +174,7 @@ export function reduce(state: State, event: Event): State {
       if (state.status !== "running" && event.type === "node.started") reopen(state);
       // Events of the run itself do not belong to a node.
       if (event.path === "") break;
+      if (event.type === "node.started") begun(state).add(viewOf(state, event));
       if (CUTS_OFF.has(event.type)) cutOff(state, viewOf(state, event), event);
       foldNode(viewOf(state, event), event);
   }
@@ -282,8 +283,25 @@ function viewOf(state: State, { path, at }: Event): NodeView {
     askedAt: undefined,
     answer: undefined,
   };
+  begun(state).add(view);
   state.nodes.set(path, view);
   return view;
+}
+
+/** The nodes of a state that began, of which some have ended: they are dropped by who looks at them. */
+const begunNodes = new WeakMap<State, Set<NodeView>>();
+
+function begun(state: State): Set<NodeView> {
+  const known = begunNodes.get(state) ?? new Set(state.nodes.values());
+  begunNodes.set(state, known);
+  return known;
+}
+
+/** The nodes that are under way. It is asked after each event, so it does not look through those that have ended. */
+export function nodesUnderWay(state: State): NodeView[] {
+  const all = begun(state);
+  for (const view of all) if (view.status !== "running" || state.nodes.get(view.path) !== view) all.delete(view);
+  return [...all];
 }
 
 /** `build.2/review` is in round 2 of a loop, `lead.2/scout` in the second plan that a task delegates. */

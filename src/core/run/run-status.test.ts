@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import type { Event } from "./event.ts";
+import { isWaiting } from "./run-status.ts";
+import { emptyState, nodesUnderWay, reduce, type State } from "./state.ts";
+
+const RUN = "run_status000000";
+let seq = 0;
+const fold = (state: State, path: string, fact: object): State =>
+  reduce(state, { seq: ++seq, run: RUN, path, at: seq, ...fact } as Event);
+const start = (state: State, path: string): State =>
+  fold(state, path, { type: "node.started", attempt: 1, kind: "task", prompt: "x" });
+const end = (state: State, path: string, outcome: object = { status: "ok", output: "" }): State =>
+  fold(state, path, { type: "node.ended", outcome });
+
+test("the nodes under way are those that a look through all of them finds, also after retries, pauses and resumes", () => {
+  const state = emptyState(RUN);
+  const names = Array.from({ length: 30 }, (_, n) => `t${n}`);
+  let random = 7;
+  for (let step = 0; step < 600; step += 1) {
+    random = (random * 48_271) % 2_147_483_647;
+    const path = names[random % names.length]!;
+    const what = random % 11;
+    if (what < 5) start(state, path);
+    else if (what < 8) end(state, path);
+    else if (what === 8) end(state, path, { status: "cancelled", reason: "stopped" });
+    else if (what === 9) fold(state, "", { type: "run.resumed", after: seq });
+    else fold(state, path, { type: "gate.opened", question: "?" });
+    const open = [...state.nodes.values()].filter(({ status }) => status === "running");
+    expect(new Set(nodesUnderWay(state))).toEqual(new Set(open));
+  }
+});
+
+test("a run waits while each task under way asks, and not while one of them works", () => {
+  const state = emptyState(RUN);
+  for (const path of ["a", "b"]) start(state, path);
+  fold(state, "a", { type: "gate.opened", question: "?" });
+  expect(isWaiting(state)).toBe(false);
+  fold(state, "b", { type: "gate.opened", question: "?" });
+  expect(isWaiting(state)).toBe(true);
+  start(state, "b/helper");
+  expect(isWaiting(state)).toBe(false);
+  end(state, "b/helper");
+  expect(isWaiting(state)).toBe(true);
+});
