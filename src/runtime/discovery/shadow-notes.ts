@@ -2,7 +2,10 @@ import type { Plan } from "../../core/plan/plan.ts";
 import type { Discovery } from "./discover.ts";
 
 /** Notes about agents of a plan where the project's definition replaces the user's or the bundled one. */
-export function shadowNotes({ nodes }: Plan, { shadowed }: Pick<Discovery, "shadowed">): string[] {
+export function shadowNotes(
+  { nodes }: Plan,
+  { shadowed, untrusted, agents }: Pick<Discovery, "shadowed" | "untrusted" | "agents">,
+): string[] {
   const used = new Set(Object.values(nodes).flatMap((node) => (node.kind === "task" ? [node.task.agent ?? ""] : [])));
   const notes = new Map<string, string>();
   for (const { found, by } of shadowed) {
@@ -10,6 +13,14 @@ export function shadowNotes({ nodes }: Plan, { shadowed }: Pick<Discovery, "shad
     if (!used.has(by.name) || theirs?.kind !== "project" || ours?.kind === "project" || notes.has(by.name)) continue;
     const whose = ours?.kind === "bundled" ? "the bundled one" : `that of ${found.file ?? "the user"}`;
     notes.set(by.name, `"${by.name}" is this project's own, from ${by.file ?? "its files"}, in place of ${whose}.`);
+  }
+  for (const { name, file = "its files", distrust = "project" } of untrusted) {
+    const instead = used.has(name) && !notes.has(name) ? agents.find((one) => one.name === name) : undefined;
+    if (!instead) continue;
+    const whose =
+      instead.agent.source?.kind === "bundled" ? "the bundled one" : `that of ${instead.file ?? "the user"}`;
+    const why = distrust === "changed" ? "changed since you trusted it" : "is not trusted";
+    notes.set(name, `"${name}" of this project (${file}) ${why}, so ${whose} is used. See it with \`subcrew trust\`.`);
   }
   return [...notes.values()];
 }
