@@ -3,11 +3,14 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { answer, team } from "./pictures-script.mjs";
 import { root } from "./step.mjs";
 
 /**
  * Makes the pictures of the documents from real runs: `node scripts/pictures.mjs`, after a build. The command runs on a
- * terminal of its own (`script` of util-linux), and what is on that terminal afterwards is drawn.
+ * terminal of its own (tmux), and what is on that terminal is drawn. It asks a model provider on this machine, which plays
+ * pictures-script.mjs.
  */
 const COLUMNS = 120;
 const COLORS = ["#6e7681", "#ff7b72", "#7ee787", "#e3b341", "#79c0ff", "#d2a8ff", "#76e3ea", "#f0f6fc"];
@@ -15,13 +18,8 @@ const COLORS = ["#6e7681", "#ff7b72", "#7ee787", "#e3b341", "#79c0ff", "#d2a8ff"
 /** @type {Record<string, string>} */
 const project = {
   "src/login.ts": "export function checkPassword(given: string): boolean {\n  return given !== '';\n}\n",
-  "src/prices.ts": "import { checkPassword } from './login.ts';\n\nexport const discount = 0.2;\nvoid checkPassword;\n",
+  "src/prices.ts": "import { checkPassword } from './login.ts';\n\nexport const discount = 0.1;\nvoid checkPassword;\n",
   "README.md": "# Shop\n\nSells books.\n",
-};
-
-/** @type {Record<string, string>} */
-const pictures = {
-  terminal: 'subcrew parallel where@explore="Where is discount defined?" who@explore="Who uses checkPassword?"',
 };
 
 const folder = mkdtempSync(join(tmpdir(), "subcrew-pictures-"));
@@ -31,24 +29,73 @@ try {
     writeFileSync(join(folder, "shop", name), text);
   }
   mkdirSync(join(root, "docs", "pictures"), { recursive: true });
-  for (const [name, line] of Object.entries(pictures))
-    writeFileSync(join(root, "docs", "pictures", `${name}.svg`), await picture(line));
+  await screens();
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** @param {string} line */
-async function picture(line) {
-  const command = line.replace(/^subcrew/, `"${process.execPath}" "${join(root, "dist", "cli", "main.js")}"`);
-  const said = execFileSync("script", ["-qec", `stty cols ${COLUMNS} rows 50; ${command}`, "/dev/null"], {
-    cwd: join(folder, "shop"),
-    encoding: "utf8",
-    env: { PATH: process.env["PATH"], HOME: folder, TERM: "xterm-256color", LANG: "C.UTF-8", COLUMNS: String(COLUMNS) },
-  });
+/** @param {string} text */
+async function drawn(text) {
   const { default: headless } = await import("@xterm/headless");
   const terminal = new headless.Terminal({ cols: COLUMNS, rows: 50, allowProposedApi: true });
-  await new Promise((resolve) => terminal.write(`\x1b[1m$ ${line}\x1b[0m\r\n${said}`, () => resolve(undefined)));
+  await new Promise((resolve) => terminal.write(text, () => resolve(undefined)));
   return svg(terminal.buffer.active);
+}
+
+/** The chat, and the screen of a team of twelve tasks with an open question. */
+async function screens() {
+  const { startProviderServer } = await import("../dist/testing/provider-server.js");
+  const server = await startProviderServer(({ body }) => answer(body));
+  writeFileSync(join(folder, "shop", "team.json"), JSON.stringify(team));
+  const main = `"${process.execPath}" "${join(root, "dist", "cli", "main.js")}"`;
+  /** @param {readonly string[]} args */
+  const tmux = (...args) =>
+    execFileSync("tmux", ["-L", `pictures-${process.pid}`, "-f", "/dev/null", ...args], {
+      cwd: join(folder, "shop"),
+      encoding: "utf8",
+      env: { PATH: process.env["PATH"], HOME: folder, LANG: "C.UTF-8", ...server.env },
+    });
+  /** @param {RegExp} text */
+  const until = async (text) => {
+    for (let at = 0; at < 600; at++, await sleep(100)) if (text.test(tmux("capture-pane", "-p", "-t", "s"))) return;
+    throw new Error(`the screen never showed ${text}:\n${tmux("capture-pane", "-p", "-t", "s")}`);
+  };
+  /** @param {string} words @param {number} rows @param {string} name @param {() => Promise<void>} act */
+  const screen = async (words, rows, name, act) => {
+    tmux("new-session", "-d", "-s", "s", "-x", String(COLUMNS), "-y", String(rows), `${main} ${words}`);
+    try {
+      await act();
+      const said = tmux("capture-pane", "-e", "-p", "-t", "s").trimEnd().replaceAll("\n", "\r\n");
+      writeFileSync(join(root, "docs", "pictures", `${name}.svg`), await drawn(said));
+    } finally {
+      tmux("kill-session", "-t", "s");
+    }
+  };
+  const model = "--model anthropic/claude-sonnet-5";
+  try {
+    await screen(`chat ${model}`, 34, "chat", async () => {
+      await until(/exits/);
+      tmux("send-keys", "-t", "s", "Give regular customers 20 % off, in the code and in the README", "Enter");
+      await until(/Allow this call/);
+      tmux("send-keys", "-t", "s", "y", "Enter");
+      await until(/Allow this call[^]*README|README[^]*Allow this call/);
+    });
+    tmux("new-session", "-d", "-s", "bg", `${main} team --input team.json ${model} --concurrency 6 --bg; sleep 600`);
+    await untilStarted(tmux);
+    await screen("watch", 30, "watch", async () => {
+      await until(/NEEDS YOU[^]*FAILED[^]*WORKING[^]*WAITING[^]*DONE/);
+      await sleep(3_000);
+    });
+  } finally {
+    tmux("kill-server");
+    await server.close();
+  }
+}
+
+/** Waits until the team was started. @param {(...args: string[]) => string} tmux */
+async function untilStarted(tmux) {
+  for (let at = 0; at < 600; at++, await sleep(100))
+    if (/run_\w{12}/.test(tmux("capture-pane", "-p", "-t", "bg"))) return;
 }
 
 /** @param {import("@xterm/headless").IBuffer} buffer */
@@ -58,8 +105,8 @@ function svg(buffer) {
   const height = rows.length * 18 + 24;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${COLUMNS * 8.43 + 24} ${height}" role="img" aria-label="subcrew on a terminal">
 <rect width="100%" height="100%" rx="8" fill="#0d1117"/>
-<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,monospace" font-size="14" fill="#e6edf3" style="white-space:pre">
-${rows.map(({ spans }, y) => `<text x="12" y="${y * 18 + 26}">${spans}</text>`).join("\n")}
+<g font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,monospace" font-size="14" fill="#e6edf3" xml:space="preserve">
+${rows.map(({ spans }, y) => `<text y="${y * 18 + 26}">${spans}</text>`).join("\n")}
 </g>
 </svg>
 `;
@@ -72,8 +119,14 @@ ${rows.map(({ spans }, y) => `<text x="12" y="${y * 18 + 26}">${spans}</text>`).
 function row(buffer, y) {
   const line = buffer.getLine(y);
   let [spans, text, style, open] = ["", "", "", ""];
+  let from = 0;
   const close = () => {
-    if (open !== "") spans += style === "" ? escaped(open) : `<tspan ${style}>${escaped(open)}</tspan>`;
+    // Every piece has its own place: fonts differ in width, and blanks may be collapsed.
+    const text = open.trimEnd();
+    if (text !== "") {
+      const x = 12 + (from + text.length - text.trimStart().length) * 8.43;
+      spans += `<tspan x="${x.toFixed(1)}"${style === "" ? "" : ` ${style}`}>${escaped(text.trimStart())}</tspan>`;
+    }
     open = "";
   };
   for (let x = 0; line && x < line.length; x++) {
@@ -87,12 +140,13 @@ function row(buffer, y) {
     ]
       .filter(Boolean)
       .join(" ");
-    if (next !== style) close();
+    // Two blanks begin another piece, so that columns stand below each other.
+    if (next !== style || (open.endsWith("  ") && cell.getChars().trim() !== "")) close();
+    if (open === "") from = x;
     style = next;
     open += cell.getChars() || " ";
     text += cell.getChars();
   }
-  open = style === "" ? open.trimEnd() : open;
   close();
   return { spans, text };
 }

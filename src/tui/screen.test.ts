@@ -69,6 +69,24 @@ test("printed lines go above the rows, also beyond the height of the terminal", 
   expect(await cursor()).toEqual({ row: 9, column: 3 });
 });
 
+test("printed lines are broken between words, below the text after a gap; a long word stays whole", async () => {
+  const { screen, lines } = virtual(20, 12);
+  screen.frame({
+    print: ["one two three four five", "/cmd  what the command does", `\u001b[31m${"x".repeat(24)}\u001b[39m end`],
+    rows: [">"],
+  });
+  expect(await lines()).toEqual([
+    "one two three four",
+    "five",
+    "/cmd  what the",
+    "      command does",
+    "x".repeat(20),
+    "xxxx",
+    "end",
+    ">",
+  ]);
+});
+
 test("rows that are gone are erased", async () => {
   const { screen, lines } = virtual();
   screen.draw(["one", "two", "three"]);

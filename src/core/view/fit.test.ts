@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fit, pad, widthOf } from "./fit.ts";
+import { fit, lastRow, pad, widthOf, wordRows } from "./fit.ts";
 
 test.each([
   ["short", 10, "short"],
@@ -18,4 +18,11 @@ test.each([
 test("padding counts columns, not characters", () => {
   expect(pad("日本", 6)).toBe("日本  ");
   expect(pad("too long", 3)).toBe("too long");
+});
+
+test("of a text that grows the row is shown where it grows", () => {
+  expect(lastRow("one two three", 20)).toBe("one two three");
+  expect(lastRow("one two three four five", 10)).toBe("five");
+  expect(lastRow(`${"word ".repeat(1_000)}end`, 12)).toMatch(/end$/);
+  expect(wordRows("日本語 テキスト ab", 9)).toEqual(["日本語", "テキスト", "ab"]);
 });

@@ -158,12 +158,12 @@ test.each([
 test("the keys of the selected row are shown at every size, and help and quit always are", () => {
   for (const columns of [40, 80, 200]) {
     const keys = draw(oneRun, viewOf(oneRun), columns)
-      .slice(columns < 120 ? -2 : -1)
+      .slice(columns < 160 ? -2 : -1)
       .join(" ");
     expect(keys).toMatch(/y allow {2}n deny/);
     expect(keys).toMatch(/\? help {2}q quit$/);
   }
-  const failed = draw(oneRun, viewOf(oneRun, { selected: "run_1/test" }), 120).at(-1);
+  const failed = draw(oneRun, viewOf(oneRun, { selected: "run_1/test" }), 160).at(-1);
   expect(failed).toContain("r retry");
   expect(failed).not.toContain("y allow");
   expect(failed).not.toContain("everywhere"); // one run belongs to one project
@@ -194,11 +194,27 @@ test("cancelling says what else ends, and needs a second key", () => {
   const { rows } = listedRows(oneRun, firstView);
   const asked = press(rows, viewOf(oneRun, { selected: "run_1/build" }), key("x"), 10);
   expect(asked.act).toBeUndefined();
-  expect(draw(oneRun, asked.view, 120).at(-1)).toBe(
+  expect(draw(oneRun, asked.view, 160).at(-1)).toBe(
     'Cancel "build"? Also 1 helper will end; skipped with it: notes, ask. [y] yes, any other key: no',
   );
   expect(press(rows, asked.view, key("y"), 10).act).toEqual({ do: "command", words: ["cancel", "run_1/build"] });
   expect(press(rows, asked.view, key("n"), 10).act).toBeUndefined();
+});
+
+test("a key that is pressed twice answers one question", () => {
+  const { rows } = listedRows(oneRun, firstView);
+  const once = press(rows, viewOf(oneRun), key("y"), 10);
+  expect(once.act).toMatchObject({ do: "answer" });
+  const shown = keepSelection(rows, once.view);
+  expect(press(rows, shown, key("y"), 10).act).toBeUndefined();
+  expect(press(rows, shown, key("down"), 10).view.selected).toBe(rows[shown.at]?.key);
+});
+
+test("a filter selects the first row that matches while it is typed", () => {
+  const typing = press(listedRows(oneRun, firstView).rows, viewOf(oneRun), key("/"), 10).view;
+  const filtered = [..."is:failed"].reduce((view, letter) => press([], view, key(letter), 10).view, typing);
+  const { rows } = listedRows(oneRun, filtered);
+  expect(selectedRow(rows, keepSelection(rows, filtered))?.group).toBe("failed");
 });
 
 test("no key acts on another row when the selected one is gone", () => {

@@ -58,7 +58,7 @@ export function listHeight(height: number, columns: number): number {
 
 const HEAD_ROWS = 2;
 /** In a narrow terminal the keys take two rows. */
-const keyRows = (columns: number): number => (columns < 120 ? 2 : 1);
+const keyRows = (columns: number): number => (columns < 160 ? 2 : 1);
 
 /** The screen: title and counts, the groups with their rows, what is hidden, and the keys of the selected row. */
 export function topFrame(
