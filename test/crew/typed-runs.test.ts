@@ -37,7 +37,8 @@ test("data has the type and the value that the schema of the task gives", async 
 });
 
 test("data has the type that the output schema of the agent gives, by its name", async () => {
-  const crew = createCrew({ ...answers({ from: 1, to: 4 }), agents: [counter, speaker] });
+  const both = answers({ from: 1, to: 4 }, { from: 1, to: 4 }); // the other agent also works
+  const crew = createCrew({ ...both, agents: [counter, speaker] });
   const run = crew.run({ agent: "counter", task: "Count." });
   expectTypeOf(run).toEqualTypeOf<Run<{ from: number; to: number; unit: string }>>();
   expectTypeOf(crew.run({ agent: "speaker", task: "Speak." })).toEqualTypeOf<Run>();
