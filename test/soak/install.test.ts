@@ -31,7 +31,7 @@ test("a clone is installed as README says", () => {
   at(clone, "npm", "run", "build");
   at(clone, "npm", "install", "--global", "--prefix", prefix, ".");
   expect(firstAnswer(prefix)).toContain("notes.txt:1");
-}, 900_000);
+}, 2_400_000);
 
 test("npm installs the packed tarball: the command on the path, and the library in a project", () => {
   const folder = tempFolder();
@@ -53,4 +53,4 @@ test("npm installs the packed tarball: the command on the path, and the library 
      console.log((await crew.run({ mode: "single", agent: "general", task: "x", model: "m" })).output);`,
   );
   expect(at(project, process.execPath, "main.js")).toBe("42\n");
-}, 600_000);
+}, 2_400_000);
