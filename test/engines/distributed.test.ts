@@ -9,6 +9,7 @@ import { type CallQueue, dbosQueue } from "../../src/engines/dbos/queue.ts";
 import { coordinate } from "../../src/engines/distributed.ts";
 import { PROTOCOL } from "../../src/engines/postgres/presence.ts";
 import { startWorker, type Worker } from "../../src/engines/worker.ts";
+import { deferred } from "../../src/runtime/async/deferred.ts";
 import { createMemoryStore } from "../../src/runtime/store/memory-store.ts";
 import { startPostgres, type TestServer } from "../support/postgres.ts";
 import { engineSuite } from "./suite.ts";
@@ -226,6 +227,38 @@ describe("takeovers of a call", () => {
     expect(kept).toContainEqual({ call: `${RUN}/a#1` });
     await newer.close();
   });
+
+  test("a coordinator that lost its run takes back neither the messages of a call nor the question of the one that has it", async () => {
+    const quiet = { kept: () => {}, lost: () => {} };
+    let performed = 0;
+    const perform: Perform = async (_, { signal, budget }) => {
+      performed += 1;
+      if (performed === 1) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+      await asked.promise;
+      await budget.count("maxTurns"); // a question to the run, and its answer
+      return { status: "ok", output: "done" };
+    };
+    const asked = deferred<void>();
+    const [old, next] = [engine(perform), engine(perform)];
+    const stop = new AbortController();
+    const journal = await old.journal(RUN, quiet);
+    const first = old.perform(call("mine"), { ...contextOf(), signal: stop.signal });
+    const question = old.answer(`${RUN}/gate`, stop.signal);
+    await expect.poll(() => performed, { timeout: 20_000 }).toBe(1);
+    await workerSide.database.query("update subcrew.runs set owner = 'dead' where run = $1", [RUN]);
+    const newer = await next.journal(RUN, quiet);
+    const second = next.perform(call("mine"), contextOf());
+    const answer = next.answer(`${RUN}/gate`, new AbortController().signal);
+    await expect.poll(() => performed, { timeout: 20_000 }).toBe(2);
+    stop.abort();
+    expect(await question).toBeUndefined();
+    asked.resolve();
+    expect(await second).toEqual({ status: "ok", output: "done" });
+    await first;
+    await expect.poll(() => next.give(`${RUN}/gate`, { approve: true, by: "x" }), { timeout: 20_000 }).toBe(true);
+    expect(await answer).toMatchObject({ approve: true });
+    await Promise.all([journal.close(), newer.close()]);
+  }, 60_000);
 
   test("a delay goes on where it was when another process takes the run over", async () => {
     const [one, other] = [

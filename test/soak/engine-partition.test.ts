@@ -141,8 +141,8 @@ test("two runs with workers on two hosts end exactly once while one host is cut 
   await Promise.all(workers.map(({ ready }) => ready));
   const [near, far] = ["run_partitionnear", "run_partitionfar0"];
   const coordinators = [
-    site.coordinate(near, fan(1, 120), { concurrency: 24 }, through(0)),
-    site.coordinate(far, fan(121, 240), { concurrency: 24 }, through(1)),
+    site.coordinate(near, fan(1, 60), { concurrency: 24 }, through(0)),
+    site.coordinate(far, fan(61, 200), { concurrency: 24 }, through(1)),
   ];
   const ended = async (): Promise<number> => {
     const [row] = await site.connection.database.query<{ n: number }>(
@@ -171,7 +171,7 @@ test("two runs with workers on two hosts end exactly once while one host is cut 
   const all = await Promise.all([near, far].map(async (run) => exactnessOf(await site.events(run), site.asked)));
   expect(all).toMatchObject(all.map(() => ({ ends: 1, status: "ok", twice: [], repeated: 0 })));
   const outputs = new Map(all.flatMap((one) => [...one.outputs]));
-  for (const task of ids(1, 240)) expect(outputs.get(`t${task}`), `task ${task}`).toBe(resultOf(task));
+  for (const task of ids(1, 200)) expect(outputs.get(`t${task}`), `task ${task}`).toBe(resultOf(task));
   const lines = site.lines();
   expect(new Set(lines).size).toBe(lines.length);
   const sum = (key: "takenOver" | "unrecorded"): number => all.reduce((total, one) => total + one[key], 0);

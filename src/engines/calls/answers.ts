@@ -17,10 +17,15 @@ export function engineAnswers(database: Database): Pick<Engine, "answer" | "give
     mine.then(forget, forget);
     return mine;
   };
+  const open = (key: string): Promise<unknown> =>
+    after(key, () =>
+      database.query("insert into subcrew.answers (key) values ($1) on conflict (key) do nothing", [key]),
+    );
   const read = async (key: string): Promise<Answer | undefined> => {
     const [row] = await database.query<{ answer: Answer | null }>("select answer from subcrew.answers where key = $1", [
       key,
     ]);
+    if (!row) await open(key); // a process that lost the run took its question back, and it is ours now
     return row?.answer ?? undefined;
   };
   return {
@@ -30,11 +35,8 @@ export function engineAnswers(database: Database): Pick<Engine, "answer" | "give
       const stop = database.bells.listen(CHANNEL, (payload) => {
         if (payload === undefined || payload === key) bell.abort();
       });
-      const opened = after(key, () =>
-        database.query("insert into subcrew.answers (key) values ($1) on conflict (key) do nothing", [key]),
-      );
       try {
-        await opened;
+        await open(key);
         while (!signal.aborted) {
           bell = new AbortController();
           const known = await read(key);

@@ -42,7 +42,7 @@ export type CallTable = Readonly<{
   /** The calls of a coordinator whose workers are gone or gave them back, and placed ones that no worker waits for. */
   lost(owner: string): Promise<readonly LostCall[]>;
   /** Deletes the messages of a call that was stopped: a later performer must not find them. */
-  forget(call: string): Promise<void>;
+  forget(at: CallEpoch): Promise<void>;
   /** Deletes the calls of a run that has ended. */
   forgetRun(run: string): Promise<void>;
 }>;
@@ -132,12 +132,13 @@ export function callTable(database: Database): CallTable {
       const rows = await database.query<{ call: string; epoch: string; how: LostCall["how"] }>(LOST, [owner]);
       return rows.map((row) => ({ ...row, epoch: Number(row.epoch) }));
     },
-    forget: async (call) => {
+    forget: async ({ call, epoch }) => {
+      // Not those of a later placement: a process that lost the run stops its calls, too.
       await database.query(
-        `with c as (select call from subcrew.calls where call = $1 and state <> 'done'),
+        `with c as (select call from subcrew.calls where call = $1 and epoch = $2 and state <> 'done'),
          f as (delete from subcrew.facts using c where facts.call = c.call)
          delete from subcrew.mail using c where mail.call = c.call`,
-        [call],
+        [call, epoch],
       );
     },
     forgetRun: async (run) => {

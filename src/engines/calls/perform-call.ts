@@ -75,7 +75,7 @@ export async function performCall(call: Call, given: PerformContext, parts: Call
     const ended = isPlaced === true ? await endOf(at, session, context, parts) : { outcome: isPlaced };
     if ("outcome" in ended) {
       await session.close();
-      if (context.signal.aborted) await table.forget(key);
+      if (context.signal.aborted) await table.forget(at);
       return ended.outcome;
     }
     const isPoison = ended.lost === "died" && (await table.barren(key, !session.hasProgress())) >= POISON;
