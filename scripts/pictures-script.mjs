@@ -44,7 +44,7 @@ const long = (/** @type {string} */ text) => slowly(`${text} `.repeat(40));
 
 /**
  * @param {Readonly<Record<string, any>>} body
- * @returns {import("../dist/testing/provider-turn.js").ProviderTurn}
+ * @returns {import("../src/testing/provider-turn.ts").ProviderTurn}
  */
 export function answer({ messages }) {
   const textOf = (/** @type {any} */ { content }) =>

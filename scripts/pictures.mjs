@@ -44,7 +44,8 @@ async function drawn(text) {
 
 /** The chat, and the screen of a team of twelve tasks with an open question. */
 async function screens() {
-  const { startProviderServer } = await import("../dist/testing/provider-server.js");
+  /** @type {typeof import("../src/doors/testing.ts")} */
+  const { startProviderServer } = await import(join(root, "dist", "lib", "testing.js"));
   const server = await startProviderServer(({ body }) => answer(body));
   writeFileSync(join(folder, "shop", "team.json"), JSON.stringify(team));
   const main = `"${process.execPath}" "${join(root, "dist", "cli", "main.js")}"`;

@@ -9,7 +9,7 @@ import { splitModelName } from "../core/vocabulary/model-name.ts";
 import type { ModelRegistry } from "../models/registry/registry.ts";
 import type { CrewOptions } from "./options.ts";
 
-/** What decides how a run begins, for its record: the model of tasks that name none, the addresses of providers, the sandbox, and whether the project is heard. */
+/** What decides how a run begins, for its record: the model of tasks that name none, the addresses of providers, the sandbox, and whether the project's settings and instructions are used. */
 export function settingsNow(
   models: ModelRegistry,
   { permissions }: CrewOptions,

@@ -79,7 +79,7 @@ function fileNamed(name: string, files: readonly FileHistory[], cwd: string): Fi
   const known = files.map(({ file }) => nameIn(cwd, file));
   throw new CrewError(
     "BAD_INPUT",
-    `The run did not change "${name}".`,
+    `The run did not change the file "${name}".`,
     known.length === 0
       ? "It changed no files that are recorded."
       : `Files that it changed: ${known.slice(0, MOST_NAMED).join(", ")}${known.length > MOST_NAMED ? ", ..." : ""}.`,

@@ -16,7 +16,7 @@ export type FacadeTask = Pick<Task, "agent" | "prompt"> &
 export type FinishedNode = Readonly<{
   id: string;
   outcome: ReadOutcome;
-  /** `run/path`, by which it can be found again. */
+  /** The id of the task, `run/path`, for later calls about it. */
   task: string;
 }>;
 

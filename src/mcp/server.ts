@@ -237,5 +237,5 @@ function failure(thrown: unknown, { sdk, onError }: Pick<SharedServer, "sdk" | "
       isError: true,
     };
   onError(thrown);
-  return { content: [{ type: "text", text: "Internal error of subcrew." }], isError: true };
+  return { content: [{ type: "text", text: "subcrew failed with an internal error. The error output of the server has the details." }], isError: true };
 }

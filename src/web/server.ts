@@ -139,7 +139,7 @@ export async function openWeb(crew: Crew, options: WebOptions): Promise<RunningS
       return sendJson(response, 403, {
         code: "REFUSED",
         message: "This link can only look.",
-        hint: "Open the link that `subcrew web` prints for yourself.",
+        hint: "Open the link with full access, which `subcrew web` printed in its terminal.",
       });
     const name = path.startsWith("api/") ? path.slice(4) : "";
     if (!Object.hasOwn(changes, name))

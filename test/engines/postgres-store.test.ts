@@ -87,9 +87,8 @@ describe("a database: many processes", () => {
     journal.append(fact(1));
     await journal.durable();
     const over = new AbortController();
-    const stuck = storeOf()
-      .follow(RUN, { until: async () => false, signal: over.signal })
-      [Symbol.asyncIterator]();
+    const followed = storeOf().follow(RUN, { until: async () => false, signal: over.signal });
+    const stuck = followed[Symbol.asyncIterator]();
     await stuck.next(); // and never again
     const lags: number[] = [];
     const watch = async (store: PostgresStore): Promise<number[]> => {

@@ -24,7 +24,7 @@ export const steps: ModeCommand = {
   input: async (words) => (words.length === 0 ? undefined : { mode: "chain", chain: await assignments(words) }),
   missing: new CrewError(
     "BAD_INPUT",
-    "No step was given.",
+    "The chain has no steps.",
     'Give at least one, as in `subcrew chain explore="..." explore="... {previous}"`, or --input.',
   ),
 };

@@ -8,7 +8,7 @@ export function printSetup(name: string): number {
   if (!setupNames.includes(name as SetupName))
     throw new CrewError(
       "BAD_INPUT",
-      `No setup instructions for "${name}".`,
+      `There are no setup instructions for a tool called "${name}".`,
       suggestion(name, setupNames, "Setup instructions exist for"),
     );
   process.stdout.write(setupText(name as SetupName, variablesToPass(process.env)));

@@ -59,7 +59,7 @@ export const inbox: CliCommand = {
         if (text === "")
           throw new CrewError(
             "BAD_INPUT",
-            "The answer is missing.",
+            "No answer text was given.",
             'Give it after the run, as in `subcrew inbox answer RUN "..."`.',
           );
         return { approve: true, text };

@@ -102,7 +102,7 @@ describe("a plan is refused with the node, the problem and the fix", () => {
     [
       "an id with a slash",
       { nodes: { "a/b": task() }, output: "a" },
-      ["PLAN_INVALID", '"nodes" of the plan holds the name "a/b", which is not allowed.', expect.any(String) as never],
+      ["PLAN_INVALID", '"nodes" of the plan has the key "a/b", which is not allowed.', expect.any(String) as never],
     ],
     [
       "an id that no object can hold",

@@ -22,7 +22,7 @@ export type Origin = NonNullable<RunParameters["origin"]>;
 /** The address of a provider when the run began; the digest covers address and key and is absent in older journals. */
 export type RecordedProvider = Readonly<{ address: string; digest?: string }>;
 
-/** Settings at the start of a run: default model, providers by name, the sandbox, and whether the project is heard. */
+/** Settings at the start of a run: default model, providers by name, the sandbox, and whether the project's settings and instructions are used. */
 export type RecordedSettings = Readonly<{
   model?: string;
   providers?: Readonly<Record<string, RecordedProvider>>;

@@ -73,7 +73,7 @@ function describe(issue: Issue, { schema, value, what }: Parsed): Said {
       return unionSaid(issue, { place, found, about });
     case "invalid_key":
       return {
-        message: `${placeOf(issue.path.slice(0, -1), what)} holds the name "${String(issue.path.at(-1))}", which is not allowed.`,
+        message: `${placeOf(issue.path.slice(0, -1), what)} has the key "${String(issue.path.at(-1))}", which is not allowed.`,
         hint: sentence(issue.issues[0]?.message ?? ""),
       };
     default:

@@ -167,7 +167,7 @@ const opaque = (inner: UnwrappedCommand): UnwrappedCommand =>
 /** The command after the options of a wrapper; none: the wrapper runs nothing. */
 function behind(name: string, grammar: Grammar, args: readonly ShellWord[]): UnwrappedCommand | undefined {
   const rest = afterOptions(grammar, args);
-  if (rest === undefined) return { problem: `an option of "${name}" is not known` };
+  if (rest === undefined) return { problem: `subcrew does not know an option of "${name}"` };
   const sets = grammar.sets ? setsOf(rest) : [];
   const words = rest.slice(sets.length + (grammar.before ?? 0));
   if (words.length === 0 && sets.length === 0)

@@ -14,7 +14,7 @@ export const delegationSpellings = {
 
 export type FacadeName = keyof typeof delegationSpellings;
 
-/** Every name of a set of delegation tools. */
+/** The names of all sets of delegation tools. */
 export const facadeNames = Object.keys(delegationSpellings) as readonly FacadeName[];
 
 /** The set of delegation tools that a spelling means; exact, since `Task` and `task` are two. */

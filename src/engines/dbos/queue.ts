@@ -37,7 +37,7 @@ export const versionName = (protocols: readonly number[]): string => `subcrew-pr
 const workflowId = ({ call, epoch, token }: Pick<PlacedCall, "call" | "epoch" | "token">): string =>
   `${call}:${epoch}:${token}`;
 
-/** The queues of DBOS, for a process that places calls. */
+/** The DBOS queues, for a process that sends calls to workers. */
 export function dbosQueue(url: string): CallQueue {
   let connected: Promise<Readonly<{ client: DBOSClient; pool: Pool }>> | undefined;
   const connect = async (): Promise<Readonly<{ client: DBOSClient; pool: Pool }>> => {

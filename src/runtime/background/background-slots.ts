@@ -41,7 +41,7 @@ async function others(store: RunStore, run: string): Promise<{ working: number; 
 }
 
 async function placeOf(store: RunStore, run: string): Promise<"working" | "starting" | undefined> {
-  // Checked first, so that a run that changes from starting to running meanwhile is counted once.
+  // "Starting" is checked before "working", so that a run that changes from one to the other meanwhile is still counted.
   if (await store.isAnnounced(run)) return "starting";
   if ((await store.last(run).catch(() => undefined))?.type === "run.ended") return undefined;
   return (await store.owner(run)) !== undefined && (await isRequested(store, run)) ? "working" : undefined;

@@ -210,7 +210,7 @@ let bySession: boolean | undefined;
 
 /** A property of the running kernel, so it is looked up once. */
 function sharesBySession(): boolean {
-  bySession ??= /^1/.test(textOf("/proc/sys/kernel/sched_autogroup_enabled"));
+  bySession ??= textOf("/proc/sys/kernel/sched_autogroup_enabled").startsWith("1");
   return bySession;
 }
 

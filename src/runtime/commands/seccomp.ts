@@ -147,7 +147,7 @@ const ENOSYS = 38;
 const EAFNOSUPPORT = 97;
 /** CLONE_NEWUSER */
 const NEW_USER = 0x10000000;
-/** Sockets of files, of IPv4 and IPv6, and those that tell the addresses of this machine; vsock and others reach the host. */
+/** The allowed socket families: Unix, IPv4, IPv6, netlink (for the addresses of this machine). Others, such as vsock, reach the host. */
 const FAMILIES = [1, 2, 10, 16];
 /** TIOCSTI and TIOCLINUX type into a terminal. */
 const TYPING = [0x5412, 0x541c];

@@ -21,7 +21,7 @@ export type Contests = Readonly<{
   run(id: string, context: NodeContext, work: (context: NodeContext) => Promise<Outcome>): Promise<Outcome>;
   /** Call it when a node has settled: a contender that never began releases its worktree. */
   settled(id: string, outcome: Outcome): void;
-  /** Call it when the plan has changed. */
+  /** Finds the contests of the plan anew; call it after each change of the plan. */
   changed(): void;
   /** Resolves when no worktree is in use. */
   over(): Promise<void>;

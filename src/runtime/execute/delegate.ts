@@ -216,7 +216,7 @@ function withDetached(
 
 const ENDED = "the task that asked for it has ended";
 
-/** Every node of a plan with an outcome. */
+/** The outcomes of the nodes that have ended, by id. */
 function outcomesOf({ nodes }: Plan, outcomeOf: (id: string) => Outcome | undefined): Record<string, Outcome> {
   return Object.fromEntries(
     Object.keys(nodes).flatMap((id) => {

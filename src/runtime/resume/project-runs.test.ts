@@ -89,7 +89,7 @@ test("a recorded run knows the tasks that have begun and those of its plan, and 
   const labelled = reduce(state, {
     ...{ seq: 5, run: id, path: "_ snow", at: clock, type: "node.started" },
     ...{ attempt: 1, kind: "task", label: "☃ snow" },
-  } as KeptEvent);
+  });
   expect(unknownTask(labelled, "☃ snwo").hint).toContain("☃ snow");
 });
 
@@ -98,7 +98,7 @@ test("a long journal is read to its end before the run is handed out, although r
   await record(store, idOf("a"), "/here");
   const journal = await store.open(idOf("a"), { kept: () => {}, lost: () => {} });
   for (let seq = 5; seq <= 100_000; seq += 1)
-    journal.append({ seq, run: idOf("a"), path: "", at: seq, type: "note", text: "x" } as KeptEvent);
+    journal.append({ seq, run: idOf("a"), path: "", at: seq, type: "note", text: "x" });
   await journal.close();
   expect((await readRecordedRun(store, idOf("a"))).state.seq).toBe(100_000);
 });

@@ -16,7 +16,7 @@ export type RunsBelow = Readonly<{
 export type LentBudget = Readonly<{
   /** `undefined`: it fits once others are settled; ask again. */
   answer(from: Readonly<{ path: string; below: string }>, request: BudgetRequest): Promise<BudgetReply | undefined>;
-  /** A run below has ended and used this: what it has not settled yet is counted. */
+  /** A child run has ended with this total usage; counts the part that was not yet settled in this run's budget. */
   ended(below: string, used: BudgetSpent): void;
   close(): void;
 }>;

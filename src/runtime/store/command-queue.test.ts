@@ -25,7 +25,7 @@ test("a run without commands makes no folder for them, and the first command rea
   const receipt = post(run, command, { waitMs: 60_000, signal: over.signal, ended: async () => undefined });
   await vi.waitFor(() => expect(got).toEqual([command]));
   await vi.waitFor(async () =>
-    expect(await Promise.race([receipt, undefined])).toEqual({ done: true, text: "paused" }),
+    expect(await Promise.race([receipt, Promise.resolve(undefined)])).toEqual({ done: true, text: "paused" }),
   );
   over.abort();
   await serving;

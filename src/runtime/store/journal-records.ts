@@ -36,7 +36,7 @@ export type JournalDamage = Readonly<{
   records: readonly [number, number | undefined];
 }>;
 
-/** Where in a journal its bytes begin, and what was read before them. */
+/** The last record before a piece of a journal, and the offset of the piece. */
 export type ReadBefore = Readonly<{ seq: number; epoch: number; offset?: number }>;
 
 /** Throws where something in the middle cannot be read: then nothing may be built on what can. */
