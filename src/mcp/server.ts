@@ -237,5 +237,10 @@ function failure(thrown: unknown, { sdk, onError }: Pick<SharedServer, "sdk" | "
       isError: true,
     };
   onError(thrown);
-  return { content: [{ type: "text", text: "subcrew failed with an internal error. The error output of the server has the details." }], isError: true };
+  return {
+    content: [
+      { type: "text", text: "subcrew failed with an internal error. The error output of the server has the details." },
+    ],
+    isError: true,
+  };
 }

@@ -684,14 +684,20 @@ export const deviations: readonly Deviation[] = [
     area: "task-fsm",
     name: "failed + resumed not allowed",
     why: "SPEC 001-30 and C22: logs of this system are only replayed; DESIGN, events: what is wrong in one is a warning",
-    ours: { reported: "Record 3 (TASK_RESUMED) is out of order, so the states after it may be wrong.", canTransition: false },
+    ours: {
+      reported: "Record 3 (TASK_RESUMED) is out of order, so the states after it may be wrong.",
+      canTransition: false,
+    },
   },
   {
     file: "001-pegasus",
     area: "task-fsm",
     name: "completed + failed not allowed",
     why: "SPEC 001-30 and C22: logs of this system are only replayed; DESIGN, events: what is wrong in one is a warning",
-    ours: { reported: "Record 3 (TASK_FAILED) is out of order, so the states after it may be wrong.", canTransition: false },
+    ours: {
+      reported: "Record 3 (TASK_FAILED) is out of order, so the states after it may be wrong.",
+      canTransition: false,
+    },
   },
   {
     file: "000-omp",

@@ -40,7 +40,11 @@ export function eventsOfPegasusLog(run: string, lines: readonly unknown[]): Kept
     if (isPegasusEvent(event)) {
       const next = nextState(state, event);
       if (next === undefined && !events.some(({ type }) => type === "warning"))
-        put("", { type: "warning", code: "LOG", text: `Record ${index + 1} (${event}) is out of order, so the states after it may be wrong.` });
+        put("", {
+          type: "warning",
+          code: "LOG",
+          text: `Record ${index + 1} (${event}) is out of order, so the states after it may be wrong.`,
+        });
       state = next ?? state;
     }
     switch (event) {
