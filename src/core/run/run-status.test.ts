@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Event } from "./event.ts";
 import { isWaiting } from "./run-status.ts";
-import { emptyState, nodesUnderWay, reduce, type State } from "./state.ts";
+import { emptyState, hasWaitingNode, nodesUnderWay, reduce, type State, waitsNow } from "./state.ts";
 
 const RUN = "run_status000000";
 let seq = 0;
@@ -27,6 +27,7 @@ test("the nodes under way are those that a look through all of them finds, also 
     else fold(state, path, { type: "gate.opened", question: "?" });
     const open = [...state.nodes.values()].filter(({ status }) => status === "running");
     expect(new Set(nodesUnderWay(state))).toEqual(new Set(open));
+    expect(hasWaitingNode(state)).toBe([...state.nodes.values()].some(waitsNow));
   }
 });
 

@@ -1,6 +1,6 @@
 import { pathsAbove } from "../plan/graph.ts";
 import { defined } from "../text/defined.ts";
-import { type NodeView, nodesUnderWay, type State } from "./state.ts";
+import { hasWaitingNode, type NodeView, nodesUnderWay, type State, waitsNow } from "./state.ts";
 
 /** The status of a run as seen by other processes. */
 export type RunStatus =
@@ -34,12 +34,10 @@ export function isParked(state: State): boolean {
 
 /** True when everything that is under way waits: for an answer of a person, or because it is parked or paused. */
 export function isWaiting(state: State): boolean {
-  if (!nodesUnderWay(state).some(waits)) return false;
+  if (!hasWaitingNode(state)) return false;
   const leaves = workingLeaves(state);
-  return leaves.length > 0 && leaves.every(waits);
+  return leaves.length > 0 && leaves.every(waitsNow);
 }
-
-const waits = ({ parked, paused, question }: NodeView): boolean => (parked ?? paused ?? question) !== undefined;
 
 /** The tasks and gates that are under way, without those that only wait for their helpers. */
 function workingLeaves(state: State): NodeView[] {

@@ -5,6 +5,7 @@ import { nodeAt } from "../plan/graph.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Permissions } from "../policy/permissions.ts";
 import { changedPlan } from "../schedule/change.ts";
+import { createMarkedNodes } from "../schedule/marked-nodes.ts";
 import { defined } from "../text/defined.ts";
 import { cutTurn, type OpenTurn } from "./cut-turn.ts";
 import type { Event, Origin, Parking, ParkRules, RunLimits, RecordedSettings } from "./event.ts";
@@ -174,7 +175,8 @@ export function reduce(state: State, event: Event): State {
       if (state.status !== "running" && event.type === "node.started") reopen(state);
       // Events of the run itself do not belong to a node.
       if (event.path === "") break;
-      if (event.type === "node.started") begun(state).add(viewOf(state, event));
+      if (event.type === "node.started") begunNodes.add(state, viewOf(state, event));
+      if (MAKES_WAIT.has(event.type)) waitingNodes.add(state, viewOf(state, event));
       if (CUTS_OFF.has(event.type)) cutOff(state, viewOf(state, event), event);
       foldNode(viewOf(state, event), event);
   }
@@ -283,26 +285,25 @@ function viewOf(state: State, { path, at }: Event): NodeView {
     askedAt: undefined,
     answer: undefined,
   };
-  begun(state).add(view);
+  begunNodes.add(state, view);
   state.nodes.set(path, view);
   return view;
 }
 
-/** The nodes of a state that began, of which some have ended: they are dropped by who looks at them. */
-const begunNodes = new WeakMap<State, Set<NodeView>>();
+const begunNodes = createMarkedNodes<NodeView>();
+const waitingNodes = createMarkedNodes<NodeView>();
+const MAKES_WAIT: ReadonlySet<Event["type"]> = new Set(["gate.opened", "node.parked", "node.paused"]);
+/** The nodes that are under way; those that have ended are not looked through again and again. */
+export const nodesUnderWay = (state: State): NodeView[] => [
+  ...begunNodes.still(state, ({ status }) => status === "running"),
+];
 
-function begun(state: State): Set<NodeView> {
-  const known = begunNodes.get(state) ?? new Set(state.nodes.values());
-  begunNodes.set(state, known);
-  return known;
-}
+/** True while a node waits for a person, or is parked or paused. It is asked after each event, so it looks at no others. */
+export const hasWaitingNode = (state: State): boolean => waitingNodes.still(state, waitsNow).size > 0;
 
-/** The nodes that are under way. It is asked after each event, so it does not look through those that have ended. */
-export function nodesUnderWay(state: State): NodeView[] {
-  const all = begun(state);
-  for (const view of all) if (view.status !== "running" || state.nodes.get(view.path) !== view) all.delete(view);
-  return [...all];
-}
+/** True for a node that waits for a person, or is parked or paused. */
+export const waitsNow = ({ parked, paused, question }: NodeView): boolean =>
+  (parked ?? paused ?? question) !== undefined;
 
 /** `build.2/review` is in round 2 of a loop, `lead.2/scout` in the second plan that a task delegates. */
 function orderOf(state: State, path: string): NodeView["order"] {
