@@ -15,7 +15,12 @@ const idOf = (letter: string): string => `run_${letter.repeat(12)}`;
 let clock = 1_000;
 
 /** A run with a task `work` and a question `ask`; the process that works on it is still there unless it has ended. */
-async function record(store: RunStore, run: string, cwd: string, { ended = true, format = 1 } = {}): Promise<void> {
+async function record(
+  store: RunStore,
+  run: string,
+  cwd: string,
+  { ended = true, owned = !ended, format = 1 } = {},
+): Promise<void> {
   const journal = await store.open(run, { kept: () => {}, lost: () => {} });
   let seq = 0;
   const event = (more: object): KeptEvent => {
@@ -26,24 +31,25 @@ async function record(store: RunStore, run: string, cwd: string, { ended = true,
   journal.append(event({ type: "run.started", plan, cwd, version: "0", name: `name of ${run}`, format }));
   journal.append(event({ type: "node.started", path: "ask", attempt: 1, kind: "gate" }));
   journal.append(event({ type: "node.started", path: "work", attempt: 1, kind: "task", agent: "scout" }));
-  if (!ended) return;
-  journal.append(event({ type: "run.ended", outcome: { status: "ok", output: "done" } }));
-  await journal.close();
+  if (ended) journal.append(event({ type: "run.ended", outcome: { status: "ok", output: "done" } }));
+  if (!owned) await journal.close();
 }
 
 test("the runs of a project are listed newest first, up to a limit, with their tasks, and those of others are not", async () => {
   const store = createMemoryStore();
   await record(store, idOf("a"), "/here");
   await record(store, idOf("b"), "/elsewhere");
+  await record(store, idOf("d"), "/here", { ended: false, owned: false });
   await record(store, idOf("c"), "/here", { ended: false });
   const runs = openProjectRuns(store, "/here");
   const all = await runs.list(10);
   expect(all.map(({ id, name, life }) => [id, name, life])).toEqual([
     [idOf("c"), `name of ${idOf("c")}`, "running"],
+    [idOf("d"), `name of ${idOf("d")}`, "interrupted"],
     [idOf("a"), `name of ${idOf("a")}`, "ok"],
   ]);
-  expect(all[1]?.startedAt).toBe(1_001);
-  expect(all[1]?.tasks).toEqual([expect.objectContaining({ path: "work", agent: "scout" })]);
+  expect(all[2]?.startedAt).toBe(1_001);
+  expect(all[2]?.tasks).toEqual([expect.objectContaining({ path: "work", agent: "scout" })]);
   expect((await runs.list(1)).map(({ id }) => id)).toEqual([idOf("c")]);
   expect(await runs.list(0)).toEqual([]);
 });
