@@ -58,20 +58,21 @@ export function answer({ messages }) {
     usage,
   });
   if (asked.includes("regular customers"))
-    return [
-      call("read_file", { path: "src/prices.ts" }, "I look at how prices are computed."),
-      call(
-        "edit_file",
-        { path: "src/prices.ts", oldText: "export const discount = 0.1;", newText: "export const discount = 0.2;" },
-        "`discount` is the only place that knows the number, so **one line** changes in the code:",
-      ),
-      call(
-        "edit_file",
-        { path: "README.md", oldText: "Sells books.", newText: "Sells books, 20 % off for regular customers." },
-        "The code is done. Now the README:",
-      ),
-      "Done.",
-    ][Math.min(turn, 3)];
+    return (
+      [
+        call("read_file", { path: "src/prices.ts" }, "I look at how prices are computed."),
+        call(
+          "edit_file",
+          { path: "src/prices.ts", oldText: "export const discount = 0.1;", newText: "export const discount = 0.2;" },
+          "`discount` is the only place that knows the number, so **one line** changes in the code:",
+        ),
+        call(
+          "edit_file",
+          { path: "README.md", oldText: "Sells books.", newText: "Sells books, 20 % off for regular customers." },
+          "The code is done. Now the README:",
+        ),
+      ][turn] ?? "Done."
+    );
   if (asked.includes("breach list")) return { fault: "bad-request", message: "The context is too long." };
   if (asked.includes("Publish the beta"))
     return turn === 0 ? call("bash", { command: "npm publish --tag beta" }) : "Published.";
