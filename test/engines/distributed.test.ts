@@ -231,8 +231,9 @@ describe("takeovers of a call", () => {
   test("a coordinator that lost its run takes back neither the messages of a call nor the question of the one that has it", async () => {
     const quiet = { kept: () => {}, lost: () => {} };
     let performed = 0;
-    const perform: Perform = async (_, { signal, budget }) => {
+    const perform: Perform = async (_, { signal, budget, emit }) => {
       performed += 1;
+      emit({ type: "note", text: "begun" });
       if (performed === 1) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
       await asked.promise;
       await budget.count("maxTurns"); // a question to the run, and its answer
@@ -249,12 +250,15 @@ describe("takeovers of a call", () => {
     const newer = await next.journal(RUN, quiet);
     const second = next.perform(call("mine"), contextOf());
     const answer = next.answer(`${RUN}/gate`, new AbortController().signal);
-    await expect.poll(() => performed, { timeout: 20_000 }).toBe(2);
+    const said = (): Promise<unknown[]> =>
+      workerSide.database.query("select 1 from subcrew.facts where call = $1 and epoch = 2", [`${RUN}/mine#1`]);
+    await expect.poll(said, { timeout: 20_000 }).toHaveLength(1);
     stop.abort();
     expect(await question).toBeUndefined();
+    await first;
+    expect(await said()).toHaveLength(1);
     asked.resolve();
     expect(await second).toEqual({ status: "ok", output: "done" });
-    await first;
     await expect.poll(() => next.give(`${RUN}/gate`, { approve: true, by: "x" }), { timeout: 20_000 }).toBe(true);
     expect(await answer).toMatchObject({ approve: true });
     await Promise.all([journal.close(), newer.close()]);
