@@ -19,7 +19,7 @@ async function record(
   store: RunStore,
   run: string,
   cwd: string,
-  { ended = true, owned = !ended, format = 1 } = {},
+  { ended = true, owned = !ended, format = 1 }: { ended?: boolean; owned?: boolean; format?: number } = {},
 ): Promise<void> {
   const journal = await store.open(run, { kept: () => {}, lost: () => {} });
   let seq = 0;
