@@ -98,9 +98,11 @@ async function startOrGoOn(call: Call): Promise<CallResult | NeedsInput | Record
   if (wantsTask || !offer.waits(args)) {
     await untilStarted(served);
     if (!offer.waits(args)) return shown(served);
-    if (era !== "legacy") return { resultType: "task", ...modernTask(factsOf(served)) };
-    askOnTheWay(served, server).catch(call.onError);
-    return { content: [], task: legacyTask(factsOf(served)) };
+    // A client must know the task before it can be asked about it, so a new task is always "working", even if its run has a question already.
+    const created = { ...factsOf(served), life: "running" as const };
+    if (era !== "legacy") return { resultType: "task", ...modernTask(created) };
+    setImmediate(() => void askOnTheWay(served, server).catch(call.onError));
+    return { content: [], task: legacyTask(created) };
   }
   return waitFor(served, call);
 }

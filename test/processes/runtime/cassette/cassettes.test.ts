@@ -90,7 +90,7 @@ describe("subcrew run --replay", () => {
   });
 
   test.for([
-    [["--replay", "nowhere.json"], "nowhere.json cannot be read"],
+    [["--replay", "nowhere.json"], 'There is no recording "nowhere.json"'],
     [["--replay", "a.json"], "recording"],
     [["--record", "x", "--replay", "y"], "cannot be combined"],
     [["--replay-until", "2"], "requires --replay"],

@@ -21,7 +21,10 @@ async function read(at: Place, args: readonly string[], ends = 0): Promise<numbe
 
 test("resuming a run, or continuing one of its tasks, reads its journal once", async ({ skip }) => {
   if (process.platform !== "linux") return skip("only Linux counts what a process reads");
-  const at = place({ "count.mjs": count, "a.json": script({ calls: [{ name: "current_time", input: {} }] }, "done") });
+  const at = place({
+    "count.mjs": count,
+    "a.json": script({ calls: [{ name: "current_time", input: {} }] }, { text: "done", delayMs: 60 }),
+  });
   const args = ["run", "general", "x", "--model", "scripted:a.json", "--json"];
   const start = async (): Promise<string> => {
     const known = names(at);

@@ -9,7 +9,11 @@ const append = { name: "memory_append", input: { key: "witness", text: "x" } };
 const agent = (tools: string): string => `---\nname: careful\ndescription: reads\ntools: ${tools}\n---\nRead only.\n`;
 const files = {
   ".subcrew/agents/careful.md": agent("[current_time]"),
-  "a.json": script({ calls: [{ name: "current_time", input: {} }] }, { calls: [append] }, { calls: [append] }, "done"),
+  "a.json": script(
+    { calls: [{ name: "current_time", input: {} }] },
+    // Turns that take their time are recorded one by one; faster ones share a write.
+    ...[{ calls: [append] }, { calls: [append] }, { text: "done" }].map((turn) => ({ ...turn, delayMs: 60 })),
+  ),
 };
 const run = ["run", "careful", "x", "--model", "scripted:a.json", "--trust", "--json"];
 const runs = (at: Place): string => join(at.home, "state", "runs");

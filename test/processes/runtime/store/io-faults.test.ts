@@ -10,8 +10,9 @@ const words = {
   "a.json": script(
     // It waits for the record of the call before it writes.
     { calls: [{ name: "memory_write", input: { key: "note", text: "x" } }] },
-    { calls: [{ name: "current_time", input: {} }] },
-    "done",
+    // Turns that take their time are recorded one by one; faster ones share a write.
+    { calls: [{ name: "current_time", input: {} }], delayMs: 60 },
+    { text: "done", delayMs: 60 },
   ),
 };
 const run = ["run", "general", "x", "--model", "scripted:a.json", "--json"];
@@ -153,6 +154,7 @@ describe("a state folder", () => {
     const turns = Array.from({ length: 12 }, () => ({
       text: "x".repeat(8_000),
       calls: [{ name: "current_time", input: {} }],
+      delayMs: 20,
     }));
     const at = place({ "a.json": script(...turns, "done") });
     const state = at.env["SUBCREW_HOME"]!;

@@ -17,7 +17,7 @@ test(`RES-03: two who want a run at the same instant: one gets it, in each of ${
 
 const patient = {
   "work.json": script({ text: "wait", calls: [{ name: "sleep", input: { seconds: 300 } }] }, "done"),
-  "quick.json": script("done"),
+  "quick.json": script({ text: "done", delayMs: 60 }),
 };
 
 test("RES-04: a dead owner is replaced by the next process without manual cleanup", async () => {
