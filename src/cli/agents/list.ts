@@ -41,6 +41,11 @@ function print(rows: readonly AgentListing[], found: Discovery, flags: Flags): v
     process.stdout.write(table(some.map(cells), look, most));
   }
   for (const state of ["shadowed", "untrusted", "disabled", "skipped"] as const) section(rows, state, look);
+  const twins = ready.filter((row) => !shown.includes(row)).map(({ name }) => name);
+  if (twins.length > 0)
+    process.stderr.write(
+      `\nNot listed, because another agent has the same name in small letters: ${twins.join(", ")}. See \`subcrew agents --all\`.\n`,
+    );
   if (!flags.all) hint(found);
 }
 

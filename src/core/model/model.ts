@@ -61,8 +61,8 @@ export type ModelEvent =
   | Readonly<{ type: "text"; text: string }>
   | Readonly<{ type: "thinking"; text: string }>
   | Readonly<{ type: "call"; call: ToolCall }>
-  /** A notice during a turn: a retry, or a switch to another model. */
-  | Readonly<{ type: "notice"; code: "MODEL_RETRY" | "MODEL_FALLBACK" | "MODEL_CUT"; text: string }>
+  /** A notice during a turn: a retry, a switch to another model, or work that the offline model cannot do. */
+  | Readonly<{ type: "notice"; code: "MODEL_RETRY" | "MODEL_FALLBACK" | "MODEL_CUT" | "MODEL_OFFLINE"; text: string }>
   | Readonly<{
       type: "end";
       usage: TurnUsage;

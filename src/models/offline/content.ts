@@ -1,4 +1,5 @@
 import { cutHead } from "../../core/text/cut.ts";
+import { words } from "../../core/text/words.ts";
 import type { ReportedPlace } from "./report.ts";
 import type { Schema } from "./schema.ts";
 
@@ -83,7 +84,7 @@ export function truthFor({ name, report: { findings } }: Slot): boolean {
   return /done|complete|finish|ok$|success/i.test(name);
 }
 
-/** Picks an enum value: for a status the one that means done, for a verdict a neutral one, otherwise the most modest one. */
+/** Picks an enum value: for a status the one that means done, for a verdict a neutral or else a negative one, otherwise the most modest one. */
 export function enumValue(values: readonly unknown[], name: string): unknown {
   const order = /status|state|result|outcome/i.test(name)
     ? DONE
@@ -97,7 +98,10 @@ export function enumValue(values: readonly unknown[], name: string): unknown {
 }
 
 const DONE = ["ok", "success", "succeeded", "completed", "complete", "done", "finished", "partial"];
-const VERDICTS = ["unknown", "none", "abstain", "approved", "approve", "comment", "pass", "accept"];
+/** The offline model cannot judge, so no program may take its verdict for an approval. */
+const VERDICTS = words(
+  "unknown none abstain comment not_judged incorrect request_changes changes_requested needs_changes needs_work revise rejected reject failed fail no",
+);
 const MODEST = ["unknown", "none", "n/a", "not_applicable", "other", "info", "low", "minor"];
 
 /** Returns fixed dates and addresses: the same request has to give the same answer. */

@@ -33,7 +33,7 @@ export const offline: Model = async function* (request, signal) {
 };
 
 /** What the model does in one turn. */
-type Turn = Readonly<{ text: string; calls: readonly PlannedCall[] }>;
+type Turn = Readonly<{ text: string; calls: readonly PlannedCall[]; notice?: string }>;
 
 function turnFor(request: ModelRequest): Turn {
   const { messages, tools, toolChoice } = request;
@@ -61,8 +61,9 @@ function turnFor(request: ModelRequest): Turn {
     canSearch: evidence.rounds.all > 0 || tools.some(({ name }) => SEARCH_TOOLS.includes(name)),
   };
   const text = handed ?? answerText(answer);
-  if (finish === undefined || evidence.rejected > MOST_REJECTED) return { text, calls: [] };
-  return { text: "", calls: [{ name: finish.name, input: handedIn(finish, answer, text) }] };
+  const notice = question.wants === "review" ? { notice: UNREVIEWED } : {};
+  if (finish === undefined || evidence.rejected > MOST_REJECTED) return { text, calls: [], ...notice };
+  return { text: "", ...notice, calls: [{ name: finish.name, input: handedIn(finish, answer, text) }] };
 }
 
 /** Delegates if possible, and otherwise searches with its own tools. */
@@ -71,6 +72,8 @@ const either = (handed: readonly PlannedCall[], own: () => readonly PlannedCall[
 
 const SEARCH_TOOLS: readonly string[] = ["grep_files", "glob", "list_files", "read_file"];
 const MOST_REJECTED = 2;
+
+const UNREVIEWED = "The offline model cannot review. It let the work pass without judging it.";
 
 /** When the request forces one tool, calls that tool, with made-up arguments if necessary. */
 function only(forced: string, calls: readonly PlannedCall[], { tools }: ModelRequest): readonly PlannedCall[] {
@@ -110,8 +113,9 @@ function objectFor(
   return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
 }
 
-function* spoken(request: ModelRequest, { text, calls }: Turn): Generator<ModelEvent> {
+function* spoken(request: ModelRequest, { text, calls, notice }: Turn): Generator<ModelEvent> {
   const turn = request.messages.filter(({ role }) => role === "assistant").length + 1;
+  if (notice !== undefined) yield { type: "notice", code: "MODEL_OFFLINE", text: notice };
   if (text !== "") yield { type: "text", text };
   for (const [n, { name, input }] of calls.entries())
     yield { type: "call", call: { id: `offline_${turn}_${n + 1}`, name, input } };
