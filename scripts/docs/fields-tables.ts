@@ -5,7 +5,8 @@ const meanings: readonly (readonly [RegExp, (match: RegExpExecArray) => string])
   [/^kept\(\)/, () => "kept, no effect"],
   [
     /^kept\(\s*"(.*)",?\s*\)/s,
-    ([, why = ""]) => `kept, no effect${/^has no effect/.test(why) ? why.replace(/^has no effect(?: here)?/, "") : `: ${why}`}`,
+    ([, why = ""]) =>
+      `kept, no effect${/^has no effect/.test(why) ? why.replace(/^has no effect(?: here)?/, "") : `: ${why}`}`,
   ],
   [/^note$/, () => "a note, no effect"],
   [/^(?:text|number|span|flag|choice|list)\("(\w+)"/, ([, field]) => `\`${field}\``],

@@ -166,7 +166,9 @@ export function createPrepare(parts: PrepareParts): Prepare {
       ...defined({ permissions: options.permissions }),
       settings,
       parks,
-      ...(!outfit.connection && deck?.tape.kind !== "replays" && usesLastResort(plan, roster, outfit.models) && { offline: true as const }),
+      ...(!outfit.connection &&
+        deck?.tape.kind !== "replays" &&
+        usesLastResort(plan, roster, outfit.models) && { offline: true as const }),
       check: (added) => {
         check(added);
         checkForks(added); // a person adds these tasks, so no agent has a conversation for them
