@@ -6,7 +6,7 @@ const meanings: readonly (readonly [RegExp, (match: RegExpExecArray) => string])
   [
     /^kept\(\s*"(.*)",?\s*\)/s,
     ([, why = ""]) =>
-      `kept, no effect${/^has no effect/.test(why) ? why.replace(/^has no effect(?: here)?/, "") : `: ${why}`}`,
+      `kept, no effect${why.startsWith("has no effect") ? why.replace(/^has no effect(?: here)?/, "") : `: ${why}`}`,
   ],
   [/^note$/, () => "a note, no effect"],
   [/^(?:text|number|span|flag|choice|list)\("(\w+)"/, ([, field]) => `\`${field}\``],
