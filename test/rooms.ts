@@ -186,7 +186,10 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: "reading the settings files; trust in a project",
     sees: ["runtime/disk", "runtime/discovery"],
   },
-  "runtime/cassette": { holds: "recording model and tool answers, and replaying them", sees: ["runtime/disk"] },
+  "runtime/cassette": {
+    holds: "recording model and tool answers, and replaying them",
+    sees: ["runtime/async", "runtime/disk"],
+  },
   "formats/yaml": { holds: "YAML, frontmatter, TOML and JSON, strict and repaired", sees: [] },
   "formats/fields": {
     holds: "the fields that many dialects share: tools, rules, lists, inputs, servers",

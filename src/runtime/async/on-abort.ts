@@ -9,3 +9,10 @@ export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   signal.addEventListener("abort", listener, { once: true });
   return () => signal.removeEventListener("abort", listener);
 }
+
+/** Resolves when the signal aborts. */
+export const untilAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else onAbort(signal, resolve);
+  });

@@ -90,6 +90,9 @@ export const taskKey = ({ path, attempt }: Readonly<{ path: string; attempt: num
 /** The name of a task's acceptance command in a recording; no tool can have this name. */
 export const ACCEPTANCE = "--accept-cmd";
 
+/** Recorded instead of a result when another contender won while the acceptance command ran. */
+export const CUT_OFF = "cut off: another contender had won";
+
 /** Key of a model request. */
 export const wishKey = (wished: Parameters<ModelSource["choose"]>, same: Sameness): string =>
   same.redact(stable(wished)).replaceAll(same.cwd, ".");

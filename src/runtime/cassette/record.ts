@@ -4,7 +4,18 @@ import type { Runner } from "../../core/task/runner.ts";
 import type { Tool } from "../../core/task/tool.ts";
 import { inputSchemaOf } from "../../core/task/tool-specs.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
-import { ACCEPTANCE, askedIn, type Cassette, choiceOf, peerKey, type Sameness, taskKey, wishKey } from "./cassette.ts";
+import { onAbort } from "../async/on-abort.ts";
+import {
+  ACCEPTANCE,
+  askedIn,
+  CUT_OFF,
+  type Cassette,
+  choiceOf,
+  peerKey,
+  type Sameness,
+  taskKey,
+  wishKey,
+} from "./cassette.ts";
 import type { Deck, DeckMaker } from "./deck.ts";
 import type { RecordTape } from "./tape.ts";
 
@@ -67,16 +78,23 @@ export function recordingOn(
       },
     }),
     acceptance: (real) => async (outcome, assignment, context) => {
-      const looked = await real(outcome, assignment, context);
       const { call } = assignment;
-      if (outcome.status === "ok" && call.task.acceptCommand !== undefined)
-        await tape.tool({
-          task: taskKey(call),
-          tool: ACCEPTANCE,
-          input: { command: call.task.acceptCommand, answer: outcome.output },
-          ...(looked.status === "failed" ? { threw: looked.fault.message } : { result: "accepted" }),
-        });
-      return looked;
+      const { acceptCommand: command } = call.task;
+      if (outcome.status !== "ok" || command === undefined) return real(outcome, assignment, context);
+      const asked = { task: taskKey(call), tool: ACCEPTANCE, input: { command, answer: outcome.output } };
+      // The winner ends the run at once, so a command that is cut off must be on the tape before it returns.
+      const listening = onAbort(context.signal, () => void tape.tool({ ...asked, threw: CUT_OFF }));
+      try {
+        const looked = await real(outcome, assignment, context);
+        if (!context.signal.aborted)
+          await tape.tool({
+            ...asked,
+            ...(looked.status === "failed" ? { threw: looked.fault.message } : { result: "accepted" }),
+          });
+        return looked;
+      } finally {
+        listening();
+      }
     },
   };
 }

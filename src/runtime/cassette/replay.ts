@@ -6,6 +6,7 @@ import type { Tool } from "../../core/task/tool.ts";
 import { defined } from "../../core/text/defined.ts";
 import {
   ACCEPTANCE,
+  CUT_OFF,
   askedIn,
   type Cassette,
   callKey,
@@ -16,6 +17,7 @@ import {
   taskKey,
   wishKey,
 } from "./cassette.ts";
+import { untilAborted } from "../async/on-abort.ts";
 import type { Deck, DeckMaker } from "./deck.ts";
 import type { ReplayTape } from "./tape.ts";
 
@@ -145,6 +147,10 @@ export function replayingFrom(
       );
       if ("live" in looked) return real(outcome, assignment, context);
       if ("found" in looked && looked.found.result !== undefined) return outcome;
+      if ("found" in looked && looked.found.threw === CUT_OFF) {
+        await untilAborted(context.signal); // the winner of the recording wins again
+        return outcome;
+      }
       const said =
         ("found" in looked ? looked.found.threw : undefined) ??
         "Its acceptance is not in the recording, and the command was not run.";

@@ -6,7 +6,7 @@ import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
 import { pause } from "../async/cancel.ts";
-import { onAbort } from "../async/on-abort.ts";
+import { untilAborted } from "../async/on-abort.ts";
 
 /** Whether a task waited and goes on, was stopped while it waited, or does not wait for this. */
 export type Parked = "goes on" | "stopped" | "does not wait";
@@ -53,7 +53,7 @@ export async function parkForBudget(
     ...defined({ until, nextTry: until }),
   };
   const goesOn = await parks.park(why, async (signal) => {
-    if (until === undefined) await aborted(signal);
+    if (until === undefined) await untilAborted(signal);
     else await pause(Math.max(0, until - Date.now()), signal);
     return "there is room again";
   });
@@ -62,9 +62,3 @@ export async function parkForBudget(
 
 /** Why a parked task continues. */
 export const ASKS_AGAIN = "asking again";
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else onAbort(signal, resolve);
-  });
