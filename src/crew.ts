@@ -65,7 +65,7 @@ export type Crew<Data = object> = Readonly<{
    * in the input or the options rejects the run with a `CrewError` before anything happens.
    */
   run: Starter<Data>;
-  /** Resumes a run that was interrupted or cancelled; of one that ended, the result. */
+  /** Resumes a run that was paused, parked or interrupted; of one that ended, the result. */
   resume(run: string | RecordedRun, options?: ResumeOptions): Run;
   /**
    * Starts a run in a process that outlives this one, and resolves once it has started. Its questions wait in the

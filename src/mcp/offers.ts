@@ -138,7 +138,7 @@ const offers: readonly Offer[] = [
   }),
   answering({
     name: "cancel",
-    description: "Stops a run; finished work is kept, and it can be resumed later.",
+    description: "Ends a run for good; finished work is kept.",
     readOnly: false,
     openWorld: false,
     input: z.strictObject({

@@ -168,7 +168,10 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
   REMOTE_BUSY: ["a remote agent has no capacity.", "Try again later."],
   REMOTE_CARD: ["the card of a remote agent cannot be read.", "Check its address."],
   REMOTE_FAILED: ["the remote agent failed.", "Its message says why."],
-  REMOTE_LOST: ["the remote agent no longer knows the task.", "Start it again."],
+  REMOTE_LOST: [
+    "the connection to the remote agent broke after the task was sent, so it is unknown whether the agent works on it.",
+    "Ask the owner of the agent, or start it again.",
+  ],
   REMOTE_NETWORK: ["the remote agent could not be reached.", "Check address and network."],
   REMOTE_REFUSED: ["the remote agent refused the task.", "Its message says why."],
   BAD_INPUTS: [
@@ -185,7 +188,7 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
   ],
   REJECTED: ["a person rejected the plan or the question.", "Nothing, if that was intended."],
   NEEDS_ANSWER: [
-    "the task needs an approval, and nobody can answer here.",
+    "the task needs an approval, and no person can answer here.",
     "Run it in a terminal, in the background (`--bg`, then `subcrew inbox`), or allow the call with `--allow RULE`.",
   ],
   TIMEOUT: ["the task reached its time limit.", "Raise `--max-time`, or give it less to do."],
