@@ -48,7 +48,7 @@ await new Promise((done) => setTimeout(done, Number(seconds) * 1_000));
 const { user, system } = process.cpuUsage(cpu);
 const ms = performance.now() - start;
 const writes = open;
-// The monitor wakes up a hundred times a second, which takes as much processor time as drawing: it runs afterwards.
+// The monitor wakes up a hundred times a second, which costs about half a percent of a core: it runs afterwards.
 delay.enable();
 await new Promise((done) => setTimeout(done, Number(seconds) * 500));
 delay.disable();

@@ -190,12 +190,16 @@ async function git(): Check {
 }
 
 async function ripgrep(): Check {
-  const file = findProgram("rg", process.env["PATH"], []);
+  const [{ findRipgrep }, { rootOf }] = await Promise.all([
+    import("../../tools/search/ripgrep.ts"),
+    import("../../runtime/files/open-contained.ts"),
+  ]);
+  const file = await findRipgrep({ env: process.env, root: await rootOf(process.cwd()) });
   return [
     {
       state: "ok",
       about: "search",
-      text: file === undefined ? "the built-in search (ripgrep is not in PATH)" : `ripgrep at ${file}`,
+      text: file === undefined ? "the built-in search (ripgrep was not found)" : `ripgrep at ${file}`,
     },
   ];
 }
