@@ -106,7 +106,7 @@ function keptIn({ run, nodes }: State, named: string | undefined): KeptChanges {
   }
   const hint =
     kept.length === 0
-      ? "Only a task with `isolation: worktree` leaves a patch."
+      ? "A task leaves a patch only if it has `isolation: worktree` and changed files."
       : `Say which one: ${kept.map(({ path }) => `subcrew apply ${shellWord(`${run}/${path}`)}`).join(", ")}.`;
   throw new CrewError(
     "BAD_INPUT",

@@ -64,7 +64,7 @@ function announce({ id, folder, outputFile }: BackgroundRun, { json, quiet }: Fl
     stop: `subcrew stop ${id}`,
   };
   const what: Record<keyof typeof commands, string> = {
-    status: "show its progress; in a chat: /task-status",
+    status: "show its progress",
     attach: "watch it; Ctrl-C detaches",
     wait: "wait until it ends",
     result: "print its result",
@@ -76,7 +76,7 @@ function announce({ id, folder, outputFile }: BackgroundRun, { json, quiet }: Fl
     `[Task running in background: ${id}]`,
     `You can go on working. The result will be in ${outputFile}`,
     ...Object.entries(commands).map(([key, line]) => `  ${line.padEnd(width)}  ${what[key as keyof typeof commands]}`),
-    `  /task-status ${id}`,
+    `  ${`/task-status ${id}`.padEnd(width)}  the same as status, in a chat`,
   ];
   process.stdout.write(json ? `${jsonText({ id, outputFile, folder, commands })}\n` : `${lines.join("\n")}\n`);
   return 0;
