@@ -1,0 +1,11 @@
+import { expect, test } from "vitest";
+import { enumValue } from "./content.ts";
+
+test.each([
+  [["correct", "incorrect"], "incorrect"],
+  [["approve", "request-changes"], "request-changes"],
+  [["approved", "unknown", "rejected"], "unknown"],
+  [["PASS", "FAIL"], "FAIL"],
+])("a verdict among %j is never an approval", (values, expected) => {
+  expect(enumValue(values, "verdict")).toBe(expected);
+});
