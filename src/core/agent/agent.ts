@@ -19,7 +19,10 @@ export type Agent = Readonly<{
   /** Canonical names and patterns (`*`, `mcp_*`, `server__*`). Absent: everything but delegation. Empty: the finish tool only. */
   tools?: readonly string[];
   disallowedTools?: readonly string[];
-  /** Rules of its file about arguments of calls; of several lists the strictest wins. They can only narrow. */
+  /**
+   * Permission rules in the agent's file that judge the arguments of tool calls. They only restrict; of several lists
+   * the strictest decides.
+   */
   rules?: readonly AgentRules[];
   /** One model, or several in order of preference. */
   model?: string | readonly string[];
@@ -28,8 +31,8 @@ export type Agent = Readonly<{
   thinking?: Thinking;
   limits?: ResourceLimits;
   /**
-   * The schema of the result, in JSON Schema or JTD; `defineAgent` also takes one of zod or another library. A text and null are kept as a file
-   * has them and check nothing.
+   * The schema of the result, in JSON Schema or JTD; `defineAgent` also accepts a schema of zod or another library. A
+   * string or null, as an agent file may contain, is kept and validates nothing.
    */
   output?: JsonSchema | string | null;
   completion?: Completion;
@@ -43,9 +46,9 @@ export type Agent = Readonly<{
   outputName?: string;
   /** Which agents it may start; none by default. */
   spawns?: "*" | readonly string[];
-  /** The spelling of its delegation tools, if it is not `task`. */
+  /** Names of the delegation tools it gets, each as some program spells it; absent: `task`. */
   delegation?: readonly string[];
-  /** Upper bound of the tools of its helpers: their own tools, or also its own (ceiling). */
+  /** What limits the tools of its helpers: only their own definitions, or also this agent's tools (`ceiling`). */
   delegationRule?: DelegationRule;
   /** A parent agent cannot choose another model for it. */
   modelLock?: boolean;
@@ -83,7 +86,7 @@ export type Agent = Readonly<{
   hidden?: boolean;
   /** The inputs that `${name}` in its prompt refers to. */
   inputs?: Readonly<Record<string, AgentInput>>;
-  /** A remote agent: where its card is. */
+  /** Set for a remote agent: the address of its A2A agent card. */
   remote?: RemoteCard;
   /** Where it was found. */
   source?: AgentSource;
@@ -124,7 +127,7 @@ type Draft = Omit<Agent, "output"> & Readonly<{ output?: JsonSchema | StandardSc
 
 declare const resultType: unique symbol;
 
-/** An agent whose `data` has a known type. It exists for the compiler only. */
+/** Carries the type of an agent's result data. It exists for the compiler only. */
 export type Yields<T> = Readonly<{ [resultType]?: T }>;
 
 /** A defined agent: its fields, with a schema that is data, and the type of its results. */

@@ -13,7 +13,7 @@ const JOINED = new RegExp(
   "gu",
 );
 
-/** The same text with every such character written out, as in `<U+202E>`. */
+/** The same text with every hidden character written out, as in `<U+202E>`. */
 export function showHidden(text: string): string {
   return text
     .replaceAll("\r\n", "\n")
@@ -42,5 +42,5 @@ export function hiddenCharacters(text: string): Problem | undefined {
   });
 }
 
-/** Counting stops here. */
+/** Hidden characters are counted up to this number. */
 const COUNTED = 1000;

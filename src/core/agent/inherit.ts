@@ -61,7 +61,7 @@ export function unionOfTools(
 export type InheritingAgent = Readonly<{
   name: string;
   extends?: string;
-  /** A base is never less trusted than what extends it. */
+  /** Trust in the source of the definition. An agent can only extend a definition of the same or a higher rank. */
   rank: number;
 }>;
 

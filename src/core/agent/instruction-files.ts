@@ -1,8 +1,11 @@
 /** Which files hold the instructions of a project, for the agents of one family. */
 export type InstructionFiles = Readonly<{
-  /** Looked for in each folder from the root of the project down; of each inner list the first that is there counts. */
+  /**
+   * Searched in each folder from the project's root down. In each folder, the first existing file of each inner list is
+   * used.
+   */
   project: readonly (readonly string[])[];
-  /** Below the home folder; the first that is there counts. */
+  /** Searched below the home folder; the first existing file is used. */
   user: readonly string[];
 }>;
 
@@ -12,8 +15,8 @@ const neutral: InstructionFiles = {
 };
 
 /**
- * The families whose agents are told what the project says, each by the files that its own tool reads. A folder without
- * the file of a tool is asked for the neutral one. Other families, and bundled agents, are told nothing.
+ * The instruction files for agents of each family: the files that the family's own tool reads, then the neutral
+ * `AGENTS.md`. Agents of other families and bundled agents get no project instructions.
  */
 const byFamily: Readonly<Record<string, InstructionFiles>> = {
   subcrew: neutral,
@@ -36,10 +39,10 @@ const byFamily: Readonly<Record<string, InstructionFiles>> = {
   cursor: { project: [["AGENTS.md", "CLAUDE.md"]], user: [] },
 };
 
-/** Families whose agents are told what the project says. */
+/** Families whose agents get the project's instructions. */
 export const instructedFamilies: readonly string[] = Object.keys(byFamily);
 
-/** The files for an agent, or why it gets none. `wanted`: what its file or the settings say. */
+/** The instruction files for an agent, or why it gets none. `wanted`: the choice in its file or in the settings. */
 export function instructionFilesOf(
   source: Readonly<{ kind: string; family?: string }> | undefined,
   wanted: "on" | "off" | undefined,
@@ -55,8 +58,8 @@ export function instructionFilesOf(
 }
 
 /**
- * The files that a text imports: `@docs/style.md`. Inside code and comments an `@` is no import. A dot or comma that ends the
- * sentence is not part of the path; a blank in a path has a backslash before it.
+ * The files that a text imports: `@docs/style.md`. An `@` inside code or a comment does not import. A dot or comma that
+ * ends the sentence is not part of the path; a space in a path is escaped with a backslash.
  */
 export function importsIn(text: string): string[] {
   const prose = text
@@ -67,7 +70,7 @@ export function importsIn(text: string): string[] {
   return [...new Set(paths.filter((path) => /[./]/.test(path)))];
 }
 
-/** A block of code ends at a fence that is as long as its first, or with the text. */
+/** Matches a code block: it ends at a fence as long as the opening one, or at the end of the text. */
 const FENCE = /^ {0,3}(`{3,}|~{3,})[\s\S]*?(?:^ {0,3}\1|$(?![\s\S]))/gm;
 const IMPORT =
   /(?<![\p{L}\p{N}_.`/])@((?:~|\.{1,2})?[\p{L}\p{N}_/](?:\\ |[\p{L}\p{M}\p{N}_./\\-])*?)(?=[\s,;:)\]!?"'>]|\.?$|\.\s)/gmu;

@@ -14,8 +14,8 @@ export function expandSkill(body: string, given: SkillArguments | null | undefin
 }
 
 /**
- * The text of a workflow command with what follows its name. `$@` and `$ARGUMENTS` are all of it, `$1` is the first word.
- * A text without such a mark stays as it is.
+ * The text of a workflow command with its arguments. `$@` and `$ARGUMENTS` stand for all arguments, `$1` for the first
+ * word. A text without a placeholder is returned unchanged.
  */
 export function expandCommand(instructions: string, given: SkillArguments): string {
   return substitute(instructions, given, { first: 1 });

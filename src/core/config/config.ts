@@ -62,7 +62,10 @@ const provider = z.strictObject({
   prices: z.record(z.string(), price).optional().describe("prices by model name; * matches every model"),
 });
 
-/** The version of settings files that this version of subcrew reads. Files of 0.1 name none, which is this one. */
+/**
+ * The version of settings files that this version of subcrew reads. Files written for 0.1 have no version and are read
+ * as this one.
+ */
 export const CONFIG_VERSION = 1;
 
 /** Everything that can be set in a file or by a variable. Documents and error messages are made from this. */

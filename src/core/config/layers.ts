@@ -8,7 +8,7 @@ import { presetSettings } from "./presets.ts";
 /** Source of a setting: a variable, a trusted project's file, the user's file, or a preset. */
 export type ConfigLayer = "environment" | "project" | "user" | "preset";
 
-/** Settings of one source; a preset is named by one of them. */
+/** The settings of each source. A preset is not a source here: one of the settings names it. */
 export type ConfigLayers = Readonly<Partial<Record<Exclude<ConfigLayer, "preset">, Config>>>;
 
 /** The effective settings, and the source of each. */

@@ -3,7 +3,10 @@ import { defined } from "../text/defined.ts";
 import { DEFAULT_CONCURRENCY, DEFAULT_MAX_DEPTH } from "../vocabulary/limits.ts";
 import type { Config } from "./config.ts";
 
-/** The user's settings narrowed by the project's general settings. Settings for single agents are handled elsewhere. */
+/**
+ * The user's settings narrowed by the project's general settings. `adjustmentsOf` narrows the settings of single
+ * agents.
+ */
 export function narrowConfig(user: Config, project: Config): Config {
   const { concurrency, maxTimeMs, maxDepth, limits, budget, spending, disabled, permissions, mcpServers } = project;
   return {
@@ -49,7 +52,7 @@ function smallest<T extends Readonly<Record<string, number | boolean | undefined
   return { ...ours, ...Object.fromEntries(smaller) };
 }
 
-/** Negative means unlimited. */
+/** The smaller of two maximum depths; negative means unlimited. */
 function shallower(ours: number, theirs: number): number {
   if (theirs < 0) return ours;
   return ours < 0 ? theirs : Math.min(ours, theirs);

@@ -30,12 +30,12 @@ export function crewSettings(config: Config): CrewSettings & Readonly<{ callersM
   });
 }
 
-/** Options for discovery in general. */
+/** The settings that decide which agent folders are searched, and in which order. */
 export type PlaceWords = Defined<Pick<Config, "scope" | "order">>;
 
 export const placeWords = ({ scope, order }: Config): PlaceWords => defined({ scope, order });
 
-/** How agents are found. */
+/** The settings that decide which of the found agents are available. */
 export type AgentWords = Defined<Pick<Config, "preset" | "protectBundled" | "disabled">>;
 
 export const agentWords = ({ preset, protectBundled, disabled }: Config): AgentWords =>

@@ -15,7 +15,7 @@ export function addressee(
   return child ?? sibling ?? (named.length === 1 ? named[0] : undefined);
 }
 
-/** The path of the task that started one: `lead` of `lead/scout` and of `lead.2/scout`; empty for the first ones. */
+/** The path of the parent task: `lead` for `lead/scout` and for `lead.2/scout`; empty for a top-level task. */
 export function aboveOf(path: string): string {
   const cut = path.lastIndexOf("/");
   return cut < 0 ? "" : path.slice(0, cut).replace(/\.\d+$/, "");

@@ -1,9 +1,9 @@
-/** The variable that tells a subcrew below a task which task that is. */
+/** The environment variable that tells a nested subcrew process which task started it. */
 export const RUN_ABOVE_VARIABLE = "SUBCREW_PARENT";
 
 /**
- * The task under which a process was started, with its depth and the maximum; negative: unlimited. `above`: the tasks above
- * that one in other runs, the nearest first.
+ * The task whose program started this process, with its depth and the maximum depth; negative: unlimited. `above`: the
+ * parents of that task in other runs, the nearest first.
  */
 export type RunAbove = Readonly<{ task: string; depth: number; maxDepth: number; above?: readonly string[] }>;
 
@@ -11,7 +11,7 @@ export type RunAbove = Readonly<{ task: string; depth: number; maxDepth: number;
 export const runAboveText = ({ task, depth, maxDepth, above = [] }: RunAbove): string =>
   `${depth}/${maxDepth} ${[task, ...above].join(" ")}`;
 
-/** Reads the variable. A value that is not ours means nothing. */
+/** Reads the variable. An invalid value is ignored. */
 export function readRunAbove(text: string | undefined): RunAbove | undefined {
   const [, depth, maxDepth, tasks = ""] = /^(\d{1,4})\/(-?\d{1,4}) (\S+(?: \S+)*)$/.exec(text ?? "") ?? [];
   const [task = "", ...above] = tasks.split(" ");

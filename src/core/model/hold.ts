@@ -35,7 +35,7 @@ const schema = z.object({
 
 /** How long the record of an expired hold is kept. */
 const STALE_MS = 600_000;
-/** By how much clocks of one machine may have been set back. */
+/** Tolerance for a clock that was set back: how far in the future a recorded time may be. */
 const SKEW_MS = 60_000;
 
 /** Parses a hold; `undefined` for a damaged, impossible or expired one. */
@@ -55,10 +55,10 @@ function json(text: string): unknown {
   }
 }
 
-/** A refusal: what was asked, and whether it was asked on purpose although the key was held. */
+/** A refused request: the fault, the model, and whether the request was a deliberate probe of a key on hold. */
 export type Refusal = Readonly<{ fault: Fault; kind: ProviderFault; model: string; now: number; probed: boolean }>;
 
-/** The hold after a provider refused. Requests that were under way side by side count as one. */
+/** The hold after a provider refused a request. Refusals of parallel requests count as one. */
 export function holdAfter(before: Hold | undefined, { fault, kind, model, now, probed }: Refusal): Hold {
   const tries = probed ? (before?.tries ?? 0) + 1 : (before?.tries ?? 1);
   const next = now + waitAfterFault(fault, kind, tries);
@@ -95,7 +95,7 @@ const TRIES = 3;
 /** The longest wait for a provider of tasks that do not park. */
 const LONGEST_WAIT_MS = 60_000;
 
-/** Whether a request may be sent, may be sent by one task only, has to wait, or fails of what the hold says. */
+/** Whether a request may be sent, may be sent by one task only, has to wait, or fails with the fault of the hold. */
 export function judgeHold(
   hold: Hold | undefined,
   { parks, since, insists }: HoldRules,

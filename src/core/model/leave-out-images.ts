@@ -1,7 +1,7 @@
 import { takesImages } from "./images.ts";
 import type { Message } from "./model.ts";
 
-/** The messages for a model: without their images where it takes none. What they are is in the text beside them. */
+/** The messages for a model, without images if it does not take any. The text beside each image still describes it. */
 export function messagesFor(id: string, messages: readonly Message[]): readonly Message[] {
   return takesImages(id) === false ? messages.map(withoutImages) : messages;
 }

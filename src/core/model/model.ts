@@ -33,7 +33,10 @@ export type Message =
       images?: readonly ImageContent[];
       /** Length of the prefix shared with other tasks, sent as a separate block where providers cache. */
       shared?: number;
-      /** A request of another task ended with it: what precedes and it are in the provider's cache. */
+      /**
+       * A request of another task ended with this message: the provider's cache holds everything up to and including
+       * it.
+       */
       cacheMark?: true;
     }>
   | Readonly<{ role: "assistant"; text: string; calls: readonly ToolCall[]; carry?: ProviderData }>

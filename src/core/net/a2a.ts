@@ -83,7 +83,7 @@ export function isOver(state: RemoteState): boolean {
   return ENDED.has(state);
 }
 
-/** Folds one update into the state; a stream that starts in the middle starts with its task. */
+/** Folds one update into the state. An update without a known task starts a new one. */
 export function foldRemote(before: RemoteAnswer | undefined, update: RemoteUpdate): RemoteAnswer {
   switch (update.kind) {
     case "message":
@@ -124,7 +124,7 @@ function taskIn(
   return before?.kind === "task" ? before : { kind: "task", id: taskId, contextId, status: { state: "unknown" } };
 }
 
-/** The text of a message: its parts in lines, whatever they are; empty texts are left out. */
+/** The text of a message: its parts of every kind, separated by newlines; empty parts are left out. */
 export function extractMessageText(message: Pick<RemoteMessage, "parts"> | undefined): string {
   return partsText(message?.parts ?? []);
 }
@@ -151,7 +151,7 @@ function idsOf(contextId: string | undefined, taskId: string | undefined): Remot
   return { ...(contextId && { contextId }), ...(taskId && { taskId }) };
 }
 
-/** The result of an answer: a single artifact without its heading, else the whole text. */
+/** The result of an answer: the content of its only artifact, else the whole text. */
 export function remoteResult(answer: RemoteAnswer): Readonly<{ text: string; data?: unknown }> {
   if (answer.kind === "message") return withData(answer.parts);
   const [only, ...others] = answer.artifacts ?? [];

@@ -1,2 +1,2 @@
-/** Content that a store keeps: it is the same wherever it is read. */
+/** A reference to content in the run's store, by its hash. */
 export type Artifact = Readonly<{ hash: string; bytes: number }>;

@@ -8,7 +8,7 @@ import type { Changes } from "./worktree-changes.ts";
 /** Failure codes of nodes, with the exit code of a run that fails with them. */
 const faultExits = {
   CRASHED: 1,
-  /** No worker of the engine can carry it out. */
+  /** No worker of the engine can carry out the task. */
   NO_WORKER: 1,
   SOME_FAILED: 1,
   ALL_FAILED: 1,
@@ -115,7 +115,7 @@ export type Outcome = Spending &
     | Readonly<{ status: "skipped"; because: string }>
   );
 
-/** An outcome as its reader has it: with a file of this machine that has the full output. */
+/** An outcome for a reader on this machine: `file` is a local file with the full output. */
 export type ReadOutcome = Outcome & Readonly<{ file?: string }>;
 
 export type FailedOutcome = Extract<Outcome, { status: "failed" }>;
@@ -171,7 +171,7 @@ export function explain(outcome: Outcome): string {
   }
 }
 
-/** The full output of a node; for one without output how it ended, and the hint. */
+/** The full output of a node; for a node without output, how it ended, and the hint. */
 export function outputText(outcome: Outcome): string {
   const output = "output" in outcome ? outcome.output : undefined;
   return output === undefined || showsNothing(output) ? endingText(outcome) : output;

@@ -11,7 +11,7 @@ export type FileChange = Readonly<{ path: string; how: "A" | "M" | "D" | "T"; is
 export type Changes = Readonly<{
   files: readonly string[];
   applied: boolean;
-  /** The patch, as the store of the run has it. */
+  /** The patch, which is in the run's store. */
   patch: Artifact;
   /** The changes were made on another machine and are not applied here yet. */
   returned?: true;
@@ -37,14 +37,14 @@ export function readChanges(raw: string): FileChange[] {
   return changes;
 }
 
-/** Reads what `git ls-files --stage -z` prints: where an index has commits in place of files. */
+/** Reads the output of `git ls-files --stage -z`: the paths that are submodules or nested repositories. */
 export function readModules(staged: string): string[] {
   return staged
     .split("\0")
     .flatMap((line) => (line.startsWith(`${COMMIT} `) ? [line.slice(line.indexOf("\t") + 1)] : []));
 }
 
-/** The files of a patch that git could not apply, with its words about each. */
+/** The files of a patch that git could not apply, with git's message about each. */
 export function conflictsIn(said: string, files: readonly string[]): Readonly<Record<string, string>> {
   const lines = said.split("\n").map((line) => line.replace(/^error: /, ""));
   const found = files.flatMap((file): [string, string][] => {

@@ -3,7 +3,10 @@ import type { Answer } from "./gate.ts";
 /** The kind of answer a question needs: words, yes or no, or a permission, which may hold for more than one call. */
 export type AnswerKind = "words" | "approval" | "permission";
 
-/** The kind of a question. Without a word about it, a question about a call asks for a permission and a gate for approval. */
+/**
+ * The kind of a question. If the question does not state it: permission for a question about a call, approval for a
+ * gate.
+ */
 export function answerKind({
   call,
   wants,

@@ -52,7 +52,7 @@ export function isBelow(path: string, above: string): boolean {
   return path.startsWith(above) && /^(?:\.\d+)?\//.test(path.slice(above.length));
 }
 
-/** Every path that this one is below, as `isBelow` has it: `build.2` and `build` for `build.2/review`. */
+/** Every path above this one: `build.2` and `build` for `build.2/review`. */
 export function pathsAbove(path: string): string[] {
   const found: string[] = [];
   for (let at = path.indexOf("/"); at >= 0; at = path.indexOf("/", at + 1)) {
@@ -63,13 +63,13 @@ export function pathsAbove(path: string): string[] {
   return found;
 }
 
-/** The node of the plan itself in which the path of a node begins: `build` of `build.2/review`. */
+/** The top-level node of the plan that contains a path: `build` for `build.2/review`. */
 export function topNodeOf({ nodes }: Body, path: string): string {
   const first = path.split("/", 1)[0]!;
   return Object.hasOwn(nodes, first) ? first : first.replace(/\.\d+$/, "");
 }
 
-/** A node of a plan and every node that depends on it, directly or by way of others. */
+/** A node of a plan and every node that depends on it, directly or indirectly. */
 export function withDependents(body: Body, id: string): ReadonlySet<string> {
   const dependents = new Map<string, string[]>();
   for (const [other, needs] of needsIn(body))

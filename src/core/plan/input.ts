@@ -1,2 +1,2 @@
-/** Any mode's input as it comes in; the mode's own schema says whether it is right. */
+/** The input of any mode before it is validated by the schema of that mode. */
 export type AnyInput = Readonly<{ mode: string }> & Readonly<Record<string, unknown>>;

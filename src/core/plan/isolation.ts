@@ -19,7 +19,7 @@ export type Worktree = Readonly<{
   gitDir: string;
 }>;
 
-/** The worktree options of a task. */
+/** The worktree options of a task or an agent. */
 type IsolationWish = Readonly<{
   isolation?: (typeof isolationKinds)[number] | undefined;
   isolationDirty?: boolean | undefined;

@@ -28,7 +28,7 @@ export function skillNotes({ nodes }: Plan, agents: Agents, skills: readonly Ski
   );
 }
 
-/** Agents that may not run are reported elsewhere. */
+/** Ignores errors of lookup: agents that may not run are reported when the plan is checked. */
 function knownAgent(agents: Agents, name: string): Agent | undefined {
   try {
     return agents.find(name);

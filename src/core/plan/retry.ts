@@ -22,7 +22,7 @@ export function calculateBackoff(baseMs: number, attempt: number): number {
   return baseMs > 0 ? Math.min(baseMs * 2 ** doublings, MAX_BACKOFF_MS) : 0;
 }
 
-/** Reads `ATTEMPTS[xDELAY]`, as in `3`, `3x500ms` or `3,1s`; `undefined` when it is neither. */
+/** Reads `ATTEMPTS[xDELAY]`, as in `3`, `3x500ms` or `3,1s`; `undefined` for any other text. */
 export function parseRetryFlag(text: string): RetryConfig | undefined {
   const parts = /^(\d{1,3})(?:[x,](.+))?$/.exec(text.trim());
   if (parts === null) return undefined;

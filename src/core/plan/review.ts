@@ -21,7 +21,7 @@ export function parseReview(output: string, data?: unknown): Review {
   if (marked !== undefined) return { approved: marked, feedback: text.slice(0, text.length - lastLine.length).trim() };
   const stated = statedVerdict(text);
   if (stated) return stated;
-  if (jsonIn(text).length > 0) return { approved: false, feedback: text }; // fields that say nothing about it
+  if (jsonIn(text).length > 0) return { approved: false, feedback: text }; // the fields contain no verdict
   return { approved: isApproval(text.slice(-CLOSING_CHARS)), feedback: text };
 }
 
@@ -40,13 +40,13 @@ const MARKERS: ReadonlyMap<string, boolean> = new Map([
   ["REVISION_NEEDED", false],
 ]);
 
-/** A verdict that is the last line; "approved" below a text that asks for a revision is none. */
+/** A verdict on the last line; "approved" below a text that asks for a revision does not count. */
 function lastVerdict(text: string): boolean | undefined {
   const verdict = verdictOfLine(lastLineOf(text));
   return verdict === true && asksForRevision(text.slice(-CLOSING_CHARS)) ? undefined : verdict;
 }
 
-/** The last label with a verdict. One that contradicts the marker is a doubt. */
+/** The last label with a verdict. If it contradicts the marker, the work is not approved. */
 function labelledVerdict(text: string): boolean | undefined {
   const found = labels(text).findLast((each) => each !== undefined);
   return found === true && /\bREVISION_NEEDED\b/.test(text) ? false : found;
@@ -73,7 +73,7 @@ function loneVerdict(text: string): boolean | undefined {
   return found.includes(false) ? false : found.find((each) => each !== undefined);
 }
 
-/** Before a label: list marks, headings, tables, quotes of keys, and words such as "my final". */
+/** Matches what may precede a label: list marks, headings, tables, quotes of keys, and words such as "my final". */
 const BEFORE = String.raw`^[ \t*_#|{("'\x60-]{0,12}(?:\d+[.)]\s+)?[*_]{0,4}(?:(?:my|the|final|overall|review|reviewer's)\s+){0,4}`;
 const AFTER = String.raw`["'\x60*_]*\s*(?:is\s*:|[:：?]|=>?|\||[–—]|\s-\s)[\s*_"'\x60]*([^\n|]{1,80})`;
 /** `Verdict: correct`, `**Decision:** approved`, `| Verdict | approved |`, `'approved' => true` */
@@ -81,21 +81,21 @@ const LABELLED = new RegExp(
   `${BEFORE}(?:verdict|decision|assessment|recommendation|(?:is[_ ]?)?approved?|approval|genehmigt|freigegeben|aprobad[oa]|approuvée?|aprovad[oa]|approvat[oa]|goedgekeurd|одобрено|批准|承認|승인)${AFTER}`,
   "gimu",
 );
-/** Labels that also speak of other things: only a verdict word makes them one. */
+/** Ambiguous labels: they count only when a verdict word follows. */
 const WEAKLY_LABELLED = new RegExp(`${BEFORE}(?:result|status|outcome|conclusion|review)${AFTER}`, "gimu");
 const TAGGED = /<(?:verdict|decision|approved)>([^<]{1,80})<\//gi;
-/** A heading, and the line below it. */
+/** Matches a heading such as `## Verdict` with the verdict on the line below it. */
 const HEADED =
   /^[ \t]*(?:#+[ \t]*|\*\*)(?:(?:final|overall|my|review)\s+)*(?:verdict|decision|assessment|recommendation)[ \t:*]{0,8}\n[ \t\n]{0,8}([^\n]{1,80})/gim;
 const CHECKBOX = /^[ \t]*(?:[-*][ \t]*)?\[([ x✓✔])\]\s*([^\n]{1,60})$/gim;
 
-/** Fields that hold a verdict, without case and joints; they must agree with each other. */
+/** Names of fields that hold a verdict, in lower case and without separators. Their verdicts must agree. */
 const FIELDS: ReadonlySet<string> = new Set(
   "approved approve isapproved approval accepted verdict decision recommendation overallcorrectness reviewdecision".split(
     " ",
   ),
 );
-/** Fields that count when none of the others is there. */
+/** Names of fields that count only when none of the others is present. */
 const WEAK_FIELDS: ReadonlySet<string> = new Set(["review", "status", "result", "outcome", "value"]);
 const FEEDBACK = ["feedback", "comments", "comment"] as const;
 
@@ -118,7 +118,7 @@ function verdictIn(value: unknown, depth = 0): boolean | undefined {
   );
 }
 
-/** The verdict of several places; a contradiction is a doubt. */
+/** The combined verdict of several places; if one of them rejects, the work is not approved. */
 function agreed(verdicts: readonly (boolean | undefined)[]): boolean | undefined {
   return verdicts.includes(false) ? false : verdicts.find((each) => each !== undefined);
 }

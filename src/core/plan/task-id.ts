@@ -1,4 +1,7 @@
-/** The id of the task at a position: its index, then the first 20 characters of its name without anything unusual. */
+/**
+ * The id of the task at a position: its index, then the first 20 characters of its name with special characters
+ * replaced by `_`.
+ */
 export function taskId(index: number, name: string): string {
   return `${index}-${name.slice(0, NAME_CHARS).replace(/[^A-Za-z0-9_-]/g, "_")}`;
 }

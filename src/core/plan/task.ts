@@ -14,7 +14,9 @@ export const retry = z.strictObject({
   skipOn: z.array(z.string()).optional().describe("never retry when the error contains one of these"),
 });
 
-/** A JSON Schema. It stays the same object, by which the schema of a library that it was made from is found. */
+/**
+ * A JSON Schema. Parsing returns the same object, because the library schema it was made from is looked up by identity.
+ */
 export const jsonSchema = z
   .unknown()
   .superRefine((value, context) => {

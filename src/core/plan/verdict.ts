@@ -1,4 +1,6 @@
-/** The verdict of a field or a label, as in `verdict: approved (one nit)`; `undefined` when the value is none. */
+/**
+ * The verdict in the value of a field or label, as in `verdict: approved (one nit)`; `undefined` when there is none.
+ */
 export function verdictOfValue(value: unknown): boolean | undefined {
   if (typeof value === "boolean") return value;
   if (value === 0 || value === 1) return value === 1;
@@ -14,15 +16,15 @@ export function verdictOfValue(value: unknown): boolean | undefined {
   return leading === true && RESERVES.test(text) ? false : leading;
 }
 
-/** The verdict of a line that says nothing else; `undefined` when it says something else. */
+/** The verdict of a line that contains nothing else; `undefined` for any other line. */
 export const verdictOfLine = (line: string): boolean | undefined =>
   line.length > LINE_CHARS ? undefined : BARE.get(wordOf(plain(line)));
 
-/** The verdict of a line in the middle of a text, where only words count that nothing but a review says. */
+/** The verdict of a line in the middle of a text, where only words count that occur in reviews alone. */
 export const verdictOfLoneLine = (line: string): boolean | undefined =>
   line.length > LINE_CHARS ? undefined : MARKED.get(wordOf(plain(line)));
 
-/** Longer lines say more than a verdict. */
+/** Maximum length of a verdict line; longer lines contain more than a verdict. */
 const LINE_CHARS = 120;
 
 /** True when a text asks for another round. */
@@ -100,12 +102,12 @@ const APPROVES = /\b(?:approved|lgtm)\b|\b(?:i|we)\b[^.!?;\n]{0,20}\bapprove\b/;
 /** A condition, a reservation, a question, a report of what others say, or a part instead of the whole. */
 const RESERVES =
   /\?|["'`~]+approved["'`~]+|\b(?:if|unless|until|once|would|could|should|might|provided|but|except|excluding|pending|subject to|conditional(?:ly)?|required|partial(?:ly)?|partly|half|almost|nearly|hardly|barely|scarcely|far from|nothing|none|nobody|no one|zero|claims?|claimed|says?|said|told|asked|instructed|pretends?|wants?|wish|like to)\b/;
-/** Denied before the word, or put off. */
+/** Matches a negated or postponed approval. */
 const DENIES =
   /\b(?:not|never|cannot|can't|isn't|wasn't|won't|don't|doesn't|didn't|neither|nor|unable|refuse|decline|before|will be|to be|to get)\b[^.!?;\n]*\b(?:approved?|lgtm)\b|\b(?:un|non|not|dis|no)-?_?approved\b|❌[^.!?;\n]*\bapproved\b|\bapproved\b[^.!?;\n]*\b(?:when|after (?:the|a|an|you|your|these|those|this|that|fix\w*))\b|\bapproved\b[^.!?;\n]*❌/;
 const NO_REVISION =
   /\bno (?:further |more |other |additional )?revisions?(?: is| are)?(?: needed| required| necessary| requested)?\b/g;
-/** Asks for another round. "The revision is good" speaks of the work. */
+/** Matches a request for another round. "The revision is good" is not one. */
 const REVISION =
   /revision[s_\s-]*(?:is |are )?(?:needed|required|necessary|requested)|\b(?:needs?|requires?|please|another|an?|one more|further|minor|major|some|for)\s+(?:\w+\s+)?revisions?\b/;
 

@@ -41,7 +41,7 @@ export function visible(text: string): string {
     .replace(/\n{5,}/g, (ends) => `\n[${ends.length - 1} empty lines]\n`);
 }
 
-/** Controls, blanks of other widths, marks that join, hide or reorder, halves of characters. */
+/** Control characters, unusual spaces, characters that join, hide or reorder text, and lone surrogates. */
 const HIDDEN = new RegExp(
   `[${[
     "\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u00a0\\u00ad\\u034f\\u061c\\u115f\\u1160\\u1680\\u17b4\\u17b5\\u180b-\\u180e",

@@ -78,9 +78,9 @@ type Line = Readonly<{
   all: readonly Part[];
   /** Why not all of it can be read with certainty. */
   problem?: string;
-  /** Whether relative paths are relative to the start folder. */
+  /** Whether the line changes the folder with `cd`: never, only to folders below the start folder, or to any folder. */
   moves: "no" | "inside" | "anywhere";
-  /** The folders that its commands may be in, relative to the start folder; none when that is not known. */
+  /** The folders that its commands may run in, relative to the start folder; empty when they are not known. */
   folders: readonly string[];
 }>;
 
@@ -144,18 +144,18 @@ function movesOf(all: readonly Part[]): Pick<Line, "moves" | "folders"> {
   };
 }
 
-/** `cd` looks for folders in CDPATH. */
+/** True for a command that sets CDPATH, in which `cd` searches for folders. */
 const setsSearchPath = ({ sets, words }: ShellCommand): boolean =>
   sets.includes("CDPATH") || words.some(({ text }) => text?.startsWith("CDPATH"));
 
-/** Each of them can double the folders to be judged. */
+/** Maximum number of `cd` commands in a line: each can double the number of folders to judge. */
 const MOST_MOVES = 4;
 
-/** Every folder that these moves may lead to: each of them can fail, or end with the parentheses around it. */
+/** Every folder that these `cd` commands may lead to: each may fail, or end with the parentheses around it. */
 const foldersAfter = (moves: readonly string[]): readonly string[] =>
   moves.reduce<readonly string[]>((before, to) => [...before, ...before.map((from) => `${from}${to}/`)], [""]);
 
-/** A relative path that cannot lead upwards. */
+/** True for a relative path that cannot lead upwards. */
 function isPlainly({ text, glob, home }: ShellWord): boolean {
   return (
     text !== undefined &&
@@ -285,7 +285,7 @@ function wordsOf(pattern: string): { words: string[]; more: boolean } {
   return { words: more ? words.slice(0, -1) : words, more };
 }
 
-/** Variables that only affect display. */
+/** True for variables that only affect display. */
 function isHarmless(name: string): boolean {
   return /^(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|NO_COLOR|FORCE_COLOR|CLICOLOR|COLUMNS|LINES|TERM|CI|NODE_ENV|RUST_BACKTRACE)$/.test(
     name,
@@ -311,7 +311,7 @@ function wordByWord(policy: Policy, { tool }: CallToJudge, line: Line, shell: Sh
     const isRead = (each: Part): boolean => onlyReads(policy, each, line, shell)?.decision === "allow";
     if (!isCovered(rules, part, isRead)) return undefined;
     const covering = rules.find((each) => flat(part).some(({ command }) => spells(each, command.words))) ?? rules[0];
-    if (covering) rule = `allow ${ruleText(covering)}`; // a redirect around other commands needs none
+    if (covering) rule = `allow ${ruleText(covering)}`; // a redirect around other commands has no rule of its own
   }
   return { decision: "allow", rule, why: "", hint: "" };
 }
@@ -374,7 +374,10 @@ const outsideVerdict = (does: string): Verdict => ({
 });
 const OUTSIDE = { write: outsideVerdict("writes to"), read: outsideVerdict("reads") } as const;
 
-/** In a sandbox and where everything is allowed, the file matters only to rules about files. */
+/**
+ * The verdict on a redirection to an unknown file. In a sandbox with everything allowed, only rules about files can
+ * forbid it.
+ */
 function unknownFile(policy: Policy, { sandboxed }: ShellState, writes: boolean): Verdict {
   if (policy.level === "bypass" && sandboxed && !limitsFiles(policy))
     return byMode(policy.level, writes ? WRITES : READS, undefined);
@@ -386,7 +389,7 @@ function unknownFile(policy: Policy, { sandboxed }: ShellState, writes: boolean)
   };
 }
 
-/** In the sandbox `/tmp` is private. */
+/** True for a path below `/tmp`, which is private in the sandbox. */
 const isScratch = (path: string): boolean => path.startsWith("/tmp/") && !path.split("/").includes("..");
 
 /** The name of a file in rules; `undefined` when it is outside. */

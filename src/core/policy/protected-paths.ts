@@ -5,7 +5,7 @@ import { words } from "../text/words.ts";
  * Names and paths that are executed or loaded later without another approval: an agent that may write source files may
  * still not write these. A name counts at any depth, with everything below it, also when it does not exist yet.
  *
- * Build files, package scripts and CI files are source: somebody reviews them before they run.
+ * Build files, package scripts and CI files are not listed: they are source, and a person reviews them before they run.
  */
 
 /** Folders and files that programs look for in a project. */
@@ -149,5 +149,5 @@ export function mayBeProtected(name: string): boolean {
   return lasts.has(PLAIN.test(name) ? name : foldFileName(name));
 }
 
-/** Names that are their own folded form. */
+/** Matches names that folding leaves unchanged. */
 const PLAIN = /^[a-z0-9_.-]*[a-z0-9_-]$/;

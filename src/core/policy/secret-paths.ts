@@ -59,7 +59,10 @@ for (const place of [...secretHomeFolders, ...secretHomeFiles]) {
   byFirstStep.set(steps[0]!, [...(byFirstStep.get(steps[0]!) ?? []), steps]);
 }
 
-/** The place in a home folder that these steps begin with. */
+/**
+ * The secret place of a home folder that contains this path; `from` is the index of the first segment below the home
+ * folder.
+ */
 function secretAt(steps: readonly string[], from: number): string | undefined {
   const found = byFirstStep
     .get(steps[from] ?? "")

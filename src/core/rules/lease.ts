@@ -3,9 +3,9 @@ import { globsMeet } from "./globs-overlap.ts";
 
 /** A lease: the files that a task declares to write. */
 export type Lease = Readonly<{
-  /** The task. */
+  /** The task that holds the lease. */
   of: string;
-  /** Patterns from the workspace on. */
+  /** Patterns relative to the workspace. */
   globs: readonly string[];
 }>;
 
@@ -56,12 +56,12 @@ export function patternsBelow(folder: string, globs: readonly string[]): string[
   return globs.map((glob) => root + anchored(glob));
 }
 
-/** Whether a lease covers a file, by its place from the workspace on. */
+/** Whether a lease covers a file, given by its path relative to the workspace. */
 export function covers({ globs }: Pick<Lease, "globs">, place: string): boolean {
   return !place.startsWith("/") && globs.some((glob) => globMatcher(anchored(glob))(place));
 }
 
-/** The folders that a lease covers whole, from the workspace on; `""` is all of it. */
+/** The folders that a lease covers entirely, relative to the workspace; `""` is the workspace itself. */
 export function wholeFolders({ globs }: Pick<Lease, "globs">): string[] {
   return globs
     .map((glob) => /^((?:[^*?[\]{}\\]+\/)?)\*\*$/.exec(anchored(glob).slice(1))?.[1])
@@ -69,7 +69,7 @@ export function wholeFolders({ globs }: Pick<Lease, "globs">): string[] {
     .map((folder) => folder.replace(/\/$/, ""));
 }
 
-/** Leases begin at the workspace, also those without a slash; a folder means everything in it. */
+/** Makes a pattern relative to the workspace, also one without a slash; a folder means everything in it. */
 function anchored(glob: string): string {
   const plain = glob.replace(/^(?:\.?\/)+/, "");
   return `/${plain.endsWith("/") || plain === "" ? `${plain}**` : plain}`;

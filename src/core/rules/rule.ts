@@ -60,10 +60,10 @@ function parseRule(text: string, own: readonly string[]): Rule[] {
   }));
 }
 
-/** What a rule can name besides tools. */
+/** Names that a rule may use besides the names of tools. */
 const WORDS: readonly string[] = [NETWORK, NAMESPACES, REMOTE];
 
-/** The rule that covers exactly this and nothing else. */
+/** The rule that covers exactly this subject and nothing else. */
 export function exactRule(tool: string, pattern: string): Rule {
   return { tool, pattern, exact: true };
 }
@@ -74,8 +74,9 @@ export function ruleText({ tool, pattern, exact }: Rule): string {
 }
 
 /**
- * Whether a rule matches a call. An allow rule must match every name of the subject and covers only what it
- * spells; a deny rule matches when one name does, in any spelling, and covers everything below. Commands are matched elsewhere.
+ * Whether a rule matches a call. An allow rule must match every name of the subject and covers only what it spells; a
+ * deny rule matches when one name does, in any spelling, and covers everything below. `judge-command.ts` matches
+ * commands.
  */
 export function ruleFits(
   rule: Rule,
@@ -120,8 +121,8 @@ export function pathBan(pattern: string): (place: string) => boolean {
 }
 
 /**
- * Patterns are meant from the workspace on; one that begins with a slash is an absolute path, and one without any slash a name
- * anywhere.
+ * Patterns are relative to the workspace. One that begins with a slash is an absolute path, and one without any slash
+ * is a name at any depth.
  */
 function pathMatcher(pattern: string): (place: string) => boolean {
   const absolute = pattern.startsWith("/");

@@ -5,7 +5,7 @@ const amount = z.number().nonnegative();
 const reservation = z.string().max(100);
 const amounts = z.strictObject({ tokens: amount, usd: amount.optional() });
 
-/** What a run asks of the budget of the run above it, which a program of a task there started. */
+/** A nested run's request to the budget of the run above it. A program of a task above started the nested run. */
 export const budgetRequest = z.discriminatedUnion("what", [
   z.strictObject({
     what: z.literal("reserve"),
@@ -18,5 +18,5 @@ export const budgetRequest = z.discriminatedUnion("what", [
 ]);
 export type BudgetRequest = Readonly<z.infer<typeof budgetRequest>>;
 
-/** What the run above replies; nothing: it is granted. */
+/** The reply of the run above to a nested run; empty: the request is granted. */
 export type BudgetReply = Readonly<{ refusal?: BudgetRefusal; room?: number }>;

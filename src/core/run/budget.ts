@@ -28,7 +28,7 @@ export type Reservation = Readonly<{ settle(actual: Amount): void; release(): vo
 /** Why a call may not start: an exhausted limit, or an unknown price. */
 export type BudgetRefusal = Readonly<{
   refused: string;
-  /** When the limit frees up without any action. */
+  /** When the limit allows calls again without any action. */
   until?: number;
 }> &
   (Readonly<{ limit: ReachedLimit }> | Readonly<{ unpriced: true }>);
@@ -39,7 +39,10 @@ export type BudgetRefusal = Readonly<{
  * still running: the newest are revoked until the rest fits.
  */
 export type Budget = Readonly<{
-  /** `finish`: the grace turn of a task, which may use the reserve. `revoke` is called when the call has to stop. */
+  /**
+   * Reserves the cost of a call. `finish`: the grace turn of a task, which may use the share kept for such turns.
+   * `revoke` is called when the call has to stop.
+   */
   reserve(
     wish: Amount & {
       readonly finish?: boolean;

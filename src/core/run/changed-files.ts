@@ -11,7 +11,7 @@ export type FileHistory = Readonly<{
   versions: readonly FileVersion[];
   /** The tasks that changed it. */
   tasks: readonly string[];
-  /** The last change failed or was interrupted, so its version may not be there. */
+  /** The last change failed or was interrupted, so the file may not have this version. */
   isUncertain: boolean;
 }>;
 

@@ -67,7 +67,7 @@ export type Fact =
       cwd: string;
       version: string;
       continues?: string;
-      /** Who asked for it from outside, and in which conversation. */
+      /** The remote caller that started the run, and the conversation it belongs to. */
       origin?: Origin;
       /** The context that precedes every prompt: text, files and git facts as they were at the start of the run. */
       context?: string;
@@ -89,7 +89,7 @@ export type Fact =
       type: "run.resumed";
       after: number;
       retryFailed?: true;
-      /** The task that alone goes on, with everything that depends on it; absent: the whole run does. */
+      /** The only task that is resumed, together with its dependents; absent: the whole run is. */
       task?: string;
       /** The new limits. */
       limits?: RunLimits;
@@ -111,7 +111,7 @@ export type Fact =
       attached?: readonly Readonly<{ title: string; path: string }>[];
       /** Its result is a verdict about the work of another task. */
       review?: true;
-      /** The task of this run whose conversation it goes on with. */
+      /** The task of this run whose conversation it continues. */
       resumes?: string;
       /** The options of a helper's task; those of other tasks are in the plan. */
       task?: Readonly<Partial<Task>>;
@@ -230,10 +230,10 @@ export type Fact =
       context?: string;
       task?: string;
     }
-  /** A run that a program of the task started has ended or was paused: what it used counts here. */
+  /** A nested run, started by a program of this task, has ended or was paused: its usage counts for this run. */
   | {
       type: "below.ended";
-      /** The run below. */
+      /** The id of the nested run. */
       below: string;
       usage: Usage;
       cost: Cost;
@@ -247,7 +247,7 @@ export type Fact =
       limit: string;
       text: string;
       enforced: boolean;
-      /** The limit as an outcome bears it. */
+      /** The limit, in the form that outcomes use. */
       reached?: ReachedLimit;
     }
   | { type: "context.compacted"; before: number; after: number }

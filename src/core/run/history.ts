@@ -40,7 +40,7 @@ export type ChildPlan = Readonly<{
   started: ReadonlyMap<string, NodeStarted>;
 }>;
 
-/** Whether what failed is done again: all of it, or the tasks at some paths. */
+/** Which failed tasks are run again: all of them, or those at the given paths. */
 export type RetryFailed = boolean | ((path: string) => boolean);
 
 /** The history of a new run. */
@@ -80,7 +80,7 @@ export function historyOf(
     const { prefix, id } = split(path);
     started.set(path, event);
     ended.delete(path);
-    under.get(prefix)?.delete(id); // a node that began again has no outcome until it ends
+    under.get(prefix)?.delete(id); // a node that started again has no outcome until it ends
     attempts.set(path, { next: attempt, used: before?.used ?? 0, underWay: true });
     // An interrupted attempt starts again with the same number and keeps its events.
     if (!before?.underWay || before.next !== attempt) underWay.set(path, []);

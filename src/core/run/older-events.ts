@@ -34,7 +34,7 @@ const meant: Readonly<Partial<Record<Fact["type"], Readonly<Record<string, unkno
 
 const ENVELOPE = { run: "", path: "", at: 0 };
 
-/** An event with everything that its type promises. Types that only a newer version knows stay as they are. */
+/** An event with every field that its type requires. Event types of a newer version are left unchanged. */
 export function completed(event: KeptEvent): KeptEvent {
   const defaults = { ...ENVELOPE, ...meant[event.type] };
   if (event.type === "run.started" && event.settings) return { ...defaults, ...withProviders(event, event.settings) };
@@ -96,8 +96,8 @@ export function isKnown({ type }: Readonly<{ type: string }>): boolean {
 }
 
 /**
- * The events of a run, with the stops of 0.1 as what they are now. That version ended a run that was stopped, and every
- * task of it, as cancelled. Its journals do not say what the run may use, and were never resumed by a later version.
+ * The events of a run in which stops recorded by version 0.1 are pauses. That version ended a stopped run, and every
+ * task of it, as cancelled. Its journals contain no limits of the run, and were never resumed by a later version.
  */
 export function withoutOldStops(events: readonly KeptEvent[]): readonly KeptEvent[] {
   if (!isOldJournal(events)) return events;

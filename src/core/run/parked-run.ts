@@ -12,10 +12,10 @@ export function parkedRun(state: State): ParkedRun | undefined {
   return lastParking(state);
 }
 
-/** A wait that is over at once is not worth telling a client. */
+/** Shorter waits are not reported to clients. */
 const SHORT_MS = 1_500;
 
-/** True for a run that is parked for longer than a client would notice. */
+/** True for a run that stays parked long enough to report it to a client. */
 export function isParkedLong(state: State, now: number): boolean {
   const parked = parkedRun(state);
   return parked !== undefined && (parked.nextTry ?? Number.POSITIVE_INFINITY) - now > SHORT_MS;

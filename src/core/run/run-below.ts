@@ -8,7 +8,7 @@ const count = z.number().int().nonnegative();
 
 /** The spending of a run that a task's program started; it counts for the run of that task. */
 export const belowSpent = z.strictObject({
-  /** The run below. */
+  /** The id of the nested run. */
   run: z.string(),
   usage: z.strictObject({
     input: amount,
@@ -22,7 +22,7 @@ export const belowSpent = z.strictObject({
   }),
   cost: z.strictObject({ usd: amount, unpriced: count, estimated: amount.optional(), saved: z.number().optional() }),
   toolCalls: count,
-  /** The run itself, and the helpers in it. */
+  /** The number of agents it started: the nested run itself, and the helpers in it. */
   spawns: count,
 });
 export type BelowSpent = Readonly<{ run: string; usage: Usage; cost: Cost; toolCalls: number; spawns: number }>;

@@ -25,17 +25,23 @@ export const command = z.discriminatedUnion("do", [
   /** Without a path, the whole run. A run or task that is paused can be resumed; one that is cancelled cannot. */
   z.strictObject({ do: z.literal("pause"), reason: z.string(), path: z.string().optional() }),
   z.strictObject({ do: z.literal("cancel"), reason: z.string(), path: z.string().optional() }),
-  /** Lets a task go on that alone is paused; without a path, all of them. `retryFailed`: one that failed is tried again. */
+  /**
+   * Resumes a task that was paused by itself; without a path, all such tasks. `retryFailed`: retries a task that
+   * failed.
+   */
   z.strictObject({ do: z.literal("resume"), path: z.string().optional(), retryFailed: z.boolean().optional() }),
-  /** Ends the work on the run at once and records no end, as a kill of its process does. Holds for that process only. */
+  /**
+   * Stops work on the run at once without recording an end, as if its process were killed. Applies only to the process
+   * `pid`.
+   */
   z.strictObject({ do: z.literal("kill"), pid: z.number() }),
-  /** A run that a program of this task started tells what it used. */
+  /** A nested run that a program of this task started reports its usage. */
   z.strictObject({ do: z.literal("charge"), path: z.string(), spent: belowSpent }),
-  /** A run that a program of this task started asks for a part of the budget. */
+  /** A nested run that a program of this task started requests a part of the budget. */
   z.strictObject({ do: z.literal("budget"), path: z.string(), below: z.string(), request: budgetRequest }),
-  /** The run above takes a reservation back. */
+  /** The run above takes a reservation of the nested run back. */
   z.strictObject({ do: z.literal("revoke"), reservation: z.string() }),
-  /** Changes the plan: new nodes, other dependencies, nodes given up. */
+  /** Changes the plan: new nodes, other dependencies, cancelled nodes. */
   z.strictObject({ do: z.literal("change"), change }),
 ]);
 export type RunCommand = z.infer<typeof command>;

@@ -46,7 +46,7 @@ function workingLeaves(state: State): NodeView[] {
   return open.filter(({ path }) => !above.has(path));
 }
 
-/** Followers ask after each event, so a run of a thousand nodes must be looked through without a copy. */
+/** Searches the nodes without copying them: it is called after each event, and a run may have thousands of nodes. */
 function some(state: State, is: (view: NodeView) => boolean): boolean {
   for (const view of state.nodes.values()) if (is(view)) return true;
   return false;

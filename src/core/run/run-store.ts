@@ -79,9 +79,9 @@ export type RunOwnership = Readonly<{
 }>;
 
 export type JournalOpening = Readonly<{
-  /** What `readWhole` gave; it is read again only if the run has changed since. */
+  /** The result of `readWhole`; the records are read again only if the run has changed since. */
   known?: KeptRecords | undefined;
-  /** Takes a run over from another machine: a person said that no process there works on it. */
+  /** Takes the run over from another machine, after a person confirmed that no process there works on it. */
   force?: boolean;
   /** The process serves only this run, so `kill` may end the process. */
   sole?: boolean;
@@ -107,7 +107,7 @@ export type JournalListener = Readonly<{
 /** The events of one run, in order, for its owner. */
 export type Journal = Readonly<{
   append(event: KeptEvent): void;
-  /** Begins to write what was appended now instead of at the end of the turn; absent: that is not possible here. */
+  /** Starts writing the appended events now instead of at the end of the turn; absent where that is not possible. */
   hasten?(): void;
   /** Resolves once everything appended so far is durable; rejects when writing fails. */
   durable(): Promise<void>;
@@ -120,13 +120,17 @@ export type Journal = Readonly<{
 /** Commands to the owner of a run, from any process. */
 export type RunCommands = Readonly<{
   /**
-   * Sends a command. It is kept for the next owner when nobody serves it now. Resolves with the receipt, or `undefined`
-   * after the timeout. `ended` returns the receipt for a run that has ended: the command is then withdrawn.
+   * Sends a command. If no process serves the run, the command is kept for the next owner. Resolves with the receipt,
+   * or `undefined` after the timeout. `ended` returns the receipt for a run that has ended: the command is then
+   * withdrawn.
    */
   post(run: string, command: RunCommand, options: PostOptions): Promise<Receipt | undefined>;
   /** The commands that wait for an owner, oldest first. */
   waiting(run: string): Promise<readonly RunCommand[]>;
-  /** Handles waiting and new commands, oldest first, until the signal aborts. An aborted signal: only those that wait. */
+  /**
+   * Handles waiting and new commands, oldest first, until the signal aborts. With an aborted signal it handles only the
+   * waiting ones.
+   */
   serve(run: string, handle: HandleCommand, signal: AbortSignal): Promise<void>;
 }>;
 
@@ -136,8 +140,8 @@ export type PostOptions = Readonly<{ waitMs: number; signal: AbortSignal; ended(
 export type HandleCommand = (command: RunCommand, signal: AbortSignal) => Promise<Receipt | undefined>;
 
 /**
- * A kept text of a task: its output, or the patch of its worktree; for tasks on other machines the uncommitted changes and the
- * commits that they begin with, and what they have changed so far. The path "" is the run itself.
+ * The texts that are kept of a task: its output or the patch of its worktree; for a task on another machine also the
+ * uncommitted changes and commits that it starts from, and its changes so far. The path "" is the run itself.
  */
 export type OutputKind = "output" | "patch" | "dirty" | "bundle" | "progress";
 
@@ -147,7 +151,7 @@ export type OutputFileOptions = Readonly<{ kind?: OutputKind; text?: string }>;
 export type RunOutputs = Readonly<{
   /** Keeps a text that no record has; durable when it resolves. */
   keep(run: string, path: string, text: string, kind?: OutputKind): Promise<Artifact>;
-  /** The output of a task that its owner is about to record: only a file that `file` has promised is written. */
+  /** Called with the output of a task before it is recorded. Writes a file only if `file` already returned its path. */
   recorded(run: string, path: string, text: string): Promise<Artifact>;
   /** The kept text, or the output in the records; `undefined`: there is none. */
   output(run: string, path: string, kind?: OutputKind): Promise<string | undefined>;
@@ -156,9 +160,12 @@ export type RunOutputs = Readonly<{
    * output as soon as there is one. `text`: the output, where the caller has it. `undefined`: this store makes no files.
    */
   file(run: string, path: string, more?: OutputFileOptions): Promise<string | undefined>;
-  /** Keeps the file of this machine, byte for byte, for other machines that use this store; nothing to do without such a file. */
+  /**
+   * Keeps a byte-for-byte copy of the local output file for other machines that use this store; does nothing without
+   * such a file.
+   */
   share(run: string, path: string, kind: OutputKind): Promise<void>;
-  /** A folder of this machine for what a run needs only here; `undefined`: there is none. */
+  /** A folder of this machine for data of a run that is needed only here; `undefined`: there is none. */
   local(run: string, what: LocalPlace): string | undefined;
 }>;
 

@@ -68,7 +68,7 @@ export type State = {
   cwd: string;
   /** The task of an earlier run whose conversation this one continues. */
   continues: string | undefined;
-  /** Who asked for it from outside. */
+  /** The remote caller that started the run. */
   origin: Origin | undefined;
   /** What its agents were allowed when it began. */
   permissions: Permissions | undefined;
@@ -214,7 +214,7 @@ export function cutOffAll(state: State): State {
 function pause(state: State, reason: string): State {
   cutOffAll(state);
   for (const [path, { outcome }] of state.nodes) {
-    if (outcome?.status === "cancelled" && outcome.reason === reason) state.nodes.delete(path); // a stop of 0.1
+    if (outcome?.status === "cancelled" && outcome.reason === reason) state.nodes.delete(path); // a run that version 0.1 stopped
   }
   state.status = "paused";
   state.pausedFor = reason;
@@ -293,12 +293,15 @@ function viewOf(state: State, { path, at }: Event): NodeView {
 const begunNodes = createMarkedNodes<NodeView>();
 const waitingNodes = createMarkedNodes<NodeView>();
 const MAKES_WAIT: ReadonlySet<Event["type"]> = new Set(["gate.opened", "node.parked", "node.paused"]);
-/** The nodes that are under way; those that have ended are not looked through again and again. */
+/** The nodes under way. Ended nodes are forgotten, so that they are not checked again after each event. */
 export const nodesUnderWay = (state: State): NodeView[] => [
   ...begunNodes.still(state, ({ status }) => status === "running"),
 ];
 
-/** True while a node waits for a person, or is parked or paused. It is asked after each event, so it looks at no others. */
+/**
+ * True while a node waits for a person, or is parked or paused. It is called after each event, so it checks only such
+ * nodes.
+ */
 export const hasWaitingNode = (state: State): boolean => waitingNodes.still(state, waitsNow).size > 0;
 
 /** True for a node that waits for a person, or is parked or paused. */

@@ -4,10 +4,10 @@ import type { Body } from "../plan/plan.ts";
 import { begin, settle } from "./decide.ts";
 import { schedule } from "./schedule.ts";
 
-/** A plan, and how the nodes of it ended that have. */
+/** A plan, and the outcomes of its ended nodes. */
 export type KnownOutcomes = Readonly<{ body: Body; outcomeOf(id: string): Outcome | undefined }>;
 
-/** The nodes that are skipped when this one is cancelled, without joins. */
+/** The nodes that are skipped when this node is cancelled, without joins. */
 export function endWith({ body, outcomeOf }: KnownOutcomes, id: string): string[] {
   const all = schedule(body);
   begin(all);

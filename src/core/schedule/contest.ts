@@ -1,6 +1,6 @@
 import type { Schedule, ScheduleEntry } from "./schedule.ts";
 
-/** The joins that may pass a node over; none when another node needs its result. */
+/** The joins that may choose other nodes instead of this one, as in a race; none when another node needs its result. */
 export function pickingJoins(all: Schedule, id: string): ScheduleEntry[] {
   const entry = all.entries.get(id);
   if (!entry || entry.dependents.length === 0 || all.roots.has(id)) return [];
@@ -9,8 +9,8 @@ export function pickingJoins(all: Schedule, id: string): ScheduleEntry[] {
 }
 
 /**
- * The contender that a node works for: the node itself when a join may pass it over, else the nearest node further down
- * that all its results go to. `undefined`: its result is used whoever wins.
+ * The contender that a node works for: the node itself if a join may choose others instead of it, else the nearest
+ * dependent that receives all its results. `undefined`: its result is used, regardless of who wins.
  */
 export function contenderOf(all: Schedule, id: string): string | undefined {
   for (let at = id; ; ) {

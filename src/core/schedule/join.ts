@@ -84,7 +84,7 @@ function texts(parts: readonly Part[]): string {
   return only ? alone(only.outcome) : parts.map(({ id, outcome }) => `## ${id}\n\n${textOf(outcome)}`).join("\n\n");
 }
 
-/** The only output is that of the whole, which bears the limit itself. */
+/** A single output stands for the whole join; the join's own outcome carries the note about a limit. */
 const alone = (outcome: Outcome): string => (outcome.status === "ok" ? outcome.output : textOf(outcome));
 
 /** The output of a node, or the reason of its failure with its partial output. */

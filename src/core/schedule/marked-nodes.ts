@@ -1,13 +1,13 @@
 type Owner<V> = Readonly<{ nodes: ReadonlyMap<string, V> }>;
 
-/** Nodes of a state that something was true of once; those that it is no longer true of are dropped by who looks. */
+/** A set of nodes that once had a property. Nodes that no longer have it are removed when the set is read. */
 export type MarkedNodes<V> = Readonly<{
   add(owner: Owner<V>, view: V): void;
-  /** Those that it is still true of. */
+  /** The nodes that still have the property. */
   still(owner: Owner<V>, is: (view: V) => boolean): ReadonlySet<V>;
 }>;
 
-/** So that what is asked after each event of a run does not look through all its nodes. */
+/** Creates the set. It avoids a search through all nodes of a run after each event. */
 export function createMarkedNodes<V extends Readonly<{ path: string }>>(): MarkedNodes<V> {
   const sets = new WeakMap<Owner<V>, Set<V>>();
   const marked = (owner: Owner<V>): Set<V> => {

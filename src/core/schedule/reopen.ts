@@ -3,9 +3,9 @@ import type { Schedule, ScheduleEntry, Step } from "./schedule.ts";
 import { release } from "./decide.ts";
 
 /**
- * Lets a failed node of a running plan begin again, together with the nodes that were skipped or cancelled because of it.
- * A node that was also skipped because of another failure stays skipped. Gives a reason in place of a step when nothing
- * would use the result.
+ * Lets a failed node of a running plan start again, together with the nodes that were skipped or cancelled because of
+ * it. A node that was also skipped because of another failure stays skipped. Returns a reason instead of a step when
+ * nothing would use the result.
  */
 export function reopen(all: Schedule, id: string): Step | string {
   const failed = all.entries.get(id);
@@ -32,7 +32,7 @@ export function reopen(all: Schedule, id: string): Step | string {
 const needsIn = (all: Schedule, { needs }: ScheduleEntry): ScheduleEntry[] =>
   needs.map((need) => all.entries.get(need)!);
 
-/** The nodes that ended without success after a node, directly or by way of others. */
+/** The nodes that ended without success after a node on which they depend, directly or indirectly. */
 function dependentsOf(all: Schedule, failed: ScheduleEntry): Set<ScheduleEntry> {
   const found = new Set([failed]);
   for (const { dependents } of found)
@@ -45,7 +45,7 @@ function dependentsOf(all: Schedule, failed: ScheduleEntry): Set<ScheduleEntry> 
 /** Whether a node was cancelled because the only node that needed it was skipped. */
 const wasFreed = ({ outcome }: ScheduleEntry): boolean => outcome?.status === "cancelled" && !isDismissed(outcome);
 
-/** The nodes that no other failed node keeps from running. */
+/** The nodes that no other failed node blocks. */
 function possible(all: Schedule, failed: ScheduleEntry, nodes: ReadonlySet<ScheduleEntry>): Set<ScheduleEntry> {
   const left = new Set(nodes);
   const isMet = (need: ScheduleEntry): boolean =>
@@ -57,7 +57,7 @@ function possible(all: Schedule, failed: ScheduleEntry, nodes: ReadonlySet<Sched
   return left;
 }
 
-/** True for a node that was cancelled by name or marked as failed by a change of the plan: that was a decision about itself. */
+/** True for a node that was itself cancelled by name, or marked as failed by a change of the plan. */
 function isDismissed(outcome: Outcome): boolean {
   if (outcome.status === "cancelled") return outcome.final === true;
   return outcome.status === "failed" && outcome.fault.code === "MARKED_FAILED";

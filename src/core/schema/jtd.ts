@@ -1,8 +1,8 @@
 import { isRecord, type JsonSchema } from "../text/json.ts";
 
 /**
- * A schema as JSON Schema: models and the validator know nothing else. JTD (RFC 8927) is translated; what is JSON Schema
- * already stays the very same object.
+ * A schema as JSON Schema, the only form that models and the validator accept. JTD (RFC 8927) is translated; a JSON
+ * Schema is returned as the same object.
  */
 export function jsonSchemaOf(schema: JsonSchema): JsonSchema {
   const known = translated.get(schema);
@@ -48,7 +48,7 @@ const forms: Readonly<Record<string, readonly string[]>> = {
   values: [],
   discriminator: ["mapping"],
 };
-/** Words that may stand in every form; what people write about a schema does no harm. */
+/** Keywords that are allowed in every form, such as descriptions. */
 const beside = ["nullable", "metadata", "description", "title", "definitions"];
 
 type Definitions = Readonly<Record<string, unknown>>;
@@ -74,7 +74,10 @@ function isForm(schema: unknown, definitions: Definitions): boolean {
   );
 }
 
-/** `string`, `boolean` and a list of names mean the same in both languages. */
+/**
+ * True for a schema that means something else in JTD than in JSON Schema; `string`, `boolean` and `enum` mean the same
+ * in both.
+ */
 function isTelling({ type, ...schema }: JsonSchema): boolean {
   if (schema["nullable"] === true) return true;
   if (type !== undefined) return type !== "string" && type !== "boolean";

@@ -12,7 +12,7 @@ export function parseAs<T>(schema: z.ZodType<T>, value: unknown, { code, what }:
   throw new CrewError(code, message, hint);
 }
 
-/** Everything that is wrong with something from outside, each with its place. */
+/** Every fault of an external value, each with its place. */
 export function faultsOf(
   schema: z.ZodType,
   value: unknown,

@@ -1,6 +1,6 @@
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The usual ones, and what Windows programs do not start without. */
+/** Common variables, and those that Windows programs need to start. */
 const PASSED =
   "PATH HOME LANG TERM TMPDIR USER SHELL LOGNAME LC_ALL LC_CTYPE TZ COLORTERM NO_COLOR " +
   "SystemRoot SYSTEMROOT ComSpec PATHEXT USERPROFILE TEMP TMP";

@@ -1,6 +1,6 @@
 import { privateKeyAt } from "./private-key.ts";
 
-/** A kind of secret: the first three characters it may have, and what is found at a place. */
+/** A kind of secret: the first three characters it may have, and a function that finds it at a position. */
 export type SecretPattern = Readonly<{
   begins: readonly string[];
   find(text: string, at: number): SecretMatch | undefined;
@@ -13,7 +13,7 @@ export type SecretMatch = Readonly<{ before: string; length: number; after: stri
 const START = "(?:(?<![A-Za-z0-9_])|(?<=\\\\[nrt]))";
 /** A value of letters only is prose, not a secret: `sk-learn-pipelines`, `Bearer authentication`. */
 const HAS_DIGIT = "(?=[A-Za-z_.~+/=-]{0,60}\\d)";
-/** Between the name of a header and its value, also inside of JSON that was escaped. */
+/** Matches the separator between the name of a header and its value, also inside escaped JSON. */
 const IS = "[\"'\\\\]{0,3}\\s{0,4}[:=]\\s{0,4}[\"'\\\\]{0,3}";
 const SCHEME = "(?:[Bb]earer|[Bb]asic|[Tt]oken|[Dd]igest)\\s{1,4}";
 /** Characters that cannot occur in the user part of a URL. */

@@ -33,7 +33,7 @@ export function createRedactor(secrets: readonly string[]): Redactor {
   let now = searchers();
   // No secret is shorter, in whatever way it is escaped.
   const text = (given: string): string => (given.length < SHORTEST_SECRET ? given : now.text(given));
-  /** The names of fields are the same in every event, so each is looked at once. */
+  /** Names of fields that contain no secret. They are the same in every event, so each is checked once. */
   let cleanNames = new Set<string>();
   const nameOf = (given: string): string => {
     if (cleanNames.has(given)) return given;
@@ -55,10 +55,12 @@ export function createRedactor(secrets: readonly string[]): Redactor {
   };
 }
 
-/** The characters with which an escape begins. */
+/** Characters that can begin an escape. */
 const MAY_ESCAPE = /[%\\&]/;
 
-/** How many names of fields are remembered as clean, and how long they may be: a value may have any. */
+/**
+ * How many names of fields are remembered as clean, and how long they may be: values can contain any number of names.
+ */
 const MOST_NAMES = 1_000;
 const LONGEST_NAME = 100;
 

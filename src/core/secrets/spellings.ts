@@ -38,12 +38,13 @@ const TELLING: ReadonlySet<string> = new Set(
     " ",
   ),
 );
-/** Places, not contents; and the working folder. */
+/** Variables that hold a path instead of a secret. */
 const NOT_SECRET = /^(?:OLD)?PWD$|^XAUTHORITY$|_(?:SOCK|SOCKET|FILE|PATH|DIR|HOME|BASE)$/i;
 
 function isSecret(name: string, value: string): boolean {
   if (!looksSecret(name)) return false;
-  // TOKEN_TYPE=standard is a setting: where the telling word is not the last one, the value has to look the part.
+  // TOKEN_TYPE=standard is a setting: unless the last word of the name indicates a secret, the value must look like
+  // one.
   return TELLING.has(wordsOf(name).at(-1) ?? "") || value.length >= 20 || /\d|[a-z][A-Z]|[^A-Za-z0-9_.-]/.test(value);
 }
 

@@ -14,7 +14,7 @@ export type Grammar = Readonly<{
   bundle?: true;
   /** The meaning of the words after the options; `pattern`: one text, then paths; `script`: a sed or awk program, then paths. */
   operands?: "paths" | "texts" | "pattern" | "script";
-  /** Further operands are written to or created. */
+  /** Maximum number of operands that are only read; further ones are written to or created. */
   most?: number;
   /** A command whose arguments have no effect, such as `echo`. */
   harmless?: true;

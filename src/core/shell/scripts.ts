@@ -1,6 +1,6 @@
 /**
- * Whether a sed script writes no file and runs nothing: addresses, and commands that print, delete, jump or substitute. What is
- * not known to be harmless is not; a script is read from left to right, once.
+ * Whether a sed script writes no file and runs nothing: addresses, and commands that print, delete, jump or substitute.
+ * Everything that is not known to be harmless counts as harmful. The script is read once, from left to right.
  */
 export function sedReads(script: string): boolean {
   let at = 0;
@@ -64,7 +64,7 @@ export function sedReads(script: string): boolean {
   return true;
 }
 
-/** Whether an awk program writes no file and runs nothing. `>` may be a comparison, and may be a file. */
+/** Whether an awk program writes no file and runs nothing. `>` counts as writing, although it may be a comparison. */
 export function awkReads(script: string): boolean {
   const code = script.replace(/"(?:[^"\\\n]|\\.)*"/g, '""');
   return !/system|getline|close|fflush|@|\||>|extension|ENVIRON|PROCINFO/.test(code.replaceAll("||", ""));

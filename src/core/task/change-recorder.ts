@@ -9,9 +9,9 @@ export type SeenChanges = Readonly<{
 
 /** Stores the content of files before and after a run changes them, so that the changes can be shown and undone. */
 export type ChangeRecorder = Readonly<{
-  /** The version that a file with this content will be. */
+  /** Stores content that is about to be written to a file, and returns the version that the file will have. */
   keep(content: string, mode?: number): Promise<FileVersion>;
-  /** What is at this path now; its content is stored. */
+  /** Stores the content that is at this path now, and returns its version. */
   version(path: string): Promise<FileVersion>;
   /** Inspects the git repositories around these folders. The returned function inspects them again and lists the changes. */
   watch(folders: readonly string[]): Promise<() => Promise<SeenChanges>>;

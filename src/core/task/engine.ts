@@ -50,7 +50,10 @@ export type Call = Readonly<{
   images?: readonly ImageContent[];
   /** The conversation that this task continues. */
   before?: readonly Message[];
-  /** The conversation that it can start from, of the agent that started it; once its agent is resolved, that it starts from. */
+  /**
+   * The conversation of the parent agent, which this task may start from. Once the agent of the task is resolved: set
+   * only if it does.
+   */
   fork?: ForkPoint;
 }>;
 
@@ -66,7 +69,7 @@ export type Parent = Readonly<{
   model: string;
   /** The policy that judges its calls. */
   policy?: Policy;
-  /** where it works, when that is a worktree */
+  /** The worktree it works in, if any. */
   worktree?: Worktree;
   /** Its conversation, for helpers that start from it. */
   conversation?: ForkPoint;
@@ -83,14 +86,14 @@ export type DelegationOutcome = Outcome &
     nodes?: Readonly<Record<string, Outcome>>;
   }>;
 
-/** A delegation as the agent that asked for it reads it. */
+/** The outcome of a delegation, for the agent that requested it. */
 export type ReadDelegation = ReadOutcome &
   Omit<DelegationOutcome, "nodes"> &
   Readonly<{ nodes?: Readonly<Record<string, ReadOutcome>> }>;
 
 /** A plan that runs in the background: its path, and the output file of each task. */
 export type StartedNode = Readonly<{
-  /** Key for queries. */
+  /** The key by which the agent asks about it. */
   key: string;
   under: string;
   run?: string;
@@ -107,7 +110,7 @@ export type UnawaitedHelpers = Readonly<{
   start(what: AnyInput | Plan, parent: Parent, tells: HelperNotice): Promise<StartedNode | FailedOutcome>;
   /** Waits until they end; `undefined`: there are none, or the signal aborted first. */
   ended(key: string, signal: AbortSignal): Promise<DelegationOutcome | undefined>;
-  /** False: they have already ended, or there are none. */
+  /** Stops them; false: they have already ended, or there are none. */
   stop(key: string, reason: string): Promise<boolean>;
 }>;
 
@@ -163,11 +166,11 @@ export type PerformContext = Readonly<{
    */
   past(): Promise<readonly KeptEvent[]>;
   /**
-   * The files of the task's workspace as they are now, for a place without them. `have`: commits that the place has, if it
-   * also needs the commits in between. Absent where the files are at hand.
+   * A snapshot of the workspace's current files, for a machine that does not have them. `have`: commits that the
+   * machine has, if it also needs the commits since then. Absent where the files are available.
    */
   workspace?(have?: readonly string[]): Promise<WorkspaceSnapshot | Readonly<{ unable: string }>>;
-  /** Asks the recording that the run makes or replays; absent without one, and where the task has it at hand. */
+  /** Calls the cassette that the run records or replays; absent without one, and where the task can use it directly. */
   tape?(method: string, values: readonly unknown[]): Promise<object | undefined>;
 }>;
 

@@ -9,7 +9,7 @@ import type { TaskRunner } from "../vocabulary/runner-name.ts";
 import type { Call, PerformContext } from "./engine.ts";
 import type { Assignment } from "./runner.ts";
 
-/** The files that a task works on, by a name that every place understands which has them. */
+/** The files that a task works on, under a name that is valid on every machine that has them. */
 export type JobWorkspace = Readonly<{
   /** The real path of the folder on the machine of the run. */
   id: string;
@@ -35,14 +35,14 @@ export type JobNeeds = Readonly<{
 }>;
 
 /**
- * One call with its agent, as JSON: enough to carry it out in any place that has its workspace and what it needs. It never
- * contains an environment, a key or a home folder of the coordinator: a place adds its own.
+ * One call with its agent, as JSON: enough to carry it out on any machine that has its workspace and its needs. It
+ * never contains an environment, a key or a home folder of the coordinator: each machine adds its own.
  */
 export type Job = Readonly<{
   workspace: JobWorkspace;
   needs: JobNeeds;
   call: Call;
-  /** The agent as the coordinator resolved it: a place looks for no other. */
+  /** The agent as the coordinator resolved it; the worker does not search for agents. */
   agent: Agent;
   /** The agents it may want to start. */
   catalog?: Catalog;
@@ -55,13 +55,13 @@ export type Job = Readonly<{
   holds?: HoldRules;
   /** The providers of a resumed run as it recorded them: each is used at its recorded address, or not at all. */
   providers?: RecordedSettings["providers"];
-  /** The recorded permissions of a resumed run: an upper bound of those of the place. */
+  /** The recorded permissions of a resumed run: an upper bound of the worker's permissions. */
   permissions?: Permissions;
-  /** False: its agent is not told what the project says. */
+  /** False: its agent does not get the project's instructions. */
   projectInstructions?: false;
   /** The run uses results of earlier tasks with the same input. */
   reuse?: true;
-  /** The run writes down the traffic with models and tools, or answers from such a recording. */
+  /** The run records the traffic with models and tools, or replays such a recording. */
   tape?: "records" | "replays";
 }>;
 

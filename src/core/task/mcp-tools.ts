@@ -22,7 +22,10 @@ export type PeerAsk = Readonly<{
 /** Subject of a call of such a tool: rules match its arguments as one text. */
 export const peerSubjects = (input: unknown): readonly Subject[] => [{ kind: "name", name: stableText(input ?? {}) }];
 
-/** Waiting for an approval has no time limit; the call itself has its own timeout. */
+/**
+ * Timeout of an MCP tool as the loop sees it: unlimited, since a call may wait for an approval. The request itself has
+ * its own timeout.
+ */
 export const PEER_TOOL_MS = 2 ** 31 - 1;
 
 /** Tools of MCP servers, available during a run. */

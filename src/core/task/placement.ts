@@ -63,7 +63,10 @@ const hasWorkspace = ({ id, repositories: wanted = [] }: JobWorkspace, worker: A
   return wanted.length > 0 && (repositories.includes("*") || wanted.some((name) => repositories.includes(name)));
 };
 
-/** A worker with the folder itself comes before one with a clone, and that before one that begins with nothing. */
+/**
+ * Order of preference: a worker with the folder itself, then one with a clone, then one that starts with an empty
+ * folder.
+ */
 function distance({ id, repositories = [] }: JobWorkspace, { announcement }: WorkerClass): number {
   if (announcement.workspaces.includes(id)) return 0;
   return repositories.some((name) => announcement.repositories.includes(name)) ? 1 : 2;

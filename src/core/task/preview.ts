@@ -81,7 +81,9 @@ function path(args: Args): string {
   return end(text(args, "path", "file_path"), PATH_CHARS);
 }
 
-/** Upstream counts the end as offset plus limit, and so do the cases. */
+/**
+ * The lines that are read. Their end is offset plus limit, as pi-parallel-agents and its conformance cases count it.
+ */
 function range(args: Args): string {
   const file = path(args);
   const { offset, limit } = args;

@@ -20,7 +20,7 @@ export function toolSpecs(
     }));
 }
 
-/** The name in front of the model. A tool that already has such a name keeps it to itself. */
+/** The tool name that the model sees. The styled name is not used if another tool already has it. */
 function shownName({ name }: Tool, tools: ReadonlyMap<string, Tool>, style: ToolNameStyle): string {
   const styled = Object.hasOwn(styledToolNames[style], name) ? styledToolNames[style][name]! : name;
   return tools.has(styled) ? name : styled;

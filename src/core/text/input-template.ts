@@ -1,6 +1,6 @@
 const PLACEHOLDER = /\$\{(\w+)\}/g;
 
-/** Replaces `${name}` by the inputs of that name. Every placeholder has to be one: a missing input throws. */
+/** Replaces each `${name}` by the input of that name. Throws if there is no such input. */
 export function templateString(template: string, inputs: Readonly<Record<string, unknown>>): string {
   const wanted = new Set(Array.from(template.matchAll(PLACEHOLDER), (match) => match[1] ?? ""));
   const missing = [...wanted].filter((name) => !Object.hasOwn(inputs, name));

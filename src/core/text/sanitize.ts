@@ -1,9 +1,9 @@
 /**
  * Text from a model, a tool, a file or a branch name, made safe to print: every terminal sequence and every control
- * character except newline and tab is gone.
+ * character except newline and tab is removed.
  *
  * A string sequence (title, clipboard, hyperlink, image) that is never closed ends with its line, so that it cannot
- * swallow what follows. No introducer survives, hence nothing can come together again and the result is stable.
+ * swallow what follows. No start of a sequence remains, so the rest cannot form a new sequence.
  */
 export function sanitize(text: string): string {
   return text.replace(SEQUENCE, "");

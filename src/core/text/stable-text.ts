@@ -1,6 +1,6 @@
 import { isRecord } from "./json.ts";
 
-/** A value as text in which the order of keys does not matter, and keys that say nothing are not there. */
+/** A value as text that does not depend on the order of keys; keys with undefined values are omitted. */
 export function stableText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(stableText).join(",")}]`;
   if (!isRecord(value)) return JSON.stringify(value) ?? "null";

@@ -11,8 +11,8 @@ export function placeholdersIn(text: string, { blanks = false }: { blanks?: bool
 }
 
 /**
- * Replaces the placeholders that `values` knows and leaves all others as they stand.
- * One pass and literal: what is put in is never looked at again, and `$&` in it means nothing.
+ * Replaces the placeholders that `values` knows and leaves all others unchanged. One literal pass: inserted text is not
+ * expanded again, and `$&` in it has no meaning.
  */
 export function fill(text: string, values: Pick<ReadonlyMap<string, string>, "get">): string {
   return text.replace(PLACEHOLDER, (whole, name: string) => values.get(name) ?? whole);

@@ -55,7 +55,7 @@ export function pad(text: string, columns: number): string {
 /** How many columns a text takes. */
 export function widthOf(text: string): number {
   if (isPlain(text)) return text.length;
-  // Most other texts are plain ones that were cut.
+  // A cut text is often plain except for the sign at its end.
   if (text.endsWith(CUT) && isPlain(text.slice(0, -1))) return text.length;
   const known = measured.get(text);
   if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-/** Per node the nodes that it comes after. */
+/** For each node, the nodes that it comes after. */
 export type GraphNeeds = ReadonlyMap<string, readonly string[]>;
 
 /**

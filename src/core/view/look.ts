@@ -9,7 +9,7 @@ export type Look = Readonly<{
   durations?: DurationStyle;
 }>;
 
-/** The signs of a terminal: real ones, or those that every terminal has. */
+/** The symbols of a terminal: Unicode ones, or ASCII for terminals that lack them. */
 type Signs = Readonly<{
   ok: string;
   failed: string;

@@ -32,8 +32,8 @@ export type RowAction = Readonly<{
 }>;
 
 /**
- * The actions that make sense for a row, the most urgent first. `warns` false: without what else they end, which takes most of
- * the time; for a screen that only names the keys.
+ * The actions that make sense for a row, the most urgent first. `warns: false` omits the warnings about what else an
+ * action ends, which are slow to compute; for a screen that only shows the keys.
  */
 export function rowActions(row: TopRow, { warns = true }: Readonly<{ warns?: boolean }> = {}): RowAction[] {
   const { node, run, key, path, group } = row;
@@ -83,7 +83,7 @@ export function rowActions(row: TopRow, { warns = true }: Readonly<{ warns?: boo
   return list.filter((action) => action !== false);
 }
 
-/** What ends with a row that is cancelled, as a question. */
+/** The question before a row is cancelled: it names everything that ends with the row. */
 function cancelText({ run, path, name }: TopRow): string {
   const { state } = run;
   const open = [...state.nodes.values()].filter(({ status, kind }) => status === "running" && kind !== "join");

@@ -18,7 +18,7 @@ const states: Readonly<Record<string, readonly Group[]>> = {
 /** Whether a row matches all parts of a filter. */
 export type Filter = (row: TopRow) => boolean;
 
-/** `is:failed agent:explore model:x run:y text`; `undefined` for an empty filter. The words that mean nothing are told. */
+/** Parses `is:failed agent:explore model:x run:y text`; `undefined` for an empty filter. Unknown words are reported. */
 export function parseFilter(text: string): Readonly<{ matches: Filter | undefined; unknown: readonly string[] }> {
   const words = text.trim().split(/\s+/).filter(Boolean);
   const unknown: string[] = [];

@@ -45,7 +45,7 @@ type Known = Readonly<{
   gathered(id: string, seen: ReadonlySet<string>): string[];
 }>;
 
-/** The nodes after which one comes that is not a node of the plan itself. */
+/** The predecessors of a node that is not a node of the plan itself, such as a helper or a node of a loop's body. */
 function startedBy(path: string, { paths, planned, gathered }: Known): string[] {
   const cut = path.lastIndexOf("/");
   if (cut < 0) return [];

@@ -54,7 +54,7 @@ export function rowsOf(runs: readonly ShownRun[], { one, shape }: RowOptions): T
   return byGroup.flat();
 }
 
-/** The row of a place. Its parent was asked for before. */
+/** The row for a place in the tree. The row of its parent must have been made before. */
 function rowAt(run: ShownRun, place: Place, tree: boolean): TopRow {
   const { key, path, node, parent, folded } = place;
   const { group, waitsFor } = groupAt(run, place);
@@ -236,7 +236,7 @@ function nearestAbove(path: string, paths: ReadonlySet<string>): string {
   return "";
 }
 
-/** A task by what it is asked to do, where its label was only counted out. */
+/** The name of a task. Where its label is only a counter such as `task-2`, the name is the first line of its prompt. */
 function newName(path: string, node: NodeView | undefined, planned: Node | undefined): string {
   const task = planned?.kind === "task" ? planned.task : undefined;
   const own = path.slice(path.lastIndexOf("/") + 1);

@@ -4,7 +4,7 @@ import type { ResourceLimits } from "./limits-schema.ts";
 
 export type { ResourceLimits } from "./limits-schema.ts";
 
-/** The default time limit of an agent. */
+/** The default limits of an agent: turns and working time. */
 export const DEFAULT_MAX_TURNS = 100;
 export const DEFAULT_MAX_TIME_MS = 30 * 60_000;
 /** The fraction of a limit at which a warning is given, and the smallest limit that gets one. */
@@ -42,7 +42,10 @@ export const DEFAULT_LIMITS: { readonly [K in keyof ResourceLimits]-?: NonNullab
 const FREE: ReadonlySet<string> = new Set(["graceMs", "reminders"]);
 const DIVISIBLE: ReadonlySet<string> = new Set(["maxMemoryMB", "maxCpuSeconds"]);
 
-/** The limits in a value that a file gives. It judges like the schema, which agent files are too many to wait for. */
+/**
+ * The limits in a value of an agent file, or `undefined` if one is invalid. The same checks as those of the schema, but
+ * faster, because there can be many files.
+ */
 export function limitsIn(value: unknown): ResourceLimits | undefined {
   if (!isRecord(value)) return undefined;
   for (const [name, given] of Object.entries(value)) {

@@ -59,7 +59,7 @@ export type McpServers = Readonly<Record<string, McpServer>>;
 /** The servers of an agent: those it defines, and `true` for those it refers to. */
 export type AgentServers = Readonly<Record<string, McpServer | true>>;
 
-/** Providers take no longer names, and no other signs. */
+/** Maximum length of a tool name; providers accept no longer names, and only the characters below. */
 const LONGEST_NAME = 64;
 
 /** The name of a server's tool here. Equal names are made distinct by `hash`. */

@@ -1,7 +1,7 @@
 /** Where the value of one field came from. */
 export type FieldOrigin =
   | { readonly from: "file"; readonly key: string; readonly file?: string; readonly line?: number }
-  /** Taken over from another agent. `at` is where that has it from, `own` what the file itself adds. */
+  /** Inherited from another agent. `at`: where that agent has the value from; `own`: what the file itself adds. */
   | {
       readonly from: "base";
       readonly base: string;

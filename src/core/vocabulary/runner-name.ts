@@ -44,8 +44,9 @@ export function isForeign(runner: TaskRunner | undefined): runner is ForeignName
 export type RunnerWishes = Readonly<{ task?: RunnerName | undefined; agent?: RunnerName | undefined }>;
 
 /**
- * Where a task is carried out. A person's task beats the agent; a task that an agent gave can only move it further away.
- * What memory and processor time are used can only be told where a task is alone, so such a limit moves it out by itself.
+ * Where a task runs. The runner named in a person's task overrides that of the agent; a task of another agent can only
+ * choose a more isolated one. Limits of memory and processor time can only be measured in a separate process, so they
+ * also move the task there.
  */
 export function chooseRunner(wishes: RunnerWishes, { limits, depth }: { limits: Limits; depth: number }): RunnerName {
   const [task, agent] = [currentName(wishes.task), currentName(wishes.agent)];

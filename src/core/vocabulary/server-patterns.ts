@@ -5,18 +5,21 @@ export type KnownServer = Readonly<{
   name: string;
   /** A description in one line. */
   what: string;
-  /** The tools of it that count, where a list says so. */
+  /** The tools of the server that may be used, if a list restricts them. */
   tools?: readonly string[];
-  /** The agent gets nothing of it: the server is switched off, or the agent has a list of servers without it. */
+  /**
+   * Why the agent gets no tool of the server: the server is switched off, or the agent's list of servers does not
+   * contain it.
+   */
   shut?: "off" | "unlisted";
 }>;
 
-/** Tools of a server under one name or pattern, `github__*`. Which ones those are, only the server knows. */
+/** Tools of a server under one name or pattern, `github__*`. Only the server knows which tools match. */
 export type ServerPattern = Readonly<{ pattern: string; server?: KnownServer }>;
 
 /**
- * What can be said of the tools of servers before any was asked: a pattern for each server, the tools that its list or the
- * agent's names, and what is named of servers that nobody knows.
+ * The tools of MCP servers as far as they are known before the servers are started: a pattern for each server, the
+ * tools in its list or in the agent's list, and listed tools of unknown servers.
  */
 export function serverPatterns(servers: readonly KnownServer[], named: readonly string[]): ServerPattern[] {
   const written = [...new Set(named.filter(isOfServer))];

@@ -1,12 +1,12 @@
 import { fitsStars } from "./tool-names.ts";
 
 /**
- * The agents that may be started: any, or those of a list. An entry may have stars, and one with `!` before it takes agents away:
- * the last entry that fits a name counts.
+ * The agents that may be started: any, or those of a list. An entry may contain `*`; an entry that begins with `!`
+ * excludes agents. The last entry that matches a name decides.
  */
 export type Spawns = "*" | readonly string[];
 
-/** True when these words allow an agent of this name. */
+/** True when this list allows an agent of this name. */
 export function mayStart(name: string, spawns: Spawns): boolean {
   if (spawns === "*") return true;
   const last = spawns.findLast((entry) => fitsStars(bare(entry), name));
@@ -24,7 +24,7 @@ export function simplerSpawns(entries: readonly string[]): Spawns {
   return list[0] === "*" && !list.some(isExclusion) ? "*" : list;
 }
 
-/** True when an exclusion may take something away from what an earlier entry allows. */
+/** True when an exclusion may remove something that an earlier entry allows. */
 const takesFrom = (exclusion: string, other: string): boolean =>
   !isExclusion(other) && (other.includes("*") || fitsStars(bare(exclusion), other));
 

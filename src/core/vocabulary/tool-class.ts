@@ -5,7 +5,7 @@
 export const toolClasses = ["read", "write", "exec", "net", "spawn", "memory", "none"] as const;
 export type ToolClass = (typeof toolClasses)[number];
 
-/** The class of a tool. Who does not say what a tool touches gets the most careful treatment, unless it only reads. */
+/** The class of a tool. A tool that does not declare what it touches gets the strictest class, unless it only reads. */
 export function classOf({ does, effect }: Readonly<{ does?: ToolClass; effect: "read" | "write" }>): ToolClass {
   return does ?? (effect === "read" ? "read" : "exec");
 }

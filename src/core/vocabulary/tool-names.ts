@@ -97,7 +97,7 @@ export function toolsNamed(written: string, groups?: ToolGroups): readonly strin
   return byFoldedName.get(folded) ?? ownPattern(written) ?? mcpPattern(written) ?? NONE;
 }
 
-/** The canonical name of one that is spelled exactly as another tool spells it; no guessing. */
+/** The canonical name for an exact spelling of another program; no guessing. */
 export function canonicalName(written: string): string | undefined {
   return byExactName.get(written)?.[0];
 }
