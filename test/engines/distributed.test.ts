@@ -138,7 +138,7 @@ const bury = async (path: string, epoch: number): Promise<void> => {
           "update subcrew.calls set worker = 'dead' where call = $1 and epoch = $2 and state = 'taken' returning 1",
           [`${RUN}/${path}#1`, epoch],
         ),
-      { timeout: 30_000, interval: 50 },
+      { timeout: 60_000, interval: 50 },
     )
     .toHaveLength(1);
 };
@@ -162,7 +162,7 @@ describe("takeovers of a call", () => {
     );
     await bury("frozen", 1);
     expect(await outcome).toEqual({ status: "ok", output: "second" });
-    await expect.poll(() => aborted, { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => aborted, { timeout: 60_000 }).toBe(true);
     expect(facts).toEqual([expect.stringContaining("no sign of life")]);
   });
 
@@ -188,7 +188,7 @@ describe("takeovers of a call", () => {
               `${RUN}/slow#1`,
               epoch,
             ]),
-          { timeout: 30_000, interval: 50 },
+          { timeout: 60_000, interval: 50 },
         )
         .not.toHaveLength(0);
     };
@@ -245,21 +245,21 @@ describe("takeovers of a call", () => {
     const journal = await old.journal(RUN, quiet);
     const first = old.perform(call("mine"), { ...contextOf(), signal: stop.signal });
     const question = old.answer(`${RUN}/gate`, stop.signal);
-    await expect.poll(() => performed, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => performed, { timeout: 60_000 }).toBe(1);
     await workerSide.database.query("update subcrew.runs set owner = 'dead' where run = $1", [RUN]);
     const newer = await next.journal(RUN, quiet);
     const second = next.perform(call("mine"), contextOf());
     const answer = next.answer(`${RUN}/gate`, new AbortController().signal);
     const said = (): Promise<unknown[]> =>
       workerSide.database.query("select 1 from subcrew.facts where call = $1 and epoch = 2", [`${RUN}/mine#1`]);
-    await expect.poll(said, { timeout: 20_000 }).toHaveLength(1);
+    await expect.poll(said, { timeout: 60_000 }).toHaveLength(1);
     stop.abort();
     expect(await question).toBeUndefined();
     await first;
     expect(await said()).toHaveLength(1);
     asked.resolve();
     expect(await second).toEqual({ status: "ok", output: "done" });
-    await expect.poll(() => next.give(`${RUN}/gate`, { approve: true, by: "x" }), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => next.give(`${RUN}/gate`, { approve: true, by: "x" }), { timeout: 60_000 }).toBe(true);
     expect(await answer).toMatchObject({ approve: true });
     await Promise.all([journal.close(), newer.close()]);
   }, 60_000);
@@ -304,7 +304,7 @@ describe("which call is next", () => {
     const holds = Array.from({ length: announcement.slots }, (_, at) =>
       busy.perform(of("run_hold", `hold ${at}`), contextOf()),
     );
-    await expect.poll(() => taken.length, { timeout: 20_000 }).toBe(announcement.slots);
+    await expect.poll(() => taken.length, { timeout: 60_000 }).toBe(announcement.slots);
     const order: string[] = [];
     const note: Perform = async ({ run }) => {
       order.push(run);
@@ -336,7 +336,7 @@ describe("which call is next", () => {
       .poll(
         async () =>
           (await workerSide.database.query("select 1 from dbos.workflow_status where status = 'ENQUEUED'")).length,
-        { timeout: 20_000, interval: 10 },
+        { timeout: 60_000, interval: 10 },
       )
       .toBe(n);
   };

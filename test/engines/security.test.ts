@@ -184,7 +184,7 @@ describe("TLS by the address", () => {
     const at = open(address("localhost", `?sslmode=verify-full&sslrootcert=${file("server.crt")}`));
     await expect
       .poll(() => at.query("select ssl from pg_stat_ssl where pid = pg_backend_pid()").catch(String), {
-        timeout: 20_000,
+        timeout: 60_000,
       })
       .toEqual([{ ssl: true }]);
   });

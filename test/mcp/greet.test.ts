@@ -20,7 +20,7 @@ async function talk(text: readonly string[], { greeted = true } = {}) {
   const crew = createCrew({ home: false, discover: false, env: {} });
   const rules = { allRuns: false, answersCalls: false, attended: true };
   const serving = serveStdio(crew, { ...rules, ...streams, signal: new AbortController().signal, onError: () => {} });
-  await expect.poll(() => said.includes('"id":9'), { timeout: 5_000 }).toBe(true);
+  await expect.poll(() => said.includes('"id":9')).toBe(true);
   host.end();
   await serving;
   const lines = (all: string) =>

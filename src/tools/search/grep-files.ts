@@ -51,8 +51,8 @@ export const grepWith = (find: Search): Tool =>
 
 export const grepFiles = grepWith(search);
 
-/** After this time a search returns the matches found so far. */
-const SEARCH_MS = 4_000;
+/** After this time a search returns the matches found so far. On a busy machine, starting the program alone can take seconds. */
+const SEARCH_MS = 10_000;
 const LINE_CHARS = 400;
 const MOST_COUNTED = 1_000;
 const NARROWER = "use a path, a glob or a narrower pattern";

@@ -10,7 +10,7 @@ import { type Hit, type Query, type Search } from "./query.ts";
 
 /**
  * Searches without any program. The pattern runs in a thread of its own, which is ended when one batch of text takes
- * longer than a second: some patterns would otherwise never come back.
+ * longer than a second of processor time: some patterns would otherwise never come back.
  */
 export const nodeSearch: Search = async function* (query, signal) {
   const worker = startWorker(query);
@@ -24,6 +24,7 @@ export const nodeSearch: Search = async function* (query, signal) {
 
 const LOOK_EVERY_MS = 50;
 const MOST_LOOKS = 20;
+const PATTERN_CPU_MS = 900;
 const BATCH_FILES = 128;
 const PORTION_CHARS = 1_000_000;
 const FILE_BYTES = 5_000_000;
@@ -123,9 +124,14 @@ async function matching(worker: Worker, batch: readonly Text[], signal: AbortSig
   const stop = (): void => reject(signal.reason);
   const tooSlow = (): void =>
     reject(new Error("the pattern takes too long on this text: make it simpler, or search for a plain word"));
-  // Counts ticks instead of wall time: while the whole process is suspended, the pattern makes no progress either.
+  // Counts ticks and processor time instead of wall time: a process that is suspended, or that others keep waiting, makes no progress.
   let looks = 0;
-  const timer = setInterval(() => ++looks >= MOST_LOOKS && tooSlow(), LOOK_EVERY_MS);
+  const before = process.cpuUsage();
+  const usedMs = (): number => {
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000;
+  };
+  const timer = setInterval(() => ++looks >= MOST_LOOKS && usedMs() >= PATTERN_CPU_MS && tooSlow(), LOOK_EVERY_MS);
   worker.once("message", resolve).once("error", reject);
   const release = onAbort(signal, stop);
   worker.postMessage(

@@ -72,7 +72,7 @@ test("reading secrets: no file tool reads, searches, changes or moves a secret p
   expect(seen(played)).not.toContain(CANARY);
   expect(played.denied.filter(({ tool }) => tool === "read_file")).toHaveLength(places.length);
   for (const place of places) expect(readFileSync(join(home, place), "utf8")).toBe(`${CANARY}\n`);
-}, 60_000);
+});
 
 test("reading secrets: listing, globbing and searching the home folder shows none of them", async () => {
   const home = homeWithSecrets();
@@ -167,7 +167,7 @@ test("reading secrets: a workspace above the home folder, and the home folders o
   expect(
     ["/root/.ssh/id", "/home/you/.netrc", "/Users/you/.aws/x", "/HOME/me/.ssh", "/proc/1/environ"].map(find),
   ).toEqual([".ssh", ".netrc", ".aws", undefined, "/proc"]);
-}, 60_000);
+});
 
 test("reading secrets: the whole disk as workspace does not show what the kernel knows of processes", async () => {
   const played = await play(
