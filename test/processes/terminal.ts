@@ -71,7 +71,8 @@ export function terminal(
     String(rows),
     "-c",
     workspace,
-    `/bin/sh ${quote(started)}`,
+    "/bin/sh", // as two words: as one, the login shell would stand between, and signals of the terminal would end it
+    started,
   );
   const screen = (): string[] => server("capture-pane", "-p", "-t", "s").trimEnd().split("\n");
   return {
