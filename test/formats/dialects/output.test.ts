@@ -23,7 +23,7 @@ test.each([
   expect(parseAgentFields({ name: "a", description: "d", output: value })?.output).toEqual(value);
 });
 
-test("an output stays as it is written: a schema, null and a text", async () => {
+test("an output that is not a schema leaves the task without one, or with that of the call", async () => {
   const schema = { type: "object", required: ["ok"] };
   for (const output of [null, "a text"]) {
     const own = await assign(callOf({ schema }), worldOf({ agent: { output } }), () => {});

@@ -10,7 +10,7 @@ import { tempFolder } from "../../support/temp-folder.ts";
 async function run(
   files: Readonly<Record<string, string>>,
   turns: Readonly<Record<string, readonly Script[]>>,
-  input: Readonly<{ agent: string; model?: string }>,
+  input: Readonly<{ agent?: string; model?: string }>,
 ): Promise<{ asked(model: string): ModelRequest; started: readonly string[]; answers: readonly string[] }> {
   const models = Object.fromEntries(Object.entries(turns).map(([name, says]) => [name, scripted(...says)]));
   const [first = ""] = Object.keys(models);
@@ -75,8 +75,13 @@ test.each([
   expect(result.started).toEqual(started);
 });
 
-const subagent = (name: string, description: string, body: string): Record<string, string> => ({
-  [`subagents/${name}/SUBAGENT.md`]: `---\nname: ${name}\ndescription: ${description}\ntools: read_file\n---\n${body}`,
+const subagent = (
+  name: string,
+  description: string,
+  body: string,
+  fields = "tools: read_file\n",
+): Record<string, string> => ({
+  [`subagents/${name}/SUBAGENT.md`]: `---\nname: ${name}\ndescription: ${description}\n${fields}---\n${body}`,
 });
 
 test("an agent that may start others reads what each type is for, those of files among them", async () => {
@@ -88,6 +93,27 @@ test("an agent that may start others reads what each type is for, those of files
   const { description = "" } = asked("m").tools.find(({ name }) => name === "spawn_subagent") ?? {};
   expect(description).toContain('spawn_subagent(type: "digger"): Digs through old logs.');
   expect(description).toContain('spawn_subagent(type: "explore"):');
+});
+
+test("a task without an agent is one for general, whose prompt is the persona and its body", async () => {
+  const named = await run({}, { m: ["done"] }, { agent: "general" });
+  const plain = await run({}, { m: ["done"] }, {});
+  expect(plain.asked("m").system).toBe(named.asked("m").system);
+  expect(plain.asked("m").system.startsWith(basePersona.trim())).toBe(true);
+  const explore = await run({}, { m: ["done"] }, { agent: "explore" });
+  expect(explore.asked("m").system.startsWith(basePersona.trim())).toBe(true);
+  expect(explore.asked("m").system).not.toBe(plain.asked("m").system);
+});
+
+test("a star in a SUBAGENT.md means all tools, and a list means these", async () => {
+  const files = {
+    ...subagent("digger", "Digs.", "Dig.", 'tools: "*"\n'),
+    ...subagent("reader", "Reads.", "Read.", "tools: read_file, list_files\n"),
+  };
+  const digger = await run(files, { m: ["done"] }, { agent: "digger" });
+  expect(toolsOf(digger.asked("m"))).toEqual(expect.arrayContaining(["read_file", "write_file", "bash"]));
+  const reader = await run(files, { m: ["done"] }, { agent: "reader" });
+  expect(toolsOf(reader.asked("m")).toSorted()).toEqual(["list_files", "read_file"]);
 });
 
 test("the body of a SUBAGENT.md follows the persona in the prompt of its run", async () => {

@@ -119,6 +119,11 @@ test("text, thinking and what tools report are told while they happen", async ()
   expect(at("text.delta")).toBeLessThan(at("turn.ended"));
   expect(at("tool.delta")).toBeGreaterThan(at("tool.started"));
   expect(at("tool.delta")).toBeLessThan(at("tool.ended"));
+  const told = seen.flatMap((event) => (event.type === "text.delta" ? [[event.path, event.text]] : []));
+  expect(told).toEqual([
+    ["m", "first "],
+    ["m", "last "],
+  ]);
 });
 
 test("context is built before anything runs: a step that changes a file does not change it for the next one", async () => {
