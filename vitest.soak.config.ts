@@ -11,6 +11,7 @@ export default defineConfig({
     testTimeout: 3 * 60 * 60_000,
     hookTimeout: 5 * 60_000,
     fileParallelism: false,
+    maxConcurrency: 3,
     passWithNoTests: true,
   },
 });

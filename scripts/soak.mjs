@@ -2,79 +2,158 @@
 import { spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { parseArgs } from "node:util";
 import { build } from "./build.mjs";
 import { install } from "./install.mjs";
 import { root, tools } from "./step.mjs";
 
-/** @typedef {{ file: string, result: "passed" | "failed" | "too long", minutes: number }} Soaked */
+/**
+ * A file of the soak: the minutes that it takes, or that it is given. A file with a `share` tries random things until its time is over;
+ * `--minutes` lengthens and shortens these only. A file that is `alone` keeps both processors busy or measures time.
+ *
+ * @typedef {{ minutes: number, share?: boolean, alone?: boolean }} Row
+ * @typedef {{ name: string, result: "passed" | "failed" | "too long", minutes: number, done: string[] }} Soaked
+ */
+
+/** The whole soak with these minutes, on two quiet processors. */
+const WHOLE = 60;
+
+/** @type {Readonly<Record<string, Row>>} */
+const rows = {
+  "engine-chaos": { minutes: 20, share: true, alone: true },
+  "kill-sweep": { minutes: 10, share: true, alone: true },
+  simulation: { minutes: 9, share: true, alone: true },
+  rounds: { minutes: 3, share: true, alone: true },
+  "engine-partition": { minutes: 3, alone: true },
+  fuzz: { minutes: 12, share: true },
+  "foreign-tools": { minutes: 4 },
+  install: { minutes: 3 },
+  "mcp-conformance": { minutes: 3 },
+  hosts: { minutes: 2 },
+};
+const rowOf = (/** @type {string} */ name) => rows[name] ?? { minutes: 1 };
 
 const folder = join("test", "soak");
+const usage = `npm run test:soak -- [NAME...] [--minutes N] [--seed N]
+  NAME         only the files of ${folder} whose names contain one of these words
+  --minutes N  the time of the whole soak on two quiet processors; ${WHOLE} without it
+  --seed N     the random tests begin with this number; the closing table names the one that continues`;
 
-/** So many minutes a file may take: about twice what it takes on two quiet processors. A file that hangs does not keep the others from their turn. */
-const MINUTES = 20;
-
-/** @type {Readonly<Record<string, number>>} */
-const LONGER = {
-  "engine-chaos": 75,
-  "foreign-tools": 40,
-  fuzz: 90,
-  hosts: 40,
-  install: 30,
-  "kill-sweep": 90,
-  rounds: 40,
-  simulation: 90,
-};
-
-/**
- * Runs every file of the soak, or those whose names contain one of these words, one after the other, each to its end or to the end of its time.
- *
- * @param {string[]} names
- * @returns {Promise<boolean>} whether all of them passed
- */
-async function soak(names) {
-  const files = allFiles().filter((file) => names.length === 0 || names.some((name) => file.includes(name)));
-  if (files.length === 0) console.log(`No file of ${folder} is named like ${names.join(" or ")}.`);
-  /** @type {Soaked[]} */
-  const done = [];
-  for (const file of files) {
-    console.log(`\n${file}, at most ${minutesFor(file)} minutes`);
-    done.push(await one(file));
+/** @returns {{ names: string[], scale: number, seed: string | undefined } | string} what is wanted, or what is wrong with it */
+function wanted() {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: { minutes: { type: "string" }, seed: { type: "string" }, help: { type: "boolean" } },
+    });
+    if (values.help) {
+      console.log(usage);
+      process.exit(0);
+    }
+    const minutes = Number(values.minutes ?? WHOLE);
+    if (!(minutes > 0)) return `--minutes takes a number above zero, not ${values.minutes}.\n${usage}`;
+    if (values.seed !== undefined && !/^\d+$/.test(values.seed))
+      return `--seed takes a whole number, not ${values.seed}.\n${usage}`;
+    const shared = Object.values(rows).reduce((sum, row) => sum + (row.share ? row.minutes : 0), 0);
+    // What is not random takes its time in any case.
+    const scale = Math.max(0.02, (minutes - (WHOLE - shared)) / shared);
+    return { names: positionals, scale, seed: values.seed };
+  } catch (error) {
+    return `${error instanceof Error ? error.message : String(error)}\n${usage}`;
   }
-  console.log("\nsoak:");
-  for (const { file, result, minutes } of done)
-    console.log(`  ${result.padEnd(8)} ${minutes.toFixed(1).padStart(5)} min  ${file}`);
-  return done.length > 0 && done.every(({ result }) => result === "passed");
 }
 
-const allFiles = () =>
-  readdirSync(join(root, folder))
-    .filter((name) => name.endsWith(".test.ts"))
-    .toSorted((a, b) => minutesFor(a) - minutesFor(b) || (a < b ? -1 : 1))
-    .map((name) => join(folder, name));
+/**
+ * Runs the files that are wanted, each to its end or to the end of its time: first those that need the machine for themselves, one after the
+ * other, then the others, two at a time.
+ *
+ * @param {{ names: string[], scale: number, seed: string | undefined }} wanted
+ * @returns {Promise<boolean>} whether all of them passed
+ */
+async function soak({ names, scale, seed }) {
+  const all = readdirSync(join(root, folder)).flatMap((file) => /^(.+)\.test\.ts$/.exec(file)?.[1] ?? []);
+  const chosen = all
+    .filter((name) => names.length === 0 || names.some((part) => `${folder}/${name}.test.ts`.includes(part)))
+    .toSorted((a, b) => rowOf(b).minutes - rowOf(a).minutes);
+  if (chosen.length === 0) {
+    console.log(`No file of ${folder} is named like ${names.join(" or ")}.`);
+    return false;
+  }
+  const began = performance.now();
+  /** @type {Soaked[]} */
+  const ended = [];
+  const run = async (/** @type {string} */ name) => {
+    const row = rowOf(name);
+    const minutes = row.minutes * (row.share ? scale : 1);
+    say(name, `begins, ${row.share ? "is given" : "takes about"} ${minutes.toFixed(1)} minutes`);
+    const one = await soakOne(name, { minutes, share: row.share === true, seed });
+    ended.push(one);
+    say(name, `${one.result} after ${one.minutes.toFixed(1)} minutes; ${ended.length} of ${chosen.length} files`);
+  };
+  for (const name of chosen) if (rowOf(name).alone) await run(name);
+  const beside = chosen.filter((name) => !rowOf(name).alone);
+  const lane = async () => {
+    for (let name = beside.shift(); name !== undefined; name = beside.shift()) await run(name);
+  };
+  await Promise.all([lane(), lane()]);
 
-const minutesFor = (/** @type {string} */ file) => LONGER[/([^/\\]+)\.test\.ts$/.exec(file)?.[1] ?? ""] ?? MINUTES;
+  console.log("\nsoak:");
+  for (const { name, result, minutes, done } of ended) {
+    console.log(`  ${result.padEnd(8)} ${minutes.toFixed(1).padStart(5)} min  ${name}`);
+    for (const line of done) console.log(`                       ${line}`);
+  }
+  const passed = ended.filter(({ result }) => result === "passed").length;
+  const whole = ((performance.now() - began) / 60_000).toFixed(1);
+  console.log(`\n${passed} of ${ended.length} files passed, ${whole} minutes`);
+  return passed === ended.length;
+}
+
+const say = (/** @type {string} */ name, /** @type {string} */ text) =>
+  console.log(`${new Date().toTimeString().slice(0, 8)} ${name.padEnd(17)} ${text}`);
 
 /**
- * @param {string} file
+ * Runs one file. It is killed when it hangs: after four times its minutes and five more, since other machines are slower.
+ *
+ * @param {string} name
+ * @param {{ minutes: number, share: boolean, seed: string | undefined }} given
  * @returns {Promise<Soaked>}
  */
-function one(file) {
+function soakOne(name, { minutes, share, seed }) {
   const began = performance.now();
-  const args = [join(root, tools.vitest), "run", "--config", "vitest.soak.config.ts", file];
-  const child = spawn(process.execPath, args, { cwd: root, stdio: "inherit" });
+  const args = [join(root, tools.vitest), "run", "--config", "vitest.soak.config.ts", `${folder}/${name}.test.ts`];
+  const env = {
+    ...process.env,
+    ...(share && { SUBCREW_SOAK_MINUTES: String(minutes) }),
+    ...(seed !== undefined && { SUBCREW_SEED: seed }),
+  };
+  const child = spawn(process.execPath, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
+  /** @type {string[]} */
+  const done = [];
+  for (const stream of [child.stdout, child.stderr])
+    createInterface({ input: stream }).on("line", (line) => {
+      if (line.trim() !== "") say(name, line);
+      const told = /^done: (.*)/.exec(line)?.[1];
+      if (told !== undefined) done.push(told);
+    });
   return new Promise((resolve, reject) => {
     let tooLong = false;
-    const end = setTimeout(() => {
-      tooLong = true;
-      child.kill("SIGKILL"); // the workers and what they started end with it
-    }, minutesFor(file) * 60_000);
+    const end = setTimeout(
+      () => {
+        tooLong = true;
+        child.kill("SIGKILL"); // the workers and what they started end with it
+      },
+      (4 * minutes + 5) * 60_000,
+    );
     child.once("error", reject);
-    child.once("exit", (code) => {
+    child.once("close", (code) => {
       clearTimeout(end);
-      const minutes = (performance.now() - began) / 60_000;
-      resolve({ file, minutes, result: tooLong ? "too long" : code === 0 ? "passed" : "failed" });
+      const result = tooLong ? "too long" : code === 0 ? "passed" : "failed";
+      resolve({ name, minutes: (performance.now() - began) / 60_000, result, done });
     });
   });
 }
 
-process.exitCode = install() && (await build()) && (await soak(process.argv.slice(2))) ? 0 : 1;
+const asked = wanted();
+if (typeof asked === "string") console.log(asked);
+process.exitCode = typeof asked !== "string" && install() && (await build()) && (await soak(asked)) ? 0 : 1;

@@ -75,7 +75,7 @@ function expectPassed(said: string): void {
 }
 
 describe("as a client", () => {
-  test.for(CLIENT)("subcrew passes %s", async (scenario, ctx) => {
+  test.concurrent.for(CLIENT)("subcrew passes %s", async (scenario, ctx) => {
     const missing = suite.missing ?? node.missing;
     if (missing !== undefined) return ctx.skip(missing);
     const driver = `${process.execPath} ${join(import.meta.dirname, "conformance-client.mjs")}`;

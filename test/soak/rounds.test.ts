@@ -10,20 +10,36 @@ import { encodeLine } from "../support/encode-line.ts";
 import { cycles } from "../processes/cycles.ts";
 import { contend } from "../processes/runtime/store/owners.ts";
 import { tempFolder } from "../support/temp-folder.ts";
+import { createProgress, done, partOfTheTime } from "./budget.ts";
 
-test("of two concurrent claims of a run exactly one succeeds, in each of 1,000 rounds", async () => {
-  const { winners, busy } = await contend(tempFolder(), 1_000);
-  process.stdout.write(
-    `1,000 rounds: ${winners.filter((won) => won === 1).length} with one winner, ${busy} told that it is busy\n`,
-  );
-  expect(winners.every((won) => won === 1)).toBe(true);
-  expect(busy).toBe(1_000);
+/** So many rounds before the next look at the time. */
+const ROUNDS = 100;
+
+const end = { claims: partOfTheTime(1), cycles: partOfTheTime(3) };
+
+test("of two concurrent claims of a run exactly one succeeds, in each round that there is time for", async () => {
+  const until = end.claims();
+  let rounds = 0;
+  do {
+    const { winners, busy } = await contend(tempFolder(), ROUNDS);
+    expect(winners.filter((won) => won === 1)).toHaveLength(ROUNDS);
+    expect(busy).toBe(ROUNDS);
+    rounds += ROUNDS;
+  } while (performance.now() < until);
+  done(`${rounds} rounds of two claims, each with one winner`);
 });
 
-test("1,000 runs that end, are cancelled or killed leave nothing behind", async () => {
-  const left = await cycles(1_000, tempFolder());
-  process.stdout.write(`1,000 cycles: ${JSON.stringify(left)}\n`);
-  expect(left).toEqual({ orphans: 0, zombies: 0, descriptors: 0 });
+test("runs that end, are cancelled or killed leave nothing behind", async () => {
+  const until = end.cycles();
+  const progress = createProgress();
+  const home = tempFolder();
+  let rounds = 0;
+  do {
+    expect(await cycles(ROUNDS, home)).toEqual({ orphans: 0, zombies: 0, descriptors: 0 });
+    rounds += ROUNDS;
+    progress(() => `${rounds} runs and programs`);
+  } while (performance.now() < until);
+  done(`${rounds} runs and programs that ended, were cancelled or killed left nothing behind`);
 });
 
 test("LOG-09: 10,000 events of 20 MB are taken up within two seconds and 300 MB", async () => {

@@ -7,7 +7,7 @@ import type { KeptEvent } from "../../../../src/core/run/event.ts";
 import type { Result } from "../../../../src/core/run/result.ts";
 import { ownerOf } from "../../../../src/runtime/store/run-claim.ts";
 import { readJournal } from "../../../../src/runtime/store/read-journal.ts";
-import { type Ended, type Place, place, script } from "../../command.ts";
+import { type Ended, type Place, place, script, type Started } from "../../command.ts";
 
 /** A way to run something with the real command: its words, and the files it needs. */
 type Mode = Readonly<{
@@ -94,7 +94,7 @@ type Seen = Readonly<{
 async function calm(mode: Mode): Promise<Seen & { points: readonly string[] }> {
   const at = place(mode.files);
   const trace = join(at.home, "points");
-  let ended = await start(at, mode, `trace@${trace}`);
+  let ended = await start(at, mode, `trace@${trace}`).ended;
   if (mode.background) {
     await nobodyWorks(at, runIn(at));
     ended = await at.run(["resume", runIn(at)!, "--json"]);
@@ -112,17 +112,13 @@ type StopKind = (typeof STOPS)[number];
 const EXITS: Readonly<Partial<Record<StopKind, number>>> = { int: 130, term: 143, hup: 129, stop: 130 };
 
 /** Stops the real process at a point, takes the run up again with another one, and compares. */
-async function stoppedAt(
-  mode: Mode,
-  { kind, point }: Readonly<{ kind: StopKind; point: number }>,
-  right: Seen,
-): Promise<"before" | "after" | "hit"> {
+async function stoppedAt({ mode, kind, point, right }: Stop): Promise<"before" | "after" | "hit"> {
   const fault = `${kind}@${point}`;
   const at = place(mode.files);
   const told = kind === "stop" || kind === "cancel";
   const running = start(at, mode, told ? `stop@${point}` : fault);
   if (told) await tellFrozen(at, kind, running);
-  const first = await running;
+  const first = await running.ended;
   const id = runIn(at);
   if (mode.background) await nobodyWorks(at, id);
   const printed = mode.background ? [] : eventsIn(first.stdout);
@@ -177,13 +173,14 @@ async function stoppedAt(
 }
 
 /** Gives a command to a run whose process stands still at a point, and lets the process go on. */
-async function tellFrozen(at: Place, command: "stop" | "cancel", running: Promise<Ended>): Promise<void> {
+async function tellFrozen(at: Place, command: "stop" | "cancel", { child, ended }: Started): Promise<void> {
   let over = false;
-  void running.then(() => (over = true));
+  void ended.then(() => (over = true));
+  const works = processesOf(at, child.pid!);
   let frozen: number | undefined;
   // A background run goes on when the process is gone that started it.
   for (let left = [0]; frozen === undefined && (!over || left.length > 0); await sleep(20)) {
-    left = processesOf(at);
+    left = works();
     frozen = left.find((pid) => stateOf(pid) === "T");
   }
   if (frozen === undefined) return;
@@ -199,12 +196,19 @@ async function tellFrozen(at: Place, command: "stop" | "cancel", running: Promis
   } else process.kill(frozen, "SIGCONT");
 }
 
-/** Every process that works for this place. */
-function processesOf({ home }: Place): number[] {
-  return names("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => textIn(`/proc/${pid}/environ`).split("\0").includes(`HOME=${home}`))
-    .map(Number);
+/** Lists every process that works for this place. Those that once belonged to others are not looked at again. */
+function processesOf({ home }: Place, starter: number): () => number[] {
+  const others = new Set<number>();
+  const isOurs = (pid: number): boolean => {
+    const environment = textIn(`/proc/${pid}/environ`);
+    const ours = environment.split("\0").includes(`HOME=${home}`);
+    if (!ours && environment !== "") others.add(pid);
+    return ours;
+  };
+  return () => {
+    const running = names("/proc").flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
+    return running.filter((pid) => pid === starter || (!others.has(pid) && isOurs(pid)));
+  };
 }
 
 const stateOf = (pid: number): string => /\) (\S)/.exec(textIn(`/proc/${pid}/stat`))?.[1] ?? "";
@@ -219,8 +223,8 @@ function textIn(file: string): string {
 
 const times = (line: string, lines: readonly string[]): number => lines.filter((other) => other === line).length;
 
-const start = (at: Place, { args, background }: Mode, fault: string): Promise<Ended> =>
-  at.run([...args, "--json", ...(background ? ["--bg"] : [])], {
+const start = (at: Place, { args, background }: Mode, fault: string): Started =>
+  at.start([...args, "--json", ...(background ? ["--bg"] : [])], {
     env: { [background === "own" ? "SUBCREW_BACKGROUND_FAULT" : "SUBCREW_FAULT"]: fault },
   });
 
@@ -271,27 +275,35 @@ function names(folder: string, recursive = false): string[] {
 /** How many processes are stopped at once. */
 const WIDTH = 4;
 
-/** Stops a mode at so many of its points, at each in the next way; without a number at all of them, in every way. */
+type Stop = Readonly<{ name: string; mode: Mode; right: Seen; kind: StopKind; point: number }>;
+
+/** A process that only starts another one takes no commands. */
+const waysOf = ({ background }: Mode, kinds: readonly StopKind[]): readonly StopKind[] =>
+  background === "starter" ? kinds.filter((kind) => kind !== "stop" && kind !== "cancel") : kinds;
+
+async function sideBySide(stops: Iterable<Stop>, act: (stop: Stop) => Promise<void>): Promise<void> {
+  const rest = stops[Symbol.iterator]();
+  await Promise.all(
+    Array.from({ length: WIDTH }, async () => {
+      for (let next = rest.next(); !next.done; next = rest.next()) await act(next.value);
+    }),
+  );
+}
+
+/** Stops a mode at so many of its points, evenly, at each of them in the next way. */
 export async function sweep(
   mode: Mode,
-  count = Number.POSITIVE_INFINITY,
-  kinds: readonly StopKind[] = STOPS,
+  count: number,
+  kinds: readonly StopKind[],
 ): Promise<{ points: number; stopped: number; resumed: number }> {
   const right = await calm(mode);
   expect(right.result.status, right.ended.stderr).toBe("ok");
-  const points = sample(right.points.length, count);
-  // A process that only starts another one takes no commands.
-  const ways = mode.background === "starter" ? kinds.filter((kind) => kind !== "stop" && kind !== "cancel") : kinds;
-  const rest =
-    count === Number.POSITIVE_INFINITY
-      ? points.flatMap((point) => ways.map((kind) => ({ kind, point })))
-      : points.map((point, at) => ({ kind: ways[at % ways.length]!, point }));
+  const ways = waysOf(mode, kinds);
   const ends: string[] = [];
-  await Promise.all(
-    Array.from({ length: WIDTH }, async () => {
-      for (let next = rest.shift(); next !== undefined; next = rest.shift())
-        ends.push(await stoppedAt(mode, next, right));
-    }),
+  const stops = sample(right.points.length, count).map((point, at) => ({ kind: ways[at % ways.length]!, point }));
+  await sideBySide(
+    stops.map((stop) => ({ name: "", mode, right, ...stop })),
+    async (stop) => void ends.push(await stoppedAt(stop)),
   );
   return {
     points: right.points.length,
@@ -304,4 +316,51 @@ export async function sweep(
 function sample(of: number, count: number): number[] {
   if (of <= count) return Array.from({ length: of }, (_, at) => at + 1);
   return Array.from({ length: count }, (_, at) => 1 + Math.round((at * (of - 1)) / (count - 1)));
+}
+
+export type Swept = Readonly<{ all: number; done: number; resumed: Readonly<Record<string, number>>; wrong: string[] }>;
+
+/**
+ * Stops every mode at every point in every way, in an order that is always the same and mixes all of them, from one place of this order on
+ * until all are done or the time is over.
+ */
+export async function sweepAll(
+  from: number,
+  until: number,
+  progress: (done: number, all: number) => void,
+): Promise<Swept> {
+  const stops: Stop[] = [];
+  for (const [name, mode] of Object.entries(modes)) {
+    const right = await calm(mode);
+    expect(right.result.status, right.ended.stderr).toBe("ok");
+    for (const point of sample(right.points.length, Number.POSITIVE_INFINITY))
+      for (const kind of waysOf(mode, STOPS)) stops.push({ name, mode, right, kind, point });
+  }
+  const resumed: Record<string, number> = {};
+  const wrong: string[] = [];
+  let done = 0;
+  const mixed = function* (): Generator<Stop> {
+    const stride = strideFor(stops.length);
+    for (let at = 0; at < stops.length && performance.now() < until; at += 1)
+      yield stops[((from + at) * stride) % stops.length]!;
+  };
+  await sideBySide(mixed(), async (stop) => {
+    try {
+      if ((await stoppedAt(stop)) === "hit") resumed[stop.name] = (resumed[stop.name] ?? 0) + 1;
+    } catch (error) {
+      wrong.push(`${stop.name}, ${String(error)}`);
+      process.stdout.write(`soak: ${wrong.at(-1)}\n`);
+    }
+    done += 1;
+    progress(done, stops.length);
+  });
+  return { all: stops.length, done, resumed, wrong };
+}
+
+/** A step that has no divisor in common with a number and leads evenly over everything below it. */
+function strideFor(all: number): number {
+  const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
+  let stride = Math.max(1, Math.round(all * 0.618));
+  while (divisor(stride, all) !== 1) stride += 1;
+  return stride;
 }
