@@ -79,7 +79,12 @@ const suites = {
   "src/core/policy/permit.ts": [["src/core/policy"], [...rights, "src/runtime/task/assign.test.ts"]],
   "src/core/policy/judge.ts": [["src/core/policy"], rights],
   "src/core/policy/judge-call.ts": [["src/core/policy"], rights],
+  "src/core/policy/judge-command.ts": [["src/core/policy"], [...rights, "test/conformance/shell-policy.test.ts"]],
   "src/runtime/store/journal.ts": [["src/runtime/store/journal.test.ts"], resuming],
+  "src/runtime/store/journal-records.ts": [
+    ["src/runtime/store/journal.test.ts", "src/runtime/store/record-format.test.ts"],
+    ["test/processes/runtime/store", ...resuming],
+  ],
   "src/runtime/store/journal-line.ts": [
     ["src/runtime/store/journal-line.test.ts"],
     ["src/runtime/store/journal.test.ts"],
@@ -96,6 +101,7 @@ const suites = {
     ["src/runtime/resume/project-runs.test.ts", "test/tools/crew/history-tools.test.ts"],
     ["test/facades"],
   ],
+  "src/runtime/resume/kept-images.ts": [["test/runtime/resume"], resuming],
   "src/runtime/resume/reuse-results.ts": [["test/runtime/resume/reuse.test.ts"], resuming],
 };
 
