@@ -1,5 +1,15 @@
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -217,6 +227,25 @@ describe("in the sandbox", () => {
     expect(text).not.toContain(CANARY);
     expect(text).not.toContain("root:");
     expect((await run(commands, `grep -r ${CANARY} ${place.home} ${place.ws} 2>/dev/null`)).text).toBe("");
+  });
+
+  test("SBX-05, SEC-02: root runs commands beside secrets in closed folders of other users", async ({ skip }) => {
+    if (process.getuid?.() !== 0) return skip("only root sees the secrets of other users");
+    const at = room();
+    const homes = mkdtempSync("/opt/subcrew-test-"); // a sandbox has an empty /tmp
+    onTestFinished(() => rmSync(homes, { recursive: true, force: true }));
+    for (const [folder, secret, mode] of [
+      ["other/.config", "chromium", 0o700],
+      ["shut", ".ssh", 0o750],
+    ] as const) {
+      mkdirSync(join(homes, folder, secret), { recursive: true });
+      writeFileSync(join(homes, folder, secret, "key"), CANARY);
+      chownSync(join(homes, folder), 12_345, 12_345);
+      chmodSync(join(homes, folder), mode);
+    }
+    chmodSync(homes, 0o755);
+    const shell = host(at, full, { homes: [at.home, join(homes, "other"), join(homes, "shut")] });
+    expect(await said(shell, `echo works; grep -rs ${CANARY} ${homes}`)).toBe("works");
   });
 
   test("SBX-06: there is no network, not even to this machine, unless it is allowed", async () => {

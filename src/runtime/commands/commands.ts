@@ -14,6 +14,7 @@ import { type Child, type ChildSpec, type EarlyEnd, type Exit, HANDED, startChil
 import type { GuardedRoot } from "./command-record.ts";
 import { hostSockets, isShown } from "./host-sockets.ts";
 import type { CommandScope, GuardedCommand, InFlight } from "./in-flight.ts";
+import { mountablePlaces } from "./mountable-places.ts";
 import { foldersAbove } from "./protected-mounts.ts";
 import { type SandboxLevel, type SandboxWish, shellFile } from "./probe-sandbox.ts";
 import { type SandboxMounts, EMPTIED, handedArgs, handedOptions } from "./sandbox-args.ts";
@@ -229,7 +230,7 @@ async function boxFor(
 ): Promise<{ box: SandboxMounts; guarded: GuardedCommand }> {
   const { cwd, writable: all, leased, seen = [], homes, hidden, allow, rootAt } = setting;
   const network = setting.network();
-  const secrets = secretPlaces(homes, await hidden());
+  const secrets = mountablePlaces(secretPlaces(homes, await hidden()));
   const hiddenFolders = secrets.folders.filter((path) => !all.includes(path));
   const inside = [...hiddenFolders, ...secrets.files].filter((path) => all.some((root) => folderContains(root, path)));
   // A lease does not reveal hidden paths.
