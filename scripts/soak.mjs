@@ -19,20 +19,25 @@ import { root, tools } from "./step.mjs";
 /** The whole soak with these minutes, on two quiet processors. */
 const WHOLE = 60;
 
-/** @type {Readonly<Record<string, Row>>} */
+/** In the order in which they run. @type {Readonly<Record<string, Row>>} */
 const rows = {
-  "engine-chaos": { minutes: 20, share: true, alone: true },
-  "kill-sweep": { minutes: 10, share: true, alone: true },
-  simulation: { minutes: 9, share: true, alone: true },
   rounds: { minutes: 3, share: true, alone: true },
   "engine-partition": { minutes: 3, alone: true },
+  simulation: { minutes: 9, share: true, alone: true },
+  "kill-sweep": { minutes: 10, share: true, alone: true },
   fuzz: { minutes: 12, share: true },
   "foreign-tools": { minutes: 4 },
   install: { minutes: 3 },
   "mcp-conformance": { minutes: 3 },
   hosts: { minutes: 2 },
+  addresses: { minutes: 1 },
+  "acp-clients": { minutes: 1 },
+  "embedded-postgres": { minutes: 1 },
+  "engine-chaos": { minutes: 20, share: true, alone: true },
 };
 const rowOf = (/** @type {string} */ name) => rows[name] ?? { minutes: 1 };
+/** A new file without a row comes last. */
+const placeOf = (/** @type {string} */ name) => (name in rows ? Object.keys(rows).indexOf(name) : Infinity);
 
 const folder = join("test", "soak");
 const usage = `npm run test:soak -- [NAME...] [--minutes N] [--seed N]
@@ -65,8 +70,8 @@ function wanted() {
 }
 
 /**
- * Runs the files that are wanted, each to its end or to the end of its time: first those that need the machine for themselves, one after the
- * other, then the others, two at a time.
+ * Runs the files that are wanted, each to its end or to the end of its time: those that need the machine for themselves one after the other,
+ * the others two at a time.
  *
  * @param {{ names: string[], scale: number, seed: string | undefined }} wanted
  * @returns {Promise<boolean>} whether all of them passed
@@ -75,7 +80,7 @@ async function soak({ names, scale, seed }) {
   const all = readdirSync(join(root, folder)).flatMap((file) => /^(.+)\.test\.ts$/.exec(file)?.[1] ?? []);
   const chosen = all
     .filter((name) => names.length === 0 || names.some((part) => `${folder}/${name}.test.ts`.includes(part)))
-    .toSorted((a, b) => rowOf(b).minutes - rowOf(a).minutes);
+    .toSorted((a, b) => placeOf(a) - placeOf(b));
   if (chosen.length === 0) {
     console.log(`No file of ${folder} is named like ${names.join(" or ")}.`);
     return false;
@@ -91,12 +96,15 @@ async function soak({ names, scale, seed }) {
     ended.push(one);
     say(name, `${one.result} after ${one.minutes.toFixed(1)} minutes; ${ended.length} of ${chosen.length} files`);
   };
-  for (const name of chosen) if (rowOf(name).alone) await run(name);
-  const beside = chosen.filter((name) => !rowOf(name).alone);
-  const lane = async () => {
-    for (let name = beside.shift(); name !== undefined; name = beside.shift()) await run(name);
-  };
-  await Promise.all([lane(), lane()]);
+  for (let rest = chosen; rest.length > 0; ) {
+    const alone = rest.findIndex((name) => rowOf(name).alone);
+    const now = rest.slice(0, alone === 0 ? 1 : alone < 0 ? rest.length : alone);
+    rest = rest.slice(now.length);
+    const lane = async () => {
+      for (let name = now.shift(); name !== undefined; name = now.shift()) await run(name);
+    };
+    await Promise.all([lane(), lane()]);
+  }
 
   console.log("\nsoak:");
   for (const { name, result, minutes, done } of ended) {
@@ -113,7 +121,7 @@ const say = (/** @type {string} */ name, /** @type {string} */ text) =>
   console.log(`${new Date().toTimeString().slice(0, 8)} ${name.padEnd(17)} ${text}`);
 
 /**
- * Runs one file. It is killed when it hangs: after four times its minutes and five more, since other machines are slower.
+ * Runs one file. It is killed when it hangs: after twice its minutes and ten more, since other machines are slower.
  *
  * @param {string} name
  * @param {{ minutes: number, share: boolean, seed: string | undefined }} given
@@ -124,6 +132,7 @@ function soakOne(name, { minutes, share, seed }) {
   const args = [join(root, tools.vitest), "run", "--config", "vitest.soak.config.ts", `${folder}/${name}.test.ts`];
   const env = {
     ...process.env,
+    NO_COLOR: "1",
     ...(share && { SUBCREW_SOAK_MINUTES: String(minutes) }),
     ...(seed !== undefined && { SUBCREW_SEED: seed }),
   };
@@ -143,7 +152,7 @@ function soakOne(name, { minutes, share, seed }) {
         tooLong = true;
         child.kill("SIGKILL"); // the workers and what they started end with it
       },
-      (4 * minutes + 5) * 60_000,
+      (2 * minutes + 10) * 60_000,
     );
     child.once("error", reject);
     child.once("close", (code) => {

@@ -50,11 +50,12 @@ test("SIM-03: of twenty planted defects at least nineteen are found within 2,000
     else missed.push(next.defect.name);
     return true;
   });
-  const rest = open.map(({ defect, played }) => `no time for all of "${defect.name}", ${played} of 2,000 seeds`);
+  const names = (list: readonly string[]): string => list.map((name) => `"${name}"`).join(", ");
+  const rest = open.map(({ defect }) => defect.name);
   done(
-    [`${found} of ${defects.length} planted defects found`, ...missed.map((name) => `not "${name}"`), ...rest].join(
-      "; ",
-    ),
+    `${found} of ${defects.length} planted defects found` +
+      (missed.length > 0 ? `; not ${names(missed)}` : "") +
+      (rest.length > 0 ? `; no time for all 2,000 seeds of ${names(rest)}` : ""),
   );
   expect(missed.length).toBeLessThanOrEqual(1);
 });
@@ -67,16 +68,14 @@ test("SIM-02: in every simulation that there is time for what we promise holds",
   let next = first;
   let played = 0;
   await sideBySide(async () => {
-    if (performance.now() >= until) return false;
     const from = next;
     next += SEEDS;
     const { seed, broken } = await play(program, { first: from, count: SEEDS });
     played += SEEDS;
     progress(() => `${played} simulations`);
     if (broken) wrong.push(`SUBCREW_SEED=${seed} npm test -- test/simulation/seeds.test.ts: ${broken.join("; ")}`);
-    return true;
+    return performance.now() < until;
   });
   done(`${played} simulations, seeds ${first} to ${next - 1}; SUBCREW_SEED=${next} continues`);
   expect(wrong).toEqual([]);
-  expect(played).toBeGreaterThan(0);
 });
