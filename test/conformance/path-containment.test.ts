@@ -164,7 +164,11 @@ test("PATH-03: a folder that is swapped for a link all the time never lets a fil
      process.send("ready"); swap();`,
   );
   const helper = fork(program, { execArgv: [] });
-  onTestFinished(() => void helper.kill("SIGKILL"));
+  const gone = new Promise((resolve) => helper.once("exit", resolve));
+  onTestFinished(async () => {
+    helper.kill("SIGKILL");
+    await gone; // else it would make folders anew while they are deleted
+  });
   await new Promise((ready) => helper.once("message", ready));
   let [attempts, written, refused] = [0, 0, 0];
   const attempt = async (n: number): Promise<void> => {
