@@ -371,6 +371,7 @@ test("everything is reached with the keyboard alone", async (context) => {
   await page.keyboard.press("g");
   await page.keyboard.press("r");
   await page.getByRole("heading", { name: "Runs", exact: true }).waitFor();
+  await page.locator("[role=grid] .run-row").first().waitFor(); // the heading is there before the runs
   for (
     let step = 0;
     step < 40 && !(await page.evaluate(() => document.activeElement?.getAttribute("role") === "grid"));
@@ -380,6 +381,7 @@ test("everything is reached with the keyboard alone", async (context) => {
   await page.keyboard.press("End");
   await page.keyboard.press("Enter");
   await page.locator(".run-head").waitFor();
+  await page.locator("[role=treegrid] .task-row").first().waitFor();
   for (
     let step = 0;
     step < 40 && !(await page.evaluate(() => document.activeElement?.getAttribute("role") === "treegrid"));
