@@ -38,6 +38,8 @@ export type NotifyOptions = Readonly<{
 
 /** How long the end of a run waits for its notices. */
 const TIMEOUT_MS = 10_000;
+/** How long a notice waits for the one before it, so that they arrive in the order of their events. */
+const ORDER_MS = 5_000;
 
 /** Drives a run and, where the settings ask for it, tells the person when it needs them and when it is done. */
 export async function notifyRun(options: NotifyOptions, it: Drive, work: (it: Drive) => Promise<void>): Promise<void> {
@@ -45,18 +47,29 @@ export async function notifyRun(options: NotifyOptions, it: Drive, work: (it: Dr
   const kinds = notify?.on ?? ["needs-you", "done"];
   if (!notify) return work(it);
   const sent: Promise<void>[] = [];
+  let last: Promise<void> = Promise.resolve();
   let begun = !resumed;
   const publish: Drive["publish"] = (event) => {
     begun ||= event.type === "run.resumed";
     it.publish(event);
     const notice = begun ? noticeOf(event, it.state) : undefined;
-    if (notice && kinds.includes(notice.event)) sent.push(tell(notice, options));
+    if (!notice || !kinds.includes(notice.event)) return;
+    last = settledWithin(ORDER_MS, last).then(() => tell(notice, options));
+    sent.push(last);
   };
   try {
     await work({ run: it.run, signal: it.signal, state: it.state, connect: it.connect, publish });
   } finally {
     await Promise.all(sent);
   }
+}
+
+/** Waits for work that does not fail, but not longer than this. */
+function settledWithin(ms: number, work: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    void work.then(() => (clearTimeout(timer), resolve()));
+  });
 }
 
 function noticeOf(event: Event, state: Drive["state"]): Notice | undefined {

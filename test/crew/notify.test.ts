@@ -47,6 +47,13 @@ test("a command is told that a run needs the person, and that it is done; no tex
   expect(home).not.toBe("");
 });
 
+test("notices arrive in the order of their events, also when the first takes longer", async () => {
+  const out = join(tempFolder(), "notices");
+  const slowly = `read notice; if [ "$SUBCREW_EVENT" = needs-you ]; then sleep 0.5; fi; echo "$SUBCREW_EVENT" >> '${out}'`;
+  await runWith({ command: slowly });
+  expect(readFileSync(out, "utf8")).toBe("needs-you\ndone\n");
+});
+
 test.skipIf(process.platform !== "linux")(
   "the desktop is told by its own program, and no text is markup or an option of it",
   async () => {
