@@ -141,9 +141,10 @@ export type HandleCommand = (command: RunCommand, signal: AbortSignal) => Promis
 
 /**
  * The texts that are kept of a task: its output or the patch of its worktree; for a task on another machine also the
- * uncommitted changes and commits that it starts from, and its changes so far. The path "" is the run itself.
+ * uncommitted changes and commits that it starts from, its changes so far, its files as its helpers get them, and the helpers
+ * that returned changes. The path "" is the run itself.
  */
-export type OutputKind = "output" | "patch" | "dirty" | "bundle" | "progress";
+export type OutputKind = "output" | "patch" | "dirty" | "bundle" | "progress" | "files" | "returned";
 
 export type OutputFileOptions = Readonly<{ kind?: OutputKind; text?: string }>;
 

@@ -42,6 +42,8 @@ export type Call = Readonly<{
   parentModel?: string;
   /** Worktree of this task or of its parent. */
   worktree?: Worktree;
+  /** The task that started it works in a copy of the workspace, kept under this path: it begins with those files, and returns its changes to them. */
+  filesOf?: string;
   /** This task reviews another task: its result is a verdict. */
   review?: true;
   /** The task of this run whose conversation this one continues: path, prompt and result. */
@@ -71,6 +73,8 @@ export type Parent = Readonly<{
   policy?: Policy;
   /** The worktree it works in, if any. */
   worktree?: Worktree;
+  /** The path under which its files are kept, when it works in a copy of the workspace that helpers elsewhere cannot reach. */
+  filesOf?: string;
   /** Its conversation, for helpers that start from it. */
   conversation?: ForkPoint;
   /** The tasks above, as `run/path`, for a plan that becomes a run of its own. */

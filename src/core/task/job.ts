@@ -17,6 +17,8 @@ export type JobWorkspace = Readonly<{
   host?: string;
   /** Names that every clone of its repository has. A place with a clone fetches commit and changes from the run. */
   repositories?: readonly string[];
+  /** The task needs a copy with the changes of the task above it: the folder itself does not have them. */
+  isCopied?: true;
 }>;
 
 /** The names of what a machine needs to run a task: runner, providers, servers. Keys and programs stay on that machine. */

@@ -57,11 +57,15 @@ function modelMisfit({ models = [], offline }: JobNeeds, worker: Announcement): 
 
 const BUILT_IN = /^(?:offline$|scripted:)/;
 
-const hasWorkspace = ({ id, repositories: wanted = [] }: JobWorkspace, worker: Announcement): boolean => {
-  const { workspaces, repositories } = worker;
+const hasWorkspace = ({ id, repositories: wanted = [], isCopied }: JobWorkspace, worker: Announcement): boolean => {
+  const { workspaces } = worker;
+  if (isCopied) return hasClone(wanted, worker);
   if (workspaces.includes(id) || workspaces.includes("*")) return true;
-  return wanted.length > 0 && (repositories.includes("*") || wanted.some((name) => repositories.includes(name)));
+  return hasClone(wanted, worker);
 };
+
+const hasClone = (wanted: readonly string[], { repositories }: Announcement): boolean =>
+  wanted.length > 0 && (repositories.includes("*") || wanted.some((name) => repositories.includes(name)));
 
 /**
  * Order of preference: a worker with the folder itself, then one with a clone, then one that starts with an empty

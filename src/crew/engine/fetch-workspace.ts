@@ -4,9 +4,11 @@ import { tmpdir } from "node:os";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { RunOutputs } from "../../core/run/run-store.ts";
+import { movedInto } from "../../core/plan/isolation.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
 import type { Job } from "../../core/task/job.ts";
 import type { WorkspaceSnapshot } from "../../core/task/workspace-snapshot.ts";
+import { defined } from "../../core/text/defined.ts";
 import { artifactOf } from "../../runtime/disk/artifact-of.ts";
 import { readRegularFile } from "../../runtime/disk/regular-file.ts";
 import { folderContains } from "../../runtime/files/folder-contains.ts";
@@ -21,6 +23,7 @@ import {
   type SourceTree,
 } from "../../runtime/git/worktree.ts";
 import { attemptPath } from "../../runtime/git/worktree-task.ts";
+import { type HandedFiles, shareWithHelpers } from "./share-with-helpers.ts";
 
 export type FetchParts = Readonly<{
   /** The clone of the repository on this machine. */
@@ -31,8 +34,14 @@ export type FetchParts = Readonly<{
   store: Pick<RunOutputs, "keep" | "output">;
 }>;
 
-/** What a task began with and has changed since, for a worker that continues it. */
-type Progress = Readonly<{ snapshot: WorkspaceSnapshot; dirty?: string; patch: string }>;
+/** What a task began with and has changed since, for a worker that continues it. `taken`: how many changes of helpers are in it. */
+type Progress = Readonly<{
+  snapshot: WorkspaceSnapshot;
+  dirty?: string;
+  patch: string;
+  taken?: number;
+  above?: string;
+}>;
 
 /**
  * Carries out a task in a copy of its workspace: the commit and the uncommitted changes of the run. What it changes is kept
@@ -61,13 +70,10 @@ export async function inFetchedWorkspace(
   try {
     const tree = await copyOf(begun, { origin, place, files });
     if ("unable" in tree) return cannot(tree.unable);
-    const keeper = progressKeeper(call, { tree, begun, files, store });
-    const prefix = join(tree.folder, ...begun.snapshot.prefix.split("/"));
-    const outcome = await work(
-      { ...job, call: movedCall(call, job.workspace.id, prefix) },
-      keeper.around(context),
-      prefix,
-    );
+    const cwd = join(tree.folder, ...begun.snapshot.prefix.split("/"));
+    const keeper = progressKeeper(call, { tree, begun, files, store, cwd });
+    const from = [job.workspace.id, ...(begun.above === undefined ? [] : [begun.above])];
+    const outcome = await work({ ...job, call: movedCall(call, from, cwd) }, keeper.around(context), cwd);
     const changes = await keeper.save();
     if ("unable" in changes) return cannot(changes.unable);
     if (changes.files.length === 0) return outcome;
@@ -88,12 +94,15 @@ async function fetched(
   const { repository, tree } = origin;
   const textOf = (kind: "dirty" | "bundle"): Promise<string | undefined> =>
     store.output(call.run, attemptPath(call), kind);
-  let snapshot = (await context.workspace?.()) ?? { unable: "the run does not share it" };
+  const handed = call.filesOf === undefined ? undefined : await store.output(call.run, call.filesOf, "files");
+  const files = handed === undefined ? undefined : (JSON.parse(handed) as HandedFiles);
+  let snapshot = files?.snapshot ?? (await context.workspace?.()) ?? { unable: "the run does not share it" };
   if ("unable" in snapshot) return snapshot;
   if (!(await repository.work(["cat-file", "-e", `${snapshot.commit}^{commit}`], tree)).ok) {
     const refs = await repository.work(["for-each-ref", `--count=${MOST_HAVES}`, "--format=%(objectname)"], tree);
-    snapshot = (await context.workspace?.(refs.ok ? refs.text.split("\n").filter(Boolean) : [])) ?? snapshot;
-    if ("unable" in snapshot) return snapshot;
+    const sent = (await context.workspace?.(refs.ok ? refs.text.split("\n").filter(Boolean) : [])) ?? snapshot;
+    if ("unable" in sent) return sent;
+    if (!files) snapshot = sent;
     const bundle = await textOf("bundle");
     if (bundle === undefined) return { unable: "the run sent no commits" };
     const folder = await mkdtemp(join(tmpdir(), "subcrew-bundle-"));
@@ -101,13 +110,16 @@ async function fetched(
       await writeFile(join(folder, "commits"), unpacked(bundle));
       const added = await repository.work(["bundle", "unbundle", join(folder, "commits")], tree);
       if (!added.ok) return { unable: added.reason };
+      if (!(await repository.work(["cat-file", "-e", `${snapshot.commit}^{commit}`], tree)).ok)
+        return { unable: `the run no longer has the commit ${snapshot.commit}` };
       await repository.work(["update-ref", `refs/subcrew/${snapshot.commit}`, snapshot.commit], tree);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
   }
+  if (files) return { snapshot, ...defined({ dirty: files.dirty }), patch: "", above: files.at };
   const dirty = snapshot.dirty ? await textOf("dirty") : undefined;
-  return { snapshot, ...(dirty !== undefined && { dirty }), patch: "" };
+  return { snapshot, ...defined({ dirty }), patch: "" };
 }
 
 async function copyOf(
@@ -138,17 +150,39 @@ function progressKeeper(
     begun,
     files,
     store,
-  }: Readonly<{ tree: OpenWorktree; begun: Progress; files: string; store: FetchParts["store"] }>,
+    cwd,
+  }: Readonly<{ tree: OpenWorktree; begun: Progress; files: string; store: FetchParts["store"]; cwd: string }>,
 ): Readonly<{ around(context: PerformContext): PerformContext; save(): Promise<Saved> }> {
   let last = begun.patch;
   let turn: Promise<unknown> = Promise.resolve();
+  const { commit, prefix } = begun.snapshot;
+  const sharing = shareWithHelpers({
+    call,
+    store,
+    ...defined({ taken: begun.taken }),
+    inTurn: (work) => inTurn(work),
+    // An isolated task works in a worktree of the copy, which is only here.
+    treeOf: async ({ worktree }) => ({
+      origin: { ...tree.origin, tree: worktree ? { folder: worktree.top, gitDir: worktree.gitDir } : tree },
+      commit,
+      prefix,
+      at: worktree ? movedInto(worktree, cwd) : cwd,
+      isReachable: false,
+    }),
+  });
   const save = async (): Promise<Saved> => {
     const file = join(files, "now.patch");
     const captured = await capture(tree, file);
     if ("unable" in captured) return captured;
     const bytes = captured.changes.length === 0 ? Buffer.alloc(0) : await readRegularFile(file, MOST_BYTES);
     const patch = bytes.length === 0 ? "" : packed(bytes);
-    if (patch !== last) await store.keep(call.run, attemptPath(call), JSON.stringify({ ...begun, patch }), "progress");
+    if (patch !== last)
+      await store.keep(
+        call.run,
+        attemptPath(call),
+        JSON.stringify({ ...begun, patch, taken: sharing.taken() }),
+        "progress",
+      );
     last = patch;
     return { files: captured.changes.map(({ path }) => path), patch };
   };
@@ -158,32 +192,39 @@ function progressKeeper(
     return mine;
   };
   return {
-    save: () => inTurn(save),
-    around: (context) => ({
-      ...context,
-      emit: (fact) => {
-        if (fact.type === "tool.ended") void inTurn(save).catch(() => {});
-        void inTurn(() => context.emit(fact));
-      },
-      durable: () => inTurn(() => context.durable()),
-      delegate: async (...asked) => {
-        await inTurn(save);
-        return context.delegate(...asked);
-      },
-      budget: {
-        ...context.budget,
-        reserve: async (...asked) => {
-          await turn;
-          return context.budget.reserve(...asked);
+    save: async () => {
+      await sharing.takeIn();
+      return inTurn(save);
+    },
+    around: (given) => {
+      const context = sharing.around(given);
+      return {
+        ...context,
+        emit: (fact) => {
+          if (fact.type === "tool.ended") void inTurn(save).catch(() => {});
+          void inTurn(() => context.emit(fact));
         },
-      },
-    }),
+        durable: () => inTurn(() => context.durable()),
+        delegate: async (...asked) => {
+          await inTurn(save);
+          return context.delegate(...asked);
+        },
+        budget: {
+          ...context.budget,
+          reserve: async (...asked) => {
+            await turn;
+            return context.budget.reserve(...asked);
+          },
+        },
+      };
+    },
   };
 }
 
 /** The call with the folders of this machine; the copy takes the place of the worktree. */
-function movedCall({ worktree: _worktree, ...call }: Call, from: string, to: string): Call {
+function movedCall({ worktree: _worktree, ...call }: Call, folders: readonly string[], to: string): Call {
   const { cwd } = call.task;
-  if (cwd === undefined || !isAbsolute(cwd) || !folderContains(from, cwd)) return call;
+  const from = cwd !== undefined && isAbsolute(cwd) ? folders.find((folder) => folderContains(folder, cwd)) : undefined;
+  if (cwd === undefined || from === undefined) return call;
   return { ...call, task: { ...call.task, cwd: join(to, relative(from, cwd).split(sep).join("/")) } };
 }

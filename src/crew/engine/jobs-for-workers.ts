@@ -29,9 +29,11 @@ export function jobsForWorkers(parts: WorkerJobParts): (call: Call, context: Per
   return async (call, { attended, parks }) => {
     const agent = parts.recorded(call) ?? agentOf(call.task, parts.roster);
     if (!agent) return failed("BAD_INPUTS", `There is no agent "${call.task.agent ?? ""}".`);
+    const { workspace } = parts.settings;
     const rules = parks && { onLimit: parks.onLimit, onProviderFault: parks.onProviderFault };
     return {
       ...parts.settings,
+      workspace: { ...workspace, ...(call.filesOf !== undefined && !call.worktree && { isCopied: true as const }) },
       needs: needsFor(call, agent, parts),
       call,
       agent: withNamedServers(withoutAuth(agent)),

@@ -1,9 +1,10 @@
-import { mkdtemp, realpath, rm } from "node:fs/promises";
+import { mkdtemp, realpath, rm, stat } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
-import { delimiter, join, resolve } from "node:path";
+import { delimiter, join, relative, resolve, sep } from "node:path";
 import { emptyCatalog } from "../../core/delegation/catalog.ts";
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
-import type { PerformContext } from "../../core/task/engine.ts";
+import { movedInto } from "../../core/plan/isolation.ts";
+import type { Call, PerformContext } from "../../core/task/engine.ts";
 import type { Job } from "../../core/task/job.ts";
 import type { Announcement } from "../../core/task/placement.ts";
 import { defined } from "../../core/text/defined.ts";
@@ -24,9 +25,11 @@ import { workspaceOf } from "../../runtime/files/workspace-of.ts";
 import { topOf } from "../../runtime/git/git.ts";
 import { ownClone } from "../../runtime/git/own-clone.ts";
 import { repositoryNames } from "../../runtime/git/shared-workspace.ts";
+import { openOrigin } from "../../runtime/git/worktree.ts";
 import { attemptPath, createIsolate } from "../../runtime/git/worktree-task.ts";
 import { folderContains } from "../../runtime/files/folder-contains.ts";
 import { inFetchedWorkspace } from "./fetch-workspace.ts";
+import { type HelperSharing, shareWithHelpers } from "./share-with-helpers.ts";
 import { withNamedServers } from "./jobs-for-workers.ts";
 import { openPreviousRuns } from "../../runtime/resume/previous-runs.ts";
 import { createReuse } from "../../runtime/resume/reuse-results.ts";
@@ -115,9 +118,14 @@ export function jobPerformer(
     const refused = refusalOf(given, places.runners);
     if (refused !== undefined) return failed("DENIED", refused);
     const job = { ...given, agent: withNamedServers(given.agent) };
-    const folder = await folderOf(job);
-    if (folder !== undefined)
-      return perform(job, context, { setup: { ...setup, cwd: folder }, outfit: outfitFor(folder), folders });
+    // The files of the task above are a copy or a worktree: unless that worktree is here, this task gets a copy of its own.
+    const isCopied = job.call.filesOf !== undefined && !(await isFolder(job.call.worktree?.top));
+    const folder = isCopied ? undefined : await folderOf(job);
+    if (folder !== undefined) {
+      const outfit = outfitFor(folder);
+      const sharing = sharingOfWorktrees(job.call, { home, store: outfit.store, cwd: folder });
+      return perform(job, sharing.around(context), { setup: { ...setup, cwd: folder }, outfit, folders });
+    }
     const clone = await cloneOf(job);
     if (clone !== undefined) {
       const { store } = outfitFor(setup.cwd);
@@ -128,7 +136,8 @@ export function jobPerformer(
       });
     }
     // A row of the database cannot name a folder that this worker does not offer.
-    if (!places.scratch) return failed("DENIED", `This worker does not serve the workspace ${job.workspace.id}.`);
+    if (!places.scratch || isCopied)
+      return failed("DENIED", `This worker does not serve the workspace ${job.workspace.id}.`);
     const scratch = await mkdtemp(join(tmpdir(), "subcrew-scratch-"));
     try {
       const own = { ...setup, cwd: scratch };
@@ -137,6 +146,40 @@ export function jobPerformer(
       await rm(scratch, { recursive: true, force: true });
     }
   };
+}
+
+const isFolder = (path: string | undefined): Promise<boolean> =>
+  path === undefined
+    ? Promise.resolve(false)
+    : stat(path).then(
+        (found) => found.isDirectory(),
+        () => false,
+      );
+
+/** Helpers of an isolated task work in its worktree where they reach it, and elsewhere in a copy. */
+function sharingOfWorktrees(
+  call: Call,
+  { home, store, cwd }: Readonly<{ home: string | undefined; store: Outfit["store"]; cwd: string }>,
+): HelperSharing {
+  let turn: Promise<unknown> = Promise.resolve();
+  return shareWithHelpers({
+    call,
+    store,
+    inTurn: (work) => {
+      const mine = turn.then(work, work);
+      turn = mine.catch(() => {});
+      return mine;
+    },
+    treeOf: async ({ worktree }) => {
+      if (!worktree) return undefined;
+      const origin = await openOrigin(worktree.of, { folder: worktree.top, gitDir: worktree.gitDir }, home);
+      if ("unable" in origin) return undefined;
+      const head = await origin.repository.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}");
+      if (!head.ok) return undefined;
+      const prefix = relative(worktree.of, cwd).split(sep).join("/");
+      return { origin, commit: head.text.trim(), prefix, at: movedInto(worktree, cwd), isReachable: true };
+    },
+  });
 }
 
 /**

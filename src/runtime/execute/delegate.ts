@@ -152,7 +152,7 @@ export function createDelegation({
       outer: nowhere,
       slots: plan.concurrency === undefined ? scope.slots : new Slots(plan.concurrency, scope.slots),
       ...defined({ ceiling: parent.ceiling, policy: parent.policy, worktree: parent.worktree }),
-      ...defined({ conversation: parent.conversation }),
+      ...defined({ conversation: parent.conversation, filesOf: parent.filesOf }),
       parentModel: parent.model,
       caller: path,
       signal: controller.signal,
@@ -241,7 +241,7 @@ function planned(compile: () => Plan): Plan | FailedOutcome {
  * task gathers the changes of its helpers in its own worktree.
  */
 function ownScope(
-  { round: _round, judge: _judge, conversation: _above, gather, ...scope }: PlanScope,
+  { round: _round, judge: _judge, conversation: _above, filesOf: _files, gather, ...scope }: PlanScope,
   { worktree }: Parent,
 ): PlanScope {
   return worktree?.top === scope.worktree?.top ? { ...scope, ...defined({ gather }) } : scope;

@@ -104,6 +104,8 @@ export type PlanScope = Readonly<{
   policy?: Policy;
   /** The worktree it works in. */
   worktree?: Worktree;
+  /** The path under which the files of the task above are kept. */
+  filesOf?: string;
   /** Opens the worktree that isolated tasks hand their changes to, because a join may pass over what they work for. */
   gather?(): Promise<Worktree | Outcome>;
   /** The model of the task above. */

@@ -178,6 +178,7 @@ function callFor(node: TaskNode, context: NodeContext): Call {
     ...defined({
       ceiling: scope.ceiling,
       policy: scope.policy,
+      filesOf: scope.filesOf,
       parentModel: scope.parentModel,
       fork: scope.conversation,
     }),

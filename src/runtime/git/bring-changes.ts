@@ -11,7 +11,8 @@ import type { Call, PerformContext } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
 import { artifactOfFile } from "../disk/artifact-of.ts";
 import { settleChanges } from "./apply-changes.ts";
-import { treeOfCall, unpacked } from "./shared-workspace.ts";
+import { patchOfProgress, returnedBy } from "./returned-changes.ts";
+import { treeOfCall } from "./shared-workspace.ts";
 import { attemptPath } from "./worktree-task.ts";
 
 export type BringParts = Readonly<{
@@ -42,13 +43,12 @@ export function changesBringer(
       context.emit({ type: "warning", code: "CHANGES_KEPT", text });
       return { ...outcome, changes: kept };
     };
-    const text = await store.output(call.run, attemptPath(call), "progress");
-    if (text === undefined) return notHere("the store has no patch");
+    const bytes = patchOfProgress(await store.output(call.run, attemptPath(call), "progress"));
+    if (!bytes) return notHere("the store has no patch");
     const origin = await treeOfCall(call, cwd, home);
     if ("unable" in origin) return notHere(origin.unable);
     const own = await store.file(call.run, attemptPath(call), { kind: "patch" });
     const patch = own ?? join(await mkdtemp(join(tmpdir(), "subcrew-changes-")), "returned.patch");
-    const bytes = unpacked((JSON.parse(text) as { patch: string }).patch);
     await mkdir(dirname(patch), { recursive: true });
     await writeFile(patch, bytes, { mode: 0o600 });
     // The list of files comes from the patch itself, not from the worker that sent it.
@@ -60,6 +60,13 @@ export function changesBringer(
     });
     const policy = parts.policyOf(call);
     const isDenied = policy && judgeChanges(policy, changes).decision === "deny";
+    if (call.filesOf !== undefined && outcome.status === "ok" && !isDenied && !context.signal.aborted) {
+      if (own !== undefined) await store.share(call.run, attemptPath(call), "patch");
+      await inTurn(() => handToTaskAbove(call, call.filesOf!, store));
+      const text = `The changes of "${call.path}" were returned to the task that started it, and come back with the changes of that task.`;
+      context.emit({ type: "note", text });
+      return { ...outcome, changes: { ...kept, applied: true } };
+    }
     const base = await realpath(cwd).catch(() => cwd);
     const { claim: _claim, ...settling } = context;
     const settled = await settleChanges(
@@ -88,4 +95,12 @@ export function changesBringer(
     const { changes: made, conflict } = settled;
     return conflict ? { ...outcome, ...conflict, changes: made } : { ...outcome, changes: made };
   };
+}
+
+/** Lists the changes of a helper for the task whose files it began with; a second time changes nothing. */
+async function handToTaskAbove(call: Call, above: string, store: BringParts["store"]): Promise<void> {
+  const helper = attemptPath(call);
+  const known = returnedBy(await store.output(call.run, above, "returned"));
+  if (known.includes(helper)) return;
+  await store.keep(call.run, above, JSON.stringify([...known, helper]), "returned");
 }

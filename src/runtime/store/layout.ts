@@ -42,6 +42,8 @@ const endings: Readonly<Record<OutputKind, string>> = {
   dirty: ".dirty",
   bundle: ".bundle",
   progress: ".progress",
+  files: ".files",
+  returned: ".returned",
 };
 
 /** The file of a kept text; that of the run itself is beside the journal. */

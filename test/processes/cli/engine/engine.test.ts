@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
@@ -283,6 +283,57 @@ test("a worker with another clone fetches commits and uncommitted changes, its o
       [[...Object.values(keys), new URL(url).password].map((key) => `%${key}%`)],
     );
     expect([name, rows]).toEqual([name, [{ found: 0 }]]);
+  }
+}, 120_000);
+
+test("a helper on another worker begins with the uncommitted files of the task above it, and its changes come back through that task", async () => {
+  const agent = (name: string, tools: string): string =>
+    `---\nname: ${name}\ndescription: works\ntools: ${tools}\nmodel: scripted:${name}.json\n---\nWork.\n`;
+  const run = (command: string): object => ({ calls: [{ name: "bash", input: { command } }] });
+  const near = place({ "a.txt": "one\n" });
+  const homes = join(near.home, ".claude", "agents");
+  mkdirSync(homes, { recursive: true });
+  writeFileSync(join(homes, "boss.md"), agent("boss", "Bash, Task"));
+  writeFileSync(join(homes, "aide.md"), agent("aide", "Bash"));
+  const scripts = {
+    "boss.json": script(
+      run("echo boss >> a.txt; echo secretly > fresh.txt; pwd > boss-place.txt"),
+      { calls: [{ name: "Task", input: { subagent_type: "aide", description: "help", prompt: "Help." } }] },
+      run("cat a.txt aide.txt > seen.txt; test ! -e fresh.txt && echo deleted >> seen.txt"),
+      "done",
+    ),
+    "aide.json": script(
+      run("cat a.txt fresh.txt; echo aide >> a.txt; cp a.txt aide.txt; rm fresh.txt; pwd > aide-place.txt"),
+      "helped",
+    ),
+  };
+  const git = (...args: string[]): void =>
+    void execFileSync("git", ["-c", "user.name=x", "-c", "user.email=x@y", ...args], { cwd: near.workspace });
+  git("init", "-q");
+  git("add", ".");
+  git("commit", "-qm", "one");
+  const far = [place({}), place({})];
+  for (const { workspace } of far) execFileSync("git", ["clone", "-q", near.workspace, join(workspace, "clone")]);
+  writeFileSync(join(near.workspace, "a.txt"), "uncommitted\n");
+  for (const [name, text] of Object.entries(scripts)) writeFileSync(join(near.workspace, name), text);
+  const ours = far.map(({ workspace, start }) => {
+    const flags = ["--poll", "20ms", "--slots", "1", ...unasked, "--cwd", join(workspace, "clone")];
+    return started(start(["worker", "--engine", url, ...flags]));
+  });
+  await Promise.all(ours.map(({ until }) => until("takes tasks")));
+  const args = ["run", "--engine", url, "boss", "x", "--json", ...unasked];
+  const { code, stdout, stderr } = await near.run(args);
+  expect([code, stdout], stderr).toEqual([0, expect.stringContaining("uncommitted\\nboss\\nsecretly")]);
+  const made = (name: string): string => readFileSync(join(near.workspace, name), "utf8");
+  const both = "uncommitted\nboss\naide\n";
+  expect([made("a.txt"), made("aide.txt"), made("seen.txt")]).toEqual([both, both, `${both}${both}deleted\n`]);
+  expect(existsSync(join(near.workspace, "fresh.txt"))).toBe(false);
+  const homeOf = (file: string): number => far.findIndex(({ home }) => made(file).startsWith(home));
+  const homesOf = [homeOf("boss-place.txt"), homeOf("aide-place.txt")];
+  expect(homesOf).toEqual(homesOf[0] === 0 ? [0, 1] : [1, 0]); // on two workers
+  for (const { child, ended } of ours) {
+    child.kill("SIGTERM");
+    await ended;
   }
 }, 120_000);
 

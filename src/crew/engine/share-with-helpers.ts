@@ -1,0 +1,168 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
+import type { RunOutputs } from "../../core/run/run-store.ts";
+import type { Call, DelegationOutcome, Parent, PerformContext } from "../../core/task/engine.ts";
+import type { WorkspaceSnapshot } from "../../core/task/workspace-snapshot.ts";
+import { defined } from "../../core/text/defined.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
+import { readRegularFile } from "../../runtime/disk/regular-file.ts";
+import { patchOfProgress, returnedBy } from "../../runtime/git/returned-changes.ts";
+import { MOST_BYTES, packed } from "../../runtime/git/shared-workspace.ts";
+import { applyPatch, capture, type SourceTree } from "../../runtime/git/worktree.ts";
+import { attemptPath } from "../../runtime/git/worktree-task.ts";
+
+/** The files of a task as its helpers get them: a commit, and all changes since. `at`: the working folder of the task. */
+export type HandedFiles = Readonly<{ snapshot: WorkspaceSnapshot; dirty?: string; at: string }>;
+
+/** The tree that a task works in, and a commit that other machines have. */
+export type HelperTree = Readonly<{
+  origin: SourceTree;
+  commit: string;
+  prefix: string;
+  /** The working folder of the task. */
+  at: string;
+  /** Helpers on this machine can work in the worktree of the task itself. */
+  isReachable: boolean;
+}>;
+
+export type SharingParts = Readonly<{
+  call: Call;
+  store: Pick<RunOutputs, "keep" | "output">;
+  /** The tree of a task that passes this on to its helpers; `undefined`: its helpers reach its files themselves. */
+  treeOf(parent: Parent): Promise<HelperTree | undefined>;
+  /** How many returned changes an earlier worker of this task has taken in. */
+  taken?: number;
+  /** One after the other with everything else that looks at the tree. */
+  inTurn<T>(work: () => Promise<T>): Promise<T>;
+}>;
+
+/** A task whose helpers may work on other machines: they begin with its files, and it takes in what they change. */
+export type HelperSharing = Readonly<{
+  around(context: PerformContext): PerformContext;
+  /** Takes in what helpers have returned until now. */
+  takeIn(): Promise<void>;
+  /** How many returned changes are in the tree. */
+  taken(): number;
+}>;
+
+export function shareWithHelpers({ call, store, treeOf, inTurn, ...given }: SharingParts): HelperSharing {
+  const path = attemptPath(call);
+  let tree: HelperTree | undefined;
+  let taken = given.taken ?? 0;
+  let warn: PerformContext["emit"] = () => {};
+  /** Changes that could not be taken in, and that no delegation has reported yet. */
+  let conflicts: string[] = [];
+
+  const handOver = async (parent: Parent): Promise<Parent | FailedOutcome> => {
+    const found = await treeOf(parent);
+    if (!found) return parent;
+    tree = found;
+    const files = await handedFiles(found);
+    if ("unable" in files)
+      return failed("UNSUPPORTED", `Its helpers cannot get the files of "${path}": ${files.unable}.`);
+    await store.keep(call.run, path, JSON.stringify(files), "files");
+    const { worktree, ...others } = parent;
+    return { ...others, ...(found.isReachable && defined({ worktree })), filesOf: path };
+  };
+  const takeInNow = async (): Promise<void> => {
+    if (!tree) return;
+    const all = returnedBy(await store.output(call.run, path, "returned"));
+    for (const helper of all.slice(taken)) {
+      const why = await taking(helper, tree, { run: call.run, store });
+      taken += 1;
+      if (why === undefined) continue;
+      const text = `The changes of "${helper}" conflict with the files of "${call.path}", so none was applied: ${sanitize(why)}. Apply them with: subcrew apply ${call.run}/${helper}`;
+      conflicts.push(text);
+      warn({ type: "warning", code: "CHANGES_KEPT", text });
+    }
+  };
+  const takeIn = (): Promise<void> => (tree ? inTurn(takeInNow) : Promise.resolve());
+  const settled = async (outcome: DelegationOutcome): Promise<DelegationOutcome> => {
+    await takeIn();
+    const [first] = conflicts;
+    conflicts = [];
+    return first === undefined ? outcome : { ...outcome, ...failed("CONFLICT", first) };
+  };
+  return {
+    takeIn,
+    taken: () => taken,
+    around: (context) => {
+      warn = context.emit;
+      const { background, budget } = context;
+      return {
+        ...context,
+        delegate: async (what, parent, stop) => {
+          const handed = await inTurn(() => handOver(parent));
+          return "status" in handed ? handed : settled(await context.delegate(what, handed, stop));
+        },
+        ...(background && {
+          background: {
+            ...background,
+            start: async (what, parent, tells) => {
+              const handed = await inTurn(() => handOver(parent));
+              return "status" in handed ? handed : background.start(what, handed, tells);
+            },
+            ended: async (key, signal) => {
+              const outcome = await background.ended(key, signal);
+              return outcome && settled(outcome);
+            },
+          },
+        }),
+        mail: async (wait) => {
+          const messages = await context.mail(wait);
+          if (messages.length > 0) await takeIn(); // one of them may say that a helper has ended
+          return messages;
+        },
+        budget: {
+          ...budget,
+          reserve: async (...asked) => {
+            await takeIn();
+            return budget.reserve(...asked);
+          },
+        },
+      };
+    },
+  };
+}
+
+async function handedFiles({
+  origin,
+  commit,
+  prefix,
+  at,
+}: HelperTree): Promise<HandedFiles | Readonly<{ unable: string }>> {
+  const { folder, gitDir = "" } = origin.tree;
+  const files = await mkdtemp(join(tmpdir(), "subcrew-files-"));
+  try {
+    const patch = join(files, "all.patch");
+    const captured = await capture({ folder, gitDir, base: commit, origin }, patch);
+    if ("unable" in captured) return captured;
+    const dirty = captured.changes.length > 0;
+    const text = dirty ? packed(await readRegularFile(patch, MOST_BYTES)) : undefined;
+    const snapshot = { commit, prefix, dirty, bundle: false };
+    return { snapshot, at, ...(text !== undefined && { dirty: text }) };
+  } finally {
+    await rm(files, { recursive: true, force: true });
+  }
+}
+
+/** Applies what a helper has changed. Why that is not possible, or `undefined`. */
+async function taking(
+  helper: string,
+  { origin }: HelperTree,
+  { run, store }: Readonly<{ run: string; store: Pick<RunOutputs, "output"> }>,
+): Promise<string | undefined> {
+  const bytes = patchOfProgress(await store.output(run, helper, "progress"));
+  if (!bytes) return "the store has no patch";
+  const files = await mkdtemp(join(tmpdir(), "subcrew-files-"));
+  try {
+    const patch = join(files, "returned.patch");
+    await writeFile(patch, bytes, { mode: 0o600 });
+    const done = await applyPatch(patch, origin, []);
+    return typeof done === "object" ? done.reason : undefined;
+  } finally {
+    await rm(files, { recursive: true, force: true });
+  }
+}

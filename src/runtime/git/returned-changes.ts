@@ -1,0 +1,15 @@
+import { isRecord } from "../../core/text/json.ts";
+import { unpacked } from "./shared-workspace.ts";
+
+/** The helpers of a task that returned changes to its files, in order, as the store has them. */
+export function returnedBy(text: string | undefined): readonly string[] {
+  const list: unknown = text === undefined ? [] : JSON.parse(text);
+  return Array.isArray(list) ? list.filter((one) => typeof one === "string") : [];
+}
+
+/** The patch in the kept progress of a task that works in a copy; `undefined`: there is none. */
+export function patchOfProgress(text: string | undefined): Buffer | undefined {
+  const kept: unknown = text === undefined ? undefined : JSON.parse(text);
+  if (!isRecord(kept) || typeof kept["patch"] !== "string" || kept["patch"] === "") return undefined;
+  return unpacked(kept["patch"]);
+}
