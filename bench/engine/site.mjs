@@ -95,7 +95,7 @@ export async function openEngine(url, { pollMs }) {
   DBOS.registerWorkflow(work, { name: "bare" });
   const workerSide = connectEngine(url, { local: createMemoryStore(), worker: { role: "work", announcement } });
   const here = connectEngine(url, { local: createMemoryStore() });
-  const queue = dbosQueue(url);
+  const queue = dbosQueue(here.database);
   const fact = { type: /** @type {const} */ ("note"), text: "x".repeat(FACT_BYTES - 20) };
   const worker = await startWorker({
     connection: workerSide,

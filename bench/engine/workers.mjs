@@ -15,7 +15,7 @@ const TURNS_PER_SLOT = 12;
 export async function scaleWorkers() {
   const site = await startDatabase();
   const here = connectEngine(site.url, { local: createMemoryStore() });
-  const queue = dbosQueue(site.url);
+  const queue = dbosQueue(here.database);
   const { run: begin } = runsOf(coordinate(here, queue), here);
   /** @type {import("node:child_process").ChildProcess[]} */
   const workers = [];

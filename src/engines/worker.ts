@@ -85,7 +85,7 @@ export async function startWorker({
   };
   const leave = await presence.enter();
   const listener = await listen({
-    url: database.url,
+    database,
     worker: presence.id,
     class: name,
     slots: announcement.slots,

@@ -50,8 +50,8 @@ beforeAll(async () => {
   if (typeof postgres === "string") return;
   url = await postgres.fresh();
   await migrateDbos(url);
-  queue = dbosQueue(url);
   workerSide = connectEngine(url, { local: createMemoryStore(), worker: { role: "work", announcement } });
+  queue = dbosQueue(workerSide.database);
   worker = await startWorker({
     connection: workerSide,
     announcement,

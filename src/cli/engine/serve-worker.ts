@@ -41,7 +41,7 @@ export async function serveWorker(flags: Flags): Promise<number> {
     perform: jobPerformer(setup, { ...places, runners: announcement.runners }, { connection }),
   });
   worker.onDrain(() => told.end(0));
-  const queue = dbosQueue(url);
+  const queue = dbosQueue(connection.database);
   const over = new AbortController();
   const say = (line: string): void => void (quiet || process.stderr.write(`${line}\n`));
   void announcementsArrive(connection.database).then(

@@ -16,11 +16,20 @@ export function configVariables(): readonly ConfigVariable[] {
   return variablesIn(z.toJSONSchema(config, { io: "input" }), []);
 }
 
+/** The variables that may have one of these names. Only their parts of the schema are looked at, since every command starts with this. */
+function variablesNamed(names: readonly string[]): readonly ConfigVariable[] {
+  return Object.entries(config.shape).flatMap(([key, schema]) =>
+    names.some((name) => name.startsWith(nameOf([key])))
+      ? variablesIn(z.toJSONSchema(schema, { io: "input" }), [key])
+      : [],
+  );
+}
+
 /** The settings in the variables. An invalid variable is an error. */
 export function configFromVariables(env: Env): Config {
   const given = Object.keys(env).filter((name) => name.startsWith("SUBCREW_") && !OTHERS.has(name) && env[name]);
   if (given.length === 0) return {};
-  const leaves = configVariables()
+  const leaves = variablesNamed(given)
     .filter(({ name }) => given.includes(name))
     .map(({ name, path, kind }) => [path, checked(name, path, valueOf(env[name]!.trim(), kind))] as const)
     .filter(([path, value]) => !(path[0] === "model" && value === "auto"));

@@ -12,7 +12,7 @@ export async function coordinationFor(connect: () => Promise<Connection>): Promi
     import("../../engines/distributed.ts"),
     import("../../engines/dbos/queue.ts"),
   ]);
-  const coordination = known.get(connection) ?? coordinate(connection, dbosQueue(connection.database.url));
+  const coordination = known.get(connection) ?? coordinate(connection, dbosQueue(connection.database));
   known.set(connection, coordination);
   return coordination;
 }

@@ -1,4 +1,4 @@
-import { isConnectionLoss, unreachable } from "../postgres/database.ts";
+import { type Database, isConnectionLoss, unreachable } from "../postgres/database.ts";
 import { shownUrl } from "../postgres/engine-url.ts";
 import { explainRefusal } from "../postgres/explain-refusal.ts";
 import { openPool } from "../postgres/driver.ts";
@@ -12,7 +12,7 @@ export type QueueListener = Readonly<{
 }>;
 
 export type QueueListenerOptions = Readonly<{
-  url: string;
+  database: Pick<Database, "url" | "pool">;
   worker: string;
   class: string;
   slots: number;
@@ -26,12 +26,12 @@ export type QueueListenerOptions = Readonly<{
 
 /** Takes calls from the queue of one class. A process can do this once: DBOS is one per process. */
 export const listenToQueue = (options: QueueListenerOptions): Promise<QueueListener> =>
-  explained(options.url, () => listenNow(options));
+  explained(options.database.url, () => listenNow(options));
 
 async function listenNow(options: QueueListenerOptions): Promise<QueueListener> {
   const { DBOS, DBOSClient: Client } = await loadDbos();
-  const pool = await openPool(options.url, CONNECTIONS);
-  const database = { systemDatabaseUrl: options.url, systemDatabasePool: pool, logger: silent };
+  const { url, pool } = options.database;
+  const database = { systemDatabaseUrl: url, systemDatabasePool: await pool(), logger: silent };
   // Registered before the launch: a queue that appears later is noticed only after some time.
   const client = await Client.create({ ...database, applicationName: APPLICATION });
   await client.registerQueue(queueName(options.class), {
@@ -64,7 +64,6 @@ async function listenNow(options: QueueListenerOptions): Promise<QueueListener> 
     stop: async (graceMs) => {
       stopLooking();
       await DBOS.shutdown({ workflowCompletionTimeoutMS: graceMs, deregister: true });
-      await pool.end();
     },
   };
 }
@@ -98,7 +97,7 @@ function putStraysBack(
   return () => clearInterval(timer);
 }
 
-/** Connections of the queue in a worker. */
+/** Connections for creating the tables. */
 const CONNECTIONS = 4;
 
 /** Creates the tables of DBOS beside ours. Its own command for that prints to the standard output. */

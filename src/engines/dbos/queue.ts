@@ -1,4 +1,4 @@
-import { openPool, type Pool } from "../postgres/driver.ts";
+import type { Database } from "../postgres/database.ts";
 import { type DBOSClient, loadDbos } from "./sdk.ts";
 
 /** How a placed call reaches a worker: the only file besides the worker's that another queue would replace. */
@@ -38,23 +38,17 @@ const workflowId = ({ call, epoch, token }: Pick<PlacedCall, "call" | "epoch" | 
   `${call}:${epoch}:${token}`;
 
 /** The DBOS queues, for a process that sends calls to workers. */
-export function dbosQueue(url: string): CallQueue {
-  let connected: Promise<Readonly<{ client: DBOSClient; pool: Pool }>> | undefined;
-  const connect = async (): Promise<Readonly<{ client: DBOSClient; pool: Pool }>> => {
-    const [{ DBOSClient: Client }, pool] = await Promise.all([loadDbos(), openPool(url, CONNECTIONS)]);
-    const made = await Client.create({
-      systemDatabaseUrl: url,
-      systemDatabasePool: pool,
-      logger: silent,
-      applicationName: APPLICATION,
-    });
-    return { client: made, pool };
+export function dbosQueue({ url, pool }: Pick<Database, "url" | "pool">): CallQueue {
+  let connected: Promise<DBOSClient> | undefined;
+  const connect = async (): Promise<DBOSClient> => {
+    const [{ DBOSClient: Client }, systemDatabasePool] = await Promise.all([loadDbos(), pool()]);
+    return Client.create({ systemDatabaseUrl: url, systemDatabasePool, logger: silent, applicationName: APPLICATION });
   };
   const client = async (): Promise<DBOSClient> => {
     connected ??= connect();
     const mine = connected;
     try {
-      return (await mine).client;
+      return await mine;
     } catch (error) {
       if (connected === mine) connected = undefined; // the next one tries again
       throw error;
@@ -95,14 +89,10 @@ export function dbosQueue(url: string): CallQueue {
     close: async () => {
       const made = await connected;
       connected = undefined;
-      await made?.client.destroy();
-      await made?.pool.end();
+      await made?.destroy();
     },
   };
 }
-
-/** Connections of the queue in a process that places calls. */
-const CONNECTIONS = 4;
 
 /** What DBOS has to say goes nowhere: failures of calls are outcomes, and those of the database are retried. */
 export const silent = { info: () => {}, debug: () => {}, warn: () => {}, error: () => {} };

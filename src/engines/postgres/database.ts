@@ -15,8 +15,9 @@ export type RunStatement = <T extends TableRow = TableRow>(sql: string, values?:
 export type Database = Readonly<{
   /** The address without its password. */
   shown: string;
-  /** The whole address, for libraries that connect themselves. */
+  /** The whole address, and the connections of this process, for the library of the queue. */
   url: string;
+  pool(): Promise<Pool>;
   /**
    * Runs one statement. After a lost connection the statement is sent again, so every statement must be safe to repeat:
    * it may have been carried out although no answer arrived.
@@ -58,6 +59,7 @@ export function openDatabase(address: string, options: DatabaseOptions = {}): Da
         return await using(client, work);
       } catch (error) {
         if (!isConnectionLoss(error)) throw explainRefusal(error, shown);
+        reached ||= isStarting(error);
         if (!reached || performance.now() > until || closing.signal.aborted) throw unreachable(shown, error);
         await pause(wait, closing.signal);
       }
@@ -82,6 +84,7 @@ export function openDatabase(address: string, options: DatabaseOptions = {}): Da
   return {
     shown,
     url,
+    pool: connected,
     query,
     bells,
     transaction: (work) =>
@@ -145,6 +148,9 @@ export function isConnectionLoss(error: unknown): boolean {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   return LOST.test(code) || LOST_TEXT.test(error.message);
 }
+
+/** The server is there, and starts or ends: it will take connections soon. */
+const isStarting = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "57P03";
 
 export function unreachable(shown: string, cause: unknown): CrewError {
   const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
