@@ -9,7 +9,10 @@ import { announcement } from "./site.mjs";
 
 const [url = "", slots = "8", pollMs = "100"] = process.argv.slice(2);
 const own = { ...announcement, slots: Number(slots) };
-const connection = connectEngine(url, createMemoryStore(), { role: "work", announcement: own });
+const connection = connectEngine(url, {
+  local: createMemoryStore(),
+  worker: { role: "work", announcement: own },
+});
 const worker = await startWorker({
   connection,
   announcement: own,

@@ -69,14 +69,13 @@ test("2,000 tasks end exactly once while workers, coordinators and the database 
   if (typeof postgres === "string") return;
   const site = await openSite(postgres, { turnMs: 100 });
   let over = false;
-  const counts = { workers: 0, started: 0, coordinators: 0, restarts: 0, frozen: 0, answers: 0 };
-  /** Runs that are recorded: without them there is nothing to take over. */
-  const began = new Set<string>();
+  const counts = { workers: 0, started: 0, ready: 0, coordinators: 0, restarts: 0, frozen: 0, answers: 0 };
   const workers: SiteProcess[] = [];
   /** A worker that ends is started again at once, as a service manager does; also one that found the database away. */
   const keep = (at: number): void => {
     counts.started += 1;
     workers[at] = site.worker();
+    void workers[at].ready.then((isUp) => isUp && (counts.ready += 1));
     void workers[at].ended.then(() => over || keep(at));
   };
   [0, 1, 2, 3].forEach(keep);
@@ -89,6 +88,7 @@ test("2,000 tasks end exactly once while workers, coordinators and the database 
       budget: { maxTurns: 2 * TASKS, maxToolCalls: TASKS },
     }),
   );
+  const read = readerOf(site, runs);
   const every = async (ms: () => number, act: () => Promise<void> | void): Promise<void> => {
     while (!over) {
       await new Promise((resolve) => setTimeout(resolve, PACE * ms()));
@@ -117,7 +117,7 @@ test("2,000 tasks end exactly once while workers, coordinators and the database 
       () => 6_000,
       () => {
         const begun = coordinators.filter(
-          ({ child }, at) => began.has(runs[at]!) && child.exitCode === null && child.signalCode === null,
+          ({ child }, at) => read.began(runs[at]!) && child.exitCode === null && child.signalCode === null,
         );
         const one = begun[pick(begun.length)];
         if (one?.child.kill("SIGKILL")) counts.coordinators += 1;
@@ -133,33 +133,32 @@ test("2,000 tasks end exactly once while workers, coordinators and the database 
     every(
       () => 500,
       async () => {
-        counts.answers += await answerGates(site, runs).catch(() => 0);
+        counts.answers += await answerGates(site, read.open()).catch(() => 0);
       },
     ),
   ];
   let last = 0;
   let seen = 0;
   let shown = performance.now();
+  const began = performance.now();
   const progress = async (): Promise<number> => {
-    const [row] = await site.connection.database.query<{ ended: number; over: number; begun: string[] }>(
-      `select count(*) filter (where event::text like '%"type":"node.ended"%')::integer as ended,
-         count(*) filter (where event::text like '%"type":"run.ended"%')::integer as over,
-         array_agg(distinct run) as begun from subcrew.events`,
-    );
-    for (const run of row?.begun ?? []) began.add(run);
-    if ((row?.ended ?? 0) > seen) {
-      seen = row?.ended ?? 0;
+    await read.more();
+    const { ended, over: overRuns } = read;
+    if (ended() > seen) {
+      seen = ended();
       last = performance.now();
     }
     if (performance.now() - shown > 30_000) {
       shown = performance.now();
-      process.stdout.write(`soak: ${seen} nodes ended, ${row?.over} of ${RUNS} runs; ${JSON.stringify(counts)}\n`);
+      process.stdout.write(
+        `soak: ${Math.round((shown - began) / 1_000)} s: ${seen} nodes ended, ${overRuns()} of ${RUNS} runs; ${JSON.stringify(counts)}\n`,
+      );
     }
     // Takeovers take ten seconds each, and the database is away now and then: two minutes without progress mean a dead end.
     expect(performance.now() - last, `no progress for long, ${seen} nodes ended`).toBeLessThan(PACE * 120_000);
-    return row?.over ?? 0;
+    return overRuns();
   };
-  last = performance.now();
+  last = began;
   try {
     await expect.poll(progress, { timeout: PACE * 1_800_000, interval: 1_000 }).toBe(RUNS);
   } finally {
@@ -188,13 +187,47 @@ test("2,000 tasks end exactly once while workers, coordinators and the database 
 
 const turnsIn = (events: readonly KeptEvent[]): number => events.filter(({ type }) => type === "turn.ended").length;
 
-/** Answers every open question of these runs, from this process. */
-async function answerGates(site: EngineSite, runs: readonly string[]): Promise<number> {
-  const open = await site.connection.database.query<{ run: string; path: string }>(
-    `select run, path from subcrew.events e where run = any($1) and event::text like '%"type":"gate.opened"%'
-     and not exists (select from subcrew.events a where a.run = e.run and a.path = e.path and a.event::text like '%"type":"gate.answered"%')`,
-    [runs],
-  );
+/** What the runs have recorded; each event is read once. */
+type RunsReader = Readonly<{
+  more(): Promise<void>;
+  ended(): number;
+  over(): number;
+  /** The run is recorded: otherwise there is nothing to take over. */
+  began(run: string): boolean;
+  /** Questions that wait for an answer. */
+  open(): readonly Readonly<{ run: string; path: string }>[];
+}>;
+
+function readerOf({ connection: { database } }: EngineSite, runs: readonly string[]): RunsReader {
+  const after = new Map(runs.map((run) => [run, -1]));
+  const counted = { "node.ended": 0, "run.ended": 0 };
+  const open = new Map<string, Readonly<{ run: string; path: string }>>();
+  return {
+    more: async () => {
+      const rows = await database.query<{ run: string; seq: string; path: string; type: string }>(
+        `select e.run, e.seq, e.path, e.event->>'type' as type from unnest($1::text[], $2::bigint[]) as w (run, after)
+         join subcrew.events e on e.run = w.run and e.seq > w.after order by e.run, e.seq`,
+        [[...after.keys()], [...after.values()]],
+      );
+      for (const { run, seq, path, type } of rows) {
+        after.set(run, Number(seq));
+        if (type === "node.ended" || type === "run.ended") counted[type] += 1;
+        if (type === "gate.opened") open.set(`${run} ${path}`, { run, path });
+        if (type === "gate.answered") open.delete(`${run} ${path}`);
+      }
+    },
+    ended: () => counted["node.ended"],
+    over: () => counted["run.ended"],
+    began: (run) => after.get(run) !== -1,
+    open: () => [...open.values()],
+  };
+}
+
+/** Answers these questions, from this process. */
+async function answerGates(
+  site: EngineSite,
+  open: readonly Readonly<{ run: string; path: string }>[],
+): Promise<number> {
   let answered = 0;
   for (const { run, path } of open) {
     const receipt = await site.connection.store.post(

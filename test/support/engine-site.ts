@@ -13,7 +13,12 @@ const dist = join(import.meta.dirname, "..", "..", "dist", "cli", "main.js");
 const coordinator = join(import.meta.dirname, "..", "engines", "chaos-coordinator.mjs");
 
 /** A process that can be killed, frozen and woken. */
-export type SiteProcess = Readonly<{ child: ChildProcess; ended: Promise<string>; ready: Promise<void> }>;
+export type SiteProcess = Readonly<{
+  child: ChildProcess;
+  ended: Promise<string>;
+  /** Whether it takes tasks; false: it ended before. */
+  ready: Promise<boolean>;
+}>;
 
 export type Asked = Readonly<{ task: number; turn: number; at: number }>;
 
@@ -99,18 +104,18 @@ export async function openSite(
     const child = spawn(file, rest, { cwd: workspace, env, stdio: ["ignore", "pipe", "pipe"] });
     started.add(child);
     let said = "";
-    let isReady = (): void => {};
-    const ready = new Promise<void>((resolve) => (isReady = resolve));
+    let isReady = (_: boolean): void => {};
+    const ready = new Promise<boolean>((resolve) => (isReady = resolve));
     for (const stream of [child.stdout, child.stderr])
       stream.on("data", (chunk: Buffer) => {
         said += chunk.toString();
-        if (said.includes("takes tasks")) isReady();
+        if (said.includes("takes tasks")) isReady(true);
         if (process.env["CHAOS_LOG"]) appendFileSync(process.env["CHAOS_LOG"], `${child.pid} ${chunk.toString()}`);
       });
     const ended = new Promise<string>((resolve) =>
       child.once("close", (code, signal) => {
         started.delete(child);
-        isReady();
+        isReady(false);
         resolve(signal ?? `${code} ${said}`);
       }),
     );
