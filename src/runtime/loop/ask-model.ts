@@ -25,7 +25,14 @@ const URGENT = "an urgent message arrived";
 const REVOKED = "the budget is used up";
 
 /** A requested turn. `last`: only the finish tool is offered. `begin` is called whenever its request is sent. */
-export type AskedTurn = Readonly<{ turn: number; last: boolean; reserved: ReservedTurn; begin(turn: number): void }>;
+export type AskedTurn = Readonly<{
+  turn: number;
+  last: boolean;
+  reserved: ReservedTurn;
+  /** The tokens that are left to the run, if they were asked for already. */
+  room?: Readonly<{ tokens: number | undefined }> | undefined;
+  begin(turn: number): void;
+}>;
 
 /** The model calls of one task: each within the budget of the run, and all of them counted. */
 export type ModelCalls = Readonly<{
@@ -61,8 +68,10 @@ export function createModelCalls(
 
   const restarts = call.task.retry?.maxAttempts === 1 ? 0 : RESTARTS; // a single attempt means a single request
   const ask: ModelCalls["ask"] = async (request, signal, asked) => {
+    let { room } = asked;
     for (let n = 1; ; n += 1) {
-      const turn = await askOnce(request, signal, asked);
+      const turn = await askOnce(request, signal, { ...asked, room });
+      room = undefined;
       if ("revoked" in turn) {
         context.emit({ type: "turn.restarted", turn: asked.turn, reason: REVOKED, delayMs: 0, ...turn.revoked });
         continue; // the remaining budget decides whether it is retried
@@ -85,12 +94,12 @@ export function createModelCalls(
   const askOnce = async (
     request: ModelRequest,
     signal: AbortSignal,
-    { turn: number, last, reserved, begin }: AskedTurn,
+    { turn: number, last, reserved, begin, room: known }: AskedTurn,
   ): Promise<Turn | BudgetRefusal | Readonly<{ revoked: Spending }>> => {
     const { controller, release } = following(signal);
     let isRevoked = false;
     const { input } = reserved;
-    const room = await context.budget.room();
+    const room = known ? known.tokens : await context.budget.room();
     const output = Math.min(
       MAX_ANSWER_TOKENS,
       room === undefined ? MAX_ANSWER_TOKENS : Math.max(MIN_ANSWER_TOKENS, room - input),

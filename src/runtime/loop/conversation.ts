@@ -90,10 +90,14 @@ export function openConversation(assignment: Assignment, context: PerformContext
     signal: AbortSignal,
     { last = false }: { last?: boolean } = {},
   ): Promise<Turn | BudgetRefusal> => {
-    const refusal = last ? undefined : await context.budget.count("maxTurns");
+    // Asked together: for a task on another machine each answer takes a way to the database and back.
+    const [refusal, room] = await Promise.all([
+      last ? undefined : context.budget.count("maxTurns"),
+      context.budget.room(),
+      readMail(),
+    ]);
     if (refusal) return refusal;
-    await readMail();
-    await makeRoom(signal);
+    const isCompacted = await makeRoom(signal);
     closing = last;
     const request: ModelRequest = {
       model: model.id,
@@ -109,6 +113,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
       turn: turns + 1,
       last,
       reserved,
+      ...(!isCompacted && { room: { tokens: room } }),
       begin: (number) => {
         turns = number;
         const { maxTurns, maxTimeMs, enforce } = assignment.limits;
@@ -195,14 +200,15 @@ export function openConversation(assignment: Assignment, context: PerformContext
   };
 
   /** Compacts the conversation before the context overflows, or after a provider reported an overflow. */
-  const makeRoom = async (signal: AbortSignal, { force = false }: { force?: boolean } = {}): Promise<void> => {
+  const makeRoom = async (signal: AbortSignal, { force = false }: { force?: boolean } = {}): Promise<boolean> => {
     const window = model.contextWindow;
     const before = Math.max(contextTokens, estimateTokens(fixedChars + chars));
-    if (!force && (window === undefined || before < window * FULL)) return;
+    if (!force && (window === undefined || before < window * FULL)) return false;
     replace(dropOldResults(messages));
     if (force || estimateTokens(fixedChars + chars) >= (window ?? 0) * FULL) await sumUp(signal);
     contextTokens = 0;
     context.emit({ type: "context.compacted", before, after: estimateTokens(fixedChars + chars) });
+    return true;
   };
 
   const sumUp = async (signal: AbortSignal): Promise<void> => {
