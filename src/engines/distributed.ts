@@ -50,6 +50,8 @@ export function coordinate(
   const classes = remembered(() => livingClasses(database), CLASSES_MS);
   const performing = new Map<string, Promise<Outcome>>();
   const inFlight = new Map<string, number>();
+  /** The call that ended last, by run. */
+  const lastEnded = new Map<string, string>();
 
   const engine = ({
     job,
@@ -81,11 +83,13 @@ export function coordinate(
             queue,
             classes,
             writer,
-            job: made,
+            job: others === 0 ? { ...made, isAlone: true } : made,
+            after: others === 0 ? lastEnded.get(call.run) : undefined,
             by: { owner: presence.id, run: call.run, runEpoch: writer?.epoch ?? 0 },
             priority: priority * PRIORITY_STEP + Math.min(others, PRIORITY_STEP - 1),
             placementTimeoutMs,
           });
+          lastEnded.set(call.run, key);
           return bring ? await bring(call, context, ended) : ended;
         } finally {
           const left = (inFlight.get(call.run) ?? 1) - 1;
@@ -118,6 +122,7 @@ export function coordinate(
               () => true,
               () => false,
             ));
+          lastEnded.delete(run);
           if (isOver) await table.forgetRun(run).catch(() => {});
           await opened.close();
         },

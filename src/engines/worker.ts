@@ -49,11 +49,16 @@ export async function startWorker({
   const open = new Map<string, () => Promise<void>>();
   const draining = new AbortController();
 
-  const work = async (call: string, epoch: number): Promise<void> => {
-    const at = { call, epoch };
-    if (draining.signal.aborted) return table.giveBack(at);
-    const taken = await table.take(at, presence.id);
-    if (!taken) return;
+  let busy = 0;
+  /** True: the call was carried out to its end, and its run may have the next one for this worker. */
+  const work = async (at: CallEpoch): Promise<boolean> => {
+    const { call, epoch } = at;
+    if (draining.signal.aborted) {
+      await table.giveBack(at);
+      return false;
+    }
+    const taken = await table.take(at, { worker: presence.id, class: name });
+    if (!taken) return false;
     const channel = workerChannel(database, inbox, at);
     const stop = new AbortController();
     const handBack = async (): Promise<void> => {
@@ -72,6 +77,43 @@ export async function startWorker({
     open.delete(`${epoch} ${call}`);
     await channel.close();
     if (channel.isFenced()) await table.giveBack(at); // nothing changes if another placement counts
+    return taken.job.isAlone === true && !channel.isFenced() && !stop.signal.aborted;
+  };
+  /**
+   * Carries out a call from the queue, and then what its run offers next: the successor of a task in a chain need not wait until
+   * the queue is asked again. A worker without another free slot waits for no offer.
+   */
+  const serve = async (first: CallEpoch): Promise<void> => {
+    busy += 1;
+    let accept: ((offered: CallEpoch) => void) | undefined;
+    const deaf = inbox.onOffer((offered) => {
+      const take = accept;
+      accept = undefined;
+      take?.(offered);
+      return take !== undefined;
+    });
+    const offered = async (): Promise<CallEpoch | undefined> => {
+      if (busy >= announcement.slots || draining.signal.aborted) return undefined;
+      const over = new AbortController();
+      let next: CallEpoch | undefined;
+      accept = (one) => {
+        next = one;
+        over.abort();
+      };
+      await pause(OFFER_WAIT_MS, AbortSignal.any([over.signal, draining.signal]));
+      accept = undefined;
+      return next;
+    };
+    try {
+      for (let at: CallEpoch | undefined = first; at; ) {
+        const call: CallEpoch = at;
+        const mayContinue = await work(call).catch(() => giveUp(call).then(() => false));
+        at = mayContinue ? await offered() : undefined;
+      }
+    } finally {
+      deaf();
+      busy -= 1;
+    }
   };
   /** A call that this worker cannot go on with is given back, once the database is there again. */
   const giveUp = async (at: CallEpoch): Promise<void> => {
@@ -91,7 +133,7 @@ export async function startWorker({
     slots: announcement.slots,
     pollMs,
     protocols: announcement.protocols,
-    work: (call, epoch) => work(call, epoch).catch(() => giveUp({ call, epoch })),
+    work: (call, epoch) => serve({ call, epoch }),
   });
   await announceChange(connection);
   return {
@@ -121,6 +163,8 @@ export async function startWorker({
 }
 
 const GIVE_BACK_AGAIN_MS = 1_000;
+/** How long a free slot waits for the successor of the call that it had. */
+const OFFER_WAIT_MS = 100;
 /** Time for calls to end that were given back. */
 const LAST_MS = 3_000;
 

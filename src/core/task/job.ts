@@ -49,6 +49,8 @@ export type Job = Readonly<{
   /** The agents it may want to start. */
   catalog?: Catalog;
   attended: boolean;
+  /** The run has no other task under way: the worker waits a moment for the next one. */
+  isAlone?: true;
   /** Whether the task parks instead of failing. */
   parks?: ParkRules;
   /** Prices have to be known before the first call. */

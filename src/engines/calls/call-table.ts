@@ -19,18 +19,22 @@ export type Coordinator = Readonly<{ owner: string; run: string; runEpoch: numbe
 export type CallTable = Readonly<{
   /**
    * Begins a new epoch of a call, which refuses everything of earlier ones. A call that is asked for the first time is placed
-   * at once where `to` says. `undefined`: it is done, or the run has a newer owner.
+   * at once where `to` says, and offered to the worker of the call `after`, which has just ended. `undefined`: it is done, or the
+   * run has a newer owner.
    */
   ask(
     call: string,
     by: Coordinator,
-    to: Readonly<{ needs: unknown; class?: string | undefined; job: Job }>,
-  ): Promise<Readonly<{ epoch: number; isPlaced: boolean }> | undefined>;
+    to: Readonly<{ needs: unknown; class?: string | undefined; job: Job; after?: string | undefined }>,
+  ): Promise<Readonly<{ epoch: number; isPlaced: boolean; isOffered: boolean }> | undefined>;
   state(call: string): Promise<Readonly<{ state: CallState; epoch: number; owner: string }> | undefined>;
   place(at: CallEpoch, to: Readonly<{ class: string; job: Job }>): Promise<boolean>;
   park(at: CallEpoch, why: string): Promise<void>;
-  /** The call for a worker; `undefined`: another one has it, or it was placed anew. */
-  take(at: CallEpoch, worker: string): Promise<Readonly<{ job: Job; owner: string }> | undefined>;
+  /** The call for a worker; `undefined`: another one has it, or it was placed anew or with another class. */
+  take(
+    at: CallEpoch,
+    by: Readonly<{ worker: string; class: string }>,
+  ): Promise<Readonly<{ job: Job; owner: string }> | undefined>;
   /** Gives a taken or placed call back to its run. */
   giveBack(at: CallEpoch): Promise<void>;
   /** Marks a call that its run stops; resolves with its state before. */
@@ -52,8 +56,8 @@ export type LostCall = CallEpoch & Readonly<{ how: "died" | "returned" | "unserv
 
 export function callTable(database: Database): CallTable {
   return {
-    ask: async (call, { owner, run, runEpoch }, { needs, class: name, job }) => {
-      const [row] = await database.query<{ epoch: string; state: CallState }>(ASK, [
+    ask: async (call, { owner, run, runEpoch }, { needs, class: name, job, after }) => {
+      const [row] = await database.query<{ epoch: string; state: CallState; offered: boolean }>(ASK, [
         call,
         run,
         owner,
@@ -61,8 +65,9 @@ export function callTable(database: Database): CallTable {
         JSON.stringify(needs),
         name ?? null,
         name === undefined ? null : JSON.stringify(job),
+        after ?? null,
       ]);
-      return row && { epoch: Number(row.epoch), isPlaced: row.state === "placed" };
+      return row && { epoch: Number(row.epoch), isPlaced: row.state === "placed", isOffered: row.offered };
     },
     state: async (call) => {
       const [row] = await database.query<{ state: CallState; epoch: string; owner: string }>(
@@ -86,12 +91,12 @@ export function callTable(database: Database): CallTable {
         [call, epoch, why],
       );
     },
-    take: async ({ call, epoch }, worker) => {
+    take: async ({ call, epoch }, { worker, class: name }) => {
       const [row] = await database.query<{ job: Job; owner: string }>(
         `update subcrew.calls set state = 'taken', worker = $3, changed = clock_timestamp()
-         where call = $1 and epoch = $2 and (state = 'placed' or (state = 'taken' and worker = $3))
+         where call = $1 and epoch = $2 and class = $4 and (state = 'placed' or (state = 'taken' and worker = $3))
          returning job, owner`,
-        [call, epoch, worker],
+        [call, epoch, worker, name],
       );
       return row;
     },
@@ -155,14 +160,19 @@ export function callTable(database: Database): CallTable {
 
 /** A coordinator whose claim on the run is older than another's changes nothing. */
 const ASK = `
-  insert into subcrew.calls as c (call, run, owner, run_epoch, state, needs, class, job)
+  with asked as (insert into subcrew.calls as c (call, run, owner, run_epoch, state, needs, class, job)
   select $1, $2, $3, $4::bigint, case when $6::text is null then 'asked' else 'placed' end, $5::json, $6::text, $7::json
   where not exists (select from subcrew.runs where run = $2 and epoch > $4::bigint)
   on conflict (call) do update
   set owner = excluded.owner, run_epoch = excluded.run_epoch, epoch = c.epoch + 1, state = 'asked', worker = null,
       class = null, job = null, why = null, needs = excluded.needs, changed = clock_timestamp()
   where c.state <> 'done' and c.run_epoch <= excluded.run_epoch
-  returning epoch, state`;
+  returning epoch, state
+  ), offered as (
+    select pg_notify('sc_p_' || before.worker, 'o' || asked.epoch || ' ' || $1) from asked, subcrew.calls before
+    where asked.state = 'placed' and before.call = $8 and before.class = $6 and before.state = 'done'
+  )
+  select epoch, state, exists (select from offered) as offered from asked`;
 
 const LOST = `
   select c.call, c.epoch,

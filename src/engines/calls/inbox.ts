@@ -18,6 +18,8 @@ export type Inbox = Readonly<{
   subscribe(subscription: Subscription): Subscribed;
   /** Calls the listener when a worker hands a call back, and once a second. */
   onReturned(listener: () => void): () => void;
+  /** Calls the listener with a call that is offered to this process, unless another listener took it (true). */
+  onOffer(listener: (offered: Readonly<{ call: string; epoch: number }>) => boolean): () => void;
 }>;
 
 export type Subscribed = Readonly<{
@@ -34,6 +36,7 @@ export function createInbox(database: Database, process: string, table: "facts" 
   const open = new Map<string, Open>();
   const dirty = new Set<string>();
   const returned = new Set<() => void>();
+  const offers = new Set<Parameters<Inbox["onOffer"]>[0]>();
   let reading: Promise<void> | undefined;
   let stop: (() => void) | undefined;
   const keyOf = ({ call, epoch }: Pick<Subscription, "call" | "epoch">): string => `${epoch} ${call}`;
@@ -87,17 +90,31 @@ export function createInbox(database: Database, process: string, table: "facts" 
     else if (payload.startsWith("d")) showLive(payload.slice(1));
     else if (payload.startsWith("r")) for (const listener of returned) listener();
     else if (payload.startsWith("x")) checkFences().catch(() => {});
+    else if (payload.startsWith("o")) offer(payload.slice(1));
     if (dirty.size > 0) void read();
   };
   const showLive = (text: string): void => {
     const [key, message] = JSON.parse(text) as [string, unknown];
     open.get(key)?.subscription.live?.(message);
   };
+  const offer = (key: string): void => {
+    const cut = key.indexOf(" ");
+    const offered = { call: key.slice(cut + 1), epoch: Number(key.slice(0, cut)) };
+    for (const take of offers) if (take(offered)) return;
+  };
   const listen = (): void => {
     stop ??= database.bells.listen(channelName("process", process), ring);
   };
+  const registered = <T>(all: Set<T>, listener: T): (() => void) => {
+    all.add(listener);
+    listen();
+    return () => {
+      all.delete(listener);
+      leave();
+    };
+  };
   const leave = (): void => {
-    if (open.size > 0 || returned.size > 0) return;
+    if (open.size > 0 || returned.size > 0 || offers.size > 0) return;
     stop?.();
     stop = undefined;
   };
@@ -118,13 +135,7 @@ export function createInbox(database: Database, process: string, table: "facts" 
         },
       };
     },
-    onReturned: (listener) => {
-      returned.add(listener);
-      listen();
-      return () => {
-        returned.delete(listener);
-        leave();
-      };
-    },
+    onReturned: (listener) => registered(returned, listener),
+    onOffer: (listener) => registered(offers, listener),
   };
 }

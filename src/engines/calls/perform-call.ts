@@ -36,6 +36,8 @@ export type CallParts = Readonly<{
   by: Coordinator;
   writer: EventWriter | undefined;
   job: Job;
+  /** The call of this run that ended last, if the run has no other call under way: its worker may have room for the next one. */
+  after?: string | undefined;
   priority: number;
   /** How long a task that may not park waits for a worker. */
   placementTimeoutMs: number;
@@ -43,6 +45,8 @@ export type CallParts = Readonly<{
 
 /** After this many lost workers in a row without a new recorded fact, a task is not tried again. */
 const POISON = 4;
+/** How long a call that is offered to one worker waits for it, before it goes into the queue for all. */
+const OFFER_MS = 40;
 /** How long a worker has to end a call that was stopped. */
 const STOP_MS = 5_000;
 
@@ -61,7 +65,8 @@ export async function performCall(call: Call, given: PerformContext, parts: Call
   let session: Session | undefined;
   let known = firstClass(await parts.classes(), job);
   for (;;) {
-    const asked = await table.ask(key, by, { needs: job.needs, class: session ? undefined : known?.class, job });
+    const to = { needs: job.needs, class: session ? undefined : known?.class, job, after: parts.after };
+    const asked = await table.ask(key, by, to);
     const before = session
       ? await lost(session, budget)
       : asked?.isPlaced
@@ -71,7 +76,8 @@ export async function performCall(call: Call, given: PerformContext, parts: Call
     if (!asked) return before ?? { status: "cancelled", reason: "another process took the run over" };
     const at: CallEpoch = { call: key, epoch: asked.epoch };
     session = openSession(parts, at, { job, context }); // it listens before a worker can speak
-    const isPlaced = asked.isPlaced ? await enqueue(at, known!, parts) : await placed(at, context, parts);
+    const isTaken = asked.isOffered && (await isHeard(session, context.signal));
+    const isPlaced = isTaken || (asked.isPlaced ? await enqueue(at, known!, parts) : await placed(at, context, parts));
     const ended = isPlaced === true ? await endOf(at, session, context, parts) : { outcome: isPlaced };
     if ("outcome" in ended) {
       await session.close();
@@ -94,6 +100,16 @@ export async function performCall(call: Call, given: PerformContext, parts: Call
       });
     known = undefined;
   }
+}
+
+/** Whether the worker of the last call takes an offered one: it speaks at once. Otherwise the call goes into the queue. */
+async function isHeard(session: Session, signal: AbortSignal): Promise<boolean> {
+  const waiting = new AbortController();
+  const heard = session.heard.then(() => true);
+  const late = pause(OFFER_MS, AbortSignal.any([signal, waiting.signal])).then(() => false);
+  const isTaken = await Promise.race([heard, late]);
+  waiting.abort();
+  return isTaken;
 }
 
 /** Receives the last words of a performer that is gone. */

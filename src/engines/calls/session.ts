@@ -13,6 +13,8 @@ import { mailTo } from "./task-channel.ts";
 /** One epoch of a call, seen from its run: what its worker says, asks and ends with. */
 export type Session = Readonly<{
   outcome: Promise<Outcome>;
+  /** Resolves when its worker has said something. */
+  heard: Promise<void>;
   /** Something was recorded that brings the task forward. */
   hasProgress(): boolean;
   cancel(reason: string): void;
@@ -41,7 +43,10 @@ export function openSession(
   let receive: (message: FromTask) => void = () => {};
   let progress = false;
   let ended: Outcome | undefined;
+  let isHeard = (): void => {};
+  const heard = new Promise<void>((resolve) => (isHeard = resolve));
   const deliver = (message: FromTask, fact: number): void => {
+    isHeard();
     if (message.type === "ended") ended = message.outcome;
     if (message.type !== "emit") return receive(message);
     if (PROGRESS.has(message.fact.type)) progress = true;
@@ -66,6 +71,7 @@ export function openSession(
   });
   return {
     outcome: hosted.outcome,
+    heard,
     hasProgress: () => progress,
     cancel: hosted.cancel,
     received: subscribed.drained,
