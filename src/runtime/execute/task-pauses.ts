@@ -79,7 +79,11 @@ export function createTaskPauses(parts: TaskPauseParts): TaskPauses {
     emit(path, { type: "node.resumed" });
   };
   const restart = async (path: string, pause: Pause, go: () => void): Promise<void> => {
-    await renew(path);
+    try {
+      await renew(path);
+    } catch {
+      return; // the journal cannot be written any longer, which ends the run
+    }
     if (paused.get(path) !== pause) return; // it was cancelled meanwhile
     release(path);
     go();

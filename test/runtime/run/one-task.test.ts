@@ -1,4 +1,6 @@
-import { expect, test } from "vitest";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import type { Plan } from "../../../src/core/plan/plan.ts";
 import type { Event } from "../../../src/core/run/event.ts";
@@ -375,4 +377,29 @@ test("of two failed needs, each can be tried again alone; what needs both follow
   ]);
   expect(await run).toMatchObject({ status: "ok", nodes: { c: { status: "ok", output: "c is done" } } });
   expect(["a", "b", "c", "d"].map((name) => models[name]!.requests.length)).toEqual([2, 2, 1, 1]);
+});
+
+test("a paused task that goes on at the moment when the journal is lost ends nothing but its run", async () => {
+  const home = tempFolder();
+  const unhandled: unknown[] = [];
+  const note = (error: unknown): void => void unhandled.push(error);
+  process.on("unhandledRejection", note);
+  onTestFinished(() => void process.off("unhandledRejection", note));
+  const { crew } = stage(home, { a: [hang, hang], b: [hang] });
+  const run = crew.run(team(["a"], ["b"]));
+  const looking = at(
+    run,
+    [turnOf("a", 1), () => run.pauseTask("a", "not now")],
+    [
+      (event) => event.type === "node.paused",
+      () => {
+        writeFileSync(join(home, "runs", run.id, "owner.2.json"), "{}"); // another process claims the run
+        run.send("b", "Hello.").catch(() => {});
+        run.resumeTask("a");
+      },
+    ],
+  );
+  await expect(looking).rejects.toMatchObject({ code: "RUN_BUSY" });
+  await new Promise(setImmediate);
+  expect(unhandled).toEqual([]);
 });
