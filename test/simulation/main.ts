@@ -5,10 +5,20 @@ import { simulate } from "./simulate.ts";
 const [first = 1, count = 1] = process.argv.slice(2).map(Number);
 let found: { seed: number; broken: readonly string[] } | undefined;
 let seed = first;
+const tell = (): void => void process.stdout.write(`${JSON.stringify({ played: seed - first, ...found })}\n`);
+// Would end the real process: what nobody waits for may not fail.
+process.on("unhandledRejection", (error) => {
+  found = {
+    seed,
+    broken: [`nobody waited for: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`],
+  };
+  tell();
+  process.exit(0);
+});
 for (; seed < first + count && !found; seed += 1) {
   const broken = brokenRules(await simulate(seed));
   if (broken.length > 0) found = { seed, broken: broken.slice(0, 5) };
 }
-process.stdout.write(`${JSON.stringify({ played: seed - first, ...found })}\n`);
+tell();
 // What a simulated process left waiting when it ended waits for ever.
 process.exit(0);

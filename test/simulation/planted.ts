@@ -181,6 +181,10 @@ export function play(program: string, { first, count }: { first: number; count: 
   });
   return new Promise((resolve, reject) => {
     child.once("error", reject);
-    child.once("close", () => resolve(JSON.parse(said) as Played));
+    child.once("close", (code, signal) => {
+      if (said === "")
+        reject(new Error(`the simulation of seeds ${first} to ${first + count - 1} crashed (${code ?? signal})`));
+      else resolve(JSON.parse(said) as Played);
+    });
   });
 }
