@@ -6,7 +6,7 @@ import { ChangesView, DefinitionView, PromptView, TurnsView, WarningsView } from
 import { EventLog } from "../parts/event-log.tsx";
 import { GraphView } from "../parts/graph.tsx";
 import { Markdown } from "../parts/markdown.tsx";
-import { go, linkTo, route, runLink } from "../parts/router.ts";
+import { go, linkTo, type Route, route, runLink } from "../parts/router.ts";
 import { head, missing, type OpenRun, openRun, changeCount } from "../parts/stream.ts";
 import { TimelineView } from "../parts/timeline.tsx";
 import { TranscriptView } from "../parts/transcript.tsx";
@@ -27,6 +27,8 @@ const parts: Readonly<
   cost: TurnsView,
   warnings: WarningsView,
 };
+
+const selectedIn = ({ words }: Route): string => words.slice(1).join("/");
 
 /** One run: its tasks in four views of one selection, and the details of the selected task. */
 export function RunPage(): JSX.Element {
@@ -53,20 +55,20 @@ export function RunPage(): JSX.Element {
 }
 
 function Shown({ run, top }: Readonly<{ run: OpenRun; top: RunHead }>): JSX.Element {
-  const { words, query } = route.value;
+  const { query } = route.value;
   const view = views.find((each) => each === query.get("view")) ?? "tree";
   const tab = tabs.find((each) => each === query.get("tab")) ?? "transcript";
   const turn = query.get("turn") ?? "";
-  const selected = words.slice(1).join("/");
+  const selected = selectedIn(route.value);
   const text = query.get("text") ?? "";
   const whole = selected === "" && query.get("details") === "run";
   const closed = useSignal<ReadonlySet<string>>(new Set());
   const detail = useRef<HTMLDivElement>(null);
-  const set = (path: string, more: Readonly<Record<string, string>> = {}): void =>
-    go(
-      runLink(run.id, path, { view: view === "tree" ? "" : view, tab: tab === "transcript" ? "" : tab, text, ...more }),
-      true,
-    );
+  // The address may be newer than what is drawn: a second key can follow the first before the page has changed.
+  const set = (path: string, more: Readonly<Record<string, string>> = {}): void => {
+    const now = (name: string): string => route.value.query.get(name) ?? "";
+    go(runLink(run.id, path, { view: now("view"), tab: now("tab"), text: now("text"), ...more }), true);
+  };
   const select = (path: string): void => set(path, { turn: "" });
   const selectRun = (): void => {
     set("", { details: "run" });
@@ -97,7 +99,7 @@ function Shown({ run, top }: Readonly<{ run: OpenRun; top: RunHead }>): JSX.Elem
       )
         return;
       const chosen = views[Number(event.key) - 1];
-      if (chosen) set(selected, { view: chosen === "tree" ? "" : chosen });
+      if (chosen) set(selectedIn(route.value), { view: chosen === "tree" ? "" : chosen });
       else if (event.key === "Escape" && !document.querySelector("dialog[open]")) {
         if (route.value.words.length < 2) go(linkTo("runs"));
         else select("");
