@@ -27,12 +27,12 @@ const modes = {
 
 export type Mode = keyof typeof modes;
 export type Input = { [M in Mode]: z.infer<(typeof modes)[M]["input"]> }[Mode];
-/** An input that nobody has checked yet. Compiling checks it, so it may be handed over as an input. */
+/** Passes a value that was not checked yet as an input; compiling it checks it. */
 export const unchecked = (input: AnyInput | Plan): Input | Plan => input as Input | Plan;
 
 export const modeNames: readonly Mode[] = Object.keys(modes) as Mode[];
 
-/** What a mode takes, for surfaces that have to describe it. */
+/** The input schema of a mode, for surfaces that have to describe it. */
 export function inputOf(mode: Exclude<Mode, "plan">): z.ZodObject {
   return modes[mode].input;
 }

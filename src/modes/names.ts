@@ -49,7 +49,7 @@ export function asId(name: string): string {
   return NODE_ID.test(safe) ? safe : shortened(`_${safe}`);
 }
 
-/** A task's path as a person types it: each name in it as its node id. */
+/** The path of a task, from a path as a person types it: each name in it becomes a node id. */
 export function asPath(typed: string): string {
   return typed
     .split("/")
@@ -57,7 +57,7 @@ export function asPath(typed: string): string {
     .join("/");
 }
 
-/** The path of a task as a person typed its name, where that means the same task. */
+/** The path of a task with the task's label in place of its node id, if that still means the same task. */
 export function typedPath(path: string, label: string | undefined): string {
   const typed = `${path.slice(0, path.lastIndexOf("/") + 1)}${label ?? ""}`;
   return label !== undefined && !label.includes("/") && asPath(typed) === path ? typed : path;
@@ -65,7 +65,7 @@ export function typedPath(path: string, label: string | undefined): string {
 
 const NOT_IN_ID = new RegExp(`[^${NODE_ID_CHARACTERS} ]`, "gu");
 
-/** The first characters, none of them cut in half. */
+/** The first characters, without cutting a surrogate pair. */
 const shortened = (id: string, most: number = MOST_NODE_ID): string => Array.from(id).slice(0, most).join("").trim();
 
 /** Continues from the last number used, so that ten thousand tasks of one agent stay cheap. */

@@ -5,7 +5,7 @@ import type { Task } from "../core/plan/task.ts";
 import { defined } from "../core/text/defined.ts";
 import { narrowest } from "../core/vocabulary/limits.ts";
 
-/** What every mode's input may say about the whole run. */
+/** The fields of every mode's input that apply to the whole run. */
 export const runSettings = {
   ...contextFields,
   name: z.string().optional().describe("name of the run"),
@@ -28,7 +28,7 @@ export function runParts(
   });
 }
 
-/** What a level may say about the tasks below it. */
+/** The settings that a mode or a group of tasks may give for the tasks below it. */
 export type TaskSettings = Pick<
   Task,
   | "agent"

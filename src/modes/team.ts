@@ -141,8 +141,8 @@ function nodeFor(task: TeamTask, { id, ids, members, objective, notes, all, exha
 }
 
 /**
- * The plan first, with tools that only read; once it is approved, the same conversation with all tools, and its review. A
- * plan that is rejected with words is revised.
+ * Asks for approval of a plan, made with read-only tools; once it is approved, the same conversation continues with all
+ * tools, followed by its review. A plan that is rejected with feedback is revised.
  */
 function planApprovalLoop({ needs, task }: TaskNode, reviewed: (work: TaskNode) => TaskNode | LoopNode): LoopNode {
   const { schema: _schema, isolation: _isolation, acceptSchema: _accept, ...planned } = task;
@@ -197,7 +197,9 @@ function reviewLoop(
   };
 }
 
-/** Rejected with words means: again, with these words; rejected without any means: no. */
+/**
+ * Work that is rejected with feedback is done again with that feedback; work that is rejected without any is given up.
+ */
 function approvalLoop(work: TaskNode | LoopNode): LoopNode {
   const inner: Node =
     work.kind === "task"
@@ -255,7 +257,7 @@ function memberFor(
   return found;
 }
 
-/** How the lines begin that tell a member about its team. */
+/** The text before the lines that tell a member about its team. */
 export const teamPreface = { objective: "The team's objective: ", role: "Your role in the team: " } as const;
 
 function prefaceOf(objective: string | undefined, role: string | undefined): string | undefined {

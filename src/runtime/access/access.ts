@@ -41,12 +41,12 @@ export type AccessParts = Readonly<{
   policy: Policy;
   /** The available sandbox, probed on first use. */
   sandbox(): Promise<SandboxLevel>;
-  /** The commands of all of them. */
+  /** The commands of all runs that have not ended. */
   inFlight: InFlight;
   /** The program that finishes the quarantine of a command when this process was killed. */
   finisher?: string;
   homes: readonly string[];
-  /** Places of secrets, and the state folder. */
+  /** Forbidden places: those of secrets, and the state folder. */
   closed: ClosedPlaces;
   /** Stores permanent approvals. */
   keep?(rules: readonly Rule[], scope: "project" | "user"): Promise<void>;
@@ -83,7 +83,7 @@ export type AccessRequest = Readonly<{
 /** Access of the tasks of one run: an approval applies to all of them until the run ends. */
 export type RunAccess = Readonly<{
   policyFor(agent: AccessRequest["agent"], parent?: Policy): Policy;
-  /** `undefined`: its working folder is outside of the folders of the run. */
+  /** Opens the access of a task. `undefined`: its working folder is outside of the run's folders. */
   accessFor(task: AccessRequest): Promise<TaskAccess | undefined>;
 }>;
 
@@ -218,7 +218,7 @@ function createRoots(): RootsOfRun {
     if (before) return before;
     const root = rootOf(folder);
     known.set(folder, root);
-    root.catch(() => known.delete(folder)); // it may be made later
+    root.catch(() => known.delete(folder)); // the folder may be created later
     return root;
   };
 }
@@ -262,7 +262,7 @@ async function commandsFor(
     name: task.run,
     cwd,
     writable,
-    ...(task.worktree && { seen: [dirname(dirname(task.worktree.gitDir))] }), // where git keeps everything
+    ...(task.worktree && { seen: [dirname(dirname(task.worktree.gitDir))] }), // the repository's git folder
     ...(policy().leases && { leased: leasedFolders(policy(), roots, placeOf) }),
     place,
     wish,
@@ -291,7 +291,7 @@ function leasedFolders({ leases = [] }: Policy, roots: readonly Root[], placeOf:
   const wanted = leases.flatMap(wholeFolders).flatMap((whole) =>
     roots.flatMap(({ real }) => {
       const place = placeOf(real);
-      if (isAbsolute(place)) return []; // leases speak of the workspace
+      if (isAbsolute(place)) return []; // the patterns of leases are relative to the workspace
       if (folderContains(`/${whole}`, `/${place}`)) return [real];
       return folderContains(`/${place}`, `/${whole}`) ? [join(real, relative(`/${place}`, `/${whole}`))] : [];
     }),
@@ -299,7 +299,7 @@ function leasedFolders({ leases = [] }: Policy, roots: readonly Root[], placeOf:
   return [...new Set(wanted)].filter((folder) => isCovered(folder) && isPlainFolder(folder));
 }
 
-/** A symbolic link could lead anywhere. */
+/** False for a symbolic link, which could lead anywhere. */
 function isPlainFolder(folder: string): boolean {
   const real = existsSync(folder) && statSync(folder).isDirectory() ? realpathSync.native(folder) : undefined;
   return real === folder;
@@ -325,12 +325,12 @@ export async function demandSandbox({ settings, sandbox }: Pick<AccessParts, "se
 /** The folders of a crew. */
 export type AccessFolders = Readonly<{
   cwd: string;
-  /** The person's home as the environment says it. */
+  /** The user's home folder, from the environment. */
   home: string | undefined;
   /** The state folder, with the journals of runs. */
   state: string;
   env: Readonly<Record<string, string | undefined>>;
-  /** False: nothing is stored there, not even records of running commands. */
+  /** False: nothing is written to the state folder, not even records of running commands. */
   kept?: boolean;
   finisher?: string | undefined;
   outputs?: AccessParts["outputs"];
@@ -353,7 +353,7 @@ export function restrictTo(parts: AccessParts, before: Permissions, own: readonl
   };
 }
 
-/** Access as these settings describe it; `own` are the tools that only this crew has. Throws for a rule that cannot be read. */
+/** Access according to these settings; `own` are the tools that only this crew has. Throws for an invalid rule. */
 export function accessParts(
   settings: Permissions,
   { cwd, home, state, env, kept = true, finisher, outputs, changes, redact }: AccessFolders,

@@ -1,8 +1,8 @@
 import { pause } from "./cancel.ts";
 
 /**
- * Calls that ask for the same work: it begins at once, never twice at a time, and not sooner than `everyMs` after it ended.
- * What is asked for meanwhile is done once more afterwards. The work must not reject.
+ * Returns a function that triggers the work: it starts at once, never runs twice at the same time, and starts again no
+ * sooner than `everyMs` after it ended. Triggers during that time cause one further run. The work must not reject.
  */
 export function atMostEvery(everyMs: number, signal: AbortSignal, work: () => Promise<void>): () => void {
   let [busy, again] = [false, false];

@@ -1,7 +1,10 @@
 import { startTimer } from "./long-timer.ts";
 import { onAbort } from "./on-abort.ts";
 
-/** The abort reason of stopped work. `pause`: it can be resumed from the journal; `kill`: and the pause is not recorded. */
+/**
+ * The abort reason of stopped work. `pause`: it can be resumed from the journal; `kill`: the same, but the pause is not
+ * recorded.
+ */
 export type Stop = Readonly<{ stop: string; pause?: true; kill?: true }>;
 
 /** Anything that can be stopped: a controller, or a task that still waits for its slot. */
@@ -17,7 +20,7 @@ export function pausedFor(reason: string): Stop {
   return { stop: reason, pause: true };
 }
 
-/** The abort reason for a kill: like a pause of which nothing is recorded. */
+/** The abort reason for a kill: like a pause, but nothing is recorded. */
 export const killed: Stop = { stop: "killed", pause: true, kill: true };
 
 /** True when the work was killed. */
@@ -37,7 +40,7 @@ export function reasonOf(signal: AbortSignal): string {
   return reason instanceof Error ? reason.message : "cancelled";
 }
 
-/** An abort signal derived for the work below. */
+/** The abort reason to pass on to the work below. */
 export function stopOf(signal: AbortSignal): Stop {
   const reason = pauseReason(signal);
   return reason === undefined ? stopped(reasonOf(signal)) : pausedFor(reason);

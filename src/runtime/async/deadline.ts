@@ -7,10 +7,10 @@ import { following, reasonOf, stopped } from "./cancel.ts";
 export type Deadline = Readonly<{
   signal: AbortSignal;
   passed(): boolean;
-  /** Why the parent was stopped, if it was. */
+  /** Why the parent was stopped; `undefined` if it was not. */
   reason(): string;
   stop(): void;
-  /** Pauses the deadline while the task waits for helpers or people. */
+  /** Runs something with the deadline paused, for example while the task waits for helpers or people. */
   standing<T>(wait: () => Promise<T>): Promise<T>;
 }>;
 

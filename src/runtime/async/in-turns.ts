@@ -3,7 +3,7 @@ const TURN_MS = 10;
 /** How many items are processed between two looks at the clock. */
 const ITEMS_PER_LOOK = 64;
 
-/** Does something with each item of a long list, and lets other work have its turn in between. */
+/** Calls a function for each item of a long list, and lets other work run in between. */
 export async function inTurns<T>(items: readonly T[], act: (item: T) => void): Promise<void> {
   let began = performance.now();
   for (let at = 0; at < items.length; at += 1) {

@@ -1,8 +1,9 @@
 import { Slots } from "./slots.ts";
 
 /**
- * Maps side by side, at most `limit` at once, keeping the order. The first failure rejects at once, and nothing more is
- * begun; after an abort nothing more is begun either, what runs is waited for, and what never ran is left out.
+ * Maps items concurrently, at most `limit` at once, keeping the order. The first failure rejects at once, and no
+ * further item is started. After an abort no further item is started either: running ones are awaited, and the others
+ * are left out.
  */
 export async function mapLimited<T, R>(
   items: readonly T[],

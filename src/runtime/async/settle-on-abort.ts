@@ -45,7 +45,7 @@ export function settleOnAbort(
   });
 }
 
-/** A task that is stopped while its answer is being checked keeps the answer and its cost. */
+/** The outcome of a task that was stopped while its answer was being checked: it keeps the answer and its cost. */
 function stoppedWith(noted: Outcome | undefined, reason: string): Outcome {
   if (noted?.status !== "ok") return { status: "cancelled", reason };
   const { status: _status, data: _data, from: _from, ...rest } = noted;

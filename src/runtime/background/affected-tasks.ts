@@ -24,7 +24,7 @@ export function taskNames(names: readonly string[]): string {
 
 const MOST = 10;
 
-/** The caller of a helper waits until the helper ends. */
+/** A sentence that names the top-level node which is told that the task ended. */
 function hearsOfIt({ plan }: State, path: string): string {
   return plan ? `"${topNodeOf(plan, path)}", which it belongs to, hears of it.` : "";
 }

@@ -17,7 +17,7 @@ export function servedRun(id: string, store: RunStore, driver: Driver, extras: R
     try {
       await driver({
         ...it,
-        // Who sent a command takes a run without an owner for one that writes no more receipts.
+        // Runs before the claim is released: senders of commands expect no receipts from a run without an owner.
         settle: serveRest,
         connect: (connection) => {
           it.connect(connection);

@@ -150,7 +150,7 @@ async function takeAnswer(
     return no(`"${path}" asks about a different call now. See \`subcrew inbox\`.`);
   const problem = misfit(answerKind(view), answer, view.offersNetwork);
   if (problem !== undefined) return no(problem);
-  // The resumed run has not reached the question yet, or another answer is being recorded.
+  // The resumed run has not asked the question again yet, or another answer is being recorded.
   if (!(await run.answer(path, clean(answer), view.call))) return undefined;
   while (view.question === asked && run.state.endedAt === undefined && (await pause(5, signal)));
   return yes("The answer was accepted.");

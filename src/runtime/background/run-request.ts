@@ -8,7 +8,7 @@ const request = z.strictObject({
   version: z.literal(1),
   id: z.string(),
   at: z.number(),
-  /** Absent: the run exists and is resumed. */
+  /** Absent: an existing run is resumed. */
   plan: z.unknown().optional(),
   /** Options of the run as a whole. */
   options: z.record(z.string(), z.unknown()),

@@ -84,7 +84,7 @@ function parseCassette(text: string, file: string): Cassette {
   return parseAs<Cassette>(cassette, value, { code: "BAD_FILE", what: "recording" });
 }
 
-/** The task that a turn or call belongs to: where it is in the plan, and which try. */
+/** The key of the task that a turn or call belongs to: its path and its attempt. */
 export const taskKey = ({ path, attempt }: Readonly<{ path: string; attempt: number }>): string => `${path}#${attempt}`;
 
 /** The name of a task's acceptance command in a recording; no tool can have this name. */

@@ -114,7 +114,7 @@ export const saveTo =
     writeAtomic(file, `${JSON.stringify(cassette, null, 1)}\n`);
 
 type Notes = Readonly<{
-  /** A turn begins; resolves with what is called at its end. */
+  /** Records the start of a turn; resolves with the function to call at its end. */
   turn(task: string, request: Parameters<Model>[0], events: ModelEvent[]): Promise<() => Promise<void>>;
   tool(
     task: string,

@@ -11,9 +11,12 @@ type HeardCall = Cassette["tools"][number];
 /** Records the model turns and tool calls of a run. All values are JSON, because the task may be on another machine. */
 export type RecordTape = Readonly<{
   choice(choice: Choice): Promise<void>;
-  /** A turn begins; what is added to `events` here is kept, too. Resolves with its place. */
+  /**
+   * Records the start of a turn, with the array to which its `events` will be added. Resolves with the number of the
+   * turn.
+   */
   turn(task: string, asked: RecordedRequest, events: ModelEvent[]): Promise<Readonly<{ at: number }>>;
-  /** All that the model said in a turn. */
+  /** Records everything that the model sent in a turn. */
   heard(at: number, events: ModelEvent[]): Promise<void>;
   tool(call: HeardCall): Promise<void>;
   peer(asked: string, tools: readonly OfferedTool[]): Promise<void>;
@@ -26,7 +29,7 @@ export type Replayed<T> = Readonly<{ found: T }> | Readonly<{ drift: string }> |
 export type ReplayTape = Readonly<{
   choice(wished: string, inWords: string): Promise<Choice | undefined>;
   turn(task: string, asked: RecordedRequest): Promise<Replayed<readonly ModelEvent[]>>;
-  /** `drift`: how the call is described if it was not recorded. */
+  /** `drift`: the description of the call in the report if it was not recorded. */
   tool(key: string, drift: string): Promise<Replayed<Pick<HeardCall, "result" | "threw">>>;
   peer(asked: string): Promise<Replayed<readonly OfferedTool[]>>;
 }>;
@@ -49,7 +52,9 @@ export function tapeServer({ tape }: Tape): NonNullable<PerformContext["tape"]> 
   };
 }
 
-/** The tape of a run on another machine, as its task knows that it is. Paths of the folder `from` there are those of `to` here. */
+/**
+ * The tape of a run on another machine, for a task on this one. Paths below `from` there become paths below `to` here.
+ */
 export function remoteTape(
   ask: NonNullable<PerformContext["tape"]>,
   { from, to }: Readonly<{ from: string; to: string }>,

@@ -20,7 +20,9 @@ export type ComparedFile = Readonly<{
   changedSince: boolean;
 }>;
 
-/** Compares what a run found at a path with what it left there. `undefined`: its last change never happened. */
+/**
+ * Compares the version of a file before a run with the one after it. `undefined`: the run's last change never happened.
+ */
 export async function compareVersions(
   { file, before, after: recorded, versions: known, tasks, isUncertain }: FileHistory,
   { versions, name }: Readonly<{ versions: FileVersions; name: string }>,

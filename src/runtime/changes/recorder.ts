@@ -9,7 +9,10 @@ import { createRepositoryWatch } from "./watch-repository.ts";
 /** Larger files are recorded without their content. */
 const MOST_BYTES = 20_000_000;
 
-/** Records the changes of one run. A content that cannot be stored is recorded as not kept; no change fails because of it. */
+/**
+ * Records the changes of one run. Content that cannot be stored is recorded as missing; the change itself does not
+ * fail.
+ */
 function createChangeRecorder(
   versions: FileVersions,
   { home }: Readonly<{ home: string | undefined }>,
@@ -40,7 +43,7 @@ export function recorderFor(
   return folder === undefined ? undefined : createChangeRecorder(openFileVersions(folder), { home });
 }
 
-/** What is at a path now. Nothing is stored. */
+/** The version at a path now. Nothing is stored. */
 export function presentVersion(path: string): Promise<FileVersion> {
   return versionAt(path, (content, mode) =>
     Promise.resolve({ kind: "file", hash: hashOf(content), bytes: content.length, mode, kept: false }),

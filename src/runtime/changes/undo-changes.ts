@@ -12,7 +12,10 @@ import { presentVersion } from "./recorder.ts";
 /** What undo does, or would do, to one path. */
 export type UndoneFile = Readonly<{
   file: string;
-  /** `restored`: its former content is back; `removed`: the run had made it; `same`: nothing to do; `refused`: left as it is. */
+  /**
+   * `restored`: its former content is back; `removed`: the run had created it; `same`: nothing to do; `refused`: left
+   * unchanged.
+   */
   result: "restored" | "removed" | "same" | "refused";
   /** Why it was refused. */
   why?: string;
@@ -25,10 +28,7 @@ type UndoOptions = Readonly<{
   dryRun: boolean;
 }>;
 
-/**
- * Gives every path the content that it had before the run. A path that was changed since the run is refused; the others are
- * restored.
- */
+/** Restores the content that every path had before the run. A path that was changed after the run is refused. */
 export async function undoChanges(files: readonly FileHistory[], options: UndoOptions): Promise<UndoneFile[]> {
   const done: UndoneFile[] = [];
   for (const each of inOrder(files)) {
@@ -45,7 +45,7 @@ export async function undoChanges(files: readonly FileHistory[], options: UndoOp
   return done.toSorted((a, b) => (a.file < b.file ? -1 : 1));
 }
 
-/** Folders that come back before what is in them; folders that the run made go after what was in them. */
+/** The order of restoring: deleted folders before their contents, and folders that the run created after theirs. */
 function inOrder(files: readonly FileHistory[]): FileHistory[] {
   const comesBack = ({ before }: FileHistory): boolean => before.kind === "folder";
   const made = ({ before, after }: FileHistory): boolean => before.kind === "absent" && after.kind === "folder";
@@ -72,7 +72,7 @@ async function stepFor(
   return { file, result: before.kind === "absent" ? "removed" : "restored" };
 }
 
-/** Puts one path back. Opening its folder first keeps a link that was put on the way from leading elsewhere. */
+/** Restores one path. Its folder is opened first, so that a link created on the way cannot redirect the write. */
 async function restore({ file, before }: FileHistory, { versions, cwd }: UndoOptions): Promise<void> {
   const root = await rootOf(folderContains(cwd, file) ? cwd : dirname(file));
   const spot = await openContainedPath(root, file, { itself: true, make: before.kind !== "absent" });
@@ -103,7 +103,7 @@ async function bringBack(spot: ContainedPath, before: FileVersion, versions: Fil
   if (before.mode !== undefined) await chmod(spot.at(), before.mode);
 }
 
-/** A folder that the run made goes unless it holds something else. */
+/** Removes a folder that the run created, unless it contains other files. */
 async function removeFolder(spot: ContainedPath): Promise<void> {
   await rmdir(spot.at()).catch(() => {
     throw new Error("the folder holds files that are not of this run");

@@ -14,8 +14,8 @@ type WatchParts = Readonly<{
 const MOST_FILES = 2_000;
 
 /**
- * Sees which files a command changes by asking git before and after it. Content that git does not hold, that of files with
- * changes which are not committed, is stored before the command starts.
+ * Detects the files that a command changes by asking git before and after it. Content that git does not have
+ * (uncommitted changes) is stored before the command starts.
  */
 export function createRepositoryWatch(parts: WatchParts): ChangeRecorder["watch"] {
   const opened = new Map<string, Promise<Repository | undefined>>();

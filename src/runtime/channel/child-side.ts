@@ -7,7 +7,10 @@ import { following, stopped } from "../async/cancel.ts";
 import { onAbort } from "../async/on-abort.ts";
 import type { ChildRequest, Requests, TaskChannel, ToTask } from "./protocol.ts";
 
-/** Carries out a job; the context is that of the run, wherever it is. `setup`: what a runner sent to its own child. */
+/**
+ * Carries out a job; the context is that of its run, wherever the run is. `setup`: data that a runner sends to its own
+ * child process.
+ */
 export type RunJob = (job: Job, context: PerformContext, setup: unknown) => Promise<Outcome>;
 
 /**
@@ -79,7 +82,7 @@ export function serveParent(channel: TaskChannel, work: RunJob, stop: AbortSigna
       count: (what) => send("count", what).got,
       reserve: async (wish, revoke, signal) => {
         const { id, got } = send("reserve", wish, signal);
-        revokes.set(id, revoke); // before the answer: a reservation can be revoked while that is under way
+        revokes.set(id, revoke); // first: the reservation can be revoked before the answer arrives
         const refusal = await got;
         if (refusal) revokes.delete(id);
         return (

@@ -28,7 +28,10 @@ export function serveChild(channel: HostChannel, job: Job, context: PerformConte
   const pongs: (() => void)[] = [];
   const asked = new Map<number, AbortController>();
   const held = new Map<number, Reservation>();
-  /** The wait that the task is in, and how it says what ended it. */
+  /**
+   * The task's current wait: `ended` is resolved with the reason that ended it, `goesOn` tells whether the task
+   * continues.
+   */
   let parked: Readonly<{ ended: Deferred<string>; goesOn: Promise<boolean> }> | undefined;
   let over = false;
 

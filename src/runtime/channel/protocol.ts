@@ -34,11 +34,11 @@ export type Requests = {
   past: { give: null; get: readonly KeptEvent[] };
   /** Asks for the files of the workspace. */
   workspace: { give: readonly string[] | null; get: WorkspaceSnapshot | Readonly<{ unable: string }> };
-  /** Asks the recording of the run. */
+  /** Calls the cassette of the run. */
   tape: { give: { method: string; values: readonly unknown[] }; get: object | undefined };
 };
 
-/** One question, with a number that its answer bears. */
+/** One request; its answer has the same number. */
 export type ChildRequest = { [K in keyof Requests]: Readonly<{ ask: K; give: Requests[K]["give"] }> }[keyof Requests];
 
 /** Messages to the task. A budget reservation has the number of the request that made it. */

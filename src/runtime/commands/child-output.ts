@@ -12,9 +12,9 @@ export type Output = Readonly<{
   /** Waits until the streams end, with a timeout: a leftover process can hold them open for ever. */
   drain(ms: number): Promise<void>;
   close(): Promise<void>;
-  /** The program was told to end: what it prints from now on is kept up to a bound, and thrown away after it. */
+  /** Call when the program was told to end: from then on its output is kept up to a limit, and discarded after it. */
   expectEnd(): void;
-  /** The result of the program will not be used: drops the text, and what is not in the file yet. */
+  /** Call when the result of the program will not be used: drops the output that is not yet in the file. */
   forget(): void;
   /** The tail, starting at a whole character. */
   text(): string;
@@ -34,12 +34,12 @@ const FILE_BYTES = 100_000_000;
 const WAITING_BYTES = 1_000_000;
 /** How often a full pipe of a program that was told to end is read. */
 const ENDING_READ_MS = 200;
-/** The same for one whose output is forgotten. */
+/** How often the pipe of a program is read whose output is discarded. */
 const FORGOTTEN_READ_MS = 500;
-/** Taking secrets out of this much is one step; a signal waits for one step at most. */
+/** Secrets are removed from pieces of this size; a signal waits for one piece at most. */
 const PIECE_BYTES = 8_192;
 
-/** Where the output goes: `redact` takes secrets out of what is written to the file. */
+/** Where the output goes: `redact` removes secrets from what is written to the file. */
 export type OutputOptions = Readonly<{
   file?: string;
   redact?: (text: string) => string;
@@ -187,7 +187,7 @@ type Spill = Readonly<{
   write(chunk: Buffer): void;
   waiting(): number;
   settled(): Promise<void>;
-  /** Drops what is not written yet, and what comes. */
+  /** Drops everything that is not written yet, and all further output. */
   abandon(): void;
   close(): Promise<void>;
 }>;
@@ -209,8 +209,8 @@ function redactedSpill(path: string, redact: (text: string) => string): Spill {
 }
 
 /**
- * A file that is created at the first write. What comes during a write is written together: each write costs more than its
- * bytes. Write errors lose output but have no other effect.
+ * A file that is created at the first write. Data that arrives during a write is written together afterwards, because
+ * each write is slow. A write error loses output but has no other effect.
  */
 function spillFile(path: string): Spill {
   const flags =
@@ -230,7 +230,7 @@ function spillFile(path: string): Spill {
     try {
       descriptor = openSync(path, flags, 0o600);
     } catch {
-      // lost
+      // the output is lost
     }
   };
   const writeAll = async (): Promise<void> => {
@@ -262,7 +262,7 @@ function spillFile(path: string): Spill {
     },
     close: async () => {
       await writing;
-      if (descriptor !== undefined) closeSync(descriptor); // at once: thirty of them would wait for threads
+      if (descriptor !== undefined) closeSync(descriptor); // synchronous: thirty files would wait for threads
       descriptor = undefined;
     },
   };

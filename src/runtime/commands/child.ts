@@ -41,7 +41,7 @@ export type ChildSpec = Readonly<{
   onText?(text: string): void;
   /** Called with text from standard output only. */
   onOutput?(text: string): void;
-  /** Two more pipes, for programs of ours: descriptor 3 is read by it, 4 is written by it. */
+  /** Two more pipes, for programs of subcrew: the child reads descriptor 3 and writes descriptor 4. */
   piped?: boolean;
   /** Secret inputs that the program reads from descriptor 3 ({@link HANDED}) and the following ones. */
   handed?: readonly (string | Uint8Array)[];
@@ -63,7 +63,7 @@ export type Child = Readonly<{
   ended: Promise<Exit>;
   /** Sends SIGTERM to all its processes, then SIGKILL after the given time; settles when they have ended. */
   kill(graceMs?: number): Promise<void>;
-  /** Our ends of its additional pipes. */
+  /** This process's ends of its additional pipes. */
   pipes?: Readonly<{ input: Writable; output: Readable }>;
 }>;
 
@@ -219,10 +219,16 @@ function pipesOf({ stdio }: { stdio?: ChildProcess["stdio"] }, { talks }: ChildS
 
 type Ending = Readonly<{ exited: Promise<Exit>; ended: Promise<Exit>; graceMs: number }>;
 
-/** When the first program was told to end in this turn of the event loop. Module state on purpose, like that of the turns. */
+/**
+ * When the first program was told to end in this turn of the event loop. Module state on purpose, like `waiting` in
+ * `reading-turns.ts`.
+ */
 let firstKill: number | undefined;
 
-/** On a busy machine a turn that ends thirty programs takes a second: the last one must not have a second more. */
+/**
+ * Time since the first program was told to end in this turn of the event loop. On a busy machine, ending thirty
+ * programs in one turn takes a second, and the last program must not get a second more than the first.
+ */
 function sinceFirstKill(): number {
   if (firstKill === undefined) {
     firstKill = performance.now();
@@ -244,7 +250,7 @@ async function kill(
     signalGroup(pid, "SIGKILL");
     return void (await ended);
   }
-  // The time runs from now on: on a busy machine the search for bearers alone can take a second.
+  // The grace time starts now: on a busy machine the search for marked processes alone can take a second.
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise<void>((resolve) => {
     timer = setTimeout(

@@ -10,7 +10,7 @@ import type { ScannedRoot } from "../files/protected-scan.ts";
 import type { QuarantinedFile } from "../files/quarantine.ts";
 import type { RawPath } from "../files/raw-path.ts";
 
-/** A folder that a command may write, and what rules call it. */
+/** A folder that a command may write, and its name in rules. */
 export type GuardedRoot = ScannedRoot & Readonly<{ named: string }>;
 
 /**
@@ -32,7 +32,7 @@ export type CommandNote = Readonly<{
 /** The record with its process; `done`: files that its watchdog has quarantined, to be reported by the next process. */
 export type CommandRecord = CommandNote & ProcessClaim & Readonly<{ version: 1; done?: readonly QuarantinedFile[] }>;
 
-/** Where the records of commands in flight are, below the state folder. */
+/** The folder of records of running commands, below the state folder. */
 export const recordsIn = (state: string): string => join(state, "commands-in-flight");
 
 /** Records that a command is about to start; durable when this resolves. */
@@ -64,10 +64,12 @@ export async function readCommandRecord(file: string): Promise<CommandRecord | u
 
 const LISTS = ["roots", "allow", "existing", "links", "watched"] as const;
 
-/** At once: on a busy machine each call in a thread waits for that thread's turn, and nothing is synced here. */
+/**
+ * Synchronous: on a busy machine a call through the thread pool waits for a free thread, and nothing is synced here.
+ */
 export const removeCommandRecord = (file: string): void => rmSync(file, { force: true });
 
-/** The records in a folder. Asked before each command, so without waiting. */
+/** The records in a folder. Synchronous, because it is called before each command. */
 export function recordFiles(folder: string): string[] {
   if (!existsSync(folder)) return []; // no command has run yet
   try {

@@ -41,7 +41,7 @@ export type ShellSetting = Readonly<{
   inFlight: InFlight;
   /** The name of a writable folder in rules and in checks of protected places. */
   rootAt(folder: string): Omit<GuardedRoot, "skipped">;
-  /** The rules of the person that may open protected places, as they are now. */
+  /** The user's current rules that may allow writing to protected places. */
   allow: CommandScope["allow"];
   /** The program that finishes the quarantine of a command when this process was killed. */
   finisher?: string;
@@ -239,7 +239,7 @@ async function boxFor(
   const roots = wanted.map(rootAt).filter((root) => !isShut(root, allow()));
   const writable = roots.map(({ root }) => root);
   const guarded = await setting.inFlight.begin({ run: setting.name, marker, roots, allow });
-  // name resolution, and the programs of systems that keep them there
+  // folders for name resolution, and the programs of systems that keep them in /run
   const kept = [
     "/run/current-system",
     ...seen,
@@ -267,7 +267,7 @@ async function boxFor(
   return { box, guarded };
 }
 
-/** A folder that is protected itself, and that no rule opens. */
+/** True for a folder that is protected itself and that no rule allows. */
 function isShut({ place, homes, named }: Omit<GuardedRoot, "skipped">, allow: readonly Rule[]): boolean {
   return protectedPart(place, homes) !== undefined && !lifts({ allow, homes }, named);
 }

@@ -54,8 +54,8 @@ export function quarantine(
 }
 
 /**
- * Parts of a repository that stay as they are where the repository itself gets another name: without its HEAD it is none,
- * and a person who wants to keep it has two names to put back.
+ * Parts of a git repository that are not renamed when the repository itself is: without `HEAD` it is not a repository,
+ * and a person who wants to keep it has only two names to restore.
  */
 const REST = /\/(?:config|config\.worktree|commondir|hooks)$/i;
 

@@ -38,9 +38,9 @@ export type CommandScope = Readonly<{
 /** A running command whose protected paths are guarded. */
 export type GuardedCommand = Pick<Protection, "readOnly" | "pinned"> &
   Readonly<{
-    /** The file that says that it is in flight. */
+    /** The file that records the running command. */
     record?: string;
-    /** Call when its sandbox has been started, with the number of its first process. */
+    /** Call when its sandbox has started, with the pid of the sandbox's first process. */
     began(pid: number): void;
     /** Call when all its processes have ended. */
     end(): Promise<readonly QuarantinedFile[]>;
@@ -173,7 +173,7 @@ export class InFlight {
     return (await Promise.all(scans)).flat();
   }
 
-  /** True for what some command in flight has made. */
+  /** True for a file that some running command has created. */
   #isNew(path: RawPath): boolean {
     for (const running of this.#running) if (claims(running, path)) return true;
     return false;
@@ -217,13 +217,14 @@ type Running = Before &
     rest?: string | undefined;
   };
 
-/** True for something that a command which is in flight has made. */
+/** True for a file that a running command has created. */
 const claims = (other: Before, path: RawPath): boolean =>
   rootOfPath(other, path) !== undefined && isMade(other, path) && !isLifted(other, path);
 
 /**
- * What appeared while every process of a command was asleep, from before the last scan until after this one, was made by
- * another program, such as a person's `git init`. It stays, and counts as made by the command when it changes later.
+ * Ignores files that other programs created, such as a person's `git init`: they appeared while every process of the
+ * command was asleep, from before the last scan until after this one. Such a file counts as made by the command if it
+ * changes later.
  */
 async function keepWhatOthersMade(running: Running, found: readonly ProtectedThing[]): Promise<void> {
   const { pid, rest, existing, watched } = running;

@@ -23,7 +23,7 @@ function isPassedOn(fd: number): boolean {
   }
 }
 
-/** Starts a program through bash, which closes these descriptors first. */
+/** The command that starts a program through bash, which closes these descriptors first. */
 export function without(
   descriptors: readonly number[],
   file: string,

@@ -16,7 +16,7 @@ export function kernelProbe(arch: string): Uint8Array | undefined {
   return Buffer.concat([headerFor(made.machine, HEADER + body.length), body]);
 }
 
-/** Whether every call failed as the filter lets it fail. */
+/** Whether every call failed with one of the errors that the filter returns. */
 export function allForbidden(arch: string, answers: Uint8Array): boolean {
   const calls = forbiddenCalls(arch);
   const bytes = Buffer.from(answers);
@@ -27,7 +27,7 @@ export function allForbidden(arch: string, answers: Uint8Array): boolean {
 /** EPERM, ENOSYS, EAFNOSUPPORT */
 const REFUSED = new Set([-1n, -38n, -97n]);
 
-/** A call and five arguments. */
+/** Bytes of one row of the table: a call and five arguments. */
 const ROW = 48;
 const HEADER = 120;
 const ADDRESS = 0x400000;

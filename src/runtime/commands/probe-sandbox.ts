@@ -19,7 +19,7 @@ export type SandboxLevel = Readonly<{
   level: "full" | "partial" | "none";
   /** One line for people. */
   text: string;
-  /** What would make it better. */
+  /** How to get better isolation. */
   fix?: string;
   /** The program that isolates, when it does at least something. */
   bwrap?: string;
@@ -203,8 +203,8 @@ function diesWithParent(bwrap: string, folder: string): Promise<boolean> {
 }
 
 /**
- * The first process of a sandbox binds its life to its parent's only after it has started the program, and then waits: on a busy
- * machine the program can be faster. It says that it is up when the first one sleeps.
+ * Shell code that waits until the sandbox's first process sleeps, and then reports that it is up. That process binds
+ * its life to its parent only after it has started the program, and on a busy machine the program can be faster.
  */
 const SETTLE = `
 tries=0
@@ -216,7 +216,7 @@ done
 echo up; sleep 20
 `;
 
-/** A working sandbox never takes longer. */
+/** Time limit of the probe; a working sandbox never takes longer. */
 const LONGEST_MS = 15_000;
 
 function killGroup(pid: number): void {

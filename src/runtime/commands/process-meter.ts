@@ -7,7 +7,7 @@ export type ResourceUse = Readonly<{ memoryMB: number; cpuSeconds: number }>;
 /** What to measure: marked descendants (`NAME=value` in the environment) and their children. */
 export type ProcessMeter = Readonly<{
   marker: string;
-  /** The first of them, where environments cannot be read. */
+  /** The root process of the tree, used where environments cannot be read. */
   root?: number;
 }>;
 

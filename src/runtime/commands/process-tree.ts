@@ -2,19 +2,22 @@ import { execFile } from "node:child_process";
 import { closeSync, constants, openSync, readdirSync, readFileSync, readSync, writeFileSync } from "node:fs";
 import { constants as osConstants, setPriority } from "node:os";
 
-/** The processes that have this `NAME=value` in the environment they were started with. */
+/** The pids of processes that have this `NAME=value` in the environment they were started with. */
 export async function bearersOf(marker: string): Promise<readonly number[]> {
   return process.platform === "linux" ? bearersInProc(marker) : bearersInList(marker);
 }
 
-/** A look at the processes that several commands wait for. The only state: looks are shared by all of this process. */
+/**
+ * A scan of the processes, shared by several commands that wait for it. Module state, because all of this process share
+ * it.
+ */
 type Look = Readonly<{ markers: Set<string>; found: Promise<ReadonlyMap<string, readonly number[]>> }>;
 let nextLook: Look | undefined;
 let lastLookMs = 0;
 
 /**
- * Scans all environments once for concurrent callers: thirty commands that end together kept the machine
- * busy for seconds when each looked for itself. The slower the machine, the longer others may join.
+ * Scans all environments once for concurrent callers: when each of thirty commands that end together scanned by itself,
+ * the machine was busy for seconds. The slower the machine, the longer callers may join a scan.
  */
 async function bearersInProc(marker: string): Promise<readonly number[]> {
   nextLook ??= lookSoon();
@@ -40,7 +43,9 @@ function lookSoon(): Look {
 
 const LONGEST_JOIN_MS = 300;
 
-/** Read at once and into one buffer: with a promise for each process, collecting garbage took longer than reading. */
+/**
+ * Reads synchronously into one buffer: with a promise for each process, garbage collection took longer than reading.
+ */
 function bearersOfAll(markers: readonly string[]): Map<string, number[]> {
   const found = new Map<string, number[]>();
   const wanted = markers.map((marker) => [marker, Buffer.from(marker)] as const);
@@ -80,7 +85,7 @@ function borneBy(pid: string, wanted: readonly (readonly [string, Buffer])[], bu
   return borne;
 }
 
-/** Whether a variable is exactly this, between two ends. */
+/** Whether an environment contains exactly this variable, delimited by NUL bytes or its ends. */
 function holds(environment: Buffer, wanted: Buffer): boolean {
   for (let at = environment.indexOf(wanted); at >= 0; at = environment.indexOf(wanted, at + 1)) {
     const end = at + wanted.length;
@@ -99,8 +104,9 @@ function bearersInList(marker: string): Promise<number[]> {
 }
 
 /**
- * All processes below one, found from parent to child, so that the cost does not depend on the other processes of the machine.
- * `undefined`: this system does not tell children.
+ * All descendants of a process, found from parent to child, so that the cost does not depend on the other processes of
+ * the machine.
+ * `undefined`: this system does not list children.
  */
 export function descendantsOf(pid: number): readonly number[] | undefined {
   const found: number[] = [];
@@ -130,10 +136,10 @@ function childrenOf(pid: number): number[] | undefined {
   }
 }
 
-/** A process, and when it was started: a number alone may belong to another one later. */
+/** A process and its start time: the pid alone may belong to another process later. */
 export type FirstProcess = Readonly<{ pid: number; started: string }>;
 
-/** The first process in a sandbox; `undefined`: there is none, or this system does not tell. */
+/** The first process in a sandbox; `undefined`: there is none, or this system does not list children. */
 export function firstBelow(sandbox: number): FirstProcess | undefined {
   const pid = childrenOf(sandbox)?.[0];
   const found = pid === undefined ? undefined : statOf(pid);
@@ -161,8 +167,8 @@ function statOf(pid: number): { state: string; started: string } | undefined {
 }
 
 /**
- * A text that stays the same as long as no thread of a process and of those below it runs; `undefined`: one of them is running,
- * or this system does not say so. The kernel counts each time a thread leaves the processor.
+ * A text that stays the same as long as no thread of a process and of its descendants runs; `undefined`: one of them is
+ * running, or this system does not tell. The kernel counts each time a thread leaves the processor.
  */
 export function restOf(pid: number): string | undefined {
   const below = descendantsOf(pid);
@@ -184,15 +190,15 @@ export function restOf(pid: number): string | undefined {
   }
 }
 
-/** Signals a group. False: there is none, or none that we may signal. */
+/** Sends a signal to a process group. False: there is none, or this user may not signal it. */
 export function signalGroup(leader: number, signal: NodeJS.Signals): boolean {
   return Number.isInteger(leader) && leader > 1 && sent(-leader, signal);
 }
 
 /**
- * Gives processes that are about to be killed a tenth of the usual share of processor time: on a busy machine, the work of
- * ending them would wait for them. Not the lowest share: a killed process needs some time of its own to die.
- * Where the kernel shares time between sessions, the share of theirs is lowered.
+ * Gives processes that are about to be killed a tenth of the usual share of processor time, so that on a busy machine
+ * they do not delay the work of ending them. Not the lowest share: a killed process needs some time of its own to die.
+ * Where the kernel shares time between sessions, the share of their session is lowered.
  */
 export function deprioritize(pids: readonly number[]): void {
   for (const pid of pids) {
@@ -222,7 +228,7 @@ function textOf(path: string): string {
   }
 }
 
-/** Signals processes; those that are gone by now do not matter. */
+/** Sends a signal to processes; processes that have already ended are ignored. */
 export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
   for (const pid of pids) if (Number.isInteger(pid) && pid > 1 && pid !== process.pid) sent(pid, signal);
 }

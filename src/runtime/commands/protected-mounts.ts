@@ -8,9 +8,9 @@ import { isText, opened, type RawPath, textOfRaw } from "../files/raw-path.ts";
 export type Protection = Readonly<{
   /** Mounted read-only in its sandbox. */
   readOnly: readonly string[];
-  /** Mounted on themselves, so that they cannot be moved away with what is in them. */
+  /** Mounted on themselves, so that they cannot be moved away together with their contents. */
   pinned: readonly string[];
-  /** Links, which nothing can be mounted on: put back when they changed. */
+  /** Symbolic links, which cannot be mounted on: restored when they changed. */
   links: readonly ProtectedThing[];
   /** Compared instead of mounted: a changed file counts as new. */
   watched: ReadonlyMap<RawPath, string>;
@@ -67,7 +67,7 @@ function targetInside(link: string, roots: readonly string[]): string[] {
     const real = realpathSync.native(link);
     return roots.some((root) => real !== root && folderContains(root, real)) ? [real] : [];
   } catch {
-    return []; // it leads nowhere
+    return []; // the target does not exist
   }
 }
 

@@ -10,7 +10,7 @@ export type SandboxMounts = Readonly<{
   readOnly: readonly string[];
   /** Folders that are mounted on themselves and stay as they are. */
   pinned: readonly string[];
-  /** Hidden paths. */
+  /** Paths that are hidden from the program. */
   hiddenFolders: readonly string[];
   hiddenFiles: readonly string[];
   /** Paths that stay visible inside the emptied folders. */
@@ -29,22 +29,22 @@ export function sandboxArgs(box: SandboxMounts, program: readonly string[]): str
 }
 
 /**
- * The arguments when the options are passed through this descriptor: command lines are visible to all users, and
- * the environment of the sandbox may be private.
+ * The bubblewrap arguments when the options are passed through this descriptor: command lines are visible to all users,
+ * and the environment of the sandbox may be private.
  */
 export function handedArgs(descriptor: number, program: readonly string[]): string[] {
   return ["--args", String(descriptor), "--", ...program];
 }
 
-/** The options as they go through it. */
+/** The options in the form that is sent through the descriptor. */
 export const handedOptions = (box: SandboxMounts): string =>
   sandboxOptions(box)
     .map((each) => `${each}\0`)
     .join("");
 
 /**
- * The bubblewrap options: everything is read-only by default; own
- * processes, devices, users and, unless allowed, no network; no capability, no terminal; and its end is that of its parent.
+ * The bubblewrap options: everything is read-only by default; separate processes, devices and users; no network unless
+ * allowed; no capabilities, no terminal. The sandbox ends with its parent.
  */
 function sandboxOptions(box: SandboxMounts): string[] {
   const mounts: Mount[] = [

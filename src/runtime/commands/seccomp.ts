@@ -1,12 +1,12 @@
 /*
- * The filter of system calls in the sandbox, as the kernel takes it: a classic BPF program. It closes what no build tool needs
- * and what has often been a way out: the keyring, performance counters, BPF, userfaultfd, io_uring, mounting, kernel modules,
- * the clock, sockets that know no network namespace, and new user namespaces.
+ * The filter of system calls in the sandbox, as a classic BPF program for the kernel. It blocks calls that no build
+ * tool needs and that were often used to escape: the keyring, performance counters, BPF, userfaultfd, io_uring,
+ * mounting, kernel modules, the clock, sockets without a network namespace, and new user namespaces.
  */
 
 /** An architecture: its name in the kernel's audit records, and the numbers of the calls. */
 type Calls = Readonly<{ audit: number; closed: readonly number[]; namespaces: readonly number[] } & Judged>;
-/** Calls that are judged by an argument. */
+/** Calls that are allowed or refused depending on an argument. */
 type Judged = Readonly<{ unshare: number; clone: number; clone3: number; socket: number; ioctl: number }>;
 
 // Since Linux 5.1 new calls have one number everywhere: io_uring, mounting by descriptor, quotactl_fd.
@@ -122,7 +122,7 @@ function sectionOf(calls: Calls, namespaces: boolean): Instruction[] {
   ];
 }
 
-/** For one call: looks at the lower half of an argument. */
+/** Tests the lower half of an argument of one call. */
 const onArgument = (number: number, argument: number, then: readonly Instruction[]): Instruction[] => [
   jumpUnlessEqual(number, then.length + 1),
   { code: LOAD, k: 16 + argument * 8 },
@@ -149,13 +149,13 @@ const EAFNOSUPPORT = 97;
 const NEW_USER = 0x10000000;
 /** The allowed socket families: Unix, IPv4, IPv6, netlink (for the addresses of this machine). Others, such as vsock, reach the host. */
 const FAMILIES = [1, 2, 10, 16];
-/** TIOCSTI and TIOCLINUX type into a terminal. */
+/** The ioctl requests TIOCSTI and TIOCLINUX, which type into a terminal. */
 const TYPING = [0x5412, 0x541c];
 
-/** A call that has to fail in the sandbox, with arguments that do no harm where it does not. */
+/** A call that must fail in the sandbox; its arguments are harmless if it succeeds. */
 type Attempt = readonly [number: number, ...args: number[]];
 
-/** What the probe of the sandbox tries, for an architecture. Each is refused by the filter and by nothing else. */
+/** The calls that the probe of the sandbox tries, for an architecture. Only the filter refuses them. */
 export function forbiddenCalls(arch: string): readonly Attempt[] {
   const calls = architectures[arch]?.[0];
   if (calls === undefined) return [];

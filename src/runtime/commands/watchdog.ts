@@ -4,12 +4,14 @@ import { signalGroup } from "./process-tree.ts";
 /** Guards one program: its process group, and all marked processes, are killed when this process dies. */
 export type Watchdog = Readonly<{
   guard(group: number): void;
-  /** Announces a kill: the watchdog does it if this process is too busy. */
+  /** Announces that this process will kill the program: the watchdog does it if this process is too busy. */
   hurry(): void;
   dismiss(): Promise<void>;
 }>;
 
-/** What is done after this process was killed, once all started processes have ended: a program gets all records at once. */
+/**
+ * The program to run after this process was killed, once all started processes have ended; it gets all records at once.
+ */
 export type AfterKill = Readonly<{ program: readonly [file: string, script: string]; record: string }>;
 
 /** A program to guard: the marker of all its processes, and whether they end with their sandbox. */
@@ -24,7 +26,7 @@ type Shell = Readonly<{
   dog: ChildProcess;
   gone: Promise<void>;
   guarded: Set<number>;
-  /** Programs to be announced as being killed, and as ended. */
+  /** Programs to report to the shell: those being killed, and those that have ended. */
   hurried: number[];
   ended: number[];
   tell(...lines: readonly (string | number)[]): void;
@@ -46,7 +48,10 @@ export function watchdogFor({ marker, boxed = false, ifKilled }: GuardedProgram)
   };
 }
 
-/** The first one at once, since this process may hang from now on; those of the same turn of the event loop together. */
+/**
+ * Reports the first program at once, since this process may hang from now on, and later ones of the same event loop
+ * turn together.
+ */
 function announce(shell: Shell, id: number): void {
   shell.hurried.push(id);
   if (shell.hurried.length > 1) return;
@@ -66,12 +71,14 @@ async function dismiss(key: string, shell: Shell, id: number): Promise<void> {
     return;
   }
   if (shells.get(key) === shell) shells.delete(key);
-  shell.dog.ref(); // a waiter must not exit before that
+  shell.dog.ref(); // this process must not exit before the shell has ended
   if (shell.dog.pid !== undefined) signalGroup(shell.dog.pid, "SIGKILL");
   await shell.gone;
 }
 
-/** Each message wakes the shell, which takes processor time that the others need to end. */
+/**
+ * How long reports are collected: each one wakes the shell, and takes processor time that ending the programs needs.
+ */
 const TOGETHER_MS = 100;
 
 function startShell(key: string, program: readonly string[]): Shell {
@@ -102,15 +109,15 @@ function startShell(key: string, program: readonly string[]): Shell {
   return shell;
 }
 
-/** A path that would be two lines is left to the next process, which finds the record by itself. */
+/** Leaves out a path that contains a newline; the next process finds that record by itself. */
 const oneLine = (path: string): string => (path.includes("\n") ? "" : path);
 
 /** How long after {@link Watchdog.hurry} everything is killed, even if this process hangs. */
 const HURRY_S = 3;
 
 /**
- * The numbers of groups are used only while this process has not said that they ended. After the time of `hurry` that may be a
- * while ago, so the first process of a group has to bear the marker.
+ * Group ids are used only until this process reports that the group has ended. After the time of `hurry` a group id may
+ * have been reused, so the first process of the group must have the marker.
  */
 const SCRIPT = `
 ids=

@@ -1,7 +1,7 @@
 import type { FoundAgent } from "./discover-found.ts";
 import type { FileReading } from "./files.ts";
 
-/** A reading that is known again, for one place and dialect. */
+/** The cached result of reading one file, for one place and dialect. */
 export type CachedFile = Readonly<{ reading: FileReading; place: string }>;
 
 /** The cache between discoveries. A file is unchanged if its path, inode, size and times are the same. */
@@ -21,7 +21,7 @@ export type DiscoveryChanges = Readonly<{
 
 const NOTHING: DiscoveryChanges = Object.freeze({ added: [], removed: [], changed: [] });
 
-/** Compares with the last time and remembers this one. The first time nothing has changed. */
+/** Compares with the last discovery and stores the current one. The first discovery reports no changes. */
 export function changesSince(cache: DiscoveryCache | undefined, agents: readonly FoundAgent[]): DiscoveryChanges {
   if (cache === undefined) return NOTHING;
   const before = cache.names;

@@ -23,7 +23,7 @@ function matched({ family, dialect, folders }: Row, place: string, path: string)
   return folders === undefined || relative.endsWith(`/${folders}`) ? { dialect, family, relative } : undefined;
 }
 
-/** Names that only one kind of file has. */
+/** Finds the dialect by a file name that only one dialect uses. */
 function byName(path: string): DialectPlace | undefined {
   const name = basename(path);
   if (name === "SUBAGENT.md")

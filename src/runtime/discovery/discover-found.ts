@@ -9,7 +9,7 @@ export type FoundAgent = Readonly<{
   name: string;
   /** The agent with inherited fields and settings applied. */
   agent: Agent;
-  /** The value written in the file. */
+  /** The agent as written in its file, before inheritance and settings. */
   read: ReadAgent;
   /** False for files of an untrusted project: they are only listed. */
   trusted: boolean;
@@ -21,6 +21,6 @@ export type FoundAgent = Readonly<{
   problems: readonly Problem[];
   /** The agent it extends. */
   base?: FoundAgent;
-  /** Fields that are not simply as the file says. */
+  /** Origins of the fields whose value is not simply the one in the file. */
   origins: Origins;
 }>;

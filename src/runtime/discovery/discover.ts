@@ -100,7 +100,7 @@ export async function discover(options: DiscoverOptions): Promise<Discovery> {
 /** The agent of tasks that name none, and the one that chat talks to: they exist under every preset. */
 const NEEDED: ReadonlySet<string> = new Set(["general", "lead"]);
 
-/** A row about a registry of plugins that cannot be read as a whole. */
+/** The report about a plugin registry that cannot be read as a whole. */
 const registryReport = (wrong: Problem): PlaceReport => ({
   family: "claude",
   scope: "plugin",
@@ -116,7 +116,7 @@ const registryReport = (wrong: Problem): PlaceReport => ({
 const hasClaude = (sources: readonly (readonly Row[])[]): boolean =>
   sources.flat().some(({ family }) => family === "claude");
 
-/** An agent that comes from no file. */
+/** An agent that was given by the caller instead of a file. */
 function given(read: ReadAgent, kind: "inline" | "bundled"): LoadedDefinition {
   return {
     read,
@@ -126,12 +126,15 @@ function given(read: ReadAgent, kind: "inline" | "bundled"): LoadedDefinition {
   };
 }
 
-/** A base is looked up among what is trusted as much or more. */
+/** Trust ranks: an agent can only extend a definition of the same or a higher rank. */
 const RANKS = { bundled: 3, inline: 2 } as const;
 
 type Resolving = DiscoverOptions & { readonly toolsWhenOmitted: "all" | "none" };
 
-/** Bases and settings are applied here, once; what has no base is skipped and hides nothing. */
+/**
+ * Applies bases and settings to all definitions, once. A definition whose base is missing is skipped and shadows
+ * nothing.
+ */
 function resolveAll(findings: readonly LoadedDefinition[], options: Resolving, skipped: SkippedFile[]): FoundAgent[] {
   if (!findings.some(({ distrust, agent }) => distrust === undefined && agent.extends !== undefined))
     return findings.map((finding) => foundAgent(finding, undefined, options));
@@ -225,7 +228,7 @@ type Rest = {
   readonly options: DiscoverOptions;
 };
 
-/** The first agent of each name wins; the others are listed with the reason. */
+/** Resolves name conflicts: the first agent of each name wins; the others are listed with the reason. */
 function answer(found: readonly FoundAgent[], { skipped, sources, options }: Rest): Omit<Discovery, "unlisted"> {
   const winners = new Map<string, FoundAgent>();
   const shadowed: { found: FoundAgent; by: FoundAgent }[] = [];

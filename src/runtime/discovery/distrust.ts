@@ -7,7 +7,7 @@ export type Trust = Readonly<{
   knows?(file: Readonly<{ root: string; path: string }>): boolean;
 }>;
 
-/** Why a file of a project does not count: the project, its content, or the file itself was never agreed to. */
+/** Why a file of a project is not used: the project, this content, or the file was never trusted. */
 export type Distrust = "project" | "changed" | "new" | "hidden";
 
 /** Why a file is not trusted, as the end of a sentence. */
@@ -20,7 +20,7 @@ export const distrustText: Readonly<Record<Distrust, string>> = {
 
 type ProjectFile = Readonly<{ root: string; path: string; hash: string | undefined; hidden: boolean }>;
 
-/** Why this content of a file does not count; `undefined`: it counts. */
+/** Why this content of a file is not used; `undefined`: it is used. */
 export function distrustOf(
   { root, path, hash, hidden }: ProjectFile,
   trust: Trust | undefined,

@@ -14,7 +14,7 @@ export function explainFields(found: FoundAgent, dialects: Dialects): readonly E
     .map(([field, value]) => ({ field, value, origin: originOf(field) }));
 }
 
-/** Says where a field of an agent came from; of limits also one by one, as `limits.maxTurns`. */
+/** Returns a function that tells where a field of an agent came from; limits also one by one, as `limits.maxTurns`. */
 export function originsOf(
   { agent, read, origins, file }: FoundAgent,
   dialects: Dialects,
@@ -36,7 +36,7 @@ export function originsOf(
   };
 }
 
-/** Values that were decided for the file without being written in it. */
+/** Names of the rules that set a value which the file does not contain. */
 const RULES: ReadonlySet<string> = new Set(["(dialect)", "(repair)", "(file name)"]);
 
 function readIfThere(file: string): string | undefined {

@@ -91,7 +91,7 @@ function linked(path: string, relative: string, place: SourceFolder): CandidateF
   try {
     real = realpathSync.native(path);
   } catch {
-    return { path, relative }; // reading it will say what is wrong
+    return { path, relative }; // the error is reported when the file is read
   }
   const outside = place.root !== undefined && !folderContains(place.root, real);
   return { path, relative, ...(real === path ? {} : { real }), ...(outside ? { outside } : {}) };

@@ -23,7 +23,7 @@ function stateOf({ agents, unlisted, untrusted, disabled }: Discovery, found: Fo
   return disabled.includes(found) ? "disabled" : "shadowed";
 }
 
-/** Why an agent that is there cannot run, as a sentence; nothing when it can. */
+/** Why an existing agent cannot run, as a sentence; empty when it can. */
 export function stateText({ found, state }: Definition): string | undefined {
   switch (state) {
     case "ready":

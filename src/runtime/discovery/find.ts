@@ -16,8 +16,8 @@ type Where<F> =
   | readonly F[];
 
 /**
- * The agent of that name, exactly. A qualified name (`bundled:explore`, `user:x`, `project:x`, `claude:x`,
- * `<plugin>:x`) reaches a particular one; in a whole discovery also when another stands before it.
+ * The agent of exactly this name. A qualified name (`bundled:explore`, `user:x`, `project:x`, `claude:x`, `<plugin>:x`)
+ * selects a particular definition; in a whole discovery also one that is shadowed.
  */
 export function findAgent<F extends Findable>(where: Where<F>, name: string): F | undefined {
   const agents: readonly F[] = "agents" in where ? where.agents : where;
@@ -39,7 +39,7 @@ export function findAgent<F extends Findable>(where: Where<F>, name: string): F 
  */
 export const getAgent = findAgent;
 
-/** Every name that reaches this agent and no other, the shortest first. */
+/** Every name that selects this agent and no other, the shortest first. */
 export function qualifiedNames({ name, agent }: Findable): readonly string[] {
   const { plugin, family, kind } = agent?.source ?? {};
   const prefixes = [plugin, family, kind].filter((prefix) => prefix !== undefined);

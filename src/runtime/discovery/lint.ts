@@ -83,7 +83,7 @@ function knownFile(path: string, dialects: Dialects): LintFile[] {
     : [];
 }
 
-/** `opencode.json` holds agents without being a file of a folder of agents. */
+/** True for `opencode.json` and similar files, which define agents although they are not in a folder of agents. */
 const isSettings = (path: string, relative: string | undefined): boolean =>
   relative === basename(path) && /^(?:opencode|kilo)\.jsonc?$/.test(relative);
 
@@ -136,6 +136,6 @@ function readIfThere(file: string): string | undefined {
   try {
     return readRegularTextSync(file);
   } catch {
-    return undefined; // its problem is that it cannot be read
+    return undefined; // the unreadable file is a problem of its own
   }
 }

@@ -8,7 +8,7 @@ import { type CandidateFile, type FileReading, listAgentFiles, readAgentFile } f
 import { type Distrust, distrustOf, type Trust } from "./distrust.ts";
 import type { SourceFolder } from "./places.ts";
 
-/** One definition of an agent, before the strongest is chosen. */
+/** One definition of an agent, before the one with the highest precedence is chosen. */
 export type LoadedDefinition = Readonly<{
   read: ReadAgent;
   /** The agent, including its source. */
@@ -40,7 +40,7 @@ export type PlaceReport = Readonly<{
 
 export type LoadOptions = Readonly<{ dialects: Dialects; home: string; trust?: Trust; cache?: DiscoveryCache }>;
 
-/** Reads every file of a place. Between batches the program gets its turn. */
+/** Reads every file of a place. Other work can run between two batches. */
 export async function loadPlace(
   place: SourceFolder,
   options: LoadOptions,

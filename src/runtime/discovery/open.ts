@@ -5,7 +5,7 @@ import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
 /** The longest agent file that is read. */
 export const MAX_FILE_BYTES = 1024 * 1024;
 
-/** The text of a file, or why it has none. `ascii`: every byte is one letter. */
+/** The text of a file, or why it has none. `ascii`: every byte is one character. */
 export type OpenedText =
   | { readonly stamp?: Stamp; readonly text: string; readonly ascii: boolean }
   | { readonly stamp?: Stamp; readonly problem: Problem };
@@ -24,15 +24,15 @@ export function isUnchanged(path: string, { ino, size, mtimeMs, ctimeMs }: Stamp
 }
 
 export type OpenOptions = Readonly<{
-  /** Saves a new buffer for each file. */
+  /** A buffer to reuse, so that none is allocated for each file. */
   scratch?: Buffer;
   /** False: no fingerprint is needed. */
   stamped?: boolean;
 }>;
 
 /**
- * Opens a file once and judges what was opened, not its name. A pipe is never waited for, and nothing is read that is
- * too long to be an agent.
+ * Opens a file once and checks the opened file, not its name. Never waits for a pipe, and reads nothing that is too
+ * long to be an agent.
  */
 export function openText(path: string, { scratch, stamped = true }: OpenOptions = {}): OpenedText {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -57,7 +57,7 @@ function readShort(descriptor: number, buffer: Buffer): OpenedText | undefined {
   try {
     length = fill(descriptor, buffer, buffer.length);
   } catch {
-    return undefined; // a pipe or a directory: what is wrong with it is found out the long way
+    return undefined; // a pipe or a directory: the full check reports the problem
   }
   return length > 0 && length < buffer.length ? decoded(buffer, length) : undefined;
 }
@@ -72,7 +72,7 @@ function decoded(buffer: Buffer, length: number): OpenedText {
 /** The replacement character for invalid UTF-8. */
 const REPLACED = "\ufffd";
 
-/** A read may be short. */
+/** Reads until the buffer is full, since a single read may return less. */
 function fill(descriptor: number, buffer: Buffer, size: number): number {
   let length = 0;
   while (length < size) {

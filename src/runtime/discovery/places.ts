@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { type PluginRoot, pluginRoots } from "./plugins.ts";
 import type { Order, Preset, Row, SourceScope } from "./sources.ts";
 
-/** A place that is there, on this machine and for this directory. */
+/** An existing place of agents for this directory. */
 export type SourceFolder = Readonly<{
   family: string;
   dialect: string;
@@ -18,7 +18,7 @@ export type SourceFolder = Readonly<{
 
 export type PlacesOptions = Readonly<{ cwd: string; home: string; preset: Preset; order: Order; scope: SourceScope }>;
 
-/** The places that exist, the strongest first. */
+/** The existing places, in order of precedence. */
 export function findPlaces({ cwd, home, preset, order, scope }: PlacesOptions): readonly SourceFolder[] {
   const ancestors = scope === "user" ? [] : ancestorsOf(cwd, home);
   const project: SourceFolder[][] = preset.families.map((rows) => rows.flatMap((row) => projectPlaces(row, ancestors)));
@@ -55,8 +55,8 @@ export function projectRoot(cwd: string, home: string): string {
 type Ancestor = { readonly dir: string; readonly root: string; readonly has: (relative: string) => boolean };
 
 /**
- * From `cwd` up to the repository it is in, or to the top when it is in none. The home directory and what is above it
- * do not belong to a project.
+ * The folders from `cwd` up to the root of its repository, or up to the top without a repository. The home directory
+ * and the folders above it do not belong to a project.
  */
 export function ancestorsOf(cwd: string, home: string | undefined): readonly Ancestor[] {
   const dirs: string[] = [];

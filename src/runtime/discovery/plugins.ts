@@ -5,7 +5,7 @@ import { isRecord } from "../../core/text/json.ts";
 import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
 import { folderContains } from "../files/folder-contains.ts";
 
-/** A plugin that Claude Code installed, and where in it agents lie. */
+/** A plugin that Claude Code installed, and where it contains agents. */
 export type PluginRoot = Readonly<{
   name: string;
   scope: "user" | "project";
@@ -17,7 +17,7 @@ export type PluginRoot = Readonly<{
 
 const REGISTRY = ".claude/plugins/installed_plugins.json";
 
-/** The installed plugins that hold agents, or something else, those of the project before those of the user. */
+/** The installed plugins with agents or other contents, those of the project before those of the user. */
 export function pluginRoots(home: string, cwd: string, folder = "agents"): readonly PluginRoot[] {
   const entries = parsePluginRegistry(readJson(join(home, REGISTRY)));
   const off = disabledPlugins(home, cwd);
@@ -66,7 +66,10 @@ export function pluginProblems(home: string): readonly Problem[] {
 
 const PLUGIN_ID = /^[\w.-]+@[\w./-]+$/;
 
-/** The plugins that some settings of Claude Code switch off: the user's, the project's, and the person's own there. */
+/**
+ * The plugins that settings of Claude Code disable: the user's settings, the project's, and the user's own settings for
+ * the project.
+ */
 function disabledPlugins(home: string, cwd: string): ReadonlySet<string> {
   const files = [
     join(home, ".claude", "settings.json"),
@@ -138,7 +141,7 @@ function staysInside(path: string, root: string): boolean {
 }
 
 function readJson(file: string): unknown {
-  if (!existsSync(file)) return undefined; // the usual case: an exception costs more than all the looks of a run
+  if (!existsSync(file)) return undefined; // usually missing; an exception costs more than this check
   try {
     return JSON.parse(readRegularTextSync(file));
   } catch {

@@ -11,24 +11,25 @@ import { ancestorsOf } from "./places.ts";
 
 /** The instructions of a project and its user for every agent, and the files they come from. */
 export type ProjectInstructions = Readonly<{
-  /** Empty when there is nothing to tell. */
+  /** Empty when there are no instructions. */
   text: string;
   files: readonly Readonly<{ file: string; chars: number; cut?: true }>[];
-  /** Files that are there and were left out. */
+  /** Existing files that were left out. */
   left: readonly Readonly<{ file: string; why: string }>[];
 }>;
 
 export type InstructionPlace = Readonly<{ cwd: string; home: string; trust: Trust | undefined }>;
 
-/** The most characters of one instructions file, and of all together; the nearest file comes first. */
+/** Maximum number of characters of one instructions file, and of all together; the nearest files are kept first. */
 const MAX_OF_FILE = 24 * 1024;
 const MAX_INSTRUCTIONS = 32 * 1024;
 /** How deep imports may be nested. */
 const MAX_DEPTH = 5;
 
 /**
- * Reads the instructions for work in a folder: the user's file, then those from the root of the project down to the folder,
- * each followed by what it imports. Files of a project count only when it is trusted, each as it was agreed to.
+ * Reads the instructions for work in a folder: the user's file, then those from the root of the project down to the
+ * folder, each followed by the files it imports. Files of a project are used only if the project is trusted, each with
+ * the content that was trusted.
  */
 export function readInstructions(
   { project, user }: InstructionFiles,
@@ -61,12 +62,12 @@ type Reader = {
 };
 type Opened = Readonly<{ path: string; text: string }>;
 type Group = Readonly<{
-  /** Imports stay inside of it. */
+  /** Imports must stay inside this folder. */
   within: string;
   /** The folder that `~` stands for; absent for project files, which must not name files of the user. */
   home?: string;
   shown(path: string): string;
-  /** Why the file does not count. */
+  /** Why the file is not used. */
   refusal?(file: Opened): string | undefined;
 }>;
 
@@ -99,7 +100,7 @@ function isFile(path: string): boolean {
   return existsSync(path) && /\.[\w-]+$/.test(path);
 }
 
-/** Folders of tools lie in home folders among their keys; in a project they hold instructions. */
+/** Folders of tools: in a home folder they also contain keys, in a project they contain instructions. */
 const TOOL_FOLDERS = /(?:^|\/)\.(?:subcrew|agents|omp|claude|codex|gemini|opencode|github|cursor)(?=\/)/g;
 
 const mayHoldSecrets = (path: string): boolean =>
@@ -124,7 +125,7 @@ function textOf(path: string): { readonly text: string } | { readonly why: strin
   }
 }
 
-/** The texts with their names, the last ones first to be kept whole. */
+/** The texts with their names, cut to the maximum; the last texts are cut last. */
 function capped(parts: readonly Part[]): Omit<ProjectInstructions, "left"> {
   let room = MAX_INSTRUCTIONS;
   const kept = [...parts].reverse().map(({ file, text }) => {

@@ -16,9 +16,8 @@ export type Row = Readonly<{
 }>;
 
 /**
- * Where agents are looked for, in the order that decides which of two with the same name wins. Rows in one inner list
- * are one family: their project places all come before their user places. Help, documents and `agents sources` are
- * made from this list.
+ * Where agents are searched, in order of precedence. Rows in one inner list are one family: their project places all
+ * come before their user places. Help, documents and `agents sources` are generated from this list.
  */
 export const agentFamilies: readonly (readonly Row[])[] = [
   [
@@ -111,11 +110,11 @@ export type Preset = Readonly<{
   order: Order;
   scope: SourceScope;
   plugins: boolean;
-  /** Which bundled agents there are; absent: all of them. */
+  /** Which bundled agents are available; absent: all of them. */
   bundled?: readonly string[];
   /** No file replaces a bundled agent. */
   protectBundled: boolean;
-  /** What an agent without a tools list gets. */
+  /** The tools of an agent without a tools list. */
   toolsWhenOmitted: "all" | "none";
 }>;
 

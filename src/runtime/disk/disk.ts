@@ -4,8 +4,8 @@ import { type DiskFile, openFile } from "./open-file.ts";
 import { openRegular, readRegularFile } from "./regular-file.ts";
 
 /**
- * The file system calls for journal, claims and outputs. They mean the same as in `node:fs`. Handed
- * in, so that a simulation can put a disk of its own there that is slow, full or cut off from its power.
+ * The file system calls for journal, claims and outputs, with the meaning of `node:fs`. It is a parameter, so that
+ * tests can simulate a disk that is slow, full or loses power.
  */
 export type Disk = Readonly<{
   open(path: string, flags: "a" | "r", mode?: number): Promise<DiskFile>;
@@ -42,7 +42,7 @@ type Entry = Pick<Dirent, "name" | "parentPath" | "path">;
 /** Longer data is written in the thread pool. */
 const SHORT = 1 << 16;
 
-/** The disk of this machine. Short operations that need not wait for it are done at once, see `openFile`. */
+/** The disk of this machine. Short operations that need not wait for it are synchronous, see `openFile`. */
 export const machineDisk: Disk = {
   open: openFile,
   openToRead: async (path) => {

@@ -21,7 +21,9 @@ export function armFaults(text: string | undefined): void {
   else armed = text?.startsWith("trace@") ? { trace: text.slice("trace@".length) } : undefined;
 }
 
-/** A place where the state folder is about to change, or has just changed. Does nothing unless faults are armed. */
+/**
+ * Marks a point where the state folder is about to change, or has just changed. Does nothing unless faults are armed.
+ */
 export function fault(point: string): void {
   if (armed) strike(armed, point);
 }

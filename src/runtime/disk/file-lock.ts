@@ -47,7 +47,7 @@ export async function removeStale(
   await rm(aside, { force: true });
 }
 
-/** True while the process lives that wrote a claim. One that cannot be read is perhaps being written. */
+/** True while the process that wrote a claim is alive. An unreadable claim may be in the middle of being written. */
 async function isHeld(file: string, claim: string): Promise<boolean> {
   const claimed = claimIn(claim);
   return claimed ? isLiving(claimed) : (await livingClaim(file)) !== undefined;

@@ -21,8 +21,9 @@ const [datasync, sync, writeLater] = [promisify(fdatasync), promisify(fsync), pr
 const SHORT_BYTES = 1 << 16;
 
 /**
- * Opens a file to add to its end, or a folder to sync it. Only what waits for the disk goes through the thread pool: opening, closing and a short
- * write into the cache of the system take microseconds, and a detour through a thread ten times as long.
+ * Opens a file to append to it, or a folder to sync it. Only operations that wait for the disk use the thread pool:
+ * opening, closing and a short write into the cache of the system take microseconds, ten times less than a call through
+ * the pool.
  */
 export async function openFile(path: string, flags: "a" | "r", mode = 0o600): Promise<DiskFile> {
   const descriptor = openSync(path, flags === "a" ? APPEND_FLAGS : READ_FLAGS, mode);
@@ -35,7 +36,10 @@ export async function openFile(path: string, flags: "a" | "r", mode = 0o600): Pr
   return fileOf(descriptor);
 }
 
-/** The number of a closed file may belong to another one, so it is closed once and not used afterwards. */
+/**
+ * Wraps a file descriptor. It is closed only once and not used afterwards, because its number may then belong to
+ * another file.
+ */
 function fileOf(descriptor: number): DiskFile {
   let isClosed = false;
   const open = (): number => {

@@ -72,7 +72,7 @@ export async function livingClaim(file: string, disk: Disk = machineDisk): Promi
 /** True for a claim of another host, as on a shared disk. */
 export const isElsewhere = ({ host }: ProcessClaim): boolean => host !== undefined && host !== hostname();
 
-/** True while the very process lives that made a claim. */
+/** True while the same process that made a claim is alive. */
 export async function isLiving(claimed: ProcessClaim, disk: Disk = machineDisk): Promise<boolean> {
   const [started, boot] = await Promise.all([startOf(claimed.pid, disk), bootOf(disk)]);
   return started !== undefined && started === claimed.started && (claimed.boot === undefined || claimed.boot === boot);
@@ -98,13 +98,13 @@ export function claimIn(text: string): ProcessClaim | undefined {
   }
 }
 
-/** An unreadable claim is being written, or its writer died. */
+/** True for a new claim file: an unreadable one may still be in the middle of being written. */
 async function isYoung(file: string, disk: Disk): Promise<boolean> {
   const { mtimeMs } = await disk.stat(file).catch(() => ({ mtimeMs: 0 }));
   return Math.abs(Date.now() - mtimeMs) < WRITING_MS;
 }
 
-/** Only where files cannot be linked is a claim ever seen half written. */
+/** How long a half-written claim counts as being written. It occurs only on file systems without hard links. */
 const WRITING_MS = 1_500;
 
 /** The boot id of the machine. */

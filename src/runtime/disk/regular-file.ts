@@ -17,8 +17,8 @@ const MOST_BYTES = 2 ** 30;
 const MOST_TEXT_BYTES = 10_000_000;
 
 /**
- * Reads a regular file. A pipe, a socket, a device or a folder is refused at once instead of being waited for: what others put
- * where we look must not hang a command.
+ * Reads a regular file. A pipe, a socket, a device or a folder is refused at once instead of waiting for it, so that
+ * such an entry in a searched place cannot hang a command.
  */
 export async function readRegularFile(path: string, most: number = MOST_BYTES): Promise<Buffer> {
   const handle = await open(path, READ_FLAGS);
@@ -35,7 +35,7 @@ export async function readRegularText(path: string, most: number = MOST_TEXT_BYT
   return (await readRegularFile(path, most)).toString("utf8");
 }
 
-/** The same, read at once. */
+/** Synchronous variant of `readRegularText`. */
 export function readRegularTextSync(path: string, most: number = MOST_TEXT_BYTES): string {
   const descriptor = openSync(path, READ_FLAGS);
   try {
@@ -47,7 +47,7 @@ export function readRegularTextSync(path: string, most: number = MOST_TEXT_BYTES
 }
 
 /**
- * The text of a file that a person named on the command line: a regular file, or what the shell opened for us, as in
+ * The text of a file that a person named on the command line: a regular file, or one that the shell opened, as in
  * `--input <(command)`. Never more than `most` bytes.
  */
 export async function readNamedFile(path: string, most: number = MOST_TEXT_BYTES): Promise<string> {
@@ -79,7 +79,7 @@ export function openAnew(path: string, mode = 0o666): Promise<FileHandle> {
   return checked(path, open(path, WRITE_FLAGS, mode));
 }
 
-/** Adds a short text to the end of a regular file at once: when this returns, the death of the process cannot undo it. */
+/** Synchronously appends a short text to a regular file: once this returns, the death of the process cannot undo it. */
 export function appendRegularSync(path: string, text: string, mode = 0o600): void {
   const descriptor = openSync(path, APPEND_FLAGS, mode);
   try {
@@ -101,7 +101,7 @@ async function checked(path: string, opening: Promise<FileHandle>): Promise<File
   }
 }
 
-/** Throws for what is not a regular file, or is longer than `most`. */
+/** Throws for anything that is not a regular file, or is longer than `most`. */
 export function checkRegular(
   path: string,
   stats: Readonly<{ size: number; isFile(): boolean; isDirectory(): boolean }>,

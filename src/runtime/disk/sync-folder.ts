@@ -2,11 +2,11 @@ import { dirname } from "node:path";
 import { type Disk, machineDisk } from "./disk.ts";
 
 /**
- * Makes what was created, renamed or removed in a folder survive a power cut. What is asked for while a sync of the folder runs
- * shares the next one: a sync covers everything that came before it.
+ * Makes created, renamed and removed entries of a folder survive a power cut. Requests during a sync of the folder
+ * share the next one: a sync covers everything before it.
  */
 export function syncFolder(folder: string, disk: Disk = machineDisk): Promise<void> {
-  if (process.platform === "win32") return Promise.resolve(); // folders cannot be opened there, and need not be
+  if (process.platform === "win32") return Promise.resolve(); // on Windows folders cannot be opened, and need no sync
   const all = syncs.get(disk) ?? new Map<string, FolderSyncs>();
   syncs.set(disk, all);
   const own = all.get(folder) ?? { running: undefined, next: undefined };

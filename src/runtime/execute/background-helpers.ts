@@ -11,7 +11,7 @@ import { postMessage } from "./send-message.ts";
 
 /** The background plans of a task. */
 export type BackgroundHelpers = Readonly<{
-  /** Sends the result to the task. */
+  /** Starts a plan in the background; its result is sent to the task. */
   background: UnawaitedHelpers;
   /** Waits until helpers in the background have ended; false when there are none, or the signal aborted first. */
   news(signal: AbortSignal): Promise<boolean>;

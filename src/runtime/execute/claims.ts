@@ -15,17 +15,18 @@ export type Claims = Readonly<{
   release(id: string): void;
 }>;
 
-/** A record of the worktrees that contenders of a race hold. */
+/** The record of the contenders that hold a winner slot. */
 export type ClaimRecord = Readonly<{
-  /** True when the journal says that a contender had a place before the run was interrupted. */
+  /** True when the journal says that a contender had a winner slot before the run was interrupted. */
   had(id: string): boolean;
-  /** Records that a contender has a place; resolves when the record is durable. */
+  /** Records that a contender has a winner slot; resolves when the record is durable. */
   record(id: string): Promise<void>;
 }>;
 
 /**
- * The claims of one plan. A place is recorded before the changes of its contender are applied, and given to the same contender
- * after a resume: else another one could win then, and the changes of both would be in the workspace.
+ * The claims of one plan. A winner slot is recorded before the changes of its contender are applied, and given to the
+ * same contender after a resume: otherwise another one could win then, and the workspace would contain the changes of
+ * both.
  */
 export function createClaims(all: Schedule, { had, record }: ClaimRecord): Claims {
   const held = new Map<string, readonly ScheduleEntry[]>();
@@ -34,7 +35,7 @@ export function createClaims(all: Schedule, { had, record }: ClaimRecord): Claim
     const joins = had(id) ? pickingJoins(all, id) : [];
     if (joins.length > 0) held.set(id, joins);
   }
-  /** A run that is being paused records no place, and none is given. */
+  /** Records a slot, then grants it. A run that is being paused records nothing, so the slot is not granted. */
   const given = async (id: string, won: boolean): Promise<boolean> => {
     if (!won || recorded.has(id) || pickingJoins(all, id).length === 0) return won;
     recorded.add(id);

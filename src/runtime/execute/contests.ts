@@ -12,12 +12,12 @@ import type { Claims } from "./claims.ts";
 import type { NodeContext, PlanScope } from "./scope.ts";
 
 /**
- * Keeps the changes of everything that works for a contender of a join until that contender has won: the tasks before it in
- * its chain, the members of a group, the rounds of a loop, and isolated helpers. The changes are gathered in a worktree of
- * the contender. Its tasks work there, too, when one of them is isolated.
+ * Keeps the changes of everything that works for a contender of a join separate until that contender has won: the tasks
+ * before it in its chain, the members of a group, the rounds of a loop, and isolated helpers. The changes are collected
+ * in a worktree of the contender. Its tasks also work there if one of them is isolated.
  */
 export type Contests = Readonly<{
-  /** Runs a node. A contender ends when its changes are applied, or kept because it has lost. */
+  /** Runs a node. A contender ends once its changes are applied, or kept as a patch because it has lost. */
   run(id: string, context: NodeContext, work: (context: NodeContext) => Promise<Outcome>): Promise<Outcome>;
   /** Call it when a node has settled: a contender that never began releases its worktree. */
   settled(id: string, outcome: Outcome): void;
@@ -30,7 +30,7 @@ export type Contests = Readonly<{
 /** The changes of one contender, collected until the race is decided. */
 type Contest = {
   readonly contender: string;
-  /** Every task of it works in its worktree; otherwise only isolated helpers do. */
+  /** True: all its tasks work in its worktree. False: only isolated helpers hand their changes to it. */
   readonly isShared: boolean;
   /** The contender is one isolated task, whose own worktree holds everything. */
   readonly isAlone: boolean;
@@ -48,7 +48,7 @@ export function createContests(all: Schedule, scope: PlanScope, claims: Claims):
   const { worktrees } = run;
   const contests = new Map<string, Contest>();
   const closing = new Set<Promise<unknown>>();
-  /** False for most plans, which are not searched for contenders then. */
+  /** False for most plans, in which contenders need not be searched. */
   let hasJoin = false;
 
   /** The contests that a node is part of, the innermost first. */
@@ -66,7 +66,7 @@ export function createContests(all: Schedule, scope: PlanScope, claims: Claims):
     const isAlone = isolated && members.length === 1 && all.entries.get(contender)!.node.kind === "task";
     return { contender, members, isAlone, isShared: isolated && !isAlone, working: 0 };
   };
-  /** True when an earlier life of the run gathered changes for a contender. */
+  /** True when an earlier process of the run collected changes for a contender. */
   const isBegun = ({ members, isShared }: Contest): boolean =>
     members.some((id) => (isShared ? hasWorked(run.history, prefix + id) : hasGathered(run.history, prefix + id)));
 
@@ -133,7 +133,7 @@ export function createContests(all: Schedule, scope: PlanScope, claims: Claims):
   };
   /** Ends a contest with the outcome of its contender. */
   const close = async (contest: Contest, outer: readonly Contest[], outcome: Outcome): Promise<Outcome> => {
-    contests.delete(contest.contender); // a contender that is tried again begins a new one
+    contests.delete(contest.contender); // a contender that is retried starts a new contest
     const opened = await open(contest, outer);
     if ("status" in opened) return outcome.status === "ok" ? opened : outcome;
     if (contest.working > 0) await new Promise<void>((resolve) => (contest.idle = resolve)); // the other contenders are being stopped
@@ -146,7 +146,7 @@ export function createContests(all: Schedule, scope: PlanScope, claims: Claims):
   };
   const isUsed = (contest: Contest): boolean => !contest.isAlone && (contest.opened !== undefined || isBegun(contest));
 
-  /** A join that gathered changes has work to do: it applies them. */
+  /** Finds the contests of the plan anew. A join that collected changes has to apply them when it succeeds. */
   const changed = (): void => {
     const joins = [...all.entries.values()].filter(({ node }) => node.kind === "join");
     hasJoin = worktrees !== undefined && joins.some(({ node }) => node.kind === "join" && node.pick === "first");
@@ -209,13 +209,13 @@ function isIsolated(node: Node, scope: PlanScope): boolean {
 
 type Past = PlanScope["run"]["history"];
 
-/** True when a node, or a round of it, has used tools or ended in an earlier life of the run. */
+/** True when a node, or a round of it, used tools or ended in an earlier process of the run. */
 function hasWorked(history: Past, path: string): boolean {
   if (history.ended(path)?.status === "ok" || history.under(`${path}.1/`).length > 0) return true;
   return history.events(path).some(({ type }) => type === "tool.started");
 }
 
-/** True when a helper of a node, at any depth, has handed on changes in an earlier life of the run. */
+/** True when a helper of a node, at any depth, handed on changes in an earlier process of the run. */
 function hasGathered(history: Past, path: string): boolean {
   return history.delegated(path).some(({ prefix, started }) => {
     const applied = history

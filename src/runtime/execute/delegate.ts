@@ -61,7 +61,7 @@ export function createDelegation({
     held.slot?.();
     held.slot = undefined;
   };
-  /** A slot may arrive too late: the attempt has ended, or waits for helpers again. */
+  /** Takes a slot. It is released at once if it comes too late: the attempt has ended, or waits for helpers again. */
   const take = async (): Promise<void> => {
     const taken = await scope.slots.take(signal);
     taking = undefined;
@@ -237,8 +237,8 @@ function planned(compile: () => Plan): Plan | FailedOutcome {
 }
 
 /**
- * A scope without what holds only for the plan around it: its round, its judge, and the conversation above it. An isolated
- * task gathers the changes of its helpers in its own worktree.
+ * The scope for helpers: without the round, the judge and the parent conversation of the surrounding plan. Helpers of
+ * an isolated task collect their changes in the worktree of that task.
  */
 function ownScope(
   { round: _round, judge: _judge, conversation: _above, filesOf: _files, gather, ...scope }: PlanScope,

@@ -24,9 +24,12 @@ import { promptFor, runTask } from "./task-node.ts";
 /** A handle on a plan while it runs. */
 export type RunningPlan = Readonly<{
   change(change: Change): void;
-  /** Cancels a node that waits for others; false: it has begun, or there is none. */
+  /** Cancels a node that waits for others; false: it has started, or there is no such node. */
   cancelWaiting(id: string, reason: string): boolean;
-  /** Lets a failed node begin again, with what was skipped because of it; or says why it cannot. */
+  /**
+   * Restarts a failed node together with the nodes that were skipped because of it; returns the reason if that is not
+   * possible.
+   */
   retry(id: string): string | undefined;
 }>;
 
@@ -285,7 +288,7 @@ function isAsBefore(
   { scope, lookup }: Readonly<{ scope: PlanScope; lookup: Lookup }>,
 ): boolean {
   if (!entry || entry.state === "settled") return false;
-  if (isCancelledForGood(outcome)) return true; // also one that had not begun
+  if (isCancelledForGood(outcome)) return true; // even if it had not started
   if (entry.state !== "running") return false;
   if (entry.givenUp) return true;
   const before = scope.run.history.started(scope.prefix + entry.id);

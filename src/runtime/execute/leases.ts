@@ -29,8 +29,8 @@ export type LeaseTicket = LeaseWish & Readonly<{ waiter: LeaseWaiter }>;
 export type ShareLease = (lease: Lease, options: LeaseOptions) => Promise<(() => Promise<void>) | undefined>;
 
 /**
- * Within the run a lease is granted first; then, unless it lies within the lease of a task above, among all runs. Absent
- * `share`: there are no other runs.
+ * Creates the leases of a run. A lease is granted within the run first, then among all runs, unless it is inside the
+ * lease of a parent task. Without `share` there are no other runs.
  */
 export function createLeases(share?: ShareLease): Leases {
   const held = new Set<LeaseTicket>();

@@ -16,7 +16,7 @@ export async function runLoop(node: LoopNode, context: NodeContext): Promise<Out
   return repeat(node, context);
 }
 
-/** Round after round, until one is approved or there are none left. */
+/** Runs rounds until one is approved or none is left. */
 async function repeat(
   node: LoopNode,
   { path, scope, signal, outcomeOf, promptOf, pathOf }: NodeContext,

@@ -23,7 +23,7 @@ export type RunParts = Readonly<{
   engine: Engine;
   /** The options of the run, whole: each node reads its own. */
   parameters: RunParameters;
-  /** Whether tasks wait instead of failing; absent: they fail. */
+  /** Whether tasks park instead of failing; absent: they fail. */
   parks?: ParkRules;
   /** Context for every task, gathered once. */
   context: string;
@@ -37,13 +37,13 @@ export type RunParts = Readonly<{
   agents?(): Promise<Catalog>;
   /** The default agent of delegated tasks, and the agent that must not be started again; absent: every task names its agent. */
   spawning?: Readonly<{ nameOf(task: Task): string; blocked?: string }>;
-  /** Worktrees for nodes that hold plans of their own; absent where there are none. */
+  /** Worktrees for nodes that contain plans; absent where worktrees are not possible. */
   worktrees?: NodeWorktrees;
   /** Random number in [0, 1) for jitter. */
   random(): number;
 }>;
 
-/** Lets a node work in a worktree whose changes count once the node has claimed its place. */
+/** Lets a node work in a worktree whose changes are applied once the node has claimed a winner slot. */
 export type NodeWorktrees = Readonly<{
   /** How a task is isolated from the workspace; `undefined`: it works in it directly. */
   isolationOf(task: Task, depth: number): Isolation | undefined;
@@ -66,9 +66,12 @@ export type RunScope = RunParts &
     history: History;
     emit(path: string, fact: Fact): void;
     live(path: string, delta: Delta): void;
-    /** Resolves once everything emitted so far is kept. */
+    /** Resolves once everything emitted so far is durable. */
     durable(): Promise<void>;
-    /** The events of the current attempt of a task, with those of this process; absent where nothing is kept. */
+    /**
+     * The recorded events of a task's current attempt, including those of this process; absent where nothing is
+     * recorded.
+     */
     recorded?(path: string): Promise<readonly KeptEvent[]>;
     budget: Budget;
     mailbox: Mailbox;
@@ -76,7 +79,7 @@ export type RunScope = RunParts &
     leases: Leases;
     /** Every task that waits for its slot or runs, by its path, so that one of them can be stopped. */
     stoppable: Map<string, Stoppable>;
-    /** The tasks that are paused while the rest goes on. */
+    /** The tasks that are paused individually. */
     pauses: TaskPauses;
     /** Redacts a text for the journal. */
     redact(text: string): string;
@@ -87,7 +90,7 @@ export type RunScope = RunParts &
 /** The scope of one plan. */
 export type PlanScope = Readonly<{
   run: RunScope;
-  /** Empty, or the path of the node above and a slash. */
+  /** Empty, or the path of the parent node and a slash. */
   prefix: string;
   /** The root nodes; the output by default. */
   roots?: readonly string[];
@@ -104,15 +107,15 @@ export type PlanScope = Readonly<{
   policy?: Policy;
   /** The worktree it works in. */
   worktree?: Worktree;
-  /** The path under which the files of the task above are kept. */
+  /** The path under which the files of the parent task are stored. */
   filesOf?: string;
-  /** Opens the worktree that isolated tasks hand their changes to, because a join may pass over what they work for. */
+  /** Opens the worktree in which isolated tasks collect their changes until a join has decided whether it uses them. */
   gather?(): Promise<Worktree | Outcome>;
-  /** The model of the task above. */
+  /** The model of the parent task. */
   parentModel?: string;
-  /** The conversation of the task above. */
+  /** The conversation of the parent task. */
   conversation?: ForkPoint;
-  /** The path of the task above; absent for what a person started. */
+  /** The path of the parent task; absent for a plan that a person started. */
   caller?: string;
   signal: AbortSignal;
   depth: number;

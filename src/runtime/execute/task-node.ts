@@ -22,7 +22,7 @@ const JITTER = 0.25;
 /** A failed review is retried once. */
 const REVIEW_RETRY = { maxAttempts: 2, backoffMs: 250 } as const;
 
-/** Runs a task: one attempt, and more as its retry rule says. */
+/** Runs a task: one attempt, and further ones according to its retry rule. */
 export async function runTask(node: TaskNode, context: NodeContext): Promise<Outcome> {
   const { path, scope, signal } = context;
   const { run } = scope;
@@ -52,7 +52,7 @@ export async function runTask(node: TaskNode, context: NodeContext): Promise<Out
   });
 }
 
-/** The worktree that a task works in, or hands its changes to when it has one of its own. */
+/** The worktree that a task works in; for an isolated task, the worktree that receives its changes. */
 async function baseOf({ task }: TaskNode, { run, worktree, gather, depth }: PlanScope): Promise<BaseTree> {
   return gather && run.worktrees?.isolationOf(task, depth) ? gather() : worktree;
 }
@@ -113,7 +113,10 @@ async function attemptTask(call: Call, { context, delegation, isResumed }: Attem
   }
 }
 
-/** What the journal says about the beginning of a task's conversation besides its prompt: enough to begin another one like it. */
+/**
+ * Everything in the start event of a task that its conversation began with, except the prompt: enough to start another
+ * one like it.
+ */
 function beginningOf({ attachments, depth, resumes, review, task }: Call): Partial<NodeStarted> {
   const { label: _label, agent: _agent, continues: _continues, prompt: _prompt, ...settings } = task;
   return {
@@ -123,7 +126,10 @@ function beginningOf({ attachments, depth, resumes, review, task }: Call): Parti
   };
 }
 
-/** The first performer of an attempt gets what an earlier process recorded; a later one also what came since. */
+/**
+ * The recorded events for a performer of an attempt. The first performer gets those of an earlier process; a later one
+ * also gets those recorded since.
+ */
 function pastOf(path: string, run: PlanScope["run"], isResumed: boolean): PerformContext["past"] {
   let asked = false;
   return async () => {

@@ -3,23 +3,23 @@ import type { Fact } from "../../core/run/event.ts";
 import { pausedFor, type Stoppable } from "../async/cancel.ts";
 
 /**
- * The tasks of a run that are paused one by one while the rest goes on. What such a task does while it stops is not
- * recorded as its end: it goes on from what is recorded, as a whole run does.
+ * The tasks of a run that are paused individually. The end of such a task while it stops is not recorded: later it
+ * continues from what is recorded, like a resumed run.
  */
 export type TaskPauses = Readonly<{
   /** Why a task may not work now; `undefined`: it may. */
   reason(path: string): string | undefined;
-  /** True while a task or one of its ancestors is paused: whatever it still does is being stopped. */
+  /** True while a task or one of its ancestors is paused: its remaining work is being stopped. */
   covers(path: string): boolean;
-  /** Pauses a task: one that is under way stops, one that has not begun does not begin. */
+  /** Pauses a task: a running task stops, a waiting one does not start. */
   pause(path: string, reason: string): void;
-  /** A paused task has stopped, or would begin now. `go` lets it go on. */
+  /** Call when a paused task has stopped, or is about to start. `go` resumes it. */
   stopped(path: string, go: () => void): void;
-  /** Lets the tasks at and below a path go on, or all of them; gives their paths. */
+  /** Resumes the tasks at and below a path, or all of them; returns their paths. */
   resume(path: string | undefined): readonly string[];
   /** The task has ended: there is nothing left to pause. */
   forget(path: string): void;
-  /** Call it when a task has ended, to notice when no task is working. */
+  /** Call when a task has ended, to detect that no task is working. */
   look(): void;
 }>;
 
@@ -27,11 +27,11 @@ export type TaskPauseParts = Readonly<{
   emit(path: string, fact: Fact): void;
   /** Every task that waits for its slot, runs or is paused. */
   stoppable: ReadonlyMap<string, Stoppable>;
-  /** Tasks that do not begin in this life of the run, and why; asked about nodes of the plan itself. */
+  /** Why a task does not start in this process; `undefined`: it does. Called for the plan's own nodes. */
   initially(path: string): string | undefined;
-  /** Makes what is recorded of a task known, so that it goes on from there. */
+  /** Reloads the recorded events of a task, so that it continues from there. */
   renew(path: string): Promise<void>;
-  /** True for a task that only waits for these plans below it. */
+  /** True for a task that only waits for this many plans below it. */
   onlyWaits(path: string, plans: number): boolean;
   /** Called when all unfinished tasks are paused or wait for paused ones. */
   idle(paths: readonly string[]): void;

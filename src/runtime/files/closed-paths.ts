@@ -41,7 +41,7 @@ function entriesIn(folder: string): ReturnType<typeof readEntries> {
   try {
     return readEntries(folder);
   } catch {
-    return []; // what cannot be listed cannot be read by a command either
+    return []; // a command cannot read what cannot be listed either
   }
 }
 

@@ -5,8 +5,8 @@ import { fence } from "../../core/text/fence.ts";
 import { isOpenRefusal, openInside, printableName, type Root } from "./open-contained.ts";
 
 /**
- * Files as Markdown, in the given order; a promise, where the document's function answers at once.
- * A file that is missing, outside of `cwd` or not text is named with the reason, and a large one is cut with a notice.
+ * The files as Markdown, in the given order. A file that is missing, outside of `cwd` or not text is named with the
+ * reason, and a large one is cut with a notice. A promise, although the original function of this name is synchronous.
  */
 export async function readContextFiles(filePaths: readonly string[], cwd: string | Root = "."): Promise<string> {
   const sections: string[] = [];
@@ -54,7 +54,7 @@ function shown(bytes: Uint8Array, size: number): Section {
   return { text: fence(text) + notice, bytes: bytes.length };
 }
 
-/** Reads may be short, so it goes on until the buffer is full or the file ends. */
+/** Reads until the buffer is full or the file ends, since a single read may return less. */
 async function head(file: FileHandle, most: number): Promise<Uint8Array> {
   const buffer = new Uint8Array(most);
   let filled = 0;

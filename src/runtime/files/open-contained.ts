@@ -132,7 +132,7 @@ async function openTarget(top: Root, { path, target }: Target): Promise<OpenedFi
   }
 }
 
-/** The path of an open descriptor, on systems that can tell. */
+/** The path of an open descriptor, on systems that support it. */
 export async function knownPlace(handle: FileHandle): Promise<string | undefined> {
   if (process.platform !== "linux") return undefined;
   return readlink(descriptor(handle)).catch(() => undefined);
@@ -140,7 +140,7 @@ export async function knownPlace(handle: FileHandle): Promise<string | undefined
 
 export const descriptor = (handle: FileHandle): string => `/proc/self/fd/${handle.fd}`;
 
-/** The resolved path, if at this moment it leads to the very object that is open. */
+/** The resolved path, if it currently leads to the object that is open. */
 export async function comparedPlace(handle: FileHandle, target: string): Promise<string | undefined> {
   const real = await realpath(target);
   const [open, named] = [await handle.stat({ bigint: true }), await stat(real, { bigint: true })];

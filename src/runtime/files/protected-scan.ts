@@ -13,7 +13,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type HomeAnchor, isAbovePlace, mayBeProtected, protectedPart } from "../../core/policy/protected-paths.ts";
 import { opened, type RawPath, rawOf, textOfRaw } from "./raw-path.ts";
 
-/** A folder to look through, and what its own place is called where protected places are judged. */
+/** A folder to scan, and its path as rules about protected places see it. */
 export type ScannedRoot = Readonly<{
   root: string;
   place: string;
@@ -43,7 +43,7 @@ export class ProtectedScan {
   #running: Promise<readonly ProtectedThing[]> | undefined;
   #next: Promise<readonly ProtectedThing[]> | undefined;
 
-  /** `isNew`: a protected folder that will get another name, so what is in it is looked at as if it had that already. */
+  /** `isNew`: tells whether a protected folder will be renamed; its contents are judged as if it already had been. */
   constructor(given: ScannedRoot, isNew: (path: RawPath) => boolean = () => false) {
     this.#given = given;
     this.#isNew = isNew;
@@ -138,7 +138,7 @@ export class ProtectedScan {
     return protectedPart(inner, homes) !== undefined || (kind === "link" && isAbovePlace(inner, homes));
   }
 
-  /** Only file systems of this machine are sure to give a folder another ctime with each change. */
+  /** True for local file systems: only these reliably change the ctime of a folder with each change. */
   #canRemember(device: number, at: RawPath): boolean {
     const known = this.#remembers.get(device);
     if (known !== undefined) return known;
@@ -156,7 +156,7 @@ export class ProtectedScan {
 type Listing = Readonly<{
   ino: number;
   ctimeMs: number;
-  /** The last change was long enough before the look: another one would show. */
+  /** True when the folder's last change was long enough before the scan that a further change would be visible. */
   settled: boolean;
   folders: readonly string[];
   things: readonly ProtectedThing[];
@@ -164,18 +164,18 @@ type Listing = Readonly<{
 
 /** A harmless name that stands for a protected folder while its entries are judged. */
 const HARMLESS = "refused";
-/** How long the scan works before others get their turn. */
+/** How long the scan runs before other work gets a turn. */
 const SLICE_MS = 10;
-/** Clocks of file systems may step by up to two seconds. */
+/** The resolution of timestamps: some file systems count in steps of two seconds. */
 const SETTLED_MS = 2_500;
 /** ext, xfs, btrfs, tmpfs, overlay, f2fs, zfs, bcachefs */
 const LOCAL = new Set([0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0xf2f52010, 0x2fc12fc1, 0xca451a4e]);
-/** Replaced in every sandbox, so no command writes the real ones. */
+/** Folders that are replaced in every sandbox, so no command writes the real ones. */
 const NEVER = ["/proc", "/sys", "/dev", "/run", "/tmp", "/var/tmp"];
 
 /**
- * The parts of a git directory that has no protected name. Git takes a folder with these for a repository when somebody works
- * in it, and runs what its configuration and hooks say.
+ * The parts of a git directory that has no protected name. Git treats a folder with these entries as a repository when
+ * a person works in it, and runs the programs in its configuration and hooks.
  */
 function repositoryParts(entries: readonly Dirent[]): ReadonlySet<string> {
   const by = new Map(entries.flatMap(({ name }) => (PARTS.test(name) ? [[name.toLowerCase(), name] as const] : [])));

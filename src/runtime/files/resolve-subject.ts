@@ -13,7 +13,7 @@ export type SubjectRoots = Readonly<{
   roots: readonly Root[];
   /** The path of a file as rules write it. */
   placeOf(absolute: string): string;
-  /** Files elsewhere that it may look at. */
+  /** Files outside of the roots that it may read. */
   handed?: ReadableOutputs;
   closed: Pick<ClosedPlaces, "at">;
 }>;

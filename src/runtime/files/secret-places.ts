@@ -57,7 +57,7 @@ export function createClosedPlaces({
   });
   const secretAt = (path: string): string | undefined =>
     secretIn(path) ?? linkTargets().find((place) => folderContains(place, path));
-  const chosen = once(() => secretAt(real)); // the person works inside of this one
+  const chosen = once(() => secretAt(real)); // the workspace is inside of this folder
   const at = (path: string): ClosedPlace | undefined => {
     if (folderContains(state, path)) return { kind: "state", name: state };
     const name = secretAt(path);
@@ -90,7 +90,7 @@ export function createClosedPlaces({
   return { ...own, inWorktree: (worktree) => inWorktree(own, worktree) };
 }
 
-/** A value that is made when it is first needed. */
+/** Computes a value on first use. */
 function once<T>(make: () => T): () => T {
   let made: Readonly<{ value: T }> | undefined;
   return () => (made ??= { value: make() }).value;
@@ -119,7 +119,7 @@ function inWorktree(outer: Omit<ClosedPlaces, "inWorktree">, worktree: Worktree)
 
 const OTHER_HOMES = ["/home", "/root", "/Users", "/var/home"];
 
-/** Home folders of everybody on this machine; only root can read what is in most of them. */
+/** Home folders of all users of this machine; only root can read the contents of most of them. */
 function otherHomes(): string[] {
   if (process.getuid?.() !== 0) return [];
   const below = OTHER_HOMES.filter((folder) => folder !== "/root").flatMap((folder) => {
@@ -132,7 +132,7 @@ function otherHomes(): string[] {
   return ["/root", ...below];
 }
 
-/** The places that are there, as they really are. */
+/** The real paths of the existing secret places. */
 export function secretPlaces(homes: readonly string[], more: readonly string[] = []): HiddenPlaces {
   const wanted = [
     ...homes.flatMap((home) => [...secretHomeFolders, ...secretHomeFiles].map((name) => join(home, name))),
@@ -155,7 +155,10 @@ export function secretPlaces(homes: readonly string[], more: readonly string[] =
 const MOST_LINKED = 20_000;
 const FRESH_MS = 60_000;
 
-/** The files in closed places that have several names, by device and inode; upper levels first, and looked at again after a while. */
+/**
+ * Files in forbidden places that have several hard links, by device and inode; upper levels first. The list is
+ * refreshed after a while.
+ */
 function linkedIdentities(places: () => HiddenPlaces): () => Promise<ReadonlyMap<string, string>> {
   let known: Promise<ReadonlyMap<string, string>> | undefined;
   let until = 0;

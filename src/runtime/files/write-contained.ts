@@ -65,7 +65,9 @@ export async function openContainedPath(
   };
 }
 
-/** Puts these bytes there, whole or not at all. What was there keeps its permissions; a hard link elsewhere keeps the old text. */
+/**
+ * Replaces the content atomically. Permissions of an existing file are kept; another hard link keeps the old content.
+ */
 export async function replace(spot: ContainedPath, text: string | Uint8Array): Promise<void> {
   const before = await spot.stats();
   if (before !== undefined && !before.isFile())

@@ -38,7 +38,7 @@ type Working = Readonly<{
   isKept: boolean;
   /** Stores the files of the workspace that are changed. */
   recorder?: ChangeRecorder;
-  /** One after the other. */
+  /** Runs such work one at a time. */
   inTurn<T>(work: () => Promise<T>): Promise<T>;
 }>;
 
@@ -127,7 +127,7 @@ async function keepVersions(
 }
 
 type Conflict = Readonly<{
-  /** The files that fit. */
+  /** The files without a conflict. */
   rest: readonly string[];
   command: string;
   versions: Readonly<Record<string, string>>;

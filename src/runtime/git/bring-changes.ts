@@ -82,7 +82,7 @@ export function changesBringer(
         call,
         isolation: { dirty: true, keep: false },
         outcome,
-        policy: isDenied ? policy : createPolicy("bypass"), // its worker has asked about each change
+        policy: isDenied ? policy : createPolicy("bypass"), // the worker already judged each change
         context: settling,
         appliedBy,
         isKept: own !== undefined,

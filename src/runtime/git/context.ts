@@ -8,8 +8,9 @@ export { readContextFiles } from "../files/context-files.ts";
 export { getGitContext } from "./git-context.ts";
 
 /**
- * The background of a run as one text: what the user wrote, then the files, then the git state, parted by rules.
- * A promise, where the document's function answers at once; it never rejects, whatever is missing is said in the text.
+ * The context of a run as one text: the user's text, then the files, then the git state, separated by rules. It never
+ * rejects: missing parts are reported in the text. A promise, although the original function of this name is
+ * synchronous.
  */
 export async function buildContext(cwd: string, options: ContextOptions, place: ContextPlace = {}): Promise<string> {
   const parts = [

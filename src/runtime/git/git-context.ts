@@ -7,8 +7,9 @@ import { folderContains } from "../files/folder-contains.ts";
 import { type GitAnswer, type GitPlace, openRepository, type Repository, topOf } from "./git.ts";
 
 /**
- * The state of the repository around `cwd` as Markdown; a promise, where the document's function answers at once.
- * `true` asks for branch and status. What git cannot say is a note in the text, and nothing of the repository is run.
+ * The state of the repository around `cwd` as Markdown. `true` means branch and status. Whatever git cannot report
+ * becomes a note in the text, and no program of the repository is run. A promise, although the original function of
+ * this name is synchronous.
  */
 export async function getGitContext(
   options: boolean | GitContextOptions,
@@ -39,7 +40,7 @@ function pathsWithout(top: string | undefined, hidden: readonly string[] = []): 
   return [":(top)", ...inside.map((path) => `:(exclude,top,literal)${relative(top!, path).split(sep).join("/")}`)];
 }
 
-/** Names are taken literally everywhere else. */
+/** The option that enables patterns for these pathspecs; without it git takes names literally. */
 const magicFor = (paths: readonly string[]): string[] => (paths.length === 0 ? [] : ["--no-literal-pathspecs"]);
 
 function sectionsOf(options: GitContextOptions | false, paths: readonly string[]): Section[] {
@@ -99,7 +100,7 @@ function logSection(count: number | boolean): Section | undefined {
 const USUAL_COMMITS = 10;
 const MOST_COMMITS = 1_000;
 
-/** Work tree and index against the last commit; before the first commit, what is staged. */
+/** The diff of work tree and index against the last commit; before the first commit, the diff of the index. */
 async function diffOf(ask: Ask, format: readonly string[], paths: readonly string[]): Promise<GitAnswer> {
   const born = await ask("rev-parse", "--quiet", "--verify", "HEAD");
   const against = born.ok ? "HEAD" : "--cached";

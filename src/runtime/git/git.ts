@@ -6,8 +6,8 @@ import { messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 
 /**
- * Opens the repository whose `.git` is in `top` for safe queries: git starts no
- * program that the repository names, uses no network, asks nobody and writes nothing.
+ * Opens the repository whose `.git` is in `top` for safe queries: git starts no program that the repository names, uses
+ * no network, asks no questions and writes nothing.
  *
  * `top` is the work tree, whatever the configuration says. Git's own ownership check stays on, and a bare repository is
  * never used. Every query has a time limit and an output limit, and a failure is a result, not an exception.
@@ -63,7 +63,7 @@ export type GitPlace = Readonly<{
   /** Questions get as much time as changes: for callers that cannot go on without an answer. */
   isPatient?: boolean;
 }>;
-/** Why git gave no answer, and all that it said. */
+/** Why git failed, and its whole error output. */
 export type GitFailure = Readonly<{ ok: false; reason: string; said?: string }>;
 /** The output of git, possibly cut at the limit, or the reason of its failure. */
 export type GitAnswer = Readonly<{ ok: true; text: string; bytes: Uint8Array; cut: boolean }> | GitFailure;
@@ -112,9 +112,9 @@ const OUTPUT_BYTES = 51_200;
 const WORK_LIMIT_MS = 120_000;
 const WORK_BYTES = 64_000_000; // the names of some half a million files
 const MOST_FILTERS = 200;
-/** Only the configuration of the repository, not of the user. */
+/** Scopes of keys in the repository's configuration, as opposed to the user's. */
 const OWN: ReadonlySet<string> = new Set(["local", "worktree"]);
-/** Conditional includes (`includeIf`) are not in this list, so a filter could hide there. */
+/** Matches a conditional include (`includeIf`): the listing does not follow it, so it could hide a filter. */
 const CONDITION = /^includeif\./i;
 const FILTER = /^filter\.(.+)\.(?:clean|smudge|process|required)$/s;
 
@@ -142,7 +142,10 @@ const NEUTRAL: readonly Setting[] = [
   ["color.ui", "false"],
 ];
 
-/** An empty process beats the other commands of a driver, and a driver that is not required may do nothing. */
+/**
+ * The settings that disable a filter driver: an empty `process` overrides its other commands, and git ignores a failure
+ * of a driver that is not required.
+ */
 function withoutFilter(name: string): Setting[] {
   return [
     [`filter.${name}.process`, ""],
@@ -174,7 +177,7 @@ function environment(top: string, settings: readonly Setting[], home: string | u
   return env;
 }
 
-/** Pairs of the origin of a key and the key. */
+/** The keys of the configuration, each with its scope. */
 function keysIn(text: string): { scope: string; key: string }[] {
   const fields = text.split("\0");
   return fields.flatMap((scope, at) => (at % 2 === 0 && scope !== "" ? [{ scope, key: fields[at + 1] ?? "" }] : []));

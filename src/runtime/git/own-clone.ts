@@ -5,7 +5,7 @@ import { openOrigin } from "./worktree.ts";
 
 const run = promisify(execFile);
 
-/** An own repository that receives the commits of others; made empty the first time. */
+/** A separate repository that receives commits of other repositories; created empty on first use. */
 export async function ownClone(folder: string, home: string | undefined): Promise<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if ("unable" in (await openOrigin(folder, undefined, home)))

@@ -24,13 +24,13 @@ export async function repositoryNames(folder: string, home: string | undefined):
   return roots.ok ? roots.text.split("\n").filter((line) => /^[0-9a-f]{40,64}$/.test(line)) : [];
 }
 
-/** The workspace that a folder is, with what other machines need to know to fetch it. */
+/** The workspace at a folder, with the data that other machines need to fetch it. */
 export async function sharedWorkspace(folder: string, home: string | undefined): Promise<JobWorkspace> {
   const [known, repositories] = await Promise.all([workspaceOf(folder), repositoryNames(folder, home)]);
   return { ...known, host: hostname(), ...(repositories.length > 0 && { repositories }) };
 }
 
-/** The work tree of a call at the machine of the run. */
+/** The work tree of a call on the machine of the run. */
 export async function treeOfCall(
   { worktree }: Pick<Call, "worktree">,
   cwd: string,

@@ -23,7 +23,7 @@ export async function withWorktreeLock<T>(top: string, work: () => Promise<T>): 
 }
 
 const LOCK = "subcrew-worktrees.lock";
-/** Longer than any single change takes: git itself has two minutes for one. */
+/** Maximum wait for the lock; longer than any single change, for which git has two minutes. */
 const PATIENCE_MS = 300_000;
 
 /** The folder that all worktrees of a repository share: `.git`, or what the file of this name leads to. */

@@ -28,7 +28,10 @@ import {
 /** The outcome of a task, and its final policy. */
 export type WorktreeOutcome = Readonly<{ outcome: Outcome; policy?: Policy }>;
 
-/** What opening and settling a worktree needs of a task; `isBegun`: an earlier process opened it; `hasWorked`: something was done in it. */
+/**
+ * The parts of a task that opening and closing a worktree needs; `isBegun`: an earlier process opened it; `hasWorked`:
+ * a task has already worked in it.
+ */
 export type WorktreeContext = Pick<PerformContext, "ask" | "attended" | "claim" | "emit" | "signal"> &
   Readonly<{ isBegun: boolean; hasWorked: boolean }>;
 
@@ -49,7 +52,10 @@ export type IsolateParts = Readonly<{
   cwd: string;
   /** The user's home folder, for git settings. */
   home: string | undefined;
-  /** The folder of the run's worktrees; absent: nothing is kept, and what cannot be applied stays in a temporary folder. */
+  /**
+   * The folder of the run's worktrees; absent: nothing is stored, and changes that cannot be applied stay in a
+   * temporary folder.
+   */
   worktrees: string | undefined;
   /** The file for the patch of a task; `undefined`: it goes beside the worktrees. */
   patch(path: string): Promise<string | undefined>;
@@ -98,7 +104,7 @@ export function createIsolate({
     const worktree = { top: tree.folder, of: origin.top, gitDir: tree.gitDir };
     const { outcome, policy } = await work({ ...call, worktree });
     if (pauseReason(context.signal) !== undefined) {
-      paused = true; // it goes on there later
+      paused = true; // a paused task continues in its worktree later
       return outcome;
     }
     const working = {
@@ -162,7 +168,7 @@ const hashOf = ({ path, attempt }: Call): string =>
 export const attemptPath = ({ path, attempt }: Pick<Call, "path" | "attempt">): string =>
   attempt > 1 ? `${path}.${attempt}` : path;
 
-/** The repository around the folder that a task is to work in; for what an isolated task starts, its worktree. */
+/** The repository around the working folder of a task; for helpers of an isolated task, its worktree. */
 async function originOf(call: Call, cwd: string, home: string | undefined): Promise<SourceTree | FailedOutcome> {
   const cannot = (why: string, hint: string): FailedOutcome =>
     failed("UNSUPPORTED", `"${call.path}" cannot run in its own worktree: ${why}.`, { hint });
@@ -180,7 +186,7 @@ type Opening = Readonly<{
   origin: SourceTree;
   isolation: Isolation;
   context: WorktreeContext;
-  /** Where its changes are kept. */
+  /** The file with its changes; `undefined`: there is none. */
   keptPatch(): Promise<string | undefined>;
 }>;
 
@@ -208,7 +214,7 @@ async function opened(
 /** The attempt of a worktree in which a contender gathers the changes of its tasks. */
 const GATHERS = 0;
 
-/** Brings back what a contender had gathered when it failed. */
+/** Restores the changes that a contender had collected when it failed. */
 async function restore({ folder, gitDir, origin }: OpenWorktree, patch: string | undefined): Promise<void> {
   if (patch !== undefined) await applyPatch(patch, { ...origin, tree: { folder, gitDir } }, []);
 }

@@ -21,10 +21,10 @@ export type SourceTree = Readonly<{
 /** A worktree in use. A marker file beside it identifies it after a crash. */
 export type OpenWorktree = Readonly<{ folder: string; gitDir: string; base: string; origin: SourceTree }>;
 
-/** What a task changed: the files, the patch, and what cannot be in a patch. */
+/** The changes of a task: the files, the patch, and the files that a patch cannot contain. */
 export type CapturedChanges = Readonly<{
   changes: readonly FileChange[];
-  /** Files that git ignores, and repositories inside of this one: they are not taken over. */
+  /** Files that git ignores, and nested repositories: they are not applied. */
   left: readonly string[];
 }>;
 
@@ -107,7 +107,10 @@ export async function openWorktreeAt(
   return open;
 }
 
-/** Writes the uncommitted changes of a work tree to a patch file; `at`: where working files may be made. False: there are none. */
+/**
+ * Writes the uncommitted changes of a work tree to a patch file; `at`: a path for temporary files. False: there are no
+ * such changes.
+ */
 export async function captureDirty(origin: SourceTree, at: string, patch: string): Promise<boolean | GitRefusal> {
   const { repository, tree } = origin;
   const index = await repository.work(["rev-parse", "--git-path", "index"], tree);
@@ -163,7 +166,7 @@ export async function capture(
   return { ...captured, left: [...new Set([...captured.left, ...modules, ...names])] };
 }
 
-/** A submodule is an empty folder in a worktree; anything else was made of it by the task. */
+/** True for a submodule that the task has filled or removed: in a new worktree it is an empty folder. */
 const isTouched = (module: string): Promise<boolean> =>
   readdir(module).then(
     (names) => names.length > 0,
@@ -202,8 +205,8 @@ async function stage(
 }
 
 /**
- * Takes submodules as unchanged. Git would ask each of them for its state otherwise, and run the filters that their own
- * configuration names.
+ * Treats submodules as unchanged. Otherwise git would ask each of them for its state, and run the filters of its
+ * configuration.
  */
 async function passOver(git: Staged["git"]): Promise<string[] | GitRefusal> {
   const listed = await git("ls-files", "-z", "--stage");
@@ -277,7 +280,7 @@ async function discard(folder: string, top: string | undefined, gitDir: string |
   for (const entry of [gitDir, ...(top === undefined ? [] : await entriesOf(top, folder))]) {
     if (entry === undefined || basename(dirname(entry)) !== "worktrees") continue;
     await rm(entry, { recursive: true, force: true });
-    await rmdir(dirname(entry)).catch(() => {}); // as git does with the last one
+    await rmdir(dirname(entry)).catch(() => {}); // git also removes this folder with its last worktree
   }
 }
 

@@ -12,8 +12,8 @@ type SignedEntry = LeaseEntry & Readonly<{ claim: ProcessClaim }>;
 const LOCKED_MS = 10_000;
 
 /**
- * The leases of all runs of this machine in one file. It is not synced: after a power cut no holder lives. `isOwned`: whether
- * a process of another machine still works on a run.
+ * The leases of all runs of this machine in one file. It is not synced, because after a power cut no holder is alive.
+ * `isOwned`: whether a process of another machine still works on a run.
  */
 export function leaseFile(file: string, isOwned: (run: string) => Promise<boolean>): LeaseTable<SignedEntry> {
   const read = async (): Promise<SignedEntry[]> => {
@@ -39,7 +39,7 @@ export function leaseFile(file: string, isOwned: (run: string) => Promise<boolea
   };
 }
 
-/** What a file says; entries that cannot be read are left out, because no task waits for ever for a damaged line. */
+/** The entries of the file. Unreadable entries are left out, so that no task waits for a damaged line. */
 function entriesIn(text: string): SignedEntry[] {
   try {
     const entries: unknown = JSON.parse(text);

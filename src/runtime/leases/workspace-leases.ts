@@ -11,7 +11,7 @@ export type LeaseEntry = WorkspaceLease & Readonly<{ id: string; held: boolean }
 export type LeaseTable<E extends LeaseEntry> = Readonly<{
   /** The entries of living processes. */
   read(): Promise<readonly E[]>;
-  /** Replaces the entries of living processes by what the function makes of them, while no other process does. */
+  /** Replaces the entries of living processes by the result of the function, while other processes are locked out. */
   change(make: (entries: readonly E[]) => readonly E[]): Promise<void>;
   /** Adds to an entry what identifies this process. */
   sign(entry: LeaseEntry): Promise<E>;
@@ -20,7 +20,7 @@ export type LeaseTable<E extends LeaseEntry> = Readonly<{
 /** How often a waiting task looks whether it is its turn. */
 const LOOK_EVERY_MS = 100;
 
-/** Leases by means of a table. */
+/** Leases that are stored in a table. */
 export function createWorkspaceLeases<E extends LeaseEntry>(table: LeaseTable<E>): WorkspaceLeases["lease"] {
   return async (wish, { waits, signal }: LeaseOptions) => {
     const id = randomBytes(8).toString("hex");
@@ -30,7 +30,7 @@ export function createWorkspaceLeases<E extends LeaseEntry>(table: LeaseTable<E>
     let isFree = true;
     try {
       for (; !signal.aborted; await pause(LOOK_EVERY_MS, signal)) {
-        // The table is locked only for the first look and when there is hope: many may wait.
+        // Many tasks may wait, so the table is locked only for the first check and when the lease is free.
         if (isFree) {
           await table.change((all) => {
             const known = all.some((each) => each.id === id) ? all : [...all, own];

@@ -38,7 +38,7 @@ export type AskedTurn = Readonly<{
 export type ModelCalls = Readonly<{
   /** Tokens and cost of a request of this many characters. */
   reservedFor(chars: number): ReservedTurn;
-  /** Takes one turn. An answer that ends early is requested again. */
+  /** Takes one turn. An answer that is cut off is requested again. */
   ask(request: ModelRequest, signal: AbortSignal, asked: AskedTurn): Promise<Turn | BudgetRefusal>;
   spend(more: Spending): void;
   spent(): Readonly<{ usage: Usage; cost: Cost }>;

@@ -246,7 +246,7 @@ async function runTool(
   }
 }
 
-/** Looks at files before a call that may change any of them; file tools record what they change themselves. */
+/** Records the state of files before a call that may change any of them. File tools record their changes themselves. */
 async function watchCommand(
   tool: Tool,
   input: unknown,

@@ -7,9 +7,9 @@ import { finishSpec } from "./finish-tool.ts";
 /** The part before the messages of every request in a conversation, and the prefix shared with other tasks. */
 export type ConversationHead = Readonly<{
   tools: readonly ToolSpec[];
-  /** The tools of the last turn, in which only handing in is possible. */
+  /** The tools of the last turn, in which the agent can only return its result. */
   finishTools: readonly ToolSpec[];
-  /** How many characters the system prompt and the tools have. */
+  /** Number of characters of the system prompt and the tools. */
   chars: number;
   prefix: NonNullable<ModelRequest["prefix"]>;
 }>;
@@ -19,7 +19,7 @@ type HeadParts = Pick<
   "agent" | "completion" | "prompt" | "rights" | "schema" | "sharedChars" | "system" | "toolNames" | "tools"
 >;
 
-/** The head of a task's requests. A task that starts from another conversation has the head of that one. */
+/** The head of a task's requests. A forked task uses the head of the conversation that it starts from. */
 export function conversationHead(assignment: HeadParts, fork?: Assignment["call"]["fork"]): ConversationHead {
   const { completion, prompt, rights, sharedChars = 0, system } = assignment;
   const finishTools = completion === "text" ? [] : [finishSpec(assignment)];
@@ -30,6 +30,6 @@ export function conversationHead(assignment: HeadParts, fork?: Assignment["call"
   return { tools, finishTools, chars, prefix: fork?.prefix ?? { key, chars: chars + sharedChars } };
 }
 
-/** A name for what requests of sibling tasks have in common at their beginning. */
+/** A key for the common beginning of the requests of sibling tasks. */
 const prefixKey = (parts: readonly string[]): string =>
   createHash("sha256").update(parts.join("\0")).digest("hex").slice(0, 32);

@@ -274,7 +274,7 @@ const NOTHING: ReadonlyMap<string, ToolAnswer> = new Map();
 /** Message for a finish call without a result. */
 const NO_RESULT = 'Missing required "result" argument. You must provide your findings when calling complete_task.';
 
-/** A call of a tool that was not offered is refused. */
+/** Refuses a call of a tool that was not offered in the last turn. */
 function tooLate({ id, name }: ToolCall, emit: PerformContext["emit"]): ToolAnswer {
   const text = `DENIED: ${name} was not offered in this turn; only returning the result was possible.`;
   emit({
@@ -294,7 +294,7 @@ function alreadyComplete({ id, name }: ToolCall, emit: PerformContext["emit"]): 
   return { id, name, text, error: true };
 }
 
-/** Result of a finish call when the conversation continues. */
+/** The result of a finish call whose conversation continues: a confirmation, or why the result was not accepted. */
 function receipt({ id, name }: ToolCall, finish: FinishAttempt | undefined, emit: PerformContext["emit"]): ToolAnswer {
   if (!finish || !("problem" in finish)) return { id, name, text: "Received.", error: false };
   const { problem, empty } = finish;

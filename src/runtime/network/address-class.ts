@@ -30,7 +30,7 @@ const isOneOf = (list: readonly string[], address: Address): boolean =>
 
 const UNASSIGNED = "an address outside of the public range";
 
-/** IANA assigns public IPv6 addresses only from here. */
+/** The range from which IANA assigns public IPv6 addresses. */
 const GLOBAL_UNICAST = ipaddr.parseCIDR("2000::/3");
 
 /** The library's ranges that are reachable from everywhere. Every range that is not listed is closed. */
@@ -68,7 +68,7 @@ const kinds: Readonly<Record<string, string>> = {
   "6to4": IPV4_INSIDE,
 };
 
-/** Public by their number, and answered by the machine's own cloud. */
+/** Addresses that look public but are services of the cloud that the machine runs in. */
 const CLOUD_SERVICES = ["168.63.129.16"];
 
 const METADATA = [

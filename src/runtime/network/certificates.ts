@@ -9,12 +9,12 @@ export type CertificateSources = Readonly<{
   env?: Readonly<Record<string, string | undefined>> | undefined;
 }>;
 
-/** Node reads the first by itself, but not once it is given a list. */
+/** Node itself reads the first of these variables, but not when it is given a list of authorities. */
 const VARIABLES = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"] as const;
 
 /**
- * The authorities that certificates may come from: the usual ones and the user's. `undefined`: only the usual ones, so nothing
- * need be said. A file that a variable names and that cannot be read is ignored, as other programs do.
+ * The accepted certificate authorities: the usual ones and the user's. `undefined`: only the usual ones, so no option
+ * is needed. A file that a variable names and that cannot be read is ignored, as other programs do.
  */
 export function certificateAuthorities({ caFile, env = {} }: CertificateSources): readonly string[] | undefined {
   const own = caFile === undefined ? [] : [settingsFile(caFile)];

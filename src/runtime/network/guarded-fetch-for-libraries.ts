@@ -11,7 +11,10 @@ export type FetchRules = Pick<WebRequest, "check" | "silenceMs" | "allowHosts"> 
 
 const MOST_BYTES = 20_000_000;
 
-/** The guard as a `fetch`, for libraries that take one. Bodies that are sent are texts and forms; answers come as they come. */
+/**
+ * The guarded request as a `fetch`, for libraries that accept one. Request bodies are texts and forms; responses are
+ * streamed.
+ */
 export function asFetch(open: GuardedOpen, { before, maxBytes = MOST_BYTES, ...rules }: FetchRules = {}): typeof fetch {
   return async (input, init = {}) => {
     const url = input instanceof Request ? input.url : String(input);

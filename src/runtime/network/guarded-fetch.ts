@@ -23,13 +23,13 @@ export type WebAnswer = Readonly<{
   cut: boolean;
 }>;
 
-/** Asks a server of the public internet. Throws a refusal with a code, or an error that says what went wrong. */
+/** Sends a request to a server on the public internet. Throws a refusal with a code, or an error with the cause. */
 export type GuardedFetch = (request: WebRequest, signal: AbortSignal) => Promise<WebAnswer>;
 
 export const MAX_ANSWER_BYTES = 5_000_000;
 const TOTAL_MS = 30_000;
 
-/** The way in which tools reach the network: one request, and its whole answer within half a minute. */
+/** The network access of tools: one request, with its whole response within half a minute. */
 export function createGuardedFetch(rules: NetworkRules = {}, parts: NetworkParts = {}): GuardedFetch {
   const open = createGuardedOpen(rules, parts);
   return async (request, signal) => {

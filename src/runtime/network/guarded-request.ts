@@ -14,7 +14,9 @@ import { judgeAddress, judgeUrl, parseAllowedHosts, type Target, webRefusal } fr
 
 /** The network settings of the user. */
 export type NetworkRules = Readonly<{
-  /** Hosts that may be asked although they are not on the public internet: `127.0.0.1:8080`. Exact, with the port. */
+  /**
+   * Hosts that may be contacted although they are not on the public internet: `127.0.0.1:8080`. Exact, with the port.
+   */
   allowHosts?: readonly string[];
   /** An HTTP proxy that requests go through, in place of the one that variables name. */
   proxy?: string;
@@ -24,7 +26,7 @@ export type NetworkRules = Readonly<{
 
 /** The environment, and what is different in tests. */
 export type NetworkParts = Readonly<{
-  /** The user's variables, which may name a proxy and certificate authorities; without it none are looked at. */
+  /** The user's variables, which may name a proxy and certificate authorities; absent: none are used. */
   env?: Readonly<Record<string, string | undefined>>;
   lookup?: (host: string) => Promise<readonly LookupAddress[]>;
   tls?: Pick<ConnectionOptions, "ca">;
@@ -56,7 +58,10 @@ export type OpenAnswer = Readonly<{
   close(): Promise<void>;
 }>;
 
-/** Asks a server of the public internet and lets its answer come. Throws a refusal with a code, or an error that says what went wrong. */
+/**
+ * Sends a request to a server on the public internet and streams its response. Throws a refusal with a code, or an
+ * error with the cause.
+ */
 export type GuardedOpen = (request: WebRequest, signal: AbortSignal) => Promise<OpenAnswer>;
 
 const MAX_HOPS = 5;
@@ -200,8 +205,8 @@ async function connection(
 }
 
 /**
- * What a proxy is asked for. It gets the address that was checked, not the name: it cannot resolve it to another one. A host that the
- * user allows by name is asked for by name, since often only the proxy can resolve it.
+ * The address that the proxy is asked to connect to: the checked IP address, so that the proxy cannot resolve the name
+ * to another one. A host that the user allows by name is passed by name, since often only the proxy can resolve it.
  */
 async function originFor(target: Target, parts: NetworkParts): Promise<string> {
   const { url, allowed, host } = target;
@@ -251,7 +256,7 @@ function refusalOf(address: string, target: Target): Error | undefined {
   }
 }
 
-/** Every address of a host, all of them judged: one that is not public spoils the name. */
+/** Every address of a host. Throws if one of them is not public. */
 async function addressesOf(target: Target, { lookup = everyAddress }: NetworkParts): Promise<readonly LookupAddress[]> {
   const addresses = await lookup(target.host);
   if (addresses.length === 0) throw new Error("the name has no address");

@@ -86,14 +86,14 @@ export async function openServer(options: ServerOptions): Promise<RunningServer>
 }
 
 /**
- * Whether a request names its host exactly once. Two names, or a different one in the target, are read differently by
- * different programs on the way.
+ * Whether a request names its host exactly once. With two names, or another one in the target, programs on the way may
+ * disagree about the host.
  */
 export function isPlainRequest({ url = "", rawHeaders }: Pick<IncomingMessage, "url" | "rawHeaders">): boolean {
   const names = rawHeaders.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase());
   const once = ["host", "origin", "authorization", "sec-fetch-site", "content-length"];
   return (
-    /^\/(?![/\\])[^\\]*$/.test(url) && // a parser of addresses takes a backslash for a slash
+    /^\/(?![/\\])[^\\]*$/.test(url) && // URL parsers treat a backslash as a slash
     once.every((name) => names.filter((each) => each === name).length < 2)
   );
 }
@@ -133,9 +133,9 @@ export function createGuard({ tokens, port, hosts, bound = "127.0.0.1" }: GuardO
   const authorities = new Set(
     names.flatMap((name) => [`${name}:${port}`, ...(port === 80 || port === 443 ? [name] : [])]),
   );
-  for (const name of hosts) if (/:\d+$/.test(name)) authorities.add(name.toLowerCase()); // a port of its own, as behind a proxy
+  for (const name of hosts) if (/:\d+$/.test(name)) authorities.add(name.toLowerCase()); // of a proxy, with its port
   const known = Object.entries(tokens).map(([caller, token]) => ({ caller, wanted: digest(`Bearer ${token}`) }));
-  // Behind a proxy that was named with a port of its own, a page may have come over TLS; what is served here is plain.
+  // A configured name with a port belongs to a proxy, whose pages may use TLS; this server itself uses plain HTTP.
   const proxied = new Set(hosts.filter((name) => /:\d+$/.test(name)).map((name) => name.toLowerCase()));
   const isOurs = (origin: string): boolean => {
     const [, scheme = "", name = ""] = /^(https?):\/\/(.*)$/.exec(origin.toLowerCase()) ?? [];
@@ -176,7 +176,7 @@ function httpError(status: number, message: string): Error {
 const statusOf = (error: unknown): number =>
   error instanceof Error && "status" in error && typeof error.status === "number" ? error.status : 500;
 
-/** The body of a JSON request, no longer than it may be. */
+/** The body of a JSON request. Throws if it is too long. */
 export async function readJsonBody(request: IncomingMessage): Promise<string> {
   if (!/^application\/(?:[\w.-]+\+)?json\b/i.test(request.headers["content-type"] ?? ""))
     throw httpError(415, "not JSON");

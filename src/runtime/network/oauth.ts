@@ -88,7 +88,7 @@ export async function signInWithBrowser(how: BrowserSignIn): Promise<OAuthTokens
     ready: async (redirectUrl) => {
       client = await how.client(redirectUrl);
       const url = new URL(server.authorization_endpoint ?? "");
-      // A program of this machine opens the address: only web pages, and only over a private line.
+      // A program of this machine opens the address, so only https or loopback addresses are allowed.
       if (!isPrivateWay(url)) throw new Error("the address to log in at is not https");
       const params = {
         response_type: "code",

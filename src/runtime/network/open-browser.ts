@@ -23,7 +23,7 @@ export async function openBrowser(url: string, place: BrowserPlace): Promise<boo
       cwd,
       env: { ...env, PATH: safePath(env["PATH"], [cwd]) },
       stdio: "ignore",
-      detached: true, // it stays when we go
+      detached: true, // the browser outlives this process
     });
     child.once("error", () => resolve(false));
     child.once("spawn", () => {

@@ -10,15 +10,15 @@ export type CallbackOptions = Readonly<{
   port: number;
   /** Host name in the redirect address, which must match the registered one exactly. */
   host?: "127.0.0.1" | "localhost";
-  /** The `state` value that the browser must return, so that a foreign code is rejected. */
+  /** The `state` value that the browser must return, so that a code of another sign-in is rejected. */
   state: string;
   signal: AbortSignal;
   patienceMs?: number;
   /** Receives the redirect URL once the server listens. */
   ready(redirect: string): void | Promise<void>;
   /**
-   * Lets a person paste the URL at which the browser ended, if the browser runs on another machine. Called with the
-   * taker of such texts, gives back how to stop.
+   * Lets a person paste the URL at which the browser ended, if the browser runs on another machine. It is called with a
+   * function that receives the pasted text, and returns a function that stops it.
    */
   pasted?(take: (text: string) => void): () => void;
 }>;
@@ -87,7 +87,10 @@ function receive(request: IncomingMessage, response: ServerResponse, expected: E
   response.writeHead(200, PLAIN).end("You can close this window and go back to the terminal.\n", settle);
 }
 
-/** A browser that was sent here calls us by the address it was given; a page that found the port has a name of its own. */
+/**
+ * Checks the host name: the user's browser uses the redirect address, while a foreign page that found the port uses its
+ * own name.
+ */
 function isForUs(request: IncomingMessage): boolean {
   const { port } = request.socket.address() as AddressInfo;
   const names = [`127.0.0.1:${port}`, `localhost:${port}`, ...(port === 80 ? ["127.0.0.1", "localhost"] : [])];

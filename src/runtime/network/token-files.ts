@@ -7,7 +7,7 @@ import { writeAtomic } from "../disk/write-atomic.ts";
 export type TokenFiles = Readonly<{
   /** The stored token; `undefined` if the file is missing or unreadable, so that the person signs in again. */
   read(key: string): Promise<unknown>;
-  /** `undefined` takes it away. */
+  /** Writes a token; `undefined` deletes it. */
   write(key: string, value: object | undefined): Promise<void>;
 }>;
 

@@ -50,7 +50,7 @@ export function judgeUrl(text: string, allow: AllowedHosts): Target {
   return { url, host, allowed };
 }
 
-/** Throws for an address that a name was resolved to, or that was connected to, unless it is on the open internet. */
+/** Throws unless an address that a name was resolved to, or that was connected to, is on the public internet. */
 export function judgeAddress(address: string, { host, allowed }: Pick<Target, "host" | "allowed">): void {
   if (isMetadataAddress(address)) throw metadataRefusal();
   const special = allowed ? undefined : specialAddress(address);
@@ -62,7 +62,7 @@ export function judgeAddress(address: string, { host, allowed }: Pick<Target, "h
   );
 }
 
-/** The user's own exceptions. Each names one host and one port; nothing else is opened by it. */
+/** The user's exceptions, each for one host and one port. */
 export function parseAllowedHosts(entries: readonly string[]): AllowedHosts {
   return new Set(entries.map(allowedHost));
 }

@@ -42,19 +42,19 @@ export type PreviousRuns = Readonly<{
   imagesOf(run: string, images: Task["images"]): Promise<Readonly<{ images?: readonly ImageContent[] }>>;
   /** Use current agent definitions, without new permissions. */
   refresh: boolean;
-  /** Notes about agents that were already emitted, by hash and by name. */
+  /** Notes about agents that were already reported, by hash and by name. */
   told: Set<string>;
 }>;
 
 export type PreviousConversation = Readonly<{
   messages: readonly Message[];
-  /** The conversation without answers to calls that are still open at its end. */
+  /** The conversation as it was: calls at its end that are still open have no answer. */
   open: readonly Message[];
   turns: number;
   agent: RecordedAgent | undefined;
   /** The parts of the conversation's first message. */
   begins: ConversationBeginning;
-  /** The conversation that it started from itself, and the number of its own first message. */
+  /** The conversation that it was itself forked from, and the index of its own first message. */
   forked?: Readonly<{ from: string; turn: number; first: number }>;
   /** An agent started it. */
   delegated: boolean;
@@ -102,7 +102,7 @@ export function openPreviousRuns(
         : earlier === undefined
           ? []
           : ((await talkOf(earlier, undefined, depth + 1))?.messages ?? []);
-    const context = before.length === 0 ? (begun.context ?? "") : ""; // a conversation that goes on was told before
+    const context = before.length === 0 ? (begun.context ?? "") : ""; // a continued conversation contains it
     const recorded = recordedAgents(events).at(path);
     const begins: ConversationBeginning = {
       context,
@@ -149,13 +149,13 @@ export function openPreviousRuns(
 const planAt = (events: readonly KeptEvent[], plan: Plan): Plan =>
   events.reduce((now, event) => (event.type === "plan.changed" ? changedPlan(now, event.change) : now), plan);
 
-/** The output of a node as a task read it that started with the record of this number. */
+/** The output of a node as it was when the event with this number was recorded. */
 function outputAt(events: readonly KeptEvent[], path: string, before: number): string {
   const ended = events.findLast((event) => event.type === "node.ended" && event.path === path && event.seq < before);
   return outputOfNode(ended?.type === "node.ended" ? ended.outcome : undefined);
 }
 
-/** The conversation that a task goes on with: as recorded, or its prompt and result where it has no turns. */
+/** The conversation that a task continues: as recorded, or its prompt and result if it has no turns. */
 export function resumedMessages(
   prompt: string | undefined,
   output: string,
@@ -168,14 +168,14 @@ export function resumedMessages(
   ];
 }
 
-/** The events of a task up to the end of a turn; all of them where none is named. */
+/** The events of a task up to the end of a turn; all of them if no turn is given. */
 function upTo(turn: number | undefined, events: readonly KeptEvent[]): readonly KeptEvent[] {
   const last =
     turn === undefined ? -1 : events.findIndex((event) => event.type === "turn.ended" && event.turn === turn);
   return last < 0 ? events : events.slice(0, last + 1);
 }
 
-/** A finished conversation: every call has a result, so that it can be continued, and messages that were not read yet are in it. */
+/** A finished conversation that can be continued: every call has a result, and unread messages are included. */
 function wholeTalk(events: readonly KeptEvent[]): readonly Message[] {
   const { messages, unfinished, mail } = rebuildConversation(events);
   const unread = mail.map((text): Message => ({ role: "user", text }));

@@ -10,7 +10,10 @@ import { hasTask, type RecordedRun, unknownTask } from "./recorded-run.ts";
 /** How a recorded run is resumed; `prepare` makes everything that the rest of its plan needs. */
 export type ResumeParts = ResumedPart & Readonly<{ prepare(plan: Plan): Promise<Start> }>;
 
-/** Continues a run where its journal ends. Of a run that has ended, the events are published again and nothing is done. */
+/**
+ * Continues a run where its journal ends. If the run has already ended, its events are published again and nothing is
+ * run.
+ */
 export async function resumeRun(
   it: Drive,
   { id, records: { events }, state }: RecordedRun,

@@ -17,11 +17,11 @@ import { sha256 } from "./recorded-agent.ts";
 export type Reuse = Readonly<{
   /** The result of an earlier task with the same input and unchanged files; `undefined` when there is none. */
   find(key: string, assignment: Assignment, context: PerformContext): Promise<Outcome | undefined>;
-  /** Tells a store that has an index of results about one. */
+  /** Adds a result to the index of a store that has one. */
   add(key: string, task: Readonly<{ run: string; path: string }>): Promise<void>;
 }>;
 
-/** Reuse in a store. `always`: whatever an agent says about it, as with --reuse. */
+/** Reuse in a store. `always`: regardless of what the agent allows, as with --reuse. */
 export function createReuse(
   store: RunStore,
   {
@@ -38,7 +38,7 @@ export function createReuse(
       for (const { run, path } of [...(await store.reusable(key))].reverse()) {
         if (run === assignment.call.run) continue;
         const found = await resultOf(store, { run, path }, key);
-        if (found && !always && clock() - found.endedAt > (cached ?? 0)) return undefined; // those before it are older still
+        if (found && !always && clock() - found.endedAt > (cached ?? 0)) return undefined; // the others are older
         if (
           !found ||
           !(await readsTheSame(found.events, {
@@ -71,7 +71,7 @@ export function reuseKey(assignment: Assignment): string {
   return key;
 }
 
-/** A key is recorded when its task begins and asked for again when a result is looked for. */
+/** Cache of keys: a key is used when its task starts and again when a result is searched. */
 const keys = new WeakMap<Assignment, string>();
 /** Agents are never changed, and all tasks of one agent have the same object. */
 const definitions = new WeakMap<Agent, string>();
@@ -122,7 +122,7 @@ function keyOf({
   );
 }
 
-/** What an agent that only reads may use: files and the web, and nothing that changes anything. */
+/** True for an agent that can only read: files and the web, and nothing that changes anything. */
 function isReadOnly({ agent, tools, rights }: Assignment): boolean {
   if (agent.remote) return false; // its effects are unknown
   return [...tools.values()].every((tool) => {
@@ -134,7 +134,7 @@ function isReadOnly({ agent, tools, rights }: Assignment): boolean {
 type Found = Pick<Outcome, "usage" | "cost"> &
   Readonly<{ outcome: Outcome; events: readonly KeptEvent[]; endedAt: number }>;
 
-/** The result of a task, if it was begun with this key the last time. */
+/** The result of a task, if its last start had this key. */
 async function resultOf(
   store: RunStore,
   { run, path }: { run: string; path: string },
@@ -169,7 +169,7 @@ const UNREPEATABLE: ReadonlySet<string> = new Set([
   "limit.reached",
 ]);
 
-/** Tools that only touch the task itself and always answer the same. */
+/** Tools that only touch the task itself and always return the same result. */
 const PURE: ReadonlySet<string> = new Set([
   "todo",
   "report_finding",

@@ -3,23 +3,23 @@ import type { Amount, Budget, BudgetLimits } from "../../core/run/budget.ts";
 import type { BudgetReply, BudgetRequest } from "../../core/run/budget-request.ts";
 import { defined } from "../../core/text/defined.ts";
 
-/** The budget of the run above: one of its tasks started a program, and that program this run. */
+/** The budget of the run above: a program of one of its tasks started this run. */
 export type BudgetAbove = Readonly<{
   limits: BudgetLimits;
-  /** `undefined`: no process works on the run above, so only the own limits hold. */
+  /** Sends a request. `undefined`: no process works on the run above, so only this run's own limits apply. */
   ask(request: BudgetRequest, signal: AbortSignal): Promise<BudgetReply | undefined>;
 }>;
 
-/** A budget that takes every amount from the run above, too. */
+/** A budget that also reserves every amount in the run above. */
 export type BorrowedBudget = Readonly<{
   budget: Budget;
-  /** The run above takes a reservation back. */
+  /** Call when the run above takes a reservation back. */
   revoke(id: string): void;
-  /** Resolves when the run above knows of everything that was settled. */
+  /** Resolves when everything that was settled is reported to the run above. */
   settled(): Promise<void>;
 }>;
 
-/** Keeps the limits of the run above exactly, however many runs work below it at once. */
+/** Enforces the limits of the run above exactly, however many nested runs work at once. */
 export function borrowBudget(own: Budget, { limits, ask }: BudgetAbove): BorrowedBudget {
   const spends = limits.maxUsd !== undefined || limits.maxTokens !== undefined;
   const revokes = new Map<string, () => void>();

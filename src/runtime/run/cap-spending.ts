@@ -9,15 +9,15 @@ import {
 } from "../../core/run/spending-caps.ts";
 import { pause } from "../async/cancel.ts";
 
-/** The caps of all runs, and where the spending of all processes is. */
+/** The caps of all runs, and the ledger of what all processes spend. */
 export type CappedSpending = Readonly<{ caps: SpendingCaps; ledger: SpendingLedger; clock(): number }>;
 
-/** The part of a cap that only last words may use. */
+/** The share of a cap that only grace turns may use. */
 const KEPT_BACK = 0.05;
-/** How often a call that fits once others are settled looks again. */
+/** How often a call that waits for others to settle is checked again. */
 const LOOK_EVERY_MS = 200;
 
-/** A budget that also keeps the caps of all runs: a cap that is reached is to a run what its own limit is. */
+/** A budget that also enforces the caps of all runs: a reached cap acts like a limit of the run. */
 export function capSpending(budget: Budget, { caps, ledger, clock }: CappedSpending): Budget {
   const refusal = (limit: ReachedLimit): BudgetRefusal => ({
     refused: `${limitText(limit)} has no room for it`,
@@ -41,7 +41,7 @@ export function capSpending(budget: Budget, { caps, ledger, clock }: CappedSpend
         );
         if (entry === "wait") {
           if (await pause(LOOK_EVERY_MS, signal)) continue;
-          return held; // it is being stopped and makes no request
+          return held; // the run is being stopped and makes no request
         }
         if (!("settle" in entry)) {
           held.release();

@@ -49,11 +49,11 @@ export type Start = RunParts &
     redactor?: Redactor;
     version: string;
     cwd: string;
-    /** The agent that asked for this run, if one did: its rights bound those of the run. */
+    /** The agent that requested this run, if any: its permissions limit those of the run. */
     parent?: Parent & Readonly<{ depth: number }>;
     /** The depth of its first tasks, where it was started by a program that an agent runs; 0 by default. */
     depth?: number;
-    /** Throws for nodes that cannot run here; called for nodes that are added to a plan. */
+    /** Throws for nodes that cannot run here; called for nodes that are added to a running plan. */
     check?(body: Body): void;
     /** Warnings at the start. */
     warnings?: readonly Readonly<{ code: string; text: string }>[];
@@ -65,11 +65,11 @@ export type Start = RunParts &
     settings?: RecordedSettings;
     /** No key of a provider was found, so tasks that name no other model run on the offline one. */
     offline?: true;
-    /** Tells the run above what this one used, where a program of a task started it. */
+    /** Reports the usage of this run to the run above, if a program of a task there started it. */
     report?(spent: BelowSpent): Promise<void>;
-    /** The budget of that run. */
+    /** The budget of the run above. */
     budgetAbove?: BudgetAbove;
-    /** The runs that programs of its tasks start. */
+    /** The nested runs that programs of its tasks start. */
     runsBelow?: RunsBelow;
     /** The caps of all runs together. */
     spending?: CappedSpending;
@@ -188,7 +188,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
     },
     idle: () => void checkIdle(),
   });
-  /** Checked twice: an event recorded meanwhile may show that a task is still running. */
+  /** True during the first of two checks: an event recorded in between may show that a task is still running. */
   let checking = false;
   const checkIdle = async (): Promise<void> => {
     if (checking) {
@@ -355,10 +355,10 @@ export async function drive(start: Start, { run, signal, state, publish, connect
   }
 }
 
-/** Of a run whose store tells nothing of other processes. */
+/** Used where the store knows nothing about other processes. */
 const noRuns: RunsBelow = { isOwned: async () => true, revoke: () => {} };
 
-/** What a run below used, as a budget counts it. */
+/** The usage of a nested run, in the units of a budget. */
 const spentBelow = ({ usage, cost, toolCalls, spawns }: Omit<BelowSpent, "run">): BudgetSpent => ({
   tokens: usage.input + usage.output + usage.cacheRead + usage.cacheWrite + (usage.estimated ?? 0),
   usd: cost.usd + (cost.estimated ?? 0),
@@ -381,14 +381,14 @@ const KEPT_WHILE_PAUSING: ReadonlySet<Fact["type"]> = new Set([
   "warning",
 ]);
 
-/** True for a task that has begun or is to begin, and has not ended. */
+/** True for a task that has not ended and either runs or will start. */
 function canPause(state: State, path: string, under: ReadonlyMap<string, unknown>): boolean {
   const node = state.plan && nodeAt(state.plan, path);
   if (node?.kind === "join") return false;
   return under.has(path) || (node !== undefined && !path.includes("/") && state.nodes.get(path)?.outcome === undefined);
 }
 
-/** Why a run is paused of which everything that is left waits for paused tasks. */
+/** The reason for pausing a run whose unfinished tasks are all paused or wait for paused ones. */
 function idleReason({ nodes }: State): string {
   const names = [...nodes.values()].flatMap(({ path, paused }) => (paused === undefined ? [] : [path]));
   const shown = names.slice(0, 5).join(", ");

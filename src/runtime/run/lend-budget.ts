@@ -4,27 +4,30 @@ import type { BudgetReply, BudgetRequest } from "../../core/run/budget-request.t
 import type { BelowSpent } from "../../core/run/run-below.ts";
 import { defined } from "../../core/text/defined.ts";
 
-/** The runs that programs of tasks started, as the run above sees them. */
+/** The nested runs that programs of tasks started, as the run above sees them. */
 export type RunsBelow = Readonly<{
   /** True while a process works on the run. */
   isOwned(run: string): Promise<boolean>;
-  /** Tells a run that a reservation of its is taken back. */
+  /** Tells a nested run that one of its reservations is taken back. */
   revoke(run: string, id: string): void;
 }>;
 
-/** A budget as the runs below use it, which are in other processes. */
+/** A budget that nested runs in other processes use. */
 export type LentBudget = Readonly<{
-  /** `undefined`: it fits once others are settled; ask again. */
+  /** Answers a request of a nested run. `undefined`: the amount fits once other calls are settled; ask again. */
   answer(from: Readonly<{ path: string; below: string }>, request: BudgetRequest): Promise<BudgetReply | undefined>;
-  /** A child run has ended with this total usage; counts the part that was not yet settled in this run's budget. */
+  /** Call when a nested run has ended, with its total usage: counts the part that was not settled yet. */
   ended(below: string, used: BudgetSpent): void;
   close(): void;
 }>;
 
-/** How often it is looked whether runs with open reservations are still there. */
+/** How often nested runs with open reservations are checked for being alive. */
 const LOOK_EVERY_MS = 1_000;
 
-/** Lends a budget to runs below: reservations of a process that died count with their estimate, and `died` is told what it used. */
+/**
+ * Lends a budget to nested runs. Reservations of a process that died count with their estimate, and `died` is called
+ * with its usage.
+ */
 export function lendBudget(
   budget: Budget,
   { isOwned, revoke }: RunsBelow,
@@ -42,7 +45,7 @@ export function lendBudget(
     const loan = account.loans.get(id);
     if (!loan || loan.over) return;
     loan.over = true;
-    if (!loan.held) return loan.waiting.abort(); // it is released as soon as it is granted
+    if (!loan.held) return loan.waiting.abort(); // the reservation is released as soon as it is granted
     loan.held.settle(actual);
     account.used.tokens += actual.tokens;
     account.used.usd += actual.usd ?? 0;
@@ -133,16 +136,16 @@ export function lendBudget(
 
 type Loan = {
   readonly waiting: AbortController;
-  /** What it counts with when the process below dies. */
+  /** The amount that counts if the process of the nested run dies. */
   readonly cut: Amount;
   decided?: Promise<void>;
   held?: Reservation;
   refusal?: BudgetRefusal;
-  /** It was settled, or is not wanted anymore. */
+  /** It was settled, or is no longer wanted. */
   over: boolean;
 };
 
-/** What one run below has used and reserved. */
+/** The used and reserved amounts of one nested run. */
 type Account = {
   readonly path: string;
   readonly loans: Map<string, Loan>;

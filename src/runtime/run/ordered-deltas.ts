@@ -1,17 +1,17 @@
 import type { Event, KeptEvent, LiveEvent } from "../../core/run/event.ts";
 
-/** Puts live deltas in their place among the events of their task. */
+/** Orders live deltas among the recorded events of their task. */
 export type OrderedDeltas = Readonly<{
-  /** An event was handed to the journal. */
+  /** Call when an event was passed to the journal. */
   appended(path: string, seq: number): void;
-  /** The journal has kept an event. */
+  /** Call when an event is durable. */
   kept(event: KeptEvent): void;
   live(event: LiveEvent): void;
 }>;
 
 /**
- * A recorded event is published once it is on the disk, a delta at once. Hence the first words of a turn would overtake the end of
- * the turn before it; they wait until the earlier events of their task were published.
+ * A recorded event is published once it is durable, a delta at once. The first words of a turn could therefore overtake
+ * the end of the previous turn, so they wait until the earlier events of their task are published.
  */
 export function orderDeltas(publish: (event: Event) => void): OrderedDeltas {
   const last = new Map<string, number>();

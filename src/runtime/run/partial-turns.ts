@@ -5,9 +5,9 @@ const EVERY_MS = 1_000;
 
 /** Records streaming answers periodically, so that their text survives an interruption. */
 export type PartialTurns = Readonly<{
-  /** An event that is about to be recorded. */
+  /** Call before an event is recorded. */
   before(path: string, fact: Fact): void;
-  /** Text that was shown. */
+  /** Call with text that was shown. */
   shown(path: string, delta: Delta): void;
   /** Records the rest and stops. */
   stop(): void;

@@ -76,8 +76,8 @@ const LONGEST_KEY = 30_000;
 const NAME_OF_SECRET = /[Bb]earer\s|uthorization\W|[-_](?:[Kk]ey|KEY|[Tt]oken)\W{0,3}[:=]/;
 
 /**
- * What of a text is shown now, without secrets, and what waits for more. Of a word without end, the length of a secret waits; it
- * is cleaned before it is cut, since a secret can lie on both sides of the cut.
+ * Splits a text into the part to show now, without secrets, and the part that waits for more text. Of a word without an
+ * end, the length of a secret waits. It is redacted before it is split, since a secret can be on both sides.
  */
 function divided(text: string, clean: (part: string) => string, inKey: () => boolean): [shown: string, rest: string] {
   const safe = safeLength(text);

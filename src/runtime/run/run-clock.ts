@@ -13,7 +13,7 @@ export type RunClock = Readonly<{
   text: string;
   limit: ReachedLimit;
   passed(): boolean;
-  /** The clock stands still while everything waits: for a person, or because it is parked. */
+  /** Stops the clock while all tasks wait for a person or are parked. */
   wait(waiting: boolean): void;
   stop(): void;
 }>;

@@ -25,7 +25,7 @@ import { type PartSchemas, withData } from "./typed-data.ts";
 /** What drives a run: it emits into it and returns when the run has ended. */
 export type Driver = (drive: Drive) => Promise<void>;
 
-/** The side of a run that only its driver sees. */
+/** The interface of a run that only its driver uses. */
 export type Drive = {
   readonly run: string;
   readonly signal: AbortSignal;
@@ -51,11 +51,11 @@ export type RunConnection = Readonly<{
   revoke(reservation: string): void;
 }>;
 
-/** What the caller adds to a run. */
+/** Options of the caller for a run. */
 export type RunExtras = Readonly<{
   /** Cancels the run when it aborts. */
   signal?: AbortSignal | undefined;
-  /** The schemas of the caller's library: `data` of the result is what they make of the recorded values. */
+  /** The schemas of the caller's library: `data` of the result is their parsed value. */
   schema?: StandardSchema | PartSchemas | undefined;
 }>;
 
@@ -84,7 +84,7 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
     return this.#result.promise.then(yes, no);
   }
 
-  /** Every event: those that happened already, from the record, then each as it happens. */
+  /** Every event: past ones from the journal, then each new one. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Event, void> {
     const seen = this.#state.seq;
     const live = this.#events.listen();
@@ -133,7 +133,7 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
     this.#controller.abort(pausedFor(reason));
   }
 
-  /** Ends the work at once and records nothing: the run is interrupted, as after the end of its process. */
+  /** Stops the work at once and records nothing: the run is interrupted, as if its process had died. */
   kill(): void {
     this.#controller.abort(killed);
   }
@@ -149,29 +149,36 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
   }
 
   /**
-   * Pauses one task and everything below it while the rest goes on; what depends on it waits. One that has not begun does
-   * not begin. False: there is no such task, or it has ended. A run of which everything else is done is paused, too.
+   * Pauses one task and everything below it while the rest continues; its dependents wait. A task that has not started
+   * does not start. False: there is no such task, or it has ended. When everything else is done, the whole run is
+   * paused.
    */
   pauseTask(path: string, reason = "paused"): boolean {
     return this.#connection?.pauseTask(path, reason) ?? false;
   }
 
-  /** Lets the paused tasks at and below a path go on from what is recorded, or all of them; gives their paths. */
+  /** Resumes the paused tasks at and below a path, or all of them, from what is recorded; returns their paths. */
   resumeTask(path?: string): readonly string[] {
     return this.#connection?.resumeTask(path) ?? [];
   }
 
-  /** Tries a failed task again while the rest goes on, with what was skipped because of it. Gives the reason when that cannot be done. */
+  /**
+   * Retries a failed task while the rest continues, together with the tasks that were skipped because of it. Returns
+   * the reason if that is not possible.
+   */
   async retryTask(path: string): Promise<string | undefined> {
     return this.#connection ? this.#connection.retryTask(path) : "The run is not running.";
   }
 
-  /** Counts what a run used that a program of one of its tasks started. False: this run has ended. */
+  /** Counts the usage of a nested run, which a program of one of the tasks started. False: this run has ended. */
   charge(path: string, spent: BelowSpent): boolean {
     return this.#connection?.charge(path, spent) ?? false;
   }
 
-  /** Answers a run that a program of one of its tasks started and that asks for a part of the budget. `undefined`: it waits for others. */
+  /**
+   * Answers a nested run, which a program of one of the tasks started, that asks for a part of the budget. `undefined`:
+   * it has to wait for others.
+   */
   async lend(...asked: Parameters<LentBudget["answer"]>): Promise<BudgetReply | undefined> {
     return this.#connection?.lend(...asked);
   }
@@ -183,7 +190,7 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
 
   /** Answers a gate or a question about a call. False: it is not open, or was already answered. */
   async answer(path: string, answer: Answer, call?: string): Promise<boolean> {
-    if (pauseReason(this.#controller.signal) !== undefined) return false; // it is kept for the next resume, or asked again
+    if (pauseReason(this.#controller.signal) !== undefined) return false; // it is kept for a resume, or asked again
     return (await this.#connection?.engine.give(questionKey(this.id, path, call), answer)) ?? false;
   }
 

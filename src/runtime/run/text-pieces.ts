@@ -3,8 +3,9 @@ import { resultOf } from "../../core/run/result.ts";
 import type { State } from "../../core/run/state.ts";
 
 /**
- * The text of the task whose output is the result, piece by piece, with a blank line between its messages. A message that
- * was not streamed is one piece; an answer that was no message, such as that of a finish tool, is the last piece.
+ * The text of the task whose output is the result, in pieces, with a blank line between its messages. A message that
+ * was not streamed is one piece; an answer that is not a message, such as the argument of a finish tool, is the last
+ * piece.
  */
 export async function* textPieces(events: AsyncIterable<Event>, state: () => State): AsyncGenerator<string, void> {
   let path: string | undefined;

@@ -11,9 +11,9 @@ import type { Trust } from "../discovery/distrust.ts";
 import { openText } from "../discovery/open.ts";
 import { nearestInProject } from "../discovery/places.ts";
 
-/** The user's own file, below the folder of state. */
+/** The user's settings file, below the state folder. */
 export const CONFIG_FILE = "config.yaml";
-/** The file of a project. */
+/** The settings file of a project. */
 export const PROJECT_CONFIG = ".subcrew/config.yaml";
 
 /** Parses a settings file to values with their lines, or to a problem; the composition root supplies it. */
@@ -27,20 +27,20 @@ export type LoadConfigOptions = Readonly<{
   cwd: string;
   /** The user's home folder, which is never a project. */
   home: string;
-  /** The folder of state. */
+  /** The state folder. */
   state: string;
   env: Readonly<Record<string, string | undefined>>;
   trust: Trust;
   read: ConfigReader;
 }>;
 
-/** The settings that hold, with the files they come from. */
+/** The effective settings, with the files they come from. */
 export type LoadedConfig = SettledConfig &
   Readonly<{
     files: readonly ConfigFile[];
     /** The file and line where a value was set. */
     placeOf: (key: string) => Readonly<{ file: string; line?: number }> | undefined;
-    /** What a person should know: what a project may not set, a file that is not trusted. */
+    /** Warnings for the user: a key that a project may not set, a file that is not trusted. */
     warnings: readonly string[];
   }>;
 
@@ -50,8 +50,8 @@ export type ConfigFile = Readonly<{ layer: ConfigLayer; file: string; trusted: b
 export const noConfig: LoadedConfig = { ...settleConfig({}), files: [], placeOf: () => undefined, warnings: [] };
 
 /**
- * Reads what the user, a trusted project and the environment say. A file that cannot be read is the caller's mistake,
- * and the error says where; an untrusted project's file is not even looked into.
+ * Reads the settings of the user, a trusted project and the environment. A file that cannot be read is an error with
+ * its place; the file of an untrusted project is not read.
  */
 export function loadConfig({ cwd, home, state, env, trust, read }: LoadConfigOptions): LoadedConfig {
   const user = fileAt(join(state, CONFIG_FILE), { layer: "user" });

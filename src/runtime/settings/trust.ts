@@ -23,7 +23,7 @@ export type TrustStore = Readonly<{
   grant(root: string, grant: Grant, texts?: ReadonlyMap<string, string>): Promise<void>;
   /** A trusted content; `undefined` when it was not kept. */
   textOf(hash: string): string | undefined;
-  /** False when there was nothing to take back. */
+  /** Removes trust from a project. False: it was not trusted. */
   revoke(root: string): Promise<boolean>;
 }>;
 
@@ -31,8 +31,8 @@ export type TrustStore = Readonly<{
 export const trustEverything: Trust = { project: () => true };
 
 /**
- * The store in a file. One that cannot be read grants nothing, and is not overwritten by reading it. A file of a
- * trusted project that changed, or came later, is not trusted until somebody agrees to it again.
+ * The store in a file. An unreadable file grants nothing and is not overwritten. A file of a trusted project that is
+ * new or changed is not trusted until a person agrees to it.
  */
 export function openTrust(file: string): TrustStore {
   const read = (): Record<string, Grant> => {
@@ -100,11 +100,11 @@ export function openTrust(file: string): TrustStore {
   };
 }
 
-/** The version of the file; that of 0.1 is the same. */
+/** The version of the trust file; version 0.1 of subcrew wrote the same. */
 const VERSION = 1;
 
 function parsedFile(file: string): unknown {
-  if (!existsSync(file)) return undefined; // asked at the start of each run, and an exception is expensive
+  if (!existsSync(file)) return undefined; // runs at each start, and an exception is expensive
   try {
     return JSON.parse(readRegularTextSync(file));
   } catch {

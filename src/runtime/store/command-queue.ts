@@ -14,9 +14,9 @@ import { COMMANDS_FOLDER } from "./layout.ts";
 const COMMAND = /^(\d{13}-[0-9a-f]{16})\.json$/;
 /** Polling interval where file watching does not work. */
 const LOOK_EVERY_MS = 500;
-/** When a run begins to look for commands; those that come before wait for it. */
+/** When a run starts to look for commands; earlier ones wait until then. */
 const BEGIN_AFTER_MS = 50;
-/** How often a run looks whether it has got its first command. */
+/** How often a run checks for its first command. */
 const FIRST_LOOK_EVERY_MS = 100;
 /** How many times a receipt is looked for before the run is asked whether it has ended. */
 const LOOKS_PER_CHECK = 10;
@@ -66,7 +66,7 @@ export async function waiting(run: string): Promise<readonly RunCommand[]> {
 /** Handles waiting and new commands of a run, oldest first, until the signal aborts. */
 export async function serveCommands(run: string, carryOut: HandleCommand, signal: AbortSignal): Promise<void> {
   const folder = join(run, COMMANDS_FOLDER);
-  // Most runs of a program that starts many are over by then, and need no folder.
+  // Most runs have ended by then and need no folder.
   if (!(await pause(BEGIN_AFTER_MS, signal)) || !(await isMade(folder, signal))) return;
   let looked = new AbortController();
   const watcher = watching(folder, () => looked.abort());

@@ -4,8 +4,8 @@ import { createHash } from "node:crypto";
 const SAFE = /^(?!\.{1,2}$)[\w.@:-]{1,100}$/;
 
 /**
- * The path of a task as a path below a folder. A segment with letters of other scripts, blanks, or too many bytes becomes
- * what is safe of it and a hash of the whole, so that no two tasks share a file.
+ * The path of a task as a file path below a folder. A segment with letters of other scripts, spaces or too many bytes
+ * becomes its safe characters and a hash of the whole, so that no two tasks share a file.
  */
 export function filePathOf(path: string): string {
   return path

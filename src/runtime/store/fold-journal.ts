@@ -6,13 +6,13 @@ import { CrewError, messageOf } from "../../core/schema/error.ts";
 /** The folded state of a journal, and its unreadable parts. */
 export type FoldedJournal = Readonly<{
   state: State;
-  /** Damage before its end, in words with the offset of each. Such a run can be looked at, but not resumed. */
+  /** Damaged parts before the end, as text with the offset of each. Such a run can be displayed, but not resumed. */
   damage: readonly string[];
-  /** Bytes of a last record that is not whole: it is being written right now, or was torn by a crash. */
+  /** Size of an incomplete last record: it is being written right now, or was cut off by a crash. */
   tornBytes: number;
 }>;
 
-/** Folds the records of a run. However many there are, no more of them is in memory than a piece. */
+/** Folds the records of a run, holding only one piece of them in memory at a time. */
 export async function foldJournal(run: string, pieces: AsyncIterable<RecordPiece>): Promise<FoldedJournal> {
   const state = emptyState(run);
   const damage: string[] = [];

@@ -34,7 +34,7 @@ import { createWorkspaceLeases } from "../leases/workspace-leases.ts";
 /** Runs below a home folder: one folder each, never in the workspace. `disk`: where journals and outputs are written. */
 export function createFolderStore(home: string, disk: Disk = machineDisk): RunStore {
   const folderOf = (run: string): string => {
-    if (/^\.|[/\\\u0000]/.test(run)) throw unknown(run); // an id of a caller must not lead elsewhere
+    if (/^\.|[/\\\u0000]/.test(run)) throw unknown(run); // an id given by a caller must not lead outside of the folder
     return runFolder(home, run);
   };
   const list = async (): Promise<string[]> => {
@@ -93,19 +93,19 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
       return async () => {
         fault("place.leave");
         await rm(starting(run), { force: true });
-        await rmdir(folderOf(run)).catch(() => {}); // only a folder of a run that never began is empty
+        await rmdir(folderOf(run)).catch(() => {}); // only the folder of a run that never started is empty
       };
     },
     isAnnounced: async (run) => {
       const living = await livingClaim(starting(run));
-      return living !== undefined && living.host === undefined; // background processes of other machines are not counted here
+      return living !== undefined && living.host === undefined; // other machines are not counted
     },
     post: async (run, command, options) => post(folderOf(run), command, options),
     waiting: async (run) => waiting(folderOf(run)),
     serve: async (run, handle, signal) =>
       signal.aborted ? serveRest(folderOf(run), handle) : serveCommands(folderOf(run), handle, signal),
     keep: outputs.keep,
-    share: async () => {}, // the files of this machine are the store
+    share: async () => {}, // nothing to do: the files of this machine are the store
     recorded: outputs.recorded,
     output: outputs.output,
     file: outputs.file,
@@ -132,7 +132,7 @@ async function* eventsOf(folder: string): AsyncGenerator<readonly KeptEvent[]> {
   for await (const { events } of journalPieces(folder)) yield events;
 }
 
-/** True for what this kind of store has read itself. */
+/** True for a result that this kind of store has read itself. */
 const isOwn = (known: KeptRecords): known is JournalContents => "wholeBytes" in known;
 
 /** A run without a journal is unknown; other errors stay as they are. */

@@ -61,7 +61,7 @@ function watching(path: string, changed: () => void): FSWatcher | undefined {
   try {
     return watch(path, changed).on("error", () => {});
   } catch {
-    return undefined; // looking from time to time has to do
+    return undefined; // falls back to polling
   }
 }
 

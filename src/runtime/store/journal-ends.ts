@@ -18,7 +18,7 @@ export async function lastEvent(folder: string): Promise<KeptEvent | undefined> 
   return readWidening(folder, "end", lastWithin);
 }
 
-/** Reads more and more of a journal, from its start or its end, until `find` knows what it looks for. */
+/** Reads increasing parts of a journal, from its start or its end, until `find` has found what it needs. */
 async function readWidening(
   folder: string,
   from: "start" | "end",
@@ -40,7 +40,7 @@ async function readWidening(
   }
 }
 
-/** The last record in the end of a journal; a torn one behind it does not count. */
+/** The last record at the end of a journal; an incomplete one after it is ignored. */
 function lastWithin(bytes: Buffer, isWhole: boolean): KeptEvent | undefined | "unknown" {
   for (let end = bytes.length, torn = true; end > 0; torn = false) {
     const start = bytes.lastIndexOf(LINE_END, end - 1) + 1;

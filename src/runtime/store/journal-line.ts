@@ -3,9 +3,9 @@ import type { KeptEvent } from "../../core/run/event.ts";
 import { completed } from "../../core/run/older-events.ts";
 
 /**
- * Records as bytes: each is the event, the epoch of its writer, and a checksum over both as written. JSON has no raw line
- * end in it. The checksums are put in when all of it is bytes: to sum up a string, each one
- * would have to become bytes for that alone.
+ * Records as bytes: each is the event, the epoch of its writer, and a checksum over both as written. JSON contains no
+ * raw newline. The checksums are inserted after all text was converted to bytes: a checksum of a string would convert
+ * each record twice.
  */
 export function encodeLines(events: readonly KeptEvent[], epoch: number): Buffer {
   const head = `{"crc":"00000000","epoch":${epoch},"event":`;
@@ -42,8 +42,9 @@ const RETURN = 0x0d;
 const MARK = [0xef, 0xbb, 0xbf] as const;
 
 /**
- * The record in a line as it lies on the disk, or `undefined` when it is not whole. Its checksum is over bytes, so that no two spellings are taken for one. A byte
- * order mark before it and a carriage return after it, as editors and copies leave them, do not count.
+ * The record in a line of the journal file, or `undefined` when it is not complete. Its checksum covers the bytes, so
+ * that every difference in spelling is detected. A byte order mark before it and a carriage return after it, as editors
+ * and copies leave them, are ignored.
  */
 export function decodeBytes(bytes: Buffer): DecodedLine | undefined {
   const line = bytes.subarray(

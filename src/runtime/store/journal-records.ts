@@ -15,7 +15,7 @@ export type JournalContents = Readonly<{
   /** Repaired problems, as text. */
   problems: readonly string[];
   wholeBytes: number;
-  /** Bytes behind that, of a record that was torn by a crash. */
+  /** Size of an incomplete record after that offset, left by a crash. */
   tornBytes: number;
   /** The last record is complete except for its newline. */
   endMissing: boolean;
@@ -30,8 +30,8 @@ export type JournalDamage = Readonly<{
   offset: number;
   bytes: number;
   /**
-   * The numbers of the first and the last record that should be there, as far as the next one tells; the last is below the
-   * first where only a line end is missing.
+   * The numbers of the first and the last missing record, as far as the next record shows them. The last is lower than
+   * the first where only a newline is missing.
    */
   records: readonly [number, number | undefined];
 }>;
@@ -39,7 +39,7 @@ export type JournalDamage = Readonly<{
 /** The last record before a piece of a journal, and the offset of the piece. */
 export type ReadBefore = Readonly<{ seq: number; epoch: number; offset?: number }>;
 
-/** Throws where something in the middle cannot be read: then nothing may be built on what can. */
+/** Throws if a part in the middle cannot be read: then the rest must not be used either. */
 export function undamaged(contents: JournalContents, folder: string, size: number): JournalContents {
   const [first] = contents.damage;
   if (!first) return contents;
@@ -62,8 +62,9 @@ export function salvageRecords(bytes: Buffer, before?: ReadBefore, isEnd = true)
 /** Takes the bytes of a journal one part after the other. */
 export type RecordReader = Readonly<{
   /**
-   * Reads the records in these bytes, which follow those of the last call. All lines in them are complete; with `isEnd` nothing follows, and
-   * the last line may be torn. What stands behind the last line that `isEnd` could change has to be kept back by the caller.
+   * Reads the records in these bytes, which follow those of the last call. All lines in them must be complete; with
+   * `isEnd` nothing follows, and the last line may be incomplete. The caller keeps back a last line that may still
+   * grow.
    */
   push(bytes: Buffer, isEnd: boolean): void;
   /** Everything that was read. */
@@ -94,7 +95,7 @@ export function createRecordReader(before: ReadBefore = { seq: 0, epoch: 0 }): R
       return;
     }
     if (event.seq < next()) {
-      spoilt(start, end); // a record that is there twice, or in the wrong place
+      spoilt(start, end); // a record that occurs twice, or in the wrong place
       return;
     }
     if (event.seq > next()) {
@@ -150,8 +151,8 @@ export function createRecordReader(before: ReadBefore = { seq: 0, epoch: 0 }): R
 }
 
 /**
- * A new owner continues after the records it found. Records that the old owner wrote in between were not acknowledged: it
- * checks its ownership before it acknowledges.
+ * Drops records of a replaced owner. The new owner continued after the records it found; records that the old owner
+ * wrote in between were never acknowledged, because it checks its ownership first.
  */
 function forget(events: KeptEvent[], seq: number): number {
   let count = 0;
@@ -162,7 +163,7 @@ function forget(events: KeptEvent[], seq: number): number {
   return count;
 }
 
-/** The events in the lines of a journal, one after the other; what is damaged is left out. */
+/** The events in the lines of a journal, one by one; damaged parts are left out. */
 export function* eventsWithin(lines: Buffer): Generator<KeptEvent, void> {
   for (let start = 0; start < lines.length; ) {
     const found = lines.indexOf(LINE_END, start);
@@ -187,7 +188,7 @@ function recordsWithin(bytes: Buffer, start: number, end: number): [number, numb
   return starts.map((at, index) => [at, starts[index + 1] ?? end]);
 }
 
-/** A record that has no end, or a hole that a power cut left, with nothing behind it. */
+/** True for a record without an end, or a hole left by a power cut, with nothing after it. */
 function isTorn(bytes: Buffer, start: number, end: number): boolean {
   if (end < 0) return true;
   return end === bytes.length - 1 && bytes.subarray(start, end).includes(0);

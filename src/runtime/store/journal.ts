@@ -13,7 +13,10 @@ import { JOURNAL_FILE, localPlace } from "./layout.ts";
 import { readForResume, readJournal } from "./read-journal.ts";
 import { claim, claimNew, type Owner } from "./run-claim.ts";
 
-/** `known`: what was read of the journal before it was claimed; it is read again only if it has changed since. */
+/**
+ * `known`: the contents of the journal that were read before it was claimed; it is read again only if it has changed
+ * since.
+ */
 export type JournalOptions = Pick<JournalOpening, "force" | "sole"> &
   Readonly<{ disk?: Disk; known?: JournalContents | undefined }>;
 
@@ -38,7 +41,7 @@ export async function openJournal(
   let broken: CrewError | undefined;
   const gathering = gatherEvents();
 
-  /** Events that were appended while others were written are waited for. */
+  /** True when events were appended during a write and are waited for. */
   let hurried = false;
 
   const writeWaiting = async (): Promise<void> => {
@@ -54,7 +57,7 @@ export async function openJournal(
         else await writeWhole(file, bytes, owner);
         fault("journal.written");
         await file.datasync();
-        await folderDurable; // it was begun when the folder was made
+        await folderDurable; // this sync started when the folder was created
         folderDurable = undefined;
         if (disk.inodeSync(path) !== inode) throw new Error("its folder was deleted or moved while it ran");
         // A new owner claims the run before it reads: if the run is still ours now, a later owner will find these records.
@@ -105,7 +108,7 @@ export async function openJournal(
       waiting.push(event);
       void flushSoon();
     },
-    // On a machine without processor time to spare, the disk works while the rest of the turn is carried out.
+    // On a machine without spare processor time, the disk works while the rest of the turn is processed.
     hasten: () => {
       hasty = true;
       hurried = true;
@@ -144,7 +147,7 @@ async function take(folder: string, { disk, known, ...how }: JournalOptions & { 
   let owner = await claim(folder, { above: known?.epoch ?? 0, disk, ...how });
   try {
     let { file, inode, kept } = await openWhole(folder, disk, known);
-    const { problems } = kept; // a torn end is cut off by now, and still has to be reported
+    const { problems } = kept; // the incomplete end is already cut off, and still has to be reported
     // Claim files may be missing; the new epoch must still be higher than any epoch in the journal.
     if (kept.epoch >= owner.epoch) {
       await owner.release();
@@ -161,7 +164,7 @@ async function take(folder: string, { disk, known, ...how }: JournalOptions & { 
   }
 }
 
-/** Claims a run whose folder was just made: there is nothing to read and nothing to repair, and the disk is waited for later. */
+/** Claims a run whose folder was just created: there is nothing to read or repair, and the sync is awaited later. */
 async function begin(
   folder: string,
   { disk, ...how }: JournalOptions & { disk: Disk },
@@ -217,7 +220,10 @@ async function endLine(file: DiskFile, kept: JournalContents): Promise<JournalCo
   return { ...kept, wholeBytes: kept.wholeBytes + 1, endMissing: false };
 }
 
-/** A journal only grows, except for a torn end that is cut off: one without such an end and of the same size is the same. */
+/**
+ * True if a journal has the same size and has no incomplete end: a journal only grows, except that an incomplete end is
+ * cut off.
+ */
 async function isUnchanged(file: DiskFile, { wholeBytes, tornBytes }: JournalContents): Promise<boolean> {
   return tornBytes === 0 && (await file.stat()).size === wholeBytes;
 }
@@ -240,9 +246,9 @@ const GATHER_MS = 5;
 type Gathering = Readonly<{
   /** Resolves when what was appended is to be written: at the end of the event loop turn, or later if a sync has just ended. */
   over(): Promise<void>;
-  /** Ends it with this turn: events are waited for. */
+  /** Ends the batch with this turn of the event loop, because events are waited for. */
   end(): void;
-  /** A sync has ended. */
+  /** Call when a sync has ended. */
   written(): void;
 }>;
 

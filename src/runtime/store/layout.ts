@@ -46,7 +46,7 @@ const endings: Readonly<Record<OutputKind, string>> = {
   returned: ".returned",
 };
 
-/** The file of a kept text; that of the run itself is beside the journal. */
+/** The file of a stored text; that of the run itself is beside the journal. */
 export function outputFileOf(folder: string, path: string, kind: OutputKind): string {
   return path === "" ? join(folder, RESULT_FILE) : join(folder, OUTPUTS_FOLDER, `${filePathOf(path)}${endings[kind]}`);
 }

@@ -10,7 +10,10 @@ import { createWorkspaceLeases, type LeaseEntry } from "../leases/workspace-leas
 /** How many ended runs are remembered; older ones are forgotten, so that a long-lived process does not grow without end. */
 const MOST_ENDED = 100;
 
-/** How long a reader waits when nothing changes: what ends its wait may lie outside of the store. */
+/**
+ * How long a reader waits without a change: the condition that ends its wait may depend on something outside of the
+ * store.
+ */
 const LOOK_EVERY_MS = 250;
 const IDLE_MS = 60_000;
 
@@ -23,7 +26,7 @@ type MemoryRun = {
   announced: number;
   posted: Posted[];
   readonly texts: Map<string, string>;
-  /** Aborted at the next change. */
+  /** Controllers of waiting readers; aborted at the next change. */
   readonly bells: Set<AbortController>;
 };
 

@@ -70,7 +70,7 @@ export function openMemory({
   };
 }
 
-/** Work on the same thing goes one after the other; between processes the disk decides. */
+/** Runs work on the same note one at a time within this process; between processes the disk decides. */
 function queues(): <T>(name: string, work: () => Promise<T>) => Promise<T> {
   const last = new Map<string, Promise<unknown>>();
   return async (name, work) => {
@@ -85,7 +85,7 @@ function queues(): <T>(name: string, work: () => Promise<T>) => Promise<T> {
   };
 }
 
-/** The folder of a new note, unless there are too many. */
+/** Creates the folder of a new note, unless there are too many. */
 async function makeRoom(folder: string): Promise<void> {
   const made = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (made === undefined || (await readdir(dirname(folder))).length <= MAX_ENTRIES) return;
@@ -93,7 +93,7 @@ async function makeRoom(folder: string): Promise<void> {
   throw new Error(`there are ${MAX_ENTRIES} notes already: change one of them`);
 }
 
-/** A key is a name and never a path: what stands for it on the disk is made of harmless letters and a hash. */
+/** A safe file name for a key: harmless letters and a hash. A key is a name and never a path. */
 function nameFor(key: string): string {
   if (key.trim() === "" || key.length > MAX_KEY_CHARS) throw new Error(`a key has 1 to ${MAX_KEY_CHARS} characters`);
   if (/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(key))
@@ -128,7 +128,7 @@ async function newest(folder: string): Promise<MemoryEntry | undefined> {
   throw new Error(`the note in ${folder} is damaged`);
 }
 
-/** A file is one line of JSON about the note, then its text. `undefined`: it is not there any more, or not whole. */
+/** Reads a revision: one line of JSON about the note, then its text. `undefined`: the file is missing or incomplete. */
 async function readRevision(folder: string, revision: number): Promise<MemoryEntry | undefined> {
   const file = await open(
     join(folder, String(revision)),
@@ -181,7 +181,7 @@ const FRESH_MS = 20_000;
 const KEPT_EMPTY_MS = 120_000;
 
 /**
- * Compare and swap on files: each revision has a number of its own, and making its file fails when the number is taken.
+ * Compare and swap on files: each revision has a number of its own, and creating its file fails if the number is taken.
  * A number is not reused after its text was removed: an empty file reserves it for longer than any writer waits.
  */
 async function exchange({ folder, key, change, origin, clock, signal }: Exchange): Promise<MemoryEntry> {

@@ -11,7 +11,7 @@ import { localPlace, outputFileOf } from "./layout.ts";
 /** Outputs in the folders of runs. */
 export type OutputFiles = Omit<RunOutputs, "local" | "share"> &
   Readonly<{
-    /** The run has recorded everything, so the texts that were about to be recorded are dropped. */
+    /** Call when the run has recorded everything: drops the outputs that were kept until then. */
     forget(run: string): void;
   }>;
 
@@ -21,9 +21,9 @@ export function createOutputFiles(
   records: (run: string) => AsyncIterable<readonly KeptEvent[]>,
   disk: Disk,
 ): OutputFiles {
-  /** Outputs that the journal of a run of this process may not have yet, by run and path. */
+  /** Outputs that may not be in the journal yet, for runs of this process, by run and path. */
   const fresh = new Map<string, Readonly<{ texts: Map<string, string>; outputs: string }>>();
-  /** Files that a caller in this process was told of before there was an output. */
+  /** Files whose paths were returned before their output existed. */
   const promised = new Set<string>();
   const recordedText = async (run: string, path: string): Promise<string | undefined> => {
     const text = fresh.get(run)?.texts.get(path);
@@ -32,7 +32,7 @@ export function createOutputFiles(
     try {
       for await (const events of records(run)) found = outputInEvents(events, path) ?? found;
     } catch {
-      return found; // there are no records, or the rest cannot be read
+      return found; // there are no records, or they cannot be read
     }
     return found;
   };
@@ -56,7 +56,7 @@ export function createOutputFiles(
       if (!known) fresh.set(run, { texts, outputs });
       texts.set(path, text);
       const ended = whole(text);
-      // Most runs have no file of an output, and then the folder is missing: one look, and no path is made.
+      // Most runs have no output file, and then the folder is missing: one check, and no path is created.
       if (path === "" || promised.size > 0 || disk.existsSync(outputs)) {
         const file = outputFileOf(folderOf(run), path, "output");
         if (promised.delete(file) || disk.existsSync(file)) await replaceFile(file, ended, disk);
@@ -69,7 +69,7 @@ export function createOutputFiles(
     },
     file: async (run, path, { kind = "output", text } = {}) => {
       const file = outputFileOf(folderOf(run), path, kind);
-      if (kind === "output") promised.add(file); // before anything is awaited: the output may come meanwhile
+      if (kind === "output") promised.add(file); // before anything is awaited, because the output may arrive meanwhile
       const isThere = text === undefined && (await keptText(file, run, path)) !== undefined;
       if (isThere) promised.delete(file);
       if (isThere) return file;

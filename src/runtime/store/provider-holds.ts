@@ -16,7 +16,7 @@ export type ProviderHolds = Readonly<{
   lookLater(key: string): Promise<Hold | undefined>;
   put(key: string, change: (before: Hold | undefined) => Hold): Promise<void>;
   lift(key: string): Promise<void>;
-  /** Makes its caller the one that asks the provider; `undefined`: another task does. */
+  /** Claims the right to probe the provider; `undefined`: another task has it. */
   claimProbe(key: string): Promise<ProbeClaim | undefined>;
 }>;
 
@@ -24,12 +24,12 @@ export type ProviderHolds = Readonly<{
 export type ProbeClaim = Readonly<{ release(): Promise<void> }>;
 
 const LOOK_EVERY_MS = 250;
-/** A hold of another process is noticed after so long at the latest; those of this process at once. */
+/** How long it takes at most until a hold of another process is noticed; holds of this process are noticed at once. */
 const FREE_MS = 20;
 /** After this time without a result, a probe no longer keeps other tasks from asking. */
 const PROBE_MS = 120_000;
 
-/** A name for a provider's address with a key that does not give the key away. */
+/** An identifier for a provider's address and key that does not reveal the key. */
 export function holdKey(address: string, key: string | undefined, headers: Readonly<Record<string, string>>): string {
   const sent = Object.entries(headers).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return createHash("sha256")
@@ -43,7 +43,7 @@ export function openProviderHolds(folder: string | undefined): ProviderHolds {
   const own = new Map<string, Hold>();
   const probing = new Set<string>();
   const looks = new Map<string, Promise<Hold | undefined>>();
-  /** Until when a key that was free is not looked at again. */
+  /** Until when a key without a hold is not checked again. */
   const freeUntil = new Map<string, number>();
   const fileOf = (key: string): string => join(folder ?? "", `${key}.json`);
 
@@ -83,7 +83,7 @@ export function openProviderHolds(folder: string | undefined): ProviderHolds {
       } catch {
         own.set(key, hold);
       }
-      freeUntil.delete(key); // looks before the file was there may have set it
+      freeUntil.delete(key); // checks made before the file existed may have set it
     },
     lift: async (key) => {
       own.delete(key);
@@ -111,7 +111,7 @@ export function openProviderHolds(folder: string | undefined): ProviderHolds {
   };
 }
 
-/** Makes the file of a claim, and gives back how it is removed; `undefined`: a living process has it. */
+/** Creates a claim file, and returns a function that removes it; `undefined`: a living process holds it. */
 async function takeClaim(file: string): Promise<(() => Promise<void>) | undefined> {
   const text = JSON.stringify(await whoWeAre());
   const takes = (): Promise<boolean> =>

@@ -6,9 +6,9 @@ import { LINE_END, MOST_RECORD_BYTES } from "./journal-line.ts";
 import { JOURNAL_FILE } from "./layout.ts";
 
 /**
- * Reads all complete records of a journal. An incomplete last record is skipped and reported; damage before it throws. Records that
- * a replaced owner wrote after its successor are skipped, too: the journal belongs to the highest epoch. A long journal is read piece by
- * piece, and a process that resumes one run carries out others meanwhile.
+ * Reads all complete records of a journal. An incomplete last record is skipped and reported; damage before it throws.
+ * Records that a replaced owner wrote after its successor are skipped, too: the journal belongs to the highest epoch. A
+ * long journal is read in pieces, so that other runs of this process continue meanwhile.
  */
 export async function readJournal(folder: string, disk: Disk = machineDisk): Promise<JournalContents> {
   const reader = createRecordReader();
@@ -52,8 +52,8 @@ export async function* journalPieces(folder: string): AsyncGenerator<JournalCont
 }
 
 /**
- * The bytes of a journal in whole lines. The last line is kept back until the end of the file is seen: only there
- * it may be incomplete. The bytes are valid until the next ones are asked for.
+ * The bytes of a journal in whole lines. The last line is held back until the end of the file is reached, because only
+ * there it may be incomplete. The bytes are valid until the next ones are requested.
  */
 export async function* linesIn(
   folder: string,

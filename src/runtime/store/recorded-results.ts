@@ -7,14 +7,14 @@ import { JOURNAL_FILE, runFolder, runsFolder } from "./layout.ts";
 import { linesIn } from "./read-journal.ts";
 import { RUN_ID } from "./run-id.ts";
 
-/** What is known of the journal of one run: the keys of its tasks, while it has this size. */
+/** The keys of the tasks in the journal of one run, valid while the journal has this size. */
 type LookedAt = Readonly<{ size: number; hasEnded: boolean; entries: readonly IndexedResult[] }>;
 
 /** How many journals are read at once. */
 const TOGETHER = 16;
 
 /**
- * Finds results by their keys in the journals of all runs. A run writes nothing for this besides its own records; who asks reads each
+ * Finds results by their keys in the journals of all runs. Runs write nothing extra for this: each reader reads a
  * journal once, and again only when it has grown. Of most journals only a few records are decoded.
  */
 export function openResults(home: string): ReusableResults["reusable"] {
@@ -37,7 +37,7 @@ export function openResults(home: string): ReusableResults["reusable"] {
   };
 }
 
-/** In a record the quotes of a text are escaped, so this is a field. */
+/** Matches a field of a record: inside of texts, quotes are escaped. */
 const FIELD = Buffer.from('"reuse":"');
 
 async function resultsIn(folder: string, run: string): Promise<Omit<LookedAt, "size">> {

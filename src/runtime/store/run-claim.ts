@@ -20,9 +20,10 @@ const RELEASED = /^released\.(\d{1,9})\.json$/;
 export type ClaimOptions = Readonly<{ above?: number; disk?: Disk; force?: boolean; sole?: boolean }>;
 
 /**
- * Claims a run, unless a living process owns it, or one of another machine. Each claim is a new numbered file, created atomically and exclusively: of two
- * concurrent claims one fails. Files are never deleted and recreated. The number is higher than all earlier ones
- * and than `above`, so that records of a replaced owner can be recognised.
+ * Claims a run, unless a living process of this machine or any process of another machine owns it. Each claim is a new
+ * numbered file, created atomically and exclusively: of two concurrent claims one fails. Files are never deleted and
+ * recreated. The number is higher than all earlier ones and than `above`, so that records of a replaced owner can be
+ * recognised.
  */
 export async function claim(
   folder: string,
@@ -49,7 +50,7 @@ export async function claim(
   return ownerWith(folder, epoch, disk);
 }
 
-/** Claims a run whose folder this process has just made. A claim that is seen half written counts as being written. */
+/** Claims a run whose folder this process has just created. A half-written claim counts as being written. */
 export async function claimNew(folder: string, options: ClaimOptions = {}): Promise<Owner> {
   const { disk = machineDisk, sole = false } = options;
   const file = join(folder, "owner.1.json");
@@ -83,7 +84,7 @@ function ownerWith(folder: string, epoch: number, disk: Disk): Owner {
   return { epoch, hold, release };
 }
 
-/** The process that works on the run, while it lives. */
+/** The living process that works on the run. */
 export async function ownerOf(folder: string): Promise<RunOwner | undefined> {
   const last = highest(await machineDisk.readdir(folder).catch(() => []), OWNER);
   return last > 0 ? livingClaim(join(folder, `owner.${last}.json`)) : undefined;

@@ -5,7 +5,7 @@ import { mapLimited } from "../async/map-limited.ts";
 /** The form of the id of a run. */
 export const RUN_ID = /^run_[a-z0-9]{12}$/;
 
-/** A new id, made of the bytes it is given. */
+/** A new run id from random bytes. */
 export function runId(random: () => number): string {
   const letters = "abcdefghijklmnopqrstuvwxyz0123456789";
   return `run_${Array.from({ length: 12 }, () => letters[Math.floor(random() * letters.length)]).join("")}`;

@@ -78,14 +78,17 @@ const DAY = /^\d{4}-\d\d-\d\d\.jsonl$/;
 const nothing = (): { tokens: number; usd: number } => ({ tokens: 0, usd: 0 });
 const emptyDay = (file: string): DayLedger => ({ file, read: 0, projects: new Map(), open: new Map() });
 
-/** The day of the person: where it is midnight, a new one begins. */
+/** The date in the user's time zone. */
 function dayOf(at: number): string {
   const date = new Date(at);
   const two = (n: number): string => String(n).padStart(2, "0");
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
 }
 
-/** One short line, written by one call: what several processes add does not mix, and a killed process has written it. */
+/**
+ * Appends one short line with a single call: lines of several processes do not mix, and the line survives a kill of the
+ * process.
+ */
 function add(file: string, line: object): void {
   appendRegularSync(file, `${JSON.stringify(line)}\n`);
 }
@@ -96,7 +99,7 @@ function addTo(sums: Sums, more: Sums): void {
   }
 }
 
-/** Reads what is new; a line that is half written is read the next time. */
+/** Reads new lines; a half-written line is read the next time. */
 async function catchUp(ledger: DayLedger): Promise<void> {
   const file = await openRegular(ledger.file).catch(() => undefined);
   if (!file) return;
@@ -136,7 +139,7 @@ function close(ledger: DayLedger, id: string, actual: Required<Amount>): void {
   addTo(sumsOf(ledger, open.project), { spent: actual, open: { tokens: -tokens, usd: -usd } });
 }
 
-/** An open call of a dead process counts with its estimate. */
+/** Counts an open call of a dead process with its estimate. */
 async function buryDead(ledger: DayLedger): Promise<void> {
   for (const [id, { claim, cut }] of ledger.open) if (!(await isLiving(claim))) close(ledger, id, cut);
 }
@@ -152,7 +155,7 @@ function entryIn(line: string): Record<string, unknown> | undefined {
     const value: unknown = JSON.parse(line);
     return isRecord(value) ? value : undefined;
   } catch {
-    return undefined; // torn by a crash of the machine
+    return undefined; // incomplete after a crash of the machine
   }
 }
 
@@ -173,7 +176,7 @@ async function readTotals(folder: string): Promise<Totals> {
   };
 }
 
-/** Adds days that are over for good to the totals, and takes their files away. A crash in between loses nothing. */
+/** Adds completed days to the totals, and deletes their files. A crash in between loses nothing. */
 async function foldOldDays(folder: string, now: number): Promise<void> {
   const { until, projects } = await readTotals(folder);
   const names = (await readdir(folder)).filter((name) => DAY.test(name) && name < `${dayOf(now - OPEN_DAYS_MS)}.jsonl`);

@@ -14,7 +14,7 @@ import type { SchemaPrecedence, World } from "./world.ts";
 /** The input of every step of an assignment. */
 export type AssignRequest = Readonly<{ call: Call; world: World; emit: PerformContext["emit"] }>;
 
-/** The agent of a call, as it is defined and as it works for this task. */
+/** The agent of a call: its definition, and the agent as adapted to this task. */
 export type AssignedAgent = Readonly<{
   name: string;
   definition: Agent;
@@ -24,7 +24,7 @@ export type AssignedAgent = Readonly<{
   planMode: boolean;
 }>;
 
-/** First step: finds the agent and applies what the task and plan mode say about it. */
+/** First step: finds the agent and applies the options of the task and of plan mode. */
 export function assignAgent({ call, world }: Pick<AssignRequest, "call" | "world">): AssignedAgent | FailedOutcome {
   const { task } = call;
   const name = agentNameOf(task, world.roster);
@@ -43,13 +43,13 @@ export function assignAgent({ call, world }: Pick<AssignRequest, "call" | "world
   return { name, definition, agent, limits: combineLimits(definition.limits, task.resourceLimits), planMode };
 }
 
-/** Settings that make the parent's tools a ceiling hold for every agent. */
+/** Settings that make the parent's tools an upper bound apply to every agent. */
 const bindDelegation = (agent: Agent, { settings }: World): Agent =>
   settings.delegation === "ceiling" ? { ...agent, delegationRule: "ceiling" } : agent;
 
 /**
- * The agent as it works for a task. A person's task replaces fields of the definition; a task of an agent only narrows
- * them. The agent's output schema comes before the task's, unless `precedence` says otherwise.
+ * The agent as adapted to a task. A person's task replaces fields of the definition; a task of an agent only narrows
+ * them. The agent's output schema has precedence over the task's, unless `precedence` says otherwise.
  */
 export function effectiveAgent(
   agent: Agent,
@@ -57,7 +57,7 @@ export function effectiveAgent(
   precedence: SchemaPrecedence = "agent",
 ): Agent {
   const { thinking, systemPrompt, schema } = task;
-  const own = isRecord(agent.output) ? agent.output : undefined; // a text or null checks nothing
+  const own = isRecord(agent.output) ? agent.output : undefined; // a string or null validates nothing
   const output = (precedence === "agent" ? (own ?? schema) : (schema ?? own)) ?? agent.output;
   const named = task.tools?.flatMap((tool) => (toolsNamed(tool).length > 0 ? toolsNamed(tool) : [tool]));
   const tools = named && depth > 0 ? named.filter((tool) => permit(agent, tool).allowed) : named;

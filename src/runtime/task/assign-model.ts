@@ -98,8 +98,8 @@ async function chooseModel(
 }
 
 /**
- * The model of the conversation that a helper starts from: no other one has that conversation in its cache. Settings of the
- * task that cannot count are reported; a model that the user's settings require is not replaced.
+ * The model of the conversation that a helper starts from, since only that model has the conversation in its cache.
+ * Settings of the task that have no effect are reported; a model that the user's settings require is not replaced.
  */
 async function forkedModel(
   { call: { task }, world, emit }: AssignRequest,

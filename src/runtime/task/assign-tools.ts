@@ -23,7 +23,7 @@ export type AssignedTools = Readonly<{
   rights: Rights;
   /** The agents that it may start. */
   spawns: Spawns;
-  /** The agents there are; absent when the task has no delegation tool. */
+  /** The available agents; absent when the task has no delegation tool. */
   catalog?: Catalog;
 }>;
 
@@ -58,7 +58,10 @@ export async function assignTools(
   return { tools, rights, spawns, ...(delegation.tools.length > 0 && { catalog }) };
 }
 
-/** Says when an agent works with fewer tools than its file names: the file had to be repaired, or a bound above it cut them. */
+/**
+ * Reports that an agent works with fewer tools than its file names: the file had to be repaired, or a bound of a parent
+ * removed them.
+ */
 function sayReduced(
   { call, world, emit }: AssignRequest,
   {
@@ -91,7 +94,7 @@ function ceilingOf({ ceiling, recordedRights }: Call): readonly string[] | undef
 }
 
 type DelegationTools = Readonly<{
-  /** The agent with the right to them. */
+  /** The agent, with delegation added to its tools. */
   agent: Agent;
   spawns: Spawns;
   tools: readonly Tool[];

@@ -54,7 +54,10 @@ export async function assign(
   };
 }
 
-/** The agent with the thinking that its model has, and in a conversation that another agent began, with the sampling of that. */
+/**
+ * The agent with the thinking level of its model. In a forked conversation, it also gets the sampling settings of the
+ * original agent.
+ */
 function sampledAs(agent: Agent, { call: { fork }, model }: Pick<Assignment, "call" | "model">): Agent {
   if (!fork) return model.thinking === undefined ? agent : { ...agent, thinking: model.thinking };
   const { thinking: _thinking, temperature: _temperature, topP: _topP, ...rest } = agent;

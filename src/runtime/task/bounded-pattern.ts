@@ -13,7 +13,7 @@ export function boundedPattern(source: string, flags: string): { test(text: stri
   const pattern = new RegExp(source, flags);
   const isPlain = (source.match(/[*+{]/g) ?? []).length <= 1 && !/\)[*+{?]|\\[1-9k]/.test(source);
   if (isPlain) return pattern;
-  let isSlow = false; // what was stopped twice gets no second time again
+  let isSlow = false; // a pattern that was stopped twice gets no second attempt
   const test = (text: string): boolean => {
     const fits = guarded(pattern, text, PATTERN_MS) ?? (isSlow ? undefined : guarded(pattern, text, AGAIN_MS));
     isSlow ||= fits === undefined;

@@ -14,8 +14,8 @@ export type Validator = (schema: JsonSchema) => Promise<Check>;
 const MAX_SCHEMA_CHARS = 200_000;
 
 /**
- * A validator for JSON Schema, 2020-12 and draft-07, for JTD, and for what the schema library of the caller says about a value in this process. Nothing
- * is ever fetched for a `$ref`.
+ * A validator for JSON Schema (2020-12 and draft-07), for JTD, and for the schema library of the caller in this
+ * process. A `$ref` is never fetched.
  */
 export function createValidator(): Validator {
   let ready: Promise<Compile> | undefined;
@@ -30,8 +30,8 @@ export function createValidator(): Validator {
 }
 
 /**
- * The check of the library's schema that this one was made from: it may say more than JSON Schema can. A check that is
- * asynchronous cannot be waited for here; the result of the run is checked with it.
+ * The check of the library schema that this JSON Schema was made from, which may be stricter. An asynchronous check
+ * cannot be awaited here; it is applied to the result of the run.
  */
 function librarysCheck(schema: JsonSchema): Check | undefined {
   const type = sourceOf(schema);

@@ -3,12 +3,12 @@ import { defined } from "../../core/text/defined.ts";
 import { modelNames, parseModelName } from "../../core/vocabulary/model-name.ts";
 import { tierNames } from "../../core/vocabulary/tiers.ts";
 
-/** Words that only mean something to us. */
+/** Model names that only subcrew understands. */
 const OURS: ReadonlySet<string> = new Set([...tierNames, "inherit", "auto", "default", "offline"]);
 
 /**
- * The model of a task in a foreign tool: the first requested name, passed to that tool, or the
- * tool's own. We never call it.
+ * The model of a task in a foreign tool: the first requested name, passed to that tool, or the tool's own. subcrew
+ * never calls it.
  */
 export function foreignModel(
   runner: string,

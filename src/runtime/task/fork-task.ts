@@ -13,13 +13,13 @@ import { assignTools } from "./assign-tools.ts";
 import type { World } from "./world.ts";
 
 /**
- * A call with the conversation that it starts from, where its task or its agent wants one; else a call without any. A task
- * that asks for a conversation and has none to start from is refused.
+ * Adds the conversation that a call starts from, if its task or its agent wants one, and removes it otherwise. A task
+ * that requests a conversation when there is none is refused.
  */
 export async function withFork(call: Call, world: World, context: PerformContext): Promise<Call | FailedOutcome> {
   const { fork: above, ...plain } = call;
   const { task, depth } = call;
-  if (task.continues !== undefined) return plain; // its own conversation goes on
+  if (task.continues !== undefined) return plain; // it continues its own conversation
   const wish = task.fork ?? (agentOf(task, world.roster)?.conversation === "fork" ? "above" : false);
   if (wish === false) return plain;
   const recorded = (await context.past()).find((event) => event.type === "conversation.forked");

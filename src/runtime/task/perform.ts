@@ -23,7 +23,7 @@ import type { World } from "./world.ts";
 export function createPerformer(world: World): Perform {
   const conversations: Conversations = new Map();
   return async (call, given) => {
-    const past = given.past(); // once: what this performer records itself is not its past
+    const past = given.past(); // called once: events that this performer records itself are not part of its past
     const own: PerformContext = { ...given, past: () => past };
     const context: PerformContext = call.task.planOnly
       ? { ...own, remember: (messages) => void conversations.set(keyOf(call.run, call.path), messages) }
@@ -66,7 +66,7 @@ async function resumed(call: Call, { earlier }: World, conversations: Conversati
   return { ...call, before: resumedMessages(prompt, output, talk) };
 }
 
-/** Performs one call, in a worktree where its isolation asks for one. */
+/** Performs one call, in a worktree if its isolation requires one. */
 async function perform(call: Call, world: World, context: NotingContext): Promise<Outcome> {
   const { earlier } = world;
   const taken = earlier ? await withPreviousRun(call, { ...world, earlier }, context) : { call, roster: world.roster };
@@ -78,7 +78,7 @@ async function perform(call: Call, world: World, context: NotingContext): Promis
     const assignment = await resolveAgent(inner, own, context);
     if ("status" in assignment) return { outcome: assignment };
     const { resumes } = inner;
-    // Approved work that needs no tool that changes something is done: the plan is the result.
+    // Approved work that needs no changing tool is done: the plan is the result.
     if (resumes && !canChangeSomething(assignment)) return { outcome: { status: "ok", output: resumes.output } };
     return runAgent(assignment, own, context);
   };
@@ -108,7 +108,7 @@ async function resolveAgent(call: Call, world: World, context: PerformContext): 
 async function runAgent(assignment: Assignment, world: World, context: NotingContext): Promise<WorktreeOutcome> {
   const { access, call } = assignment;
   const ended = (outcome: Outcome): WorktreeOutcome => ({ outcome, ...(access && { policy: access.policy() }) });
-  // The task is over at once, and the run when its commands are: they have time to end by themselves.
+  // The task ends at once, the run only when the task's commands have ended: they get time to end by themselves.
   const release = access && onAbort(context.signal, () => world.linger?.(access.end()));
   try {
     const key = world.reuse && reuseKey(assignment);
@@ -132,7 +132,7 @@ async function runAgent(assignment: Assignment, world: World, context: NotingCon
 
 /** The outcome with the artifact of its output, or the reason why there is none. */
 async function kept(outcome: Outcome, call: Call, { outputs }: World, context: PerformContext): Promise<Outcome> {
-  // A result is not lost because a file that was promised cannot be written.
+  // A result is not lost because its output file cannot be written.
   const artifact = await outputs.recorded(call.run, call.path, outputText(outcome)).catch((error: unknown) => {
     context.emit({
       type: "warning",

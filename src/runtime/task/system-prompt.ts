@@ -3,7 +3,7 @@ import { prompts } from "../../embedded.ts";
 
 /** The parts of a system prompt besides the agent's own instructions. */
 export type SystemPromptParts = Readonly<{
-  /** The agent's own words; they follow the persona. */
+  /** The agent's own instructions; they follow the persona. */
   instructions?: string;
   /** The project's instructions for every agent. */
   project?: string;

@@ -19,7 +19,7 @@ import type { Validator } from "./compile-schema.ts";
 /** Which output schema has precedence: the agent's or that of the call. */
 export type SchemaPrecedence = "agent" | "call";
 
-/** The settings of a crew that its tasks read; the crew hands its own over, whole. */
+/** The settings of a crew that its tasks read; the crew passes its own settings object. */
 export type TaskWorldSettings = Readonly<{
   /** The workspace. */
   cwd: string;
@@ -38,7 +38,7 @@ export type TaskWorldSettings = Readonly<{
   toolNames?: ToolNameStyle;
   /** The delegation tools of agents whose files do not spell one; `task` by default. */
   delegationTools?: readonly FacadeName[];
-  /** False: no agent is told what the project says. */
+  /** False: no agent gets the project's instructions. */
   projectInstructions?: boolean;
   /** A checker of the project, and the agents that read its report after changing files: `code` by default. */
   diagnostics?: Diagnostics & Readonly<{ agents?: readonly string[] }>;
@@ -51,7 +51,7 @@ export type TaskInstructions = Readonly<{ text: string; notes: readonly string[]
 export type TaskOutputs = Readonly<{
   /** The artifact of an output that is about to be recorded. */
   recorded(run: string, path: string, text: string): Promise<Artifact>;
-  /** Keeps a text that no record has in a file of this machine; `undefined`: no files are made. */
+  /** Stores a text that is in no record in a file of this machine; `undefined`: no files are made. */
   keep(run: string, path: string, text: string): Promise<string | undefined>;
   /** A file of this machine with the output of a task, to read it. */
   file(run: string, path: string, outcome: Outcome): Promise<string | undefined>;
@@ -71,13 +71,13 @@ export type World = Readonly<{
   settings: TaskWorldSettings;
   /** Access to this machine; absent: a strict policy without commands. */
   access?: RunAccess;
-  /** Replaces the acceptance command, as a recording does; absent: the command runs. */
+  /** Replaces the acceptance command, as a replay does; absent: the command runs. */
   acceptance?(real: Acceptance): Acceptance;
   /** Recorded history; absent where nothing is recorded, and in child processes. */
   earlier?: PreviousRuns;
   /** Reusable results; absent where none are stored, and in child processes. */
   reuse?: Reuse;
-  /** Worktrees of tasks; absent where nothing is run, and in child processes. */
+  /** Worktrees of tasks; absent where no tasks run, and in child processes. */
   isolate?: Isolate;
   /** The project's instructions for an agent in a folder; absent where no agent runs. */
   instructions?(agent: Agent, folder: string): TaskInstructions;
