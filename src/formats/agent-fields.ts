@@ -11,12 +11,12 @@ import { flagOf } from "./fields/rules.ts";
 export type AgentFields = {
   name: string;
   description: string;
-  /** The tools as written in the file, with the completion tool added. */
+  /** The tools as written in the file, plus the completion tool. */
   tools?: string[];
   spawns?: "*" | string[];
   model?: string[];
   thinkingLevel?: Thinking;
-  /** As written. */
+  /** The output schema as written. */
   output?: JsonSchema | string | null;
   blocking?: boolean;
   autoloadSkills?: string[];
@@ -46,7 +46,7 @@ export function parseAgentFields(frontmatter: Readonly<Record<string, unknown>>)
   return fields;
 }
 
-/** A list that already contains the finish tool, under any of its names, is unchanged. */
+/** Adds the completion tool to a list, unless the list already contains it under any of its names. */
 export function withCompletion(tools: readonly string[]): string[] {
   return tools.some((name) => toolsNamed(name).includes(FINISH_TOOL)) ? [...tools] : [...tools, SUBMIT];
 }

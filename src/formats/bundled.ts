@@ -6,8 +6,8 @@ import { agentFiles } from "../embedded.ts";
 import { ownDialect } from "./dialects/own.ts";
 
 /**
- * The agents that come with this program. Those in a folder are one system's own and know it as their family. Anything
- * wrong with one of them is our own fault, so it throws.
+ * The bundled agents. Those in a folder belong to one system and have it as their family. A fault in one of them is a
+ * bug of subcrew, so it throws.
  */
 export function readBundledAgents(files: Readonly<Record<string, string>> = agentFiles): readonly ReadAgent[] {
   return Object.entries(files).map(([name, text]) => {

@@ -4,15 +4,15 @@ import { faultsOf } from "../core/schema/parse.ts";
 import { readYaml } from "./yaml/yaml.ts";
 import { yamlLineAt } from "./yaml/yaml-place.ts";
 
-/** One thing that is wrong with a configuration. */
+/** One fault of a configuration file. */
 export type ConfigFault = Readonly<{ message: string; hint: string; line?: number }>;
 
-/** What a configuration file says, and in which line; or everything that is wrong with it. */
+/** The settings of a configuration file with their lines, or all its faults. */
 export type ConfigReading =
   | Readonly<{ config: Config; lineOf(path: ConfigPath): number | undefined }>
   | Readonly<{ faults: readonly ConfigFault[] }>;
 
-/** Reads a configuration in YAML. An empty file says nothing, and that is fine. */
+/** Reads a configuration in YAML. An empty file is valid and sets nothing. */
 export function readConfig(source: string): ConfigReading {
   const text = source.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n");
   const read = readYaml(text);

@@ -6,15 +6,15 @@ import { indentedFlows } from "./yaml/indented-flows.ts";
 import { repaired } from "./yaml/repair.ts";
 
 /**
- * The text of an agent file with its mistakes corrected: values quoted that YAML cannot hold, lists indented, keys renamed
- * to those they were read as or resemble. Comments and the prompt stay as they are. `undefined`: there is nothing that can
- * be corrected without guessing.
+ * The text of an agent file with its mistakes corrected: values that YAML cannot represent are quoted, lists are
+ * indented, and keys are renamed to the keys they were read as or resemble. Comments and the prompt are unchanged.
+ * `undefined`: nothing can be corrected without guessing.
  */
 export function fixedText(source: string, dialect: Dialect, place: FilePlace): string | undefined {
   const { yaml } = split(source);
   if (yaml === undefined) return undefined;
   const { recovered } = readFrontmatter(source);
-  if (recovered === "lossy") return undefined; // what was meant cannot be known
+  if (recovered === "lossy") return undefined; // the intended meaning is unknown
   const indented = indentedFlows(yaml.replace(/^[ \t]+|(?<=:)[ \t]+/gm, (blanks) => blanks.replaceAll("\t", "  ")));
   const quoted = recovered === "repaired" ? `${repaired(indented).yaml}\n` : indented;
   const { problems, agents } = dialect.read(source, place);
@@ -28,12 +28,12 @@ export function fixedText(source: string, dialect: Dialect, place: FilePlace): s
   return source.includes("\r\n") ? text.replaceAll("\n", "\r\n") : text;
 }
 
-/** Renames the keys that a problem has a better name for, unless that name is taken. */
+/** Renames the keys for which a problem gives a better name, unless that name is already in use. */
 function renamed(yaml: string, problems: readonly Problem[]): string {
   return problems.reduce((text, { code, field, hint, message }) => {
     const better = /^Did you mean "([\w-]+)"\?$/.exec(hint ?? "")?.[1] ?? /; use "([\w-]+)"\.$/.exec(message)?.[1];
     if (field === undefined || better === undefined || (code !== "unknown-field" && code !== "deprecated")) return text;
-    if (field === "infer") return text; // its successor means the opposite
+    if (field === "infer") return text; // its successor has the opposite meaning
     const taken = new RegExp(`^${better}\\s*:`, "m").test(text) && foldName(field) !== foldName(better);
     return taken ? text : text.replace(new RegExp(`^${escaped(field)}(?=\\s*:)`, "m"), better);
   }, yaml);

@@ -9,8 +9,8 @@ import { asData, readJson } from "./yaml/json.ts";
 const PLACE = { file: "(given)", relative: "(given)" };
 
 /**
- * Agents given as JSON: `{ "name": { description, prompt, tools, ... } }` as Claude Code's `--agents` takes them, or a
- * list of objects with our own keys.
+ * Agents given as JSON: `{ "name": { description, prompt, tools, ... } }` as for Claude Code's `--agents`, or a list of
+ * objects with subcrew's own keys.
  */
 export function readInlineAgents(given: unknown): ParsedFile {
   const read = typeof given === "string" ? readJson(given) : ({ ok: true, value: given } as const);

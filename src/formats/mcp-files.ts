@@ -15,7 +15,7 @@ export type McpFile = Readonly<{
   key: string;
 }>;
 
-/** Every such file. A new tool is one row. */
+/** All such files. A new tool is one row. */
 export const mcpFiles: readonly McpFile[] = [
   { from: "claude", place: "project", path: ".mcp.json", key: "mcpServers" },
   { from: "claude", place: "home", path: ".claude.json", key: "mcpServers" },
@@ -51,7 +51,7 @@ function dataIn(path: string, text: string): unknown {
   throw new Error(`line ${read.line}: ${read.reason}`);
 }
 
-/** Our names allow fewer signs, since they are part of the names of tools. */
+/** Server names in subcrew allow fewer characters, because they become part of tool names. */
 const plainName = (name: string): string =>
   name
     .replace(/[^A-Za-z0-9._-]+/g, "-")
@@ -71,7 +71,7 @@ function readServer(name: string, raw: unknown): ReadServer {
 
 type Raw = Readonly<Record<string, unknown>>;
 
-/** Every spelling of the same things. */
+/** Converts a server definition in any of the known spellings. */
 function serverIn(raw: Raw): McpServer {
   const [command, ...first] = [raw["command"]].flat() as string[];
   const args = [...first, ...listIn(raw, "args")].map(variablesIn);
@@ -97,7 +97,7 @@ function serverIn(raw: Raw): McpServer {
   };
 }
 
-/** `$NAME`, `{env:NAME}` and `${env:NAME}` as `${NAME}`. */
+/** Converts `$NAME`, `{env:NAME}` and `${env:NAME}` to `${NAME}`. */
 const variablesIn = (text: string): string =>
   text.replace(
     /\$\{env:(\w+)\}|\{env:(\w+)\}|\$([A-Za-z_]\w*)/g,
@@ -118,7 +118,10 @@ function headersFromVariables(raw: Raw): Record<string, string> {
   };
 }
 
-/** As Claude Code, Gemini CLI and opencode write it (`oauth`), Cursor (`auth`), and Codex (`oauth.client_id`, `scopes`). */
+/**
+ * Reads the OAuth settings of Claude Code, Gemini CLI and opencode (`oauth`), Cursor (`auth`), and Codex
+ * (`oauth.client_id`, `scopes`).
+ */
 function oauthIn(raw: Raw): NonNullable<McpServer["oauth"]> {
   const written = [raw["oauth"], raw["auth"]].find(isRecord) ?? {};
   const clientId = textIn(written, "clientId", "client_id", "CLIENT_ID");
@@ -138,7 +141,7 @@ const scopesIn = (raw: Raw): string[] => [
   ...(textIn(raw, "scopes", "scope") ?? "").split(/\s+/).filter((word) => word !== ""),
 ];
 
-/** The port of a redirect URL, if we would use the same one. */
+/** The port of a redirect URL, if subcrew would use the same URL. */
 function portIn(url: string | undefined): number | undefined {
   const port = /^http:\/\/localhost:(\d{1,5})\/callback$/.exec(url ?? "")?.[1];
   return port === undefined ? undefined : Number(port);

@@ -38,7 +38,7 @@ const fields = defineFields({
 
 const folderOf = ({ relative }: FilePlace): string => relative.split("/").at(-2) ?? "";
 
-/** `SKILL.md` in a folder of its own. The folder gives the name, the first line the description, when no key does. */
+/** `SKILL.md` in a separate folder. Without a key, the folder gives the name and the first line the description. */
 export const skillDialect: Dialect = markdown({
   id: "skill",
   accepts: (name) => name === "SKILL.md",
@@ -49,10 +49,10 @@ export const skillDialect: Dialect = markdown({
   bare: true,
 });
 
-/** `frontend/test.md` is `frontend:test`, and `frontend/test` still finds it. */
+/** The name of a command from its path: `frontend/test.md` is `frontend:test`; `frontend/test` also finds it. */
 const nameOf = ({ relative }: FilePlace): string => relative.replace(/(?:\.prompt)?\.md$/, "").replaceAll("/", ":");
 
-/** A prompt in a Markdown file, with or without frontmatter. */
+/** Workflow commands: a prompt in a Markdown file, with or without frontmatter. */
 export const commandDialect: Dialect = markdown({
   id: "command",
   accepts: (name) => isMarkdown(name) && !/^readme\.md$/i.test(name),
@@ -70,7 +70,7 @@ export const commandDialect: Dialect = markdown({
 /** An agent that was read from a file or found by discovery. */
 type Given = Readonly<{ agent: Agent; read: ReadAgent; file?: string }>;
 
-/** A skill as its file says it. */
+/** Converts a file to a skill. */
 export function skillOf({ agent, read: { raw }, file }: Given): Skill {
   const word = (key: string): string | undefined => wordOf(raw, key);
   const allowed = listOf(valueOf(raw, "allowedTools"));
@@ -91,7 +91,7 @@ export function skillOf({ agent, read: { raw }, file }: Given): Skill {
   };
 }
 
-/** A workflow command as its file says it. */
+/** Converts a file to a workflow command. */
 export function commandOf(given: Given): WorkflowCommand {
   const { name, description, instructions, agent, model: models, argumentHint, source, file } = skillOf(given);
   return {
@@ -106,10 +106,10 @@ export function commandOf(given: Given): WorkflowCommand {
   };
 }
 
-/** The skills that come with this program. */
+/** The bundled skills. */
 export const readBundledSkills = (): readonly ReadAgent[] => bundled(skillDialect, skillFiles);
 
-/** The workflow commands that come with this program. */
+/** The bundled workflow commands. */
 export const readBundledCommands = (): readonly ReadAgent[] => bundled(commandDialect, commandFiles);
 
 function bundled(dialect: Dialect, files: Readonly<Record<string, string>>): readonly ReadAgent[] {

@@ -19,7 +19,7 @@ import { qwenDialect } from "./dialects/qwen.ts";
 import { rooDialect } from "./dialects/roo.ts";
 import { subagentDialect } from "./dialects/subagent.ts";
 
-/** Every way of writing agents down. A new dialect is one file and one row. */
+/** All dialects of agent files. A new dialect is one file and one row. */
 export const dialects: Dialects = {
   own: ownDialect,
   omp: ompDialect,

@@ -75,7 +75,7 @@ const fields = defineFields(
     model,
     model_reasoning_effort: readThinking,
     sandbox_mode: readPermission,
-    // a table of switches in Codex; a list is meant as a list of tools
+    // in Codex this is a table of switches; a list here is read as a list of tools
     tools: (draft, value, key) => (isRecord(value) ? switches : tools())(draft, value, key),
     features: switches,
     web_search: (draft, value, key) => switches(draft, { web_search: value }, key),
@@ -84,7 +84,7 @@ const fields = defineFields(
   { exact: true },
 );
 
-/** Codex roles, one in a file or those of its settings. As in Codex, a key it does not know makes a role malformed. */
+/** Codex roles, one per file or all in its settings. As in Codex, an unknown key makes a role invalid. */
 export const codexDialect: Dialect = {
   id: "codex",
   accepts: (name) => name.endsWith(".toml"),
@@ -103,23 +103,26 @@ export const codexDialect: Dialect = {
   lineOf: tomlLineOf,
 };
 
-/** Settings of a role whose name and description are in `config.toml`; they are read together with that role. */
+/**
+ * The problem of a file without name and description: it may belong to a role of `config.toml`, and is then read with
+ * that role.
+ */
 const ONLY_NAMED = problem(
   "no-effect",
   "The file has neither name nor description; `[agents.ROLE]` of config.toml may name it.",
 );
 
-/** A role called `config` is in a folder for roles. */
+/** True for Codex's settings file, as opposed to a role called `config` in a folder of roles. */
 const isSettings = (file: string): boolean => /[\\/]\.codex[\\/]config\.toml$/.test(file);
 
-/** Unknown keys are errors here, */
+/** Makes unknown keys errors. */
 function strict({ problems }: Draft): void {
   for (const [index, found] of problems.entries()) {
     if (found.code === "unknown-field") problems[index] = { ...found, severity: "error" };
   }
 }
 
-/** In a separate file a role must have instructions. */
+/** Requires instructions of a role in a separate file. */
 function complete(draft: Draft): void {
   strict(draft);
   if (draft.agent.instructions === undefined) {

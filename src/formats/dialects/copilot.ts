@@ -11,7 +11,7 @@ const EDIT = ["edit_file", "write_file"];
 const SEARCH = ["grep_files", "glob", "list_files"];
 const WEB = ["web_search", "http_get"];
 
-/** Copilot's words for kinds of tools, and the tools of VS Code that have a counterpart. */
+/** Copilot's names for groups of tools, and the tools of VS Code that have a counterpart. */
 const GROUPS = {
   execute: ["bash"],
   read: ["read_file"],
@@ -55,10 +55,10 @@ const GROUPS = {
   shell: ["bash"],
 };
 
-/** `search/codebase` is a tool of VS Code's own set; other words before a slash are MCP servers. */
+/** Matches a tool of VS Code's own set, such as `search/codebase`; any other word before a slash is an MCP server. */
 const OWN_SET = /^(?:read|edit|search|execute|web|agent|todo|vscode)\//;
 
-/** `publisher/server/tool` is a tool of an MCP server of the marketplace. */
+/** Matches a tool of an MCP server of the marketplace: `publisher/server/tool`. */
 const PUBLISHER = /^[\w.-]+\/([\w.-]+\/[\w.*-]+)$/;
 
 const copilotTools: KeyReader = (draft, value, key) => {
@@ -77,7 +77,7 @@ function bareOf(name: string): string {
   return Object.hasOwn(GROUPS, tool.toLowerCase()) ? tool : set;
 }
 
-/** The file's name is the agent's; `name` is what people see. */
+/** Reads `name` as the display name; the agent's name is that of the file. */
 const shownName: KeyReader = (draft, value, key) => {
   text("displayName")(draft, value, key);
   if (typeof value === "string" && value.trim() !== "") draft.aliases = [value.trim()];

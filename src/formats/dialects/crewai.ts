@@ -10,7 +10,7 @@ import { narrowing } from "../fields/narrowing.ts";
 import type { Data } from "../yaml/frontmatter.ts";
 import { LONG_YAML, readYaml, yamlLineOf } from "../yaml/yaml.ts";
 
-/** Handed to its neighbours by the crew, to whom here any agent is one. */
+/** Reads `allow_delegation`. In CrewAI an agent may then delegate to the agents of its crew, here to any agent. */
 const allowDelegation: KeyReader = (draft, value, key) => {
   if (flagOf(value) !== true) return;
   draft.agent.spawns = "*";
@@ -39,7 +39,7 @@ const fields = defineFields({
   ),
 });
 
-/** CrewAI's `config/agents.yaml`: one file with all agents of a crew. Other files of that name are none of ours. */
+/** CrewAI's `config/agents.yaml`: one file with all agents of a crew. Other files with this name are ignored. */
 export const crewaiDialect: Dialect = {
   id: "crewai",
   accepts: (name) => name === "agents.yaml",
@@ -63,7 +63,7 @@ function readAgent(name: string, data: Data, place: FilePlace): ParsedFile {
   const settle = (draft: Draft): void => {
     draft.agent.displayName = role ?? name;
     draft.agent.instructions = `You are ${role}.\n\n${backstory}\n\nYour goal: ${goal}`;
-    if (draft.agent.tools === undefined) allow(draft, [], "(dialect)"); // its tools are given to it in code
+    if (draft.agent.tools === undefined) allow(draft, [], "(dialect)"); // in CrewAI its tools are assigned in code
   };
   return readRecord(fields, data, { place, freeName: true, defaultName: name, settle });
 }

@@ -5,7 +5,7 @@ import { flag, kept, model, text } from "../fields/rules.ts";
 import { readonlyFlag, tools } from "../fields/tools.ts";
 import { narrowing } from "../fields/narrowing.ts";
 
-/** Cursor's Markdown files. They know no list of tools; one that is there all the same narrows. */
+/** Cursor's Markdown files. Cursor has no tools list; a list in the file still restricts the agent. */
 export const cursorDialect: Dialect = markdown({
   id: "cursor",
   freeName: true,

@@ -8,11 +8,11 @@ import { narrowing } from "../fields/narrowing.ts";
 /** The folder of an agent's `AGENTS.md`. */
 const folderOf = ({ relative }: FilePlace): string => relative.split("/").at(-2) ?? "";
 
-/** `provider:model` */
+/** Reads `provider:model`. */
 const providerModel: KeyReader = (draft, value, key) =>
   model(draft, typeof value === "string" ? value.replace(/^([\w-]+):(?=\w)/, "$1/") : value, key);
 
-/** Folders of the deepagents command. They know no list of tools; one that is there all the same narrows. */
+/** Agent folders of the deepagents command. It has no tools list; a list in the file still restricts the agent. */
 export const deepagentsDialect: Dialect = markdown({
   id: "deepagents",
   accepts: (name) => name === "AGENTS.md",

@@ -5,7 +5,7 @@ import { kept, model, readThinking, text } from "../fields/rules.ts";
 import { tools } from "../fields/tools.ts";
 import { narrowing } from "../fields/narrowing.ts";
 
-/** Factory's words for kinds of tools. */
+/** Factory's names for groups of tools. */
 const GROUPS = {
   readonly: ["read_file", "list_files", "grep_files", "glob"],
   edit: ["edit_file", "write_file"],

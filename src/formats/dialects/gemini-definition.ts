@@ -30,7 +30,7 @@ type BaseDefinition = {
   name: string;
   description: string;
   displayName?: string;
-  /** Off unless an override switches it on. */
+  /** Off unless an override enables it. */
   experimental?: boolean;
   inputConfig: InputConfig;
   metadata?: { filePath?: string; hash?: string };
@@ -59,7 +59,7 @@ export type AgentDefinition<Schema = unknown> = LocalAgentDefinition<Schema> | R
 /** The frontmatter of one agent, with its prompt. */
 export type AgentDto = Data;
 
-/** What the file said, with the body as `system_prompt`. */
+/** The frontmatter of the file, with the body as `system_prompt`. */
 export function dtoOf({ agent, raw }: ReadAgent): AgentDto {
   if (agent.remote !== undefined) return { ...raw, kind: "remote" };
   const tools = listOf(raw["tools"]);
@@ -72,7 +72,7 @@ const QUERY: InputConfig = {
   inputs: { query: { type: "string", description: "The task for the agent.", required: false } },
 };
 
-/** The definition that a file's frontmatter stands for, with Gemini CLI's defaults. */
+/** The definition for a file's frontmatter, with Gemini CLI's defaults. */
 export function markdownToAgentDefinition(dto: AgentDto): AgentDefinition {
   const base = {
     name: textOf(dto["name"]),
@@ -140,7 +140,7 @@ export function agentFromDefinition(definition: AgentDefinition): Agent {
   };
 }
 
-/** The system prompt, which may be missing only where a conversation is given. */
+/** The system prompt; it is required unless the definition starts with a conversation. */
 function prompted({ name, promptConfig: { systemPrompt = "", initialMessages = [] } }: LocalAgentDefinition): string {
   if (systemPrompt.trim() !== "" || initialMessages.length > 0) return systemPrompt;
   throw new CrewError(
@@ -150,7 +150,7 @@ function prompted({ name, promptConfig: { systemPrompt = "", initialMessages = [
   );
 }
 
-/** The conversation that a definition begins with; inputs in it are filled in like those of the prompt. */
+/** The conversation that a definition starts with; inputs in it are filled in like those of the prompt. */
 function conversationOf(messages: readonly unknown[] = []): string {
   const lines = messages.filter(isRecord).map(({ role, parts }) => {
     const texts = Array.isArray(parts) ? parts.filter(isRecord).map(({ text }) => textOf(text)) : [];
@@ -159,7 +159,7 @@ function conversationOf(messages: readonly unknown[] = []): string {
   return lines.length === 0 ? "" : `The conversation so far:\n\n${lines.join("\n\n")}`;
 }
 
-/** The query of a definition, filled with its inputs like the rest; one that only passes the caller's words on adds nothing. */
+/** The query of a definition; empty if it only passes on the caller's query. */
 const ownQuery = (query: string | undefined): string => (query?.trim() === "${query}" ? "" : (query ?? ""));
 
 function limitsOf({ maxTurns, max_turns, maxTimeMinutes, max_time_minutes }: RunConfig): ResourceLimits {

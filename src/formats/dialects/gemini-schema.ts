@@ -4,15 +4,15 @@ import type { Data } from "../yaml/frontmatter.ts";
 import { asData, readJson } from "../yaml/json.ts";
 
 /**
- * What is wrong with a definition. `type`: it is not this kind of agent at all; `value`: it is, and a value is wrong.
- * Both kinds of agents are tried, and the complaint that helps more is shown.
+ * A fault of a definition. `type`: it is not this kind of agent at all; `value`: it is, and a value is invalid. Both
+ * kinds of agents are tried, and the more helpful fault is shown.
  */
 export type Issue = Readonly<{ path: string; message: string; weight: "type" | "value" }>;
 
 type Check = (value: unknown, path: string) => readonly Issue[];
 type Shape = Readonly<Record<string, Check>>;
 
-/** Names of tools that Gemini CLI accepts in a list, wider by our aliases. */
+/** True for tool names that Gemini CLI accepts in a list, and for subcrew's aliases. */
 export function isValidToolName(
   name: string,
   { allowWildcards = false }: { readonly allowWildcards?: boolean } = {},
@@ -117,7 +117,7 @@ const credentials: Check = (value, path) => {
   );
 };
 
-/** Also the keys of Gemini CLI's document, and `mcpServers` as its pages spell it. */
+/** The keys of a local agent, including those of Gemini CLI's document and `mcpServers` as its pages spell it. */
 const local: Shape = {
   kind: optional(literal("local")),
   name: required(slug),
@@ -146,7 +146,7 @@ const remote: Shape = {
 const givenTwice: Check = (value, path) =>
   value === undefined ? [] : [wrong(path, "Only one of agent_card_url and agent_card_json can be given")];
 
-/** A card that is written into the file needs no address, and can have none. */
+/** The keys of a remote agent. A card inside of the file replaces the address, so both together are an error. */
 const shapeOfRemote = (data: Data): Shape =>
   data["agent_card_json"] === undefined ? remote : { ...remote, agent_card_url: givenTwice };
 
@@ -154,11 +154,11 @@ export type DefinitionKind =
   | { readonly kind: "local" | "remote" }
   | {
       readonly error: string;
-      /** The keys down to the first thing that is wrong. */
+      /** The path of keys to the first fault. */
       readonly path?: readonly string[];
     };
 
-/** Which kind of agent this is, or the whole complaint. */
+/** The kind of an agent, or the full error text. */
 export function definitionKind(data: Data): DefinitionKind {
   const asLocal = issuesOf(local, data);
   if (asLocal.length === 0) return { kind: "local" };

@@ -55,7 +55,10 @@ const fields = defineFields(
   { exact: true },
 );
 
-/** Gemini CLI: strict, local or remote, also a list of remotes. No delegation, and a result only through the finish tool. */
+/**
+ * Gemini CLI's files: strict, local or remote, also a list of remote agents. They cannot delegate, and return their
+ * result only with the finish tool.
+ */
 export const geminiDialect: Dialect = {
   id: "gemini",
   accepts: (name) => isMarkdown(name) && !name.startsWith("_"),

@@ -18,14 +18,14 @@ const type: KeyReader = (draft, value, key) => {
 
 const MODES: ReadonlySet<unknown> = new Set("default acceptEdits dontAsk plan bypassPermissions auto".split(" "));
 
-/** A mode that does not exist there makes the file invalid, as GenCode says. */
+/** Reads the permission mode. As in GenCode, an unknown mode makes the file invalid. */
 const permissionMode: KeyReader = (draft, value, key) => {
   if (MODES.has(value)) return readPermission(draft, value, key);
   const message = `"${key}" has to be one of ${[...MODES].join(", ")}.`;
   addProblem(draft, "bad-definition", message, { field: key });
 };
 
-/** A number of turns that is not above zero makes the file invalid, too. */
+/** Reads the number of turns. As in GenCode, zero or less makes the file invalid. */
 const maxTurns: KeyReader = (draft, value, key) => {
   if (Number(value) > 0) return limit("maxTurns")(draft, value, key);
   addProblem(draft, "bad-definition", `"${key}" has to be a number above zero.`, { field: key });
@@ -55,7 +55,7 @@ const fields = defineFields({
   color: kept(),
 });
 
-/** The name becomes the file's where none is given, in both ways of writing. */
+/** GenCode's Markdown files. Without a name in the file, the agent gets the name of the file, also in JSON. */
 const gencodeMarkdown = markdown({ id: "gencode", fields, freeName: true, nameFromFile: true });
 
 /** GenCode: Markdown, JSON, or JSON in a Markdown file. */

@@ -5,7 +5,7 @@ import { bad, kept } from "../fields/rules.ts";
 import { allow } from "../fields/denied-tools.ts";
 import { asData } from "../yaml/json.ts";
 
-/** goose's own extensions, and the tools here that do the same. */
+/** goose's built-in extensions, and the equivalent tools of subcrew. */
 const BUILT_IN: Readonly<Record<string, readonly string[]>> = {
   developer: ["bash", "read_file", "write_file", "edit_file", "list_files", "glob", "grep_files"],
   memory: ["memory_list", "memory_read", "memory_write", "memory_append", "memory_patch"],

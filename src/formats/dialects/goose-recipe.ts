@@ -30,7 +30,10 @@ export function readRecipe(source: string, place: FilePlace): ParsedFile {
 
 const withPlainLines = (source: string): string => source.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n");
 
-/** `[{ key, input_type, requirement, description }]`; what has to be given, or is asked for, is required here. */
+/**
+ * Reads `[{ key, input_type, requirement, description }]`. A parameter that is required, or that goose asks the user
+ * for, is required here.
+ */
 const parameters: KeyReader = (draft, value, key) => {
   if (!Array.isArray(value)) return bad(draft, key, "a list of parameters");
   const inputs = Object.create(null) as Record<string, AgentInput>;
@@ -48,7 +51,7 @@ const parameters: KeyReader = (draft, value, key) => {
   put(draft, "inputs", inputs, key);
 };
 
-/** `{ goose_provider, goose_model, temperature, max_turns }` */
+/** Reads `{ goose_provider, goose_model, temperature, max_turns }`. */
 const settings: KeyReader = (draft, value, key) => {
   if (!isRecord(value)) return bad(draft, key, "an object of settings");
   const { goose_provider: provider, goose_model: name, temperature, max_turns: turns, ...others } = value;

@@ -14,8 +14,9 @@ import type { Data } from "../yaml/frontmatter.ts";
 import { asData } from "../yaml/json.ts";
 
 /**
- * `allowedTools` are not asked about in Kiro, and `toolsSettings` say which paths and commands of the others are not, and
- * which never run. So what they leave out is asked here, and what they deny is denied; nothing is allowed by them.
+ * Applies Kiro's permissions as restrictions. In Kiro, tools in `allowedTools` run without a question, and
+ * `toolsSettings` lists paths and commands that run without a question or never. Here, everything that neither of them
+ * lists needs approval, and what they deny is denied; they allow nothing.
  */
 export function narrowLikeKiro(draft: Draft, data: Data, groups: ToolGroups): void {
   const settings = asData(data["toolsSettings"]) ?? {};
@@ -56,8 +57,8 @@ function limitsOf(tool: string, said: Data, unasked: readonly string[]): AgentRu
 }
 
 /**
- * Converts the regular expression of a command to a pattern with `*`. What has no such form allows nothing, and denies every command that
- * begins with the words before it.
+ * Converts the regular expression of a command to a pattern with `*`. An allowed expression without such a form is
+ * dropped; a denied one then covers every command that begins with its literal prefix.
  */
 function commandOf(regex: string, kind: "allowed" | "denied"): string | undefined {
   const plain = regex

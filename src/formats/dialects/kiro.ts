@@ -27,7 +27,7 @@ const GROUPS = {
   useaws: [],
 };
 
-/** Only checks the value: the lists are read with the tools, after all other keys. */
+/** Only checks the value: the lists are read together with the tools, after all other keys. */
 const list: KeyReader = (draft, value, key) => {
   if (listOf(value) === undefined) bad(draft, key, "a list of tools");
 };

@@ -36,7 +36,7 @@ export const ompFields: Fields = defineFields({
   color: kept(),
 });
 
-/** oh-my-pi. HTML comments are not part of the prompt, and a plain last message is accepted as result. */
+/** oh-my-pi's files. HTML comments are not part of the prompt, and a plain last message is accepted as result. */
 export const ompDialect: Dialect = markdown({
   id: "omp",
   fields: ompFields,

@@ -53,7 +53,7 @@ const fieldsFor = (prompt: KeyReader): Fields =>
 
 const inMarkdown = fieldsFor(text("instructions"));
 
-/** `backend/sql.md` is `backend:sql`, and `backend/sql` still finds it. */
+/** The name of an agent from its path: `backend/sql.md` is `backend:sql`; `backend/sql` also finds it. */
 const nameOf = ({ relative }: FilePlace): string => relative.replace(/\.md$/, "").replaceAll("/", ":");
 
 const asMarkdown = markdown({
@@ -67,7 +67,7 @@ const asMarkdown = markdown({
   },
 });
 
-/** opencode and Kilo: Markdown files, or the `agent` of their JSON settings. */
+/** opencode and Kilo: Markdown files, or the `agent` key of their JSON settings. */
 export const opencodeDialect: Dialect = {
   id: "opencode",
   accepts: (name) => name.endsWith(".md"),
@@ -76,7 +76,7 @@ export const opencodeDialect: Dialect = {
   lineOf: (source, field) => asMarkdown.lineOf?.(source, field) ?? jsonLineOf(source, field),
 };
 
-/** Other settings of the file are not looked at. */
+/** Reads the agents of a settings file; its other settings are ignored. */
 function readSettings(source: string, place: FilePlace): ParsedFile {
   const read = readJson(source);
   if (!read.ok)

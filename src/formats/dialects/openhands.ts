@@ -8,7 +8,7 @@ import { narrowing } from "../fields/narrowing.ts";
 
 const EDITOR = ["read_file", "write_file", "edit_file", "list_files"];
 
-/** OpenHands' words for its tools. */
+/** OpenHands' names for its tools. */
 const GROUPS = {
   terminal: ["bash"],
   terminaltool: ["bash"],
@@ -26,7 +26,7 @@ const GROUPS = {
   tasktoolset: ["task"],
 };
 
-/** When to ask a person. "never" does not grant any permission here. */
+/** Reads when a person is asked for confirmation. "never" does not grant any permission here. */
 const permissionMode: KeyReader = (draft, value, key) => {
   if (value === "never_confirm")
     return addProblem(draft, "no-effect", `"${key}: never_confirm" grants no permissions here.`, { field: key });
@@ -36,7 +36,7 @@ const permissionMode: KeyReader = (draft, value, key) => {
     draft.from["permission"] = key;
     return;
   }
-  draft.agent.permission = "plan"; // its permissions are unreadable, so it gets read-only tools
+  draft.agent.permission = "plan"; // the value is invalid, so the agent gets read-only tools
   bad(draft, key, "one of always_confirm, never_confirm, confirm_risky; the agent may only read");
 };
 

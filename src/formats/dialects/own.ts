@@ -29,7 +29,7 @@ import { spawns } from "../fields/spawns.ts";
 import { readonlyFlag, tools } from "../fields/tools.ts";
 import { narrowing } from "../fields/narrowing.ts";
 
-/** Every key there is, in any spelling. */
+/** Every key of any dialect, in any spelling. */
 export const ownFields: Fields = defineFields({
   ...narrowing(),
   name: text("name"),
@@ -85,7 +85,7 @@ export const ownFields: Fields = defineFields({
   tags: note,
 });
 
-/** Our own Markdown, also read in `.agents/agents`. */
+/** subcrew's own Markdown files, also read in `.agents/agents`. */
 export const ownDialect: Dialect = markdown({
   id: "own",
   fields: ownFields,

@@ -25,7 +25,7 @@ import { narrowing } from "../fields/narrowing.ts";
 
 const GROUPS = { all: ["*"], none: [] };
 
-/** Models to try when the first is not there. */
+/** Reads the models to try when the first is not available. */
 const fallbackModels: KeyReader = (draft, value, key) => {
   const more = listOf(value);
   if (more === undefined) return bad(draft, key, "a list of models");
@@ -34,7 +34,7 @@ const fallbackModels: KeyReader = (draft, value, key) => {
   draft.from["model"] ??= key;
 };
 
-/** `{ maxTurns, graceTurns }` */
+/** Reads `{ maxTurns, graceTurns }`. */
 const turnBudget: KeyReader = (draft, value, key) => {
   if (isRecord(value) && value["maxTurns"] !== undefined) limit("maxTurns")(draft, value["maxTurns"], key);
   else bad(draft, key, "{ maxTurns, graceTurns }");

@@ -7,14 +7,14 @@ import { disallowedTools } from "../fields/denied-tools.ts";
 import { tools } from "../fields/tools.ts";
 import { narrowing } from "../fields/narrowing.ts";
 
-/** `{ max_turns, max_time_minutes }` */
+/** Reads `{ max_turns, max_time_minutes }`. */
 const runConfig: KeyReader = (draft, value, key) => {
   if (!isRecord(value)) return bad(draft, key, "{ max_turns, max_time_minutes }");
   if (value["max_turns"] !== undefined) limit("maxTurns")(draft, value["max_turns"], key);
   if (value["max_time_minutes"] !== undefined) limit("maxDurationMs", 60_000)(draft, value["max_time_minutes"], key);
 };
 
-/** `{ model, temp, top_p }` of older files. */
+/** Reads `{ model, temp, top_p }` of older files. */
 const modelConfig: KeyReader = (draft, value, key) => {
   if (!isRecord(value)) return bad(draft, key, "{ model, temp, top_p }");
   if (value["model"] !== undefined) model(draft, value["model"], key);

@@ -20,7 +20,10 @@ const GROUPS = {
   modes: ["task"],
 };
 
-/** `read`, or `[edit, { fileRegex }]`: a group that is limited to files of which no globs can be made is left out. */
+/**
+ * Reads groups such as `read` or `[edit, { fileRegex }]`. A group whose `fileRegex` cannot be converted to globs is
+ * left out.
+ */
 const groups: KeyReader = (draft, value, key) => {
   if (!Array.isArray(value)) {
     allow(draft, [], key);
@@ -49,7 +52,7 @@ const groups: KeyReader = (draft, value, key) => {
   allow(draft, canonical(draft, names, { key, groups: GROUPS }), key);
 };
 
-/** The prompt is the role, and then the instructions. */
+/** Appends the custom instructions to the prompt, after the role. */
 const customInstructions: KeyReader = (draft, value, key) => {
   if (typeof value !== "string") return bad(draft, key, "a text");
   draft.agent.instructions = [draft.agent.instructions, value.trim()].filter(Boolean).join("\n\n");

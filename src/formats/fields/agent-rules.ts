@@ -3,13 +3,16 @@ import { isKnownTool } from "../../core/vocabulary/tool-names.ts";
 import { addProblem, type Draft, type KeyReader } from "./draft.ts";
 import { unknownTool } from "./unknown-tool.ts";
 
-/** `[ask bash(git push *), deny write_file(docs/**)]`, or several such lists, each of which narrows on its own. */
+/**
+ * Reads rules such as `[ask bash(git push *), deny write_file(docs/**)]`, or several such lists, each of which
+ * restricts on its own.
+ */
 export const rules: KeyReader = (draft, value, key) => {
   const lists = Array.isArray(value) && value.length > 0 && value.every(Array.isArray) ? value : [value];
   for (const list of lists) narrowBy(draft, readList(draft, list, key), key);
 };
 
-/** Adds what a file says about calls. */
+/** Adds rules about calls to the agent. */
 export function narrowBy(draft: Draft, list: AgentRules, key: string): void {
   if (list.length === 0) return;
   draft.agent.rules = [...(draft.agent.rules ?? []), list];

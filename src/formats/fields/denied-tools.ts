@@ -13,7 +13,7 @@ import { flagOf } from "./rules.ts";
 import { isNone, patternsIn, ruleOf, type ToolEntries, toolEntries, withoutRule } from "./tool-entries.ts";
 import { unknownTool } from "./unknown-tool.ts";
 
-/** A key with tools, and the dialect's own words for several tools at once. */
+/** A key with a list of tools, and the dialect's names for groups of tools. */
 export type Written = { readonly key: string; readonly groups: ToolGroups | undefined };
 
 /** The deny-list: its tools are removed. An unknown name is kept, because it may belong to an MCP server, and reported. */
@@ -33,7 +33,7 @@ export const disallowedTools =
     denyEntries(draft, [...entries.named, ...entries.excluded], { key, groups });
   };
 
-/** A deny-list as a map: the entries that are true, or that have no value, are removed. */
+/** Reads a deny-list that is a map: entries that are true or have no value are removed from the agent's tools. */
 function deniedIn(value: Readonly<Record<string, unknown>>): ToolEntries {
   const kept = Object.entries(value).filter(([, state]) => flagOf(state) !== false && !/^allow/i.test(String(state)));
   return {
@@ -47,7 +47,7 @@ function deniedIn(value: Readonly<Record<string, unknown>>): ToolEntries {
   };
 }
 
-/** Words for the whole list, in a deny-list. */
+/** Words that mean every tool, in a deny-list. */
 const EVERYTHING: ReadonlySet<string> = new Set(["*", "all", "any", "every", "everything", "alltools", "true"]);
 
 /** Removes tools. Every word that names a tool counts, because a restriction that is not understood must not be lost. */
@@ -80,7 +80,10 @@ export function deniedBy(entry: string, groups: ToolGroups | undefined): readonl
   return [...new Set([...whole.flatMap((name) => withRule([name], entry)), ...words, ...helpers])];
 }
 
-/** `mcp_my_server_run` does not say where the server's name ends, so it is also denied as one word. */
+/**
+ * The name as a single word: `mcp_my_server_run` does not show where the server's name ends, so it is denied in this
+ * form, too.
+ */
 function flatName(written: string): readonly string[] {
   const flat = /^mcp_(?!_)(.+)$/.exec(written)?.[1];
   return flat === undefined || flat === "*" ? [] : [flat];
@@ -95,7 +98,7 @@ function withRule(names: readonly string[], entry: string): readonly string[] {
   return names.flatMap((name) => patterns.map((each) => `${name}(${each})`));
 }
 
-/** Adds to what is allowed, each name given once; a second allow-list can only narrow the first. */
+/** Adds tools to the allow-list, without duplicates; a second allow-list can only narrow the first. */
 export function allow(draft: Draft, names: readonly string[], key: string): void {
   const earlier = draft.agent.tools;
   const both =
@@ -114,7 +117,7 @@ export function deny(draft: Draft, names: readonly string[], key: string): void 
   draft.from["disallowedTools"] ??= key;
 }
 
-/** A list that is not read, of either kind, leaves nothing. */
+/** Reports a list that is too long to read; the agent gets no tools. */
 export function tooMany(draft: Draft, key: string): void {
   addProblem(draft, "bad-value", `"${key}" names more than ${MAX_TOOLS} tools; the agent gets none.`, { field: key });
   allow(draft, [], key);

@@ -17,13 +17,16 @@ export type Draft = {
 
 export const emptyDraft = (): Draft => ({ agent: {}, from: {}, problems: [], kept: [] });
 
-/** Reads one key of a file into the agent. Keys that are only read as a precaution are never suggested for a typo. */
+/**
+ * Reads one key of a file into the agent. `suggested: false`: the key is read only as a precaution and is never
+ * suggested for a typo.
+ */
 export type KeyReader = ((draft: Draft, value: unknown, key: string) => void) & { readonly suggested?: false };
 
 /** The keys of a dialect. Adding one is adding a row. */
 export type Fields = Readonly<{
   rows: Readonly<Record<string, KeyReader>>;
-  /** The rule of a key in any spelling: `max-turns`, `max_turns`, `maxTurns`. */
+  /** The reader of a key in any spelling: `max-turns`, `max_turns`, `maxTurns`. */
   ruleOf(key: string): KeyReader | undefined;
   nearest(key: string): string | undefined;
 }>;
@@ -36,7 +39,7 @@ export function defineFields(
   const known = Object.keys(rows).filter((key) => rows[key]!.suggested !== false);
   const exactly = new Map(Object.entries(rows));
   const folded = new Map(Object.entries(rows).map(([key, rule]) => [foldName(key), rule]));
-  const near = new Map<string, string | undefined>(); // the same unknown keys come in thousands of files
+  const near = new Map<string, string | undefined>(); // cached: the same unknown keys occur in thousands of files
   return {
     rows,
     ruleOf: (key) => exactly.get(key) ?? (exact ? undefined : folded.get(foldName(key.replace(UNSEEN, "")))),
@@ -50,10 +53,13 @@ export function defineFields(
   };
 }
 
-/** Blanks and characters that cannot be seen do not make another key: `allowed tools`. */
+/** Blanks and invisible characters, which are ignored in keys: `allowed tools`. */
 const UNSEEN = /[\s\p{Cf}]/gu;
 
-/** In short words two different letters are not a typo: `type` does not mean `topP`. */
+/**
+ * The known key that a key probably misspells. In short words two different letters are not a typo: `type` does not
+ * mean `topP`.
+ */
 function resembling(key: string, close: string | undefined): string | undefined {
   if (close === undefined || key.length > 4 || close === "tools") return close;
   const [one, other] = [foldName(key), foldName(close)];
@@ -75,7 +81,7 @@ export function readFields(fields: Fields, data: Data, draft: Draft): void {
   if (unknown.length > 0) unknownFields(draft, unknown);
 }
 
-/** A key that resembles a known one is worth a warning: its author may think that it has an effect. */
+/** Warns about a key that resembles a known one, since its author may expect it to have an effect. */
 function resemblingField(draft: Draft, key: string, close: string): void {
   draft.kept.push(key);
   addProblem(draft, "unknown-field", `"${key}" is not a key of this kind of file; it has no effect.`, {

@@ -14,15 +14,15 @@ export type DialectDefaults = Readonly<{
   raw: Data;
   body: string;
   recovered?: Recovery | undefined;
-  /** Where the name comes from when no key gives it. */
+  /** The source of the name if no key gives it. */
   defaultName?: string | undefined;
   nameRule?: RegExp | undefined;
-  /** A name with spaces or other letters becomes one that can be typed, and stays as the display name. */
+  /** A name with spaces or other letters is converted to one that can be typed, and kept as the display name. */
   freeName?: boolean;
   description?: "required" | "optional";
 }>;
 
-/** Completes the agent with its prompt, its name and the rules that hold in every dialect. */
+/** Completes the agent with its prompt, its name and the rules of all dialects. */
 export function finish(draft: Draft, options: DialectDefaults): ParsedFile {
   const { agent, from } = draft;
   if (agent.instructions === undefined) {
@@ -43,7 +43,7 @@ export function finish(draft: Draft, options: DialectDefaults): ParsedFile {
   return { agents: [toReadAgent(draft, options.raw, options.recovered !== undefined)], problems: draft.problems };
 }
 
-/** The origin of a prompt that stands in the body of a file. */
+/** The origin of a prompt in the body of a file. */
 export const BODY = "(body)";
 export const FILE_NAME = "(file name)";
 
@@ -60,7 +60,7 @@ function settleName(draft: Draft, { defaultName, nameRule = AGENT_NAME, freeName
   if (agent.name === undefined)
     return addProblem(draft, "missing-name", 'The agent has no "name".', { hint: "Add one." });
   agent.name = agent.name.normalize("NFC");
-  const isRefused = agent.name.includes(",") || agent.name === "__proto__"; // lists of names, and no name at all
+  const isRefused = agent.name.includes(",") || agent.name === "__proto__"; // a list of names, or an unusable name
   if (freeName && !isRefused && nameFault(agent.name, nameRule) === "bad-name") rename(draft, agent.name);
   const fault = nameFault(agent.name, nameRule);
   // Many tools write such a name with dashes when they refer to it.
@@ -80,7 +80,7 @@ function settleName(draft: Draft, { defaultName, nameRule = AGENT_NAME, freeName
   if (fault === "reserved-name") addProblem(draft, fault, `"${agent.name}" is a reserved name.`, { field: "name" });
 }
 
-/** Keeps the allowed characters of a name, and adds a hash so that it stays unique. */
+/** Reduces a name to the allowed characters, and adds a hash so that it stays unique. */
 function rename(draft: Draft, written: string): void {
   const folded = written.normalize("NFKD").replace(/\p{M}+/gu, "");
   const slug = folded.replace(/[^\w.-]+/g, "-").replace(/^[^A-Za-z0-9]+|-+$/g, "");
@@ -101,7 +101,7 @@ function rename(draft: Draft, written: string): void {
   );
 }
 
-/** A short mark of a text, the same on every machine. */
+/** A short hash of a text, the same on every machine. */
 function fingerprint(text: string): string {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

@@ -4,7 +4,7 @@ export function listOf(value: unknown): string[] | undefined {
   return Array.isArray(value) ? textsIn(value, DEEPEST) : undefined;
 }
 
-/** Lists in lists are one list. */
+/** Flattens nested lists. */
 function textsIn(list: readonly unknown[], deeper: number): string[] {
   const texts: string[] = [];
   list.forEach((item) => {
@@ -18,7 +18,7 @@ function textsIn(list: readonly unknown[], deeper: number): string[] {
 
 const DEEPEST = 3;
 
-/** 000's parser of such lists: an empty list counts as absent. */
+/** Parser of such lists as in oh-my-pi: an empty list counts as absent. */
 export function parseArrayOrCSV(value: unknown): string[] | undefined {
   const list = listOf(value);
   return list === undefined || list.length === 0 ? undefined : list;

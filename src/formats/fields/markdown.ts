@@ -17,13 +17,13 @@ export type MarkdownDialect = Readonly<{
   freeName?: boolean;
   description?: "required" | "optional";
   body?(body: string): string;
-  /** A file without frontmatter is an agent too: all of it is the prompt. */
+  /** A file without frontmatter is an agent, too: all of it is the prompt. */
   bare?: boolean;
   /** Rules about the agent as a whole, before it is finished. */
   settle?(draft: Draft, data: Data, place: FilePlace): void;
 }>;
 
-/** Makes a dialect of YAML between dashes and a Markdown body. */
+/** Creates a dialect of YAML frontmatter and a Markdown body. */
 export function markdown(dialect: MarkdownDialect): Dialect {
   return {
     id: dialect.id,
@@ -62,7 +62,9 @@ function readMarkdown(dialect: MarkdownDialect, text: string, place: FilePlace):
   });
 }
 
-/** A repair can mistake running text for keys, as in "Note: do this"; unless the dialect knows a similar key it stays text. */
+/**
+ * Removes keys that a repair invented from running text such as "Note: do this", unless the dialect has a similar key.
+ */
 function withoutInvented(fields: Fields, data: Data): Data {
   const kept = Object.entries(data).filter(
     ([key]) => fields.ruleOf(key) !== undefined || fields.nearest(key) !== undefined,

@@ -32,7 +32,7 @@ export function narrowing(groups?: ToolGroups): Readonly<Record<string, KeyReade
   return { ...rows, ...everywhere };
 }
 
-/** Keys of our own that count in the files of every dialect that tolerates keys it does not know. */
+/** subcrew's own keys that are also read in files of every dialect that tolerates unknown keys. */
 const everywhere: Readonly<Record<string, KeyReader>> = {
   modelLock: flag("modelLock"),
   delegation: choice("delegationRule", { own: "own", ceiling: "ceiling" }),
@@ -59,14 +59,14 @@ const DENYING = [
   ..."disableTools bannedTools removedTools toolDenylist toolsDenylist toolBlacklist toolsBlacklist".split(" "),
 ];
 
-/** Words that may also mean something else, so they count only when tools are named. */
+/** Ambiguous keys; they count only when they name tools. */
 const VAGUE_ALLOWING =
   "tool toolset toolsets toolList toolsList toolName toolNames allow allowed allowlist whitelist".split(" ");
 const VAGUE_DENYING = "deny denied denylist disallow disallowed exclude excluded forbidden blocked blacklist".split(
   " ",
 );
 
-/** Words for how much an agent may do in general; they count only when they say that it reads. */
+/** Ambiguous keys for how much an agent may do; they count only when their value means read-only. */
 const VAGUE_MODES = "mode access accessMode accessLevel accessPolicy fileAccess filesystem fileSystemAccess".split(" ");
 
 function ifItNamesTools(reader: KeyReader, groups: ToolGroups | undefined): KeyReader {
@@ -89,7 +89,7 @@ export const ifReadOnly: KeyReader = (draft, value, key) => {
   mistaken(readonlyFlag, "readonly")(draft, true, key);
 };
 
-/** Reported like any other key without effect. */
+/** Reports a key without effect. */
 function unknownField(draft: Draft, key: string): void {
   draft.kept.push(key);
   const message = `"${key}" is not a key of this kind of file; it has no effect.`;
@@ -98,7 +98,7 @@ function unknownField(draft: Draft, key: string): void {
 
 const MODES = ["permissionMode", "permissionsMode", "approvalMode", "sandboxMode", "sandbox"];
 
-/** A mode in one word, or rules for each tool as opencode writes them. */
+/** Reads a permission mode in one word, or rules for each tool in opencode's form. */
 const permission: KeyReader = (draft, value, key) =>
   isRecord(value) || Array.isArray(value) || typeof value === "string"
     ? opencodePermission(draft, value, key)

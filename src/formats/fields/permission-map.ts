@@ -18,7 +18,7 @@ import { allow, deny, disallowedTools } from "./denied-tools.ts";
 import { allowSpawns } from "./spawns.ts";
 import { tools } from "./tools.ts";
 
-/** opencode's words for tools: everything that changes files is one. */
+/** opencode's names for tools; everything that changes files is one tool. */
 export const OPENCODE_TOOLS = {
   edit: FILE_CHANGING_TOOLS,
   write: FILE_CHANGING_TOOLS,
@@ -28,7 +28,7 @@ export const OPENCODE_TOOLS = {
   codesearch: ["web_search"],
 };
 
-/** Rules about other things than tools. */
+/** Keys of rules that are not about tools. */
 const NOT_TOOLS = new Set(["external_directory", "doom_loop", "lsp"]);
 
 /**
@@ -58,7 +58,10 @@ export const opencodePermission: KeyReader = (draft, value, key) => {
   );
 };
 
-/** `{ allow: [...], ask: [...], deny: [...] }` as in the settings of Claude Code: lists of rules. `allow` grants nothing here. */
+/**
+ * Handles `{ allow: [...], ask: [...], deny: [...] }`, the lists of rules in the settings of Claude Code. `allow`
+ * grants nothing here.
+ */
 function withoutLists(draft: Draft, value: Readonly<Record<string, unknown>>, key: string): Record<string, unknown> {
   const { allow: granted, ask, deny: denied, ...rest } = value;
   if (denied !== undefined) disallowedTools(OPENCODE_TOOLS)(draft, denied, key);
@@ -72,7 +75,7 @@ function withoutLists(draft: Draft, value: Readonly<Record<string, unknown>>, ke
   return rest;
 }
 
-/** A list of texts: rules such as `deny bash(rm *)`, and otherwise the tools that are permitted. */
+/** Reads a list of texts: rules such as `deny bash(rm *)`, or names of allowed tools. */
 function fromTexts(draft: Draft, texts: readonly string[], key: string): void {
   const isRule = (text: string): boolean => /^\s*(?:allow|ask|deny)\s/.test(text);
   const named = texts.filter((text) => !isRule(text));
@@ -81,7 +84,7 @@ function fromTexts(draft: Draft, texts: readonly string[], key: string): void {
   if (written.length > 0) rules(draft, written, key);
 }
 
-/** The rules for one of its words: an answer for every call, or one for each pattern. */
+/** The rules for one tool name of opencode: one decision for every call, or one for each pattern. */
 function rulesOf(draft: Draft, name: string, answer: unknown, key: string): AgentRules {
   if (NOT_TOOLS.has(name)) {
     draft.kept.push(`${key}.${name}`);
@@ -92,7 +95,7 @@ function rulesOf(draft: Draft, name: string, answer: unknown, key: string): Agen
   return Object.entries(answer).flatMap(([pattern, says]) => each(name, pattern, saysOf(draft, says, { name, key })));
 }
 
-/** An unreadable value means deny. */
+/** The decision of a value; an unreadable value means deny. */
 function saysOf(draft: Draft, answer: unknown, { name, key }: { name: string; key: string }): AgentRule["says"] {
   const says = answerOf(answer);
   if (says !== undefined) return says;
@@ -114,7 +117,7 @@ const ANSWERS: Readonly<Record<string, AgentRule["says"]>> = {
   false: "deny",
 };
 
-/** Accepts capitals, and true and false. */
+/** Reads a decision in any letter case, or as true or false. */
 function answerOf(answer: unknown): AgentRule["says"] | undefined {
   const word = typeof answer === "string" || typeof answer === "boolean" ? String(answer).trim().toLowerCase() : "";
   return Object.hasOwn(ANSWERS, word) ? ANSWERS[word] : undefined;
@@ -130,11 +133,16 @@ function each(name: string, pattern: string | undefined, says: AgentRule["says"]
   }));
 }
 
-/** `git diff*` means the command with any arguments; here a star would also match `git difftool`. */
+/**
+ * Converts a command pattern: `git diff*` means the command with any arguments, while here the star would also match
+ * `git difftool`.
+ */
 const commandPattern = (pattern: string, says: AgentRule["says"]): string =>
   says === "allow" ? pattern.replace(/(?<=\S)\*$/, " *") : pattern;
 
-/** Removes tools that are denied entirely, and keeps the other entries as rules; `also` is allowed by other words. */
+/**
+ * Removes tools that are denied entirely, and keeps the other entries as rules; `also` are tools that other keys allow.
+ */
 function settle(draft: Draft, rules: AgentRules, key: string, also: readonly string[] = []): void {
   const closed = rules.findLast(({ tool, pattern }) => tool === ALL_TOOLS && pattern === undefined)?.says === "deny";
   const named = [...new Set(rules.map(({ tool }) => tool))].filter((tool) => tool !== ALL_TOOLS);
@@ -150,14 +158,17 @@ function settle(draft: Draft, rules: AgentRules, key: string, also: readonly str
   );
 }
 
-/** An `allow` says something only where a rule before it asks or denies. */
+/** True for an `allow` that changes something: an earlier rule asks or denies. */
 const liftsAny = ({ tool }: AgentRule, before: AgentRules): boolean =>
   before.some((rule) => rule.says !== "allow" && toolMatches(rule.tool, tool));
 
 const isOverruled = ({ tool }: AgentRule, later: AgentRule): boolean =>
   later.pattern === undefined && toolMatches(later.tool, tool);
 
-/** Which agents it may start: a yes, a no, or a rule for each name, of which the last that fits counts. Asking is not possible here. */
+/**
+ * Reads which agents it may start: true, false, or a rule for each name, of which the last match decides. Asking is not
+ * possible here.
+ */
 function spawnsBy(draft: Draft, rule: unknown, key: string): void {
   const rules = isRecord(rule) ? Object.entries(rule) : [["*", rule] as const];
   const entries = rules.map(([name, answer]) => (answerOf(answer) === "allow" ? name : `!${name}`));
@@ -166,7 +177,7 @@ function spawnsBy(draft: Draft, rule: unknown, key: string): void {
   if (allowed.length === 0) deny(draft, [DELEGATION_TOOL], key);
 }
 
-/** The newer form: a list of `{ permission, pattern, action }`. */
+/** Reads the newer form: a list of `{ permission, pattern, action }`. */
 export function fromRules(draft: Draft, rules: readonly unknown[], key: string): AgentRules {
   return rules.flatMap((rule) => {
     const { permission: name, pattern, action } = isRecord(rule) ? rule : {};

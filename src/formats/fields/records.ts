@@ -16,7 +16,7 @@ export function readRecord(fields: Fields, data: Data, { settle, ...options }: R
   return finish(draft, { body: "", ...options, raw: data });
 }
 
-/** Several readings as one. */
+/** Combines several parse results. */
 export function joinReadings(readings: readonly ParsedFile[]): ParsedFile {
   const agents: ReadAgent[] = [];
   const problems: Problem[] = [];

@@ -1,13 +1,13 @@
 /**
- * The globs that mean the same as a regular expression on paths, for the plain ones that people write: `\.md$`,
- * `\.(ts|tsx)$`, `^docs/.*\.md$`, `^src/`. Nothing for any other expression, since a guess could widen it.
+ * The globs that are equivalent to a regular expression on paths, for common simple ones: `\.md$`, `\.(ts|tsx)$`,
+ * `^docs/.*\.md$`, `^src/`. Nothing for any other expression, since a guess could allow more.
  */
 export function globsOf(regex: string): readonly string[] | undefined {
   const globs = alternativesOf(regex).map(globOf);
   return globs.length > 0 && globs.every((glob) => glob !== undefined) ? globs.flat() : undefined;
 }
 
-/** The parts between bars that stand outside of parentheses; one pair around everything means nothing. */
+/** Splits at bars outside of parentheses; a pair of parentheses around everything is ignored. */
 function alternativesOf(regex: string): string[] {
   const [, inner, end = ""] = /^\((?:\?:)?((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))*)\)(\$?)$/.exec(regex) ?? [];
   const whole = inner ?? regex;

@@ -2,7 +2,7 @@ import { isRecord } from "../../core/text/json.ts";
 import { type KeyReader, put } from "./draft.ts";
 import { bad } from "./rules.ts";
 
-/** An agent that runs elsewhere: `{ cardUrl, cardJson, auth, signedBy }`. */
+/** Reads a remote agent: `{ cardUrl, cardJson, auth, signedBy }`. */
 export const remote: KeyReader = (draft, value, key) => {
   if (!isRecord(value)) return bad(draft, key, "{ cardUrl, cardJson, auth, signedBy }");
   const { cardUrl, cardJson, auth, signedBy } = value;

@@ -18,7 +18,7 @@ type TextField =
   | "documentation"
   | "outputName";
 
-/** A word or a text. Numbers are taken as written; anything else is reported. */
+/** Reads a word or a text. Numbers are taken as written; anything else is reported. */
 export const text =
   (field: TextField): KeyReader =>
   (draft, value, key) => {
@@ -29,7 +29,7 @@ export const text =
     else if (value !== null) bad(draft, key, "a text");
   };
 
-/** A number, in quotes or not. */
+/** Reads a number, in quotes or not. */
 export const number =
   (field: "temperature" | "topP"): KeyReader =>
   (draft, value, key) => {
@@ -38,7 +38,7 @@ export const number =
     else put(draft, field, read, key);
   };
 
-/** A span of time, as in `10m`; a bare number means seconds. */
+/** Reads a duration such as `10m`; a bare number means seconds. */
 export const span =
   (field: "cacheMs"): KeyReader =>
   (draft, value, key) => {
@@ -47,7 +47,7 @@ export const span =
     else put(draft, field, ms, key);
   };
 
-/** `true`, `false`, or the words. */
+/** Reads true or false, also as words. */
 export const flag =
   (field: "background" | "hidden" | "modelLock", { not = false }: { readonly not?: boolean } = {}): KeyReader =>
   (draft, value, key) => {
@@ -56,7 +56,10 @@ export const flag =
     else put(draft, field, read !== not, key);
   };
 
-/** Whether it is told what the project says: `on` and `off`, or true and false. `not`: the key says the opposite. */
+/**
+ * Reads whether the agent gets the project's instructions: `on`, `off`, true or false. `not`: the key means the
+ * opposite.
+ */
 export const projectInstructions =
   ({ not = false }: { readonly not?: boolean } = {}): KeyReader =>
   (draft, value, key) => {
@@ -65,7 +68,7 @@ export const projectInstructions =
     else put(draft, "projectInstructions", read === not ? "off" : "on", key);
   };
 
-/** Switches the agent off when it reads `when`. */
+/** Disables the agent if the value is `when`. */
 export const switchedOff =
   (when: boolean): KeyReader =>
   (draft, value, key) => {
@@ -74,7 +77,7 @@ export const switchedOff =
     if (read === when) draft.disabled = true;
   };
 
-/** One of a few words; `words` maps the written word to its meaning. */
+/** Reads one of a few words; `words` maps the written word to its meaning. */
 export const choice =
   <K extends keyof Agent>(field: K, words: Readonly<Record<string, NonNullable<Agent[K]> | undefined>>): KeyReader =>
   (draft, value, key) => {
@@ -84,14 +87,14 @@ export const choice =
     if (meant !== undefined) put(draft, field, meant, key);
   };
 
-/** The program that runs its tasks. */
+/** Reads the runner of its tasks. */
 export const runner: KeyReader = (draft, value, key) => {
   const name = typeof value === "string" ? parseRunnerName(value) : undefined;
   if (name === undefined) bad(draft, key, `one of ${runnerWords}`);
   else put(draft, "runner", name, key);
 };
 
-/** A bound on turns or time; `unit` says how many milliseconds one is. */
+/** Reads a limit of turns or time; `unit`: how many milliseconds one unit is. */
 export const limit =
   (which: "maxTurns" | "maxDurationMs", unit = 1): KeyReader =>
   (draft, value, key) => {
@@ -103,7 +106,7 @@ export const limit =
     draft.from[`limits.${which}`] = key;
   };
 
-/** 003's limits, as one object. */
+/** Reads the limits of pi-parallel-agents, as one object. */
 export const limits: KeyReader = (draft, value, key) => {
   const read = limitsIn(value);
   if (read === undefined) return bad(draft, key, "an object of limits");
@@ -112,7 +115,7 @@ export const limits: KeyReader = (draft, value, key) => {
   draft.from["limits"] ??= key;
 };
 
-/** One model, or several in the order they are tried. */
+/** Reads one model, or several in order of preference. */
 export const model: KeyReader = (draft, value, key) => {
   const models = listOf(value);
   if (models === undefined) return value === null ? undefined : bad(draft, key, "a model or a list of models");
@@ -130,7 +133,7 @@ const LEVELS: Readonly<Record<string, Thinking>> = {
   max: "xhigh",
 };
 
-/** A level of thinking in anybody's words, or a budget in tokens. */
+/** The thinking level in the words of any dialect, or a budget in tokens. */
 export function thinkingOf(value: unknown): Thinking | undefined {
   if (typeof value === "number") return Number.isInteger(value) && value >= 0 ? value : undefined;
   if (value === false) return "off";
@@ -146,7 +149,7 @@ export const readThinking: KeyReader = (draft, value, key) => {
   else put(draft, "thinking", read, key);
 };
 
-/** The schema of the result, as it is written; what is in it is checked when it is used. Null and a text check nothing. */
+/** Reads the schema of the result as written; it is validated when it is used. Null and a string validate nothing. */
 export const output: KeyReader = (draft, value, key) => {
   if (isRecord(value) || value === null || typeof value === "string") put(draft, "output", value, key);
   else bad(draft, key, "a schema");
@@ -156,7 +159,7 @@ export const output: KeyReader = (draft, value, key) => {
     });
 };
 
-/** How many characters of its result the caller reads. */
+/** Reads how many characters of its result the caller sees. */
 export const summaryChars: KeyReader = (draft, value, key) => {
   const read = numberOf(value);
   if (read === undefined || !Number.isInteger(read) || read < 1) bad(draft, key, "a number of characters above zero");
@@ -169,12 +172,12 @@ export const readSkills: KeyReader = (draft, value, key) => {
   else put(draft, "skills", read, key);
 };
 
-/** Other names for it. */
+/** Reads other names for the agent. */
 export const aliases: KeyReader = (draft, value) => {
   draft.aliases = listOf(value) ?? [];
 };
 
-/** The words for how much is asked, of every tool that has them. */
+/** The permission modes in the words of all dialects. */
 const PERMISSIONS: Readonly<Record<string, PermissionMode>> = {
   plan: "plan",
   default: "default",
@@ -219,7 +222,7 @@ function lowerPermission({ agent, from }: Draft, mode: PermissionMode, key: stri
   from["permission"] = key;
 }
 
-/** Codex's words: `sandbox_mode = "read-only"` bounds commands instead of taking them away. */
+/** True for Codex's `sandbox_mode = "read-only"`, which restricts commands instead of removing them. */
 const isCommandSandbox = (key: string, written: string): boolean =>
   foldName(key).startsWith("sandbox") && foldName(written) === "readonly";
 
@@ -235,7 +238,7 @@ function readOnlySandbox(draft: Draft, key: string): void {
   from["tools"] ??= key;
 }
 
-/** Understood, kept with the agent's data, and without effect here. */
+/** Keeps a known key that has no effect here. */
 export const kept =
   (why = "has no effect here"): KeyReader =>
   (draft, _value, key) => {

@@ -3,7 +3,10 @@ import { isRecord } from "../../core/text/json.ts";
 import { type AgentServers, mcpServers, serverProblem } from "../../core/vocabulary/mcp-server.ts";
 import { addProblem, type KeyReader, put } from "./draft.ts";
 
-/** The servers of an agent: a list of names and of `name: definition`, or an object with `true` for those that are named. */
+/**
+ * Reads the servers of an agent: a list of names and of `name: definition`, or an object with `true` for servers that
+ * are only named.
+ */
 export const servers: KeyReader = (draft, value, key) => {
   const entries = Array.isArray(value) ? value.flatMap(entriesOf) : entriesOf(value);
   const read: Record<string, AgentServers[string]> = {};

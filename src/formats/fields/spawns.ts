@@ -5,8 +5,8 @@ import { flagOf } from "./rules.ts";
 import { isNone, toolEntries } from "./tool-entries.ts";
 
 /**
- * Which agents it may start. `["*"]` is the same as `*`; a map of booleans means its entries that are true. What cannot be read
- * allows none, and a second key can only narrow the first.
+ * Reads which agents it may start. `["*"]` is the same as `*`; of a map of booleans the entries that are true count. An
+ * unreadable value allows none, and a second key can only narrow the first.
  */
 export const spawns: KeyReader = (draft, value, key) => {
   const names = spawnNames(value);

@@ -1,7 +1,7 @@
 import { isRecord } from "../../core/text/json.ts";
 import { foldName } from "../../core/vocabulary/tool-names.ts";
 
-/** A written list of tools: what it names, what it takes away (`!Bash`), and what cannot be read as an entry. */
+/** A written list of tools: those it names, those it removes (`!Bash`), and items that are not valid entries. */
 export type ToolEntries = Readonly<{
   named: readonly string[];
   excluded: readonly string[];
@@ -9,8 +9,8 @@ export type ToolEntries = Readonly<{
 }>;
 
 /**
- * Reads a list, comma-separated words or a text with one tool in each line. An entry that YAML made a map of is put together
- * again: `- Bash(git log: *)`, `- Bash: git *`, `- name: Read`. `undefined` for anything that is not a list.
+ * Parses a list, comma-separated words or a text with one tool per line. An entry that YAML parsed as a map is
+ * converted back: `- Bash(git log: *)`, `- Bash: git *`, `- name: Read`. `undefined` for anything that is not a list.
  */
 export function toolEntries(value: unknown): ToolEntries | undefined {
   if (typeof value !== "string" && !Array.isArray(value)) return undefined;
@@ -34,7 +34,7 @@ function addItems(found: Found, items: readonly unknown[], deeper: number): void
   }
 }
 
-/** A flow list is cut at the comma inside of parentheses: `[Bash(git log *, git diff *)]`. */
+/** Rejoins items of a flow list that YAML split at a comma inside parentheses: `[Bash(git log *, git diff *)]`. */
 function rejoined(items: readonly unknown[]): unknown[] {
   const out: unknown[] = [];
   for (let at = 0; at < items.length; at++) {
@@ -84,7 +84,7 @@ function addWords(found: Found, text: string): void {
 }
 
 const BULLET = /^(?:[-*•]\s+)+/;
-/** `!Bash`, `-Bash` and `no Bash` take a tool away. */
+/** Matches `!Bash`, `-Bash` and `no Bash`, which remove a tool. */
 const NEGATIVE = /^(?:[!^-]\s*|(?:no|not|without|except|excluding|never|deny)\s+)([\w@*`"'][^\s()]*(?:\s*\(.*\))?)$/is;
 
 const withoutBrackets = (text: string): string => {
@@ -114,17 +114,17 @@ const SEPARATORS = ",;|\n";
 
 const unquoted = (word: string): string => /^(["'`])(.*)\1$/s.exec(word)?.[2]?.trim() ?? word;
 
-/** Words for an empty list. */
+/** True for a word that means an empty list. */
 export const isNone = (word: string): boolean => NONE.has(foldName(word));
 
 const NONE: ReadonlySet<string> = new Set(["none", "nothing", "no", "false", "null", "empty"]);
 
-/** `Tool` of `Tool(rule)`. */
+/** `Tool` from `Tool(rule)`. */
 export const withoutRule = (entry: string): string => /^([^()]+)\(.*\)$/s.exec(entry)?.[1]?.trim() ?? entry;
-/** `rule` of `Tool(rule)`. */
+/** `rule` from `Tool(rule)`. */
 export const ruleOf = (entry: string): string => /\((.*)\)$/s.exec(entry)?.[1]?.trim() ?? "";
 
-/** `Bash(git log *, git diff *)` means two patterns. */
+/** The patterns in `Bash(git log *, git diff *)`, which are two. */
 export const patternsIn = (pattern: string): string[] =>
   pattern
     .split(/,\s+(?![^{]*\})/)

@@ -20,10 +20,10 @@ import { isNone, patternsIn, ruleOf, type ToolEntries, toolEntries, withoutRule 
 import { unknownTools } from "./unknown-tool.ts";
 
 /**
- * The allow-list. Absent means every tool; `*` means every tool explicitly; empty, null and unreadable values mean only
- * the finish tool. Lists (also nested), separated words, a record of booleans and 002's `{ mode: allowlist, allow: [...] }`
- * are read. A record allows its entries that are true; where `switches`, as in opencode, it turns single tools on and off and
- * leaves the others as they are. An entry with `!` takes a tool away.
+ * Reads the allow-list. Absent means every tool; `*` means every tool explicitly; empty, null and unreadable values
+ * mean only the finish tool. Accepted are lists (also nested), separated words, a record of booleans and gen-code's `{
+ * mode: allowlist, allow: [...] }`. A record allows its entries that are true; with `switches`, as in opencode, it
+ * turns single tools on and off and leaves the others unchanged. An entry with `!` removes a tool.
  */
 export const tools =
   (groups?: ToolGroups, { switches = false }: { readonly switches?: boolean } = {}): KeyReader =>
@@ -44,7 +44,7 @@ export const tools =
   };
 
 const NOTHING: ToolEntries = { named: [], excluded: [], unread: [] };
-/** Allows what a list names, and denies what it takes away. */
+/** Allows the tools that a list names, and denies those that it removes. */
 export function allowEntries(draft: Draft, entries: ToolEntries, { key, groups }: Written): void {
   if (sizeOf(entries) > MAX_TOOLS) return tooMany(draft, key);
   for (const item of entries.unread) unreadable(draft, JSON.stringify(item), key);
@@ -59,7 +59,7 @@ export function allowEntries(draft: Draft, entries: ToolEntries, { key, groups }
   denyEntries(draft, entries.excluded, { key, groups });
 }
 
-/** `readonly` keeps only read-only tools; an unreadable value counts as true. */
+/** Reads `readonly`, which keeps only read-only tools; an unreadable value counts as true. */
 export const readonlyFlag: KeyReader = (draft, value, key) => {
   const read = flagOf(value);
   if (read === undefined)
@@ -67,7 +67,10 @@ export const readonlyFlag: KeyReader = (draft, value, key) => {
   if (read !== false) lookOnly(draft, key);
 };
 
-/** The canonical names of a written list. `Agent(a, b)` also says which agents; other rules in parentheses fit no tool. */
+/**
+ * The canonical names of a written list. `Agent(a, b)` also gives the agents that may be started; for other tools a
+ * rule in parentheses is not valid.
+ */
 export function canonical(draft: Draft, written: readonly string[], { key, groups }: Written): string[] {
   const names: string[] = [];
   const add = (name: string): void => {
@@ -99,7 +102,7 @@ function unreadable(draft: Draft, entry: string, key: string): void {
   addProblem(draft, "bad-value", `"${entry}" of "${key}" is not the name of a tool.`, { field: key });
 }
 
-/** Remembers how the file spells a delegation tool, since each spelling is a tool of its own. */
+/** Records the spelling of a delegation tool, since each spelling is a tool of its own. */
 function spellDelegation({ agent }: Draft, name: string): void {
   if (facadeOf(name) === undefined) return;
   agent.delegation = [...new Set([...(agent.delegation ?? []), name])];
@@ -116,7 +119,7 @@ function limitedTool(entry: string, groups: ToolGroups | undefined): readonly st
   return patterns.includes("*") ? found : found.flatMap((name) => patterns.map((each) => `${name}(${each})`));
 }
 
-/** The agents that `Agent(a, b)` names; nothing for another entry. */
+/** The agents in `Agent(a, b)`; nothing for another entry. */
 function helpersIn(entry: string): readonly string[] | undefined {
   const bare = withoutRule(entry);
   return bare !== entry && toolsNamed(bare).includes(DELEGATION_TOOL) ? (listOf(ruleOf(entry)) ?? []) : undefined;
@@ -127,7 +130,7 @@ type Lists = Readonly<{ allowed: unknown; denied: readonly unknown[] }>;
 const ALLOWED = /^(?:allow(?:ed|list)?|includ(?:e|ed)|only|enabled|permit(?:ted)?|whitelist)$/i;
 const DENIED = /^(?:den(?:y|ied)|denylist|exclud(?:e|ed)|disallow(?:ed)?|block(?:ed)?|disabled|forbidden|blacklist)$/i;
 
-/** `{ allow: [...], deny: [...] }`; nothing for a record of single tools. */
+/** The lists in `{ allow: [...], deny: [...] }`; nothing for a record of single tools. */
 function listsIn(value: Readonly<Record<string, unknown>>): Lists | undefined {
   const isList = (each: unknown): boolean => Array.isArray(each) || (typeof each === "string" && !isWord(each));
   const entries = Object.entries(value).filter(([, each]) => isList(each));
@@ -174,7 +177,7 @@ function byRecord(
   denyEntries(draft, off, { key, groups });
 }
 
-/** `true`, `allow` and `{ enabled: true }` are one. */
+/** The decision of one value of a record: `true`, `allow` and `{ enabled: true }` mean the same. */
 function stateOf(state: unknown): boolean | undefined {
   if (isRecord(state)) return flagOf(state["enabled"] ?? state["enable"] ?? state["allowed"]);
   const word = typeof state === "string" ? state.trim().toLowerCase() : "";
@@ -189,7 +192,7 @@ function noTools(draft: Draft, key: string): void {
   });
 }
 
-/** `Read Grep` without a comma is two, when each of them is a tool. */
+/** Splits `Read Grep` without a comma into two, if each word is a tool. */
 function spaced(entry: string, groups: ToolGroups | undefined): readonly string[] {
   if (!/\s/.test(entry) || entry.includes("(")) return [entry];
   const parts = entry.split(/\s+/).filter((part) => !/^(?:and|or|plus|[&+])$/i.test(part));

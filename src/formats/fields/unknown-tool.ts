@@ -3,10 +3,10 @@ import { isForeignTool } from "../../core/vocabulary/foreign-tools.ts";
 import { ALL_TOOLS, foldName, toolNames, toolSpellings } from "../../core/vocabulary/tool-names.ts";
 import { addProblem, type Draft } from "./draft.ts";
 
-/** Reports a name that stands for none of our tools. */
+/** Reports a name that is not a tool of subcrew. */
 export const unknownTool = (draft: Draft, name: string, key: string): void => unknownTools(draft, [name], key);
 
-/** Reports names that stand for none of our tools: those that resemble one by one, the others together. */
+/** Reports names that are not tools of subcrew: those that resemble a tool one by one, the others together. */
 export function unknownTools(draft: Draft, names: readonly string[], key: string): void {
   const foreign = names.filter(isForeignTool);
   if (foreign.length > 0) {

@@ -19,7 +19,7 @@ export const claudeModels: ModelWords = {
   knows: /^claude/i,
 };
 
-/** Claude Code's words for how much is asked. */
+/** Claude Code's names for permission modes. */
 export const claudePermissions: Readonly<Record<PermissionMode, string>> = {
   plan: "plan",
   default: "default",

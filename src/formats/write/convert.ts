@@ -46,14 +46,14 @@ export function convert(read: ReadAgent, to: string): ConvertedAgent {
   );
 }
 
-/** The delegation tool also where it follows from the agents that may be started. */
+/** True if the agent may use a tool. The delegation tool also counts if the agent may start others. */
 const mayUse = ({ agent }: ReadAgent, tool: string): boolean =>
   permit(agent, tool).allowed || (tool === DELEGATION_TOOL && delegationToolsOf(agent).length > 0);
 
 const NO_AGENT: Problem = problem("bad-definition", "it contains no agent");
 
 const OWN = "own";
-/** Dialects that know agents which run elsewhere. */
+/** Dialects that support remote agents. */
 const REMOTE: ReadonlySet<string> = new Set([OWN, "gemini"]);
 
 const runsElsewhere = ({ agent }: ReadAgent, to: string): CrewError =>
@@ -69,10 +69,10 @@ const unknownDialect = (to: string): CrewError =>
 /** Keys that several tools share by name but write differently. */
 const FOREIGN: ReadonlySet<string> = new Set(["mcpservers", "hooks"]);
 
-/** Keys that come along, and what is to be said about those that do not, or not quite. */
+/** Keys that are copied to the converted file, and the report about keys that are lost or changed. */
 type Along = Readonly<{ extra: Readonly<Record<string, unknown>>; lost: readonly Loss[] }>;
 
-/** A strict reader may not take what comes along in another form. */
+/** Drops the copied keys, for a target format whose strict reader rejects their values. */
 function leftBehind({ raw }: ReadAgent, { extra, lost }: Along): Along {
   const keys = Object.keys(raw).filter((key) => Object.keys(extra).some((name) => foldName(name) === foldName(key)));
   const dropped = keys.map(
@@ -81,12 +81,12 @@ function leftBehind({ raw }: ReadAgent, { extra, lost }: Along): Along {
   return { extra: {}, lost: [...lost.filter(({ field }) => !keys.includes(field)), ...dropped] };
 }
 
-/** Keys without effect in subcrew: kept if the target dialect has them, too, otherwise lost. */
+/** The keys without effect in subcrew: copied if the target dialect has them, too, otherwise lost. */
 function comingAlong({ kept, raw }: ReadAgent, { carries }: Writer, isOwn: boolean): Along {
   const extra: Record<string, unknown> = {};
   const lost: Loss[] = [];
   for (const key of new Set(kept)) {
-    if (!Object.hasOwn(raw, key) || key === "kind") continue; // which kind it is, the agent itself says
+    if (!Object.hasOwn(raw, key) || key === "kind") continue; // the kind follows from the agent itself
     const name = carries.find((one) => foldName(one) === foldName(key));
     if (name === undefined)
       lost.push({ field: key, kind: "dropped", was: raw[key], note: "it has no effect here and no equivalent there" });

@@ -13,7 +13,10 @@ export type Loss = Readonly<{
   note: string;
 }>;
 
-/** Every field has a row, or the compiler says so. How a delegation tool is spelled is a matter of the dialect. */
+/**
+ * The fields to compare; the compiler reports a missing row. The spelling of a delegation tool depends on the dialect,
+ * so it is not compared.
+ */
 const fields: Readonly<Record<Exclude<keyof Agent, "source" | "limits" | "delegation" | "modelRequired">, true>> = {
   name: true,
   description: true,
@@ -80,7 +83,7 @@ function lossOf(field: string, was: unknown, now: unknown, note: string | undefi
   return [{ field, kind, was, ...(now === undefined ? {} : { now }), note: said === "" ? usual : said }];
 }
 
-/** Which tools are missing and which came along. */
+/** A text about the tools that are missing or were added. */
 function detailOf(field: string, was: unknown, now: unknown): string | undefined {
   if (field !== "tools" && field !== "disallowedTools") return undefined;
   if (now === undefined) return field === "tools" ? "every tool is allowed there" : undefined;
@@ -97,7 +100,7 @@ function detailOf(field: string, was: unknown, now: unknown): string | undefined
 
 const namesIn = (value: unknown): readonly string[] => (Array.isArray(value) ? (value as string[]) : []);
 
-/** Lists of names are sets, and the order of keys means nothing. */
+/** Fields whose lists are compared as sets, regardless of order. */
 const SETS: ReadonlySet<string> = new Set(["tools", "disallowedTools", "spawns"]);
 
 function canonical(value: unknown, field: string): string | undefined {

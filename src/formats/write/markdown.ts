@@ -1,12 +1,12 @@
 import { dump } from "js-yaml";
 
-/** YAML between dashes, and the text. */
+/** YAML frontmatter and the body. */
 export function frontmatter(keys: Readonly<Record<string, unknown>>, body: string): string {
   const text = body.trim();
   return `---\n${yamlOf(keys)}---\n${text === "" ? "" : `\n${text}\n`}`;
 }
 
-/** Keys as YAML that people like to read: short lists on one line, long texts in blocks. */
+/** Keys as readable YAML: short lists on one line, long texts in blocks. */
 export function yamlOf(keys: Readonly<Record<string, unknown>>): string {
   return Object.entries(keys)
     .map(([key, value]) => (isShortList(value) ? `${wordOf(key)}: ${flow(value)}\n` : dump({ [key]: value }, OPTIONS)))

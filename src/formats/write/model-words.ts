@@ -5,13 +5,13 @@ import { modelFamilies, shortcuts, tierNames, tiers } from "../../core/vocabular
 
 /** How a dialect names models. */
 export type ModelWords = Readonly<{
-  /** Words of ours, and what they are called there. */
+  /** subcrew's words for models, and their names in the dialect. */
   words?: Readonly<Record<string, string>>;
-  /** Providers whose models go by their id alone; `any`: all of them. Absent: `provider/model`. */
+  /** Providers whose models are written by their id alone; `any`: all of them. Absent: `provider/model`. */
   bare?: readonly string[] | "any";
   /** The tool reads only `provider/model`: an id alone gets its provider, and a model of an unknown provider cannot be written. */
   qualified?: true;
-  /** Which ids without a provider are understood; absent: all. */
+  /** True for ids without a provider that the tool understands; absent: all. */
   knows?: RegExp;
 }>;
 
@@ -32,7 +32,7 @@ export function modelFor({ model }: Agent, words: ModelWords): string | undefine
   return modelsFor({ model }, words)?.[0];
 }
 
-/** All of them, in order. */
+/** All models of an agent that the target dialect can name, in order. */
 export function modelsFor(
   { model }: { readonly model?: Agent["model"] | undefined },
   words: ModelWords,
@@ -42,7 +42,7 @@ export function modelsFor(
   return found.length === 0 ? undefined : [...new Set(found)];
 }
 
-/** A level of thinking in the words a dialect has; less rather than more. */
+/** A thinking level in the words of a dialect; if there is no exact match, the next lower one. */
 export function effortWord({ thinking }: Agent, levels: readonly ThinkingLevel[]): ThinkingLevel | undefined {
   if (thinking === undefined) return undefined;
   const wanted = thinkingLevel(thinking);
@@ -64,7 +64,7 @@ function meaningOf(name: string): readonly string[] {
     .flatMap((one) => (one === word ? [] : tierNames.some((each) => each === one) ? meaningOf(one) : [one]));
 }
 
-/** `provider/model` of an id, or of a name made for people, whose beginning says whose it is. */
+/** `provider/model` for an id or a display name whose beginning identifies the provider. */
 function withProvider(name: string): string | undefined {
   const id = idOfDisplayName(name);
   const family = modelFamilies.find(({ begins }) => begins.test(id));

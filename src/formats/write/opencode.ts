@@ -7,7 +7,7 @@ import { effortWord, modelFor } from "./model-words.ts";
 import { opencodeTools, spelled } from "./spelling.ts";
 import { type Form, formOf, hasAllTools, type Writer, writtenKeys } from "./writer.ts";
 
-/** opencode's Markdown, also Kilo's. The path is the name. */
+/** opencode's and Kilo's Markdown. The path gives the name. */
 export const opencodeWriter: Writer = {
   folder: ".opencode/agent",
   file: (name) => `${name.replaceAll(":", "/")}.md`,
@@ -48,7 +48,10 @@ function permissionOf({ agent, tools = [], denied }: Form): Record<string, unkno
   return Object.keys(rows).length === 0 ? undefined : rows;
 }
 
-/** A single list of rules can be written as it is. Several lists restrict each other, which the dialect cannot express, so none is written. */
+/**
+ * Adds the rules about calls. A single list can be written unchanged. Several lists restrict each other, which the
+ * dialect cannot express, so none is written.
+ */
 function addRules(rows: Record<string, unknown>, { rules = [] }: Agent): void {
   const [list = [], ...others] = rules;
   if (others.length > 0) return;

@@ -5,7 +5,7 @@ import { DELEGATION_TOOL } from "../../core/vocabulary/tool-names.ts";
 import { fitsBody, frontmatter } from "./markdown.ts";
 import { described, fileName, some, type Writer, writtenKeys } from "./writer.ts";
 
-/** Our own files. They hold everything there is. */
+/** subcrew's own files, which can express everything. */
 export const ownWriter: Writer = {
   folder: ".agents/agents",
   file: (name) => `${fileName(name)}.md`,
@@ -63,7 +63,7 @@ function rulesOf({ rules = [] }: Agent): unknown {
   return lists.length > 1 ? lists : lists[0];
 }
 
-/** A field that is forgotten above is an error here. Those that are left out go by another key, or are the body. */
+/** Makes the compiler report a field that is not written above. Excluded fields have another key, or are the body. */
 type Complete = Record<string, unknown> &
   Record<
     Exclude<
@@ -80,7 +80,10 @@ type Complete = Record<string, unknown> &
     unknown
   >;
 
-/** The prompt is the body, unless the body is about the agent, or would change it. */
+/**
+ * True if the prompt is written as the body: the body is not needed for documentation, and parsing returns the same
+ * text.
+ */
 const inBody = ({ instructions, documentation }: ReadAgent["agent"]): boolean =>
   documentation === undefined && fitsBody(instructions);
 

@@ -2,10 +2,10 @@ import { yamlOf } from "./markdown.ts";
 import { rooGroups } from "./spelling.ts";
 import { formOf, type Writer, writtenKeys } from "./writer.ts";
 
-/** Tool groups that every mode may have. */
+/** Groups of tools that every mode may have. */
 const ALL = ["read", "edit", "command", "mcp"];
 
-/** Roo Code's file of modes, with this one in it. */
+/** Roo Code's file of modes, containing this one. */
 export const rooWriter: Writer = {
   folder: "",
   file: () => ".roomodes",

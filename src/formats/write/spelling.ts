@@ -2,14 +2,14 @@ import { ALL_MCP_TOOLS, ALL_TOOLS, toolNames } from "../../core/vocabulary/tool-
 
 /** How a dialect writes the names of tools. */
 export type Spelling = Readonly<{
-  /** Canonical name to word. A missing name has no counterpart. */
+  /** Canonical name -> name in the dialect. A tool without a row has no counterpart. */
   names: Readonly<Record<string, string>>;
-  /** The word for every tool; absent: the list is omitted instead. */
+  /** The word for every tool; absent: the list is omitted to mean every tool. */
   all?: string;
-  /** One tool of an MCP server, or all of them (`*`), or every tool of every server. */
+  /** Writes one tool of an MCP server, all of its tools (`*`), or every tool of every server. */
   mcp?(server: string, tool: string): string;
   allMcp?: string;
-  /** `Bash(git log *)` is understood. */
+  /** The dialect supports rules such as `Bash(git log *)`. */
   rules?: boolean;
 }>;
 
@@ -31,12 +31,12 @@ function wordFor(tool: string, spelling: Spelling): string | undefined {
   return Object.hasOwn(spelling.names, tool) ? spelling.names[tool] : undefined;
 }
 
-/** Tools that are called the same. */
+/** A table of tools whose names are the canonical ones. */
 function same(...names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, name]));
 }
 
-/** The names that this program gives them. */
+/** subcrew's own tool names. */
 export const ownTools: Spelling = {
   names: same(...toolNames),
   mcp: (server, tool) => `${server}__${tool}`,

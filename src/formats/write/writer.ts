@@ -10,9 +10,9 @@ export type Writer = Readonly<{
   folder: string;
   /** The file of an agent, below that folder. */
   file(name: string): string;
-  /** The text of the file; `extra` are keys without effect here that come along. */
+  /** The text of the file; `extra` are copied keys without effect in subcrew. */
   write(read: ReadAgent, extra: Readonly<Record<string, unknown>>): string;
-  /** Keys without effect here that such files can carry along. */
+  /** Keys without effect in subcrew that the dialect can contain. */
   carries: readonly string[];
   /** Why a field is lost, where there is a more specific reason than a missing counterpart. */
   notes?: Readonly<Partial<Record<keyof Agent, string>>>;
@@ -22,7 +22,7 @@ export type Writer = Readonly<{
 export type Form = Readonly<{
   agent: Agent;
   read: ReadAgent;
-  /** `undefined`: every tool there is. */
+  /** `undefined`: every tool. */
   tools: readonly string[] | undefined;
   denied: readonly string[];
 }>;
@@ -34,13 +34,13 @@ type Holds = Readonly<{
 }>;
 
 /**
- * Prepares an agent for a dialect. Without a deny-list of its own, what is denied is left out of the list of tools, which is
- * written out for that; a tool of which rules leave only some calls goes altogether where there is no place for rules.
+ * Prepares an agent for a dialect. If the dialect has no deny-list, the tools are written as a full list without the
+ * denied ones. If it has no rules about calls, a tool that rules allow only for some calls is left out.
  */
 export function formOf(read: ReadAgent, spelling: Spelling, { denies = false, rules = false }: Holds = {}): Form {
   const denied = [...(read.agent.disallowedTools ?? []), ...(rules ? [] : mostlyDenied(read.agent))];
   const isDenied = (tool: string): boolean => denied.some((pattern) => toolMatches(pattern, tool));
-  // a pattern that has no word there, as a star alone, is kept by listing what is left
+  // a denied pattern without a name in the dialect, such as `*`, is expressed by listing the remaining tools
   const holds = denies && denied.every((entry) => !entry.includes("*") || spelled([entry], spelling).length > 0);
   const listed =
     holds || denied.length === 0 || !hasAllTools(read.agent) ? read.agent.tools : everyTool(read.agent, spelling);
@@ -50,13 +50,13 @@ export function formOf(read: ReadAgent, spelling: Spelling, { denies = false, ru
   return { agent, read, tools: words, denied: denies ? spelled(denied, spelling) : [] };
 }
 
-/** Every tool that a dialect has a word for, one by one. */
+/** Every tool that has a name in the dialect, one by one. */
 const everyTool = ({ tools = [] }: Agent, { names, allMcp }: Spelling): readonly string[] => [
   ...Object.keys(names).filter((name) => name !== DELEGATION_TOOL || tools.includes(name)),
   ...(allMcp === undefined ? [] : [ALL_MCP_TOOLS]),
 ];
 
-/** Tools of which every call is denied but for exceptions. */
+/** Tools whose calls are all denied, except for calls that another rule allows. */
 const mostlyDenied = ({ rules = [] }: Agent): readonly string[] =>
   rules.flat().flatMap(({ tool, pattern, says }) => (says === "deny" && pattern === undefined ? [tool] : []));
 
@@ -68,11 +68,11 @@ export function onlyLooks({ tools }: Agent, readOnly: readonly string[]): boolea
 /** True when an agent may use every tool. */
 export const hasAllTools = ({ tools }: Agent): boolean => tools === undefined || tools.includes(ALL_TOOLS);
 
-/** Which agents it may start, for formats that know `*` and names alone. */
+/** The agents that it may start, for formats that support only `*` and names. */
 export const plainSpawns = ({ spawns }: Agent): Agent["spawns"] =>
   spawns === undefined || spawns === "*" ? spawns : namesOnly(spawns);
 
-/** The delegation tool with the names of those that may be started: `Agent(a, b)`. */
+/** The delegation tool with the agents that may be started: `Agent(a, b)`. */
 export function withSpawns(
   words: readonly string[] | undefined,
   { tools, spawns }: Agent,
@@ -87,18 +87,18 @@ export const described = ({ description, whenToUse, displayName, name }: Agent):
   [description, whenToUse, displayName].find((text) => text !== undefined && text.trim() !== "") ??
   `The agent ${name}.`;
 
-/** Words with commas, as people write them; an empty list stays a list. */
+/** Comma-separated words; an empty list stays a list. */
 export const csv = (words: readonly string[] | undefined): string | readonly string[] | undefined =>
   words === undefined || words.length === 0 ? words : words.join(", ");
 
-/** The list, unless there is nothing in it. */
+/** The list, or `undefined` if it is empty. */
 export const some = <T>(list: readonly T[] | undefined): readonly T[] | undefined =>
   list === undefined || list.length === 0 ? undefined : list;
 
-/** The keys that say something. */
+/** The keys that have a value. */
 export function writtenKeys(keys: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(keys).filter(([, value]) => value !== undefined));
 }
 
-/** A name that can be the name of a file everywhere. */
+/** A name that is valid as a file name on every system. */
 export const fileName = (name: string): string => name.replaceAll(":", "-");

@@ -4,7 +4,7 @@ import { indentedFlows } from "./indented-flows.ts";
 import { readLines, repaired } from "./repair.ts";
 import { readYaml, type YamlResult, yamlLineOf } from "./yaml.ts";
 
-/** Data as a file gave it: own keys only, no prototype. */
+/** Data parsed from a file: own keys only, no prototype. */
 export type Data = Readonly<Record<string, unknown>>;
 
 export type Recovery = "repaired" | "lossy";
@@ -12,16 +12,16 @@ export type Recovery = "repaired" | "lossy";
 export type Frontmatter = Readonly<{
   /** Absent when the file has no frontmatter, or none that could be read. */
   data?: Data;
-  /** A list at the top, which one dialect allows. */
+  /** A list at the top level, which only one dialect allows. */
   list?: readonly unknown[];
   /** The text after the frontmatter, trimmed, with LF line ends. */
   body: string;
-  /** How broken YAML was read: `repaired` only quoted values; `lossy` may have lost a line. */
+  /** How invalid YAML was read: `repaired` only quoted values; `lossy` may have lost a line. */
   recovered?: Recovery;
   problems: readonly Problem[];
 }>;
 
-/** Reads the YAML between the dashes strictly; unless `strict`, broken YAML is repaired, and that is always said. */
+/** Parses the YAML frontmatter strictly. Unless `strict`, invalid YAML is repaired, which is always reported. */
 export function readFrontmatter(text: string, { strict = false }: { readonly strict?: boolean } = {}): Frontmatter {
   const { yaml, body, language } = split(text);
   if (language !== undefined) {
@@ -57,7 +57,7 @@ export function readFrontmatter(text: string, { strict = false }: { readonly str
   return byLines(yaml, body, { reason: read.reason, where });
 }
 
-/** Strict YAML, with flow collections at any indentation, as PyYAML and yaml 2 read them. */
+/** Parses strict YAML, but with flow collections at any indentation, as PyYAML and yaml 2 accept them. */
 function readLoosely(yaml: string): YamlResult {
   const strictly = readYaml(yaml);
   if (strictly.ok || strictly.kind !== "syntax") return strictly;
@@ -66,7 +66,7 @@ function readLoosely(yaml: string): YamlResult {
   return again.ok ? again : strictly;
 }
 
-/** YAML reads the rest of this line as a comment; its author meant a description that begins with `#`. */
+/** A description that begins with `#`: YAML reads it as a comment, although its author meant text. */
 const COMMENTED = "\ndescription: #";
 const HIDDEN_DESCRIPTION: YamlResult = { ok: false, kind: "syntax", reason: "the description begins with a #" };
 
@@ -78,7 +78,7 @@ export function frontmatterLineOf(text: string, key: string): number | undefined
   return line === undefined ? undefined : line + 1 + text.slice(0, text.indexOf("---")).split("\n").length - 1;
 }
 
-/** Cuts a file at its dashes. Without a closing line everything is body. */
+/** Splits a file at the lines of dashes. Without a closing line everything is body. */
 export function split(text: string): { readonly yaml?: string; readonly body: string; readonly language?: string } {
   const plain = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
   const start = beginning(plain);
@@ -98,7 +98,7 @@ export function split(text: string): { readonly yaml?: string; readonly body: st
   return { body: plain.slice(start).trim() };
 }
 
-/** A byte order mark and empty lines before the dashes do no harm. */
+/** The position after a byte order mark and empty lines, which may precede the dashes. */
 function beginning(text: string): number {
   let at = text.charCodeAt(0) === 0xfeff ? 1 : 0;
   while (text[at] === "\n") at++;
@@ -109,7 +109,7 @@ const nothing = (body: string, why: Problem): Frontmatter => ({ body, problems: 
 
 const NONE: readonly Problem[] = [];
 
-/** The frontmatter is empty, or not a mapping. */
+/** The result for a frontmatter that is empty or not a mapping. */
 function withoutKeys(value: unknown, body: string): Frontmatter {
   const rest = { body, problems: NONE };
   if (value === null || value === undefined) return { data: Object.create(null) as Data, ...rest };

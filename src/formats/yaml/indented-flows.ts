@@ -33,7 +33,7 @@ export function indentedFlows(yaml: string): string {
 }
 
 const BLOCK = /^(\s*)(?:- )?[\w.-]+:[ \t]+[|>][-+\d]*\s*(?:#.*)?$/;
-/** A key or an item whose value begins with a bracket. */
+/** Matches a key or an item whose value begins with a bracket. */
 const FLOW = /^(\s*(?:- )*(?:[\w.-]+:[ \t]+)?)[[{]/;
 const KEY = /^[A-Za-z_][\w.-]*:(?:\s|$)/;
 

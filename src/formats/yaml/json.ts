@@ -25,7 +25,7 @@ export function readJson(text: string): JsonResult {
     at++;
     return true;
   };
-  /** True at the end of a collection; a comma goes on. */
+  /** True at the end of a collection; consumes a comma otherwise. */
   const ends = (end: string): boolean => {
     if (is(end)) return true;
     if (!is(",")) throw new JsonFault(`"," or "${end}" is expected`);
@@ -71,7 +71,7 @@ export function readJson(text: string): JsonResult {
   }
 }
 
-/** The line of a key anywhere in the text, counted from 1; the first that fits. */
+/** The line of a key anywhere in the text, counted from 1; the first match. */
 export function jsonLineOf(text: string, key: string): number | undefined {
   const at = text.indexOf(JSON.stringify(key));
   return at === -1 ? undefined : text.slice(0, at).split("\n").length;

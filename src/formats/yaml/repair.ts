@@ -1,11 +1,11 @@
 import { foldName } from "../../core/vocabulary/tool-names.ts";
 
-/** YAML that was repaired; `lossy` when a line that names rights may have become part of another value. */
+/** Repaired YAML; `lossy` if a line about permissions may have become part of another value. */
 export type Repaired = Readonly<{ yaml: string; lossy: boolean }>;
 
 /**
- * The same YAML with those top-level values quoted that plain YAML cannot hold: `description: uses: this`, `tools: *`,
- * an unclosed bracket, text that runs on over lines.
+ * The same YAML with those top-level values quoted that are not valid without quotes: `description: uses: this`,
+ * `tools: *`, an unclosed bracket, text that continues over lines.
  */
 export function repaired(yaml: string): Repaired {
   const out: string[] = [];
@@ -22,14 +22,14 @@ export function repaired(yaml: string): Repaired {
 const NAMES_RIGHTS =
   /^(?:[\s"'{,[]*|\s*\{.*[\s"'{,])[\w-]*(?:tools?|permission(?:s|[-_]?mode)?|read[-_]?only|sandbox[-_]?mode|spawns)["']?\s*[:：]/i;
 
-/** The `key: value` lines and nothing else, as system 000 reads a file that no parser can. */
+/** Reads only the `key: value` lines, as oh-my-pi does for a file that cannot be parsed. */
 export function readLines(yaml: string): { readonly data: Record<string, unknown>; readonly conflict?: string } {
   const data = Object.create(null) as Record<string, unknown>;
   const seen = new Map<string, string>();
   for (const { key, value, more } of entriesOf(yaml)) {
     if (key === undefined) continue;
     const folded = foldName(key);
-    // hyphenated keys are not read by that reader, but what narrows an agent is never passed over
+    // that reader ignores hyphenated keys, but a key that restricts the agent is never ignored
     if (/\W/.test(key) && !NARROWING.test(folded)) continue;
     const text = `${value}\n${more.join("\n")}`;
     const earlier = seen.get(folded);
@@ -73,7 +73,7 @@ function entriesOf(yaml: string): Entry[] {
   return entries;
 }
 
-/** Tabs become blanks, and so do the blanks of word processors, which YAML does not take for blanks. */
+/** Replaces tabs and non-breaking spaces by spaces, since YAML does not accept them as indentation. */
 const untabbed = (line: string): string =>
   line
     .replace(/^[\s\u200b]+/, (indent) => indent.replace(/[^\S ]|\u200b/g, "  "))
@@ -109,7 +109,7 @@ function isSafe(value: string): boolean {
   return !/:(?:\s|$)/.test(value.replace(/\s#.*$/, ""));
 }
 
-/** A value with closed quotes is the text between them. */
+/** The text between closed quotes. */
 const unquoted = (value: string): string => (isSafe(value) ? (/^(["'])(.*)\1$/.exec(value)?.[2] ?? value) : value);
 
 const quoted = (value: string): string => `'${value.replaceAll("'", "''")}'`;
@@ -129,12 +129,13 @@ function lineValue(value: string, more: readonly string[], folded: string): unkn
     );
   const named = items.filter((item) => item !== undefined);
   if (items.length > 0 && named.length === items.length) return named;
-  // A narrowing key whose lines make no sense keeps the items that can be read; none is the empty list, not "everything".
+  // Of a restricting key with invalid lines the readable items are kept; without any it is the empty list, not
+  // "everything".
   if (NARROWING.test(folded)) return named.length > 0 ? named : null;
   return "";
 }
 
-/** The lines below `|` or `>`. */
+/** The text of the lines below `|` or `>`. */
 function blockText(header: string, more: readonly string[]): string {
   const lines = more.map((line) => line.trim());
   return (header.startsWith(">") ? lines.join(" ") : lines.join("\n")).trim();

@@ -58,7 +58,7 @@ function flowMap(reader: Reader, outer: number, level: number): unknown {
   }
 }
 
-/** True at the closing bracket, false for a syntax error, `undefined` after a comma. */
+/** Reads up to the next item: true at the closing bracket, false for a syntax error, `undefined` after a comma. */
 function flowEnd(reader: Reader, bracket: string, outer: number): boolean | undefined {
   if (!skipSpace(reader, outer)) return false;
   const char = reader.text[reader.at++];
@@ -66,7 +66,7 @@ function flowEnd(reader: Reader, bracket: string, outer: number): boolean | unde
   return char === "," && skipSpace(reader, outer) ? undefined : false;
 }
 
-/** Over spaces and line ends; false where a line does not lie deep enough. */
+/** Skips spaces and newlines; false where a line is not indented deep enough. */
 function skipSpace(reader: Reader, outer: number): boolean {
   const { text } = reader;
   for (;;) {

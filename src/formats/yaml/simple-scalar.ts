@@ -3,7 +3,7 @@ import { CORE_SCHEMA } from "js-yaml";
 /** Returned when the simple reader cannot read a value and the full parser must. */
 export const MORE = Symbol("more");
 
-/** The value of one word, quoted or not, or of several; `MORE` when they are not all there is. */
+/** The value of a plain or quoted scalar; `MORE` if it does not end here. */
 export function simpleScalar(written: string): unknown {
   if (written === "") return MORE;
   const first = written.charCodeAt(0);
@@ -15,7 +15,7 @@ export function simpleScalar(written: string): unknown {
     : written;
 }
 
-/** True for a text that begins as one without quotes may. */
+/** True for a text that may begin a plain scalar. */
 export const startsPlain = (written: string): boolean => KINDS[written.charCodeAt(0)] !== INDICATOR;
 
 function quoted(written: string): unknown {
@@ -23,7 +23,7 @@ function quoted(written: string): unknown {
   return SINGLE_QUOTED.test(written) ? written.slice(1, -1).replaceAll("''", "'") : MORE;
 }
 
-/** The escapes that mean the same in JSON. */
+/** Matches a double-quoted text whose escapes mean the same in JSON. */
 const DOUBLE_QUOTED = /^"[^"\\]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\]*)*"$/;
 const SINGLE_QUOTED = /^'[^']*(?:''[^']*)*'$/;
 

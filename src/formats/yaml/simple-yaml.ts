@@ -9,9 +9,9 @@ export type SimpleYaml =
   | undefined;
 
 /**
- * Reads the YAML that nearly every frontmatter is: keys on lines of their own with words, quoted words, lists, texts and
- * further keys below them, and the two mistakes that people make in it. Everything else is the parser's business. Where
- * this reads a text, the parser reads the same from it, several times slower in a program that has just started.
+ * Reads the simple YAML that nearly every frontmatter consists of: keys on separate lines with words, quoted words,
+ * lists, texts and nested keys, and the two most common mistakes. It leaves everything else to the full parser.
+ * Whatever it reads, the full parser reads the same way, but several times slower in a program that has just started.
  */
 export function readSimpleYaml(text: string, maxKeys: number): SimpleYaml {
   if (UNUSUAL.test(text)) return undefined;
@@ -73,8 +73,9 @@ function mapping(reader: Reader, indent: number, level: number, start = 0): Reco
 }
 
 /**
- * Nothing but its own keys: what it inherits from is empty and stays so. An object without any prototype is the same, but
- * the engine keeps those as hash tables, which is slow for thousands of files with the same keys.
+ * The class of parsed mappings: they have only their own keys, because its prototype is empty and frozen. An object
+ * without a prototype would behave the same, but the engine stores it as a hash table, which is slow for thousands of
+ * files with the same keys.
  */
 // oxlint-disable-next-line typescript/no-extraneous-class -- only its empty prototype is of use
 class Keys {}
@@ -95,7 +96,7 @@ function below(reader: Reader, indent: number, level: number): unknown {
   return flowValue(reader, indent);
 }
 
-/** A value that is not quoted and holds `: `, and a star alone: no parser takes them. */
+/** Detects an unquoted value that contains `: `, and a star alone: no parser accepts them. */
 function mistakeIn(key: string, written: string): string | undefined {
   if (written === "*") return `the "*" of "${key}" is not in quotes`;
   const unquoted = startsPlain(written) && /: |:$/.test(written.replace(/ #.*$/, ""));
@@ -106,7 +107,7 @@ function lineOf({ text, at }: Reader): number {
   return text.slice(0, at - 1).split("\n").length;
 }
 
-/** `- item` on each line, at one depth; an item may be keys. */
+/** Parses `- item` on each line, at one depth; an item may be a mapping. */
 function sequence(reader: Reader, indent: number, level: number): unknown {
   if (level > DEEPEST) return MORE;
   const { text } = reader;
@@ -138,7 +139,7 @@ function sequence(reader: Reader, indent: number, level: number): unknown {
 
 const ENTRY = /^[A-Za-z_][\w-]{0,63}:(?: |$)/;
 
-/** The lines below `|` or `>`. Lines that are folded and lie deeper than others have rules of their own. */
+/** Parses the lines below `|` or `>`. Folded lines with deeper indentation are left to the full parser. */
 function blockText(reader: Reader, header: string, outer: number): unknown {
   const { text, at: start } = reader;
   const indent = indentAt(text, start);

@@ -2,7 +2,7 @@ import { parse, TomlError } from "smol-toml";
 import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
 import type { Data } from "./frontmatter.ts";
 
-/** The data of a TOML file, or what is wrong with it. */
+/** The data of a TOML file, or its syntax error. */
 export type TomlResult = { readonly data: Data } | { readonly problem: Problem };
 
 export function readToml(source: string): TomlResult {

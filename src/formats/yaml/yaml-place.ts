@@ -8,7 +8,7 @@ export function yamlLineAt(text: string, path: readonly string[]): number | unde
     const found = placeOf({ text, events, at: 1 }, path);
     return found === undefined ? undefined : text.slice(0, found).split("\n").length;
   } catch {
-    return undefined; // what cannot be parsed has no places
+    return undefined; // text that cannot be parsed has no places
   }
 }
 

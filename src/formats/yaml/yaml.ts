@@ -11,10 +11,10 @@ import {
 } from "js-yaml";
 import { readSimpleYaml } from "./simple-yaml.ts";
 
-/** More than this is not frontmatter but an attack, or a mistake. */
+/** Limits of the parser: anything beyond them is an attack or a mistake, not a frontmatter. */
 export const YAML_LIMITS = { bytes: 64 * 1024, depth: 64, keys: 1000, aliases: 32, nodes: 10_000 };
 
-/** Files that hold nothing but YAML, or several agents, may be longer than a frontmatter. */
+/** Limits for files that are only YAML, or hold several agents; these may be longer than a frontmatter. */
 export const LONG_YAML = { bytes: 1024 * 1024 };
 
 export type YamlResult =
@@ -22,7 +22,7 @@ export type YamlResult =
   | {
       readonly ok: false;
       readonly reason: string;
-      /** A repair may help. A limit that was passed or a key given twice is final. */
+      /** `syntax`: a repair may help. `limit` and `duplicate` (a key given twice) are final. */
       readonly kind: "syntax" | "duplicate" | "limit";
       /** Counted from 1. */
       readonly line?: number;
@@ -96,7 +96,7 @@ function failure(error: unknown): YamlResult {
   return { ok: false, kind, reason, ...(mark === undefined ? {} : { line: mark.line + 1 }) };
 }
 
-/** In a mapping every second node is a key. */
+/** The number of keys: in a mapping every second node is a key. */
 function keysIn(events: readonly Event[]): number {
   let keys = 0;
   const open: { mapping: boolean; children: number }[] = [];
@@ -116,7 +116,7 @@ function keysIn(events: readonly Event[]): number {
 
 const hasAlias = (events: readonly Event[]): boolean => events.some(({ type }) => type === EVENT_ID.ALIAS);
 
-/** The parser shares what aliases refer to; a copy of it must not grow without end. */
+/** Copies a parsed value, in which aliases share objects; throws if the copy would grow without bound. */
 function unshared(value: unknown, budget: { nodes: number }): unknown {
   if (--budget.nodes < 0) throw new YAMLException("aliases that expand to too many nodes");
   if (Array.isArray(value)) return value.map((item) => unshared(item, budget));
@@ -126,7 +126,7 @@ function unshared(value: unknown, budget: { nodes: number }): unknown {
   return copy;
 }
 
-/** The parser's own words about a text that it cannot read, with the place. */
+/** The parser's error message about an invalid text, with its place. */
 export function yamlFaultOf(text: string): string | undefined {
   if (text.length > YAML_LIMITS.bytes) return undefined;
   try {

@@ -8,7 +8,7 @@ export type LanguageModel = Readonly<{
   doStream(options: never): PromiseLike<Readonly<{ stream: unknown }>>;
 }>;
 
-/** True for something that can be asked like a model of the AI SDK. */
+/** True for an object with the interface of an AI SDK model. */
 export function isLanguageModel(value: unknown): value is LanguageModel {
   return isRecord(value) && typeof value["doStream"] === "function" && typeof value["modelId"] === "string";
 }

@@ -13,10 +13,10 @@ import { createParts, type FinishPart, finishReasonOf, usageOf } from "./library
 import { faultOfFinish, faultOfLibrary } from "./library-fault.ts";
 import { optionsFor } from "./library-request.ts";
 
-/** What the adapter needs besides the model; `options` go to the provider with each request. */
+/** The dependencies of the adapter besides the model; `options` are sent to the provider with each request. */
 export type LibraryParts = Readonly<{ prices: Prices; endpoint?: Endpoint; options?: JSONObject }>;
 
-/** Asks a model of the AI SDK's provider layer. */
+/** Adapts a model of the AI SDK's provider layer. */
 export function fromLanguageModel(
   model: LanguageModel,
   { prices, endpoint: given, options = {} }: LibraryParts,
@@ -29,7 +29,7 @@ export function fromLanguageModel(
     let reader: ReadableStreamDefaultReader<LanguageModelV3StreamPart> | undefined;
     try {
       const asked = optionsFor(request, { model, family, options, signal });
-      // The shapes of versions 2 to 4 differ in what we do not use, and in usage, which is read with care.
+      // Versions 2 to 4 differ in parts that are not used here, and in usage, which is therefore read defensively.
       const { stream } = await unlessAborted(model.doStream(asked as never), signal);
       reader = (stream as ReadableStream<LanguageModelV3StreamPart>).getReader();
       const price = prices.of(endpoint, model.modelId);

@@ -7,7 +7,7 @@ import { argumentsFrom } from "../wires/call-arguments.ts";
 type Content = Extract<LanguageModelV3Message, { role: "assistant" }>["content"];
 type Part = Content[number];
 
-/** The parts of one answer: what they say now, and how the provider wants to see them again. */
+/** Collects the parts of one answer: their current content, and the data that the provider needs to see again. */
 export function createParts(): { take(part: LanguageModelV3StreamPart): ModelEvent | undefined; carried(): Content } {
   const content: Part[] = [];
   const open = new Map<
@@ -63,7 +63,9 @@ export function createParts(): { take(part: LanguageModelV3StreamPart): ModelEve
 
 export type FinishPart = Extract<LanguageModelV3StreamPart, { type: "finish" }>;
 
-/** The reason as one word, in any version; `other` without a word of the provider means that none came. */
+/**
+ * The finish reason as one word, in any version; `other` without the provider's own word means that no reason was sent.
+ */
 export function finishReasonOf(finish: FinishPart | undefined): string {
   const reason: unknown = finish?.finishReason;
   if (typeof reason === "string") return reason === "unknown" ? "none" : reason;
@@ -102,7 +104,7 @@ export function usageOf(
   return { input: fresh, output: number(output), cacheRead, cacheWrite, reasoning };
 }
 
-/** As in `anthropic.messages`, `vertex.anthropic.messages`, `amazon-bedrock`. */
+/** Matches providers such as `anthropic.messages`, `vertex.anthropic.messages`, `amazon-bedrock`. */
 const CLAUDE_PROVIDER = /\b(?:anthropic|bedrock)\b/;
 
 /** Tokens written to the cache, as the version 2 providers of Claude models report them in their metadata. */

@@ -27,7 +27,7 @@ export function faultOfLibrary(error: unknown, endpoint: Endpoint): Fault {
   return error instanceof Error ? badAnswer(wordsOf(error), endpoint) : faultOfEvent(error, endpoint);
 }
 
-/** Finds the error that fetch threw, however deeply the library has wrapped it. */
+/** True if the error, or one that the library wrapped in it, was thrown by fetch. */
 function isNetworkError(error: unknown): boolean {
   for (let at: unknown = error, depth = 0; isRecord(at) && depth < 5; at = at["cause"], depth += 1) {
     if (typeof at["code"] === "string" && /^(E[A-Z]+|UND_ERR_\w+)$/.test(at["code"])) return true;

@@ -20,7 +20,7 @@ export type RequestTarget = Readonly<{
   signal: AbortSignal;
 }>;
 
-/** A request of ours as the AI SDK's provider layer has it. */
+/** Converts a request to the format of the AI SDK's provider layer. */
 export function optionsFor(
   request: ModelRequest,
   { model, family, options, signal }: RequestTarget,

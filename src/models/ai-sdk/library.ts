@@ -12,8 +12,8 @@ export function perModel(make: (id: string) => Model): Model {
 }
 
 /**
- * A fetch for the library. It follows no redirect, which would take the key along to another place, and says so when
- * an answer is not the stream that was asked for, which the library would take for an empty one.
+ * A fetch for the library. It does not follow redirects, which would send the key to another host. It throws if the
+ * response is not an event stream, because the library would treat such a response as an empty answer.
  */
 export function streamOnly({ proxy, ca }: Pick<Endpoint, "proxy" | "ca">): typeof fetch {
   let way: Promise<RequestInit> | undefined;

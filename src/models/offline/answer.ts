@@ -5,12 +5,12 @@ import type { ReportedPlace, Section } from "./report.ts";
 import { allTerms } from "./steps.ts";
 import { ADVICE, INTRODUCTION, SEARCHED, VERDICT } from "./voice.ts";
 
-/** Everything an answer is made of. */
+/** The data that an answer is composed of. */
 export type AnswerParts = Readonly<{
   question: ParsedQuestion;
   evidence: Evidence;
   sections: readonly Section[];
-  /** Lines of the texts that were attached to the task. */
+  /** Lines quoted from texts that were attached to the task. */
   quoted: readonly string[];
   /** Whether there was any tool to search with. */
   canSearch: boolean;

@@ -20,11 +20,11 @@ export type Slot = Readonly<{
   finding: ReportedPlace | undefined;
   /** A text that was chosen already. */
   text?: string;
-  /** Set to test whether the field name is known: an unknown name gives an empty text. */
+  /** True: an unknown field name gives an empty text. Used to test whether the name is known. */
   known?: boolean;
 }>;
 
-/** Matches names of fields that report a failure. */
+/** Whether the name of a field suggests that it reports a failure. */
 export function speaksOfFailure(name: string): boolean {
   return /^(?:error|errors|fault|failure|failed|exception|aborted|cancel+ed|blocked|blocker)s?$/i.test(name);
 }
@@ -57,7 +57,7 @@ export function listFor({ name, finding, report: { findings: found, quoted, step
   return [...new Set(all)].filter((text) => text !== "").slice(0, 10);
 }
 
-/** A number for a field: a line, a count, or the least that is allowed. */
+/** A number for a field: a line, a count, or the minimum. */
 export function numberFor(schema: Schema, { name, report: { findings }, finding }: Slot, whole: boolean): number {
   const bound = (key: string): number | undefined => (typeof schema[key] === "number" ? schema[key] : undefined);
   const unit = bound("multipleOf") ?? (whole ? 1 : 0);
@@ -78,7 +78,7 @@ export function numberFor(schema: Schema, { name, report: { findings }, finding 
   return up <= most ? up : Math.floor(value / unit) * unit;
 }
 
-/** Yes only to what is true of a search: that it is done, or that it found something. */
+/** A boolean for a field: true only for what a search can claim, that it is done or that it found something. */
 export function truthFor({ name, report: { findings } }: Slot): boolean {
   if (/found|match|exists/i.test(name)) return findings.length > 0;
   return /done|complete|finish|ok$|success/i.test(name);
@@ -104,7 +104,7 @@ const VERDICTS = words(
 );
 const MODEST = ["unknown", "none", "n/a", "not_applicable", "other", "info", "low", "minor"];
 
-/** Returns fixed dates and addresses: the same request has to give the same answer. */
+/** Example values for each string format. They are fixed, so that the same request gives the same answer. */
 const FORMATS: Readonly<Record<string, string>> = {
   "date-time": "1970-01-01T00:00:00Z",
   date: "1970-01-01",

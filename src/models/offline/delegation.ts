@@ -9,13 +9,13 @@ import { ADVICE, INTRODUCTION, withoutVoice } from "./voice.ts";
 /** A tool that delegates to another agent, with the parameter names found in its schema. */
 type Hand = Readonly<{ tool: string; who: string; what: string; short?: string; agent: string }>;
 
-/** What such tools call the agent and its task. */
+/** Parameter names of the agent and of its task in such tools. */
 const WHO = ["subagent_type", "agent_name", "type"];
 const WHAT = ["prompt", "input", "objective"];
 /** Agent names that suggest searching, preferred in this order. */
 const EXPLORERS = ["explore", "Explore", "codebase-investigator", "general"];
 
-/** More parts of a question than this are asked of the last agent together. */
+/** Maximum number of delegations; the last agent gets all remaining parts of the question. */
 const MOST_HANDED = 3;
 
 /** One delegation for each part of the question. Empty without a delegating tool, or when the agents were already asked. */
@@ -41,7 +41,7 @@ export function handings(
 /** The address for continuing an agent; removed from answers that are passed on. */
 const ADDRESS = /\s*\[agentId: [^\]\n]*\]\s*$/;
 
-/** What the agents answered, put together; `undefined` when none was asked or none succeeded. */
+/** The combined answers of the agents; `undefined` when none was asked or none succeeded. */
 export function relayed(tools: readonly ToolSpec[], after: readonly Message[]): string | undefined {
   const hand = handIn(tools);
   const answers = hand ? [...exchanges(after)].filter(({ call }) => call.name === hand.tool) : [];
@@ -77,7 +77,7 @@ function handIn(tools: readonly ToolSpec[]): Hand | undefined {
   return undefined;
 }
 
-/** The agent to ask, of those that the schema lists. */
+/** The agent to ask, chosen from those in the schema. */
 function agentIn(schema: unknown): string | undefined {
   const listed =
     isRecord(schema) && Array.isArray(schema["enum"]) ? schema["enum"].filter((one) => typeof one === "string") : [];

@@ -1,10 +1,10 @@
 import type { Message, ToolAnswer, ToolCall } from "../../core/model/model.ts";
 import { isRecord } from "../../core/text/json.ts";
 
-/** A line of a file, as a tool showed it. */
+/** A line of a file, as a tool printed it. */
 export type ShownLine = Readonly<{ path: string; number: number; text: string }>;
 
-/** What the tools have shown since the task was given. */
+/** Everything that tools have returned since the task was given. */
 export type Evidence = Readonly<{
   /** All lines that were seen, by path and then by number. */
   files: ReadonlyMap<string, ReadonlyMap<number, string>>;
@@ -12,19 +12,19 @@ export type Evidence = Readonly<{
   counts: ReadonlyMap<string, ReadonlyMap<string, number>>;
   /** The files that were read and not only searched. */
   read: ReadonlySet<string>;
-  /** Names that a search by name brought up. */
+  /** File names found by a search by name. */
   named: readonly string[];
   /** The folder as a tree, if it was listed. */
   tree: string;
   /** Calls that failed, with the reason. */
   failures: readonly Readonly<{ tool: string; reason: string }>[];
-  /** How often each kind of work was done. */
+  /** How many tool calls of each kind were made. */
   rounds: Readonly<{ searched: number; read: number; all: number }>;
   /** How many results were rejected so far. */
   rejected: number;
 }>;
 
-/** Gathers what the messages after the task hold. */
+/** Collects the results of the messages after the task. */
 export function evidenceFrom(messages: readonly Message[], isFinish: (name: string) => boolean): Evidence {
   const files = new Map<string, Map<number, string>>();
   const counts = new Map<string, ReadonlyMap<string, number>>();
@@ -74,7 +74,7 @@ function roundsOf(messages: readonly Message[]): Evidence["rounds"] {
   return { searched: having("grep_files", "glob", "list_files"), read: having("read_file"), all: turns.length };
 }
 
-/** Matches remarks that tools add to their output, in brackets. */
+/** The lines of a tool's output, without the remarks in brackets that tools add. */
 const rowsOf = (text: string): string[] => text.split("\n").filter((row) => row !== "" && !row.startsWith("["));
 
 function linesFound(text: string): ShownLine[] {

@@ -12,9 +12,8 @@ import {
 import { resolved, type Schema } from "./schema.ts";
 
 /**
- * A value that meets a JSON Schema (or JTD), with the findings wherever a name says that they belong there. `bare`
- * leaves out everything that is not required. Keywords that only a validator can weigh (not, if, contains) are not
- * looked at.
+ * A value that is valid for a JSON Schema (or JTD), with the findings in the fields whose names ask for them. `bare`
+ * leaves out everything that is not required. Keywords that need a validator (not, if, contains) are ignored.
  */
 export function fillSchema(schema: unknown, report: Report, { bare = false }: { bare?: boolean } = {}): unknown {
   return valueFor(schema, { report, bare, name: "", finding: undefined, depth: 0, roots: [] });
@@ -22,7 +21,7 @@ export function fillSchema(schema: unknown, report: Report, { bare = false }: { 
 
 type Place = Slot & Readonly<{ bare: boolean; depth: number; roots: readonly Schema[] }>;
 
-/** Deeper than this only what is required is filled in, so that a schema that contains itself ends. */
+/** Below this depth only required fields are filled, so that a recursive schema ends. */
 const DEEP = 6;
 const DEEPEST = 40;
 
@@ -98,7 +97,7 @@ function objectFor(schema: Schema, place: Place): Record<string, unknown> {
   return value;
 }
 
-/** An optional field is filled when there is something to say in it, and never when it would report a failure. */
+/** True for an optional field that can be filled with a finding; never for one that would report a failure. */
 function isWorthwhile(key: string, inside: unknown, place: Place): boolean {
   if (speaksOfFailure(key)) return false;
   const { schema } = resolved(inside, place.roots);
@@ -154,7 +153,7 @@ function distinct(values: readonly unknown[]): unknown[] {
   return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()];
 }
 
-/** Another value of the same shape: padding that has to differ. */
+/** A different value of the same shape, for padding that must be unique. */
 function varied(value: unknown, n: number): unknown {
   if (typeof value === "string") return `${value} ${n + 1}`;
   if (typeof value === "number") return value + n;

@@ -1,7 +1,10 @@
 import type { ParsedQuestion } from "./question.ts";
 import { isOwnVoice } from "./voice.ts";
 
-/** Lines that came with the task and say most, in their order: places in files, headings, what fits the question. */
+/**
+ * The most relevant lines of texts that came with the task, in their order: places in files, headings, and lines that
+ * match the question.
+ */
 export function keyLines({ material, clauses }: ParsedQuestion, most = 8): string[] {
   const terms = clauses.flatMap((clause) => clause.terms);
   const scored = material.map((line, at) => {

@@ -12,9 +12,9 @@ import { sectionsOf } from "./report.ts";
 import { nextCalls, type PlannedCall } from "./steps.ts";
 
 /**
- * The model for when there is no other: it looks for the words of the question with the tools it is given, reads what
- * fits best, and answers with quoted lines. No network, no disk, no memory, no reasoning: the same request gives the
- * same turn.
+ * The model that is used when no other is available: it searches for the words of the question with the offered tools,
+ * reads the best matches, and answers with quoted lines. No network, no disk, no memory, no reasoning: the same request
+ * gives the same turn.
  */
 export const offline: Model = async function* (request, signal) {
   try {
@@ -32,7 +32,7 @@ export const offline: Model = async function* (request, signal) {
   }
 };
 
-/** What the model does in one turn. */
+/** The output of the model in one turn. */
 type Turn = Readonly<{ text: string; calls: readonly PlannedCall[]; notice?: string }>;
 
 function turnFor(request: ModelRequest): Turn {
@@ -88,7 +88,7 @@ function finishTool({ tools }: ModelRequest): ToolSpec | undefined {
   return tools.find(({ name }) => isFinishTool(name));
 }
 
-/** The arguments of the finish tool; after a refusal with nothing but what is required. */
+/** The arguments of the finish tool; after a rejection only the required ones. */
 function handedIn(finish: ToolSpec, answer: AnswerParts, text: string): PlannedCall["input"] {
   const findings = answer.sections.flatMap((section) => section.findings);
   const report = {

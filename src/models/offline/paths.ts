@@ -10,7 +10,7 @@ export function pathsIn(tree: string): string[] {
   });
 }
 
-/** The file that an import line leads to, if it is one that is known. */
+/** The file that an import line refers to, if that file is known. */
 export function importedBy(path: string, text: string, known: ReadonlySet<string>): string | undefined {
   const target = /(?:from|import|require\()\s*["'](\.{1,2}\/[^"']+)["']/.exec(text)?.[1];
   if (target === undefined) return undefined;

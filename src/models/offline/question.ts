@@ -13,7 +13,7 @@ export type ParsedQuestion = Readonly<{
   clauses: readonly Clause[];
   /** Files that it names. */
   paths: readonly string[];
-  /** Lines that came along: results of other tasks, quoted files, long passages. */
+  /** Lines that are not the question: results of other tasks, quoted files, long passages. */
   material: readonly string[];
   /** `review`: a verdict is asked for; `change`: something is to be made or changed. */
   wants: "places" | "change" | "review";

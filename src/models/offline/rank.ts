@@ -3,7 +3,7 @@ import type { Evidence } from "./evidence.ts";
 import type { ParsedQuestion } from "./question.ts";
 import type { Term } from "./terms.ts";
 
-/** A file that may hold the answer, and its lines that speak for it, best first. */
+/** A file that may contain the answer, and its most relevant lines, best first. */
 export type RankedFile = Readonly<{
   path: string;
   score: number;
@@ -14,7 +14,7 @@ export type RankedFile = Readonly<{
 /** A line with its score and the name that it defines, if any. */
 export type ScoredLine = Readonly<{ number: number; text: string; score: number; defines?: string }>;
 
-/** Files by how much they say about these terms: rare terms count more, several together much more. */
+/** Ranks files by how relevant they are to these terms: rare terms count more, several together much more. */
 export function ranked(evidence: Evidence, terms: readonly Term[], question: ParsedQuestion): RankedFile[] {
   const paths = [
     ...new Set([
@@ -56,7 +56,7 @@ type Scale = Readonly<{
   terms: readonly Term[];
   /** How often each term occurs in each file that has it. */
   counts: ReadonlyMap<Term, ReadonlyMap<string, number>>;
-  /** How much a term says: what is everywhere says little. */
+  /** Weight of a term: a term that occurs in many files has little weight. */
   rarity: ReadonlyMap<Term, number>;
   question: ParsedQuestion;
 }>;
@@ -105,7 +105,7 @@ function scoredLine(number: number, text: string, { terms, rarity, lines }: Scal
     if (name !== undefined && term.either.test(name)) score += value(name) * (isCalled(name, term) ? 3.5 : 2.5);
     else if (term.either.test(comment)) score += value(comment) * 1.5;
     else if (term.either.test(code) || /^\s*[*/#-]/.test(text)) score += term.either.test(text) ? value(text) : 0;
-    else if (term.either.test(text)) score += value(text) * 0.6; // in quotes: the text that a program shows
+    else if (term.either.test(text)) score += value(text) * 0.6; // in quotes: a text that the program displays
     if (term.either.test(text) || term.either.test(comment)) own++;
     else if (term.either.test(beside)) {
       near++;
@@ -121,7 +121,7 @@ function scoredLine(number: number, text: string, { terms, rarity, lines }: Scal
   };
 }
 
-/** Whether a name is the term or its other word, and not only contains it. */
+/** Whether a name is the term or one of its synonyms, with at most a short ending. */
 function isCalled(name: string, { root, also }: Term): boolean {
   const plain = name.toLowerCase();
   return [root, ...also].some((word) => plain.startsWith(word.toLowerCase()) && plain.length <= word.length + 3);
@@ -139,7 +139,10 @@ function commentAbove(number: number, lines: Seen): string {
   return above.join("\n");
 }
 
-/** What others can call and sentences that explain are worth more than a line of code; an import says next to none. */
+/**
+ * The weight of a line: definitions that others can call and explaining sentences count more than other code, imports
+ * count least.
+ */
 function kindOfLine(text: string): number {
   if (/^\s*(?:import\b|from\s+\S+\s+import\b|export\s+(?:type\s+)?\{|use\s|#include|const\s.*=\s*require\()/.test(text))
     return 0.15;
@@ -148,7 +151,7 @@ function kindOfLine(text: string): number {
   return /^\s*(?:\/\*\*|\*|\/\/|#|"""|<!--)/.test(text) ? 1.2 : 1;
 }
 
-/** A file that is named after the thing in question is likely its home. */
+/** The score of a file's name: a file named after the topic probably contains it. */
 function nameScore(path: string, { terms, rarity }: Scale): number {
   const folders = path.split("/");
   const name = folders.pop() ?? "";

@@ -8,7 +8,7 @@ export type ReportedPlace = Readonly<{
   line: number;
   /** The text of the line. */
   quote: string;
-  /** Further lines of the file that speak for it, in their order; the first one included. */
+  /** The relevant lines of the file, in their order, including the first one. */
   lines: readonly Readonly<{ number: number; text: string }>[];
   symbol?: string | undefined;
   reason: string;
@@ -101,7 +101,7 @@ function commentAbove(number: number, seen: ReadonlyMap<number, string>): number
   return above.reverse().slice(0, 3);
 }
 
-/** In code; the heading of a text begins with the same mark as a comment in some languages. */
+/** True for a comment line in code. A Markdown heading begins with the same mark as a comment of some languages. */
 const isComment = (text: string): boolean => /^\s*(?:\/\*|\*|\/\/|#(?!\s*[A-Z][^.]*$))/.test(text);
 
 type Main = Readonly<{ number: number; text: string }>;
@@ -111,7 +111,7 @@ const firstOf = (seen: ReadonlyMap<number, string>): Main => {
   return { number, text };
 };
 
-/** A comment explains the line that follows it, and that is the place to go to. */
+/** The line that a comment explains: the first line of code below it. */
 function codeBelow(line: ScoredLine, seen: ReadonlyMap<number, string>): Main {
   if (!isComment(line.text)) return line;
   for (let number = line.number + 1; number < line.number + 15; number++) {

@@ -4,10 +4,13 @@ import { isRecord } from "../../core/text/json.ts";
 /** A schema as an object; `true` is the empty one. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** The schemas in which a reference may point, the innermost last. */
+/** A schema, and the schemas in which its references are looked up, the innermost last. */
 export type ResolvedSchema = Readonly<{ schema: Schema; roots: readonly Schema[] }>;
 
-/** One plain schema: JTD translated, references followed, `allOf` put together, of alternatives the best one taken. */
+/**
+ * Reduces a schema to a plain one: JTD is translated, references are followed, `allOf` is merged, and the best
+ * alternative is chosen.
+ */
 export function resolved(given: unknown, roots: readonly Schema[]): ResolvedSchema {
   let schema = plain(given);
   let inside = within(roots, schema);

@@ -149,14 +149,14 @@ function names(terms: readonly Term[]): string[] {
   return words.flatMap((word) => [word, word.charAt(0).toUpperCase() + word.slice(1)]);
 }
 
-/** Of these lines the first, and those far enough from it that another look is needed. */
+/** The first of these lines, and those more than 30 lines apart from all chosen ones. */
 function apart(numbers: readonly number[]): number[] {
   const chosen: number[] = [];
   for (const number of numbers) if (chosen.every((other) => Math.abs(other - number) > 30)) chosen.push(number);
   return chosen;
 }
 
-/** Without a search by content, files whose names fit, from the search by name or the tree. */
+/** Files whose names match, from a search by name or the tree; used when no search by content is possible. */
 function byName({ question, evidence }: StepContext): string[] {
   const terms = allTerms(question);
   const paths = [...evidence.named, ...pathsIn(evidence.tree)].filter((path) => !evidence.read.has(path));

@@ -6,7 +6,7 @@ export type Term = Readonly<{
   name: string;
   /** The root that related words share; terms with the same root are merged. */
   root: string;
-  /** Other words for it that count a little less. */
+  /** Synonyms, which count a little less. */
   also: readonly string[];
   /** The weight of the term: a name from code counts more than a word. */
   weight: number;
@@ -16,7 +16,10 @@ export type Term = Readonly<{
   either: RegExp;
 }>;
 
-/** What a text asks about, most telling first: quoted words, names from code, then plain words without the filling. */
+/**
+ * The search terms of a text, the most specific first: quoted words, names from code, then plain words without stop
+ * words.
+ */
 export function termsOf(text: string, most = 8): Term[] {
   const found = new Map<string, Term>();
   const add = (term: Term): void => {
@@ -97,7 +100,7 @@ function isTelling(word: string): boolean {
 
 const isName = (text: string): boolean => /^[\p{L}\p{N}_.$-]+$/u.test(text);
 
-/** A name is found as it is written, in any case when it is all lower case. */
+/** The term for a name from code. It is matched as written; ignoring case if it is all lower case. */
 function nameTerm(name: string, weight: number): Term {
   const pattern = escaped(name);
   const expression = new RegExp(pattern, "i");
@@ -130,9 +133,12 @@ function wordTerm(word: string): Term {
   };
 }
 
-/** A word at the beginning of a word, also inside camelCase and snake_case. Short ones have few endings. */
+/**
+ * The pattern for a word at the beginning of a word, also inside camelCase and snake_case. Short words may have only
+ * few endings.
+ */
 function wordPattern(root: string): string {
-  if (!/^\w+$/.test(root)) return escaped(root); // \b knows only the letters of ASCII
+  if (!/^\w+$/.test(root)) return escaped(root); // \b recognises only ASCII letters
   const base = root.length > 5 ? root.replace(/e$/, "") : root;
   const [lower, upper] = [escaped(base), escaped(base.toUpperCase())];
   const hump = escaped(base.charAt(0).toUpperCase() + base.slice(1));

@@ -12,12 +12,12 @@ export const SEARCHED = "Searched for:";
 export const VERDICT =
   "It cannot judge work. It lets this pass so that the plan goes on; have it reviewed by a model or a person.\n\nAPPROVED";
 
-/** A text without what the offline model says about itself at the beginning and the end of an answer. */
+/** Removes the sentences that the offline model writes about itself at the beginning and the end of an answer. */
 export function withoutVoice(text: string): string {
   return text.replaceAll(INTRODUCTION, "\n\n").replaceAll(ADVICE, "\n\n");
 }
 
-/** Whether a passage is only about the model that wrote it. */
+/** Whether a passage is only the offline model's description of itself. */
 export function isOwnVoice(text: string): boolean {
   return [INTRODUCTION, ADVICE, SEARCHED].some((sentence) => text.trimStart().startsWith(sentence));
 }

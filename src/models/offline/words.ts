@@ -24,7 +24,7 @@ export const STOP_WORDS: ReadonlySet<string> = words(`
   bitte happened happening earlier previous analyse analyze identify determine
 `);
 
-/** Words that are in every project; they count only where a question has little else, and then little. */
+/** Words that occur in every project; they count, with a low weight, only if a question has few other words. */
 export const COMMON_WORDS: ReadonlySet<string> = words(`
   analysis answer answers behavior behaviour change changed changes check checked class classes code codebase
   compare compared defined definition detail details directories directory example examples file files folder
@@ -35,7 +35,9 @@ export const COMMON_WORDS: ReadonlySet<string> = words(`
   step steps type types user users variable variables word words work worked working works write written
 `);
 
-/** Words that programmers use for the same thing; a question with one of a row also finds the others. */
+/**
+ * Groups of words that programmers use for the same thing; a question with one word of a group also finds the others.
+ */
 export const SYNONYMS: readonly (readonly string[])[] = [
   ["cancel", "abort"],
   ["auth", "login", "session", "credential"],
@@ -64,7 +66,7 @@ export const SYNONYMS: readonly (readonly string[])[] = [
   ["mail", "smtp"],
 ];
 
-/** The first words of a wish that searching cannot fulfil. */
+/** First words of requests that a search cannot fulfil. */
 export const CHANGES: ReadonlySet<string> = words(`
   add build commit convert create delete deploy design draft edit extend fix generate implement install merge
   migrate move optimise optimize port refactor release remove rename replace rewrite run translate update upgrade

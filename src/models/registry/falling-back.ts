@@ -6,7 +6,7 @@ import type { Fault } from "../../core/outcome/outcome.ts";
 import { defined } from "../../core/text/defined.ts";
 import { type AnswerOpening, openAnswer, readAnswer } from "./open-answer.ts";
 
-/** A model that was chosen, ready to be asked. */
+/** A chosen model that can be called. */
 export type Contender = Pick<ModelCandidate, "name" | "id" | "thinking" | "spare"> & Readonly<{ model: Model }>;
 
 /**

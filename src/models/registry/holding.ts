@@ -12,7 +12,7 @@ import { type AnswerOpening, openAnswer, readAnswer } from "./open-answer.ts";
 
 const LOOK_EVERY_MS = 250;
 
-/** Which key a model is asked with, and whether others are asked before it. */
+/** The key that a model is called with, and whether other models are tried before it. */
 export type HeldModel = Readonly<{
   key: string;
   provider: string;
@@ -35,7 +35,7 @@ export function holding(model: Model, held: HeldModel): Readonly<{ model: Model;
 
   const asking: Model = (request, signal) => openAnswer(admit(request, signal));
 
-  /** Waits until the key may be used, and asks. */
+  /** Waits until the key may be used, and sends the request. */
   async function* admit(request: ModelRequest, signal: AbortSignal): AnswerOpening {
     let claim = waiting;
     waiting = undefined;
@@ -65,7 +65,7 @@ export function holding(model: Model, held: HeldModel): Readonly<{ model: Model;
     }
   }
 
-  /** Sends the request, and notes what its answer says about the key. */
+  /** Sends the request, and records what the response reveals about the key. */
   async function* asked(request: ModelRequest, signal: AbortSignal, claim: ProbeClaim | undefined): AnswerOpening {
     let served = false;
     const answer = readAnswer(model(request, signal));
@@ -119,7 +119,7 @@ export function holding(model: Model, held: HeldModel): Readonly<{ model: Model;
   };
 }
 
-/** The first of several models that may be asked again. */
+/** Combines several models: waits until the first of them may be called again. */
 export function anyReopening(all: readonly Reopening[]): Reopening | undefined {
   const [first, ...more] = all;
   if (!first || more.length === 0) return first;
@@ -132,7 +132,7 @@ export function anyReopening(all: readonly Reopening[]): Reopening | undefined {
       const followers = all.map(() => following(signal));
       const waits = all.map(async (one, at) => ({ at, why: await one.wait(followers[at]!.controller.signal) }));
       const { at: first, why } = await Promise.race(waits);
-      // The one that may ask keeps its claim until it has, or until the task is stopped.
+      // The model that may be called keeps its probe claim until it was called, or until the task is stopped.
       for (const [at, { controller, release }] of followers.entries()) {
         if (at === first) continue;
         release();

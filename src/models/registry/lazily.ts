@@ -1,7 +1,7 @@
 import type { Model } from "../../core/model/model.ts";
 import { isCrewError, messageOf } from "../../core/schema/error.ts";
 
-/** A model that is loaded when it is first asked something; once loaded, it is the model itself. */
+/** A model that is loaded on first use. */
 export function lazily(load: () => Promise<Model>): Model {
   let loaded: Model | undefined;
   let loading: Promise<Model> | undefined;

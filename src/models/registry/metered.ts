@@ -2,7 +2,7 @@ import type { Model, ModelEvent, ModelRequest } from "../../core/model/model.ts"
 import { expectedTokens, type QuotaEntry, type RequestQuota, usedTokens } from "../../core/model/request-quota.ts";
 import { abortedFault } from "../wires/fault.ts";
 
-/** A model whose requests keep limits that other processes share: each waits until there is room for it. */
+/** A model whose requests respect limits that are shared with other processes: each waits until it fits. */
 export function metered(model: Model, quota: RequestQuota, provider: string): Model {
   return async function* (request, signal) {
     const entering = entered(quota, provider, request, signal);
@@ -31,7 +31,7 @@ export function metered(model: Model, quota: RequestQuota, provider: string): Mo
   };
 }
 
-/** Waits for room, and says so: a model that is silent for long is taken for dead. */
+/** Waits until the request fits, and reports the wait: a model that sends nothing for long is treated as dead. */
 async function* entered(
   quota: RequestQuota,
   provider: string,

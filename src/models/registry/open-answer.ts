@@ -1,11 +1,11 @@
 import type { ModelEvent } from "../../core/model/model.ts";
 
-/** The first events of an answer; what the generator returns gives the others. */
+/** A generator of the first events of an answer; its return value gives the remaining ones. */
 export type AnswerOpening = AsyncGenerator<ModelEvent, AsyncIterator<ModelEvent> | undefined, void>;
 
 /**
- * An answer of which only the beginning is looked at. The rest is read from the model directly: a layer that has nothing left to
- * decide costs nothing for each of the thousand pieces that follow.
+ * An answer of which a layer inspects only the beginning. The remaining events are read from the model directly, so
+ * that the layer adds no cost to each of thousands of events.
  */
 export function openAnswer(opening: AnswerOpening): AsyncIterable<ModelEvent> {
   let rest: AsyncIterator<ModelEvent> | undefined;
@@ -25,7 +25,7 @@ export function openAnswer(opening: AnswerOpening): AsyncIterable<ModelEvent> {
   return { [Symbol.asyncIterator]: () => events };
 }
 
-/** An answer that is being read. A reader that stops closes it, unless it passes on the rest. */
+/** An answer that is being read. Stopping the iteration closes it, unless the rest was passed on. */
 export type AnswerReading = Readonly<{ events: AsyncIterable<ModelEvent>; rest(): AsyncIterator<ModelEvent> }>;
 
 export function readAnswer(answer: AsyncIterable<ModelEvent>): AnswerReading {

@@ -46,7 +46,7 @@ export type Provider = Readonly<{
   open(means: WireParts): Promise<Model>;
 }>;
 
-/** The way to providers: a proxy of the settings, and certificate authorities of the user. */
+/** The network settings for requests to providers: a proxy, and the user's certificate authorities. */
 export type ProviderNetwork = Readonly<{ proxy?: string | undefined; ca?: readonly string[] | undefined }>;
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -107,7 +107,7 @@ function addressOf(name: string, given: string): string {
 
 const isSet = (value: string | undefined): boolean => value !== undefined && value !== "";
 
-/** A known provider with another protocol keeps its address and its key. */
+/** The parts of a known provider that stay valid when the user configures another protocol: its address and its key. */
 function names(known: ProviderRow | undefined): Partial<ProviderRow> {
   if (known === undefined) return {};
   const { baseURL, baseURLFrom, keys } = known;

@@ -139,7 +139,9 @@ export const providers: Readonly<Record<string, ProviderRow>> = {
   },
 };
 
-/** `OLLAMA_HOST` is often only a host, or the address that a server listens on. */
+/**
+ * The address of a server from `OLLAMA_HOST`, which is often only a host, or an address to listen on such as `0.0.0.0`.
+ */
 function ollamaAddress(given: string): string {
   const full = /^https?:\/\//.test(given) ? given : `http://${given}`;
   const [, scheme = "http://", rest = ""] = /^(https?:\/\/)(.*)$/.exec(full) ?? [];

@@ -22,7 +22,7 @@ export function atRecordedAddress(
   before: RecordedProvider,
   reopen: (baseURL: string) => Provider | undefined,
 ): Provider {
-  if (!hasMoved(now, before) || !now.status.usable) return now; // a missing key is the first thing to say
+  if (!hasMoved(now, before) || !now.status.usable) return now; // a missing key is reported first
   const { key, headers, baseURL } = now.endpoint;
   const { address, digest } = before;
   const same = holdKey(address, key, headers) === digest ? reopen(address) : undefined;

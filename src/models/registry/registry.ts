@@ -35,7 +35,7 @@ import { retrying } from "./retrying.ts";
 
 /** The models of a crew, and the resolution of model names. */
 export type ModelRegistryConfig = Readonly<{
-  /** Settings of known providers, and providers of one's own. */
+  /** Settings of known providers, and the user's own providers. */
   providers?: Readonly<Record<string, ProviderSettings>>;
   /** Models of each tier. */
   tiers?: Partial<Readonly<Record<Tier, TierModels | undefined>>>;
@@ -43,7 +43,7 @@ export type ModelRegistryConfig = Readonly<{
   default?: string | readonly string[];
   /** Model objects given by the library user, by name. */
   models?: Readonly<Record<string, Model | LanguageModel>>;
-  /** Models that come with the program; a row that ends in a colon takes the rest of the name. */
+  /** Models that are part of subcrew; a row that ends in a colon takes the rest of the name. */
   builtin?: Readonly<Record<string, (rest: string) => Promise<Model>>>;
   env?: Readonly<Record<string, string | undefined>>;
   /** The proxy and the certificate authorities of the settings. */
@@ -53,11 +53,11 @@ export type ModelRegistryConfig = Readonly<{
   holds?: ProviderHolds;
   /** Limits on requests that other processes share; none by default. */
   quota?: RequestQuota;
-  /** The providers of a run that is resumed: each is used at its recorded address, or not at all. */
+  /** The recorded providers of a resumed run: each is used at its recorded address, or not at all. */
   recorded?: RecordedProviders;
 }>;
 
-/** The models of a tier: one, several in order of preference, or an object that also says how large their context window is. */
+/** The models of a tier: one, several in order of preference, or an object that also gives their context window. */
 type TierModels =
   | string
   | readonly string[]
@@ -66,15 +66,18 @@ type TierModels =
 /** Providers by name, as a run recorded them. */
 export type RecordedProviders = Readonly<Record<string, RecordedProvider>>;
 
-/** A model of a provider; it is made when it is first asked something, and only once. */
+/** A model of a provider; created once, on first use. */
 export type ResolvedModel = Readonly<{ name: string; provider: string; modelId: string; model: Model }>;
 
 export type ModelRegistry = ModelSource &
   Readonly<{
-    /** The model of a tier or of `provider/model`; what cannot be resolved throws. */
+    /** The model of a tier or of `provider/model`. Throws if it cannot be resolved. */
     resolve(nameOrTier: string): ResolvedModel;
     getDefault(): ResolvedModel;
-    /** The models as a run asks them: not while their provider refuses the key; of a resumed run, at the recorded addresses. */
+    /**
+     * The models for one run: they wait while their provider refuses the key, and a resumed run uses the recorded
+     * addresses.
+     */
     forRun(rules: HoldRules, recorded?: RecordedProviders): ModelSource;
     /** Resolves a request without creating a model. */
     look(wishes: readonly ModelWish[], binding?: WishSource): Choice;
@@ -120,7 +123,10 @@ function openRegistry(config: ModelRegistryConfig, prices: Prices): ModelRegistr
     if (!known.has(name)) known.set(name, provided(name));
     return known.get(name);
   };
-  /** A provider that a task does not use may have an address that is no URL. */
+  /**
+   * A provider, or `undefined` if its address is not a valid URL: a provider that no task uses must not fail the
+   * others.
+   */
   const valid = (name: string): Provider | undefined => {
     try {
       return provider(name);
@@ -161,7 +167,7 @@ function openRegistry(config: ModelRegistryConfig, prices: Prices): ModelRegistr
   };
 
   const choices = new Map<string, Choice>();
-  /** Tasks of one kind ask for the same models, and what there is does not change in a crew. */
+  /** Cache of choices: many tasks request the same models, and the available models of a crew do not change. */
   const chosen = (wishes: readonly ModelWish[], binding?: WishSource): Choice => {
     const key = JSON.stringify([wishes, binding]);
     const choice = choices.get(key) ?? chooseModel(wishes, catalogue, binding);
@@ -170,7 +176,10 @@ function openRegistry(config: ModelRegistryConfig, prices: Prices): ModelRegistr
   };
 
   const prefixes = new Map<string, Prefixes>();
-  /** Requests wait for the request that writes their shared prefix first, and check for a hold afterwards, since the wait may be long. */
+  /**
+   * Adds waiting for the request that writes a shared prefix. The check for a hold comes after it, since the wait may
+   * be long.
+   */
   const warmed = (found: Provider, model: Model): Model => {
     if (!found.caches) return model;
     const known = prefixes.get(found.name) ?? new Map();
@@ -178,7 +187,7 @@ function openRegistry(config: ModelRegistryConfig, prices: Prices): ModelRegistr
     return warmingPrefix(model, { prefixes: known });
   };
 
-  /** Hashed once: every task asks for it, and a provider of a crew does not change. */
+  /** Cache of hashed keys: every task needs them, and the providers of a crew do not change. */
   const holdKeys = new Map<Provider, string>();
   const holdKeyOf = (found: Provider): string => {
     const { baseURL, key, headers } = found.endpoint;
@@ -298,12 +307,12 @@ function openRegistry(config: ModelRegistryConfig, prices: Prices): ModelRegistr
 const movedFrom = (found: Provider | undefined, before: RecordedProvider): boolean =>
   found !== undefined && hasMoved(found, before);
 
-/** How the models of one task are asked; `fallback`: others are asked before this one. */
+/** How the models of one task are called; `fallback`: other models are tried before this one. */
 type Asking = Readonly<{ retry: boolean; rules: HoldRules | undefined; fallback: boolean }>;
 
 type OpenedModel = Readonly<{ model: Model; reopening?: Reopening }>;
 
-/** The adapter is loaded with the first model that needs it. */
+/** Loads the adapter of AI SDK models on first use. */
 const adapted = async (model: LanguageModel, means: WireParts): Promise<Model> => {
   const asked = (await import("../ai-sdk/language-model.ts")).fromLanguageModel(model, means);
   return /\b(?:anthropic|openai|google)\b/.test(model.provider) ? warmingPrefix(asked) : asked;
@@ -317,7 +326,7 @@ const withId =
 const own = <T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined =>
   record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined;
 
-/** The row of a built-in model, and what follows its colon. */
+/** The row of a built-in model, and the text after its colon. */
 function rowOf(
   name: string,
   builtin: NonNullable<ModelRegistryConfig["builtin"]>,
@@ -327,13 +336,13 @@ function rowOf(
   return open && { open, rest };
 }
 
-/** A model of a file is called after the file, not after its folder. */
+/** The display name of a model; a model from a file has the name of the file without its folder. */
 function shown(name: string): string {
   const [, prefix, rest] = /^(scripted:)(.+)$/s.exec(name) ?? [];
   return prefix === undefined || rest === undefined ? name : `${prefix}${basename(rest)}`;
 }
 
-/** The models of each tier, without what else is known about them. */
+/** The models of each tier, without their context windows. */
 export function modelsOfTiers({
   tiers: given = {},
 }: Readonly<{ tiers?: ModelRegistryConfig["tiers"] | undefined }>): NonNullable<Catalogue["tiers"]> {

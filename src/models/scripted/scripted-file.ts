@@ -34,15 +34,15 @@ const file = z.union([
 ]);
 
 /**
- * Reads models from files of turns. Every try of every task plays its file from the beginning, or from where it was
- * when the run is resumed. With `shared` in the file all tasks take their turns from one list.
+ * Reads scripted models from files of turns. Every attempt of a task plays its file from the beginning, or from where
+ * it was when the run is resumed. With `shared` in the file all tasks take their turns from one list.
  */
 export function createScriptReader(cwd: string): (path: string) => Promise<Model> {
   const known = new Map<string, Promise<() => Model>>();
   return async (path) => {
     const opened = known.get(path) ?? open(resolve(cwd, path));
     known.set(path, opened);
-    opened.catch(() => known.delete(path)); // a file that is missing now may be there for the next task
+    opened.catch(() => known.delete(path)); // a file that is missing now may exist for the next task
     return (await opened)();
   };
 }
@@ -53,7 +53,7 @@ async function open(path: string): Promise<() => Model> {
   return () => (shared ? one : fromWhereItWas(turns));
 }
 
-/** A talk that an earlier process began goes on with the turn after those it has already. */
+/** A model that continues a conversation of an earlier process after the turns that it already contains. */
 function fromWhereItWas(turns: readonly ScriptedTurn[]): Model {
   let model: Model | undefined;
   return (request, signal) => {

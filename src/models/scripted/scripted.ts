@@ -5,24 +5,24 @@ import { messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { estimatedUsage, written } from "../wires/estimate.ts";
 
-/** What the model does in one turn: plain text ends the work, calls ask for tools, an error is how the turn ends. */
+/** The answer of the model in one turn: plain text ends the work, calls request tools, an error ends the turn. */
 export type ScriptedTurn =
   | string
   | Readonly<{
       text?: string;
       thinking?: string;
       calls?: readonly Readonly<{ name: string; input: unknown; id?: string }>[];
-      /** How long it takes before it says anything; an abort cuts it short. */
+      /** Delay before the answer; an abort ends it early. */
       delayMs?: number;
       error?: Fault;
       usage?: TurnUsage;
       cost?: number;
     }>;
 
-/** A turn, or how it follows from what the model is asked. */
+/** A turn, or a function that computes it from the request. */
 export type Script = ScriptedTurn | ((request: ModelRequest) => ScriptedTurn | Promise<ScriptedTurn>);
 
-/** A model from data, with all it was asked so far. */
+/** A scripted model, with all requests that it received so far. */
 export type ScriptedModel = Model & { readonly requests: readonly ModelRequest[] };
 
 /**

@@ -5,7 +5,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { faultOfEvent, refused, tooLong } from "./fault.ts";
 import { type AnswerReader, appendText } from "./wire.ts";
 
-/** A part of a message as the provider has it. */
+/** A content block in the provider's format. */
 export type Block = Readonly<Record<string, unknown>>;
 
 /** The provider whose blocks may be sent back unchanged. */
@@ -48,7 +48,7 @@ export function readAnthropicAnswer(endpoint: Endpoint): AnswerReader {
           break;
         case "error":
           return faultOfEvent(event, endpoint);
-        default: // ping, ends of blocks, and whatever will be invented
+        default: // ping, ends of blocks, and unknown events
           break;
       }
       return undefined;
@@ -69,7 +69,7 @@ export function readAnthropicAnswer(endpoint: Endpoint): AnswerReader {
   };
 }
 
-/** A block while it comes. */
+/** A block that is still arriving. */
 type Building =
   | { type: "text"; text: string }
   | { type: "thinking"; thinking: string; signature: string }
@@ -115,7 +115,7 @@ function grow(block: Building, delta: Readonly<Record<string, unknown>>, out: Mo
   }
 }
 
-/** A finished block as the provider wants to see it again. */
+/** A finished block in the form in which it is sent back to the provider. */
 function asSent(block: Building | undefined): Block[] {
   if (block === undefined || (block.type === "text" && block.text === "")) return [];
   if (block.type !== "tool_use") return [block];

@@ -93,10 +93,10 @@ function choiceFor(choice: ModelRequest["toolChoice"], model: string): object {
   return choice === "required" ? { type: "any" } : { type: "tool", name: choice.tool };
 }
 
-/** True where a request of another task ended, which the provider keeps. */
+/** True for the message at which a request of another task ended: the provider has cached everything up to it. */
 const isMarked = (message: Message): boolean => message.role !== "assistant" && message.cacheMark === true;
 
-/** A message without content is an error to the provider, and says nothing. */
+/** True for a message without content, which the provider would reject. */
 const isEmpty = (message: Message): boolean =>
   message.role === "assistant" && message.text === "" && message.calls.length === 0;
 
@@ -142,7 +142,7 @@ function contentOf(message: Message, sharedMark: boolean): Block[] {
   }
 }
 
-/** Ids of calls that another provider made may hold characters that this one refuses. */
+/** A call id without the characters that this provider rejects; calls may have been made with another provider. */
 const idFor = (id: string): string => id.replace(/[^\w-]/g, "_");
 
 const imageBlock = ({ type, data }: ImageContent): Block => ({

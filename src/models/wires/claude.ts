@@ -1,6 +1,6 @@
 /** The features of a model that decide how a request is written. */
 export type ClaudeModel = Readonly<{
-  /** The longest answer, in tokens. */
+  /** Maximum length of an answer, in tokens. */
   maxOutput: number;
   /** How the model thinks: with a token budget, adaptively, always, or never. */
   thinking: "budget" | "adaptive" | "always" | "none";
@@ -27,10 +27,10 @@ const rows: readonly (readonly [RegExp, ClaudeModel])[] = [
   [/claude-/, { ...modern, thinking: "adaptive" }],
 ];
 
-/** A model of another vendor behind the same API. */
+/** Features of a model of another vendor behind the same API. */
 const other: ClaudeModel = { ...plain, maxOutput: 32_000, thinking: "budget" };
 
-/** What is known about a model of the messages API. */
+/** The features of a model of the messages API. */
 export function claudeFeatures(id: string): ClaudeModel {
   return rows.find(([pattern]) => pattern.test(id))?.[1] ?? other;
 }

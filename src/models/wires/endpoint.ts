@@ -5,7 +5,7 @@ export type ModelPrice = Readonly<{ input: number; output: number; cacheRead?: n
 
 /** The address of a provider, and its differences from others with the same protocol. */
 export type Endpoint = Readonly<{
-  /** Its name here. */
+  /** Its name in subcrew. */
   provider: string;
   baseURL: string;
   key?: string;
@@ -17,11 +17,11 @@ export type Endpoint = Readonly<{
   local: boolean;
   thinking: ThinkingStyle;
   quirks: Quirks;
-  /** The proxy that it is asked through. */
+  /** The proxy for requests to it. */
   proxy?: string;
-  /** The certificate authorities that count, where they are not the usual ones. */
+  /** The accepted certificate authorities, if they are not the usual ones. */
   ca?: readonly string[];
-  /** What its models cost, where the user says so, by model. */
+  /** The user's prices for its models, by model name. */
   prices?: Readonly<Record<string, ModelPrice>>;
   /** Idle timeout. */
   silenceMs?: number;
@@ -41,7 +41,7 @@ export type Quirks = Readonly<{
   returnThinking?: "reasoning_content" | "reasoning_details";
 }>;
 
-/** An address without the login that it may hold. */
+/** An address without the user name and password that it may contain. */
 export function withoutLogin(url: string): string {
   return url.replace(/\/\/[^/@]*@/, "//");
 }

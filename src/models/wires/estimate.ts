@@ -1,6 +1,6 @@
 import type { Message, ModelRequest, TurnUsage } from "../../core/model/model.ts";
 
-/** Tokens of a turn that no provider counted: four characters each. */
+/** Estimated tokens of a turn for which the provider sent no usage: one per four characters. */
 export function estimatedUsage({ system, messages, tools }: ModelRequest, answer: string): TurnUsage {
   const asked = messages.reduce((chars, message) => chars + sizeOf(message), system.length + written(tools).length);
   return { input: tokens(asked), output: tokens(answer.length) };

@@ -105,7 +105,7 @@ export function faultKindOf(status: number, { all }: ErrorText): FaultKind {
   return FILTERED.test(all) ? "refused" : "request";
 }
 
-/** The message inside of an error in any of the shapes that providers give it. */
+/** The message inside an error response, in any of the formats that providers use. */
 export function saidIn(given: unknown): ErrorText {
   const value = typeof given === "string" ? parsed(given) : given;
   const all = typeof given === "string" ? given : (JSON.stringify(given) ?? "");

@@ -15,7 +15,7 @@ export type ErrorResponse = Readonly<{
   body: string;
 }>;
 
-/** What an HTTP status with its body means. */
+/** Maps an HTTP error response to a fault. */
 export function faultOfStatus({ status, headers, body }: ErrorResponse, endpoint: Endpoint): Fault {
   const said = saidIn(body);
   const kind = faultKindOf(status, said);
@@ -38,7 +38,7 @@ export function faultOfEvent(error: unknown, endpoint: Endpoint): Fault {
   };
 }
 
-/** What a connection that failed means. */
+/** Maps an error of the connection to a fault. */
 export function faultOfNetwork(thrown: unknown, endpoint: Endpoint): Fault {
   const code = codeOf(thrown);
   const row = networkRows.find(({ codes }) => codes.test(code)) ?? {
@@ -55,7 +55,7 @@ export function faultOfNetwork(thrown: unknown, endpoint: Endpoint): Fault {
   };
 }
 
-/** An answer that cannot be understood. */
+/** The fault of an answer that cannot be parsed. */
 export function badAnswer(why: string, { provider }: Pick<Endpoint, "provider">): Fault {
   const hint = "Try again; if it keeps failing, check the base URL and that the model can use tools.";
   return {
@@ -79,7 +79,7 @@ export function brokenOff({ provider }: Pick<Endpoint, "provider">): Fault {
 /** The fault of an aborted turn; not shown, because the caller aborted it. */
 export const abortedFault: Fault = { code: "MODEL_NETWORK", message: "the turn was aborted", retryable: false };
 
-/** The provider's content filter stopped the answer. */
+/** The fault of an answer that the provider's content filter stopped. */
 export function refused({ provider }: Pick<Endpoint, "provider">, why = ""): Fault {
   const message = `${provider} stopped the answer with its content filter${why === "" ? "." : `: ${why}`}`;
   return {
@@ -90,14 +90,14 @@ export function refused({ provider }: Pick<Endpoint, "provider">, why = ""): Fau
   };
 }
 
-/** The prompt is longer than the model can read. */
+/** The fault of a prompt that is longer than the model can read. */
 export function tooLong({ provider }: Pick<Endpoint, "provider">): Fault {
   return { ...kinds.context({ provider }), message: `The prompt is too long for the model of ${provider}.` };
 }
 
 const LONGEST_MESSAGE = 300;
 
-/** Foreign text made safe to show: no key, no control characters, one short line. */
+/** Text of a provider made safe to show: no key, no control characters, one short line. */
 function sayable(text: string, { key, headers }: Endpoint): string {
   const secrets = [...(key === undefined ? [] : [key]), ...Object.values(headers)];
   const clean = sanitize(createRedactor(secrets).text(text))

@@ -5,7 +5,7 @@ import { version } from "../../core/text/version.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
 import { proxyHeaders, trusting, tunnelAgent } from "./tunnel.ts";
 
-/** Sends requests to one provider over connections that are kept. */
+/** Sends requests to one provider and reuses connections. */
 export type ProviderConnection = Readonly<{
   get(path: string, request: GetRequest): Promise<IncomingMessage>;
   post(path: string, request: PostRequest): Promise<IncomingMessage>;
@@ -23,12 +23,12 @@ const postHeaders = {
 };
 const getHeaders = { accept: "application/json", "user-agent": `subcrew/${version}` };
 
-/** How long a provider may send nothing at all, not even a sign of life. */
+/** Idle timeout: how long a provider may send nothing at all, not even a keep-alive. */
 const SILENCE_MS = 10 * 60_000;
 
 /**
- * node:http and not fetch: a turn over it costs half the processor time. Redirects are not followed, so a key never
- * reaches another origin.
+ * Opens a connection to a provider. It uses node:http instead of fetch, because a turn then takes half the processor
+ * time. Redirects are not followed, so a key never reaches another origin.
  */
 export function connectProvider(
   baseURL: string,
@@ -43,7 +43,7 @@ export function connectProvider(
   const forwarded =
     gate && !isSecure ? { address: gate, headers: { host: new URL(base).host, ...proxyHeaders(gate) } } : undefined;
 
-  /** Where requests go; an address is taken apart once, not for each of them. */
+  /** Parsed addresses: each is parsed once, not for each request. */
   const targets = new Map<string, RequestOptions>();
   const target = (path: string): RequestOptions => {
     const known =
@@ -72,7 +72,7 @@ export function connectProvider(
 
   const send: ProviderConnection["post"] = (path, request) =>
     once(path, request).catch((error: unknown) => {
-      // The provider closed an idle connection just when it was used again: not its fault, nor ours.
+      // The provider closed an idle connection at the moment it was reused: the request is sent again.
       if (error instanceof StaleError && !request.signal.aborted) return once(path, request);
       throw error;
     });

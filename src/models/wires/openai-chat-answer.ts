@@ -6,7 +6,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { faultOfEvent, refused } from "./fault.ts";
 import { type AnswerReader, appendText } from "./wire.ts";
 
-/** One answer: pieces of text, of thinking and of calls. */
+/** Reads one answer: pieces of text, of thinking and of calls. */
 export function readChatAnswer(endpoint: Endpoint): AnswerReader {
   const { provider, quirks } = endpoint;
   const calls: Building[] = [];
@@ -19,7 +19,7 @@ export function readChatAnswer(endpoint: Endpoint): AnswerReader {
     if (!isRecord(given)) return;
     const { id, name, json } = pieceOf(given);
     const at = typeof given["index"] === "number" ? given["index"] : undefined;
-    // Some leave the index out, or count every call as the first; a new id is then a new call.
+    // Some providers omit the index, or give every call the first index; a new id then means a new call.
     const known = at === undefined ? (id === "" ? calls.at(-1) : calls.find((call) => call.id === id)) : calls[at];
     const other = known !== undefined && id !== "" && known.id !== "" && known.id !== id && name !== "";
     if (known === undefined || other) {
@@ -78,7 +78,7 @@ function pieceOf(call: Readonly<Record<string, unknown>>): Building {
   };
 }
 
-/** Tokens, without those of the cache in `input`; some tell them under a name of their own. */
+/** Tokens of an answer; `input` excludes those read from the cache. Some providers use field names of their own. */
 function usageIn(event: Readonly<Record<string, unknown>>): TurnUsage | undefined {
   const own = isRecord(event["x_groq"]) ? event["x_groq"]["usage"] : undefined;
   const given = isRecord(event["usage"]) ? event["usage"] : own;

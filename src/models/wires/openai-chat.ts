@@ -7,7 +7,7 @@ import { readChatAnswer } from "./openai-chat-answer.ts";
 import { thinkingOptions } from "./thinking-options.ts";
 import { type WireParts, speak, type Wire } from "./wire.ts";
 
-/** Chat completions, as OpenAI and everybody compatible with it speak. */
+/** Chat completions, as OpenAI and compatible providers implement it. */
 export function open(endpoint: Endpoint, means: WireParts): Model {
   return speak(wireFor(endpoint), endpoint, means);
 }
@@ -78,7 +78,7 @@ function samplingFor(
   { model, maxOutputTokens, temperature, topP }: ModelRequest,
   { maxTokens = "max_tokens" }: Quirks,
 ): object {
-  // OpenAI's reasoning models refuse to be sampled.
+  // OpenAI's reasoning models reject sampling options.
   const fixed = maxTokens === "max_completion_tokens" && /^(?:o\d|gpt-[5-9])/.test(model);
   return {
     ...defined({ [maxTokens]: maxOutputTokens }),
@@ -130,7 +130,7 @@ function messagesFor(message: Message, { provider, quirks }: Endpoint): object[]
   }
 }
 
-/** Results are only text here, so their images follow in a message of their own. */
+/** The images of tool results, as a separate message: in this API a tool result is text only. */
 function imagesOf(results: readonly ToolAnswer[]): object[] {
   const shown = results.filter(({ images }) => images !== undefined);
   if (shown.length === 0) return [];

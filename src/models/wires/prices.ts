@@ -6,15 +6,15 @@ export type PriceOf = (usage: TurnUsage) => number | undefined;
 
 type PricedEndpoint = Pick<Endpoint, "provider" | "local" | "prices">;
 
-/** The catalogue of prices, loaded when the first price is asked for. */
+/** The price catalogue, loaded on first use. */
 export type Prices = Readonly<{
   of(endpoint: PricedEndpoint, id: string): Promise<PriceOf>;
-  /** The same at once; `undefined` as long as the catalogue is not loaded. */
+  /** Synchronous variant of `of`; `undefined` until the catalogue is loaded. */
   known(endpoint: PricedEndpoint, id: string): PriceOf | undefined;
   load(): Promise<void>;
 }>;
 
-/** What our providers are called in the catalogue; a provider without a row has no known prices. */
+/** The names of subcrew's providers in the catalogue; a provider without a row has no known prices. */
 const names: Readonly<Record<string, string>> = {
   anthropic: "anthropic",
   openai: "openai",
@@ -30,7 +30,7 @@ const names: Readonly<Record<string, string>> = {
 
 type Catalogue = typeof import("@pydantic/genai-prices");
 
-/** Prices by a catalogue that comes with the program; nothing is fetched. */
+/** Prices from a catalogue that is part of the package; nothing is fetched. */
 export function createPrices(): Prices {
   let catalogue: Catalogue | undefined;
   let loading: Promise<Catalogue> | undefined;
@@ -63,7 +63,7 @@ export function createPrices(): Prices {
   };
 }
 
-/** What the cache saved in a turn: what its tokens would have cost as plain input, less what they did. */
+/** The amount that the cache saved in a turn: the price of its tokens as plain input, minus their actual price. */
 export function savedBy(price: PriceOf, usage: TurnUsage): number | undefined {
   const { input, output, cacheRead = 0, cacheWrite = 0 } = usage;
   if (cacheRead === 0 && cacheWrite === 0) return undefined;
@@ -72,7 +72,7 @@ export function savedBy(price: PriceOf, usage: TurnUsage): number | undefined {
   return cost === undefined || plain === undefined ? undefined : plain - cost;
 }
 
-/** The price in the user's settings; `*` is that of every model of the provider. */
+/** The price in the user's settings; `*` applies to every model of the provider. */
 function saidPrice(prices: Endpoint["prices"], id: string): PriceOf | undefined {
   const price = prices?.[id] ?? prices?.["*"];
   if (!price) return undefined;

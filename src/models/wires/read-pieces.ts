@@ -1,11 +1,12 @@
 import type { IncomingMessage } from "node:http";
 
-/** When more characters wait to be read, the provider has to wait, too. */
+/** Reading pauses when more characters than this are waiting. */
 const MOST_WAITING = 1 << 20;
 
 /**
- * The body of an answer as it arrives; what has arrived since the last look is one piece. The iterator of a stream costs several
- * times as much for each piece and each answer. It does not close the answer of which the reader has enough.
+ * The body of an answer as it arrives; everything since the last read is one piece. The built-in iterator of a stream
+ * costs several times as much for each piece and each answer. This one does not close an answer that the reader stops
+ * reading.
  */
 export function readPieces(answer: IncomingMessage): AsyncIterable<string> {
   let waiting = "";
@@ -28,7 +29,7 @@ export function readPieces(answer: IncomingMessage): AsyncIterable<string> {
   answer.setEncoding("utf8");
   answer.on("error", end);
   answer.on("end", () => end());
-  answer.on("close", () => end(new Error("aborted"))); // without an end before
+  answer.on("close", () => end(new Error("aborted"))); // closed before its end
   answer.on("data", (piece: string) => {
     waiting += piece;
     if (waiting.length > MOST_WAITING) answer.pause();

@@ -1,4 +1,4 @@
-/** Takes a stream of text apart into the data of its server-sent events. */
+/** Splits a text stream into the data of its server-sent events. */
 export type EventReader = Readonly<{
   /** The data of the events that this piece completes. */
   push(piece: string): string[];

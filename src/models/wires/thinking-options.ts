@@ -1,7 +1,7 @@
 import { type Thinking, type ThinkingLevel, thinkingBudget, thinkingLevel } from "../../core/vocabulary/thinking.ts";
 import { claudeFeatures } from "./claude.ts";
 
-/** How the thinking level is sent to a provider. */
+/** How a provider's API expresses the thinking level. */
 export type ThinkingStyle = keyof typeof thinkingOptions;
 
 /**
@@ -11,9 +11,9 @@ export type ThinkingStyle = keyof typeof thinkingOptions;
 export const thinkingOptions = {
   /** `thinking` and `output_config` of the messages API. */
   anthropic: (wish, id) => anthropic(wish, id),
-  /** `reasoning_effort` as OpenAI has it. */
+  /** `reasoning_effort` with the values of OpenAI. */
   openai: (wish, id) => named("reasoning_effort", openaiEffort(thinkingLevel(wish), id)),
-  /** `reasoning_effort` as most of those compatible with OpenAI have it. */
+  /** `reasoning_effort` with the values of most OpenAI-compatible providers. */
   effort: (wish) => ({ reasoning_effort: plainEffort[thinkingLevel(wish)] }),
   xai: (wish, id) => (/grok-3-mini|grok-4\.\d/.test(id) ? { reasoning_effort: plainEffort[thinkingLevel(wish)] } : {}),
   openrouter: (wish) =>
@@ -58,7 +58,7 @@ type AnthropicThinking = Readonly<{
   output_config?: Readonly<{ effort: string }>;
 }>;
 
-/** The least that may be asked for. */
+/** The minimum thinking budget that a request may set. */
 const LEAST_BUDGET = 1_024;
 
 function anthropic(wish: Thinking, id: string): AnthropicThinking {

@@ -24,7 +24,7 @@ export type Wire = Readonly<{
 export type AnswerReader = Readonly<{
   /** Appends the content of an event to `out`; a fault ends the answer. */
   take(event: Readonly<Record<string, unknown>>, out: ModelEvent[]): Fault | undefined;
-  /** The rest, once everything came; `undefined` when the answer was not complete. */
+  /** The rest of the answer, once everything arrived; `undefined` when the answer is incomplete. */
   finish(out: ModelEvent[]): FinishedAnswer | Fault | undefined;
 }>;
 
@@ -51,7 +51,7 @@ export function speak(wire: Wire, endpoint: Endpoint, { prices }: WireParts): Mo
         yield fail(refusal);
         return;
       }
-      const price = prices.of(endpoint, request.model); // loads while the provider speaks
+      const price = prices.of(endpoint, request.model); // loads while the answer arrives
       const reading = wire.read();
       const reader = createEventReader();
       let said = "";
