@@ -58,18 +58,18 @@ import { openTrust, trustEverything } from "./runtime/settings/trust.ts";
 import { foldWhole } from "./runtime/store/fold-journal.ts";
 import { runId, runNamed } from "./runtime/store/run-id.ts";
 
-/** The composition root: every surface makes one of these and asks it for runs. */
+/** The composition root: every surface creates a crew and starts runs with it. */
 export type Crew<Data = object> = Readonly<{
   /**
    * Starts a run. With a schema, or with an agent that has an output schema, `data` of the result has its type. A mistake
    * in the input or the options rejects the run with a `CrewError` before anything happens.
    */
   run: Starter<Data>;
-  /** Resumes a run that was paused, parked or interrupted; of one that ended, the result. */
+  /** Resumes a run that was paused, parked or interrupted; for an ended run, returns its result. */
   resume(run: string | RecordedRun, options?: ResumeOptions): Run;
   /**
    * Starts a run in a process that outlives this one, and resolves once it has started. Its questions wait in the
-   * inbox. What is wrong with it is thrown here, before anything runs.
+   * inbox. Faults of the input are thrown here, before anything runs.
    */
   background(
     what: RunInput | Plan,
@@ -82,44 +82,44 @@ export type Crew<Data = object> = Readonly<{
   kept: KeptRuns;
   /** The plan of a run that continues an ended task with its conversation, agent, model and permissions. */
   continuing(task: Omit<ContinueOptions, "now">): Promise<ContinuedTask>;
-  /** Every agent there is right now, and what came and went since the last time. */
+  /** All currently available agents, and the changes since the last call. */
   agents(): Promise<Discovery>;
   /** Compiles an input to a plan. */
   plan(what: RunInput | Plan): Plan;
   /** A file of this machine that has, or will have, the output of a node; `undefined`: this crew makes no files. */
   outputFile(run: string, path: string): Promise<string | undefined>;
-  /** The same as a model sees it that may start them, with the agents that were handed in. */
+  /** The agents as a model sees them that may start them, including those passed in code. */
   catalog(): Promise<Catalog>;
-  /** Delegation tools for somebody outside of runs, described for the agents there are now; see `openDelegation`. */
+  /** Delegation tools for a caller outside of runs, with descriptions of the current agents; see `openDelegation`. */
   delegationTools(spellings: readonly string[], caller?: Partial<Caller>): Promise<readonly Tool[]>;
-  /** Every skill there is right now, and every workflow command. */
+  /** All currently available skills and workflow commands. */
   skills(): Promise<Workflows<Skill>>;
   commands(): Promise<Workflows<WorkflowCommand>>;
-  /** An agent as it would run with what a call says, and where everything came from. */
+  /** An agent as it would run with these call options, and the origin of each value. */
   explain(found: FoundAgent, call?: ExplainedCall): Promise<Explanation>;
-  /** The settings that hold, and where each was made. */
+  /** The effective settings, and where each was made. */
   settings: LoadedConfig;
-  /** What names of models mean here, and which providers can be used; with `probe` each is asked for its models. */
+  /** How model names resolve, and which providers can be used; with `probe` each provider is asked for its models. */
   models(options?: Readonly<{ probe?: AbortSignal }>): Promise<ModelOverview>;
-  /** The ids of the runs that were kept, newest first. */
+  /** The ids of the stored runs, newest first. */
   runs(): Promise<readonly string[]>;
-  /** The id of the run that an id, the beginning of one, or a name means. */
+  /** The id of a run, from an id, the beginning of one, or a name. */
   findRun(word: string): Promise<string>;
-  /** What a run, or one task of it, changed: each file with its diff. */
+  /** The changes of a run or of one task: each file with its diff. */
   changes(id: string, selection?: ChangeSelection): Promise<ChangeReport>;
-  /** Restores the files that a run changed, except those that were changed since; with `dryRun` only says what it would do. */
+  /** Restores the files that a run changed, except those changed since; `dryRun` only reports what it would do. */
   undo(
     id: string,
     options?: ChangeSelection & Readonly<{ dryRun?: boolean }>,
   ): Promise<readonly (UndoneFile & Readonly<{ name: string }>)[]>;
-  /** What is recorded about a run. */
+  /** The records of a run. */
   record(id: string): Promise<State>;
   cwd: string;
-  /** The options of this crew that can be written down, with some of them changed: what a worker performs jobs with. */
+  /** The JSON options of this crew, with some of them replaced: the setup with which a worker performs jobs. */
   setupFor(changes: Partial<CrewSetup>): CrewSetup;
 }>;
 
-/** How a run is started: the result has the type of the schema that is known, if one is. */
+/** How a run is started: the type of the result follows from the schema, if it is known. */
 type Starter<Data> = {
   // First: the ids of the tasks are literal types only in the first signature that is tried.
   <const T extends TeamTasks>(what: TypedTeam<T>, options?: RunOptions): Run<NamedData<T>>;
@@ -251,7 +251,7 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
     background: async (what, more = {}, given = {}) => {
       const id = runId(random);
       const plan = compile(what, { strict: more.strict ?? false, ...defined({ references: config.references }) });
-      await prepare({ run: id, plan, options: more }); // whatever is wrong with it is said here and now
+      await prepare({ run: id, plan, options: more }); // faults are thrown here
       return launch({ id, plan, options: more, ...given });
     },
     resumeInBackground: (id, more = {}, given = {}) => launch({ id, options: more, ...given }),

@@ -16,7 +16,7 @@ import { loop } from "./runtime/loop/loop.ts";
 import { createGuardedOpen, type NetworkRules } from "./runtime/network/guarded-request.ts";
 import { type LoadConfigOptions, type LoadedConfig, loadConfig } from "./runtime/settings/load-config.ts";
 
-/** The command line of the process that works on a run in the background: our own command, wherever this file is. */
+/** The command line of the process that works on a background run: subcrew's own command, wherever this file is. */
 export function backgroundCommand(id: string): readonly [file: string, ...args: string[]] {
   const here = ["./cli/main.js", "../cli/main.js", "./main.js", "./cli/main.ts"].map((name) =>
     fileURLToPath(new URL(name, import.meta.url)),
@@ -31,7 +31,7 @@ export function backgroundCommand(id: string): readonly [file: string, ...args: 
   return [process.execPath, main, "background-run", id, "--json"];
 }
 
-/** What all runs of a crew know of agents elsewhere; made when the first of them is needed. */
+/** State about remote agents that all runs of a crew share; created on first use. */
 export type Remotes = () => Promise<Omit<A2aParts, "linger">>;
 
 export function remoteAgents({ network, home, ...source }: RemoteSetup): Remotes {
@@ -47,10 +47,10 @@ export function remoteAgents({ network, home, ...source }: RemoteSetup): Remotes
   return () => (made ??= make());
 }
 
-/** `home`: where tokens are kept, if anywhere. */
+/** `home`: the folder in which tokens are stored, if any. */
 type RemoteSetup = SecretSource & Readonly<{ network?: NetworkRules; home: string | undefined }>;
 
-/** Carries out each task where its assignment says. */
+/** Runs each task with the runner of its assignment. */
 export function builtinRunner({ remotes, ...given }: Omit<SpawnParts, "entry"> & { remotes: Remotes }): Runner {
   const parts = (): SpawnParts => ({
     ...given,
@@ -72,25 +72,25 @@ export function builtinRunner({ remotes, ...given }: Omit<SpawnParts, "entry"> &
   };
 }
 
-/** Finds every agent there is for a folder; the files of a project count as far as they are trusted. */
+/** Finds all agents for a folder; files of a project are used as far as they are trusted. */
 export async function findAgents(where: Omit<DiscoverOptions, "dialects" | "bundled">): Promise<Discovery> {
   const { readBundledAgents } = await import("./formats/bundled.ts");
-  const isNowhere = where.sources?.length === 0; // then nothing is read, and nobody has to know how
+  const isNowhere = where.sources?.length === 0; // nothing is read then, so no parsers are loaded
   const dialects = isNowhere ? {} : (await import("./formats/table.ts")).dialects;
   bundled ??= readBundledAgents();
   return discover({ ...where, dialects, bundled });
 }
 
-/** Read once: they are a part of the program and never change. */
+/** Read once: bundled agents never change. */
 let bundled: readonly ReadAgent[] | undefined;
 
-/** Skills, or workflow commands: those that there are, and everything that was found on the way. */
+/** Skills or workflow commands: the usable ones, and the whole discovery. */
 export type Workflows<T> = Readonly<{ all: readonly T[]; discovery: Discovery }>;
 
-/** Where skills and commands are looked for; settings about agents do not concern them. */
+/** Where skills and commands are searched; settings about agents do not apply to them. */
 export type WorkflowPlaces = Pick<DiscoverOptions, "cwd" | "home" | "scope" | "order" | "trust" | "cache" | "sources">;
 
-/** Finds every skill there is for a folder, by the same rules as agents. */
+/** Finds all skills for a folder, by the same rules as agents. */
 export async function findSkills(where: WorkflowPlaces): Promise<Workflows<Skill>> {
   const { skillDialect, readBundledSkills, skillOf } = await import("./formats/skill.ts");
   const found = { dialects: { skill: skillDialect }, bundled: readBundledSkills() };
@@ -98,7 +98,7 @@ export async function findSkills(where: WorkflowPlaces): Promise<Workflows<Skill
   return { all: discovery.agents.map(skillOf), discovery };
 }
 
-/** Finds every workflow command there is for a folder, by the same rules as agents. */
+/** Finds all workflow commands for a folder, by the same rules as agents. */
 export async function findCommands(where: WorkflowPlaces): Promise<Workflows<WorkflowCommand>> {
   const { commandDialect, readBundledCommands, commandOf } = await import("./formats/skill.ts");
   const found = { dialects: { command: commandDialect }, bundled: readBundledCommands() };

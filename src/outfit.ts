@@ -48,75 +48,78 @@ import { searchBackend, type WebSearch } from "./tools/parts/search-backends.ts"
 import type { ToolParts } from "./tools/parts/tool-parts.ts";
 
 /**
- * The options of a crew that can be written down: the same world is built from them here, in a child process and in a
- * worker thread. What tasks read of them is declared in `TaskWorldSettings`.
+ * The options of a crew that are JSON: the same world is built from them here, in a child process and in a worker
+ * thread. Options that tasks read are declared in `TaskWorldSettings`.
  */
 export type CrewSetup = TaskWorldSettings &
   Readonly<{
-    /** Where runs are kept: `$SUBCREW_HOME` or `~/.subcrew` by default; `false`: nowhere. */
+    /** Where runs are stored: `$SUBCREW_HOME` or `~/.subcrew` by default; `false`: nowhere. */
     home?: string | false;
-    /** The address of the engine that keeps the runs and gives tasks to workers; by default both happen here. */
+    /**
+     * The address of the engine that stores the runs and assigns tasks to workers; by default both happen in this
+     * process.
+     */
     engine?: string;
-    /** The home folder in which the user's own agents are looked for. */
+    /** The home folder in which the user's agents are searched. */
     userHome?: string;
     /** The project's own agents may run. */
     trusted?: boolean;
     /** Modules that export tools; those exist in every process in which a task runs. */
     toolModules?: readonly string[];
-    /** Addresses, keys and headers of known providers, and own providers. */
+    /** Addresses, keys and headers of known providers, and the user's own providers. */
     providers?: ModelRegistryConfig["providers"];
-    /** What `fast`, `balanced` and `powerful` mean here. */
+    /** The models that `fast`, `balanced` and `powerful` stand for. */
     tiers?: ModelRegistryConfig["tiers"];
-    /** The model of tasks that name none: by default the first of `models`, the first with a key, or offline. */
+    /** The default model of tasks: by default the first of `models`, the first with a key, or offline. */
     model?: string | readonly string[];
-    /** What agents may do unasked, what never, and how commands are isolated. */
+    /** What agents may do without a question and what never, and how commands are isolated. */
     permissions?: Permissions;
-    /** Values that are redacted everywhere, besides those of variables whose names mark them as secret. */
+    /** Values that are redacted everywhere, in addition to variables whose names mark them as secret. */
     secrets?: readonly string[];
-    /** What the network tools may reach besides the public internet. */
+    /** Addresses that the network tools may reach besides the public internet. */
     network?: NetworkRules;
     /** The search engine behind `web_search`; none by default. */
     webSearch?: WebSearch;
-    /** MCP servers whose tools agents may use; the names of the tools begin with those of the servers. */
+    /** MCP servers whose tools agents may use; tool names begin with the name of the server. */
     mcpServers?: McpServers;
   }>;
 
 /** The options of a crew that are code and stay in this process. */
 export type CrewCode = Readonly<{
-  /** Own tools. They exist in this process only: a task in another process cannot use them. */
+  /** The caller's own tools. They exist in this process only: a task in another process cannot use them. */
   tools?: readonly Tool[];
-  /** Own models, or model objects of the AI SDK's ecosystem, by the names they get here. */
+  /** The caller's own models, or model objects of the AI SDK's ecosystem, by name. */
   models?: Readonly<Record<string, Model | LanguageModel>>;
   clock?: () => number;
   random?: () => number;
 }>;
 
-/** Looks for skills as the crew does. */
+/** Finds skills in the same places as the crew. */
 type SkillSource = Readonly<{ skills?: () => Promise<readonly Skill[]> }>;
 
-/** The connection to the engine that a process already has; absent: one is opened with the first use. */
+/** The process's existing connection to the engine; absent: one is opened on first use. */
 export type SharedEngine = Readonly<{ connection?: Connection }>;
 
-/** What all runs of a crew share, and the world of one of them. */
+/** The parts that all runs of a crew share, and a function that creates the world of one run. */
 export type Outfit = Readonly<{
   models: ModelRegistry;
   redactor: Redactor;
   store: RunStore;
-  /** The engine that runs are on; absent: tasks are carried out here. */
+  /** The engine that runs are stored on; absent: tasks are carried out in this process. */
   connection?(): Promise<Connection>;
   clock(): number;
   random(): number;
-  /** Makes delegation tools, as somebody spells them. */
+  /** Creates delegation tools in the requested spelling. */
   delegation: NonNullable<World["delegation"]>;
-  /** Quarantines files of commands of dead processes; one line for each. */
+  /** Finishes the quarantine of files that commands of dead processes created; returns one line for each. */
   finishCommands(): Promise<readonly string[]>;
-  /** What may be done here, before any run narrows it. */
+  /** The access rules of the crew, before any run narrows them. */
   access(): Promise<AccessParts>;
   /** `before`: the recorded permissions of a resumed run, an upper bound. */
   worldFor(roster: Roster, runner: Runner, before?: Permissions): Promise<World>;
 }>;
 
-/** Creates the world of a run. */
+/** Creates the outfit of a crew. */
 export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource & SharedEngine = {}): Outfit {
   const { cwd, env } = setup;
   const random = code.random ?? ((): number => randomInt(2 ** 32) / 2 ** 32);
@@ -145,7 +148,7 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource & Sh
   const pins = openPins(kept);
   const logins = openLogins({ home: kept, learn: redactor.learn });
   let open: ReturnType<typeof createGuardedOpen> | undefined;
-  /** The servers of one run. */
+  /** The MCP servers of one run. */
   const peersOf = (): PeerTools =>
     createServers({
       servers: setup.mcpServers ?? {},
@@ -158,7 +161,7 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource & Sh
     });
   let access: Promise<AccessParts> | undefined;
   let tools: World["tools"] | undefined;
-  /** By name; the tools of a crew do not change, so its runs share them. */
+  /** Tools by name; they do not change, so all runs of a crew share them. */
   const allTools = async (): Promise<World["tools"]> => {
     if (tools) return tools;
     const [{ builtinTools }, own] = await Promise.all([import("./tools/table.ts"), ownTools(setup)]);
@@ -214,7 +217,7 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource & Sh
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** What the project tells agents. What is left out is said once. */
+/** The project's instructions for agents. Each file that is left out is reported once. */
 function instructionsFor(setup: CrewSetup): NonNullable<World["instructions"]> {
   const said = new Set<string>();
   return (agent, folder) => {
@@ -233,7 +236,7 @@ function instructionsFor(setup: CrewSetup): NonNullable<World["instructions"]> {
   };
 }
 
-/** Where instructions for a folder are looked for, and whom this crew trusts. */
+/** Where instructions for a folder are searched, and which files this crew trusts. */
 export function instructionPlace(
   { env, userHome, trusted, ...setup }: Pick<CrewSetup, "env" | "userHome" | "trusted" | "home">,
   cwd: string,
@@ -242,14 +245,19 @@ export function instructionPlace(
   return { cwd, home: userHome ?? env["HOME"] ?? homedir(), trust };
 }
 
-/** The skills of a task that is carried out elsewhere: where the crew looks that says nothing special. */
+/**
+ * The skills of a task in another process: from the default places, since the crew's own options are not known there.
+ */
 async function skillsFor({ cwd, env, userHome, trusted, ...setup }: CrewSetup): Promise<readonly Skill[]> {
   const { findSkills } = await import("./defaults.ts");
   const trust = trusted === true ? trustEverything : openTrust(join(homeOf({ ...setup, env }), "trust.json")).trust;
   return (await findSkills({ cwd, home: userHome ?? env["HOME"] ?? homedir(), trust })).all;
 }
 
-/** An agent that starts this program as one of its commands names itself, so that it is not started again below. */
+/**
+ * Reads which agent must not be started: an agent that runs this program as a command sets the variable to its own
+ * name.
+ */
 export function blockedBy(env: Env): Pick<Caller, "blocked"> {
   const blocked = env["SUBCREW_BLOCKED_AGENT"] ?? env["PI_BLOCKED_AGENT"];
   return blocked === undefined || blocked === "" ? {} : { blocked };
@@ -260,7 +268,7 @@ export function openStore(setup: Pick<CrewSetup, "home" | "env" | "engine">, clo
   return openRuns(setup, clock).store;
 }
 
-/** Where runs are kept, and the engine that they are on, if they are on one. Its code is loaded with its first use. */
+/** Opens the store of runs, and the engine if runs are on one. The engine's code is loaded on first use. */
 function openRuns(
   setup: Pick<CrewSetup, "home" | "env" | "engine">,
   clock: () => number,
@@ -313,12 +321,12 @@ function sharedLimits(connection: () => Promise<Connection>): Readonly<{ holds: 
   };
 }
 
-/** Where a crew keeps what it keeps. */
+/** The folder in which a crew stores its data. */
 export function homeOf({ home, env }: Pick<CrewSetup, "home" | "env">): string {
   return (home === false ? undefined : home) ?? env["SUBCREW_HOME"] ?? join(env["HOME"] ?? homedir(), ".subcrew");
 }
 
-/** What may be done here; isolation that was demanded has to be there before anything begins. */
+/** The access rules of a crew. Throws if a required sandbox is not available. */
 async function accessTo(
   setup: CrewSetup,
   tools: readonly string[],
@@ -345,7 +353,7 @@ async function accessTo(
   return { ...parts, session: [], ...(kept && { keep: (rules, scope) => kept.keep(rules, scope, setup.cwd) }) };
 }
 
-/** The built program only: Node does not run a source. */
+/** The built program; Node cannot run the source file. */
 function finisherFile(): string | undefined {
   const url = childEntry("quarantine-child");
   return url?.pathname.endsWith(".js") ? fileURLToPath(url) : undefined;
@@ -379,7 +387,7 @@ function modelsFor(
   });
 }
 
-/** Longer texts than this are looked through one at a time, and others get their turn in between. */
+/** Texts longer than this are redacted one at a time, so that other work can run in between. */
 const LONG_CHARS = 1_000_000;
 
 function oneByOne(clean: (text: string) => string): (text: string) => Promise<string> {
@@ -398,6 +406,6 @@ function oneByOne(clean: (text: string) => string): (text: string) => Promise<st
 const withRule = (setup: CrewSetup, delegation: DelegationRule | undefined): CrewSetup =>
   delegation === undefined ? setup : { ...setup, delegation };
 
-/** A ceiling set by any source applies; resuming does not remove it. */
+/** The strictest of several rules: a ceiling set by any source applies, and resuming does not remove it. */
 const strictestRule = (...rules: readonly (DelegationRule | undefined)[]): DelegationRule | undefined =>
   rules.includes("ceiling") ? "ceiling" : undefined;

@@ -11,7 +11,10 @@ import { stopped } from "./runtime/async/cancel.ts";
 import { loop } from "./runtime/loop/loop.ts";
 import { assign } from "./runtime/task/assign.ts";
 
-/** The same world, the same assignment, our own loop; everything that a run does for a task is asked of the run. */
+/**
+ * Builds the same world and assignment as the parent and runs the local loop; everything else is requested from the
+ * parent's run.
+ */
 const work: RunJob = async (job, context, given) => {
   const { call, agent, prices, holds, providers, permissions, projectInstructions, catalog = emptyCatalog } = job;
   const setup = given as CrewSetup;
@@ -24,7 +27,7 @@ const work: RunJob = async (job, context, given) => {
   };
   let assigned = false;
   const assignment = await assign(call, world, (fact) => {
-    if (assigned) context.emit(fact); // what there is to say about the assignment itself has been said already
+    if (assigned) context.emit(fact); // the parent already reported the events of the assignment
   });
   assigned = true;
   try {
@@ -47,4 +50,4 @@ if (isMainThread) process.on("SIGTERM", () => stop.abort(stopped("the task's pro
 const channel = channelToHost();
 await serveParent(channel, work, stop.signal);
 await channel.close();
-process.exit(0); // whatever still hangs on has had its chance
+process.exit(0); // leftover work does not keep the process alive

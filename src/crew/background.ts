@@ -8,15 +8,15 @@ import { launchRun } from "../runtime/background/launch-run.ts";
 import type { CrewOptions } from "./options.ts";
 import type { ResumeOptions } from "./run-options.ts";
 
-/** A run in a process of its own. */
+/** A run in a separate process. */
 export type BackgroundRun = Readonly<{
   id: string;
   folder: string;
-  /** Where its result is once it has ended. */
+  /** The file that contains its result once it has ended. */
   outputFile: string;
 }>;
 
-/** What the process of a background run needs to make the same crew: JSON without secrets. */
+/** The options from which the process of a background run creates the same crew: JSON without secrets. */
 export type BackgroundOptions = Readonly<{
   crew?: Readonly<Record<string, unknown>>;
   /** Approves every question. */
@@ -28,7 +28,7 @@ export type BackgroundJob = BackgroundOptions & Readonly<{ id: string; plan?: Pl
 
 export type LaunchParts = Readonly<{ options: CrewOptions; config: Config; setup: CrewSetup; outfit: Outfit }>;
 
-/** Starts runs in the background. Code of this crew (tools, models) cannot go with them. */
+/** Starts runs in the background. Code that was passed to this crew (tools, models) is not available there. */
 export function createLaunch({
   options,
   config,

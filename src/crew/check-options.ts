@@ -16,7 +16,10 @@ const objects = z.record(z.string(), z.looseObject({})).optional();
 const code = z.custom((value) => typeof value === "function", "it has to be a function");
 const model = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]).optional();
 
-/** The options of a crew, as far as a program without types can get them wrong. What is inside of each is checked where it is used. */
+/**
+ * The options of a crew, as far as a caller without type checking can get them wrong. The content of each option is
+ * checked where it is used.
+ */
 const crewOptions = z.strictObject({
   cwd: text.describe("the folder in which agents work"),
   home: z

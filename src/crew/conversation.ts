@@ -12,29 +12,29 @@ import type { Run } from "../runtime/run/run.ts";
 export type ConversationOptions = Readonly<{
   crew: Crew;
   options: RunOptions;
-  /** The id of the first run, where it has to be known before. */
+  /** The id of the first run, if it has to be known in advance. */
   id?: string;
-  /** The first task, with what the flags say about it. */
+  /** The first task, including the options from the flags. */
   opening(text: string): Promise<AnyInput>;
 }>;
 
 /** A conversation with a main agent: each message is a run that continues the previous one, so everything is stored. */
 export type ChatConversation = Readonly<{
-  /** Returns the run in an object, because awaiting a run itself would wait for its end. */
+  /** Sends a message. It returns the run inside an object, because awaiting a run itself would wait for its end. */
   say(text: string, images?: readonly AttachedImage[]): Promise<Readonly<{ run: Run }>>;
-  /** Adds the cost of a run that has ended or was stopped. */
+  /** Call when a run has ended or was stopped: adds its cost. */
   ended(run: Run): void;
-  /** Continues an answer that was stopped, with its helpers; `undefined`: none was stopped. */
+  /** Continues an answer that was stopped, including its helpers; `undefined`: none was stopped. */
   goOn(): Readonly<{ run: Run }> | undefined;
-  /** Starts anew with a summary of what was said. */
+  /** Starts a new conversation with a summary of this one. */
   compactTo(summary: string): void;
   /** The runs of this conversation that this process has shown, the oldest first. */
   runs(): readonly Run[];
-  /** Continues a task of another run, or starts anew. */
+  /** Continues a task of another run, or starts a new conversation. */
   moveTo(run: string | undefined): void;
-  /** The run that the next message goes on with. */
+  /** The run that the next message continues. */
   last(): string | undefined;
-  /** From the next message on. */
+  /** Sets the model from the next message on. */
   setModel(model: string): void;
   model(): string | undefined;
   spent(): Readonly<{ usage: Usage; cost: Cost; messages: number }>;
@@ -48,7 +48,7 @@ export function createConversation({ crew, options, id, opening }: ConversationO
   let shown: Run[] = [];
   let spent = { usage: noUsage(), cost: noCost(), messages: 0 };
   const withModel = <T extends object>(task: T): T => (model === undefined ? task : { ...task, model });
-  /** An answer that was stopped ends for good when the person says something else. */
+  /** Cancels a stopped answer for good when the person sends another message. */
   const endStopped = async (): Promise<void> => {
     if (stopped === undefined) return;
     const ending = crew.resume(stopped);
@@ -76,7 +76,7 @@ export function createConversation({ crew, options, id, opening }: ConversationO
     },
     ended: (run) => {
       const { id, state } = run;
-      if (state.nodes.size > 0) last = id; // one that never began has nothing to go on with
+      if (state.nodes.size > 0) last = id; // an answer that never started has nothing to continue
       stopped = state.status === "paused" ? id : undefined;
       summary = undefined;
       shown = [...shown.filter((each) => each.id !== id), run];
@@ -106,7 +106,7 @@ export function createConversation({ crew, options, id, opening }: ConversationO
   };
 }
 
-/** The limits of continuations do not apply to a person who chats. */
+/** No limits of continuations: they do not apply to a person who chats. */
 const NO_END = { maxContinuations: Number.MAX_SAFE_INTEGER, expiresAfterDays: Number.MAX_SAFE_INTEGER };
 
 function tasksWith(plan: Plan, change: <T extends object>(task: T) => T): Plan {

@@ -13,7 +13,7 @@ export type DetachedHelpers = (
   parameters: RunParameters,
 ) => UnawaitedHelpers;
 
-/** One set for all runs of a crew, so that a later run finds detached helpers of earlier ones. */
+/** The detached helpers of a crew, one set for all its runs, so that a later run finds those of earlier ones. */
 export function detachedHelpers(
   run: (plan: Plan, options: RunOptions) => Run,
   files: Pick<DetachedHelperParts, "file">,

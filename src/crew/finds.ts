@@ -13,7 +13,9 @@ export type Finds = Readonly<{
   commands(): Promise<Workflows<WorkflowCommand>>;
 }>;
 
-/** `anywhere: false`: only what is bundled exists. Trust is asked for each time: it may have been given meanwhile. */
+/**
+ * `anywhere: false`: only bundled agents exist. Trust is checked each time, since it may have been granted meanwhile.
+ */
 export type FindsOptions = Readonly<{
   cwd: string;
   home: string;
@@ -44,7 +46,7 @@ export function createFinds({ cwd, home, anywhere, settings, trust }: FindsOptio
   };
 }
 
-/** The agents of the modules that the user named; a path starts from the file that names it. */
+/** The agents of the modules that the user named; relative paths start from the file that names them. */
 async function agentModules({ config, placeOf }: LoadedConfig, home: string): Promise<readonly ReadAgent[]> {
   if (config.modules === undefined) return [];
   const { loadAgentModule } = await import("../formats/module.ts");

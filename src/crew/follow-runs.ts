@@ -6,26 +6,26 @@ import { pause } from "../runtime/async/cancel.ts";
 import type { KeptRun } from "../runtime/background/stored-runs.ts";
 import type { DiffSize, ShownRun } from "../core/view/run-rows.ts";
 
-/** The runs that a screen shows, kept up to date. */
+/** The runs that a screen shows, updated live. */
 export type RunFeed = Readonly<{
   /** Newest first. */
   runs(): readonly ShownRun[];
-  /** How many runs that ended long ago were not read. */
+  /** The number of older ended runs that were not read. */
   older(): number;
 }>;
 
 export type FeedOptions = Readonly<{
-  /** Only this run. */
+  /** Follow only this run. */
   only?: string | undefined;
   signal: AbortSignal;
   changed(): void;
 }>;
 
-/** How many runs that have ended are read. */
+/** Maximum number of ended runs that are read. */
 const MOST_ENDED = 40;
-/** Reading what a run has changed takes its whole journal, so it is read at most so often. */
+/** Minimum interval between comparisons of a run's changed files: each reads the whole journal. */
 export const COMPARE_EVERY_MS = 2_000;
-/** How often new runs and new owners are looked for. */
+/** How often new runs and new owners are searched. */
 const LOOK_EVERY_MS = 1_000;
 
 type Entry = {
@@ -33,11 +33,11 @@ type Entry = {
   following: boolean;
   diffs: ReadonlyMap<string, DiffSize>;
   comparedAt: number;
-  /** A file has changed since then. */
+  /** A file has changed since the last comparison. */
   changed: boolean;
-  /** Asks what the run has changed. */
+  /** Requests a comparison of the run's changed files. */
   readonly compare: () => void;
-  /** As it is shown; the same object until something about it changes, so that its rows stay the same. */
+  /** The run as shown; the same object until it changes, so that its rows are reused. */
   shown: (ShownRun & Readonly<{ of: KeptRun }>) | undefined;
 };
 
@@ -82,7 +82,7 @@ export async function followRuns(crew: Crew, { only, signal, changed }: FeedOpti
         changed();
       }
     } catch {
-      // The run was deleted or is damaged; the next look tells which.
+      // The run was deleted or is damaged; the next check shows which.
     }
     entry.following = false;
     await refresh(id);

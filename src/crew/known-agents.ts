@@ -14,9 +14,9 @@ import type { Finds } from "./finds.ts";
 export type KnownAgents = Readonly<{
   roster: Roster;
   discovery: Discovery;
-  /** The skills, where some agent has any of them read to it. */
+  /** The skills; empty unless an agent preloads some. */
   skills: readonly Skill[];
-  /** Looks again, and says what there is now. */
+  /** Discovers agents again, and returns the current catalog. */
   again(): Promise<Catalog>;
 }>;
 
@@ -38,13 +38,13 @@ export async function knowAgents(given: readonly Agent[], finds: Finds): Promise
   };
 }
 
-/** True for the name of a tool that the caller brings along. */
+/** True for the name of a tool that the caller supplies. */
 export function isOwnTool(tools: readonly Readonly<{ name: string }>[] = []): (tool: string) => boolean {
   const names = new Set(tools.map(({ name }) => name));
   return (tool) => names.has(tool);
 }
 
-/** Says which tools of the agents of a plan that were written in code do not exist. */
+/** Warnings about missing tools of those agents in a plan that were defined in code. */
 export function toolNotes(
   { nodes }: Pick<Plan, "nodes">,
   agents: readonly Agent[],
@@ -81,7 +81,7 @@ function rosterOf(given: readonly Agent[], seen: () => Seen): Roster {
   };
 }
 
-/** The refusal of an agent, skill or command of a project, with the true reason. */
+/** The error for an agent, skill or command of an untrusted project, with the specific reason. */
 export function untrustedError(what: string, { file = "its file", distrust = "project" }: FoundAgent): CrewError {
   if (distrust === "project")
     return new CrewError(
@@ -98,7 +98,7 @@ export function untrustedError(what: string, { file = "its file", distrust = "pr
   );
 }
 
-/** What models see of the agents: each name once, the strongest first. */
+/** The agents as models see them: each name once, with the highest precedence first. */
 export function catalogOf(given: readonly Agent[], { agents, disabled }: Discovery): Catalog {
   const all = [...given, ...agents.map(({ agent }) => agent)];
   const first = new Map(all.toReversed().map((agent) => [agent.name, agent]));

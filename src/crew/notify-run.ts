@@ -18,9 +18,9 @@ export type Notice = Readonly<{
   run: string;
   /** What the run is about. */
   title: string;
-  /** The task that asks; empty for the run itself. */
+  /** The task with the question; empty for the run itself. */
   task: string;
-  /** `ok`, `failed` or `cancelled` of a run that has ended. */
+  /** The outcome of an ended run: `ok`, `failed` or `cancelled`. */
   status?: string;
   /** The question, or how the run ended. */
   text: string;
@@ -30,18 +30,18 @@ export type NotifyOptions = Readonly<{
   notify: Config["notify"];
   network: Config["network"];
   env: Readonly<Record<string, string | undefined>>;
-  /** The file that failures are written to; absent: they are not kept. */
+  /** The file for errors of notifications; absent: they are discarded. */
   log?: string | undefined;
-  /** The run was resumed: earlier events were notified by the process in which they happened. */
+  /** The run was resumed: an earlier process already sent notifications about the earlier events. */
   resumed?: boolean;
 }>;
 
-/** How long the end of a run waits for its notices. */
+/** Timeout for sending notifications at the end of a run. */
 const TIMEOUT_MS = 10_000;
 /** How long a notice waits for the one before it, so that they arrive in the order of their events. */
 const ORDER_MS = 5_000;
 
-/** Drives a run and, where the settings ask for it, tells the person when it needs them and when it is done. */
+/** Drives a run and, if the settings ask for it, notifies the person when the run needs an answer and when it ends. */
 export async function notifyRun(options: NotifyOptions, it: Drive, work: (it: Drive) => Promise<void>): Promise<void> {
   const { notify, resumed = false } = options;
   const kinds = notify?.on ?? ["needs-you", "done"];
@@ -90,7 +90,7 @@ function noticeOf(event: Event, state: Drive["state"]): Notice | undefined {
   }
 }
 
-/** Tells it in every way that the settings name. A way that fails is noted, and nothing else happens. */
+/** Sends a notification through every channel of the settings. A failure is logged and has no other effect. */
 async function tell(notice: Notice, { notify, network, env, log }: NotifyOptions): Promise<void> {
   const ways: readonly (readonly [string, Promise<unknown>])[] = [
     ...(notify?.command === undefined
@@ -109,7 +109,7 @@ async function tell(notice: Notice, { notify, network, env, log }: NotifyOptions
     });
 }
 
-/** Runs a program of the person. What a run says is never part of its command line: it is in variables and on its input. */
+/** Runs a program of the user. Text of a run is never part of its command line, only of its variables and its input. */
 function ran(file: string, args: readonly string[], notice: Notice, env: NotifyOptions["env"]): Promise<void> {
   return new Promise((done, fail) => {
     const variables = {
@@ -128,7 +128,7 @@ function ran(file: string, args: readonly string[], notice: Notice, env: NotifyO
   });
 }
 
-/** Where a program finds the desktop of the person. */
+/** Variables with which a program finds the user's desktop. */
 const DESKTOP_VARIABLES = ["DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "XAUTHORITY"];
 
 function desktop({ event, title, text, status }: Notice): readonly [file: string, args: readonly string[]] {
@@ -154,7 +154,7 @@ function desktop({ event, title, text, status }: Notice): readonly [file: string
   return ["notify-send", ["--app-name=subcrew", "--", head, withoutMarkup(body)]];
 }
 
-/** Desktops read the text as markup, in which a model could write links and images. */
+/** Escapes markup: desktops interpret it, and a model could add links and images. */
 const withoutMarkup = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 

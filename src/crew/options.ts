@@ -4,8 +4,8 @@ import type { RunParameters } from "../core/run/run-parameters.ts";
 import type { CrewCode, CrewSetup } from "../outfit.ts";
 
 /**
- * Options of a crew; everything has a default. The workspace is the current folder, the environment that of the
- * process. `concurrency` and `unattended` hold for runs that say nothing else.
+ * Options of a crew; all have defaults. The default workspace is the current folder, the default environment that of
+ * the process. `concurrency` and `unattended` are defaults for its runs.
  */
 export type CrewOptions<Agents extends readonly Agent[] = readonly Agent[]> = Partial<CrewSetup> &
   CrewCode &
@@ -16,8 +16,8 @@ export type CrewOptions<Agents extends readonly Agent[] = readonly Agent[]> = Pa
     /** False: only `agents` and the bundled ones exist. */
     discover?: boolean;
     /**
-     * Settings for options that are not given here. `true`: those of the user's file, a trusted project's file and the variables.
-     * By default there are none.
+     * Settings for options that are not given here. `true`: those of the user's file, of a trusted project's file and
+     * of the environment. By default there are none.
      */
     config?: Config | true;
   }>;

@@ -63,7 +63,7 @@ import {
 import type { RunOptions } from "./run-options.ts";
 import { budgetOfAbove, countStart, reportAbove, runsBelow } from "./report-above.ts";
 
-/** A run that is asked for; `recorded`: its journal, when it is resumed. */
+/** A requested run; `recorded`: its journal, if it is resumed. */
 export type AskedRun = Readonly<{
   force?: boolean;
   run: string;
@@ -76,7 +76,7 @@ export type AskedRun = Readonly<{
 /** Prepares and checks everything for a run; if it throws, nothing has started. */
 export type Prepare = (asked: AskedRun) => Promise<Start>;
 
-/** What the runs of a crew have in common. */
+/** The parts that all runs of a crew share. */
 export type PrepareParts = Readonly<{
   options: CrewOptions;
   config: Config;
@@ -171,7 +171,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
         usesLastResort(plan, roster, outfit.models) && { offline: true as const }),
       check: (added) => {
         check(added);
-        checkForks(added); // a person adds these tasks, so no agent has a conversation for them
+        checkForks(added); // a person adds these tasks, so there is no conversation to fork
       },
       agents: again,
       spawning: { nameOf: (task) => agentNameOf(task, roster), ...blockedBy(setup.env) },
@@ -218,7 +218,7 @@ function usesLastResort(body: Body, roster: Roster, models: Outfit["models"]): b
   });
 }
 
-/** What the tasks of a run that is resumed were told before their prompts; files may have changed since. */
+/** The context that tasks of a resumed run got before their prompts; its files may have changed since. */
 function recordedContext([first]: readonly KeptEvent[]): string | undefined {
   return first?.type === "run.started" ? first.context : undefined;
 }
@@ -248,7 +248,7 @@ type Carried = Readonly<{
   allowed: Permissions | undefined;
 }>;
 
-/** The engine for one run, and the cleanup of everything its tasks start. */
+/** The engine for one run, and the cleanup of everything that its tasks start. */
 async function carriers(
   { options, config, setup, outfit, remotes }: PrepareParts,
   { run, workspace, models, roster, earlier, deck, parameters, recorded, allowed, holds, claiming }: Carried,

@@ -9,7 +9,10 @@ import { splitModelName } from "../core/vocabulary/model-name.ts";
 import type { ModelRegistry } from "../models/registry/registry.ts";
 import type { CrewOptions } from "./options.ts";
 
-/** What decides how a run begins, for its record: the model of tasks that name none, the addresses of providers, the sandbox, and whether the project's settings and instructions are used. */
+/**
+ * The settings to record at the start of a run: the default model, the addresses of providers, the sandbox, and whether
+ * the project's settings and instructions are used.
+ */
 export function settingsNow(
   models: ModelRegistry,
   { permissions }: CrewOptions,
@@ -25,8 +28,8 @@ export function settingsNow(
 }
 
 /**
- * Names what is different now from when the run began. Model and addresses are used as recorded; the sandbox is that of
- * today. `used`: the models of the plan's tasks. The addresses of other providers are of no interest.
+ * Lists the settings that differ from those at the start of the run. Model and addresses are used as recorded; the
+ * sandbox is the current one. `used`: the models of the plan's tasks; addresses of other providers are ignored.
  */
 export function changedSettings(
   before: RecordedSettings | undefined,
@@ -64,7 +67,7 @@ export function modelsIn(body: Body, byDefault: string | undefined): string[] {
   });
 }
 
-/** The parameters of a run that is resumed: it keeps its limits, unless this call gives others. */
+/** The parameters of a resumed run: it keeps its limits, unless this call gives others. */
 export function withRecordedLimits(limits: RunLimits, wished: RunParameters): RunParameters {
   const { maxTimeMs, ...budget } = limits;
   return { ...defined({ maxTimeMs }), ...wished, budget: { ...budget, ...wished.budget } };
@@ -87,18 +90,19 @@ export function parkRulesOf(
 const BELIEVED_MS = 30_000;
 
 /**
- * How a run treats keys that providers refuse. What was refused before it began is asked for once more: by a run that fails
- * otherwise, and by one that somebody resumes, whatever time the provider gave; by a run that parks after half a minute.
+ * How a run treats keys that providers refused before it started. A run that does not park, and a run that a person
+ * resumes, verifies such a refusal with one request, whatever time the provider gave; a run that parks does so if the
+ * refusal is older than half a minute.
  */
 export function holdRulesOf({ onProviderFault }: ParkRules, resumed: boolean, now: number): HoldRules {
   const parks = onProviderFault === "park";
   return { parks, since: parks && !resumed ? now - BELIEVED_MS : now, insists: resumed };
 }
 
-/** Build servers set it to different values; a few say with it that they are none. */
+/** True if a variable such as `CI` is set: build servers use different values, and a few use one that means false. */
 const isSet = (value: string | undefined): boolean => !["", "0", "false"].includes(value?.toLowerCase() ?? "");
 
-/** Says which limits are different from now on. */
+/** Reports the limits that have changed. */
 export function changedLimits(
   before: RunLimits,
   { budget, maxTimeMs }: RunParameters,
@@ -111,7 +115,10 @@ export function changedLimits(
   });
 }
 
-/** The models of a run that is resumed: where no task names one, the model that it began on, or an error. */
+/**
+ * The models of a resumed run: tasks that name none use the model that the run started with; an error if it is
+ * unavailable.
+ */
 export function onRecordedModel<T extends ModelSource>(models: T, model: string | undefined): T {
   if (model === undefined) return models;
   return {

@@ -13,7 +13,7 @@ import type { RunsBelow } from "../runtime/run/lend-budget.ts";
 /** How long to wait until the parent run has recorded what this run used. */
 const REPORT_MS = 5_000;
 
-/** The budget of the run above a run, whichever program is in between. */
+/** The budget of the run above; a program of one of its tasks started this run. */
 export type BudgetOfAbove = BudgetAbove &
   Readonly<{
     /** The limits of the run below: its own, and what is left of those above. */
@@ -24,8 +24,9 @@ export type BudgetOfAbove = BudgetAbove &
   }>;
 
 /**
- * The budget of the run above. While a process works on that run, each part is reserved there first, so that several runs
- * below it cannot exceed it together. `undefined`: it is stored elsewhere and cannot be asked, so only the own limits hold.
+ * The budget of the run above. While a process works on that run, each amount is reserved there first, so that several
+ * nested runs cannot exceed it together. `undefined`: that run is in another store and cannot be asked, so only this
+ * run's own limits apply.
  */
 export async function budgetOfAbove(
   store: RunStore,
@@ -57,7 +58,7 @@ export async function budgetOfAbove(
 
 const GONE: Receipt = { done: false, text: "No process works on the run." };
 
-/** Counts a run as one of the agents that the run above may start. */
+/** Counts a nested run as one of the agents that the run above may start. */
 export async function countStart({ limits, task, spawns, ask }: BudgetOfAbove): Promise<void> {
   if (limits.maxSpawns === undefined) return;
   const reply = await ask({ what: "count", kind: "maxSpawns" }, AbortSignal.timeout(REPORT_MS));
@@ -69,7 +70,7 @@ export async function countStart({ limits, task, spawns, ask }: BudgetOfAbove): 
   );
 }
 
-/** What a run sees of the runs below it. */
+/** The nested runs, as seen by the run above. */
 export const runsBelow = (store: RunStore): RunsBelow => ({
   isOwned: async (run) => (await store.owner(run)) !== undefined,
   revoke: (run, reservation) => {
@@ -80,7 +81,7 @@ export const runsBelow = (store: RunStore): RunsBelow => ({
   },
 });
 
-/** Tells the run above what a run below it used, so that it is counted and shown there. */
+/** Reports the usage of a nested run to the run above, where it is counted and shown. */
 export async function reportAbove(store: RunStore, above: RunAbove, spent: BelowSpent): Promise<void> {
   const [run, path] = placeOf(above);
   const told = keptRuns(store).tell(
@@ -88,7 +89,7 @@ export async function reportAbove(store: RunStore, above: RunAbove, spent: Below
     { do: "charge", path, spent },
     { waitMs: REPORT_MS, signal: AbortSignal.timeout(REPORT_MS) },
   );
-  await told.catch(() => {}); // the run above is stored elsewhere, or has ended
+  await told.catch(() => {}); // the run above is in another store, or has ended
 }
 
 /** A task is written as `run/path`. */

@@ -10,10 +10,10 @@ import { type UndoneFile, undoChanges } from "../runtime/changes/undo-changes.ts
 import { folderContains } from "../runtime/files/folder-contains.ts";
 import { type FileVersions, openFileVersions } from "../runtime/changes/file-versions.ts";
 
-/** Which changes of a run are meant: those of one task, those of some files. */
+/** Selects changes of a run: those of one task, or of some files. */
 export type ChangeSelection = Readonly<{ task?: string; files?: readonly string[] }>;
 
-/** What a run changed, file by file, and which changes are not known. */
+/** The changes of a run per file, and what is unknown about them. */
 export type ChangeReport = Readonly<{
   run: string;
   cwd: string;
@@ -21,7 +21,7 @@ export type ChangeReport = Readonly<{
   unseen: RunChanges["unseen"];
 }>;
 
-/** Compares the files that a run changed before and after it. */
+/** Compares the files that a run changed, before and after it. */
 export async function reportChanges(
   store: RunStore,
   id: string,
@@ -40,7 +40,7 @@ export async function reportChanges(
   return { run: id, cwd, files: listed.toSorted((a, b) => (a.name < b.name ? -1 : 1)), unseen };
 }
 
-/** Restores the files that a run changed. A run that a process works on is refused. */
+/** Restores the files that a run changed. Refuses a run that a process is working on. */
 export async function undoRun(
   store: RunStore,
   id: string,

@@ -3,10 +3,10 @@ import type { OutputOf, StandardSchema } from "../core/schema/standard-schema.ts
 import type { JsonSchema } from "../core/text/json.ts";
 import type { Input, Mode } from "../modes/compile.ts";
 
-/** What a run is asked to do, as it is written in code: `mode` follows from the other keys, and schemas may be those of a library. */
+/** The input of a run as written in code: `mode` follows from the other keys, and schemas may be those of a library. */
 export type RunInput = { [M in Mode]: InputOf<M> }[Mode];
 
-/** The input of one mode, as it is written in code. */
+/** The input of one mode, as written in code. */
 export type InputOf<M extends Mode> = WithSchemas<Omit<Extract<Input, { mode: M }>, "mode">> & Readonly<{ mode?: M }>;
 
 /** A single task with a schema, which gives the type of `data`. */
@@ -22,18 +22,18 @@ export type TypedChain<S extends StandardSchema> = Omit<InputOf<"chain">, "chain
 
 type ChainStep = InputOf<"chain">["chain"][number];
 
-/** Tasks side by side with schemas: `data` is a list of their answers, in the order of the tasks. */
+/** Parallel tasks with schemas: `data` is a list of their answers, in the order of the tasks. */
 export type TypedParallel<S extends Schemas> = Omit<InputOf<"parallel">, "tasks"> &
   Readonly<{
     tasks: readonly [...{ [K in keyof S]: Omit<ParallelTask, "schema"> & Readonly<{ schema?: S[K] & AnySchema }> }];
   }>;
 
-/** A team whose tasks have schemas: `data` has the answer of each task below its id. */
+/** A team whose tasks have schemas: `data` contains the answer of each task under its id. */
 export type TypedTeam<T extends TeamTasks> = Omit<InputOf<"team">, "team"> & {
   readonly team: Omit<Team, "tasks"> & { readonly tasks: T };
 } & { readonly team: { readonly tasks: WithoutMore<NoInfer<T>> } };
 
-/** A key that no task has is a mistake, also where the type of the tasks is inferred. */
+/** Makes an unknown key of a task a type error, also where the type of the tasks is inferred. */
 type WithoutMore<T extends TeamTasks> = {
   readonly [K in keyof T]: [Exclude<keyof T[K], keyof TeamTasks[number]>] extends [never] ? unknown : never;
 };
@@ -45,11 +45,11 @@ export type TeamTasks = NonNullable<Team["tasks"]>;
 export type Schemas = readonly unknown[];
 type AnySchema = StandardSchema | JsonSchema | undefined;
 
-/** `data` of tasks side by side; not known unless a task has a schema of a library. */
+/** `data` of parallel tasks; unknown unless a task has a library schema. */
 export type ListedData<S extends Schemas> =
   HasLibrarySchema<S> extends true ? { [K in keyof S]: DataOf<S[K]> } : unknown;
 
-/** `data` of a team; not known unless a task has a schema of a library. */
+/** `data` of a team; unknown unless a task has a library schema. */
 export type NamedData<T extends TeamTasks> = [Extract<T[number], { schema: StandardSchema }>] extends [never]
   ? unknown
   : { readonly [E in T[number] as E["id"]]: E extends { schema: infer S } ? DataOf<S> : unknown };
@@ -64,7 +64,7 @@ type HasLibrarySchema<S extends Schemas> = true extends {
 /** A single task for an agent whose output schema gives the type of `data`. */
 export type TaskFor<Name extends string> = Omit<InputOf<"single">, "agent" | "schema"> & Readonly<{ agent: Name }>;
 
-/** Names of the agents that were handed to `createCrew` with an output schema, and the type of their results. */
+/** Names of the agents that were passed to `createCrew` with an output schema, and the type of their results. */
 export type DataByAgent<Agents extends readonly unknown[]> = {
   [A in Agents[number] as A extends Yields<infer T> & { readonly name: infer N extends string }
     ? unknown extends T

@@ -9,20 +9,22 @@ export type RunOptions = RunParameters &
   Readonly<{
     /** Cancels the run when it aborts, as `AbortSignal.timeout(60_000)` does after a minute. */
     signal?: AbortSignal;
-    /** The run that `continues` names, where it has been read already. */
+    /** The run that `continues` names, if it was already read. */
     continued?: RecordedRun;
-    /** This process exists for the run alone, so `subcrew kill` may end the process. By default it ends the work only. */
+    /**
+     * This process exists only for the run, so `subcrew kill` may end the process. By default it only stops the work.
+     */
     ownProcess?: boolean;
-    /** The id, where it has to be known before the run starts; a new one by default. */
+    /** The run id, if it has to be known before the run starts; a new one by default. */
     id?: string;
     /**
      * Helpers that the run starts in the background continue after its end, each as a run of its own in this process;
      * `ended` is called for each. By default helpers end with the task that started them.
      */
     outliving?: Readonly<{ ended?(run: Run): void }>;
-    /** The agent that asked for the run, if one did: its rights bound those of the run. */
+    /** The agent that requested the run, if any: its permissions limit those of the run. */
     parent?: Parent & Readonly<{ depth: number }>;
-    /** Records the traffic between tasks and their models and tools, or answers it from a recording. */
+    /** Records the traffic between tasks and their models and tools, or replays a recording. */
     deck?: DeckMaker;
   }>;
 
@@ -31,8 +33,8 @@ export type ResumeOptions = RunOptions &
   Readonly<{
     /** Takes the run over from another machine that claims it. */
     force?: boolean;
-    /** Also retry what failed. */
+    /** Also retries failed tasks. */
     retryFailed?: boolean;
-    /** The path of the task that alone goes on, with everything that depends on it; the rest stays paused. */
+    /** The path of the only task that continues, together with its dependents; the rest stays paused. */
     task?: string;
   }>;

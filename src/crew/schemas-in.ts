@@ -6,14 +6,14 @@ import type { PartSchemas } from "../runtime/run/typed-data.ts";
 import type { RunInput } from "./run-input.ts";
 
 /**
- * The schemas of a library that the result of a run has to match: that of the task, the race or the last step of the chain,
- * else that of the agent of a single task; of tasks side by side and of a team, those of the tasks.
+ * The library schemas that the result of a run must match: that of the task, the race or the last step of the chain,
+ * else that of the agent of a single task; for parallel tasks and a team, those of the tasks.
  */
 export function schemasIn(
   what: RunInput | Plan,
   agents: readonly Agent[] = [],
 ): StandardSchema | PartSchemas | undefined {
-  // What a caller hands in has not been checked yet; compiling it says what is wrong.
+  // the input is not checked yet; compiling it reports any fault
   const given: unknown = what;
   if (!isRecord(given)) return undefined;
   const { tasks, team, race, chain, task, agent, schema } = given;

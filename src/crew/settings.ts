@@ -21,7 +21,7 @@ export function withSettings(given: CrewOptions, { config }: LoadedConfig): Crew
   };
 }
 
-/** The options that can be written down; what is code, and what was used to find agents, stays here. */
+/** The options that are JSON; options that are code or only for discovery are left out. */
 export function setupOf(options: CrewOptions, where: Pick<CrewSetup, "cwd" | "env">): CrewSetup {
   const { agents: _a, tools: _t, models: _m, clock: _c, random: _r, config: _s, ...written } = options;
   return { ...written, ...where };

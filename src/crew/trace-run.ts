@@ -11,7 +11,7 @@ export async function traceRun(
   if (telemetry === undefined) return work(it);
   const { openTelemetry } = await import("../sinks/otel.ts");
   const sink = await openTelemetry(telemetry);
-  let begun = !resumed; // what happened before was exported by the process in which it happened
+  let begun = !resumed; // earlier events were exported by the process in which they happened
   const publish: Drive["publish"] = (event) => {
     begun ||= event.type === "run.resumed";
     if (begun) sink.take(event);

@@ -15,17 +15,17 @@ import { asFetch } from "../runtime/network/guarded-fetch-for-libraries.ts";
 import { createGuardedOpen, type GuardedOpen, type NetworkRules } from "../runtime/network/guarded-request.ts";
 
 export type A2AClientOptions = Readonly<{
-  /** Where `$NAME` in `auth` is looked up. */
+  /** The environment in which `$NAME` of `auth` is looked up. */
   env?: Readonly<Record<string, string | undefined>>;
-  /** Where commands for secrets run. */
+  /** The folder in which commands for secrets run. */
   cwd?: string;
   /** Addresses that may be reached besides the public internet. */
   network?: NetworkRules;
-  /** Where tokens are kept between processes; nowhere by default. */
+  /** The folder in which tokens are stored between processes; absent: nowhere. */
   home?: string;
 }>;
 
-/** One conversation with an agent elsewhere: its ids belong to it alone, so two of them never meet. */
+/** One conversation with a remote agent. It has its own ids, so that two conversations never mix. */
 export type RemoteConversation = Readonly<{
   ids(): RemoteIds;
   /** Sends a message and waits for the answer; a failure is returned as text, never thrown. */
@@ -43,7 +43,7 @@ export class A2AClientManager {
     this.#clients = createRemoteClients({ env, cwd, ...(home !== undefined && { tokens: remoteTokens(home) }) });
   }
 
-  /** Fetches the card of an agent and makes a client for it, once. */
+  /** Fetches the card of an agent and creates its client, once. */
   async loadAgent(name: string, place: string | RemotePlace, signal: AbortSignal = NEVER): Promise<RemoteAgentCard> {
     if (this.#loaded.has(name))
       throw new CrewError(
@@ -60,12 +60,12 @@ export class A2AClientManager {
     return (await client).card;
   }
 
-  /** The card of an agent that is loaded. */
+  /** The card of a loaded agent. */
   async getAgentCard(name: string): Promise<RemoteAgentCard | undefined> {
     return (await this.#loaded.get(name))?.card;
   }
 
-  /** Sends a message; what comes back comes as it comes. */
+  /** Sends a message and streams the answer. */
   async *sendMessageStream(
     name: string,
     text: string,
@@ -75,7 +75,7 @@ export class A2AClientManager {
     yield* (await this.#client(name)).send({ ...ids, messageId: crypto.randomUUID(), text }, signal);
   }
 
-  /** Sends a message and waits for all of the answer. */
+  /** Sends a message and waits for the whole answer. */
   async sendMessage(
     name: string,
     text: string,

@@ -7,7 +7,10 @@ import { withCompletion } from "../formats/agent-fields.ts";
 import { listOf } from "../formats/fields/lists.ts";
 import type { FoundAgent } from "../runtime/discovery/discover.ts";
 
-/** An agent in the documented shape of oh-my-pi and the parallel agents tool: tools and model are as the file writes them. */
+/**
+ * An agent in the documented shape of oh-my-pi and the parallel agents tool: tools and model are as written in the
+ * file.
+ */
 export type AgentConfig = {
   name: string;
   description: string;
@@ -24,14 +27,14 @@ export type AgentConfig = {
   resolvedTools?: readonly string[];
   resolvedModel?: string | readonly string[];
   resolvedThinking?: Thinking;
-  /** The same agent as this program runs it: canonical tool names, everything inherited. */
+  /** The same agent in the form that subcrew runs: canonical tool names, inherited fields included. */
   agent?: Agent;
   read?: ReadAgent;
   /** False for a file of a project that is not trusted. */
   trusted?: boolean;
 };
 
-/** The documented shape of something that was found. */
+/** Converts a found agent to the documented shape. */
 export function configOf({ name, agent, read, trusted, file }: FoundAgent): AgentConfig {
   const { source } = agent;
   const kind =
@@ -67,7 +70,7 @@ function toolsAsWritten({ agent, from, raw }: ReadAgent, dialect: string | undef
   return dialect === "omp" ? withCompletion(written) : written;
 }
 
-/** What the parts of a lineage need to be known by. */
+/** The fields that resolving `extends` needs. */
 type Extending = Pick<AgentConfig, "name"> & Partial<Pick<AgentConfig, "extends" | "tools" | "model" | "thinking">>;
 
 /** `A` merged with the agents it inherits from. */

@@ -22,7 +22,7 @@ export type DelegationOptions = Readonly<{
 /** The listener and the signal of one call. */
 export type DelegationCall = Readonly<{
   signal: AbortSignal;
-  /** Hears of everything in the runs that the call waits for. */
+  /** Receives every event of the runs that the call waits for. */
   heard?(event: Event, run: Run): void;
 }>;
 
@@ -31,13 +31,13 @@ export type DelegationTool = Readonly<{
   name: string;
   description: string;
   input: JsonSchema;
-  /** It changes nothing: it only shows something, or its agent is read-only. */
+  /** The tool changes nothing: it only shows something, or its agent is read-only. */
   readOnly: boolean;
 }>;
 
 /** Delegation tools for a surface: each call starts runs of the crew. */
 export type OpenedDelegation = Readonly<{
-  /** The tools, described for the agents that exist now. */
+  /** The tools, with descriptions of the currently available agents. */
   tools(): Promise<readonly DelegationTool[]>;
   call(name: string, input: unknown, call: DelegationCall): Promise<Exclude<ToolResult, string>>;
 }>;

@@ -11,21 +11,22 @@ import { nearestPlace } from "../runtime/discovery/places.ts";
 import { agentFamilies, type SourceScope } from "../runtime/discovery/sources.ts";
 import { type AgentConfig, configOf, type WithInherited } from "./agent-config.ts";
 
-/** Everything `discover` takes, with this program's dialects and agents filled in. */
+/** All options of `discover`, with subcrew's dialects and bundled agents as defaults. */
 export type DiscoverAgentsOptions = Partial<Omit<DiscoverOptions, "cwd" | "dialects">>;
 
 /** The agents in their documented shape, and the whole discovery behind them. */
 export type AgentDiscoveryResult = Omit<Discovery, "agents"> & {
   readonly agents: WithInherited<AgentConfig>[];
-  /** The nearest directory of the project that holds agents. */
+  /** The nearest directory of the project that contains agents. */
   readonly projectAgentsDir: string | null;
 };
 
 /**
- * Finds every agent there is for `cwd`. The second argument is a home directory (oh-my-pi), a scope (the parallel agents tool) or options.
+ * Finds all agents for `cwd`. The second argument is a home directory (oh-my-pi), a scope (the parallel agents tool) or
+ * options.
  *
- * A program that names a directory vouches for it, so project files count here unless `trust` says otherwise; the
- * command and the crew pass the user's own decisions. Nothing is run by looking.
+ * A program that names a directory is expected to trust it, so project files are used here unless `trust` says
+ * otherwise; the command and the crew pass the user's decisions. Discovery runs no code.
  */
 export async function discoverAgents(
   cwd: string,
@@ -57,7 +58,7 @@ function resolvedConfig(found: FoundAgent): WithInherited<AgentConfig> {
   return config;
 }
 
-/** The agents of one directory; its path says how they are written. A directory that is not there is empty. */
+/** The agents of one directory; its path decides the dialect. A missing directory is empty. */
 export function loadAgentsFromDir(dir: string, source: "user" | "project" = "user"): AgentConfig[] {
   const path = resolve(dir);
   const row = agentFamilies
@@ -89,13 +90,13 @@ export function findNearestProjectAgentsDir(cwd: string, relative: string = join
 
 let bundledAgents: readonly ReadAgent[] | undefined;
 
-/** The agents that come with this program; read once. */
+/** The bundled agents; read once. */
 export function loadBundledAgents(): readonly ReadAgent[] {
   bundledAgents ??= readBundledAgents();
   return bundledAgents;
 }
 
-/** Forgets them, for tests. */
+/** Clears the cache of bundled agents, for tests. */
 export function clearBundledAgentsCache(): void {
   bundledAgents = undefined;
 }

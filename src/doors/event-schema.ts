@@ -23,7 +23,7 @@ const fileVersion = z.union([
   z.strictObject({ kind: z.literal("file"), hash: text, bytes: count, mode: count.optional(), kept: z.boolean() }),
 ]);
 
-/** Every recorded event: what it says, and its fields besides those that all have. */
+/** Every recorded event: its description, and its fields besides those of all events. */
 export const facts = {
   "run.started": fact("A run began.", {
     plan: plan.describe("the plan that is carried out"),

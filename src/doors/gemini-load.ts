@@ -29,7 +29,7 @@ export function parseAgentMarkdown(filePath: string, content: string = read(file
   return agents.map(dtoOf);
 }
 
-/** Every agent of a directory, not of those below it. One bad file does not stop the others. */
+/** Every agent of a directory, without subdirectories. One invalid file does not stop the others. */
 export function loadAgentsFromDirectory(dir: string): { agents: AgentDefinition[]; errors: AgentLoadError[] } {
   const agents: AgentDefinition[] = [];
   const errors: AgentLoadError[] = [];
@@ -55,7 +55,7 @@ function filesIn(dir: string): string[] {
       .map(({ name }) => name)
       .sort();
   } catch {
-    return []; // a directory that is not there is empty
+    return []; // a missing directory is empty
   }
 }
 

@@ -13,7 +13,7 @@ import {
 import { dialects } from "../formats/table.ts";
 import { discover } from "../runtime/discovery/discover.ts";
 
-/** What the settings say about one agent. */
+/** The settings of one agent. */
 export type AgentOverride = { enabled?: boolean; runConfig?: RunConfig; modelConfig?: DeepPartial<GeminiModelConfig> };
 type DeepPartial<T> = { [K in keyof T]?: T[K] extends object ? DeepPartial<T[K]> : T[K] };
 
@@ -26,9 +26,9 @@ export type GeminiRegistryConfig = Readonly<{
   enableAgents?: boolean;
   overrides?: Readonly<Record<string, AgentOverride>>;
   extensions?: readonly Readonly<{ active: boolean; agents: readonly AgentDefinition[] }>[];
-  /** Agents that come with the program. */
+  /** Bundled agents. */
   builtIn?: readonly AgentDefinition[];
-  /** The model that `inherit` means, asked each time. */
+  /** Returns the model that `inherit` means; called each time. */
   mainModel?(): string;
   onWarning?(message: string): void;
   /** Called after a reload. */
@@ -39,7 +39,7 @@ export type GeminiRegistryConfig = Readonly<{
   remotes?: RemoteCards | false;
 }>;
 
-/** What the registry needs to read the card of a remote agent. */
+/** The part of a client manager that the registry needs to read the card of a remote agent. */
 export type RemoteCards = Readonly<{
   loadAgent(
     name: string,
@@ -58,7 +58,7 @@ export class AgentRegistry {
     this.#config = config;
   }
 
-  /** Looks for agents and registers them: the project's before the user's, these before extensions and our own. */
+  /** Discovers and registers agents: the project's before the user's, then those of extensions, then bundled ones. */
   async initialize(): Promise<void> {
     const { enableAgents = true, extensions = [], builtIn = bundledDefinitions() } = this.#config;
     const files = enableAgents ? await this.#fromFiles() : [];
@@ -66,7 +66,7 @@ export class AgentRegistry {
     for (const definition of [...files, ...active, ...builtIn]) await this.#register(definition);
   }
 
-  /** Forgets everything and looks again. */
+  /** Clears the registry and discovers agents again. */
   async reload(): Promise<void> {
     this.#config.clearRemoteCache?.();
     this.#known.clear();
@@ -92,14 +92,16 @@ export class AgentRegistry {
     if (active.kind === "local") this.#modelConfigs.set(getModelConfigAlias(active), active.modelConfig);
   }
 
-  /** The model settings that are registered under an alias; `inherit` is the main model. */
+  /** The model settings registered under an alias; `inherit` means the main model. */
   getModelConfig(alias: string): GeminiModelConfig | undefined {
     const registered = this.#modelConfigs.get(alias);
     if (registered?.model !== "inherit") return registered;
     return { ...registered, model: this.#config.mainModel?.() ?? registered.model };
   }
 
-  /** A remote agent is described by its card; one whose card cannot be read stays inactive. */
+  /**
+   * Registers an agent. A remote agent is described by its card; if the card cannot be read, the agent stays inactive.
+   */
   async #register(definition: AgentDefinition): Promise<void> {
     const { remotes } = this.#config;
     if (definition.kind === "local" || remotes === false) return this.registerAgent(definition);
@@ -126,7 +128,7 @@ export class AgentRegistry {
     return [...this.#active.keys()];
   }
 
-  /** Also the disabled agents. */
+  /** The names of all discovered agents, including disabled ones. */
   getAllDiscoveredAgentNames(): string[] {
     return [...this.#known.keys()];
   }
@@ -135,7 +137,7 @@ export class AgentRegistry {
     return this.#known.get(name);
   }
 
-  /** The model of an agent now: `inherit` follows the main model. */
+  /** The current model of an agent: `inherit` follows the main model. */
   getModel(name: string): string | undefined {
     const definition = this.#active.get(name);
     if (definition?.kind !== "local") return undefined;
@@ -143,13 +145,13 @@ export class AgentRegistry {
     return model === "inherit" ? (this.#config.mainModel?.() ?? model) : model;
   }
 
-  /** The agents for the description of a tool that starts them. */
+  /** The list of agents for the description of a delegation tool. */
   getToolDescription(): string {
     const lines = this.getAllDefinitions().map(({ name, description }) => `- **${name}**: ${description}`);
     return lines.length === 0 ? "No agents are available." : `Starts one of these agents:\n\n${lines.join("\n")}`;
   }
 
-  /** The agents for the prompt of a parent. */
+  /** The list of agents for the prompt of a parent agent. */
   getDirectoryContext(): string {
     const lines = this.getAllDefinitions().map(({ name, description }) => `- ${name}: ${description}`);
     if (lines.length === 0) return "No sub-agents are currently available.";
@@ -173,7 +175,7 @@ export class AgentRegistry {
   }
 }
 
-/** What an agent is for: its own words, or those of its card, and the skills of the card. */
+/** The description of an agent: its own, or that of its card, and the skills on the card. */
 function describedBy(
   own: string,
   { description = "", skills = [] }: Awaited<ReturnType<RemoteCards["loadAgent"]>>,
@@ -182,10 +184,10 @@ function describedBy(
   return [own || description, lines.length === 0 ? "" : `Skills:\n${lines.join("\n")}`].filter(Boolean).join("\n");
 }
 
-/** The name under which the model settings of an agent are kept. */
+/** The alias under which the model settings of an agent are registered. */
 export const getModelConfigAlias = ({ name }: Pick<AgentDefinition, "name">): string => `${name}-config`;
 
-/** Bundled agents that Gemini CLI has. */
+/** Bundled agents that Gemini CLI has, too. */
 function bundledDefinitions(): AgentDefinition[] {
   const ours = readBundledAgents().filter(
     ({ agent }) => agent.name === "codebase-investigator" || agent.name === "cli-help",
@@ -195,7 +197,7 @@ function bundledDefinitions(): AgentDefinition[] {
   );
 }
 
-/** A view of the definition with the override merged in; properties that are computed on demand stay so. */
+/** A copy of the definition with the override merged in; getters are kept as getters. */
 function overridden(definition: AgentDefinition, { runConfig, modelConfig }: AgentOverride): AgentDefinition {
   if (definition.kind !== "local") return definition;
   const view = Object.create(Object.prototype, Object.getOwnPropertyDescriptors(definition)) as typeof definition;

@@ -14,11 +14,14 @@ const titles = {
   result: "The result of a run: -o json",
 } as const;
 
-/** The files that subcrew reads and writes; `schemas/NAME.json` in the package is the same, for editors and other languages. */
+/**
+ * The files that subcrew reads and writes; `schemas/NAME.json` in the package has the same content, for editors and
+ * other languages.
+ */
 export type SchemaName = keyof typeof titles;
 export const schemaNames: readonly SchemaName[] = Object.keys(titles) as SchemaName[];
 
-/** The JSON Schema (2020-12) of a file that subcrew reads, or of what it prints. */
+/** The JSON Schema (2020-12) of a file that subcrew reads, or of its output. */
 export function jsonSchemaFor(name: SchemaName): JsonSchema {
   const { $schema, ...schema } = z.toJSONSchema(types[name](), { io: "input", unrepresentable: "any" });
   return { $schema, $id: `subcrew/schemas/${name}.json`, title: titles[name], ...schema };

@@ -12,13 +12,13 @@ import { outputExcerpt } from "../facades/carry-out.ts";
 import { shortened } from "../facades/subagent-task.ts";
 import type { Run } from "../runtime/run/run.ts";
 
-/** What is different about a subagent of a type; everything else is as the agent of that name has it. */
+/** The differences of a subagent from the agent with the name of its type. */
 export type SubagentConfig = Readonly<{
   allowedTools?: readonly string[];
   defaultModel?: string;
   systemPrompt?: string;
   maxTurns?: number;
-  /** Where it works; a crew with the user's settings by default. */
+  /** The crew that runs it; by default one with the user's settings. */
   crew?: Crew;
 }>;
 
@@ -26,7 +26,7 @@ export type SubagentConfig = Readonly<{
 export type TaskOutput = Readonly<{
   success: boolean;
   result?: string;
-  /** By which it can be resumed, and found with every other view of runs. */
+  /** The id for resuming the task, also valid in all commands about runs. */
   agentId: string;
   outputFile?: string;
   error?: string;
@@ -35,7 +35,7 @@ export type TaskOutput = Readonly<{
 /** The prompt for continuing when the caller gives none. */
 const GO_ON = "Continue where you stopped.";
 
-/** gen-code's Subagent: one agent with tasks of its own, over runs of a crew. */
+/** gen-code's Subagent: one agent with its tasks, which are runs of a crew. */
 export class Subagent {
   readonly type: string;
   readonly #crew: Crew;
@@ -50,12 +50,12 @@ export class Subagent {
     this.#config = config;
   }
 
-  /** Carries out a task and waits for it. */
+  /** Runs a task and waits for its end. */
   async run(prompt: string): Promise<TaskOutput> {
     return this.#outputOf(this.#start(this.#inputFor(prompt)));
   }
 
-  /** Starts a task and comes back at once; the file has its output when it has ended. */
+  /** Starts a task and returns at once; the file contains its output once it has ended. */
   async runInBackground(prompt: string): Promise<{ agentId: string; outputFile: string }> {
     const plan = this.#crew.plan(unchecked(this.#inputFor(prompt)));
     const run = this.#start(plan);
@@ -66,7 +66,7 @@ export class Subagent {
     };
   }
 
-  /** Goes on with a task that has ended, with all that was said in it. */
+  /** Continues an ended task with its whole conversation. */
   async resume(agentId: string, prompt: string = GO_ON): Promise<TaskOutput> {
     const [run = "", ...path] = agentId.split("/");
     try {
@@ -114,7 +114,7 @@ export class Subagent {
     const run = this.#crew.run(unchecked(what), options);
     this.#running = run;
     this.#progress = [];
-    this.#follow(run, this.#progress).catch(() => {}); // whoever waits for the result is told what went wrong
+    this.#follow(run, this.#progress).catch(() => {}); // the caller that awaits the result gets the error
     return run;
   }
 

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import type { Skill, WorkflowCommand } from "../core/agent/skill.ts";
 import { findCommands, findSkills, type WorkflowPlaces } from "../defaults.ts";
 
-/** Where to look; a program that names a directory vouches for it, unless `trust` says otherwise. */
+/** Where to search. A program that names a directory is expected to trust it, unless `trust` says otherwise. */
 export type WorkflowOptions = Partial<Omit<WorkflowPlaces, "cwd">>;
 
 /** Every skill available for `cwd`: the first of a name wins, bundled ones come last. */

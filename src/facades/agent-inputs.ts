@@ -4,7 +4,7 @@ import type { AgentCard } from "../core/delegation/catalog.ts";
 import type { JsonSchema } from "../core/text/json.ts";
 import { RESERVED_INPUT } from "../core/vocabulary/agent-name.ts";
 
-/** What an agent takes that declares nothing. */
+/** The inputs of an agent that declares none: one query. */
 const QUERY: Readonly<Record<string, AgentInput>> = {
   query: {
     type: "string",
@@ -13,11 +13,11 @@ const QUERY: Readonly<Record<string, AgentInput>> = {
   },
 };
 
-/** The inputs of an agent in the form that a caller gives them. */
+/** The inputs of an agent in the form that callers use. */
 export const inputsOf = ({ inputs }: Pick<AgentCard, "inputs">): Readonly<Record<string, AgentInput>> =>
   inputs === undefined || Object.keys(inputs).length === 0 ? QUERY : inputs;
 
-/** Why an agent cannot be offered by its inputs; `undefined` when it can. */
+/** Why an agent cannot be called by its inputs; `undefined` when it can. */
 export function reservedInputOf({ name, inputs }: Pick<AgentCard, "name" | "inputs">): string | undefined {
   if (inputs === undefined || !Object.hasOwn(inputs, RESERVED_INPUT)) return undefined;
   return `Agent '${name}' cannot have an input parameter named '${RESERVED_INPUT}' as it is a reserved parameter for delegation.`;
@@ -26,7 +26,7 @@ export function reservedInputOf({ name, inputs }: Pick<AgentCard, "name" | "inpu
 /** The inputs as JSON Schema. */
 export const inputSchema = (card: AgentCard): JsonSchema => convertInputConfigToJsonSchema({ inputs: inputsOf(card) });
 
-/** What is wrong with given inputs, in the words of Gemini CLI; `undefined` when nothing is. */
+/** The problem of given inputs, in the words of Gemini CLI; `undefined` when they are valid. */
 export function inputFault(card: AgentCard, given: Readonly<Record<string, unknown>>): string | undefined {
   const declared = Object.entries(inputsOf(card));
   const missing = declared
@@ -67,6 +67,6 @@ export function promptFromInputs(card: AgentCard, given: Readonly<Record<string,
   return entries.map(([name, text]) => `${name}: ${text}`).join("\n") || "Begin.";
 }
 
-/** The inputs that go to the agent by name; one that declares none gets only the prompt. */
+/** The inputs that are passed to the agent by name; an agent that declares none gets only the prompt. */
 export const declaredInputs = (card: AgentCard, given: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   inputsOf(card) === QUERY ? {} : { ...given };

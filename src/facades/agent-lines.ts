@@ -1,14 +1,14 @@
 import type { AgentCard } from "../core/delegation/catalog.ts";
 import { cutHead } from "../core/text/cut.ts";
 
-/** How many bytes the description of one delegation tool may have: a model reads it in every turn. */
+/** Maximum size in bytes of one delegation tool's description: a model reads it in every turn. */
 export const DESCRIPTION_BYTES = 8_000;
 
-/** So much of each agent's description is tried, from all of it to nothing but the name. */
+/** Lengths of each agent's description to try, from all of it down to only the name. */
 const STEPS = [Number.POSITIVE_INFINITY, 400, 200, 100, 0];
 
 export type AgentListLines = Readonly<{
-  /** Formats one agent in another way than as a list item; returns an empty text to leave it out when space is short. */
+  /** Formats one agent differently from a list item; returns an empty text to leave it out when space is short. */
   line?(name: string, text: string): string;
   /** The text around the list. */
   before: string;
@@ -16,7 +16,10 @@ export type AgentListLines = Readonly<{
   budget?: number;
 }>;
 
-/** A description with a list of agents in it that keeps to its budget: first descriptions get shorter, then names are left out. */
+/**
+ * A description with a list of agents that stays within its maximum size: first descriptions are shortened, then agents
+ * are left out.
+ */
 export function describeAgents(
   cards: readonly AgentCard[],
   { line = asItem, before, after = "", budget = DESCRIPTION_BYTES }: AgentListLines,
@@ -44,7 +47,7 @@ const asItem = (name: string, text: string): string => (text === "" ? `- ${name}
 /** The size of a text in bytes, as it is sent. */
 export const bytesOf = (text: string): number => Buffer.byteLength(text);
 
-/** The description in one line, and whether the agent only looks. */
+/** The description in one line, marked if the agent is read-only. */
 function wordsOf({ description, readOnly }: AgentCard, chars: number): string {
   const { text, cut } = cutHead(description.replace(/\s+/g, " ").trim(), chars);
   const mark = readOnly ? "[read-only]" : "";

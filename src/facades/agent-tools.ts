@@ -9,7 +9,7 @@ import { delegating, type Facade } from "./facade.ts";
 import { invoke } from "./invocation.ts";
 import { createAgentLookup } from "./look.ts";
 
-/** Gemini CLI's other way: one tool for each agent, called as the agent is. */
+/** Gemini CLI's other form: one tool per agent, with the name of the agent. */
 export const agentTools: Facade = {
   tools: (caller) =>
     offered(caller.catalog, caller)
@@ -17,11 +17,11 @@ export const agentTools: Facade = {
       .map((card) => agentTool(card, caller)),
 };
 
-/** What providers take as the name of a tool. */
+/** Matches names that providers accept for a tool. */
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const DESCRIPTION_CHARS = 600;
 
-/** One agent as a tool; where it works, here or on another machine, is decided when it runs. */
+/** One agent as a tool; whether it works locally or remotely is decided when it runs. */
 export function agentTool(card: AgentCard, caller: Caller): Tool {
   const look = createAgentLookup(caller);
   const { text } = cutHead(card.description.replace(/\s+/g, " "), DESCRIPTION_CHARS);

@@ -20,10 +20,10 @@ export type FinishedNode = Readonly<{
   task: string;
 }>;
 
-/** How a delegation ended: as a whole, and each assignment in the order in which they were given. */
+/** The outcome of a delegation: as a whole, and of each assignment in the given order. */
 export type DelegationEnd = Readonly<{ outcome: Outcome; done: readonly FinishedNode[] }>;
 
-/** One assignment, or several side by side. */
+/** A plan with one assignment, or several in parallel. */
 export function planFor(assignments: readonly FacadeTask[], settings: Pick<Plan, "concurrency"> = {}): Plan {
   const nodes = Object.fromEntries(
     assignments.map(({ id, ...task }) => [id, { kind: "task" as const, task: { ...task, refs: {} } }]),
@@ -34,12 +34,12 @@ export function planFor(assignments: readonly FacadeTask[], settings: Pick<Plan,
   return { ...settings, nodes: { ...nodes, [all]: { kind: "join", needs: ids, pick: "settled" } }, output: all };
 }
 
-/** Hands a plan to the run and waits. */
+/** Passes a plan to the run and waits for its end. */
 export async function delegatePlan(plan: Plan, context: Pick<ToolContext, "delegate" | "run">): Promise<DelegationEnd> {
   return endedOf(plan, await context.delegate(plan), context);
 }
 
-/** The outcomes of a delegated plan, task by task. */
+/** The outcomes of a delegated plan, one per task. */
 export function endedOf(plan: Plan, delegated: ReadDelegation, { run }: Pick<ToolContext, "run">): DelegationEnd {
   const { under = "", nodes = {}, run: other, ...outcome } = delegated;
   const done = Object.entries(plan.nodes).flatMap(([id, { kind }]) => {
@@ -49,7 +49,7 @@ export function endedOf(plan: Plan, delegated: ReadDelegation, { run }: Pick<Too
   return { outcome, done };
 }
 
-/** The name of a task that was started without waiting for it. */
+/** The id of a task that was started in the background, `run/path`. */
 export const begunTask = ({ run: other, under }: StartedNode, id: string, run: string): string =>
   `${other ?? run}/${under}${id}`;
 

@@ -36,7 +36,7 @@ function delegateTool(caller: Caller, name: string): Tool {
   });
 }
 
-/** What the model reads about the agents. */
+/** The description of the agents for the model. */
 export function unionDescription(cards: readonly AgentCard[]): string {
   return describeAgents(cards, {
     before: "Delegates a task to a specialized sub-agent.\n\nAvailable agents:",

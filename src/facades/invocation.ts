@@ -20,7 +20,7 @@ export function invocationText(agent: string, inputs: Readonly<Record<string, un
 
 const plain = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** How an outcome is called there. */
+/** The termination reason for an outcome, in the terms of Gemini CLI. */
 export function terminateMode(outcome: Outcome): AgentTerminateMode {
   if (outcome.status === "ok") return "GOAL";
   if (outcome.status !== "failed") return "ABORTED";
@@ -35,12 +35,12 @@ const modes: Readonly<Record<string, AgentTerminateMode>> = {
   INVALID_OUTPUT: "ERROR_NO_COMPLETE_TASK_CALL",
 };
 
-/** What the parent reads. */
+/** The text that the parent agent reads. */
 export function invocationResult(agent: string, outcome: Outcome): string {
   return `Subagent '${agent}' finished.\nTermination Reason: ${terminateMode(outcome)}\nResult:\n${outputExcerpt(outcome)}`;
 }
 
-/** Runs one agent with its inputs and says how it went; local or remote makes no difference here. */
+/** Runs one agent with its inputs and returns its result; local and remote agents are treated alike. */
 export async function invoke(
   card: AgentCard,
   inputs: Readonly<Record<string, unknown>>,

@@ -9,7 +9,7 @@ import { invoke } from "./invocation.ts";
 import { createAgentLookup } from "./look.ts";
 import { agentNameSchema } from "./names-in-schema.ts";
 
-/** The newer tool of Gemini CLI: a name and a prompt, which becomes the only input of the agent. */
+/** The newer tool of Gemini CLI: a name and a prompt, which becomes the agent's only input. */
 export const invokeAgent: Facade = { tools: (caller, name) => [invokeTool(caller, name)] };
 
 function invokeTool(caller: Caller, name: string): Tool {

@@ -7,9 +7,9 @@ import { raceInput } from "../modes/race.ts";
 import { runSettings } from "../modes/settings.ts";
 import { teamInput } from "../modes/team.ts";
 
-const { acceptCommand: _command, ...race } = raceInput.shape.race.shape; // no model runs commands by the back door
+const { acceptCommand: _command, ...race } = raceInput.shape.race.shape; // a model must not run commands this way
 
-/** What a call of `parallel` may say: one of five modes, and the settings of tasks and runs. */
+/** The parameters of a call of `parallel`: one of five modes, and the settings of tasks and runs. */
 export const parallelCall = z.strictObject({
   task: z.string().optional().describe("single: the prompt of one agent"),
   tasks: parallelInput.shape.tasks.optional().describe("parallel: tasks that run at the same time"),
@@ -69,7 +69,7 @@ function slim(schema: JsonSchema, top: boolean): JsonSchema {
   return Object.fromEntries(entries);
 }
 
-/** What is wrong with a call, in a line. */
+/** The problems of a call, in one line. */
 export function problemsIn({ issues }: z.ZodError): string {
   return issues
     .slice(0, 5)

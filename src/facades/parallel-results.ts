@@ -7,7 +7,7 @@ import { noUsageStats, type ParallelToolDetails, type TaskResult, type UsageStat
 
 export type ParallelMode = ParallelToolDetails["mode"];
 
-/** The state that a call of `parallel` leaves in its result, so that it is part of the conversation. */
+/** The details that a call of `parallel` adds to its result, so that they are part of the conversation. */
 export function detailsOf(
   mode: ParallelMode,
   nodes: Readonly<Record<string, ReadOutcome>> | readonly [],
@@ -34,7 +34,7 @@ export function detailsOf(
 
 type Part = Readonly<{ mode: ParallelMode; id: string; at: number; node: Node; outcome: ReadOutcome }>;
 
-/** How the parallel agents tool numbers the tasks of each mode. */
+/** The ids of tasks in each mode, as the parallel agents tool numbers them. */
 const ids: Readonly<Record<ParallelMode, (id: string, at: number) => string>> = {
   single: () => "single",
   parallel: (id, at) => taskId(at, id),
@@ -96,7 +96,7 @@ function dagInfo(
   };
 }
 
-/** The rounds of review that a task went through. */
+/** The review rounds of a task. */
 function reviewOf(node: Node, outcome: Outcome | undefined): object {
   if (node.kind !== "loop") return {};
   const reviews = outcome?.reviews ?? [];
@@ -110,7 +110,7 @@ function reviewOf(node: Node, outcome: Outcome | undefined): object {
   };
 }
 
-/** The answer in the words of the parallel agents tool; a task that failed says why. */
+/** The answer in the format of the parallel agents tool; a failed task gives its reason. */
 export function parallelText(
   details: ParallelToolDetails,
   { objective, outcome }: Readonly<{ objective?: string | undefined; outcome: Outcome }>,

@@ -131,7 +131,7 @@ function availableText(cards: readonly AgentCard[], { agentScope }: ParallelCall
   return `Available agents [${scope}]: ${text}${remaining > 0 ? `; ... +${remaining} more` : ""}`;
 }
 
-/** What a call means; a text says what is wrong with it. */
+/** The plan of a call, or a text about its problem. */
 function planned(mode: ParallelMode, { agentScope: _scope, ...given }: ParallelCall): Plan | string {
   try {
     if (given.team?.tasks)
@@ -144,7 +144,7 @@ function planned(mode: ParallelMode, { agentScope: _scope, ...given }: ParallelC
   }
 }
 
-/** A race names its own agents; the call's `agents` apply only if it names none. */
+/** The agents of a race: its own, or those of the call if it names none. */
 function own(mode: ParallelMode, given: Omit<ParallelCall, "agentScope">): object {
   if (mode !== "race") return given;
   const settings = Object.fromEntries(
@@ -193,6 +193,6 @@ function prefaced(nodes: Readonly<Record<string, Node>>, preface: string): Recor
   );
 }
 
-/** Several tasks with some failures are not a failed call: each result is in the text. */
+/** True if a call failed as a whole. With several parallel tasks it never does: each result is in the text. */
 const failedWhole = (mode: ParallelMode, status: string): boolean =>
   status !== "ok" && (mode === "single" || mode === "race" || mode === "chain");

@@ -2,16 +2,16 @@ import type { Outcome } from "../core/outcome/outcome.ts";
 import type { StartedNode } from "../core/task/engine.ts";
 import { endedRecord, type TaskRecord } from "./task-records.ts";
 
-/** The tasks that one agent started, for as long as it works. */
+/** The tasks that one agent has started, kept while the agent works. */
 export type StartedTasks = Readonly<{
-  /** What is known about a task. */
+  /** The record of a task. */
   get(id: string): TaskRecord | undefined;
   all(): readonly TaskRecord[];
-  /** Which agent did a task, also one that was waited for. */
+  /** The agent of a task, also of one that the caller waited for. */
   typeOf(id: string): string | undefined;
-  /** Remembers that. */
+  /** Stores the agent of a task. */
   did(id: string, type: string): void;
-  /** The id of a task in the run. */
+  /** The key of a task in the run. */
   key(id: string): string | undefined;
   begin(record: TaskRecord, begun: StartedNode): void;
   end(id: string, outcome: Outcome, said: Readonly<{ endedAt: number; result: string }>): TaskRecord | undefined;

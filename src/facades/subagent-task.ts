@@ -16,10 +16,10 @@ import { createStartedTasks, type StartedTasks } from "./started-tasks.ts";
 import { taskOutput } from "./task-output.ts";
 import { backgroundStarted, resultBox } from "./task-texts.ts";
 
-/** The models that a caller may name, by the words of the document. */
+/** The models that a caller may name, with the names in gen-code's document. */
 export const TASK_MODELS = ["haiku", "sonnet", "opus"] as const;
 
-/** gen-code's `Task`, with `TaskOutput` for what runs in the background. */
+/** gen-code's `Task`, with `TaskOutput` for background tasks. */
 export const subagentTask: Facade = {
   tools: (caller, name, parts) => {
     const desk = createStartedTasks();
@@ -180,7 +180,7 @@ async function inBackground(
   return { text: backgroundStarted(record) + news, details };
 }
 
-/** The answer of `Task` as the document has it. */
+/** The result of `Task` in the format of gen-code's document. */
 function taskOutputOf({ outcome, task: agentId }: FinishedNode): Record<string, unknown> {
   const { usage } = outcome;
   const rest = {
@@ -201,7 +201,7 @@ function resultText(
   return `${outputExcerpt(outcome)}\n\n[agentId: ${agentId}]\n\n${resultBox(outcome, agent)}`;
 }
 
-/** What of a result becomes part of the caller's conversation. */
+/** The part of a result that becomes part of the caller's conversation. */
 export function shortened(outcome: Outcome): string {
   const note = outcome.limit === undefined ? "" : `\n\n[${limitNote(outcome)}]`;
   return "output" in outcome

@@ -8,7 +8,7 @@ import { defined } from "../core/text/defined.ts";
 import { recordedTask, type TaskRecord } from "./task-records.ts";
 import { taskListText, taskText } from "./task-texts.ts";
 
-/** The longest that one call may wait. */
+/** Maximum wait of one call. */
 export const MOST_WAIT_MS = 600_000;
 const DEFAULT_WAIT_MS = 60_000;
 
@@ -90,7 +90,7 @@ async function waited(id: string, ms: number, around: Around): Promise<TaskRecor
   return record.status === "running" ? settled(record, around, signal) : record;
 }
 
-/** The record with its end, when that has come before the signal aborts. */
+/** The record with its outcome, if the task ends before the signal aborts. */
 async function settled(record: TaskRecord, { desk, parts, context }: Around, signal: AbortSignal): Promise<TaskRecord> {
   const delegated = await context.background?.ended(desk.key(record.id) ?? keyOf(record.id), signal);
   const id = record.id.split("/").at(-1)!;
@@ -103,7 +103,7 @@ async function settled(record: TaskRecord, { desk, parts, context }: Around, sig
   return ended ?? (await recordedTask(record.id, parts.history, (one) => outputExcerpt(one))) ?? record;
 }
 
-/** By which a task is known that was asked for in an earlier run: it has one of its own. */
+/** The key for waiting on a task of an earlier run: its id without the last segment. */
 const keyOf = (id: string): string => id.slice(0, id.lastIndexOf("/") + 1);
 
 function list({ filter = "all" }: Input, desk: StartedTasks, parts: FacadeParts): ToolResult {

@@ -7,7 +7,7 @@ import type { ProjectRuns } from "../runtime/resume/project-runs.ts";
 
 export type TaskStatus = "running" | "completed" | "error" | "cancelled";
 
-/** What is known about a task that was started in the background. */
+/** The record of a task that was started in the background. */
 export type TaskRecord = Readonly<{
   id: string;
   type: string;
@@ -21,7 +21,7 @@ export type TaskRecord = Readonly<{
   file?: string;
 }>;
 
-/** How an outcome is called here. */
+/** The status for an outcome, in gen-code's terms. */
 export const taskStatusOf = (outcome: Outcome): TaskStatus =>
   outcome.status === "ok" ? "completed" : outcome.status === "cancelled" ? "cancelled" : "error";
 
@@ -42,7 +42,7 @@ export function endedRecord(
   };
 }
 
-/** What the journals say about a task (`run/path`) or a whole run, in any process. */
+/** The record of a task (`run/path`) or of a whole run, from the journals of any process. */
 export async function recordedTask(
   id: string,
   history: ProjectRuns | undefined,

@@ -16,7 +16,7 @@ function box(title: string, lines: readonly string[], wide: number = WIDE): stri
   ].join("\n");
 }
 
-/** What the model reads when a task was started in the background. */
+/** The text for the model when a task was started in the background. */
 export function backgroundStarted({
   id,
   type,
@@ -45,7 +45,7 @@ export function backgroundStarted({
   ].join("\n");
 }
 
-/** What a finished task took, below its result. */
+/** The usage of a finished task, shown below its result. */
 export function resultBox({ ms, usage }: Outcome, type: string): string {
   return box("Subagent Result", [
     `Type: ${type}`,
@@ -54,7 +54,7 @@ export function resultBox({ ms, usage }: Outcome, type: string): string {
   ]);
 }
 
-/** Everything about one task. */
+/** The full text about one task. */
 export function taskText(record: TaskRecord, now: number): string {
   const { id, type, description, status, startedAt, endedAt, tokens, result, error, file } = record;
   const seconds = Math.floor(((endedAt ?? now) - startedAt) / 1_000);
@@ -72,7 +72,7 @@ export function taskText(record: TaskRecord, now: number): string {
   ].join("\n");
 }
 
-/** One line for each task. */
+/** The list of tasks, one line each. */
 export function taskListText(records: readonly TaskRecord[], now: number): string {
   if (records.length === 0) return "No tasks found.";
   const lines = records.map(

@@ -10,7 +10,7 @@ import { delegating, type Facade } from "./facade.ts";
 import { type AgentLookup, createAgentLookup } from "./look.ts";
 import { agentNameSchema } from "./names-in-schema.ts";
 
-/** How long the name of a task may be. */
+/** Maximum length of a task's name. */
 export const TASK_ID_CHARS = 32;
 
 const item = z.strictObject({
@@ -24,7 +24,7 @@ const item = z.strictObject({
     .describe("start with this conversation instead of an empty one, for work that needs its content"),
 });
 
-/** oh-my-pi's `task`: one agent, what all of its tasks share, and a batch of them that run side by side. */
+/** oh-my-pi's `task`: one agent, a context that all of its tasks share, and a batch of parallel tasks. */
 export const taskFacade: Facade = {
   tools: (caller, name) => [taskTool(caller, name)],
 };
@@ -75,7 +75,7 @@ type Given = Readonly<{
   tasks: readonly z.infer<typeof item>[];
 }>;
 
-/** What is wrong with a call, before anything has started: one bad item launches nothing. */
+/** Checks a call before anything starts: one invalid item prevents all. */
 function preflight({ agent, tasks }: Given, caller: Caller, { now }: AgentLookup): string | undefined {
   const names = [
     ...new Set(tasks.every((one) => one.agent !== undefined) ? [] : [agent]),
@@ -93,7 +93,7 @@ function preflight({ agent, tasks }: Given, caller: Caller, { now }: AgentLookup
   return refused && refusalText(refused.name, refused.why!, caller, now.agents);
 }
 
-/** A refusal in the words of this system. */
+/** A refusal in the words of oh-my-pi. */
 export function refusalText(
   name: string,
   why: NonNullable<ReturnType<typeof spawnRefusal>>,
@@ -138,13 +138,13 @@ export function idProblem(ids: readonly string[]): string | undefined {
   return problems.length === 0 ? undefined : `Invalid tasks: ${problems.join(". ")}`;
 }
 
-/** What one agent reads: what all share, and its own part. */
+/** The prompt of one task: the shared context, and its own part. */
 export function batchPrompt(context: string | undefined, assignment: string): string {
   const shared = context?.trim() ?? "";
   return shared === "" ? assignment : `${shared}\n\n${assignment}`;
 }
 
-/** The output schema: the agent's own, else the one of the call, else the one of the caller. */
+/** The assignments of a call. Output schema: the agent's own, else that of the call, else that of the caller. */
 function assignmentsOf(
   { agent, context, schema, tasks }: Given,
   caller: Caller,

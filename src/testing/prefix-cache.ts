@@ -2,15 +2,20 @@ import { isRecord } from "../core/text/json.ts";
 import type { ProviderUsage } from "./provider-turn.ts";
 import type { WireName } from "./wire.ts";
 
-/** Providers cache no prefix below so many tokens. */
+/** Minimum length of a prefix that providers cache. */
 const LEAST_TOKENS = 1_024;
-/** In which steps OpenAI reads a prefix. */
+/** OpenAI caches prefixes in multiples of this length. */
 const STEP_TOKENS = 128;
 
-/** What a request reads from the cache and writes to it; it can be read by others once the answer begins. */
+/**
+ * The tokens that a request reads from the cache and writes to it; other requests can read them once the answer begins.
+ */
 export type CachedRequest = Readonly<{ usage: Omit<ProviderUsage, "output">; arrived(): void }>;
 
-/** A prefix cache as the providers have one: marked prefixes at Anthropic, the longest common beginning elsewhere. */
+/**
+ * A prefix cache that behaves like those of the providers: marked prefixes at Anthropic, the longest common prefix
+ * elsewhere.
+ */
 export type PrefixCache = Readonly<{
   request(wire: WireName, model: string, body: Readonly<Record<string, unknown>>): CachedRequest;
 }>;

@@ -29,7 +29,7 @@ export type ProviderRequest = Readonly<{
   ended: Promise<"answered" | "hung up">;
 }>;
 
-/** Turns in order, one per request; or the turn that follows from a request, the first of which has the number 1. */
+/** Turns in order, one per request; or a function that computes the turn from a request, numbered from 1. */
 export type ProviderScript =
   | readonly ProviderTurn[]
   | ((request: ProviderRequest, n: number) => ProviderTurn | Promise<ProviderTurn>);
@@ -39,9 +39,9 @@ export type ProviderServerOptions = Readonly<{
   port?: number;
   /** The wait before each answer. */
   latencyMs?: number;
-  /** False: requests are not kept, for long runs. */
+  /** False: requests are not recorded, for long runs. */
   record?: boolean;
-  /** True: it has a prefix cache, and the usage of a turn that gives none follows from it. */
+  /** True: the server has a prefix cache, from which it computes the usage of turns that give none. */
   cache?: boolean;
   /** The models that it lists at `/v1/models` and `/v1beta/models`; without them it has no such list. */
   models?: readonly string[];
@@ -49,18 +49,18 @@ export type ProviderServerOptions = Readonly<{
 
 export type ProviderServer = Readonly<{
   url: string;
-  /** What reached it so far, in order. */
+  /** The requests received so far, in order. */
   requests: readonly ProviderRequest[];
   /** Variables that direct every provider to this server, with fake keys. */
   env: Readonly<Record<string, string>>;
-  /** How many connections are open. */
+  /** The number of open connections. */
   connections(): Promise<number>;
   close(): Promise<void>;
 }>;
 
 /**
- * A model provider on this machine that speaks four wire formats: OpenAI chat completions (`/v1`) and responses (`/v1`),
- * Anthropic messages (`/v1`) and Google generateContent (`/v1beta`). What it says, and how it fails, is a script.
+ * A local model provider with four wire formats: OpenAI chat completions (`/v1`) and responses (`/v1`), Anthropic
+ * messages (`/v1`) and Google generateContent (`/v1beta`). A script decides its answers and failures.
  */
 export async function startProviderServer(
   script: ProviderScript,
@@ -187,7 +187,7 @@ const wireFaults: Readonly<Record<WireFault, (turn: FaultyTurn, answer: Answer) 
   cut: (turn, answer) => beginning(turn, answer, ({ res }) => void res.end()),
   dropped: (turn, answer) =>
     beginning(turn, answer, async ({ res, signal }) => {
-      await sleep(20, undefined, { signal }); // what was written has to arrive first
+      await sleep(20, undefined, { signal }); // the written data has to arrive first
       res.destroy();
     }),
   endless: async (turn, { wire, request, res, n, signal }) => {
@@ -202,7 +202,7 @@ const wireFaults: Readonly<Record<WireFault, (turn: FaultyTurn, answer: Answer) 
   },
 };
 
-/** The beginning of an answer; the fault decides the rest. */
+/** The beginning of an answer; the fault decides how it continues. */
 async function beginning(
   { text = "" }: FaultyTurn,
   answer: Answer,

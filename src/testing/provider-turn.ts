@@ -1,14 +1,14 @@
-/** What the local provider answers to one request: words, or one of the ways in which a provider fails. */
+/** The answer of the local provider to one request: a normal one, or a fault. */
 export type ProviderTurn = string | SpokenTurn | FaultyTurn;
 
-/** An answer as a provider gives it. */
+/** A normal answer. */
 export type SpokenTurn = Readonly<{
   /** A list is sent piece by piece, each as an event of its own. */
   text?: string | readonly string[];
   thinking?: string;
   calls?: readonly ProviderCall[];
   usage?: ProviderUsage;
-  /** Why it stops: it is done (the default), it reached its length, or a filter stopped it. */
+  /** Why it stops: it is complete (the default), it reached the length limit, or a filter stopped it. */
   finish?: "done" | "length" | "filter";
   /** The wait before the first byte. */
   delayMs?: number;
@@ -35,10 +35,10 @@ export type ProviderUsage = Readonly<{
   reasoning?: number;
 }>;
 
-/** A provider that fails. */
+/** A turn in which the provider fails. */
 export type FaultyTurn = Readonly<{
   fault: FaultName;
-  /** Words that are sent before it goes wrong, where it goes wrong in the middle. */
+  /** Text that is sent before the fault, for faults in the middle of an answer. */
   text?: string;
   message?: string;
   /** The value of the header `Retry-After`. */
@@ -46,7 +46,7 @@ export type FaultyTurn = Readonly<{
   delayMs?: number;
 }>;
 
-/** Faults that are an HTTP status with the body that each wire format gives it. */
+/** Faults that are an HTTP status, with the error body of each wire format. */
 export const statusFaults = {
   "bad-request": { status: 400, type: "invalid_request_error", message: "That request makes no sense." },
   "too-long": {
@@ -78,17 +78,17 @@ export const statusFaults = {
 
 export type StatusFault = Readonly<{ status: number; type: string; message: string; code?: string }>;
 
-/** Faults of the connection or of what comes over it. */
+/** Faults of the connection or of the data on it. */
 export type WireFault =
-  /** The connection is reset before anything was said. */
+  /** The connection is reset before anything was sent. */
   | "reset"
-  /** The connection is reset in the middle. */
+  /** The connection is reset in the middle of the answer. */
   | "dropped"
-  /** The stream ends in order, but before its end. */
+  /** The stream is closed normally, but the answer is incomplete. */
   | "cut"
   /** The server accepts the request and never answers. */
   | "hang"
-  /** It never stops talking. */
+  /** The answer never ends. */
   | "endless"
   /** A complete answer without any content. */
   | "empty"
@@ -98,13 +98,13 @@ export type WireFault =
   | "wrong-shape"
   /** An event stream whose data is not JSON. */
   | "not-json"
-  /** An error inside of a stream that began well. */
+  /** An error event in the middle of a stream. */
   | "error-event"
   | "redirect";
 
 export type FaultName = keyof typeof statusFaults | WireFault;
 
-/** Usage of a turn that says nothing about it. */
+/** The usage of turns that give none. */
 export const SOME_USAGE: ProviderUsage = { input: 10, output: 5 };
 
 /** The pieces in which a text is sent. */
@@ -113,7 +113,7 @@ export function piecesOf(text: SpokenTurn["text"]): readonly string[] {
   return typeof text === "string" ? [text] : text;
 }
 
-/** The arguments of a call as they go over the wire. */
+/** The arguments of a call as sent. */
 export function argumentsOf(call: ProviderCall): string {
   return call.arguments ?? JSON.stringify(call.input ?? {});
 }

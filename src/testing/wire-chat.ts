@@ -1,7 +1,7 @@
 import { argumentsOf, piecesOf, SOME_USAGE, type SpokenTurn } from "./provider-turn.ts";
 import { type AnswerFacts, data, type ProviderDialect } from "./wire.ts";
 
-/** Chat completions, as OpenAI and everybody compatible with it speak. */
+/** Chat completions, as OpenAI and compatible providers implement it. */
 export const chatWire: ProviderDialect = {
   name: "openai-chat",
   matches: (path) => path.endsWith("/chat/completions"),
@@ -67,7 +67,7 @@ function usageOf({ usage = SOME_USAGE }: SpokenTurn): object {
   };
 }
 
-/** Arguments come in parts, as they do from real providers. */
+/** Splits arguments in two parts, since real providers send them in parts. */
 export function halves(text: string): string[] {
   const middle = Math.ceil(text.length / 2);
   return [text.slice(0, middle), text.slice(middle)].filter((part) => part !== "");

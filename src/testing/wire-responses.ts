@@ -60,7 +60,7 @@ type Item =
       arguments: string;
     };
 
-/** What an item does not have yet when it is announced. */
+/** The empty fields of an item when it is announced. */
 const blank: Readonly<Record<Item["type"], object>> = {
   reasoning: { summary: [] },
   message: { status: "in_progress", content: [] },

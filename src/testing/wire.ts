@@ -2,11 +2,11 @@ import type { FaultyTurn, SpokenTurn, StatusFault } from "./provider-turn.ts";
 
 export type WireName = "openai-chat" | "openai-responses" | "anthropic" | "google";
 
-/** How one provider speaks: what is asked, and an answer as a stream of events or as a whole. */
+/** One provider's protocol: reads requests, and writes an answer as a stream of events or as a whole. */
 export type ProviderDialect = Readonly<{
   name: WireName;
   matches(path: string): boolean;
-  /** The model and whether the answer is to be streamed. */
+  /** The requested model, and whether the answer is to be streamed. */
   asks(body: Readonly<Record<string, unknown>>, path: string): Readonly<{ model: string; stream: boolean }>;
   /** Server-sent events, each complete. */
   events(turn: SpokenTurn, about: AnswerFacts): string[];
@@ -17,7 +17,7 @@ export type ProviderDialect = Readonly<{
   errorEvent(turn: FaultyTurn): string;
 }>;
 
-/** What an answer says about itself. `n` makes ids unique. */
+/** The metadata of an answer. `n` makes ids unique. */
 export type AnswerFacts = Readonly<{ model: string; n: number }>;
 
 /** One event without a name. */

@@ -34,7 +34,10 @@ export type FetchParts = Readonly<{
   store: Pick<RunOutputs, "keep" | "output">;
 }>;
 
-/** What a task began with and has changed since, for a worker that continues it. `taken`: how many changes of helpers are in it. */
+/**
+ * The starting point of a task and its changes since then, for a worker that continues it. `taken`: how many changes of
+ * helpers it includes.
+ */
 type Progress = Readonly<{
   snapshot: WorkspaceSnapshot;
   dirty?: string;
@@ -44,8 +47,9 @@ type Progress = Readonly<{
 }>;
 
 /**
- * Carries out a task in a copy of its workspace: the commit and the uncommitted changes of the run. What it changes is kept
- * before each result of a tool counts, so another worker can continue, and is applied by the run when the task has ended.
+ * Runs a task in a copy of its workspace: the commit and the uncommitted changes of the run. Its changes are stored
+ * before each tool result is recorded, so that another worker can continue. The run applies them when the task has
+ * ended.
  */
 export async function inFetchedWorkspace(
   job: Job,
@@ -85,7 +89,7 @@ export async function inFetchedWorkspace(
   }
 }
 
-/** The snapshot of the run, after its commits are here. */
+/** The snapshot of the run, once its commits are on this machine. */
 async function fetched(
   call: Call,
   context: PerformContext,
@@ -126,7 +130,7 @@ async function copyOf(
   { snapshot, dirty, patch }: Progress,
   { origin, place, files }: Readonly<{ origin: SourceTree; place: string; files: string }>,
 ): Promise<OpenWorktree | Readonly<{ unable: string }>> {
-  await removeWorktree(place); // of a worker that was killed
+  await removeWorktree(place); // left by a worker that was killed
   const file = join(files, "dirty.patch");
   if (dirty !== undefined) await writeFile(file, unpacked(dirty));
   const tree = await openWorktreeAt(place, origin, {
@@ -142,7 +146,7 @@ async function copyOf(
 
 type Saved = Readonly<{ files: readonly string[]; patch: string }> | Readonly<{ unable: string }>;
 
-/** Keeps what a task has changed before its facts say so. */
+/** Stores the changes of a task before the events that depend on them are recorded. */
 function progressKeeper(
   call: Call,
   {
@@ -221,7 +225,7 @@ function progressKeeper(
   };
 }
 
-/** The call with the folders of this machine; the copy takes the place of the worktree. */
+/** The call with paths of this machine; the copy replaces the worktree. */
 function movedCall({ worktree: _worktree, ...call }: Call, folders: readonly string[], to: string): Call {
   const { cwd } = call.task;
   const from = cwd !== undefined && isAbsolute(cwd) ? folders.find((folder) => folderContains(folder, cwd)) : undefined;

@@ -6,16 +6,16 @@ import type { Job, JobNeeds, JobSettings } from "../../core/task/job.ts";
 import { defined } from "../../core/text/defined.ts";
 import { withoutAuth } from "../../runtime/resume/recorded-agent.ts";
 
-/** What the jobs of a run on an engine are made of. */
+/** The data from which jobs for workers are made. */
 export type WorkerJobParts = Readonly<{
   settings: JobSettings;
   roster: Roster;
-  /** The agent that an earlier process recorded for a path. */
+  /** The agent that an earlier process recorded for a task path. */
   recorded(call: Call): Agent | undefined;
   /** Tools that are not built in, and MCP servers: a worker needs those that an agent names. */
   ownTools: ReadonlySet<string>;
   servers: readonly string[];
-  /** The model of tasks that name none. */
+  /** The default model of tasks. */
   model?: string | readonly string[];
   /** No provider can be used here either, so the offline model may answer. */
   offline: boolean;
@@ -44,8 +44,9 @@ export function jobsForWorkers(parts: WorkerJobParts): (call: Call, context: Per
 }
 
 /**
- * The agent without the commands, addresses and keys of the MCP servers that it defines: a worker starts only servers of its own
- * settings, by their names. Otherwise a row of the database could start any program on a worker, whatever that forbids.
+ * The agent without the commands, addresses and keys of the MCP servers that it defines: a worker starts only servers
+ * from its own settings, by name. Otherwise a row of the database could start any program on a worker, regardless of
+ * the worker's settings.
  */
 export function withNamedServers(agent: Agent): Agent {
   const { mcpServers } = agent;

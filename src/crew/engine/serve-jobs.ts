@@ -36,7 +36,7 @@ import { createReuse } from "../../runtime/resume/reuse-results.ts";
 import { loop } from "../../runtime/loop/loop.ts";
 import { createPerformer } from "../../runtime/task/perform.ts";
 
-/** What a worker serves: the folders whose tasks it takes, and whether it makes empty ones for others. */
+/** The folders whose tasks a worker accepts, and whether it creates empty ones for others. */
 export type ServedPlaces = Readonly<{
   folders: readonly string[];
   scratch: boolean;
@@ -48,7 +48,7 @@ export type ServedPlaces = Readonly<{
   protocols: readonly number[];
 }>;
 
-/** What this machine can serve, by names: keys and programs stay here. */
+/** The capabilities of this machine, by name; keys and programs are not sent. */
 export async function announcementOf(setup: CrewSetup, places: ServedPlaces): Promise<Announcement> {
   const outfit = createOutfit(setup);
   const { models } = outfit;
@@ -183,8 +183,8 @@ function sharingOfWorktrees(
 }
 
 /**
- * Why a job is not carried out, whatever its row says of its needs: a runner can be a command, so only those count that this
- * worker announces.
+ * Why a job is refused, whatever needs its row states: a runner can be a command, so only runners that this worker
+ * announces are accepted.
  */
 function refusalOf({ call: { task }, agent }: Job, runners: readonly string[]): string | undefined {
   const runner = agent.remote ? "a2a" : (task.runner ?? agent.runner ?? "local");
@@ -258,7 +258,7 @@ async function isInside(roots: readonly string[], folder: string): Promise<boole
   return served.some((root) => folderContains(root, wanted!));
 }
 
-/** The recording of the run, which its coordinator has. */
+/** The cassette of the run, which is on the machine of its coordinator. */
 function deckOf(
   { tape, workspace }: Job,
   { tape: ask }: PerformContext,

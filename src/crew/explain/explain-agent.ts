@@ -33,11 +33,11 @@ export type ExplainOptions = Readonly<{
   servers: readonly KnownServer[];
   /** The user's rule that forbids a tool, if any. */
   barredBy(tool: string): string | undefined;
-  /** Where a setting was made. */
+  /** The place where a setting was made. */
   placeOf(key: string): Readonly<{ file: string; line?: number }> | undefined;
 }>;
 
-/** Whether an agent has a tool, and what decided. */
+/** Whether an agent has a tool, and which rule decided. */
 export type ExplainedTool = Readonly<{
   name: string;
   allowed: boolean;
@@ -45,11 +45,11 @@ export type ExplainedTool = Readonly<{
   missing?: true;
   rule: string;
   origin: FieldOrigin;
-  /** The MCP server that it is of, which is asked for it when the run starts. */
+  /** The MCP server of the tool; the server is asked for it when the run starts. */
   server?: Readonly<{ name: string; what: string }>;
 }>;
 
-/** An agent as it would run, and where everything came from. */
+/** An agent as it would run, and the origin of each value. */
 export type AgentExplanation = Readonly<{
   agent: Agent;
   fields: readonly ExplainedField[];
@@ -58,7 +58,7 @@ export type AgentExplanation = Readonly<{
   problems: readonly Problem[];
 }>;
 
-/** Explains an agent. The lines in its files are looked up now. */
+/** Explains an agent. Lines in its files are looked up now. */
 export function explainAgent(found: FoundAgent, options: ExplainOptions): AgentExplanation {
   const { call, tools, servers } = options;
   const { flags, ...settings } = call;
@@ -90,7 +90,7 @@ export function explainAgent(found: FoundAgent, options: ExplainOptions): AgentE
 
 type Trace = (found: FoundAgent, field: string) => FieldOrigin;
 
-/** Follows a field through bases and settings to the line that says it. */
+/** Follows a field through bases and settings to the line that sets it. */
 function tracer({ dialects, placeOf }: ExplainOptions): Trace {
   const known = new Map<FoundAgent, (field: string) => FieldOrigin>();
   const originOf = (found: FoundAgent): ((field: string) => FieldOrigin) => {
@@ -106,7 +106,7 @@ function tracer({ dialects, placeOf }: ExplainOptions): Trace {
   return trace;
 }
 
-/** Values that apply to every agent are not attributed to the base. */
+/** The origin of a value behind a base; values that apply to every agent are not attributed to the base. */
 const through = (origin: Extract<FieldOrigin, { from: "base" }>, at: FieldOrigin): FieldOrigin =>
   at.from === "settings" && !at.key.startsWith("agents.") ? at : { ...origin, at };
 
@@ -133,7 +133,7 @@ function limitsOf(found: FoundAgent, { call }: ExplainOptions, trace: Trace): Ex
   });
 }
 
-/** Of base and child the smaller limit holds. */
+/** The origin of a limit: of base and child, the smaller limit applies. */
 function limitOrigin(found: FoundAgent, name: LimitName, trace: Trace): FieldOrigin {
   const field = `limits.${name}`;
   if (found.origins[field] !== undefined) return trace(found, field);
@@ -214,7 +214,7 @@ const shuttings: Readonly<
   }),
 };
 
-/** A read-only agent file, or the user's rules. */
+/** Why a server is excluded: a read-only agent file, or the user's rules. */
 function shutOrigin(found: FoundAgent, { placeOf }: ExplainOptions, trace: Trace): FieldOrigin {
   if (found.agent.permission === "plan") return trace(found, "permission");
   const place = placeOf("permissions.deny") ?? placeOf("permissions.mode");
@@ -253,7 +253,7 @@ function delegationRule({ tools, spawns }: Agent, allowed: boolean): string {
     : `spawns grants it; it may start ${whom}`;
 }
 
-/** What the agent's own rules leave of a tool that it has. */
+/** A text about how the rules of the agent itself restrict the calls of a tool. */
 function boundsOf({ tools = [], disallowedTools = [], rules = [] }: Agent, name: string): string {
   const only = tools.filter((entry) => isCallOf(entry, name));
   const said = [
@@ -267,8 +267,8 @@ function boundsOf({ tools = [], disallowedTools = [], rules = [] }: Agent, name:
 const isCallOf = (entry: string, tool: string): boolean => entry.startsWith(`${tool}(`);
 
 /**
- * Which of several lists names the tool: the file's own, a base's, or the settings'. A list of tools in the settings
- * stands in place of the others; what they deny comes on top.
+ * The list that names the tool: that of the file, of a base, or of the settings. A tools list in the settings replaces
+ * the others; their deny-list is added.
  */
 function toolOrigin(found: FoundAgent, field: "tools" | "disallowedTools", name: string, trace: Trace): FieldOrigin {
   if (field === "tools" && found.origins[field]?.from === "settings") return trace(found, field);
@@ -283,7 +283,7 @@ function toolOrigin(found: FoundAgent, field: "tools" | "disallowedTools", name:
 const covers = (list: readonly string[] | undefined, tool: string): boolean =>
   list?.some((pattern) => toolMatches(pattern.replace(/\(.*\)$/s, ""), tool)) ?? false;
 
-/** Tools that a file, its base or the settings name, and that may have been taken away since. */
+/** Tools that a file, its base or the settings name, including those that were removed again. */
 function namedIn({ agent, read, base }: FoundAgent): readonly string[] {
   const own = [...(read.agent.tools ?? []), ...(agent.tools ?? []), ...(agent.disallowedTools ?? [])];
   return base === undefined ? own : [...own, ...namedIn(base)];

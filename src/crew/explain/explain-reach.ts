@@ -8,7 +8,7 @@ import {
   toolMatches,
 } from "../../core/vocabulary/tool-names.ts";
 
-/** An agent that another one can start, itself or through others, and the tools it adds. */
+/** An agent that another one can start, directly or indirectly, and the tools it adds. */
 export type ReachedAgent = Readonly<{
   name: string;
   /** The agent that starts it. */
@@ -17,12 +17,15 @@ export type ReachedAgent = Readonly<{
   adds: readonly string[];
 }>;
 
-/** What an agent cannot do because of those above it: their denials, and whether one of them only plans or may not change files. */
+/**
+ * The restrictions of an agent's ancestors: their denials, and whether one of them is in plan mode or may not change
+ * files.
+ */
 type Above = Readonly<{ denied: readonly string[]; plans: boolean; sandboxed: boolean }>;
 
 /**
- * The agents that an agent can reach by starting them, nearest first. With a ceiling none of them adds a tool, and what an agent is
- * denied its helpers are denied, too.
+ * The agents that an agent can start, directly or indirectly, nearest first. With a ceiling none of them adds a tool,
+ * and denials of an agent also apply to its helpers.
  */
 export function reachOf(first: Agent, agents: readonly Agent[], tools: readonly string[]): readonly ReachedAgent[] {
   const reached = new Map<string, ReachedAgent>();
@@ -38,7 +41,7 @@ export function reachOf(first: Agent, agents: readonly Agent[], tools: readonly 
         const adds = parent.delegationRule === "ceiling" ? [] : usable;
         const known = reached.get(agent.name)?.adds;
         if (known !== undefined && adds.every((tool) => known.includes(tool))) continue;
-        const all = [...new Set([...(known ?? []), ...adds])]; // another way may give it more
+        const all = [...new Set([...(known ?? []), ...adds])]; // another path to it may add more
         reached.set(agent.name, {
           name: agent.name,
           through: reached.get(agent.name)?.through ?? parent.name,
@@ -66,7 +69,7 @@ const isBounded = (tool: string, { denied, plans, sandboxed }: Above): boolean =
 const usableBy = (agent: Agent, tools: readonly string[]): string[] =>
   tools.filter((tool) => tool !== DELEGATION_TOOL && permit(agent, tool).allowed && !isDeniedByMode(agent, tool));
 
-/** An agent that only plans changes nothing, whatever it lists. */
+/** True for a tool that plan mode denies: one that the agent does not list by name. */
 const isDeniedByMode = ({ permission, tools }: Agent, tool: string): boolean =>
   permission === "plan" && tools?.includes(tool) !== true;
 

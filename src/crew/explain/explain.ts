@@ -15,10 +15,10 @@ import { barredBy } from "../../runtime/task/assign-tools.ts";
 import { serversOf } from "../../tools/mcp/servers.ts";
 import { type AgentExplanation, type ExplainedCall, explainAgent } from "./explain-agent.ts";
 
-/** An agent as it would run, the model that it would get included. */
+/** An agent as it would run, including its model. */
 export type Explanation = AgentExplanation & Readonly<{ model: Choice; projectInstructions: ExplainedInstructions }>;
 
-/** What the project tells the agent here: the files, those that were left out, or why it is told nothing. */
+/** The project's instructions for the agent: the files, those that were left out, or why there are none. */
 export type ExplainedInstructions = Omit<ProjectInstructions, "text"> & Readonly<{ why?: string }>;
 
 export type ExplainParts = Readonly<{ outfit: Outfit; setup: CrewSetup; settings: LoadedConfig }>;
@@ -56,11 +56,11 @@ function instructionsOf({ agent }: FoundAgent, setup: CrewSetup): ExplainedInstr
   return { files: told, left };
 }
 
-/** A tool of a server counts as one that runs programs, whatever it says about itself. */
+/** The rule that forbids a tool of an MCP server; such a tool counts as running programs, whatever it claims. */
 const barredServer = (pattern: string, policy: Policy): string | undefined =>
   barred(policy, { tool: `${MCP_PREFIX}${pattern}`, does: "exec", effect: "write" });
 
-/** The servers that an agent has, and those of the user's that it does not get. */
+/** The servers that an agent has, and the user's servers that it does not get. */
 function serversFor({ agent }: FoundAgent, users: NonNullable<CrewSetup["mcpServers"]>): KnownServer[] {
   const its = serversOf(agent, users);
   const others = Object.entries(users).filter(([name]) => !its.some((one) => one.name === name));

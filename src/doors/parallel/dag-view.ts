@@ -5,10 +5,13 @@ import type { DagNode, DagStatus } from "../../facades/parallel/dag.ts";
 import type { PendingApproval, TaskProgress, TaskResult } from "../../facades/parallel/task-result.ts";
 import { asId } from "../../modes/names.ts";
 
-/** One piece of work in the parallel agents tool's words: `w` is a draft, `w:review:1` a review of it, `w:revision:2` the next draft. */
+/**
+ * One piece of work in the naming of the parallel agents tool: `w` is a draft, `w:review:1` a review of it,
+ * `w:revision:2` the next draft.
+ */
 export type Piece = Readonly<{ id: string; part: "work" | "review"; draft: number; node: DagNode }>;
 
-/** The graph as it changes while the executor carries it out: events and results in, nodes and progress out. */
+/** The graph while the executor runs it: takes events and results, and shows nodes and progress. */
 export type DagView = Readonly<{
   /** The work item of a path; retries of the same path are the same item. */
   piece(path: string): Piece;
@@ -107,7 +110,7 @@ export function createDagView(
   return { piece, nodeOf, see, keep, show, results: () => [...results.values()], pendingApproval: () => pending };
 }
 
-/** An aborted run did not succeed, whatever its exit code is. */
+/** True for a success. An aborted run did not succeed, whatever its exit code is. */
 export function isGood({ exitCode, aborted }: TaskResult): boolean {
   return exitCode === 0 && !aborted;
 }

@@ -20,14 +20,14 @@ export type StandalonePlan = Readonly<{
   perform: Perform;
   signal: AbortSignal;
   concurrency: number;
-  /** Background for every task. */
+  /** Context for every task. */
   context?: string;
   emit?(path: string, fact: Fact): void;
   /** Answers gates; without it gates stay unanswered. */
   answer?: Engine["answer"];
 }>;
 
-/** Carries out a plan with nothing but a function that performs its tasks: nothing is kept, nothing can be resumed. */
+/** Executes a plan with a function that performs its tasks: nothing is stored, and nothing can be resumed. */
 export function executeAlone(
   body: Body,
   alone: StandalonePlan,
@@ -83,7 +83,7 @@ export function executeAlone(
 
 const RUN = "alone";
 
-/** The path of a node in the key of its question. */
+/** The path of the node in the key of a question. */
 export function pathOfKey(key: string): string {
   return key.slice(RUN.length + 1);
 }

@@ -23,7 +23,7 @@ import { createDagView, type DagView, isGood } from "./dag-view.ts";
 import { executeAlone, pathOfKey } from "./execute-alone.ts";
 import { errorOf } from "./run-agent-with-retry.ts";
 
-/** What a graph of team tasks is carried out with. */
+/** The options for executing a graph of team tasks. */
 export type DagExecutionOptions = Readonly<{
   /** From `buildDag`; statuses and results are written into it. */
   nodes: Map<string, DagNode>;
@@ -31,7 +31,7 @@ export type DagExecutionOptions = Readonly<{
   objective: string;
   cwd: string;
   maxConcurrency: number;
-  /** Runs one agent. Tries, rounds and order are not its business. */
+  /** Runs one agent once. Retries, rounds and order are handled by the executor. */
   runAgent: RunAgent;
   sharedContext?: string;
   workspacePath?: string;
@@ -46,7 +46,7 @@ export type DagExecutionOptions = Readonly<{
 /** A graph that can change while it runs. */
 export type RunningDag = Readonly<{ modify(changes: TaskModifications): void }>;
 
-/** New tasks, other dependencies for tasks that have not begun, tasks to give up. All of it happens, or none. */
+/** New tasks, other dependencies for tasks that have not started, and tasks to mark as failed. The change is atomic. */
 export type TaskModifications = Readonly<{
   newTasks?: readonly TeamTask[];
   updateDependencies?: Readonly<Record<string, readonly string[]>>;
@@ -110,7 +110,7 @@ async function perform(
   return { ...failed("CRASHED", message), ...(result.output !== "" && { output: result.output }) };
 }
 
-/** An agent that throws instead of telling has failed, too. */
+/** Runs an agent; an exception becomes a failed result. */
 async function attempt(runAgent: RunAgent, options: ExecutorOptions): Promise<TaskResult> {
   try {
     return await runAgent(options);
@@ -155,7 +155,7 @@ function aborted(signal: AbortSignal): Promise<undefined> {
   });
 }
 
-/** Puts a change into the words of the executor, and into the graph once the executor has taken it. */
+/** Passes a change to the executor, and applies it to the graph once the executor has accepted it. */
 function modify(
   { newTasks = [], updateDependencies = {}, markFailed = [] }: TaskModifications,
   growing: RunningPlan,

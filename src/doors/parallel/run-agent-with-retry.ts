@@ -7,7 +7,7 @@ import {
 import { pause } from "../../runtime/async/cancel.ts";
 import { withRetry } from "../../runtime/execute/retry.ts";
 
-/** Runs an agent, and again as `options.retry` says. An abort also ends the wait between two tries. */
+/** Runs an agent, and retries it according to `options.retry`. An abort also ends the wait between two attempts. */
 export function runAgentWithRetry(options: ExecutorOptions, runAgentFn: RunAgent): Promise<TaskResult> {
   const { retry, signal = new AbortController().signal } = options;
   return withRetry<TaskResult>({
@@ -18,7 +18,7 @@ export function runAgentWithRetry(options: ExecutorOptions, runAgentFn: RunAgent
   });
 }
 
-/** Why a task failed, in its own words or by its exit code. */
+/** Why a task failed: its error message, or its exit code. */
 export function errorOf({ error, stderr, exitCode }: TaskResult): string {
   return error || stderr || `Exit code: ${exitCode}`;
 }

@@ -17,8 +17,8 @@ export function createWorkspace(teamName?: string, rootDir: string = tmpdir()): 
 }
 
 /**
- * Writes what a task produced to `tasks/<id>.json`, whole or not at all.
- * Writing an id again replaces its file; two ids never share one, even when they look the same as file names.
+ * Atomically writes the result of a task to `tasks/<id>.json`. Writing an id again replaces its file; two ids never
+ * share one, even if they have the same file name.
  */
 export function writeTaskResult(workspace: Workspace, taskId: string, output: string, status: TaskResultStatus): void {
   if (!lstatSync(workspace.tasksDir).isDirectory()) throw new Error(`${workspace.tasksDir} is not a folder`);
@@ -34,7 +34,7 @@ export function writeTaskResult(workspace: Workspace, taskId: string, output: st
   }
 }
 
-/** Removes a workspace and all that is in it; links in it are removed, not followed. */
+/** Removes a workspace with all its contents; links in it are removed, not followed. */
 export function cleanupWorkspace(workspace: Workspace): void {
   if (!basename(workspace.root).startsWith(PREFIX)) throw new Error(`${workspace.root} is not a workspace`);
   rmSync(workspace.root, { recursive: true, force: true });
@@ -50,7 +50,7 @@ const PRIVATE_FOLDER = 0o700;
 const PRIVATE_FILE = 0o600;
 const NAME_CHARS = 100;
 
-/** The documented name, unless another id has it already; then one with a hash of the id. */
+/** The documented file name, unless another id already uses it; then a name with a hash of the id. */
 function fileFor({ tasksDir }: Workspace, taskId: string): string {
   const name = fileName(taskId);
   for (let round = 0; ; round++) {
@@ -66,7 +66,7 @@ function isFreeFor(file: string, taskId: string): boolean {
   return there.isFile() && idIn(file) === taskId;
 }
 
-/** Members can write here too, so a file that is not a valid result is ignored. */
+/** The id in a result file. Team members can write here, too, so an invalid file is ignored. */
 function idIn(file: string): string | undefined {
   try {
     const result: unknown = JSON.parse(readRegularTextSync(file));

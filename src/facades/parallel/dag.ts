@@ -7,7 +7,7 @@ import { asId } from "../../modes/names.ts";
 import { type TeamMember, type TeamTask, team } from "../../modes/team.ts";
 import type { TaskResult } from "./task-result.ts";
 
-/** A team task in its graph, and how far it has come. */
+/** A team task in its graph, and its progress. */
 export type DagNode = {
   task: TeamTask;
   assignee?: TeamMember;
@@ -41,7 +41,7 @@ export type DagReview = Readonly<{
   approved: boolean;
 }>;
 
-/** The graph of a team's tasks; throws on what cannot be carried out. It shows how the executor sees the compiled team. */
+/** The graph of a team's tasks; throws if it cannot be executed. It shows the tasks of the compiled team plan. */
 export function buildDag(tasks: readonly TeamTask[], members: ReadonlyMap<string, TeamMember>): Map<string, DagNode> {
   const nodes = new Map<string, DagNode>();
   for (const task of tasks) {
@@ -80,7 +80,7 @@ export function linkDag(nodes: ReadonlyMap<string, DagNode>, members: ReadonlyMa
   }
 }
 
-/** The plan that these tasks compile to, as team mode does it. */
+/** The plan of these tasks, as team mode compiles it. */
 export function planOfDag(
   nodes: ReadonlyMap<string, DagNode>,
   members: ReadonlyMap<string, TeamMember>,

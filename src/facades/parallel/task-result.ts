@@ -6,7 +6,7 @@ import type { Thinking } from "../../core/vocabulary/thinking.ts";
 /** The usage of a task in the format of the parallel agents tool, where cost is one of the counters. */
 export type UsageStats = Omit<Usage, "reasoning" | "estimated"> & Readonly<{ cost: number }>;
 
-/** Nothing used yet. */
+/** Usage of zero. */
 export function noUsageStats(): UsageStats {
   return { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0, contextTokens: 0, turns: 0 };
 }
@@ -33,7 +33,7 @@ export type TaskResult = Readonly<{
   step?: number;
 }>;
 
-/** How far a task has come. */
+/** The progress of a task. */
 export type TaskProgress = Readonly<{
   id: string;
   name?: string;
@@ -49,7 +49,7 @@ export type TaskProgress = Readonly<{
   durationMs: number;
 }>;
 
-/** What a task is run with. */
+/** The options with which a task is run. */
 export type ExecutorOptions = Readonly<{
   task: string;
   cwd: string;
@@ -58,7 +58,7 @@ export type ExecutorOptions = Readonly<{
   model?: string | readonly string[];
   tools?: readonly string[];
   systemPrompt?: string;
-  /** Background that precedes the task. */
+  /** Context that precedes the prompt. */
   context?: string;
   thinking?: Thinking;
   resourceLimits?: ResourceLimits;
@@ -68,18 +68,18 @@ export type ExecutorOptions = Readonly<{
   onProgress?(progress: TaskProgress): void;
 }>;
 
-/** How long an agent of the parallel agents tool may work where nothing else is given. */
+/** Default time limit of an agent of the parallel agents tool. */
 const MAX_DURATION_MS = 5 * 60_000;
 
-/** The limits that an agent of the parallel agents tool is run with: those given, and its documented default for the time. */
+/** The limits of an agent of the parallel agents tool: those given, and the documented default for the time. */
 export function executorLimits(given: ResourceLimits | undefined): ResourceLimits {
   return { maxDurationMs: MAX_DURATION_MS, ...given };
 }
 
-/** Runs one agent; what goes wrong is in the result. */
+/** Runs one agent; failures are part of the result. */
 export type RunAgent = (options: ExecutorOptions) => Promise<TaskResult>;
 
-/** What a call of the `parallel` tool leaves behind in its session. */
+/** The data that a call of the `parallel` tool leaves in its session. */
 export type ParallelToolDetails = Readonly<{
   mode: "single" | "parallel" | "chain" | "race" | "team";
   results: readonly TaskResult[];
