@@ -48,13 +48,13 @@ test("a duplicate name is an error", () => {
   ).toThrow('The names "a/b" and "a_b" of two tasks both become "a_b".');
 });
 
-test("a path that a person types leads to the ids of its names", () => {
+test("a typed path is converted to node ids", () => {
   expect(asPath("😀")).toBe(asId("😀"));
   expect(asPath("build.2/re\u0301vision")).toBe("build.2/r\u00e9vision");
   expect(asPath("lead/")).toBe("lead/");
 });
 
-test("a task is named as it was typed, where that means the same task", () => {
+test("a task is shown by its label if that leads back to the same task", () => {
   expect(typedPath("_ ok", "😀 ok")).toBe("😀 ok");
   expect(typedPath("lead/_ ok", "😀 ok")).toBe("lead/😀 ok");
   expect(typedPath("find", "finder: find")).toBe("find");

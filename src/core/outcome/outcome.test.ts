@@ -7,6 +7,6 @@ test.each<[Outcome, string]>([
   [{ status: "cancelled", reason: "not needed" }, "cancelled: not needed"],
   [{ status: "skipped", because: "build" }, "skipped because build did not succeed"],
   [failed("CRASHED", "It broke.", { hint: "Try again." }), "failed: It broke.\nTry again."],
-])("the end of %j says how it ended once", (outcome, text) => {
+])("the text about the outcome %j states its ending once", (outcome, text) => {
   expect(outputText(outcome)).toBe(text);
 });

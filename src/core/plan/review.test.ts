@@ -293,7 +293,7 @@ const refusals = [
   '```json\n{"approved": true}\n```\nOn reflection:\n```json\n{"approved": false}\n```',
 ];
 
-test.each(refusals)("%j is no approval", (output) => {
+test.each(refusals)("%j is not taken for an approval", (output) => {
   expect(parseReview(output).approved).toBe(false);
 });
 

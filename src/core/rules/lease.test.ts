@@ -18,7 +18,7 @@ describe("two globs", () => {
     ["{docs,src}/x", "test/*", false],
     ["src/[ab].ts", "src/a.ts", true],
     ["src/[ab].ts", "src/c.ts", false],
-    ["src/[a-c].ts", "src/[x-z].ts", true], // in doubt, yes
+    ["src/[a-c].ts", "src/[x-z].ts", true], // in doubt they overlap
     ["SRC/a", "src/A", true],
     ["src/a?c", "src/abc", true],
     ["src/a?c", "src/ac", false],
@@ -70,7 +70,10 @@ describe("leases", () => {
     expect(grantable(held, [wish("lead/scout", ["src/a"], "lead")])).toHaveLength(1);
   });
 
-  /** Tasks with leases in a tree: whoever is granted runs, starts what is below it, and ends when that has ended. */
+  /**
+   * Simulates a tree of tasks with leases: a task whose lease is granted runs, starts its helpers, and ends when they
+   * have ended.
+   */
   test("never leave a task waiting for ever", () => {
     const globs = fc.array(fc.constantFrom("a/**", "a/b", "b/**", "**", "c"), { minLength: 1, maxLength: 2 });
     const task = fc.record({ globs, below: fc.array(globs, { maxLength: 3 }) });

@@ -12,7 +12,7 @@ const start = (state: State, path: string): State =>
 const end = (state: State, path: string, outcome: object = { status: "ok", output: "" }): State =>
   fold(state, path, { type: "node.ended", outcome });
 
-test("the nodes under way are those that a look through all of them finds, also after retries, pauses and resumes", () => {
+test("the set of nodes under way equals a search through all nodes, also after retries, pauses and resumes", () => {
   const state = emptyState(RUN);
   const names = Array.from({ length: 30 }, (_, n) => `t${n}`);
   let random = 7;

@@ -60,7 +60,7 @@ describe("cutTail", () => {
     const [large, huge] = [100_000, 8_000_000].map((lines) => Buffer.alloc(13 * lines, "line of text\n").toString());
     expect(cutTail(huge!).cut).toBe(true);
     const cost = growth({ small: () => cutTail(large!), large: () => cutTail(huge!), pieces: 1 });
-    expect(cost).toBeLessThan(15); // 80 when all of it is looked at
+    expect(cost).toBeLessThan(15); // it is 80 if the whole text is read
   });
 });
 

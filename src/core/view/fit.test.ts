@@ -20,7 +20,7 @@ test("padding counts columns, not characters", () => {
   expect(pad("too long", 3)).toBe("too long");
 });
 
-test("of a text that grows the row is shown where it grows", () => {
+test("of a growing text the last row is shown", () => {
   expect(lastRow("one two three", 20)).toBe("one two three");
   expect(lastRow("one two three four five", 10)).toBe("five");
   expect(lastRow(`${"word ".repeat(1_000)}end`, 12)).toMatch(/end$/);

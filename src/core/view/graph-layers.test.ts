@@ -14,7 +14,7 @@ test("a node stands one layer after the last node that it needs", () => {
   expect(layers).toEqual([["docs"], ["api"], ["test"], ["ship"]]);
 });
 
-test("lines that would cross are turned around", () => {
+test("nodes are reordered so that fewer edges cross", () => {
   const layers = layersOf(
     new Map([
       ["a", []],

@@ -12,7 +12,7 @@ const outcomes = {
   skipped: { status: "skipped", because: "a" },
 } as const;
 
-/** A run whose tasks are as the words say. */
+/** A run whose tasks are in these states. */
 function stateOf(...tasks: readonly (keyof typeof outcomes | "running" | "waiting")[]): State {
   const nodes = Object.fromEntries(tasks.map((_, at) => [`t${at}`, { kind: "task", task: { prompt: "x", refs: {} } }]));
   const all = Object.assign(nodes, { all: { kind: "join", needs: Object.keys(nodes), pick: "settled" } });

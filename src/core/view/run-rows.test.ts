@@ -21,7 +21,7 @@ const plan = {
 } as unknown as Plan;
 const fault = { code: "MODEL_FAILED", message: "no" };
 
-/** What may happen, in any order: the rows must not depend on what was shown before. */
+/** Events that may happen, in any order: the rows must not depend on what was shown before. */
 const happened = fc.tuple(
   fc.constantFrom("explore-1", "explore-1/scout", "build", "build.2/write", "all", "notes", "late"),
   fc.constantFrom<object>(

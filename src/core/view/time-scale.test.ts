@@ -14,7 +14,7 @@ test("without long pauses, places are proportional to time", () => {
   expect(pauses).toEqual([]);
 });
 
-test("a night between two minutes of work takes little room and is told", () => {
+test("a night between two minutes of work takes little room and is marked", () => {
   const night = 8 * 3_600_000;
   const { place, pauses } = timeScale(
     [

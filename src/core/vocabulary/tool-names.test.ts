@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { READ_ONLY_TOOLS, toolMatches, toolNames, toolSpellings, toolsNamed } from "./tool-names.ts";
 
-/** FORMATS 1.4: each row is one tool in everybody's words. */
+/** FORMATS 1.4: each row is one tool with its names in other programs. */
 const table: readonly (readonly [canonical: string, ...spellings: string[]])[] = [
   ["read_file", "Read", "read", "read_many_files", "ReadFile", "NotebookRead"],
   ["list_files", "LS", "list", "list_directory", "ls"],

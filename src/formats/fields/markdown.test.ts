@@ -121,7 +121,7 @@ describe("permissions of opencode", () => {
     });
   });
 
-  test("one word for everything", () => {
+  test("one word applies to every tool", () => {
     expect(read("permission: deny", opencodeDialect).agent.tools).toEqual([]);
     expect(read("permission: allow", opencodeDialect).agent.tools).toBeUndefined();
     expect(read("permission: ask", opencodeDialect).agent.rules).toEqual([[{ tool: "*", says: "ask" }]]);

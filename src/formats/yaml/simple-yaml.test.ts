@@ -6,7 +6,7 @@ import { readSimpleYaml } from "./simple-yaml.ts";
 const MAX_KEYS = 1000;
 const RUNS = Number(process.env["FAST_CHECK_RUNS"] ?? 20_000);
 
-/** What the parser makes of a text, or that it makes nothing of it. */
+/** The value that the full parser reads, or why it reads none. */
 function parsed(text: string): { value: unknown } | "broken" | "duplicate" {
   try {
     return { value: load(text, { schema: CORE_SCHEMA }) };
@@ -91,7 +91,7 @@ const item = fc.tuple(indent, fc.constantFrom("- ", "- ", "-", "-  "), value).ma
 const loose = fc.tuple(indent, words).map((parts) => parts.join(""));
 const comment = fc.tuple(indent, words).map(([space, text]) => `${space}# ${text}`);
 const odd = fc.constantFrom("", "", "  ", "---", "...");
-/** A key with what belongs to it, or nearly so. */
+/** A key with its value, valid or nearly valid. */
 const chunk = fc.oneof(
   { weight: 8, arbitrary: entry },
   fc.tuple(key, fc.array(item, { maxLength: 3 })).map(([name, items]) => [`${name}:`, ...items].join("\n")),
@@ -108,7 +108,7 @@ const chunk = fc.oneof(
     ),
   fc.oneof(item, loose, comment, odd),
 );
-/** The same below a key, so that everything comes at every depth. */
+/** The same below a key, so that everything occurs at every depth. */
 const deep = fc
   .tuple(key, fc.constantFrom("  ", " ", "    "), fc.array(chunk, { minLength: 1, maxLength: 3 }))
   .map(([name, space, chunks]) => `${name}:\n${chunks.join("\n").replaceAll(/^/gm, space)}`);
@@ -118,7 +118,7 @@ const texts = fc.tuple(
 );
 
 describe("what the simple reader reads, the parser reads too", () => {
-  test("on any text made of what frontmatter is made of", () => {
+  test("on any text built from parts of frontmatter", () => {
     let read = 0;
     fc.assert(
       fc.property(texts, ([chunks, last]) => {
@@ -128,7 +128,7 @@ describe("what the simple reader reads, the parser reads too", () => {
       }),
       { numRuns: RUNS },
     );
-    expect(read / RUNS).toBeGreaterThan(0.05); // it is no test when everything is left to the parser
+    expect(read / RUNS).toBeGreaterThan(0.05); // the test proves nothing if everything is left to the full parser
   });
 
   test("on simple frontmatter, which it reads nearly always", () => {

@@ -33,7 +33,7 @@ describe("the short way for simple frontmatter reads what the parser itself read
     fc.dictionary(fc.string({ maxLength: 5 }), scalar, { maxKeys: 3 }),
   );
 
-  test("in what is written by a dumper", () => {
+  test("for YAML written by a dumper", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ minLength: 1, maxLength: 8 }), value, { maxKeys: 6 }), (data) => {
         const text = dump(data);
@@ -44,7 +44,7 @@ describe("the short way for simple frontmatter reads what the parser itself read
     );
   });
 
-  test("in what people write", () => {
+  test("for YAML written by people", () => {
     const line = fc.constantFrom(
       "a: 1",
       "b: x # y",

@@ -211,7 +211,7 @@ test.each(Object.entries(jtd))("JTD: %s", (_, schema) => {
   }
 });
 
-test("findings go where their names say", () => {
+test("findings fill the fields whose names ask for them", () => {
   expect(fillSchema(schemas["a report on code"], report)).toEqual({
     SummaryOfFindings: "Most likely src/login.ts:3.",
     ExplorationTrace: ["searched for login", "read src/login.ts"],
@@ -231,7 +231,7 @@ test("findings go where their names say", () => {
   expect(fillSchema(schemas.choices, report)).toMatchObject({ status: "ok", severity: "low", maybe: "x" });
 });
 
-test("definitions count also when their schema is embedded", () => {
+test("definitions of an embedded schema are resolved", () => {
   const inner = { $defs: { item: object({ file: text }) }, type: "array", items: { $ref: "#/$defs/item" } };
   expect(fillSchema(object({ result: inner }), report)).toEqual({
     result: [{ file: "src/login.ts" }, { file: "src/session.ts" }],

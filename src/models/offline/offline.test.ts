@@ -199,7 +199,7 @@ test("a prompt of 200 KB is answered in short", async () => {
   expect(text.length).toBeLessThan(20_000);
 });
 
-test("it passes on what came with the task", async () => {
+test("it quotes text that came with the task", async () => {
   const attached = '<result of="scout">\n# Findings\nThe ledger lives in src/ledger.ts:44\nnothing else\n</result>';
   const { text } = await drive(offline, {
     prompt: `Summarise.\n\n${prompts.attached}\n\n${attached}`,
@@ -371,7 +371,7 @@ test("an abort ends the turn", async () => {
   ]);
 });
 
-test("what a member is told about its team is not searched for", async () => {
+test("lines about the team of a member are not searched for", async () => {
   const prompt =
     "The team's objective: Describe this shop\nYour role in the team: reader\n\nWhere is startSession defined?";
   const { text } = await drive(offline, { prompt, with: only("grep_files", "read_file", "list_files"), cwd: shop() });

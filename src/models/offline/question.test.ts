@@ -64,7 +64,7 @@ test("a prompt of 200 KB is processed in linear time", () => {
   }
 });
 
-test("a demand for the result is not the task", () => {
+test("a request for the result is not taken for the task", () => {
   const task = { role: "user", text: "Where is the login?" } as const;
   const said = { role: "assistant", text: "x", calls: [] } as const;
   for (const text of [prompts.grace, prompts.remindEmpty, prompts.remindFinish, prompts.remindJson]) {

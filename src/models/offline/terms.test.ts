@@ -21,7 +21,7 @@ test.each([
   expect(stem(word)).toEqual(expected);
 });
 
-test("filling words are dropped, what is left keeps its order", () => {
+test("stop words are dropped, and the other words keep their order", () => {
   expect(names("Where is a plan turned into running tasks, and what cancels a node?")).toEqual([
     "plan",
     "running",
@@ -58,7 +58,7 @@ test.each([
   for (const text of no) expect([text, expression?.test(text)]).toEqual([text, false]);
 });
 
-test("other words for the same thing are found too", () => {
+test("synonyms are found, too", () => {
   const [term] = termsOf("auth");
   expect(term?.also).toEqual(["login", "session", "credential"]);
   expect(term?.either.test("createSession()")).toBe(true);

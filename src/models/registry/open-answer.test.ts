@@ -40,7 +40,7 @@ test("the first event passes the layer, and the others come from the model in or
   expect(closed()).toBe(true);
 });
 
-test("an empty answer ends, and so does one that the layer keeps to itself", async () => {
+test("an empty answer ends, and so does one that the layer does not pass on", async () => {
   expect(await textsOf(openAnswer(firstOnly(answerOf().answer)))).toEqual([]);
 });
 

@@ -7,7 +7,7 @@ const request: ModelRequest = { model: "m", system: "", messages: [], tools: [],
 const end: ModelEvent = { type: "end", usage: { input: 1, output: 1 } };
 const busy: Fault = { code: "MODEL_OVERLOADED", message: "Too busy.", retryable: true };
 
-/** A model that fails so many times before it answers, and counts how often it was asked. */
+/** A model that fails this many times before it answers, and counts its requests. */
 function failing(times: number, fault: Fault = busy): { model: Model; asked(): number } {
   let asked = 0;
   const model: Model = async function* () {
@@ -18,7 +18,7 @@ function failing(times: number, fault: Fault = busy): { model: Model; asked(): n
   return { model, asked: () => asked };
 }
 
-/** All events of one turn, with every wait over at once. */
+/** All events of one turn; fake timers skip every wait. */
 async function turnOf(model: Model): Promise<ModelEvent[]> {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
@@ -45,7 +45,7 @@ test("each wait is twice as long as the one before, and announced", async () => 
   expect(events.at(-1)).toEqual(end);
 });
 
-test("after the third retry the last fault counts", async () => {
+test("after the third retry the last fault is returned", async () => {
   const { model, asked } = failing(4);
   const events = await turnOf(retrying(model, { random: () => 0 }));
   expect(events.at(-1)).toEqual({ type: "error", fault: busy });

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { readPieces } from "./read-pieces.ts";
 
-/** The answer of a server that does this with each request. */
+/** The response of a server that handles each request with `serve`. */
 async function answerOf(serve: (response: ServerResponse) => void): Promise<IncomingMessage> {
   const server = http.createServer((_request, response) => serve(response));
   onTestFinished(() => void server.close());

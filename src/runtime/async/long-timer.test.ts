@@ -9,7 +9,7 @@ import { startTimer, timeoutSignal } from "./long-timer.ts";
 /** Long enough for a timer that fires at once. */
 const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
 
-test("durations: no wait of any length that a person can write ends at once", async () => {
+test("durations: a wait of any length that a person can write does not end at once", async () => {
   const amount = fc
     .tuple(fc.integer({ min: 1, max: 100_000 }), fc.constantFrom("h", "d", "m"))
     .map(([n, unit]) => `${n}${unit}`);

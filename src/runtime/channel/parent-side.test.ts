@@ -26,7 +26,7 @@ const job: Job = {
   prices: false,
 };
 
-/** A task at the other end of a channel in this thread, and everything that the run was told. */
+/** Connects a task to a run through a channel in this thread, and records everything that the run received. */
 function meet(
   work: RunJob,
   more: Partial<PerformContext> = {},
@@ -179,7 +179,7 @@ test("a task that crashes reports it, and a task whose run has ended stops", asy
   );
   const host = portChannel<FromTask, ToTask>(port1);
   host.listen(
-    () => port1.close(), // as soon as it asks for something
+    () => port1.close(), // as soon as the task sends a request
     () => {},
   );
   host.send({ type: "job", job });

@@ -35,7 +35,7 @@ describe("endless output does not hold up the process", () => {
     for (const { stream } of programs) stream.destroy();
   });
 
-  test("every program gets its turn, and none all of them", async () => {
+  test("every program is read in turn", async () => {
     const programs = Array.from({ length: 5 }, () => endless(100));
     for (const { stream } of programs) collectOutput({}).read(stream);
     for (let turn = 0; turn < 400; turn++) await nextTurn();
@@ -44,7 +44,7 @@ describe("endless output does not hold up the process", () => {
     for (const { stream } of programs) stream.destroy();
   });
 
-  test("after the request to end, a bounded rest is looked at and the others thrown away", async () => {
+  test("after the request to end, output is kept up to a limit and then discarded", async () => {
     let looked = 0;
     const output = collectOutput({ onText: (text) => void (looked += text.length) });
     const { stream } = endless(8);
@@ -55,7 +55,7 @@ describe("endless output does not hold up the process", () => {
     expect(looked).toBeLessThanOrEqual(262_144 + CHUNK.length);
   });
 
-  test("an output that is forgotten is not looked at, not written and not waited for", async () => {
+  test("output that is not needed any longer is not read, written or awaited", async () => {
     const file = join(tempFolder(), "out.txt");
     let looked = 0;
     const output = collectOutput({ file, onText: (text) => void (looked += text.length) });

@@ -31,7 +31,7 @@ const run = async (spec: ChildSpec, limits: Partial<{ timeoutMs: number; signal:
   return { ...ended, text: child.output.text(), child };
 };
 
-/** For what takes as long as the machine takes for it. */
+/** For tests whose time depends on the speed of the machine. */
 const patient = { timeout: 120_000 };
 
 /** Resolves once the program has said that it is ready. */
@@ -123,7 +123,7 @@ test("PROC-02: a program that ignores SIGTERM is killed after two seconds", asyn
   const began = performance.now();
   const { exit, cut } = await within(child, { timeoutMs: 1, signal: never });
   expect([exit, cut]).toEqual([{ signal: "SIGKILL" }, { by: "timeout" }]);
-  expect(performance.now() - began).toBeGreaterThan(1_900); // and it did not end by itself
+  expect(performance.now() - began).toBeGreaterThan(1_900); // and it was killed instead of ending by itself
   expect(await bearersOf(spec.marker)).toEqual([]);
 });
 
@@ -223,14 +223,14 @@ test("PROC-02: a stopped program is dead within five seconds, even when this pro
   try {
     await expect.poll(() => existsSync(join(folder, "asked")), patient).toBe(true);
     await expect.poll(() => bearersOf(spec.marker), patient).toEqual([]);
-    expect(busy.exitCode ?? busy.signalCode).toBeNull(); // it did not do that
+    expect(busy.exitCode ?? busy.signalCode).toBeNull(); // the busy process still runs, so the watchdog killed the program
   } finally {
     busy.kill("SIGKILL");
   }
 });
 
 test.runIf(process.platform === "linux")(
-  "what is told to end gives way to the work of ending it",
+  "processes that are told to end get less processor time than the work of ending them",
   patient,
   async () => {
     const child = startChild(
@@ -244,7 +244,7 @@ test.runIf(process.platform === "linux")(
 );
 
 test.runIf(process.platform === "linux")(
-  "the processes below one are found, whatever their session",
+  "all descendants of a process are found, whatever their session",
   patient,
   async () => {
     const child = startChild(line("setsid sleep 1000 & sleep 1001 & echo ready $$ $!; wait"));

@@ -70,9 +70,9 @@ const run = (
   more: { timeoutMs?: number; signal?: AbortSignal; input?: string } = {},
 ): Promise<ShellCommandResult> =>
   commands.run(command, { timeoutMs: 200_000, signal: never, report: () => {}, ...more });
-/** For what takes as long as the machine takes for it. */
+/** For tests whose time depends on the speed of the machine. */
 const patient = { timeout: 120_000 };
-/** A process may be gone by now. */
+/** The text of a file in /proc; empty if the process has ended. */
 function textOf(file: string): string {
   try {
     return readFileSync(file, "utf8");
@@ -351,7 +351,7 @@ describe("in the sandbox", () => {
         `ln -s ${place.out} d; ln -s ${place.out}/secret.txt l; ln -s / r; ln -s loop loop; mkfifo p; mkdir -p ${"x/".repeat(100)}; mkdir c; chmod 000 c; ln ${place.out}/secret.txt h; echo made`,
       ),
     ).toContain("made");
-    expect(existsSync(join(place.ws, "h"))).toBe(false); // the outside is another mount
+    expect(existsSync(join(place.ws, "h"))).toBe(false); // the outside is another mount, so a hard link is impossible
     expect(await said(commands, "echo again")).toBe("again");
     expect(readFileSync(join(place.out, "secret.txt"), "utf8")).toBe(CANARY);
   });

@@ -125,7 +125,7 @@ describe("no command leaves a protected name that was not there before", () => {
     expect(readdirSync(recordsIn(place.state))).toEqual([]);
   });
 
-  test("a repository that a command made is told of with the way to keep it, and that way works", async () => {
+  test("the report about a repository that a command created says how to keep it, and that works", async () => {
     const place = room();
     const commit = "git -c user.name=a -c user.email=b commit -q --allow-empty -m first";
     const { setAside } = await run(host(place), `git init -q 'my sub' && git -C 'my sub' ${commit.slice(4)}`);
@@ -147,7 +147,7 @@ describe("no command leaves a protected name that was not there before", () => {
     expect(String(inside)).toContain("not a git repository");
   });
 
-  test("a folder that a command closed is looked into and closed again, without the rights of root", async (context) => {
+  test("a folder without permissions that a command left is scanned and closed again, also without root", async (context) => {
     if (process.getuid?.() !== 0) return context.skip("needs root to become somebody else");
     const place = room();
     const ws = join(place.ws, "mine");
@@ -216,7 +216,7 @@ describe("protected files that existed before", () => {
     expect(left.length + (setAside?.length ?? 0)).toBe(301);
   });
 
-  test("a task that works in a protected folder, or says that it writes one, cannot write it", async () => {
+  test("a task that works in a protected folder, or declares to write one, cannot write it", async () => {
     const place = room({ "ws/.git/hooks/x": "old" });
     const hooks = join(place.ws, ".git/hooks");
     for (const more of [{ cwd: hooks, writable: [hooks] }, { leased: [hooks] }])
@@ -264,7 +264,7 @@ describe("a command that is interrupted", () => {
       "mkfifo pipe; touch made; read -r which < pipe; echo '# x' >> $which/config; touch changed; sleep 1000",
     );
     await expect.poll(() => existsSync(join(place.ws, "made")), patient).toBe(true);
-    // Until the command was seen asleep twice, the two cannot be told apart.
+    // Only after two scans with the command asleep are its files distinguished from the person's.
     const init = (name: string): string => {
       execFileSync("git", ["init", "-q", name], { cwd: place.ws });
       return join(place.ws, name, ".git");
@@ -357,7 +357,7 @@ describe("a command that is interrupted", () => {
     await killedOver(place, "mkdir -p x/.git; touch made; sleep 1000");
     const file = join(recordsIn(place.state), readdirSync(recordsIn(place.state))[0]!);
     const record = JSON.parse(readFileSync(file, "utf8")) as object;
-    // The machine started long before this test did, so everything counts as made since.
+    // With another boot id, every file is newer than the boot, because the machine started long before this test.
     writeFileSync(file, JSON.stringify({ ...record, boot: "another" }));
     expect(await new InFlight({ state: place.state }).recover()).toEqual([]);
     expect(named(place.ws, ".git").length).toBe(1);

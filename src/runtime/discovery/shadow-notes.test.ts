@@ -7,7 +7,7 @@ const found = (kind: "bundled" | "project", file?: string) =>
 const plan = (agent: string) =>
   ({ nodes: { a: { kind: "task", task: { agent, prompt: "x", refs: {} } } }, output: "a" }) as const;
 
-test("an agent that is used because the project's own of that name is not trusted is named, with the reason", () => {
+test("a note names an agent that replaces an untrusted one of the project, with the reason", () => {
   const seen = (distrust: "project" | "changed") => ({
     shadowed: [],
     agents: [found("bundled")],

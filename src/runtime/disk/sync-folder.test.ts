@@ -27,7 +27,7 @@ function countingDisk(): { disk: Disk; begun: () => number; end(error?: Error): 
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test("requests during a sync of a folder share the next one, and none is content with the one under way", async () => {
+test("requests during a sync of a folder wait for the next sync and share it", async () => {
   const { disk, begun, end } = countingDisk();
   const done: string[] = [];
   const ask = (name: string): Promise<void> => syncFolder("/runs", disk).then(() => void done.push(name));
@@ -45,7 +45,7 @@ test("requests during a sync of a folder share the next one, and none is content
   expect([begun(), ...done]).toEqual([2, "first", "second", "third", "fourth"]);
 });
 
-test("a sync that fails fails for those that share it, and the next request gets one of its own", async () => {
+test("a failed sync fails for all that share it, and the next request starts a new one", async () => {
   const { disk, begun, end } = countingDisk();
   const failing = syncFolder("/runs", disk);
   await turn();

@@ -82,7 +82,7 @@ test("the slot of a task is free while its helpers work, so one slot is enough a
   expect(seen.events.at(-1)).toMatchObject({ type: "run.ended", outcome: { status: "ok" } });
 });
 
-test("depth, the list of agents, the budget and a plan that makes no sense are refused, and nothing is started", async () => {
+test("depth, the list of agents, the budget and an invalid plan are refused, and nothing is started", async () => {
   const faults = async (
     what: Parameters<PerformContext["delegate"]>[0],
     { parameters, by = parent }: { parameters: NonNullable<RunUnderTest["parameters"]>; by?: Parent },

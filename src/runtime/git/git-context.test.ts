@@ -107,7 +107,7 @@ describe("GIT-01: programs that the repository names", () => {
     writeFileSync(join(top, "signed"), signed);
     shell(folder, "git update-ref HEAD $(git hash-object -t commit -w ../signed)");
     for (const [key, value] of Object.entries(config)) shell(folder, `git config '${key}' '${value}'`);
-    // Same size, other time: git has to read the files, and so to clean them.
+    // Same size but another time: git has to read the files, and therefore to run the clean filters.
     for (const name of ["a.txt", "b.bin", "c.odd", "d.inc"]) {
       writeFileSync(join(folder, name), "two\n");
       utimesSync(join(folder, name), 1, 1);

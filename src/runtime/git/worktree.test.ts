@@ -46,7 +46,8 @@ describe("worktrees of one repository", () => {
       async () => {
         opening = open(top, at);
         await until(() => existsSync(`${at}.json`));
-        // A whole opening elsewhere takes longer than the rest of this one.
+        // Opening a worktree of another repository takes longer than the rest of this opening, so it would be done by
+        // now.
         expect(await open(project(), join(tempFolder(), "tree"))).toBe("open");
         expect(existsSync(at)).toBe(false);
       },
@@ -74,7 +75,7 @@ describe("worktrees of one repository", () => {
     const top = project(`git -c protocol.file.allow=always submodule --quiet add '${sub}' lib && git commit -qm sub`);
     const at = join(tempFolder(), "tree");
     expect(await open(join(top, "lib"), at)).toBe("open");
-    // A crash before the entry of the worktree was noted.
+    // State after a crash before the worktree's entry was recorded.
     writeFileSync(`${at}.json`, JSON.stringify({ top: join(top, "lib") }));
     await removeWorktree(at);
     expect(existsSync(join(top, ".git/modules/lib/worktrees"))).toBe(false);

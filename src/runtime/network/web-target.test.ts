@@ -12,7 +12,7 @@ import { judgeAddress, judgeUrl, parseAllowedHosts } from "./web-target.ts";
 
 const nothing = parseAllowedHosts([]);
 
-/** Whether the text alone lets an address through. */
+/** Whether the check of the text alone allows an address. */
 const passes = (url: string, allow = nothing): boolean => {
   try {
     judgeUrl(url, allow);
@@ -25,7 +25,7 @@ const passes = (url: string, allow = nothing): boolean => {
 describe("an address in a URL is judged in any spelling", () => {
   const version4 = fc.bigInt({ min: 0n, max: 0xff_ff_ff_ffn });
   const version6 = fc.bigInt({ min: 0n, max: (1n << 128n) - 1n });
-  /** Half of all numbers from the special ranges, so that both answers are met. */
+  /** Half of all addresses are from the special ranges, so that both results occur. */
   const inRange = (family: 4 | 6): fc.Arbitrary<bigint> =>
     fc
       .tuple(fc.constantFrom(...special.filter((range) => range.family === family)), family === 4 ? version4 : version6)
@@ -137,7 +137,7 @@ test("a host on the user's list is allowed exactly as written", () => {
   ]) {
     expect(passes(url, allow), url).toBe(false);
   }
-  // A neighbour by name is judged by its address, like any other.
+  // A name that only resembles an allowed host is judged by its address, like any other.
   for (const url of [
     "https://wiki.corp.evil.example/",
     "https://xwiki.corp/",

@@ -14,7 +14,7 @@ const plan: Plan = {
 const idOf = (letter: string): string => `run_${letter.repeat(12)}`;
 let clock = 1_000;
 
-/** A run with a task `work` and a question `ask`; the process that works on it is still there unless it has ended. */
+/** A run with a task `work` and a question `ask`; its process is alive unless the run has ended. */
 async function record(
   store: RunStore,
   run: string,
@@ -69,7 +69,7 @@ test("a run that cannot be read is left out of the list, and its events are miss
   expect(await openProjectRuns(empty, "/here").list(10)).toEqual([]);
 });
 
-test("events are given for runs of the project only, and a text that is no id is not looked up", async () => {
+test("events are given for runs of the project only, and a text that is not a run id is not looked up", async () => {
   const store = createMemoryStore();
   await record(store, idOf("a"), "/here");
   await record(store, idOf("b"), "/elsewhere");
@@ -99,7 +99,7 @@ test("a recorded run knows the tasks that have begun and those of its plan, and 
   expect(unknownTask(labelled, "☃ snwo").hint).toContain("☃ snow");
 });
 
-test("a long journal is read to its end before the run is handed out, although reading gives other work its turn", async () => {
+test("reading a long journal lets other work run, and the run is returned once all of it is read", async () => {
   const store = createMemoryStore();
   await record(store, idOf("a"), "/here");
   const journal = await store.open(idOf("a"), { kept: () => {}, lost: () => {} });

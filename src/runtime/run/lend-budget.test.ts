@@ -57,7 +57,7 @@ test("a reservation waits for that of another run, and a run that gives up leave
   expect(await b.reserve({ tokens: 900 }, () => {}, never)).toMatchObject({ limit: { kind: "tokens", value: 1_000 } });
 });
 
-test("what a run reserved whose process died counts with its estimate, and others go on", async () => {
+test("reservations of a dead process count with their estimate, and other runs continue", async () => {
   const { below, budget, owned, died } = lending(1_000);
   const a = below("a");
   const first = await a.reserve({ tokens: 200 }, () => {}, never);
@@ -70,7 +70,7 @@ test("what a run reserved whose process died counts with its estimate, and other
   expect(died).toMatchObject([{ run: "a", usage: { estimated: 120 } }]);
 });
 
-test("a call above that costs more than reserved takes the newest reservation of a run below back", async () => {
+test("a call of the run above that costs more than reserved revokes the newest reservation of a nested run", async () => {
   const { below, budget, revoked } = lending(1_000);
   const own = await budget.reserve({ tokens: 100 }, () => {}, never);
   let stopped = false;
@@ -85,7 +85,7 @@ test("a call above that costs more than reserved takes the newest reservation of
   expect([revoked, stopped]).toEqual([["a"], true]);
 });
 
-test("the end of a run below counts only what it has not settled", async () => {
+test("at the end of a nested run only the unsettled part of its usage is counted", async () => {
   const { below, budget, lent } = lending(1_000);
   const held = await below("a").reserve({ tokens: 200 }, () => {}, never);
   if ("settle" in held) held.settle({ tokens: 150 });

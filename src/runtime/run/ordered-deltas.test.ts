@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Event, KeptEvent, LiveEvent } from "../../core/run/event.ts";
 import { orderDeltas } from "./ordered-deltas.ts";
 
-test("words of a turn follow the end of the turn before it, and those of other tasks do not wait", () => {
+test("deltas of a turn follow the end of the previous turn, and deltas of other tasks do not wait", () => {
   const seen: string[] = [];
   const order = orderDeltas((event: Event) =>
     seen.push("seq" in event ? `${event.path} ${event.type}` : `${event.path} ${"text" in event ? event.text : ""}`),

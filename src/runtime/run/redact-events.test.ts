@@ -32,7 +32,7 @@ test("complete words are shown at once, and all text before the turn ends", () =
   expect(said).toEqual(["Hello ", "world, ", "how ", "are", "tool.ended"]);
 });
 
-test("paths and kinds are kept apart", () => {
+test("each path and kind of delta is buffered separately", () => {
   const { emit, live, said } = outlets();
   live("a", text("one"));
   live("b", text("two"));

@@ -28,7 +28,7 @@ const note = (chars: number, sign = "x"): object => ({
   text: sign.repeat(chars),
 });
 
-/** The fold of the whole, as it would be with all of it in memory. */
+/** The fold of the whole journal, with all of it in memory. */
 const wholeOf = async (folder: string): Promise<State> =>
   (await readJournal(folder)).events.reduce(reduce, emptyState("r"));
 

@@ -107,9 +107,9 @@ test("events that closely follow a sync share the next one, and it does not wait
     await journal.durable();
   }
   expect(kept.reduce((sum, count) => sum + count)).toBe(20);
-  expect(syncs).toBeLessThanOrEqual(7); // one per round, and a slow machine may lie between two of them
+  expect(syncs).toBeLessThanOrEqual(7); // one per round, plus delays of a slow machine between two rounds
   journal.append(note(5));
-  await vi.waitFor(() => expect(kept.reduce((sum, count) => sum + count)).toBe(21)); // also when it is not waited for
+  await vi.waitFor(() => expect(kept.reduce((sum, count) => sum + count)).toBe(21)); // also when no caller waits for it
   await journal.close();
 });
 
@@ -228,7 +228,7 @@ describe("a damaged journal is shown before and after the damage", () => {
     expect(read.damage).toEqual([{ offset, bytes, records: [first, last] }]);
   });
 
-  test("a line end that was lost costs no record", () => {
+  test("a lost newline loses no record", () => {
     const read = salvageRecords(Buffer.from(lines.join("").replace("\n", "")));
     expect(read.events).toHaveLength(5);
     expect(read.damage.map(damageText)).toEqual([`journal.jsonl lacks a line end at byte ${at(1) - 1}.`]);
@@ -348,7 +348,7 @@ test("LOG-02: cut at every byte of 64 KiB: exactly the complete records are read
   for (let length = 0, records = 0; length <= bytes.length; length += 1) {
     if (ends[records + 1] === length) records += 1;
     const lacksEnd = ends[records + 1] === length + 1; // of the last record only the line end is missing
-    // What lies far before the cut was read with the cuts before; around each end of a record everything is read.
+    // The part far before the cut was already read with earlier cuts; near the end of a record everything is read.
     const seq =
       Math.min(Math.abs(length - ends[records]!), Math.abs(length - (ends[records + 1] ?? length))) <= 1
         ? 0

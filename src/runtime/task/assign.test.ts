@@ -59,7 +59,7 @@ describe("tools", () => {
     expect(await usable({ tools, permissions: { mode: "plan" } })).toEqual(["look"]);
   });
 
-  test("a helper that a bound above it cuts is told with the tools it lost; a person's task is not", async () => {
+  test("a helper whose tools a bound of its parent reduces is reported with the lost tools; a person's task is not", async () => {
     const lostBy = async (agent: WorldParts["agent"], more: Partial<Call>): Promise<unknown[]> => {
       const facts: Fact[] = [];
       await assign(callOf({}, more), worldOf({ tools, agent: agent ?? {} }), (fact) => void facts.push(fact));
