@@ -51,7 +51,7 @@ function dataIn(path: string, text: string): unknown {
   throw new Error(`line ${read.line}: ${read.reason}`);
 }
 
-/** Server names in subcrew allow fewer characters, because they become part of tool names. */
+/** A server name with fewer characters, because it becomes part of tool names. */
 const plainName = (name: string): string =>
   name
     .replace(/[^A-Za-z0-9._-]+/g, "-")

@@ -25,7 +25,10 @@ export function nodeIds(wishes: readonly WantedName[], what: string): string[] {
   });
 }
 
-/** Two names that have one id: the same name, or names that differ only in characters that an id cannot hold. */
+/**
+ * The error for two names with the same id: the same name, or names that differ only in characters that an id cannot
+ * contain.
+ */
 function duplicate(what: string, id: string, [one, other]: readonly [string, string]): CrewError {
   if (one === other || one.normalize("NFC") === other.normalize("NFC"))
     return new CrewError("PLAN_DUPLICATE_ID", `Two ${what} are called "${id}".`, "Give each its own name.");
@@ -36,7 +39,10 @@ function duplicate(what: string, id: string, [one, other]: readonly [string, str
   );
 }
 
-/** A name as a node id: what an id may not hold becomes an underscore. The same name typed in another form is the same id. */
+/**
+ * A name as a node id: characters that an id cannot contain become underscores. Different Unicode forms of a name give
+ * the same id.
+ */
 export function asId(name: string): string {
   const composed = name.normalize("NFC");
   if (NODE_ID.test(composed)) return composed;
@@ -78,7 +84,7 @@ function unique(id: string, taken: ReadonlySet<string>, counts: Map<string, numb
   return numbered();
 }
 
-/** Next to `gpt-4`, the id `gpt-4.1` would mean a later round of it, so it is changed. */
+/** Changes an id that would look like a later round of another one: next to `gpt-4`, the id `gpt-4.1`. */
 function unlikeRound(id: string, wished: ReadonlySet<string>): string {
   const round = /^(.+)\.(\d+)$/.exec(id);
   return round && wished.has(round[1]!) ? `${round[1]}_${round[2]}` : id;

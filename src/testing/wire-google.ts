@@ -55,7 +55,7 @@ function partsOf(turn: SpokenTurn, { n }: AnswerFacts): object[] {
   ];
 }
 
-/** Google sends arguments as a value, so invalid arguments are a value that is not an object. */
+/** The arguments of a call as a value; invalid arguments become a value that is not an object. */
 function argumentsFrom(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

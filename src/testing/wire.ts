@@ -20,9 +20,9 @@ export type ProviderDialect = Readonly<{
 /** The metadata of an answer. `n` makes ids unique. */
 export type AnswerFacts = Readonly<{ model: string; n: number }>;
 
-/** One event without a name. */
+/** The text of one event without a name. */
 export const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 
-/** One event with its name. */
+/** The text of one event with its name. */
 export const named = (type: string, value: object): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...value })}\n\n`;

@@ -113,7 +113,7 @@ export type AgentSource = Readonly<{
   file?: string;
   /** The family of the place: `claude`, `omp`, ... */
   family?: string;
-  /** How the file is written. */
+  /** The format of the file. */
   dialect?: string;
   /** The plugin that contains it, and the scope it was installed for. */
   plugin?: string;

@@ -2,9 +2,9 @@
 export type SkillArguments = string | readonly string[];
 
 /**
- * The text of a skill with its arguments. `$ARGUMENTS` is all of them, `$ARGUMENTS[0]` and `$0` the first. A text that
- * does not ask for all of them gets them at its end. Without arguments it stays as it is; a number that there is no
- * argument for stays, too.
+ * The text of a skill with its arguments. `$ARGUMENTS` is all of them, `$ARGUMENTS[0]` and `$0` the first. A text
+ * without `$ARGUMENTS` gets all arguments appended. Without arguments it stays unchanged; so does a number for which
+ * there is no argument.
  */
 export function expandSkill(body: string, given: SkillArguments | null | undefined): string {
   if (given === null || given === undefined) return body;
@@ -23,7 +23,7 @@ export function expandCommand(instructions: string, given: SkillArguments): stri
 
 const MARK = /\$(?:@|ARGUMENTS(?:\[(\d{1,4})\])?|(\d{1,4})(?!\d))/g;
 
-/** One literal pass: inserted text is not expanded again, and `$&` in it has no meaning. */
+/** Replaces placeholders in one literal pass: inserted text is not expanded again, and `$&` in it has no meaning. */
 function substitute(text: string, given: SkillArguments, { first }: { readonly first: 0 | 1 }): string {
   const words = wordsOf(given);
   return text.replace(MARK, (mark, index: string | undefined, number: string | undefined) => {

@@ -290,7 +290,7 @@ export const projectKeys: ReadonlySet<string> = new Set([
   "mcpServers.*.tools",
 ]);
 
-/** Keys whose children are user-defined names. */
+/** Keys of settings whose children are names that the user chooses, such as names of agents. */
 const BY_NAME: ReadonlySet<string> = new Set(["agents", "mcpServers"]);
 
 /** True for a key that a project may set. */

@@ -22,7 +22,10 @@ export type SettledConfig = Readonly<{
   ignored: readonly ConfigPath[];
 }>;
 
-/** Precedence: variables, then the project (which can only narrow), then the user, then the preset. */
+/**
+ * Combines the settings of all sources. Precedence: variables, then the project (which can only narrow), then the user,
+ * then the preset.
+ */
 export function settleConfig({ user: own = {}, project = {}, environment = {} }: ConfigLayers): SettledConfig {
   const preset = presetSettings[environment.preset ?? own.preset ?? "unified"];
   const user = over(preset, own) as Config;

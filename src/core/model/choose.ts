@@ -12,7 +12,7 @@ export type WishSource = "call" | "agent" | "parent" | "run" | "default";
 
 /** The available models, as plain data. */
 export type Catalogue = Readonly<{
-  /** True for models that exist by name: handed in, or built in. */
+  /** True for a model that exists by name: passed by the library user, or built in. */
   named(name: string): boolean;
   /** Whether a provider can be used; `undefined` for an unknown provider. */
   provider(name: string): ProviderStatus | undefined;
@@ -37,7 +37,7 @@ export type ProviderStatus = Readonly<{
 
 /** A model that exists here. */
 export type ModelCandidate = Readonly<{
-  /** `provider/id`, or the name under which it was handed in. */
+  /** `provider/id`, or the name under which the library user passed it. */
   name: string;
   provider?: string;
   /** The model id of the provider. */

@@ -109,7 +109,7 @@ export function foldRemote(before: RemoteAnswer | undefined, update: RemoteUpdat
   }
 }
 
-/** Consecutive text parts are joined: a part may end in the middle of a word. */
+/** Appends parts. Consecutive text parts are joined, because a part may end in the middle of a word. */
 function joined(before: readonly RemotePart[], more: readonly RemotePart[]): RemotePart[] {
   const last = before.at(-1);
   const [first, ...rest] = more;

@@ -1,4 +1,4 @@
-/** Host names and addresses of this machine. */
+/** True for host names and addresses of this machine. */
 export const isLoopback = (host: string): boolean => /^(?:127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(host);
 
 /** Whether a secret may be sent to an address: https, or this machine. */

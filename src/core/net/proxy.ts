@@ -22,7 +22,10 @@ export function proxyFor(address: string, env: Env, setting?: string): string | 
   return isExcepted ? undefined : withProtocol(proxy);
 }
 
-/** CGI programs get `HTTP_PROXY` from a request header `Proxy` (httpoxy); they are recognised by REQUEST_METHOD. */
+/**
+ * The value of a variable. In CGI programs (recognised by REQUEST_METHOD), `HTTP_PROXY` comes from a request header and
+ * is ignored (httpoxy).
+ */
 function named(env: Env, name: string): string | undefined {
   const forged = name === "HTTP_PROXY" && env["REQUEST_METHOD"] !== undefined;
   const value = env[name.toLowerCase()] || (forged ? "" : env[name]);

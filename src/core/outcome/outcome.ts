@@ -82,7 +82,7 @@ export type Spending = Readonly<{
   changes?: Changes;
 }>;
 
-/** One round of a review: the verdict, and what the reviewer asked for. */
+/** One round of a review: the verdict and the feedback of the reviewer. */
 export type ReviewRound = Readonly<{ approved: boolean; feedback: string }>;
 
 /** Reviews of the work; absent for work without a review. */

@@ -23,7 +23,7 @@ export type Cost = Readonly<{
   saved?: number;
 }>;
 
-/** Nothing used yet. */
+/** Usage of zero. */
 export function noUsage(): Usage {
   return { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0, contextTokens: 0, turns: 0 };
 }
@@ -47,7 +47,7 @@ function estimatedSum(a: { estimated?: number }, b: { estimated?: number }): { e
   return { estimated: (a.estimated ?? 0) + (b.estimated ?? 0) };
 }
 
-/** Nothing spent yet. */
+/** Cost of zero. */
 export function noCost(): Cost {
   return { usd: 0, unpriced: 0 };
 }

@@ -21,7 +21,9 @@ const needs = z.array(id).optional().describe("nodes that must succeed first");
 /** One assignment to one agent. */
 const taskNode = z.strictObject({ kind: z.literal("task"), needs, task });
 
-/** Gathers what others produced. `settled` waits for all of them, `first` for as many successes as `count` says. */
+/**
+ * Collects the outputs of other nodes. `settled` waits for all of them, `first` for the number of successes in `count`.
+ */
 const joinNode = z.strictObject({
   kind: z.literal("join"),
   needs: z.array(id).min(1),

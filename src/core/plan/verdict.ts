@@ -99,7 +99,7 @@ const NEGATIONS: ReadonlySet<string> = new Set(["not", "never", "cannot", "nicht
 
 /** Sentences about an approval: "approved", or a person who approves. */
 const APPROVES = /\b(?:approved|lgtm)\b|\b(?:i|we)\b[^.!?;\n]{0,20}\bapprove\b/;
-/** A condition, a reservation, a question, a report of what others say, or a part instead of the whole. */
+/** Matches a condition, a reservation, a question, a quotation of others, or an approval of only a part. */
 const RESERVES =
   /\?|["'`~]+approved["'`~]+|\b(?:if|unless|until|once|would|could|should|might|provided|but|except|excluding|pending|subject to|conditional(?:ly)?|required|partial(?:ly)?|partly|half|almost|nearly|hardly|barely|scarcely|far from|nothing|none|nobody|no one|zero|claims?|claimed|says?|said|told|asked|instructed|pretends?|wants?|wish|like to)\b/;
 /** Matches a negated or postponed approval. */
@@ -111,7 +111,7 @@ const NO_REVISION =
 const REVISION =
   /revision[s_\s-]*(?:is |are )?(?:needed|required|necessary|requested)|\b(?:needs?|requires?|please|another|an?|one more|further|minor|major|some|for)\s+(?:\w+\s+)?revisions?\b/;
 
-/** Lower case, straight quotes, one mark for yes and one for no, so that one set of patterns fits. */
+/** A text in lower case with straight quotes and one symbol each for yes and no, so that one set of patterns fits. */
 function plain(text: string): string {
   return text
     .normalize("NFC")

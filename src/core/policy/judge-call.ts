@@ -113,7 +113,10 @@ export function outsideLease({ of, globs }: Lease): Verdict {
   };
 }
 
-/** Secret paths need a rule that names them, in every mode; the state folder is never accessible. */
+/**
+ * The refusal for a forbidden path. A secret path needs a rule that names it, in every mode; the state folder is never
+ * accessible.
+ */
 function closedTo(policy: Policy, tool: string, subject: LocatedSubject | undefined): Verdict | undefined {
   if (subject?.kind !== "path" || subject.closed === undefined) return undefined;
   const { closed, places } = subject;
@@ -224,7 +227,10 @@ export function boundVerdict(
   return { decision: "deny", rule, why, hint };
 }
 
-/** Protected paths (executed or loaded later) need a rule that names them; a broader rule is not enough. */
+/**
+ * The verdict on a protected path, which is executed or loaded later: it needs a rule that names it; a broader rule is
+ * not enough.
+ */
 function shielded(
   { allow, homes }: Policy,
   tool: string,

@@ -61,7 +61,10 @@ function byRules(policy: Policy, ask: CallToJudge, command: string, line: Line):
   );
 }
 
-/** Only the sandbox can restrict a command to the task's lease; without it the command is denied. */
+/**
+ * The refusal of a command that the task's lease cannot restrict: only the sandbox can, so without it the command is
+ * denied.
+ */
 function unbounded({ leases: [lease] = [] }: Policy, { sandboxed }: ShellState): Verdict | undefined {
   if (lease === undefined || sandboxed) return undefined;
   return { ...outsideLease(lease), why: `${outsideLease(lease).why}, and no sandbox can restrict commands to that` };
@@ -316,7 +319,10 @@ function wordByWord(policy: Policy, { tool }: CallToJudge, line: Line, shell: Sh
   return { decision: "allow", rule, why: "", hint: "" };
 }
 
-/** Read-only commands inside the folder need no rule if the sandbox works, because links can lead outside. */
+/**
+ * Allows read-only commands inside the folder without a rule. Requires a working sandbox, because links can lead
+ * outside.
+ */
 function onlyReads(
   policy: Policy,
   { command: { words, sets }, inner }: Part,
@@ -406,7 +412,10 @@ function placeOf(path: string, { roots, place = "" }: Pick<ShellState, "roots" |
   return [...(place === "" ? [] : [place]), ...steps].join("/");
 }
 
-/** Without a verified sandbox every command needs approval, unless the user disabled the sandbox. */
+/**
+ * The verdict with regard to the sandbox: without a verified one every command needs approval, unless the user disabled
+ * it.
+ */
 function withSandbox({ sandboxed, waived }: ShellState, verdict: Verdict): Verdict {
   if (sandboxed || waived || verdict.decision === "deny") return verdict;
   return {

@@ -40,7 +40,7 @@ export const secretSystemPlaces: readonly string[] = words(`
 `);
 const PROC = "/proc";
 
-/** Variables with which programs look for their secrets elsewhere; each holds one path, or several between colons. */
+/** Environment variables that point programs to their secrets; each holds one path, or several separated by colons. */
 const VARIABLES: readonly string[] = words(`
   GNUPGHOME AWS_SHARED_CREDENTIALS_FILE AWS_CONFIG_FILE AWS_WEB_IDENTITY_TOKEN_FILE AZURE_CONFIG_DIR KUBECONFIG DOCKER_CONFIG
   GOOGLE_APPLICATION_CREDENTIALS CLOUDSDK_CONFIG GH_CONFIG_DIR PASSWORD_STORE_DIR NETRC PGPASSFILE CLAUDE_CONFIG_DIR CODEX_HOME
@@ -102,7 +102,7 @@ export function secretFinder(
   };
 }
 
-/** Home folders of other people, as the usual systems name them. */
+/** Matches home folders of other users, as common systems name them. */
 const ANY_HOME = /^\/(?:root|(?:home|Users|var\/home)\/[^/]+)\//;
 
 const isWithin = (path: string, place: string): boolean => path === place || path.startsWith(`${place}/`);

@@ -6,7 +6,7 @@ import { foldPath } from "./fold-path.ts";
 import { globMatcher, textMatches } from "./glob.ts";
 import { urlMatches } from "./url-pattern.ts";
 
-/** A rule of a policy: a tool, and what its argument has to look like. */
+/** A rule of a policy: a tool, and a pattern for its argument. */
 export type Rule = Readonly<{
   /** A canonical name or one of the patterns of allow-lists. */
   tool: string;

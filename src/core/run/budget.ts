@@ -73,7 +73,7 @@ const kinds: Readonly<Record<keyof BudgetLimits, ReachedLimit["kind"]>> = {
 /** The share of a budget reserved for grace turns, so that a parent can still answer. */
 const KEPT_BACK = 0.05;
 
-/** What a run has used of its limits. */
+/** The part of its limits that a run has used. */
 export type BudgetSpent = Readonly<
   { tokens: number; usd: number } & Record<"maxTurns" | "maxToolCalls" | "maxSpawns", number>
 >;

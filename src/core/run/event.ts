@@ -30,7 +30,7 @@ export type RecordedSettings = Readonly<{
   projectInstructions?: false;
 }>;
 
-/** What a run as a whole may use. */
+/** The limits of a run as a whole. */
 export type RunLimits = BudgetLimits & Readonly<{ maxTimeMs?: number }>;
 
 /** Why a task is parked, until when, and what helps. */
@@ -141,7 +141,7 @@ export type Fact =
   | { type: "node.retried"; attempt: number; outcome: Outcome; delayMs: number }
   | ({ type: "node.parked" } & Parking)
   | { type: "node.unparked"; why: string }
-  /** The task was paused, or does not begin, while the rest of the run goes on. */
+  /** The task was paused, or does not start, while the rest of the run continues. */
   | { type: "node.paused"; reason: string }
   | { type: "node.resumed" }
   /** A contender has a place among the winners; its changes are applied next. */

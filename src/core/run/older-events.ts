@@ -42,7 +42,10 @@ export function completed(event: KeptEvent): KeptEvent {
   return event;
 }
 
-/** Earlier versions recorded one address, that of the default model's provider, and nothing about the key. */
+/**
+ * Converts the providers of older events: earlier versions recorded one address, that of the default model's provider,
+ * and nothing about the key.
+ */
 function withProviders<T extends object>(event: T, settings: RecordedSettings & { address?: unknown }): T {
   const { address, ...others } = settings;
   const provider = splitModelName(settings.model ?? "")?.provider;

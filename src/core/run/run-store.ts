@@ -170,7 +170,10 @@ export type RunOutputs = Readonly<{
   local(run: string, what: LocalPlace): string | undefined;
 }>;
 
-/** `outputs`: files that `file` makes, and long results of tools; `worktrees`; `versions`: contents of files that it changed; `log`: what the process of a background run prints. */
+/**
+ * `outputs`: output files and long tool results; `worktrees`; `versions`: contents of changed files; `log`: the output
+ * of a background run's process.
+ */
 export type LocalPlace = "outputs" | "worktrees" | "versions" | "log";
 
 /** Small named texts beside the records of a run, such as the request of a background run. */

@@ -7,7 +7,7 @@ const amounts = z.strictObject({
   maxTokens: z.number().int().positive().optional().describe("tokens, in and out"),
 });
 
-/** What all runs together may spend, whichever process they are in. */
+/** Spending limits for all runs together, across processes. */
 export const spendingCaps = z.strictObject({
   perDay: amounts.optional().describe("what all runs of a day may use, in every project"),
   perProject: amounts.optional().describe("what all runs in one project may use, from the day this is set"),
@@ -62,7 +62,7 @@ export const capsMoney = ({ perDay, perProject }: SpendingCaps): boolean =>
 /** A reservation for one call. It is settled in the ledger before the turn is recorded, so that no recorded turn is missing there. */
 export type LedgerEntry = Readonly<{ settle(actual: Required<Amount>): void }>;
 
-/** What all processes of a person spend. */
+/** The record of what all processes of a user spend. */
 export type SpendingLedger = Readonly<{
   look(): Promise<SharedSpending>;
   /** Reserves an amount unless `fits` rejects the current total; other processes are locked out meanwhile. */

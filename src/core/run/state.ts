@@ -221,7 +221,7 @@ function pause(state: State, reason: string): State {
   return state;
 }
 
-/** Version 0.1 recorded a stopped run as cancelled, and did not record its permissions. */
+/** True for a run that version 0.1 stopped: it recorded a stop as a cancellation, and did not record permissions. */
 function isOldStop(
   state: State,
   event: Extract<Event, { type: "run.ended" }>,
@@ -354,7 +354,7 @@ function foldNode(view: NodeView, event: Event): void {
     case "node.paused":
       view.paused = event.reason;
       view.parked = undefined;
-      view.question = undefined; // it is asked again when the task goes on
+      view.question = undefined; // asked again when the task continues
       view.doing = `paused: ${event.reason}`;
       break;
     case "node.resumed":
@@ -405,7 +405,7 @@ function foldNode(view: NodeView, event: Event): void {
       view.open = undefined;
       break;
     case "context.compacted":
-      view.open = undefined; // its provider refused it: the prompt was too long
+      view.open = undefined; // the provider refused the turn: the prompt was too long
       break;
     case "turn.ended":
       view.text = event.text;

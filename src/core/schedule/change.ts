@@ -128,7 +128,7 @@ function handing(before: TaskNode, needs: readonly string[]): TaskNode {
   return { ...before, task: { ...before.task, include: needs.filter((need) => !referred.has(need)) } };
 }
 
-/** New nodes are checked like a plan, with the error code of a change. */
+/** Checks new nodes like those of a plan, with the error code of a change. */
 function checkAdded(all: Schedule, newTasks: Readonly<Record<string, Node>>): void {
   const has = (id: string): boolean => all.entries.has(id) || Object.hasOwn(newTasks, id);
   const ids = [...all.entries.keys(), ...Object.keys(newTasks)];

@@ -109,7 +109,9 @@ function formOf(schema: Readonly<Record<string, unknown>>): JsonSchema {
   return schema["properties"] === undefined && schema["optionalProperties"] === undefined ? {} : objectOf(schema);
 }
 
-/** All properties that are not optional are required, and additional ones are refused unless allowed. */
+/**
+ * An object schema: properties are required unless they are optional, and additional ones are refused unless allowed.
+ */
 function objectOf(schema: Readonly<Record<string, unknown>>): JsonSchema {
   const { properties = {}, optionalProperties = {}, additionalProperties } = schema;
   const needed = isRecord(properties) ? properties : {};

@@ -53,7 +53,7 @@ export const secretPatterns: readonly SecretPattern[] = [
       return key && { before: text.slice(at, key.from), length: key.end - at, after: text.slice(key.to, key.end) };
     },
   },
-  // With a password, or any login of a web address; a user name alone, as in ssh://git@host, is no secret.
+  // A URL with a password, or any login of a web address; a user name alone, as in ssh://git@host, is not a secret.
   row(
     ["://"],
     `(?<before>://)(?:(?<=https?://)[^${NO_LOGIN}]{1,300}|[^:${NO_LOGIN}]{0,200}:[^${NO_LOGIN}]{1,300})(?<after>@)`,

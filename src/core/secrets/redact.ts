@@ -103,8 +103,9 @@ type Bucket = { readonly words: string[]; readonly patterns: SecretPattern[] };
 const BUCKETS = 1 << 16;
 
 /**
- * Looks for many words and patterns in one pass: the three characters at each place are looked up in a table, and only
- * where something can begin with them is it compared. One regular expression for all of it is many times slower.
+ * Searches for many words and patterns in one pass: the three characters at each position are looked up in a table, and
+ * only words and patterns that begin with them are compared. A single regular expression for everything is many times
+ * slower.
  */
 function searcher(words: readonly string[], patterns: readonly SecretPattern[]): (text: string) => readonly Found[] {
   const buckets = new Map<number, Bucket>();

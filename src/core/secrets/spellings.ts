@@ -92,12 +92,12 @@ function spellings(value: string): string[] {
   ];
 }
 
-/** Half a surrogate pair cannot be percent-encoded. */
+/** Replaces lone surrogates, which cannot be percent-encoded. */
 const wellFormed = (text: string): string => text.replace(/[\ud800-\udfff]/gu, "\ufffd");
 
 /**
- * The characters of a base64 text that belong to these bytes alone, when so many bytes of something else stand before
- * them: `user:` before a password shifts everything.
+ * The characters of a base64 text that depend only on these bytes when `before` other bytes precede them: `user:`
+ * before a password shifts the encoding.
  */
 function base64Core(bytes: Uint8Array, before: number): string[] {
   const shifted = new Uint8Array(before + bytes.length);

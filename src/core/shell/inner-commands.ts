@@ -98,7 +98,7 @@ function inAwk(args: readonly ShellWord[]): InnerLines | undefined {
   return undefined;
 }
 
-/** In sed, substitutions with the flag `e` and the command `e` run shell commands. */
+/** The shell commands in a sed script: substitutions with the flag `e`, and the command `e`. */
 function inSed(args: readonly ShellWord[]): InnerLines | undefined {
   const scripts = args.flatMap(({ text }, at) =>
     text === undefined

@@ -3,8 +3,8 @@ import type { ShellWord } from "./parse.ts";
 import { awkReads, sedReads } from "./scripts.ts";
 
 /**
- * What the words of a known command do besides reading, by their places among the arguments: options that write, run or
- * configure, subcommands that change something, operands that are written to. `undefined`: the command is not in the table.
+ * The effects of a known command's arguments besides reading, by their index: options that write, run or configure,
+ * subcommands that change something, operands that are written to. `undefined`: the command is not in the table.
  */
 export function effectsOf(program: string, args: readonly ShellWord[]): readonly number[] | undefined {
   return WRAPPING.has(program) ? undefined : readingOf(program, args)?.effects;

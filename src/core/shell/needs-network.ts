@@ -33,7 +33,7 @@ const ALWAYS = new Set(
   `),
 );
 
-/** Subcommands that ask a server; without options before them that take a value. */
+/** Subcommands that contact a server. They are recognised only if no option with a value precedes them. */
 const online: Readonly<Record<string, ReadonlySet<string>>> = {
   git: new Set(words("clone fetch pull push ls-remote")),
   npm: new Set(

@@ -230,7 +230,7 @@ function readWord(reader: Reader): Read {
   return { word, raw, plain: !quoted && !open };
 }
 
-/** Only a literal `{}` is allowed. */
+/** Reads a brace; only a literal `{}` is allowed. */
 function readBrace({ line, at }: Reader, start: number): void {
   const whole = line.slice(start).match(/^\{\}(?=[\s;|&<>()]|$)/);
   if (whole === null && !(at === start && /^[{}](?=[\s;|&<>()]|$)/.test(line.slice(at))))

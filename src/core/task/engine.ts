@@ -62,7 +62,7 @@ export type Call = Readonly<{
 /** The output of another node: its name, its path in the run, and the text. */
 export type Attachment = Readonly<{ title: string; path: string; text: string }>;
 
-/** What an agent passes on to its helpers. `inherit` means its model. */
+/** The properties that an agent passes on to its helpers. `inherit` means its model. */
 export type Parent = Readonly<{
   /** The agents that it may start. */
   spawns: Spawns;

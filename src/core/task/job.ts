@@ -69,7 +69,7 @@ export type Job = Readonly<{
   tape?: "records" | "replays";
 }>;
 
-/** What all jobs of a run have in common. */
+/** The properties that all jobs of a run share. */
 export type JobSettings = Pick<
   Job,
   "workspace" | "prices" | "holds" | "providers" | "permissions" | "projectInstructions" | "reuse" | "tape"

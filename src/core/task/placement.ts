@@ -1,7 +1,7 @@
 import { ownRunners } from "../vocabulary/runner-name.ts";
 import type { Job, JobNeeds, JobWorkspace } from "./job.ts";
 
-/** What a worker can serve. Workers that announce the same are one class and share a queue. */
+/** The capabilities of a worker. Workers with the same capabilities are one class and share a queue. */
 export type Announcement = Readonly<{
   /** The protocol numbers that it speaks. */
   protocols: readonly number[];
@@ -76,7 +76,7 @@ function distance({ id, repositories = [] }: JobWorkspace, { announcement }: Wor
   return repositories.some((name) => announcement.repositories.includes(name)) ? 1 : 2;
 }
 
-/** A living class of workers, and how much it has to do. */
+/** A class of workers that are alive, and its load. */
 export type WorkerClass = Readonly<{ class: string; announcement: Announcement; workers: number; load: number }>;
 
 /** The class with the most room among those that fit, or why none fits. */

@@ -2,8 +2,8 @@ import { cutHead } from "../text/cut.ts";
 import { reveal } from "../text/sanitize.ts";
 
 /**
- * What a tool call is about, in a few words of one line: the path, the command, the pattern.
- * Control characters come out as visible symbols, so the line is safe to print.
+ * The subject of a tool call in a few words on one line: the path, the command, the pattern. Control characters are
+ * shown as visible symbols, so the line is safe to print.
  */
 export function extractToolArgsPreview(toolName: string, args: Record<string, unknown>): string {
   const preview = previews.get(toolName)?.(args);
@@ -21,7 +21,10 @@ export function progressLabel(toolName: string, args: Record<string, unknown>): 
 type Args = Readonly<Record<string, unknown>>;
 type Preview = (args: Args) => string;
 
-/** By tool: first as the parallel agents tool spells them, then the canonical names. A tool without a row shows its usual keys. */
+/**
+ * Previews by tool: first the names of the parallel agents tool, then the canonical names. A tool without a row shows
+ * its usual arguments.
+ */
 const previews: ReadonlyMap<string, Preview> = new Map([
   ["read", range],
   ["write", size],
@@ -134,7 +137,7 @@ function spawned(args: Args): string {
   return start(who !== "" && what !== "" ? `${who}: ${what}` : who || what, TEXT_CHARS);
 }
 
-/** The task that is asked about, and what is asked. */
+/** The id of the task that a call asks about, and the requested action. */
 function started(args: Args): string {
   return start([text(args, "action"), text(args, "task_id", "taskId")].filter(Boolean).join(" "), TEXT_CHARS);
 }

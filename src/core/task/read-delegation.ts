@@ -5,7 +5,9 @@ import type { DelegationOutcome, ReadDelegation } from "./engine.ts";
 /** Makes a file of this machine with the output of the task at a path; `undefined`: no files are made. */
 export type MakeOutputFile = (path: string, outcome: Outcome) => Promise<string | undefined>;
 
-/** A delegation as the agent reads it that asked for it: the full output of every task is a file of this machine. */
+/**
+ * The outcome of a delegation for the agent that requested it: the full output of every task is a file of this machine.
+ */
 export async function readDelegation(delegated: DelegationOutcome, makeFile: MakeOutputFile): Promise<ReadDelegation> {
   const { nodes = {}, under = "" } = delegated;
   const read = Object.entries(nodes).map(async ([id, outcome]) => {

@@ -84,7 +84,7 @@ export type Assignment = Readonly<{
   cut?: CutLimits;
   /** Which tool names the model sees; our own by default. */
   toolNames?: ToolNameStyle;
-  /** What the project tells its agents; it is part of `system`. */
+  /** The project's instructions; they are part of `system`. */
   projectInstructions?: string;
   /** The agent's own part of the prompt, with inputs filled in. */
   instructions: string;

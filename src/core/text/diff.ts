@@ -42,5 +42,5 @@ function signed(sign: string, lines: readonly string[], text: string): string[] 
 
 const HUNK_HEADER = /^@@ -\d+,\d+ \+\d+,\d+ @@/gm;
 
-/** Git writes a range of one line without its length. */
+/** The header of a hunk; git omits the length of a range of one line. */
 const shortened = (header: string): string => header.replace(/(?<=[-+]\d+),1(?= )/g, "");

@@ -21,14 +21,17 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best;
 }
 
-/** Longer words are not typos of anything. */
+/** Maximum length of words that are compared. */
 const LONGEST = 64;
 
 type Rows = [Uint8Array, Uint8Array, Uint8Array];
 
 const emptyRow = (): Uint8Array => new Uint8Array(LONGEST + 1);
 
-/** Two typos in a word of four letters make it another word: "nope" is not a typo of "code". */
+/**
+ * How many typos a word of this length may have: two typos in a word of four letters make another word, as "nope" and
+ * "code".
+ */
 function typosAllowed(length: number): number {
   if (length <= 4) return 1;
   return length <= 7 ? 2 : 3;

@@ -82,7 +82,7 @@ export function describe(state: State): string {
   described.set(state.plan, known);
   return known;
 }
-/** A plan does not change, and a screen asks for every run in every frame. */
+/** Cache of descriptions: a plan does not change, and a screen needs them for every run in every frame. */
 const described = new WeakMap<Plan, string>();
 
 function firstPrompt({ nodes }: Plan): string {

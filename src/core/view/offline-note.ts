@@ -1,4 +1,7 @@
-/** What a result says when no key was found. A host may have started us without the variables of the user. */
+/**
+ * The note in a result for which no key was found. The host program may have started subcrew without the user's
+ * variables.
+ */
 export const offlineNote =
   "No key of a model provider was found, so the offline model answered: it searches and quotes, and does not reason. " +
   "Set a key such as ANTHROPIC_API_KEY. Where another tool started subcrew, let it pass the key on (`subcrew mcp --setup TOOL`).";

@@ -99,7 +99,7 @@ function doingOf(row: TopRow): string {
   }
 }
 
-/** Whether the row tells what a task is writing, of which the end is shown. */
+/** Whether the row shows the text that a task is writing; then its end is shown. */
 export const isWriting = ({ group, node, path }: TopRow): boolean =>
   group === "working" && path !== "" && node !== undefined && node.calling === 0 && (node.text || node.partial) !== "";
 
@@ -123,7 +123,7 @@ function runDoing({ run: { state, life, problems }, group, waitsFor }: TopRow): 
   return terminalLine([words, why].filter((part) => part !== "").join(": "));
 }
 
-/** The end of what is being said, which is what changes. */
+/** The end of the text that is being written, since only that changes. */
 function lastWords(text: string): string {
   const end = text.trimEnd();
   return end.slice(end.lastIndexOf("\n") + 1).trim();

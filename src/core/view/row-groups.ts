@@ -77,7 +77,10 @@ function unmetNeeds(state: State, node: Node): string[] {
   return knownNeeds(node).flatMap((id) => (state.nodes.get(id)?.outcome === undefined ? namesOf(state, id) : []));
 }
 
-/** A node of a plan never changes, and finding its placeholders takes a search through its prompt. */
+/**
+ * The dependencies of a planned node, cached: a node never changes, and finding its placeholders requires a search of
+ * its prompt.
+ */
 function knownNeeds(node: Node): readonly string[] {
   const known = needs.get(node) ?? needsOf(node);
   needs.set(node, known);

@@ -122,7 +122,7 @@ type Place = {
   name: (NameParts & Readonly<{ text: string }>) | undefined;
 };
 
-/** What the name of a task that has begun depends on. */
+/** The values that the name of a started task depends on. */
 type NameParts = Pick<NodeView, "label" | "agent" | "asked" | "order">;
 
 const groupAt = ({ state, life }: ShownRun, { path, node, planned }: Place): Placed =>

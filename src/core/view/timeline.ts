@@ -54,7 +54,7 @@ const NOTES: ReadonlySet<KeptEvent["type"]> = new Set(["warning", "note", "messa
 
 const BAR = 16;
 
-/** One line per node: a bar, and separately the time it was queued, worked and waited. */
+/** The timeline as text, one line per node: a bar, and separately the time it was queued, worked and waited. */
 export function timelineText(
   events: readonly KeptEvent[],
   state: State,

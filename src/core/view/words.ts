@@ -40,7 +40,7 @@ export function spentBy(view: NodeView, now: number, look: Look): string {
   );
 }
 
-/** What a run used in all, as parts: turns, tokens, money. */
+/** The usage of a run as parts of a text: turns, tokens, money. */
 export function spentInAll(usage: Usage, cost: Cost): string[] {
   const cut = usage.estimated === undefined ? [] : [`about ${formatTokens(usage.estimated)} tokens cut off`];
   if (usage.turns === 0 && cut.length === 0) return ["nothing spent"];

@@ -14,8 +14,8 @@ const PROGRAMS = `
 `;
 
 /**
- * Tools of other programs that have no counterpart here, so that naming one is no mistake: VS Code's and Copilot's sets and
- * tools, and built-in tools of other agents. Names are compared without case, `-` and `_`.
+ * Tools of other programs that have no counterpart here; naming one is not an error. VS Code's and Copilot's tool sets
+ * and tools, and built-in tools of other agents. Names are compared without case, `-` and `_`.
  */
 const known: ReadonlySet<string> = new Set(
   words(`

@@ -5,7 +5,7 @@ import type { Limits } from "./limits.ts";
 export const ownRunners = ["local", "thread", "process"] as const;
 export type OwnRunner = (typeof ownRunners)[number];
 
-/** Other tools that a task may be handed to. */
+/** Foreign tools that can run a task. */
 export const foreignTools = ["claude", "codex", "gemini", "opencode", "copilot", "pi"] as const;
 export type ForeignName = (typeof foreignTools)[number];
 

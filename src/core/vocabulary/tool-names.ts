@@ -81,7 +81,7 @@ export const SANDBOXED_TOOLS: readonly string[] = [
 /** The tools that change files. */
 export const FILE_CHANGING_TOOLS: readonly string[] = ["write_file", "edit_file", "delete_file", "move_file"];
 
-/** Spelling and case do not matter to a tool name: `Read_File`, `ReadFile` and `read-file` are one. */
+/** Normalises a tool name: spelling and case do not matter, so `Read_File`, `ReadFile` and `read-file` are one. */
 export const foldName = (name: string): string => name.replace(/[-_]/g, "").toLowerCase();
 
 /** A dialect's own words for several tools at once: `edit`, `read-only`, `command`. Keys are folded. */

@@ -10,7 +10,7 @@ import { readToml, type TomlResult } from "../yaml/toml.ts";
 /** Reads a role, whether it stands in its own file or in the settings. */
 export type RoleReader = Readonly<{ fields: Fields; settle(draft: Draft): void }>;
 
-/** The roles of Codex's `config.toml`, its tables `[agents.<role>]`. Other settings of the file are not looked at. */
+/** The roles in Codex's `config.toml`, its tables `[agents.<role>]`. Other settings of the file are ignored. */
 export function readCodexSettings(settings: Data, place: FilePlace, reader: RoleReader): ParsedFile {
   const agents = settings["agents"];
   const roles = isRecord(agents) ? Object.entries(agents) : [];

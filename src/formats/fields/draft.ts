@@ -90,7 +90,7 @@ function resemblingField(draft: Draft, key: string, close: string): void {
   });
 }
 
-/** Other unknown keys are reported together in one line. */
+/** Reports the other unknown keys together in one line. */
 function unknownFields(draft: Draft, keys: readonly string[]): void {
   const named = keys.slice(0, MOST_NAMED).map((key) => `"${key.slice(0, 40)}"`);
   const more = keys.length > MOST_NAMED ? ` and ${keys.length - MOST_NAMED} more` : "";

@@ -1,7 +1,7 @@
 import { ALL_TOOLS, DELEGATION_TOOL, READ_ONLY_TOOLS } from "../../core/vocabulary/tool-names.ts";
 import type { Draft } from "./draft.ts";
 
-/** Origin of a value that was set by the reader. */
+/** The origin of a value that a repair has set. */
 export const REPAIR = "(repair)";
 
 /** Makes an agent read-only. */

@@ -89,7 +89,7 @@ export function canonical(draft: Draft, written: readonly string[], { key, group
       if (limited?.length === 0) unreadable(draft, entry, key);
       if (limited !== undefined) limited.forEach(add);
       else if (!names.includes(entry)) {
-        names.push(entry); // it may be a tool of the caller; a list without any existing tool refuses to start
+        names.push(entry); // it may be a tool of the caller; an agent without any existing tool is refused at the start
         unknown.push(entry);
       }
     }

@@ -1,6 +1,6 @@
 import { dump } from "js-yaml";
 
-/** YAML frontmatter and the body. */
+/** The text of a file: YAML frontmatter and the body. */
 export function frontmatter(keys: Readonly<Record<string, unknown>>, body: string): string {
   const text = body.trim();
   return `---\n${yamlOf(keys)}---\n${text === "" ? "" : `\n${text}\n`}`;

@@ -57,7 +57,9 @@ function keysOf({ agent, disabled, aliases }: ReadAgent): Record<string, unknown
   } satisfies Complete;
 }
 
-/** One list is written as a list; several as a list of lists, because each restricts on its own. */
+/**
+ * The rules as written to a file: one list as a list, several as a list of lists, because each restricts on its own.
+ */
 function rulesOf({ rules = [] }: Agent): unknown {
   const lists = rules.map((list) => list.map(agentRuleText));
   return lists.length > 1 ? lists : lists[0];

@@ -31,7 +31,7 @@ const SINGLE_QUOTED = /^'[^']*(?:''[^']*)*'$/;
 const LIKE_CONSTANT = /^(?:[0-9.+~]|[tT][rR]|[fF][aA]|[nN][uU])/;
 
 const [TEXT, CONSTANT, INDICATOR] = [0, 1, 2];
-/** What kind of value a plain scalar may be, by its first character. */
+/** For each first character of a plain scalar: the kinds of value it may be. */
 const KINDS = new Uint8Array(128);
 for (const character of "0123456789.+~tTfFnN") KINDS[character.charCodeAt(0)] = CONSTANT;
 for (const character of "-?:,[]{}#&*!|>'\"%@`") KINDS[character.charCodeAt(0)] = INDICATOR;

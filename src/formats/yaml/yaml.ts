@@ -49,7 +49,7 @@ export function readYaml(text: string, { bytes = YAML_LIMITS.bytes }: { readonly
 }
 
 const TOO_MANY = `more than ${YAML_LIMITS.keys} keys`;
-/** Unindented lines are keys, so they can be counted without a parser. */
+/** Matches a top-level key: unindented lines are keys, so they can be counted without a parser. */
 const KEY_LINE = /^[^\s#][^\n]*?:(?=\s)/gm;
 
 /** The line of a top-level key, counted from 1. */
@@ -66,7 +66,7 @@ export function yamlLineOf(text: string, key: string): number | undefined {
       else if (event.type !== EVENT_ID.SCALAR && event.type !== EVENT_ID.ALIAS) depth++;
     }
   } catch {
-    return undefined; // what cannot be parsed has no keys; the caller falls back to its lines
+    return undefined; // text that cannot be parsed has no keys; the caller falls back to its lines
   }
   return undefined;
 }

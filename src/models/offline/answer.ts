@@ -16,7 +16,7 @@ export type AnswerParts = Readonly<{
   canSearch: boolean;
 }>;
 
-/** The answer in full: what this is, what was searched, the places with their lines, and what to do for more. */
+/** The full answer: an introduction, what was searched, the places with their lines, and what to do for more. */
 export function answerText(answer: AnswerParts): string {
   const { question, sections, quoted } = answer;
   const found = sections.some(({ findings }) => findings.length > 0);
@@ -50,7 +50,7 @@ export function summaryText({ question, sections, quoted, canSearch }: AnswerPar
     : "Offline model: it has no tool to search with, so it found nothing.";
 }
 
-/** What was done, step by step. */
+/** The tool calls so far, as a list of steps. */
 export function stepsText({ question, evidence }: AnswerParts): string[] {
   const terms = allTerms(question).map(({ name }) => name);
   return [

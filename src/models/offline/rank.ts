@@ -169,7 +169,7 @@ function nameScore(path: string, { terms, rarity }: Scale): number {
   return worth(name, 2.5) + worth(folders.join("/"), 0.7);
 }
 
-/** Tests, examples and the like score low unless the question names them. */
+/** Kinds of files with a low score unless the question names them: lock files, generated files, tests, examples. */
 const KINDS: readonly Readonly<{ path: RegExp; unless: RegExp; worth: number }>[] = [
   { path: /(?:^|\/)(?:package-lock\.json|[\w.-]+\.lock|pnpm-lock\.yaml|go\.sum)$/i, unless: /lock/i, worth: 0.02 },
   { path: /\.min\.\w+$|(?:^|\/)(?:dist|build|vendor|node_modules)\//, unless: /dist|build|vendor/i, worth: 0.1 },

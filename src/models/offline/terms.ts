@@ -1,6 +1,6 @@
 import { COMMON_WORDS, STOP_WORDS, SYNONYMS } from "./words.ts";
 
-/** One thing to look for, and the expressions that find it. */
+/** A search term, and the expressions that find it. */
 export type Term = Readonly<{
   /** The word in the question. */
   name: string;

@@ -6,7 +6,7 @@ import type { Endpoint } from "../wires/endpoint.ts";
 import { connectProvider } from "../wires/http.ts";
 import type { Provider } from "./provider.ts";
 
-/** What a provider answered when it was asked for its models. */
+/** The response of a provider that was asked for its models. */
 export type ProviderProbe = Readonly<{
   /** `answers`: it listed its models. `refused`: it rejected the key. `silent`: no server answered at its address. */
   state: "answers" | "refused" | "silent" | "unclear";

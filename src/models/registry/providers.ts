@@ -14,7 +14,7 @@ export const wires = {
   () => Promise<{ open(endpoint: Endpoint, means: WireParts): Model | Promise<Model> }>
 >;
 
-/** What is known about a provider. */
+/** The built-in settings of a provider. */
 export type ProviderRow = Readonly<{
   wire: keyof typeof wires;
   baseURL: string;

@@ -11,7 +11,7 @@ export type Block = Readonly<Record<string, unknown>>;
 /** The provider whose blocks may be sent back unchanged. */
 export const CARRIED = "anthropic";
 
-/** One answer: blocks of text, thinking and calls, each begun, continued and ended. */
+/** Reads one answer: blocks of text, thinking and calls, each with a start, pieces and an end. */
 export function readAnthropicAnswer(endpoint: Endpoint): AnswerReader {
   const blocks: Building[] = [];
   let usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };

@@ -154,7 +154,7 @@ export function createRunAccess(parts: AccessParts): RunAccess {
 
 type ClosedTo = Readonly<{ tool: string; policy: Policy; placeOf(absolute: string): string; shut: ClosedPlaces }>;
 
-/** Forbidden paths in a folder; `undefined` where none is possible, so that entries need no check. */
+/** Predicates for forbidden paths in a folder; absent where none is possible, so that entries need no check. */
 function closedIn(folder: string, { tool, policy, placeOf, shut }: ClosedTo): ClosedInFolder {
   const bans = readBans(policy);
   const touched = shut.touches(folder);

@@ -1,6 +1,6 @@
 import { onAbort } from "./on-abort.ts";
 
-/** How many tasks may run at once. A slot is handed back while its holder waits for children. */
+/** Limits how many tasks run at once. A slot is released while its holder waits for children. */
 export class Slots {
   readonly #limit: number;
   readonly #parent: Slots | undefined;

@@ -159,7 +159,7 @@ async function takeAnswer(
 const notWaiting = (path: string, view: NodeView | undefined): string =>
   `"${path}" does not wait for an answer${view?.answer ? `; ${view.answer.by ?? "somebody"} has already answered it` : ""}.`;
 
-/** What to tell the sender of a command that came after the end of the run. */
+/** The reply to a command that arrived after the end of the run. */
 export function tooLate(command: RunCommand, state: State): string {
   return command.do === "answer" ? notWaiting(command.path, state.nodes.get(command.path)) : "The run has ended.";
 }

@@ -88,7 +88,7 @@ export async function startProcess(
   }
   const never = new AbortController().signal;
   for (const until = performance.now() + START_MS; performance.now() < until; await pause(20, never)) {
-    const ended = over; // read before the journal: what a process wrote before it ended is then seen
+    const ended = over; // read before the journal, so that everything the process wrote before it ended is seen
     // A short run may have ended already; new events in the journal prove that it started.
     const there = (await store.first(id))?.type === "run.started" && ((await store.last(id))?.seq ?? 0) > since;
     if (there && (ended !== undefined || (await store.owner(id)) !== undefined)) return;

@@ -3,7 +3,7 @@ import type { RunStore } from "../../core/run/run-store.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { parseAs } from "../../core/schema/parse.ts";
 
-/** What a background run is asked to do. It holds no secret: those are in the environment of its process. */
+/** The request of a background run. It contains no secrets: those are in the environment of its process. */
 const request = z.strictObject({
   version: z.literal(1),
   id: z.string(),

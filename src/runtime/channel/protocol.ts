@@ -79,7 +79,7 @@ export type Channel<In, Out> = Readonly<{
 export type HostChannel = Channel<FromTask, ToTask>;
 export type TaskChannel = Channel<ToTask, FromTask>;
 
-/** Both sides are this program, so checking the type of a message is enough. */
+/** Checks the type of a message. Nothing more is needed, because both sides are the same program. */
 export function isMessage(value: unknown): value is Readonly<{ type: string }> {
   return isRecord(value) && typeof value["type"] === "string";
 }

@@ -105,7 +105,7 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
         const goOn = (): void => {
           looking = false;
           if (over) return end();
-          // Once it was told to end, a program that prints without end waits for its full pipe: it must not take the
+          // A program that prints without end and was told to end waits on its full pipe, so that it does not use the
           // processor time that ending it needs.
           if (left <= 0) setTimeout(() => stream.resume(), forgotten ? FORGOTTEN_READ_MS : ENDING_READ_MS).unref();
           else whenWritten(() => awaitReadingTurn(() => stream.resume()));

@@ -49,7 +49,7 @@ export type ChildSpec = Readonly<{
   talks?: boolean;
 }>;
 
-/** First descriptor of the handed-over data. */
+/** The first descriptor for secret inputs. */
 export const HANDED = 3;
 
 /** How a program ended. */
@@ -94,7 +94,7 @@ export function startChild(spec: ChildSpec): Child {
   const decoder = new TextDecoder();
   if (spec.onOutput)
     child.stdout?.on("data", (chunk: Buffer) => spec.onOutput?.(decoder.decode(chunk, { stream: true })));
-  child.stdin?.on("error", () => {}); // it may end before it has read everything
+  child.stdin?.on("error", () => {}); // the program may end before it has read everything
   if (!spec.talks) child.stdin?.end(spec.input);
   spec.handed?.forEach((text, at) => hand(child, HANDED + at, text));
 
@@ -193,7 +193,7 @@ function launch({
 
 function hand({ stdio }: ChildProcess, descriptor: number, text: string | Uint8Array): void {
   const pipe = stdio?.[descriptor] as Writable | null | undefined;
-  pipe?.on("error", () => {}); // it may end before it has read everything
+  pipe?.on("error", () => {}); // the program may end before it has read everything
   pipe?.end(text);
 }
 

@@ -22,7 +22,7 @@ import { seccompFilter } from "./seccomp.ts";
 
 /** All settings for the commands of one task; none comes from a model. */
 export type ShellSetting = Readonly<{
-  /** Names the run and the task in the environment of what is started. */
+  /** The run and the task, for the environment of started programs. */
   name: string;
   /** The folder in which commands start and which they may write; a real path. */
   cwd: string;

@@ -58,7 +58,7 @@ export class InFlight {
   readonly #skipped: readonly string[];
   readonly #scans = new Map<string, ProtectedScan>();
   readonly #running = new Set<Running>();
-  /** Files that were quarantined while other commands were being prepared. */
+  /** For each command that is being prepared: the files that were quarantined meanwhile. */
   readonly #starting = new Set<Set<RawPath>>();
   #timer: NodeJS.Timeout | undefined;
   #looking = false;

@@ -24,7 +24,7 @@ export function allForbidden(arch: string, answers: Uint8Array): boolean {
   return calls.every((_, at) => REFUSED.has(bytes.readBigInt64LE(at * 8)));
 }
 
-/** EPERM, ENOSYS, EAFNOSUPPORT */
+/** The error numbers EPERM, ENOSYS and EAFNOSUPPORT. */
 const REFUSED = new Set([-1n, -38n, -97n]);
 
 /** Bytes of one row of the table: a call and five arguments. */

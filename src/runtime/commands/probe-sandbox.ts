@@ -256,7 +256,7 @@ function run(file: string, args: readonly string[], { env, filter }: Given): Pro
       killSignal: "SIGKILL",
     });
     const pipe = child.stdio[3] as Writable | null | undefined;
-    pipe?.on("error", () => {}); // it may end before it has read everything
+    pipe?.on("error", () => {}); // the program may end before it has read everything
     pipe?.end(filter);
     let [text, errors] = ["", ""];
     child.stdout?.on("data", (chunk: Buffer) => void (text += chunk.toString("utf8")));

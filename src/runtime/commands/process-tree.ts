@@ -132,7 +132,7 @@ function childrenOf(pid: number): number[] | undefined {
         .map(Number),
     );
   } catch {
-    return undefined; // it has ended meanwhile, or the kernel was built without these files
+    return undefined; // the process has ended meanwhile, or the kernel was built without these files
   }
 }
 

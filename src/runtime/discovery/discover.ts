@@ -36,7 +36,7 @@ export type DiscoverOptions = AgentAdjustments &
     protectBundled?: boolean;
     /** Agents given by the caller; they come before every file. */
     inline?: readonly ReadAgent[];
-    /** What the caller keeps between two discoveries, so that unchanged files are not read again. */
+    /** The cache of the caller between two discoveries, so that unchanged files are not read again. */
     cache?: DiscoveryCache;
   }>;
 

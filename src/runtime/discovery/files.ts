@@ -17,7 +17,7 @@ const MAX_DEPTH = 8;
 /** A file that may hold agents. `outside` is set where a link leaves the project. */
 export type CandidateFile = Readonly<{ path: string; relative: string; real?: string; outside?: boolean }>;
 
-/** What a place lists: the files in the order they are read, or why it could not be listed. */
+/** The files of a place in the order they are read, or why it could not be listed. */
 export type Listing = Readonly<{ files: readonly CandidateFile[]; problem?: Problem }>;
 
 /** The files of a place that its dialect reads, sorted by path. An unreadable directory counts as empty, with a warning. */
@@ -108,7 +108,7 @@ export type FileReading = ParsedFile &
     hash?: string;
   }>;
 
-/** Reads one file as its dialect says. Nothing is thrown: what is wrong with it is part of the answer. */
+/** Reads one file in its dialect. Never throws: problems are part of the result. */
 export function readAgentFile(file: CandidateFile, dialect: Dialect, options: ReadOptions): FileReading {
   const { known, hashed = false } = options;
   try {
@@ -145,7 +145,7 @@ function readAfresh(file: CandidateFile, dialect: Dialect, options: ReadOptions)
   return reading;
 }
 
-/** `within` is the directory that bounds what the file may name. */
+/** `within`: the directory that contains all files which the file may refer to. */
 export type ReadOptions = Readonly<{
   within: string;
   source?: AgentSource;

@@ -6,7 +6,7 @@ import { type Discovery, type FoundAgent, findAgent } from "./discover.ts";
 /** The definition that a name means, also one that cannot run, and why it cannot. */
 export type Definition = Readonly<{ found: FoundAgent; state: "ready" | "shadowed" | "untrusted" | "disabled" }>;
 
-/** Finds a definition to look at. Qualified names reach each of them. */
+/** Finds a definition to show, also a shadowed one by its qualified name. */
 export function findDefinition(discovery: Discovery, name: string): Definition {
   const { agents, shadowed, untrusted, disabled, unlisted } = discovery;
   const found = findAgent({ agents: [...agents, ...disabled, ...untrusted], shadowed, unlisted }, name);

@@ -1,6 +1,6 @@
 import type { AgentSource } from "../../core/agent/agent.ts";
 
-/** What a lookup needs to know of an agent. */
+/** The properties of an agent that a lookup needs. */
 export type Findable = Readonly<{
   name: string;
   agent?: Readonly<{ source?: AgentSource }>;

@@ -11,7 +11,7 @@ import { type FileReading, readAgentFile } from "./files.ts";
 /** The problems of some files, with line numbers where known. */
 export type LintReport = Readonly<{ files: readonly string[]; problems: readonly Problem[] }>;
 
-/** A file to look at, and how it is written. */
+/** A file to check, and its dialect. */
 export type LintFile = Readonly<{ path: string; relative: string; dialect: Dialect }>;
 
 /** Lints files and folders. The path decides the dialect, unless `dialect` is given. */

@@ -96,7 +96,7 @@ export async function loadPlace(
 
 const BATCH = 200;
 
-/** Precedence of code: bundled, then the user's files and plugins, then a project's. */
+/** Trust ranks of definitions: those of the user and of plugins are trusted more than those of a project. */
 const RANKS = { user: 2, plugin: 2, project: 1 } as const;
 
 function add(

@@ -95,7 +95,7 @@ function add(reader: Reader, path: string, group: Group, depth = 0): void {
   }
 }
 
-/** Only a mention of an existing file is an import; `@types/node` usually is not. */
+/** True for an existing file: only a mention of one is an import; `@types/node` usually is not. */
 function isFile(path: string): boolean {
   return existsSync(path) && /\.[\w-]+$/.test(path);
 }

@@ -20,7 +20,7 @@ export async function makeWhole(file: string, text: string, disk: Disk): Promise
   }
 }
 
-/** Some file systems do not support hard links. */
+/** True for an error of a file system that does not support hard links. */
 function cannotLink(error: unknown): boolean {
   return (
     error instanceof Error &&
@@ -48,7 +48,7 @@ export async function whoWeAre(disk: Disk = machineDisk): Promise<ProcessClaim> 
   return { ...(await own), nonce: randomBytes(8).toString("hex") };
 }
 
-/** Read once: neither changes while this process lives. */
+/** The identity of this process, read once because it does not change. */
 const ours = new WeakMap<Disk, Promise<Omit<ProcessClaim, "nonce">>>();
 
 async function readOurs(disk: Disk): Promise<Omit<ProcessClaim, "nonce">> {

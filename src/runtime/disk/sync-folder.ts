@@ -53,7 +53,7 @@ export async function makeFolder(
   return { durable };
 }
 
-/** Some file systems cannot sync folders and do not need it. */
+/** True for an error of a file system that cannot sync folders and does not need it. */
 function isUnsupported(error: unknown): boolean {
   return error instanceof Error && "code" in error && (error.code === "EINVAL" || error.code === "ENOTSUP");
 }

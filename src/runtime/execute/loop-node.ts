@@ -85,7 +85,7 @@ function draftOf({ body, until }: LoopNode): string | undefined {
   return judge && "needs" in judge ? judge.needs?.[0] : undefined;
 }
 
-/** Rejected work is kept with the reason. */
+/** Adds the work to the outcome of a rejected review. */
 function withWork(outcome: Outcome, output: string): Outcome {
   return outcome.status === "failed" || outcome.status === "cancelled" ? { ...outcome, output } : outcome;
 }

@@ -84,7 +84,7 @@ export function createTaskPauses(parts: TaskPauseParts): TaskPauses {
     } catch {
       return; // the journal cannot be written any longer, which ends the run
     }
-    if (paused.get(path) !== pause) return; // it was cancelled meanwhile
+    if (paused.get(path) !== pause) return; // the task was cancelled meanwhile
     release(path);
     go();
   };

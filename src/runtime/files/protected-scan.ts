@@ -168,7 +168,7 @@ const HARMLESS = "refused";
 const SLICE_MS = 10;
 /** The resolution of timestamps: some file systems count in steps of two seconds. */
 const SETTLED_MS = 2_500;
-/** ext, xfs, btrfs, tmpfs, overlay, f2fs, zfs, bcachefs */
+/** The magic numbers of ext, xfs, btrfs, tmpfs, overlay, f2fs, zfs and bcachefs. */
 const LOCAL = new Set([0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0xf2f52010, 0x2fc12fc1, 0xca451a4e]);
 /** Folders that are replaced in every sandbox, so no command writes the real ones. */
 const NEVER = ["/proc", "/sys", "/dev", "/run", "/tmp", "/var/tmp"];
@@ -194,7 +194,7 @@ const childOf = (path: RawPath, name: string): RawPath => (path === "/" ? `/${na
 type Folder = Readonly<{ path: RawPath; place: string; base?: Base }>;
 type Base = { readonly fd: number; readonly from: number; users: number };
 
-/** System calls accept no longer paths, but a tree can be deeper. */
+/** Maximum length of a path in system calls; a tree can be deeper. */
 const LONGEST = 3_000;
 
 /** The folder relative to a nearer base, once its path is too long. */

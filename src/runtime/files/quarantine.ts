@@ -15,7 +15,7 @@ export type QuarantinedFile = Readonly<{
   repository?: true;
 }>;
 
-/** One line about it, for people and models. */
+/** One line about a quarantined file, for people and models. */
 export function asideText({ place, now, problem, repository }: QuarantinedFile): string {
   if (repository && problem === undefined) return repositoryText(place, now);
   return problem === undefined

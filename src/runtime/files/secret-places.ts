@@ -49,8 +49,8 @@ export function createClosedPlaces({
   const homes = [...new Set([...given, ...given.map(realOf)])];
   const named = secretPathsIn(env).flatMap((path) => [path, realOf(path)]);
   const secretIn = secretFinder(homes, [...new Set(named)]);
-  // A link among the secret places (~/.aws -> ~/dotfiles/aws) closes what it leads to, too. They are looked up before the first file
-  // is opened or the first command begins: a task that does neither needs none of these calls.
+  // A link among the secret places (~/.aws -> ~/dotfiles/aws) also closes its target. The targets are resolved before
+  // the first file is opened or the first command starts: a task that does neither needs none of these calls.
   const linkTargets = once(() => {
     const { folders, files } = secretPlaces(homes, named);
     return [...folders, ...files].filter((path) => secretIn(path) === undefined);

@@ -17,7 +17,7 @@ import { applyPatch, type SourceTree } from "./worktree.ts";
 /** The changes of a task, and the folders where they may be applied. */
 type Proposal = Readonly<{
   changes: readonly FileChange[];
-  /** The file with the patch, and what it holds. */
+  /** The file with the patch, and the changes in it. */
   patch: string;
   artifact: Artifact;
   origin: SourceTree;

@@ -129,7 +129,7 @@ function block(title: string, question: (ask: Ask) => Promise<GitAnswer>, langua
   };
 }
 
-/** Plain names are kept; a name that could be read as markup is put in a code span. */
+/** The name of a branch or file: plain names are kept, a name that could be read as markup is put in a code span. */
 function nameOf(text: string): string {
   const name = oneLine(text);
   return /^[\w./@+#-]+$/.test(name) ? name : codeSpan(name);
@@ -137,5 +137,5 @@ function nameOf(text: string): string {
 
 const oneLine = (text: string): string => withoutPasswords(reveal(text.trim()).replace(/\s+/g, " "));
 
-/** User and password of an address, wherever one appears. */
+/** Masks user and password in all addresses of a text. */
 const withoutPasswords = (text: string): string => text.replace(/:\/\/[^\s/@]{1,256}@/g, "://***@");

@@ -60,7 +60,7 @@ export type GitPlace = Readonly<{
   signal?: AbortSignal;
   /** Absolute paths whose changes are not shown. */
   hidden?: readonly string[];
-  /** Questions get as much time as changes: for callers that cannot go on without an answer. */
+  /** Queries get as much time as changes: for callers that need an answer. */
   isPatient?: boolean;
 }>;
 /** Why git failed, and its whole error output. */
@@ -206,7 +206,7 @@ function complaint(stderr: string): string | undefined {
     .trim();
 }
 
-/** If output was cut, an incomplete UTF-8 character at the end is dropped. */
+/** Decodes bytes as UTF-8. If output was cut, an incomplete character at the end is dropped. */
 function decode(bytes: Uint8Array, cut = false): string {
   return new TextDecoder().decode(bytes, { stream: cut });
 }

@@ -160,7 +160,7 @@ export function createIsolate({
   };
 }
 
-/** Part of the name of a worktree, which `git worktree list` shows: one for each attempt of each task. */
+/** The part of a worktree's name that identifies task and attempt; `git worktree list` shows it. */
 const hashOf = ({ path, attempt }: Call): string =>
   createHash("sha256").update(`${path}#${attempt}`).digest("hex").slice(0, 10);
 

@@ -287,7 +287,7 @@ function tooLate({ id, name }: ToolCall, emit: PerformContext["emit"]): ToolAnsw
   return { id, name, text, error: true, denied: true };
 }
 
-/** Only the first finish call of a turn counts. */
+/** The answer to a further finish call: only the first one of a turn counts. */
 function alreadyComplete({ id, name }: ToolCall, emit: PerformContext["emit"]): ToolAnswer {
   const text = "Task already marked complete in this turn; this call was ignored.";
   emit({ type: "tool.rejected", call: id, tool: name, reason: "the task was already marked complete", text });

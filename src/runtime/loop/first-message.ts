@@ -3,7 +3,7 @@ import { prompts } from "../../embedded.ts";
 
 /** Text before the prompt of a task: the context of the run, then that of the task. */
 export function prefaceOf({ context, task, run, fork }: Pick<Call, "context" | "task" | "run" | "fork">): string {
-  const known = fork?.task.startsWith(`${run}/`) === true; // its conversation already begins with the context of the run
+  const known = fork?.task.startsWith(`${run}/`) === true; // the forked conversation already begins with the context of the run
   return [known ? "" : context, task.preface ?? ""].filter((part) => part !== "").join("\n\n");
 }
 
@@ -17,7 +17,7 @@ export type FirstMessageParts = Pick<Call, "attachments" | "context" | "fork" | 
 
 /** The first message to the model: context, prompt and attached outputs. `hasSchema`: the result has fields. */
 export function firstMessage(call: FirstMessageParts, hasSchema: boolean): string {
-  if (call.resumes) return call.task.prompt; // the rest was said when its conversation began
+  if (call.resumes) return call.task.prompt; // the conversation already contains the rest
   const attached = attachmentsOf(call);
   return [
     prefaceOf(call),

@@ -20,7 +20,10 @@ export function isMetadataAddress(address: string): boolean {
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Only plain spellings: `ipaddr.parse` also takes `127.1` and octal numbers, and an address with a zone never leads outside. */
+/**
+ * Parses an address in its plain spelling only: `ipaddr.parse` also accepts `127.1` and octal numbers, and an address
+ * with a zone never leads outside.
+ */
 function parseAddress(address: string): Address | undefined {
   return address.includes("%") || isIP(address) === 0 ? undefined : ipaddr.parse(address);
 }

@@ -9,7 +9,10 @@ export type CertificateSources = Readonly<{
   env?: Readonly<Record<string, string | undefined>> | undefined;
 }>;
 
-/** Node itself reads the first of these variables, but not when it is given a list of authorities. */
+/**
+ * Variables that name a file of authorities. Node reads the first one itself, but not when it is given a list of
+ * authorities.
+ */
 const VARIABLES = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"] as const;
 
 /**

@@ -24,7 +24,7 @@ export type NetworkRules = Readonly<{
   caFile?: string;
 }>;
 
-/** The environment, and what is different in tests. */
+/** The environment, and dependencies that tests replace. */
 export type NetworkParts = Readonly<{
   /** The user's variables, which may name a proxy and certificate authorities; absent: none are used. */
   env?: Readonly<Record<string, string | undefined>>;

@@ -165,7 +165,7 @@ function loopbackNames(bound: string): string[] {
 const bracketed = (host: string): string =>
   (/^[0-9a-f]*:[0-9a-f:]*$/i.test(host) && host.split(":").length > 2 ? `[${host}]` : host).toLowerCase();
 
-/** Hashed to equal length for a constant-time comparison. */
+/** A hash, so that tokens of any length can be compared in constant time. */
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
 /** An error that has a status of its own. */

@@ -129,7 +129,7 @@ export function signInAsProgram(context: OAuthContext, scope: string | undefined
   );
 }
 
-/** New tokens for a refresh token. What the answer leaves out stays as it was. */
+/** New tokens for a refresh token. Fields that the response omits keep their old value. */
 export async function renewTokens(context: OAuthContext, before: OAuthTokens): Promise<OAuthTokens> {
   const renewed = await tokensFrom(context, (auth, options) =>
     oauth.refreshTokenGrantRequest(...parties(context), auth, before.refresh ?? "", options),

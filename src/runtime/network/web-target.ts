@@ -111,7 +111,10 @@ function metadataRefusal(): WebRefusal {
 
 const portOf = (url: URL): number => Number(url.port || (url.protocol === "https:" ? 443 : 80));
 
-/** Low ports belong to other services, and so do these high ones: a request must not be mistaken for their protocol. */
+/**
+ * True for ports of web servers. Low ports and some high ones belong to other services, whose protocol could misread a
+ * request.
+ */
 const isWebPort = (port: number): boolean => port === 80 || port === 443 || (port >= 1024 && !OTHER_SERVICES.has(port));
 const OTHER_SERVICES: ReadonlySet<number> = new Set(
   "1719 1720 1723 2049 2375 2376 3306 3659 4045 4190 5060 5061 5432 6000 6379 6566 6665 6666 6667 6668 6669 6679 6697 9200 9300 10080 11211 27017"

@@ -5,7 +5,7 @@ import { emptyState, reduce } from "../../core/run/state.ts";
 import { defined } from "../../core/text/defined.ts";
 import { RUN_ID } from "../store/run-id.ts";
 
-/** The runs of one project, as agents that work in it may look at them. */
+/** The runs of one project, for agents that work in it. */
 export type ProjectRuns = Readonly<{
   list(limit: number): Promise<readonly PastRun[]>;
   /** The events of a run of this project; `undefined` when there is no such run. */

@@ -53,7 +53,7 @@ export function isChanged(before: Agent, now: Agent): boolean {
   return essenceText(before) !== essenceText(now);
 }
 
-/** Agents are never changed, and all tasks of one agent have the same object. */
+/** Cache: agents are never changed, and all tasks of one agent share the same object. */
 const texts = new WeakMap<Agent, string>();
 const hashes = new WeakMap<Agent, Map<string, string>>();
 
@@ -88,5 +88,5 @@ export function withAuthOf(recorded: Agent, now: Agent | undefined): Agent {
 /** The fields of an agent that change its behaviour. */
 function essence(agent: Agent): unknown {
   const { source: _source, documentation: _documentation, ...rest } = withoutAuth(agent);
-  return JSON.parse(JSON.stringify(rest)) as unknown; // as it comes back from a journal
+  return JSON.parse(JSON.stringify(rest)) as unknown; // in the form that a journal returns
 }

@@ -73,7 +73,7 @@ export function reuseKey(assignment: Assignment): string {
 
 /** Cache of keys: a key is used when its task starts and again when a result is searched. */
 const keys = new WeakMap<Assignment, string>();
-/** Agents are never changed, and all tasks of one agent have the same object. */
+/** Cache: agents are never changed, and all tasks of one agent share the same object. */
 const definitions = new WeakMap<Agent, string>();
 
 function definitionText(agent: Agent): string {
@@ -100,7 +100,8 @@ function keyOf({
   const allowed = [...tools.keys()].filter((tool) => permit(rights, tool).allowed).toSorted();
   const { inputs, acceptSchema, acceptCommand } = call.task;
   return sha256(
-    // The fields always come in this order; what a caller wrote in another order is another key, and its work is done again.
+    // The fields always have this order. A value whose keys a caller wrote in another order gives another key, and its
+    // work is done again.
     definitionText(agent) +
       JSON.stringify({
         allowed,
@@ -124,7 +125,7 @@ function keyOf({
 
 /** True for an agent that can only read: files and the web, and nothing that changes anything. */
 function isReadOnly({ agent, tools, rights }: Assignment): boolean {
-  if (agent.remote) return false; // its effects are unknown
+  if (agent.remote) return false; // the effects of a remote agent are unknown
   return [...tools.values()].every((tool) => {
     const does = classOf(tool);
     return !permit(rights, tool.name).allowed || (does !== "spawn" && (tool.effect === "read" || does === "none"));

@@ -138,7 +138,7 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
     this.#controller.abort(killed);
   }
 
-  /** Ends the run for good: everything that still waits or runs is cancelled; what is done stays. */
+  /** Cancels the run for good: everything that waits or runs is cancelled; finished work is kept. */
   cancel(reason = "cancelled"): void {
     this.#controller.abort(stopped(reason));
   }
@@ -190,7 +190,7 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
 
   /** Answers a gate or a question about a call. False: it is not open, or was already answered. */
   async answer(path: string, answer: Answer, call?: string): Promise<boolean> {
-    if (pauseReason(this.#controller.signal) !== undefined) return false; // it is kept for a resume, or asked again
+    if (pauseReason(this.#controller.signal) !== undefined) return false; // the answer is kept for a resume, or asked again
     return (await this.#connection?.engine.give(questionKey(this.id, path, call), answer)) ?? false;
   }
 

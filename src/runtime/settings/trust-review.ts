@@ -14,7 +14,7 @@ import type { Grant } from "./trust.ts";
 /** A file of a project that trusting it would enable. */
 export type ProjectSource = Readonly<{
   kind: "agent" | "skill" | "command" | "settings" | "instructions";
-  /** The names of what the file defines, for example of agents. */
+  /** The names of the definitions in the file, for example of agents. */
   names: readonly string[];
   /** The path relative to the root of the project. */
   file: string;

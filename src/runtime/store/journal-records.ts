@@ -194,7 +194,7 @@ function isTorn(bytes: Buffer, start: number, end: number): boolean {
   return end === bytes.length - 1 && bytes.subarray(start, end).includes(0);
 }
 
-/** What cannot be read of a journal, in words. */
+/** A description of the unreadable part of a journal. */
 export function damageText({ offset, bytes, records: [first, last] }: JournalDamage): string {
   if (last !== undefined && last < first) return `${JOURNAL_FILE} lacks a line end at byte ${offset}.`;
   const missing =

@@ -21,8 +21,8 @@ export type JournalOptions = Pick<JournalOpening, "force" | "sole"> &
   Readonly<{ disk?: Disk; known?: JournalContents | undefined }>;
 
 /**
- * The journal of a run as a file that only grows. What is appended in one turn is written and synced together,
- * and `kept` is called only then: acknowledged means durable.
+ * The journal of a run as an append-only file. Events appended in one turn of the event loop are written and synced
+ * together, and `kept` is called only then: acknowledged means durable.
  */
 export async function openJournal(
   folder: string,
@@ -31,7 +31,7 @@ export async function openJournal(
 ): Promise<Journal> {
   const { owner, file, inode, kept, ...taken } = await take(folder, { disk, known, ...how }).catch(cannotWrite(folder));
   let { durable: folderDurable } = taken;
-  let opened: JournalContents | undefined = kept; // it need not be read again until something is appended
+  let opened: JournalContents | undefined = kept; // the contents need not be read again until something is appended
   let length = kept.wholeBytes;
   let waiting: KeptEvent[] = [];
   const path = join(folder, JOURNAL_FILE);

@@ -12,7 +12,7 @@ import { writeAtomic } from "../disk/write-atomic.ts";
 /** The keys that providers refuse right now, for every process of this machine. */
 export type ProviderHolds = Readonly<{
   look(key: string): Promise<Hold | undefined>;
-  /** Looks again a moment later; all waiting tasks share one look. */
+  /** Checks again a moment later; all waiting tasks share one check. */
   lookLater(key: string): Promise<Hold | undefined>;
   put(key: string, change: (before: Hold | undefined) => Hold): Promise<void>;
   lift(key: string): Promise<void>;

@@ -19,7 +19,7 @@ import type { World } from "./world.ts";
 export async function withFork(call: Call, world: World, context: PerformContext): Promise<Call | FailedOutcome> {
   const { fork: above, ...plain } = call;
   const { task, depth } = call;
-  if (task.continues !== undefined) return plain; // it continues its own conversation
+  if (task.continues !== undefined) return plain; // the task continues its own conversation
   const wish = task.fork ?? (agentOf(task, world.roster)?.conversation === "fork" ? "above" : false);
   if (wish === false) return plain;
   const recorded = (await context.past()).find((event) => event.type === "conversation.forked");
@@ -66,8 +66,9 @@ async function recordedPoint(
 }
 
 /**
- * What precedes the messages of a recorded conversation, resolved again as it was recorded, and its first message.
- * `above`: the conversation that it started from itself, whose head it has.
+ * The part of a recorded conversation that precedes its messages, resolved again as it was recorded, and its first
+ * message.
+ * `above`: the conversation that it was forked from, whose head it uses.
  */
 async function headOf(
   from: string,
