@@ -73,7 +73,7 @@ function toPlan(value: unknown): Plan {
   return (compiler as (input: Input) => Plan)(parsed);
 }
 
-/** A bare plan, without a `mode` around it. */
+/** True for a bare plan, without a `mode` around it. */
 export function isBarePlan(value: unknown): boolean {
   return isRecord(value) && "nodes" in value && !("mode" in value);
 }

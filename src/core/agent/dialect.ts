@@ -4,7 +4,7 @@ import type { Agent, AgentSource } from "./agent.ts";
 /** One way of writing agents down. Reading is pure: text in, agents and problems out, nothing thrown, nothing run. */
 export type Dialect = Readonly<{
   id: string;
-  /** Which files of a directory are agents. */
+  /** True for a file name that may contain agents. */
   accepts(name: string): boolean;
   read(text: string, place: FilePlace): ParsedFile;
   /** The line of a key, counted from 1; only `explain` and `lint` ask. */

@@ -101,7 +101,7 @@ function takeAway(made: Making, tools: readonly string[] | undefined, key: strin
   made.origins["disallowedTools"] = said(`${key}.disallowedTools`);
 }
 
-/** The stricter of two limits; `enforceLimits: true` is stricter than false. */
+/** True if the first limit is stricter than the second; `enforceLimits: true` is stricter than false. */
 const isNarrower = (theirs: Limit, ours: Limit): boolean =>
   typeof theirs === "number" && typeof ours === "number" ? theirs < ours : theirs === true && ours === false;
 

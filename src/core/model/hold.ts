@@ -108,7 +108,10 @@ export function judgeHold(
   return parks || !passes || hold.tries > TRIES || hold.probeAt - now > LONGEST_WAIT_MS ? "refuse" : "wait";
 }
 
-/** Providers count rate limits and overload per model, so another model with the same key may still answer. */
+/**
+ * True if the refusal concerns only the model: providers count rate limits and overload per model, so another model
+ * with the same key may still answer.
+ */
 function isAboutModel({ fault }: Hold): boolean {
   return fault.code === "MODEL_OVERLOADED" || (fault.code === "MODEL_RATE_LIMIT" && fault.retryable);
 }

@@ -35,7 +35,9 @@ export function parseRetryFlag(text: string): RetryConfig | undefined {
 const DEFAULT_BACKOFF_MS = 1_000;
 const MOST_ATTEMPTS = 100;
 
-/** An empty pattern would match everything, so it matches nothing. */
+/**
+ * True if the error contains one of the patterns. An empty pattern matches nothing, because it would match everything.
+ */
 function mentions(error: string, patterns: readonly string[]): boolean {
   const text = error.toLowerCase();
   return patterns.some((pattern) => pattern !== "" && text.includes(pattern.toLowerCase()));

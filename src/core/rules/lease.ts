@@ -45,7 +45,10 @@ export function leaseAbove(held: readonly Lease[], path: string): string | undef
   return above.toSorted((one, other) => other.length - one.length)[0];
 }
 
-/** The helper `scout` of task `lead` has the path `lead/scout`, in the second round `lead.2/scout`. */
+/**
+ * True if `path` is below `above`: the helper `scout` of task `lead` has the path `lead/scout`, in the second round
+ * `lead.2/scout`.
+ */
 function isBelow(above: string, path: string): boolean {
   return path.startsWith(above) && /^(?:\.\d+)?\//.test(path.slice(above.length));
 }

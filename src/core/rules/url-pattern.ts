@@ -44,7 +44,10 @@ function hostMatches(wanted: string, given: string, as: "permission" | "ban"): b
   return as === "ban" && host.endsWith(`.${wanted}`);
 }
 
-/** A path can be encoded in many ways, so only a plainly different path is not denied. */
+/**
+ * True for a path that a deny rule covers. A path can be encoded in many ways, so only a plainly different path is not
+ * denied.
+ */
 function pathBanned(path: string, given: URL): boolean {
   if (path === "/*" || path === "/") return true;
   const written = `${given.pathname}${given.search}`;

@@ -29,11 +29,11 @@ export type ScheduleEntry = {
   outcome: Outcome | undefined;
   /** The position among all ends, from 0. */
   rank: number;
-  /** A running node that is no longer needed. */
+  /** True for a running node that is no longer needed. */
   moot: boolean;
   /** The forced outcome of a running node that is being stopped. */
   givenUp: Outcome | undefined;
-  /** A join that has work to do once it succeeds: it starts then, and settles when that is done. */
+  /** True for a join that has work to do once it succeeds: it starts then, and settles when that work is done. */
   works: boolean;
   /** The outcome of a join that has started its work. */
   decided: Outcome | undefined;

@@ -33,7 +33,7 @@ export function privateKeyAt(text: string, at: number): FoundKey | undefined {
   return { from, to, end, open: end === to && to === text.length };
 }
 
-/** Where the key lines that start here end. */
+/** The offset at which the lines of the key end that start at this offset. */
 function keyLines(text: string, from: number): { to: number; end: number; chars: number } {
   let at = from;
   let to = from;
@@ -80,7 +80,7 @@ export function endsInKey(text: string, inside: boolean): boolean {
   return inside && keyLines(text, 0).to === text.length && !/-{4,5}[^-\n]{0,80}-{0,5}\s*$/.test(text.slice(-100));
 }
 
-/** The marker is at the very end: the next chunk decides. */
+/** True if the marker is at the very end of the text, so that the next chunk decides. */
 function isBareMarker(text: string, at: number): boolean {
   const from = matched(BEGIN, text, at);
   return from !== undefined && keyLines(text, from).to === text.length;

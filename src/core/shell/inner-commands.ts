@@ -16,7 +16,7 @@ export function runByOptions(program: string, args: readonly ShellWord[]): Inner
 /** Command lines, or why they cannot be read. */
 export type InnerLines = Readonly<{ lines: readonly string[]; problem?: string }>;
 
-/** Options whose value is a command line. A letter may be followed by its value directly or in the next word. */
+/** Options whose value is a command line. The value of an option letter may follow directly or in the next word. */
 const running: Readonly<Record<string, readonly string[]>> = {
   tar: [
     "--to-command",

@@ -12,7 +12,10 @@ export function sedReads(script: string): boolean {
     at = sticky.lastIndex;
     return true;
   };
-  /** The end of a delimited part of a sed command, honouring backslashes and, in a pattern, brackets. */
+  /**
+   * Skips a delimited part of a sed command, honouring backslashes and, in a pattern, brackets. False: the part has no
+   * end.
+   */
   const part = (delimiter: string): boolean => {
     for (; at < text.length; at++) {
       const char = text.charAt(at);

@@ -9,7 +9,7 @@ export type PeerAsk = Readonly<{
   run: string;
   /** The tools of the parent task: an upper bound. */
   ceiling?: readonly string[];
-  /** A rule of the user allows every call of a tool. */
+  /** True if a rule of the user allows every call of a tool. */
   isTrusted(tool: string): boolean;
   /** Reports a warning to the user, with a code if there is one. */
   say(text: string, code?: string): void;

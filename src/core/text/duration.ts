@@ -13,7 +13,7 @@ export function parseDuration(text: string): number | undefined {
   return Number.isSafeInteger(ms) ? ms : undefined;
 }
 
-/** How a span is written. */
+/** How a duration is written. */
 export type DurationStyle = "tight" | "spaced";
 
 const SECOND = 1_000;

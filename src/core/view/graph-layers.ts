@@ -58,7 +58,7 @@ function depthsOf({ before, after }: Links): ReadonlyMap<string, number> {
   return depths;
 }
 
-/** Places between 0 and 1, so that layers of different sizes can be compared. */
+/** The position of each node in its layer, between 0 and 1, so that layers of different sizes can be compared. */
 function place(layer: readonly string[], places: Map<string, number>): void {
   layer.forEach((id, at) => places.set(id, (at + 0.5) / layer.length));
 }

@@ -49,7 +49,7 @@ export function groupOfNode(node: NodeView, life: RunStatus | "damaged"): Placed
 /** How the state describes a task that waits for a lease or for its next attempt. */
 const WAITS = /^waiting (?:for|to) /;
 
-/** A parked task that does not continue by itself. */
+/** True for a parked task that does not continue by itself. */
 const needsPerson = ({ waitsFor, until, nextTry }: Parking): boolean =>
   waitsFor === "person" || (until === undefined && nextTry === undefined);
 

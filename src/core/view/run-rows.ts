@@ -247,7 +247,7 @@ function newName(path: string, node: NodeView | undefined, planned: Node | undef
   return terminalLine(`${name}${orderText(node?.order)}`);
 }
 
-/** `explore-7`, `task-2`, `step_1`: a number tells a person nothing. */
+/** True for labels that are only counted, such as `explore-7`, `task-2` or `step_1`: they tell a person nothing. */
 const isCounted = (label: string, agent: string | undefined): boolean =>
   label === agent ||
   /^(?:task|step|agent|call|t)[-_. ]?\d*$/i.test(label) ||

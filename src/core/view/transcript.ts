@@ -11,7 +11,7 @@ export type CallEntry = Readonly<{
   id: string;
   tool: string;
   input: unknown;
-  /** `open`: recorded as asked, with no result yet. */
+  /** `open`: the call is recorded, but not its result. */
   state: "open" | "ok" | "error" | "denied";
   result: string;
   ms: number | undefined;

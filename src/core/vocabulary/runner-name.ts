@@ -55,7 +55,7 @@ export function chooseRunner(wishes: RunnerWishes, { limits, depth }: { limits: 
   return measured && (wished === undefined || wished === "local") ? "process" : (wished ?? "local");
 }
 
-/** Journals and agents defined in code may hold the former name. */
+/** The current name of a runner: journals and agents defined in code may contain the former one. */
 function currentName(name: RunnerName | undefined): RunnerName | undefined {
   return (name as string | undefined) === FORMER_THREAD ? "thread" : name;
 }

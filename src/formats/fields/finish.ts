@@ -47,7 +47,7 @@ export function finish(draft: Draft, options: DialectDefaults): ParsedFile {
 export const BODY = "(body)";
 export const FILE_NAME = "(file name)";
 
-/** The file's name without its endings. */
+/** The file's name without its extensions. */
 export const stemOf = (file: string): string =>
   file.slice(file.lastIndexOf("/") + 1).replace(/(?:\.agent)?\.[^.]+$/, "");
 

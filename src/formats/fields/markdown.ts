@@ -9,7 +9,7 @@ export type MarkdownDialect = Readonly<{
   id: string;
   fields: Fields;
   accepts?(name: string): boolean;
-  /** Files whose name begins with `_` are drafts. */
+  /** Files whose name begins with `_` are drafts and are ignored. */
   ignoreUnderscore?: boolean;
   /** The name, when no key gives one; `true` takes it from the file. */
   nameFromFile?: boolean | ((place: FilePlace) => string);

@@ -29,7 +29,7 @@ export type Form = Readonly<{
 
 type Holds = Readonly<{
   denies?: boolean;
-  /** Rules about calls. */
+  /** The dialect can express rules about calls. */
   rules?: boolean;
 }>;
 

@@ -1,7 +1,7 @@
 /** A text and the position of the simple reader in it. */
 export type Reader = { readonly text: string; at: number; keysLeft: number; broken?: string | undefined };
 
-/** Keys that YAML does not read as text. */
+/** Words that YAML reads as a boolean or null instead of text, so they cannot be simple keys. */
 export const NO_WORDS: ReadonlySet<string> = new Set("true True TRUE false False FALSE null Null NULL".split(" "));
 
 export function lineEnd(text: string, from: number): number {

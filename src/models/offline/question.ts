@@ -95,12 +95,12 @@ function withoutBlocks(prompt: string): { plain: string; material: string[] } {
   return { plain: plain.join("\n"), material };
 }
 
-/** A line about the team of a task: not part of the question, so its words are not searched for. */
+/** True for a line about the team of a task: it is not part of the question, so its words are not searched for. */
 function isPreface(line: string): boolean {
   return Object.values(teamPreface).some((start) => line.startsWith(start));
 }
 
-/** A paragraph in which most lines name a place in a file is treated as attached findings. */
+/** True for a paragraph in which most lines name a place in a file: it is treated as attached findings. */
 function isFindings(paragraph: string): boolean {
   const lines = paragraph.split("\n");
   return lines.filter((line) => /[\w/-]\.\w+:\d+|^\s*\d+\s{2}/.test(line.slice(0, 300))).length * 2 > lines.length;

@@ -8,7 +8,7 @@ export type ClaudeModel = Readonly<{
   most: "high" | "xhigh" | "max";
   /** Whether the model accepts temperature and other sampling options. */
   sampling: boolean;
-  /** Can be made to call a tool. */
+  /** The model can be forced to call a tool. */
   forced: boolean;
 }>;
 

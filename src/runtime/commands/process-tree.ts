@@ -214,7 +214,7 @@ export function deprioritize(pids: readonly number[]): void {
 
 let bySession: boolean | undefined;
 
-/** A property of the running kernel, so it is looked up once. */
+/** True if the kernel shares processor time between sessions; looked up once, since it does not change. */
 function sharesBySession(): boolean {
   bySession ??= textOf("/proc/sys/kernel/sched_autogroup_enabled").startsWith("1");
   return bySession;

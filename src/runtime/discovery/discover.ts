@@ -112,7 +112,7 @@ const registryReport = (wrong: Problem): PlaceReport => ({
   problem: wrong,
 });
 
-/** Plugins belong to the family that installed them. */
+/** True if places of Claude are searched: plugins belong to the family that installed them. */
 const hasClaude = (sources: readonly (readonly Row[])[]): boolean =>
   sources.flat().some(({ family }) => family === "claude");
 

@@ -34,7 +34,7 @@ type Working = Readonly<{
   context: Pick<PerformContext, "ask" | "attended" | "claim" | "emit" | "signal">;
   /** The task whose changes of a file were applied in this run. */
   appliedBy: Map<string, string>;
-  /** The run is kept, so that a command can find its patch. */
+  /** True if the run is stored, so that a command can find its patch later. */
   isKept: boolean;
   /** Stores the files of the workspace that are changed. */
   recorder?: ChangeRecorder;

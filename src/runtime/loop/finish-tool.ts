@@ -65,7 +65,7 @@ export function finishWith(input: unknown, assignment: Finishing): FinishAttempt
   return empty ? { problem: "there is no result", empty } : { problem, empty, value };
 }
 
-/** An empty text is not a result, even if the schema allows it. */
+/** True for an empty text, which is not a result even if the schema allows it. */
 const isBlank = (value: unknown): boolean => typeof value === "string" && showsNothing(value);
 
 /** The result in the last message of a model that did not call the finish tool. */

@@ -13,9 +13,9 @@ export type ServerOptions = Readonly<{
   tokens: Readonly<Record<string, string>>;
   /** Accepted host names besides loopback and `host`. */
   hosts?: readonly string[];
-  /** Requests that need no token. */
+  /** True for requests that need no token. */
   isOpen?(request: IncomingMessage): boolean;
-  /** Links that a person may follow from another page or a file: their own token protects them. */
+  /** True for links that a person may follow from another page or a file: their own token protects them. */
   isLink?(request: IncomingMessage): boolean;
   handle(request: IncomingMessage, response: ServerResponse, caller: string): Promise<void>;
   onError(error: unknown): void;
@@ -98,7 +98,10 @@ export function isPlainRequest({ url = "", rawHeaders }: Pick<IncomingMessage, "
   );
 }
 
-/** When listening on every address, the host names are unknown: only loopback and configured names are accepted. */
+/**
+ * True for an address that means every interface. The host names are then unknown: only loopback and configured names
+ * are accepted.
+ */
 const isWildcard = (host: string): boolean => host === "0.0.0.0" || host === "::";
 
 function checkToken(token: string): void {

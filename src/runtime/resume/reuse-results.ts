@@ -185,7 +185,7 @@ type Checking = Readonly<{
   assignment: Assignment;
   context: PerformContext;
   redact: (text: string) => string;
-  /** Time for which network results stay valid. */
+  /** Reads of the network are accepted without being repeated. */
   network: boolean;
 }>;
 

@@ -367,7 +367,7 @@ const spentBelow = ({ usage, cost, toolCalls, spawns }: Omit<BelowSpent, "run">)
   maxSpawns: spawns,
 });
 
-/** Events that are still recorded while a run is being paused. */
+/** True for events that are still recorded while a run is being paused. */
 function isKeptWhilePausing(fact: Fact): boolean {
   return fact.type === "tool.ended" ? !fact.error : KEPT_WHILE_PAUSING.has(fact.type);
 }

@@ -112,7 +112,7 @@ function parsedFile(file: string): unknown {
   }
 }
 
-/** The file exists and is not JSON: it may still hold decisions of the person, so it is not overwritten. */
+/** True if the file exists and is not JSON: it may still hold decisions of the person, so it is not overwritten. */
 function isDamaged(file: string): boolean {
   try {
     JSON.parse(readRegularTextSync(file));

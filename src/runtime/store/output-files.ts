@@ -15,7 +15,10 @@ export type OutputFiles = Omit<RunOutputs, "local" | "share"> &
     forget(run: string): void;
   }>;
 
-/** `records`: the records of a run, which have the outputs of its tasks; throws where there is no run. */
+/**
+ * Opens the output files of runs. `records` returns the records of a run, which contain the outputs of its tasks; it
+ * throws for an unknown run.
+ */
 export function createOutputFiles(
   folderOf: (run: string) => string,
   records: (run: string) => AsyncIterable<readonly KeptEvent[]>,

@@ -152,7 +152,7 @@ function remoteModel({ call: { task }, emit }: AssignRequest, { name }: Agent): 
   };
 }
 
-/** Requests of a person, from the command line or the settings, are binding: the task fails if they cannot be met. */
+/** The request that must be met, or the task fails: one of a person, from the command line or the settings. */
 function bindingWish({ named, agent }: { named: boolean; agent: Agent }): { binding?: "call" | "agent" } {
   if (named) return { binding: "call" };
   return agent.modelRequired ? { binding: "agent" } : {};

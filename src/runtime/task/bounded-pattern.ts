@@ -22,7 +22,7 @@ export function boundedPattern(source: string, flags: string): { test(text: stri
   return { test };
 }
 
-/** `undefined`: it took too long. */
+/** Whether the pattern matches; `undefined`: it took too long. */
 function guarded(pattern: RegExp, text: string, timeout: number): boolean | undefined {
   try {
     return COMPARE.runInContext(createContext({ pattern, text }), { timeout }) === true;
