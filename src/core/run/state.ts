@@ -214,7 +214,7 @@ export function cutOffAll(state: State): State {
 function pause(state: State, reason: string): State {
   cutOffAll(state);
   for (const [path, { outcome }] of state.nodes) {
-    if (outcome?.status === "cancelled" && outcome.reason === reason) state.nodes.delete(path); // a run that version 0.1 stopped
+    if (outcome?.status === "cancelled" && outcome.reason === reason) state.nodes.delete(path); // a stop of version 0.1
   }
   state.status = "paused";
   state.pausedFor = reason;
@@ -298,10 +298,7 @@ export const nodesUnderWay = (state: State): NodeView[] => [
   ...begunNodes.still(state, ({ status }) => status === "running"),
 ];
 
-/**
- * True while a node waits for a person, or is parked or paused. It is called after each event, so it checks only such
- * nodes.
- */
+/** True while a node waits for a person, or is parked or paused. Every event calls it, so it checks only such nodes. */
 export const hasWaitingNode = (state: State): boolean => waitingNodes.still(state, waitsNow).size > 0;
 
 /** True for a node that waits for a person, or is parked or paused. */
