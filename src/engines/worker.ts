@@ -50,8 +50,20 @@ export async function startWorker({
   const draining = new AbortController();
 
   let busy = 0;
+  /** The calls that this worker has taken or is taking. */
+  const held = new Set<string>();
   /** True: the call was carried out to its end, and its run may have the next one for this worker. */
   const work = async (at: CallEpoch): Promise<boolean> => {
+    const key = `${at.epoch} ${at.call}`;
+    if (held.has(key)) return false; // it was offered, and comes from the queue as well
+    held.add(key);
+    try {
+      return await workOn(at);
+    } finally {
+      held.delete(key);
+    }
+  };
+  const workOn = async (at: CallEpoch): Promise<boolean> => {
     const { call, epoch } = at;
     if (draining.signal.aborted) {
       await table.giveBack(at);

@@ -348,6 +348,20 @@ describe("which call is next", () => {
     await expect.poll(throughQueue, { timeout: 50_000, interval: 10 }).toBeLessThan(5);
   }, 60_000);
 
+  test("a worker that takes an offered call and gets it from the queue, too, carries it out once", async () => {
+    const began: string[] = [];
+    const it = engine(async ({ run, path }) => {
+      began.push(path);
+      // It says nothing until the queue has given it out, so its run puts it there.
+      const given = "select 1 from dbos.workflow_status where workflow_uuid like $1 and status <> 'ENQUEUED'";
+      const look = (): Promise<unknown[]> => workerSide.database.query(given, [`${run}/${path}#1:%`]);
+      await expect.poll(look, { timeout: 40_000, interval: 10 }).toHaveLength(1);
+      return { status: "ok", output: path };
+    });
+    for (const path of ["a", "b", "c", "d"]) await it.perform(of("run_twice", path), contextOf());
+    expect(began).toEqual(["a", "b", "c", "d"]);
+  }, 60_000);
+
   const queued = async (n: number): Promise<void> => {
     await expect
       .poll(
