@@ -72,7 +72,7 @@ const crewOptions = z.strictObject({
   output: table.describe("how much of outputs is kept and shown"),
   delegationTools: texts.describe("the delegation tools of agents whose files name none"),
   toolNames: z.enum(toolNameStyles).optional().describe("how tools are called in front of models"),
-  projectInstructions: flag.describe("false: agents are not told what the project says"),
+  projectInstructions: flag.describe("false: agents do not read the project's instructions"),
   diagnostics: table.describe("a command that checks the project"),
   concurrency: runParameters.shape.concurrency,
   unattended: runParameters.shape.unattended,

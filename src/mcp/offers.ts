@@ -59,7 +59,7 @@ const offers: readonly Offer[] = [
   starting("team", "team", "Runs a team: roles, tasks that depend on each other, reviews and approvals."),
   answering({
     name: "agents",
-    description: "Lists the agents there are, with what each is for. `query` narrows the list.",
+    description: "Lists the agents and what each is for. `query` filters the list.",
     readOnly: true,
     openWorld: false,
     input: z.strictObject({ query: z.string().optional().describe("a word of the name or of the description") }),

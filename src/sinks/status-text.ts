@@ -92,7 +92,7 @@ function ending(state: State, life: RunStatus | "damaged", { colors }: Look): st
   switch (life) {
     case "interrupted":
       return [
-        `No process is running it any more. Finished work is kept.\n${next(`resume ${state.run}`)}`,
+        `No process is running it. Finished work is kept.\n${next(`resume ${state.run}`)}`,
         ...parkedLines(state),
         ...partialText(state),
       ];

@@ -9,20 +9,20 @@ const kept: ReadonlySet<string> = new Set(["--cwd", "--trust", "--unattended", "
 /** `subcrew a2a` */
 export const a2a: CliCommand = {
   description:
-    "Offers agents to other programs over the A2A protocol (1.0 and 0.3), until it is stopped. Nothing is offered that is not named.",
+    "Offers agents to other programs over the A2A protocol (1.0 and 0.3), until it is stopped. Only the agents you name are offered.",
   options: [
     ...[
       new Option(
         "--agents <names>",
-        "the agents that are offered, with commas; the first also answers at the root",
+        "agents to offer, comma-separated; the first also answers at the root address",
       ).argParser(commaList),
-      new Option("--all", "offer every agent there is"),
+      new Option("--all", "offer every agent"),
       new Option("--port <n>", "the port (default: a free one)").argParser(portNumber),
-      new Option("--host <name>", "another address than this machine's own to listen on"),
-      new Option("--url <address>", "the address under which others reach it, as behind a proxy"),
+      new Option("--host <name>", "address to listen on (default: this machine only)"),
+      new Option("--url <address>", "public address of the server, e.g. behind a proxy"),
       new Option(
         "--token-file <file>",
-        "the tokens of those who may ask, one in each line, after a name; made when it is not there",
+        "file with a name and a token of a client per line; created if it does not exist",
       ),
       new Option("--sign-key <file>", "sign the agent cards with the private key in this PEM file"),
       new Option("--public-cards", "agent cards can be read without a token"),

@@ -26,33 +26,33 @@ type Act = NonNullable<CliCommand["act"]>;
 
 /** `subcrew agents`, and what can be done with one of them. */
 export const agents: CliCommand = {
-  description: "Lists the agents that can run here, with where each comes from.",
+  description: "Lists the agents that can run here and where each comes from.",
   words: "[command]",
   usage: "[COMMAND]",
   options: [
-    new Option("--all", "also those that are shadowed, switched off or broken, with the reason"),
+    new Option("--all", "also list shadowed, disabled and broken agents, with the reason"),
     presetOption(),
     ...placeOptions(),
   ],
   examples: [
-    ["subcrew agents --all", "everything that was found, and why it does not count"],
+    ["subcrew agents --all", "every definition found, and why some are not used"],
     ["subcrew agents explain explore", "what an agent may do, and why"],
     ["subcrew agents --json", "for a program"],
   ],
   commands: {
     list: {
       description:
-        "Lists the agents that can run here, as `subcrew agents` does. Words search in names, descriptions and origins.",
+        "Lists the agents that can run here, as `subcrew agents` does. Words filter by name, description and origin.",
       words: "[words...]",
       usage: "[WORDS]",
       options: [
-        new Option("--all", "also those that are shadowed, switched off or broken, with the reason"),
+        new Option("--all", "also list shadowed, disabled and broken agents, with the reason"),
         presetOption(),
         ...placeOptions(),
       ],
       examples: [
-        ["subcrew agents list review", "those whose name, description or origin has this word"],
-        ["subcrew agents list --all", "everything that was found, and why it does not count"],
+        ["subcrew agents list review", "agents whose name, description or origin contains this word"],
+        ["subcrew agents list --all", "every definition found, and why some are not used"],
       ],
       act: later(async () => {
         const { listAgents } = await import("./list.ts");
@@ -60,7 +60,7 @@ export const agents: CliCommand = {
       }),
     },
     sources: {
-      description: "Lists where agents are looked for, the strongest place first, and what was there.",
+      description: "Lists the places where agents are searched for, in order of precedence, and what was found there.",
       options: [presetOption(), ...placeOptions()],
       examples: [["subcrew agents sources", "which of two agents with the same name wins"]],
       act: later(async () => (await import("./sources.ts")).sources),
@@ -69,8 +69,10 @@ export const agents: CliCommand = {
       description: "Prints the definition of an agent as it would run.",
       words: "<agent>",
       usage: "AGENT",
-      options: [new Option("--raw", "its file as it is"), presetOption(), ...placeOptions()],
-      examples: [["subcrew agents show claude:reviewer", "that of one family, also when another stands before it"]],
+      options: [new Option("--raw", "print the file unchanged"), presetOption(), ...placeOptions()],
+      examples: [
+        ["subcrew agents show claude:reviewer", "the one of a given family, even if another agent shadows it"],
+      ],
       act: later(async () => (await import("./show.ts")).show),
     },
     explain: {
@@ -78,7 +80,7 @@ export const agents: CliCommand = {
       words: "<agent>",
       usage: "AGENT",
       options: [
-        new Option("--as-tool", "what models read about it where they can start it, and how many bytes that takes"),
+        new Option("--as-tool", "print what a model that can start this agent reads about it, and its size in bytes"),
         ...callOptions(),
         presetOption(),
         ...placeOptions(),
@@ -91,36 +93,36 @@ export const agents: CliCommand = {
       act: later(async () => (await import("./explain.ts")).explainAgentCommand),
     },
     lint: {
-      description: "Finds mistakes in agent files. Without paths, in all that are found.",
+      description: "Finds mistakes in agent files. Without paths, checks every agent file that is found.",
       words: "[paths...]",
       usage: "[PATHS]",
       options: [
-        new Option("--format <format>", "how the problems are told").choices(["text", "json", "sarif"]).default("text"),
-        new Option("--strict", "warnings are errors"),
-        new Option("--all", "also what is only worth knowing"),
+        new Option("--format <format>", "output format").choices(["text", "json", "sarif"]).default("text"),
+        new Option("--strict", "treat warnings as errors"),
+        new Option("--all", "also report notes that are neither errors nor warnings"),
         new Option("--fix", "correct quotes, lists and names of keys: shows the diff, then asks"),
         new Option("--yes", "with --fix: do not ask"),
-        dialectOption("how the files are written; their path says it otherwise"),
+        dialectOption("dialect of the files (default: determined by their path)"),
         ...placeOptions().filter(({ long }) => long !== "--json"),
       ],
       examples: [
         ["subcrew agents lint .claude/agents", "the files of one folder"],
-        ["subcrew agents lint --fix .claude/agents", "correct them, after a look at the diff"],
+        ["subcrew agents lint --fix .claude/agents", "correct them after showing the diff"],
         ["subcrew agents lint --format sarif > agents.sarif", "for a code scanner"],
       ],
-      notes: "Exit codes: 0 no errors, 1 errors, 2 a path that is not there.",
+      notes: "Exit codes: 0 no errors, 1 errors, 2 a path does not exist.",
       act: later(async () => (await import("./lint.ts")).lint),
     },
     convert: {
-      description: "Writes an agent for another tool, and says what that cannot hold.",
+      description: "Converts an agent file for another tool and reports what the other format cannot express.",
       words: "<file>",
       usage: "FILE --to DIALECT",
       options: [
         new Option("--to <dialect>", "own, claude, codex, gemini, copilot, opencode, cursor, omp, pi, subagent, ..."),
-        outOption("write it there instead of to standard output; a folder gets the usual name"),
+        outOption("write to this file instead of standard output; in a folder, under the usual name"),
         new Option("--check", "write nothing, only report"),
         new Option("--strict", "exit with 1 when something is lost"),
-        dialectOption("how the file is written; its path says it otherwise"),
+        dialectOption("dialect of the file (default: determined by its path)"),
         jsonOption(),
         colorOption(),
       ],
@@ -131,22 +133,22 @@ export const agents: CliCommand = {
       act: later(async () => (await import("./convert.ts")).convertFile),
     },
     new: {
-      description: "Makes a new agent in .agents/agents of this project.",
+      description: "Creates an agent file in .agents/agents of this project.",
       words: "<name>",
       usage: "NAME",
       options: [
         userOption(),
-        new Option("--from <agent>", "begin with what another agent says"),
+        new Option("--from <agent>", "start from a copy of this agent"),
         ...placeOptions().filter(({ long }) => long !== "--agent-scope"),
       ],
       examples: [
         ["subcrew agents new critic", "a file to fill in"],
-        ["subcrew agents new my-explore --from explore --user", "your own variant of another one"],
+        ["subcrew agents new my-explore --from explore --user", "a variant of a bundled agent"],
       ],
       act: later(async () => (await import("./new.ts")).newAgent),
     },
     eject: {
-      description: "Copies an agent to a file that you can edit; from then on the copy counts.",
+      description: "Copies an agent to a file that you can edit; the copy takes precedence from then on.",
       words: "<agent>",
       usage: "AGENT",
       options: [userOption(), ...placeOptions().filter(({ long }) => long !== "--agent-scope")],
@@ -154,7 +156,7 @@ export const agents: CliCommand = {
       act: later(async () => (await import("./new.ts")).eject),
     },
     enable: {
-      description: "Switches an agent on in your settings.",
+      description: "Enables an agent in your settings.",
       words: "<agent>",
       usage: "AGENT",
       options: placeOptions(),
@@ -162,7 +164,7 @@ export const agents: CliCommand = {
       act: later(async () => (await import("./switch.ts")).enable),
     },
     disable: {
-      description: "Switches an agent off in your settings: it stays listed and cannot be started.",
+      description: "Disables an agent in your settings: it stays listed and cannot be started.",
       words: "<agent>",
       usage: "AGENT",
       options: placeOptions(),

@@ -5,7 +5,7 @@ import { colorOption, jsonOption } from "../base/flags.ts";
 
 /** `subcrew models` */
 export const models: CliCommand = {
-  description: "Shows what the names of models mean here, which keys were found, and where each provider is.",
+  description: "Shows which model each name stands for here, which keys were found, and the address of each provider.",
   options: [jsonOption(), colorOption()],
   examples: [
     ["subcrew models", "what `fast` is right now"],

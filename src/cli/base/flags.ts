@@ -180,24 +180,24 @@ export const inputOption = (): Option =>
   new Option("--input <file>", "read the work from a JSON or YAML file; - for standard input").helpGroup("Work:");
 
 export const agentsOption = (): Option =>
-  new Option("--agents <names>", "the agents that compete, with commas").argParser(commaList).helpGroup("Work:");
+  new Option("--agents <names>", "agents that compete, comma-separated").argParser(commaList).helpGroup("Work:");
 
 export const reviewExhaustedOption = (): Option =>
-  new Option("--review-exhausted <what>", "work that no review round approved: accept its last version, or fail")
+  new Option("--review-exhausted <what>", "when no review round approves the work: accept its last version, or fail")
     .choices([...exhaustedKinds])
     .helpGroup("Work:");
 
 export const modelsOption = (): Option =>
-  new Option("--models <names>", "the models that compete, with commas").argParser(commaList).helpGroup("Work:");
+  new Option("--models <names>", "models that compete, comma-separated").argParser(commaList).helpGroup("Work:");
 
 export const acceptSchemaOption = (): Option =>
-  new Option("--accept-schema <file>", "only an answer that meets this JSON Schema can win").helpGroup("Work:");
+  new Option("--accept-schema <file>", "only an answer that matches this JSON Schema can win").helpGroup("Work:");
 
 export const planOption = (): Option =>
   new Option("--plan <file>", "run this plan (JSON or YAML), as `subcrew plan` prints one").helpGroup("Work:");
 
 export const schemaOption = (whose: string): Option =>
-  new Option("--schema <file>", `the JSON Schema that ${whose} has to meet: a file, or JSON`).helpGroup(
+  new Option("--schema <file>", `JSON Schema that ${whose} must match: a file, or inline JSON`).helpGroup(
     "Each task, unless it says otherwise:",
   );
 
@@ -231,7 +231,7 @@ function recordingOptions(): Option[] {
       "--replay <file>",
       "answer from a recording: needs no key and changes nothing; a request that is not in it fails",
     ),
-    new Option("--replay-until <n>", "with --replay: after so many turns models and tools are real").argParser(
+    new Option("--replay-until <n>", "with --replay: after this many turns, use real models and tools").argParser(
       count("--replay-until"),
     ),
   ]);
@@ -239,38 +239,39 @@ function recordingOptions(): Option[] {
 
 function taskOptions(): Option[] {
   return group("Each task, unless it says otherwise:", [
-    new Option("--model <name>", "the model; several with commas, the first available is taken"),
+    new Option("--model <name>", "the model, or several separated by commas; the first available one is used"),
     new Option("--thinking <level>", "off, minimal, low, medium, high, xhigh, or a number of tokens"),
-    new Option("--tools <names>", 'the tools it may use, with commas; "" for none').argParser(commaList),
+    new Option("--tools <names>", 'tools it may use, comma-separated; "" for none').argParser(commaList),
     new Option("--retry <times[xwait]>", "retry failed tasks, e.g. 3 or 3x500ms; the wait doubles").argParser(retry),
     new Option("--max-turns <n>", "how many turns the model may take; 100 by default").argParser(count("--max-turns")),
-    new Option("--max-time <span>", "how long it may work, e.g. 90s or 1h30m; 30m by default").argParser(
+    new Option("--max-time <duration>", "how long it may work, e.g. 90s or 1h30m; 30m by default").argParser(
       spanOf("--max-time", "90s, 5m or 1h30m"),
     ),
     new Option(
       "--max-memory <MB>",
-      "how much memory it and its programs may use; it gets a process of its own",
+      "memory limit of the task and its programs; the task runs in a separate process",
     ).argParser(count("--max-memory")),
-    new Option("--runner <who>", `who does it: ${runnerWords}`).argParser(runner),
-    new Option("--isolation <kind>", "worktree: it works in a git worktree of its own, its changes come back").choices(
-      isolationKinds,
-    ),
-    new Option("--isolation-dirty", "what is not committed yet is in the worktree, too"),
-    new Option("--isolation-keep", "the changes are only kept as a patch, and not applied"),
+    new Option("--runner <who>", `where the task runs: ${runnerWords}`).argParser(runner),
+    new Option(
+      "--isolation <kind>",
+      "worktree: work in a separate git worktree; its changes are applied at the end",
+    ).choices(isolationKinds),
+    new Option("--isolation-dirty", "include uncommitted changes in the worktree"),
+    new Option("--isolation-keep", "keep the changes as a patch instead of applying them"),
     new Option(
       "--writes <globs>",
       "files the task may change (comma-separated); overlapping tasks run one at a time",
     ).argParser(commaList),
-    new Option("--fork <run[/task]>", "start from the conversation of this task, which stays as it is"),
+    new Option("--fork <run[/task]>", "start from a copy of this task's conversation"),
   ]);
 }
 
 function contextOptions(): Option[] {
-  return group("Background for every task:", [
+  return group("Context for every task:", [
     new Option("--context <text>", "a text"),
-    new Option("--context-file <file>", "the text of a file; may be given several times").argParser(collect),
+    new Option("--context-file <file>", "add the text of a file; may be repeated").argParser(collect),
     new Option("--git-context", "branch and status of the repository"),
-    new Option("--no-project-instructions", "tell agents nothing from AGENTS.md, CLAUDE.md and GEMINI.md"),
+    new Option("--no-project-instructions", "do not give agents AGENTS.md, CLAUDE.md and GEMINI.md"),
   ]);
 }
 
@@ -278,22 +279,22 @@ function contextOptions(): Option[] {
 export function runningOptions(): Option[] {
   return group("The run:", [
     new Option("--cwd <folder>", "the folder to work in"),
-    new Option("--trust", "let the agents of this project run"),
+    new Option("--trust", "trust the agents of this project for this run"),
     new Option("--concurrency <n>", "how many tasks run at once (default: 8)").argParser(count("--concurrency")),
-    new Option("--name <name>", "what the run is called"),
+    new Option("--name <name>", "name of the run"),
     new Option("--strict", "a placeholder that refers to nothing is an error"),
-    new Option("--yes", "approve whatever asks for approval"),
+    new Option("--yes", "approve every question in advance"),
     new Option("--reuse", "use results of earlier runs where agent, input, model, tools and files are the same"),
     new Option("--bg", "run in the background; survives closing the terminal; its questions wait in `subcrew inbox`"),
     new Option("--unattended", "do not wait for answers: a task that has to ask fails, also with --bg"),
-    new Option("--answer-timeout <span>", "how long a question waits for its answer (default: for ever)").argParser(
+    new Option("--answer-timeout <duration>", "how long a question waits for its answer (default: for ever)").argParser(
       spanOf("--answer-timeout", "10m"),
     ),
     new Option("--priority <1-9>", "with an engine: tasks of runs with a lower number are served first (default: 5)")
       .argParser(count("--priority"))
       .helpGroup("Engine:"),
     new Option(
-      "--placement-timeout <span>",
+      "--placement-timeout <duration>",
       "with an engine: how long a task that may not park waits for a worker (default: 1m)",
     )
       .argParser(spanOf("--placement-timeout", "1m"))
@@ -309,23 +310,23 @@ export function callOptions(): Option[] {
 
 /** Limits of a run and of all runs below it. `resume` offers them, too. */
 export function budgetOptions(): Option[] {
-  return group("What all of it may use:", [
+  return group("Limits for the whole run:", [
     new Option("--max-usd <dollars>", "money, where the price of the model is known").argParser(dollars),
     new Option("--max-run-turns <n>", "model turns of all tasks together").argParser(count("--max-run-turns")),
-    new Option("--max-run-time <span>", "time, without waiting for answers or providers, e.g. 1h").argParser(
+    new Option("--max-run-time <duration>", "time, without waiting for answers or providers, e.g. 1h").argParser(
       spanOf("--max-run-time", "1h"),
     ),
-    new Option("--max-tokens <n>", "tokens, sent and received").argParser(count("--max-tokens")),
+    new Option("--max-tokens <n>", "tokens, input and output").argParser(count("--max-tokens")),
     new Option("--max-tool-calls <n>", "tool calls").argParser(count("--max-tool-calls")),
     new Option("--max-spawns <n>", "agents that agents start").argParser(count("--max-spawns")),
     new Option("--max-depth <n>", "how deep agents may start agents (default: 2)").argParser(count("--max-depth")),
     new Option(
       "--on-limit <what>",
-      `at one of these limits, tasks wait for a higher one, or end (default: ${PARKS})`,
+      `at one of these limits: tasks wait until it is raised, or end (default: ${PARKS})`,
     ).choices(["park", "end"]),
     new Option(
       "--on-provider-fault <what>",
-      `a refused key, used-up credit or quota, a provider that is down: tasks wait, or fail (default: ${PARKS})`,
+      `when a provider refuses the key, is out of quota or down: tasks wait, or fail (default: ${PARKS})`,
     ).choices(["park", "fail"]),
   ]);
 }
@@ -335,12 +336,10 @@ const PARKS = "park at a terminal and with --bg";
 /** Also of `resume`. */
 export function outputOptions(): Option[] {
   return group("Output:", [
-    new Option("-o, --output <format>", "the form of the result; stream-json: events, then the result").choices(
-      outputFormats,
-    ),
+    new Option("-o, --output <format>", "output format; stream-json: events, then the result").choices(outputFormats),
     new Option("--output-file <file>", "write the result to a file instead of standard output"),
     new Option("--json", "the same as -o stream-json"),
-    new Option("--deltas", "with stream-json: also the text while it is written"),
+    new Option("--deltas", "with stream-json: also text as it is generated"),
     new Option("--quiet", "no progress and no summary"),
     colorOption(),
   ]);
@@ -381,7 +380,7 @@ export function spanOf(flag: string, example: string): (text: string) => number 
   return (text) => {
     const ms = parseDuration(text);
     if (ms !== undefined && ms > 0) return ms;
-    throw new CrewError("BAD_INPUT", `${flag} cannot be "${text}".`, `Give a span, as in ${flag} ${example}.`);
+    throw new CrewError("BAD_INPUT", `${flag} cannot be "${text}".`, `Give a duration, as in ${flag} ${example}.`);
   };
 }
 

@@ -19,7 +19,7 @@ export type PermissionFlags = Readonly<{
 /** The flags of every command that runs something. */
 export function permissionOptions(): Option[] {
   return [
-    new Option("--permission-mode <mode>", `how much is asked: ${policyModes.join(", ")}`).argParser(mode),
+    new Option("--permission-mode <mode>", `how often the user is asked: ${policyModes.join(", ")}`).argParser(mode),
     new Option(
       "--allow <rule>",
       "do not ask about these calls, as in 'bash(git log *)' or 'write_file(src/**)'",

@@ -44,7 +44,7 @@ function tooMany(command: Command): CrewError {
   const message = `Too many arguments for ${quoted(name)}: ${quoted(surplus)}${more.length > 0 ? ` and ${more.length} more` : ""}.`;
   if (FILE.test(surplus) && command.options.some(({ long }) => long === "--input"))
     return new CrewError("BAD_INPUT", message, `Name the file with --input: \`${name} --input ${surplus}\`.`);
-  const quotes = taken > 0 ? " A text with blanks belongs in quotes." : "";
+  const quotes = taken > 0 ? " Put quotes around a text with spaces." : "";
   return new CrewError("BAD_INPUT", message, `See \`${name} --help\`.${quotes}`);
 }
 

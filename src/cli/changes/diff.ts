@@ -15,7 +15,7 @@ export const diffCommand: CliCommand = {
   usage: "RUN[/TASK] [FILE...]",
   options: [
     new Option("--stat", "only list the files, with the number of changed lines"),
-    new Option("--no-pager", "do not use a pager on a terminal"),
+    new Option("--no-pager", "do not use a pager"),
     jsonOption(),
     colorOption(),
   ],

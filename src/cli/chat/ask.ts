@@ -9,14 +9,14 @@ export const askCommand = running({
   mode: "single",
   boxes: true,
   description:
-    "Asks the main agent one thing; it hands work to the other agents and answers. `subcrew chat` without the conversation.",
+    "Asks the main agent one question; it delegates to the other agents and answers. Like `subcrew chat`, without a conversation.",
   words: "[question...]",
   usage: '"QUESTION"',
   options: [mainAgentOption(), imageOption(), schemaOption("the answer")],
   examples: [
     [
       'subcrew ask "Where are errors turned into exit codes, and which tests cover that?"',
-      "one question, as many agents as it takes",
+      "one question; the main agent starts helpers as needed",
     ],
     ["git diff | subcrew ask -", "read the question from standard input"],
   ],

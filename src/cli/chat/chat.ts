@@ -26,27 +26,27 @@ const elsewhere: ReadonlySet<string> = new Set([
 ]);
 
 export const mainAgentOption = (): Option =>
-  new Option("--agent <name>", "who is talked to").default(MAIN_AGENT).helpGroup("Work:");
+  new Option("--agent <name>", "the agent to talk to").default(MAIN_AGENT).helpGroup("Work:");
 
 /** `subcrew chat` */
 export const chatCommand: CliCommand = {
   description:
-    "Talks with a main agent that hands work to the other agents and gets their results back in short. Every message is a run that is kept.",
+    "Chats with a main agent that delegates to the other agents and receives summaries of their results. Every message is a stored run.",
   words: "[message...]",
   usage: '["MESSAGE"]',
   options: [
     mainAgentOption(),
     new Option(
       "--resume [run]",
-      "go on with an earlier conversation: its run, or words in it; without either, list the conversations",
+      "continue an earlier conversation, by its run or words in it; without a value, list the conversations",
     ).helpGroup("Work:"),
     imageOption(),
     ...runOptions().filter(({ long }) => !elsewhere.has(long ?? "")),
   ],
   examples: [
-    ["subcrew chat", "ask, and ask again; /help lists what else there is"],
+    ["subcrew chat", "start a conversation; /help lists the commands"],
     ['subcrew chat "Which tests are slow, and why?"', "begin with a question"],
-    ["subcrew chat --resume run_4k2x", "go on where you left"],
+    ["subcrew chat --resume run_4k2x", "continue where you left off"],
   ],
   notes:
     "Type while it works: Enter queues, Ctrl-S sends now. Esc or Ctrl-C stops the answer, a second Ctrl-C within two seconds leaves. Without a terminal each line of the input is a message.",
@@ -96,7 +96,7 @@ export const chatCommand: CliCommand = {
     if (resumed && "run" in resumed) talk.moveTo(resumed.run);
     if (resumed && "several" in resumed)
       surface.print(
-        `${kept.conversationList(resumed.several, (process.stderr.columns || 80) - 1, place.look)}\n/resume RUN or /resume WORDS goes on with one of them.`,
+        `${kept.conversationList(resumed.several, (process.stderr.columns || 80) - 1, place.look)}\n/resume RUN or /resume WORDS continues one of them.`,
       );
     let code = 0;
     let files = flags.image ?? []; // they belong to the first message

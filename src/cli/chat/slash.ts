@@ -23,20 +23,20 @@ type Row = Readonly<{ usage: string; what: string; act(words: readonly string[],
 
 /** What begins with a slash is for the program, not for the agent. An `act` that gives `true` ends the conversation. */
 const table: Readonly<Record<string, Row>> = {
-  agents: { usage: "/agents", what: "who can be asked", act: (_, on) => asCommand(on, "agents", []) },
+  agents: { usage: "/agents", what: "list the agents", act: (_, on) => asCommand(on, "agents", []) },
   "task-status": {
     usage: "/task-status [ID]",
-    what: "how far the tasks in the background are, or one of them",
+    what: "progress of background tasks, or of one of them",
     act: ([id], on) => (id === undefined ? asCommand(on, "ps", []) : asCommand(on, "status", [id])),
   },
   inbox: {
     usage: "/inbox [allow|deny|answer ID ...]",
-    what: "what tasks ask, and your answers",
+    what: "list and answer the questions of tasks",
     act: ([verb, ...words], on) => asCommand(on, "inbox", words, verb),
   },
   model: {
     usage: "/model [NAME]",
-    what: "the model that answers from now on; without a name, what there is",
+    what: "choose the model; without a name, list the models",
     act: async ([name], on) => {
       if (name === undefined) return asCommand(on, "models", []);
       on.talk.setModel(name);
@@ -87,7 +87,7 @@ const table: Readonly<Record<string, Row>> = {
   },
   compact: {
     usage: "/compact",
-    what: "summarise the conversation and go on with the summary",
+    what: "summarise the conversation and continue from the summary",
     act: async (_, { talk, surface, show }) => {
       if (talk.last() === undefined) return surface.print("There is nothing to summarise yet.");
       const said = await talk.say(COMPACT);
@@ -95,7 +95,7 @@ const table: Readonly<Record<string, Row>> = {
       const { outcome } = said.run.state;
       const summary = outcome && "output" in outcome ? (outcome.output ?? "") : "";
       if (outcome?.status !== "ok" || summary.trim() === "")
-        return surface.print("The conversation was not summarised and goes on as it is.");
+        return surface.print("The conversation was not summarised and stays as it is.");
       talk.compactTo(summary);
       surface.print("The next message starts with this summary instead of the whole conversation.");
     },
@@ -107,7 +107,7 @@ const table: Readonly<Record<string, Row>> = {
   },
   permissions: {
     usage: "/permissions [remove N]",
-    what: "the rules that you have approved for this project, or one rule less",
+    what: "list the approved rules of this project, or remove one",
     act: async ([verb, ...words], { crew, surface }) => {
       const { approvedRules, removeRule, rulesText } = await import("../setup/permissions.ts");
       if (verb === "remove") return surface.print(await removeRule(words.join(" "), crew.cwd));

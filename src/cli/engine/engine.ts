@@ -6,7 +6,7 @@ const plain = (): Option[] => [jsonOption(), ...outputOptions().filter(({ long }
 
 /** `subcrew engine`: the database behind runs on many machines. */
 export const engineCommand: CliCommand = {
-  description: "Sets up and looks after an engine: a Postgres that keeps runs and gives their tasks to workers.",
+  description: "Manages an engine: a Postgres database that stores runs and hands their tasks to workers.",
   options: [],
   examples: [
     ["subcrew engine dev", "start a Postgres on this machine, with its tables, and print its address"],
@@ -43,7 +43,7 @@ export const engineCommand: CliCommand = {
     },
     limit: {
       description:
-        "Sets limits on model requests that all workers keep together: of a provider, of provider/model, or of all models ('*'). Without limits it shows them.",
+        "Sets limits on model requests, shared by all workers: for a provider, for provider/model, or for all models ('*'). Without limits, shows the current ones.",
       words: "[name]",
       usage: "[NAME]",
       options: [
@@ -61,7 +61,7 @@ export const engineCommand: CliCommand = {
       act: async ([name], flags) => (await import("./limit.ts")).limitEngine(name, flags),
     },
     drain: {
-      description: "Tells a worker to take no more tasks, to finish or hand back its tasks, and to end.",
+      description: "Drains a worker: it takes no new tasks, finishes or hands back its tasks, and exits.",
       words: "<worker>",
       usage: "WORKER",
       options: plain(),

@@ -6,7 +6,7 @@ import { permissionOptions } from "../base/permission-flags.ts";
 /** `subcrew worker`: takes tasks of an engine. */
 export const workerCommand: CliCommand = {
   description:
-    "Takes tasks of an engine and carries them out with the keys, tools and permissions of this machine. Ctrl-C or SIGTERM finishes or gives back its tasks.",
+    "Runs tasks of an engine with the keys, tools and permissions of this machine. Ctrl-C or SIGTERM finishes or gives back its tasks.",
   options: [
     ...[
       new Option("--slots <n>", "how many tasks it works on at once (default: 8)").argParser(count("--slots")),
@@ -20,10 +20,13 @@ export const workerCommand: CliCommand = {
         "also take tasks of git repositories that are not here: their files are fetched from the run",
       ),
       new Option("--shared", "its folders are the same files as on other machines (a network file system)"),
-      new Option("--poll <span>", "how often it asks for tasks (default: 100ms)").argParser(spanOf("--poll", "100ms")),
-      new Option("--grace <span>", "how long tasks may go on when it is told to end (default: 30s)").argParser(
-        spanOf("--grace", "30s"),
+      new Option("--poll <duration>", "how often it asks for tasks (default: 100ms)").argParser(
+        spanOf("--poll", "100ms"),
       ),
+      new Option(
+        "--grace <duration>",
+        "grace period for running tasks when it is told to stop (default: 30s)",
+      ).argParser(spanOf("--grace", "30s")),
       new Option("--no-coordinate", "do not take over runs whose own process has died"),
     ].map((option) => option.helpGroup("Work:")),
     ...runningOptions().filter(({ long }) => long === "--cwd" || long === "--trust"),

@@ -6,7 +6,7 @@ import { type ModeCommand, running } from "./mode.ts";
 /** `subcrew chain agent="prompt" ...` */
 export const steps: ModeCommand = {
   mode: "chain",
-  description: "Runs tasks one after the other. A step that fails ends the chain; what is done is shown.",
+  description: "Runs tasks one after the other. A failed step ends the chain; the results so far are shown.",
   words: "[steps...]",
   usage: '[ID@]AGENT="PROMPT" ...',
   options: [schemaOption("the last answer")],

@@ -6,7 +6,7 @@ import { type ModeCommand, running } from "./mode.ts";
 /** `subcrew parallel [id@]agent="prompt" ...` */
 export const tasks: ModeCommand = {
   mode: "parallel",
-  description: "Runs several tasks side by side. One that fails does not stop the others.",
+  description: "Runs several tasks in parallel. A failed task does not stop the others.",
   words: "[tasks...]",
   usage: '[ID@]AGENT="PROMPT" ...',
   options: [schemaOption("each answer")],

@@ -9,7 +9,7 @@ import { group } from "./team.ts";
 /** `subcrew plan MODE ...` */
 export const planCommand: CliCommand = {
   description:
-    "Prints the plan that a command line compiles to, and runs nothing: as a tree on a terminal, as JSON where it is piped or with --json. Each mode takes its usual words and flags.",
+    "Prints the plan that a command line compiles to, and runs nothing: as a tree on a terminal, as JSON where it is piped or with --json. Each mode takes its usual arguments and flags.",
   usage: "MODE ...",
   options: [],
   examples: [

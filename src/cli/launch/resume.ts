@@ -20,15 +20,18 @@ const settled: ReadonlySet<string> = new Set(["--strict"]);
 /** `subcrew resume RUN` */
 export const resumeCommand: CliCommand = {
   description:
-    "Resumes a run that was stopped or is parked, or only one task of it and what depends on that; nothing that is done is done again. Of a run that has ended, shows the result; with a message, a task that has ended goes on with it in a new run.",
+    "Resumes a paused, interrupted or parked run, or one task of it with the tasks that depend on it. Finished work is not repeated. For an ended run, prints the result; with a message, continues an ended task in a new run.",
   words: "[run] [message...]",
   usage: 'RUN[/TASK] ["MESSAGE"]',
   options: [
     ...[
-      new Option("--retry-failed", "try again what failed, too; of one task, only that task and what depends on it"),
-      new Option("--allow-failed", "with a message: also go on with a task that failed"),
-      new Option("--force", "take over a run that another machine claims; make sure that it no longer works on it"),
-      new Option("--refresh-agent", "take agents as they are now; they may use no more than before"),
+      new Option("--retry-failed", "also retry failed tasks; with a task given, only that task and its dependants"),
+      new Option("--allow-failed", "with a message: also continue a task that failed"),
+      new Option(
+        "--force",
+        "take over a run that another machine has claimed; make sure that machine no longer works on it",
+      ),
+      new Option("--refresh-agent", "use the current agent definitions, with no more permissions than before"),
     ].map((option) => option.helpGroup("The run:")),
     ...runningOptions().filter(({ long }) => !settled.has(long ?? "")),
     ...budgetOptions(),
@@ -37,9 +40,9 @@ export const resumeCommand: CliCommand = {
   examples: [
     ["subcrew resume run_4k2x", "the beginning of an id is enough"],
     ["subcrew resume run_4k2x --max-usd 5", "raise the limit of a run, also of one that is parked at it"],
-    ["subcrew resume nightly --retry-failed", "by its name, and with another try for what failed"],
-    ["subcrew resume nightly/docs --retry-failed", "try one failed task again; the others stay as they are"],
-    ['subcrew resume run_4k2x/build "Now also for Windows."', "go on with a task that has ended, in its own words"],
+    ["subcrew resume nightly --retry-failed", "by its name, retrying failed tasks"],
+    ["subcrew resume nightly/docs --retry-failed", "retry one failed task; the others stay as they are"],
+    ['subcrew resume run_4k2x/build "Now also for Windows."', "continue the conversation of a task that has ended"],
   ],
   act: async ([word, ...words], flags) => {
     if (word === undefined)

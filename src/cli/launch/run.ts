@@ -6,7 +6,7 @@ import { type ModeCommand, promptImages, readPrompt, running } from "./mode.ts";
 
 /** `subcrew run AGENT "prompt"`, or whatever a file says. */
 export const runCommand: ModeCommand = {
-  description: "Runs one agent on one task, or whatever a file says.",
+  description: "Runs one agent on one task, or an input or plan from a file.",
   words: "[agent] [prompt...]",
   usage: 'AGENT "PROMPT"',
   options: [planOption(), imageOption(), schemaOption("the answer")],
@@ -16,7 +16,7 @@ export const runCommand: ModeCommand = {
     ["subcrew run --plan plan.json", "run a plan"],
     [
       'subcrew run --fork run_4k2x "Which of these is the riskiest?"',
-      "ask on from the conversation of an earlier task",
+      "continue from the conversation of an earlier task",
     ],
     ["subcrew run --input work.yaml --concurrency 4", "run an input of any mode"],
   ],

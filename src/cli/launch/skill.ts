@@ -13,9 +13,7 @@ import type { Flags } from "../base/flags.ts";
 import { running } from "./mode.ts";
 
 const agentOption = (): Option =>
-  new Option("--agent <name>", "who does it, in place of the agent that it names (default: general)").helpGroup(
-    "Work:",
-  );
+  new Option("--agent <name>", "agent to use instead of the one the file names (default: general)").helpGroup("Work:");
 
 /** `subcrew skill NAME ARGUMENTS` */
 export const skillCommand: CliCommand = running({

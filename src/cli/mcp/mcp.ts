@@ -6,7 +6,7 @@ import { permissionOptions } from "../base/permission-flags.ts";
 import { unknownCommand } from "../base/usage.ts";
 
 const SERVE = "Serving:";
-const yesOption = (): Option => new Option("--yes", "agree without being asked");
+const yesOption = (): Option => new Option("--yes", "do not ask for confirmation");
 const placeOptions = (): Option[] => [
   ...[...runningOptions(), ...outputOptions()].filter(({ long }) => long === "--cwd" || long === "--no-color"),
   jsonOption(),
@@ -15,14 +15,14 @@ const kept: ReadonlySet<string> = new Set(["--cwd", "--trust", "--unattended"]);
 
 const parts: NonNullable<CliCommand["commands"]> = {
   list: {
-    description: "Lists the MCP servers that agents may use. None is started for it.",
+    description: "Lists the MCP servers that agents may use, without starting them.",
     options: [...placeOptions()],
     examples: [["subcrew mcp list --json", "for a program"]],
     act: async (_, flags) => (await import("./list.ts")).listServers(flags),
   },
   import: {
     description:
-      "Takes MCP servers over from claude, codex, cursor, vscode, gemini or opencode, or from a file, into your settings.",
+      "Imports MCP servers from claude, codex, cursor, vscode, gemini or opencode, or from a file, into your settings.",
     words: "[from]",
     usage: "[TOOL|FILE]",
     options: [yesOption(), ...placeOptions()],
@@ -45,11 +45,11 @@ const parts: NonNullable<CliCommand["commands"]> = {
     act: async (words, flags) => (await import("./login.ts")).login(words, flags),
   },
   logout: {
-    description: "Forgets the login to an MCP server, and takes it back there where that is possible.",
+    description: "Logs out of an MCP server: deletes its tokens here and revokes them at the server where possible.",
     words: "[server]",
     usage: "SERVER",
     options: [...placeOptions()],
-    examples: [["subcrew mcp logout sentry", "as if you had never logged in"]],
+    examples: [["subcrew mcp logout sentry", "delete the stored tokens"]],
     act: async (words, flags) => (await import("./login.ts")).logout(words, flags),
   },
   trust: {
@@ -65,35 +65,28 @@ const parts: NonNullable<CliCommand["commands"]> = {
 /** `subcrew mcp`: serves, prints how to set it up elsewhere, and looks after the servers that agents use. */
 export const mcpCommand = (streams?: GreetedStreams): CliCommand => ({
   description:
-    "Offers the agents of this folder to a coding tool over MCP, on standard input and output. Coding tools start it; the words after it are for people.",
+    "Offers the agents of this folder to a coding tool over MCP, on standard input and output. Coding tools start it; the subcommands are for people.",
   words: "[command]",
   usage: "[COMMAND]",
   options: [
-    new Option("--setup <tool>", "print what to write into claude-code, codex, cursor, vscode, gemini or opencode"),
+    new Option("--setup <tool>", "print the configuration for claude-code, codex, cursor, vscode, gemini or opencode"),
     ...[
-      new Option(
-        "--as <tools>",
-        "offer these delegation tools, too, as other systems spell them: Task, parallel, ...",
-      ).argParser(commaList),
-      new Option("--full", "list tools with all their arguments and results: 60 KB instead of 8 KB"),
-      new Option("--all-runs", "clients may also look at runs that were started elsewhere"),
-      new Option(
-        "--answer-calls",
-        "clients may also allow what agents ask permission for; otherwise only a person may",
+      new Option("--as <tools>", "also offer these delegation tools of other systems: Task, parallel, ...").argParser(
+        commaList,
       ),
+      new Option("--full", "list tools with all their arguments and results: 60 KB instead of 8 KB"),
+      new Option("--all-runs", "let clients see runs that were started elsewhere"),
+      new Option("--answer-calls", "let clients answer permission requests of agents; otherwise only a person can"),
       new Option("--http", "serve over HTTP, on this machine only; the address and the token are printed"),
       new Option("--host <name>", "with --http: another address to listen on"),
       new Option("--port <n>", "with --http: the port (default: a free one)").argParser(portNumber),
-      new Option(
-        "--token-file <file>",
-        "with --http: keep the token in this file instead of making a new one each time",
-      ),
+      new Option("--token-file <file>", "with --http: file that stores the token (default: a new token each time)"),
     ].map((option) => option.helpGroup(SERVE)),
     ...runningOptions().filter(({ long }) => kept.has(long ?? "")),
     ...permissionOptions(),
   ],
   examples: [
-    ["subcrew mcp --setup claude-code", "how to make it known to Claude Code"],
+    ["subcrew mcp --setup claude-code", "print the configuration for Claude Code"],
     ["subcrew mcp --http --port 7777", "for a tool that wants an address"],
     ["subcrew mcp --as Task", "with the delegation tools that some tools know already"],
   ],

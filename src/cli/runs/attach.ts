@@ -10,8 +10,7 @@ const WAIT_MS = 10_000;
 
 /** `subcrew attach RUN` */
 export const attach: CliCommand = {
-  description:
-    "Shows a run that another process works on, and answers what it asks. Ctrl-C looks away; the run goes on.",
+  description: "Follows a run of another process and answers its questions. Ctrl-C detaches; the run continues.",
   words: "[run]",
   usage: "RUN",
   options: outputOptions().filter(({ long }) => long !== "--deltas"),

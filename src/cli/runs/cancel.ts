@@ -11,7 +11,7 @@ const REASON = "cancelled by the user";
 
 /** `subcrew cancel RUN[/TASK]` */
 export const cancel: CliCommand = {
-  description: "Ends a run for good: what is done is kept, and it cannot be resumed. Of one task, ends only that task.",
+  description: "Ends a run, or one task of it, for good. Finished work is kept; the run cannot be resumed.",
   words: "[run]",
   usage: "RUN[/TASK]",
   options: [jsonOption()],

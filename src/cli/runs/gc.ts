@@ -11,19 +11,19 @@ const DEFAULT_AGE = 7 * DAY;
 /** `subcrew gc` */
 export const gc: CliCommand = {
   description:
-    "Takes away runs that are too old, and the oldest of what is too much. Nothing that is running is touched.",
+    "Deletes old runs, and the oldest ones when all runs use too much space. Running runs are never deleted.",
   options: [
-    new Option("--older-than <span>", "runs that ended longer ago than this (default: 7d)").argParser(
+    new Option("--older-than <duration>", "runs that ended longer ago than this (default: 7d)").argParser(
       spanOf("--older-than", "7d"),
     ),
-    new Option("--max-size <size>", "how much all runs together may take, as in 500MB or 1GB").argParser(sizeOf),
+    new Option("--max-size <size>", "maximum size of all runs together, e.g. 500MB or 1GB").argParser(sizeOf),
     new Option("--unfinished", "also delete runs that were interrupted, paused or parked"),
-    new Option("--dry-run", "only say what would go"),
+    new Option("--dry-run", "only list what would be deleted"),
     new Option("--yes", "with --unfinished: do not ask"),
     jsonOption(),
   ],
   examples: [
-    ["subcrew gc --dry-run", "what would go"],
+    ["subcrew gc --dry-run", "list what would be deleted"],
     ["subcrew gc --older-than 30d --max-size 1GB", "by age and by size"],
   ],
   notes: "A run that did not end can still be resumed, so it is kept unless --unfinished is given.",

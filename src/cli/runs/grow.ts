@@ -11,14 +11,14 @@ const WAIT_MS = 10_000;
 /** `subcrew grow RUN --input FILE` */
 export const growCommand: CliCommand = {
   description:
-    "Changes the plan of a run that is running, also in the background: adds tasks, changes what waiting tasks need, gives tasks up. An invalid change changes nothing.",
+    "Changes the plan of a run that is running, also in the background: adds tasks, changes dependencies of waiting tasks, cancels tasks. An invalid change changes nothing.",
   words: "[run]",
   usage: "RUN --input FILE",
   options: [inputOption(), jsonOption()],
   examples: [["subcrew grow nightly --input more.json", "add the tasks of a file"]],
   notes: `The file, as JSON or YAML:
   newTasks             nodes to add, by id, as in a plan: {"docs": {"kind": "task", "task": {"agent": "general", "prompt": "..."}}}
-  into                 the join that gathers them (default: the output of the plan)
+  into                 the join that collects them (default: the output of the plan)
   updateDependencies   what tasks that have not started need from now on: {"docs": ["build"]}
   markFailed           tasks to give up, with the reason: {"build": "not needed"}`,
   act: async ([word], flags) => {

@@ -22,14 +22,13 @@ const WAIT_MS = 10_000;
 
 /** `subcrew inbox` */
 export const inbox: CliCommand = {
-  description:
-    "Lists what runs ask: questions, approvals, permissions. Of all runs of yours, wherever they were started.",
+  description: "Lists open questions, approvals and permission requests of all your runs, wherever they were started.",
   options: [jsonOption(), colorOption()],
   examples: [
-    ["subcrew inbox", "what waits for an answer"],
-    ["subcrew inbox allow run_4k2x", "agree, when the run asks one thing"],
+    ["subcrew inbox", "list what waits for an answer"],
+    ["subcrew inbox allow run_4k2x", "approve the only open question of a run"],
     ['subcrew inbox answer run_4k2x/lead "Use the second one."', "answer in words"],
-    ['subcrew inbox deny run_4k2x/page.1/approval "Make it shorter."', "refuse, and say what to change"],
+    ['subcrew inbox deny run_4k2x/page.1/approval "Make it shorter."', "deny, and say what to change"],
   ],
   notes:
     "The first answer counts, here, in the run's own terminal or in `subcrew attach`. One for a run that was interrupted waits until it is resumed.",
@@ -67,9 +66,9 @@ export const inbox: CliCommand = {
     ),
     allow: answerCommand(
       "allow",
-      "Agrees to what a run asks.",
+      "Approves what a run asks for.",
       "RUN[/TASK]",
-      ["run_4k2x --always", "agree, also to the same call later in this run"],
+      ["run_4k2x --always", "approve, also the same call later in this run"],
       [
         new Option("--always", "do not ask about exactly the same call again"),
         new Option(
@@ -91,9 +90,9 @@ export const inbox: CliCommand = {
     ),
     deny: answerCommand(
       "deny",
-      "Refuses what a run asks; the words after it say what to change.",
+      "Denies what a run asks for; the words after it say what to change.",
       'RUN[/TASK] ["TEXT"]',
-      ['run_4k2x/page.1/approval "Make it shorter."', "refuse, and say what to change"],
+      ['run_4k2x/page.1/approval "Make it shorter."', "deny, and say what to change"],
       [],
       (text) => ({ approve: false, ...(text !== "" && { text }) }),
     ),

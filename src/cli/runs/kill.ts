@@ -11,7 +11,7 @@ const WAIT_MS = 5_000;
 /** `subcrew kill RUN` */
 export const kill: CliCommand = {
   description:
-    "Ends the work on a run at once. What is recorded is kept, and the run can be resumed. A server that also works on other runs goes on.",
+    "Ends a run's processes at once. Recorded work is kept and the run can be resumed. A server that works on other runs too is not killed.",
   words: "[run]",
   usage: "RUN",
   options: [jsonOption()],

@@ -11,7 +11,7 @@ export const logs: CliCommand = {
   words: "[run]",
   usage: "RUN",
   options: [
-    new Option("-f, --follow", "go on while the run does"),
+    new Option("-f, --follow", "follow the run until it ends"),
     new Option("-v, --verbose", "also print prompts, thinking, answers and results of tools"),
     jsonOption(),
     colorOption(),

@@ -19,16 +19,16 @@ const MOST_ENDED = 5;
 export const ps: CliCommand = {
   words: "[text]",
   usage: "[TEXT]",
-  description: "Lists the runs that work right now, wait, are parked, paused or interrupted, and the last that ended.",
+  description: "Lists the runs that are running, waiting, parked, paused or interrupted, and the last ones that ended.",
   options: [
-    new Option("--all", "every run that was kept"),
+    new Option("--all", "every stored run"),
     new Option("--here", "only runs of this folder"),
     new Option("--status <states>", "only runs in these states, as in running,waiting").argParser(commaList),
     jsonOption(),
     colorOption(),
   ],
   examples: [
-    ["subcrew ps", "what goes on"],
+    ["subcrew ps", "list current runs"],
     ["subcrew ps --here --status waiting,parked", "what needs you, in this folder"],
     ["subcrew ps login --all", "every run whose name or prompt has this text"],
     ["subcrew ps --all --json", "everything, for a program"],

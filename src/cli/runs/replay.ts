@@ -17,7 +17,7 @@ const LONGEST_MS = 5_000;
 /** `subcrew replay RUN` */
 export const replay: CliCommand = {
   description:
-    "Shows a run again as it was, from its journal; or a journal or a pegasus task log, from a file whose name ends in .jsonl. No model is asked and no tool is called.",
+    "Plays back a recorded run, or a journal or pegasus task log from a .jsonl file. Calls no model and no tool.",
   words: "[run]",
   usage: "RUN | FILE.jsonl",
   options: [

@@ -7,7 +7,7 @@ import { jsonOption } from "../base/flags.ts";
 
 /** `subcrew rm RUN...` */
 export const rm: CliCommand = {
-  description: "Deletes runs with everything that was kept of them. A run that is running is refused.",
+  description: "Deletes runs and everything stored for them. A running run is not deleted.",
   words: "[runs...]",
   usage: "RUN...",
   options: [new Option("--yes", "also delete runs that could be resumed, without asking"), jsonOption()],

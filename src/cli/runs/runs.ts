@@ -12,7 +12,7 @@ const DEFAULT_LIMIT = 20;
 
 /** `subcrew runs` */
 export const runs: CliCommand = {
-  description: "Lists the runs that were kept, newest first. Words search in ids, names, states and tasks.",
+  description: "Lists stored runs, newest first. Words filter by id, name, state and task.",
   words: "[words...]",
   usage: "[WORDS]",
   options: [

@@ -10,11 +10,11 @@ const WAIT_MS = 10_000;
 
 /** `subcrew send RUN[/TASK] "message"` */
 export const send: CliCommand = {
-  description: "Says something to a task that is running. It reads it before its next turn.",
+  description: "Sends a message to a running task. The task reads it before its next turn.",
   words: "[run] [message...]",
   usage: 'RUN[/TASK] "MESSAGE"',
   options: [
-    new Option("--interrupt", "cut short what the model is saying, so that it reads the message at once"),
+    new Option("--interrupt", "interrupt the model's current answer, so that it reads the message at once"),
     jsonOption(),
   ],
   examples: [

@@ -13,7 +13,7 @@ export const showCommand: CliCommand = {
     new Option("--full", "show tool calls and their results whole"),
     new Option("--markdown", "print a Markdown document"),
     new Option("--html", "print one HTML page"),
-    new Option("--no-pager", "do not use a pager on a terminal"),
+    new Option("--no-pager", "do not use a pager"),
     colorOption(),
   ],
   examples: [
@@ -21,7 +21,7 @@ export const showCommand: CliCommand = {
     ["subcrew show run_4k2x/build --full", "one task, with everything its tools returned"],
     ["subcrew show nightly --html > nightly.html", "keep it as a page"],
   ],
-  notes: "On a terminal the text opens in $PAGER (less by default). A task stands for everything below it, too.",
+  notes: "On a terminal the text opens in $PAGER (less by default). Naming a task includes its helpers.",
   act: async ([word], flags) => {
     if (flags.markdown && flags.html)
       throw new CrewError("BAD_INPUT", "--markdown and --html cannot be combined.", "Give one of them.");

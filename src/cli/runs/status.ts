@@ -12,8 +12,7 @@ import { colorOption, jsonOption } from "../base/flags.ts";
 
 /** `subcrew status RUN` */
 export const status: CliCommand = {
-  description:
-    "Shows how far a run is, what it asks, what it cost and how to go on. The same as /task-status in a session.",
+  description: "Shows a run's progress, open questions, cost and the next command. Same as /task-status in a chat.",
   words: "[run]",
   usage: "RUN",
   options: [jsonOption(), colorOption()],

@@ -10,8 +10,7 @@ const REASON = "stopped by the user";
 
 /** `subcrew stop RUN[/TASK]` */
 export const stop: CliCommand = {
-  description:
-    "Pauses a run, or only one task and the helpers below it: it stops in order, keeps what is done, and can be resumed.",
+  description: "Pauses a run, or one task and its helpers. Finished work is kept, and the run can be resumed.",
   words: "[run]",
   usage: "RUN[/TASK]",
   options: [jsonOption()],

@@ -30,11 +30,11 @@ export const wait: CliCommand = {
   options: [
     new Option(
       "--until <state>",
-      "ended: wait for the end; parked: also stop when nothing goes on, exit code 1; question: also stop when a person has to answer, exit code 3",
+      "ended: wait for the end; parked: also return when every task is parked, exit code 1; question: also return when a person has to answer, exit code 3",
     )
       .choices(["ended", "parked", "question"])
       .default("ended"),
-    new Option("--timeout <span>", "wait no longer than this; exit code 4").argParser(spanOf("--timeout", "10m")),
+    new Option("--timeout <duration>", "wait no longer than this; exit code 4").argParser(spanOf("--timeout", "10m")),
     jsonOption(),
   ],
   examples: [
@@ -42,7 +42,7 @@ export const wait: CliCommand = {
     ["subcrew wait nightly --until question || subcrew inbox", "until it needs you"],
   ],
   notes:
-    "A run that is paused or interrupted does not go on by itself, so it is not waited for: exit code 1. A parked run is waited for, and why it waits is said.",
+    "A paused or interrupted run does not continue by itself, so the command does not wait for it: exit code 1. It waits for a parked run and prints the reason.",
   act: async (words, flags) => {
     if (words.length === 0)
       throw new CrewError(

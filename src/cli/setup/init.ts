@@ -17,20 +17,20 @@ import type { Survey } from "./survey.ts";
 /** `subcrew init` */
 export const init: CliCommand = {
   description:
-    "Sets up subcrew: finds your agents, keys, local model servers and MCP hosts, writes a settings file and a first agent, and registers subcrew in hosts that you agree to.",
+    "Sets up subcrew: finds your agents, keys, local model servers and MCP hosts, writes a settings file and a first agent, and registers subcrew in the hosts you choose.",
   options: [
     new Option("--yes", "do not ask: write the settings and the first agent"),
     new Option("--model <name>", "the default model, as in ollama/llama3.2"),
     new Option("--agent <name>", "the name of the first agent (default: helper)"),
-    new Option("--no-agent", "make no agent"),
+    new Option("--no-agent", "do not create an agent"),
     new Option(
       "--hosts <names>",
-      "register subcrew in these MCP hosts, with commas; all: in every one found",
+      "register subcrew in these MCP hosts, comma-separated; all: in every host found",
     ).argParser(commaList),
     jsonOption(),
   ],
   examples: [
-    ["subcrew init", "look around and ask before each step"],
+    ["subcrew init", "show what was found and ask before each step"],
     ["subcrew init --yes", "for scripts: no questions, no changes to other programs"],
     ["subcrew init --yes --no-agent --hosts claude-code", "also register in Claude Code"],
   ],

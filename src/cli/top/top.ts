@@ -5,10 +5,7 @@ import type { CliCommand } from "../base/command.ts";
 import { colorOption, type Flags } from "../base/flags.ts";
 
 const shared = (): Option[] => [
-  new Option(
-    "--notify <how>",
-    "tell when something needs you: ring the bell, or send the terminal's notification (OSC 9)",
-  )
+  new Option("--notify <how>", "notify when something needs you: terminal bell, or terminal notification (OSC 9)")
     .choices(["bell", "osc9"])
     .helpGroup("Output:"),
   colorOption(),

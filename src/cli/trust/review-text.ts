@@ -42,7 +42,7 @@ function sourceLines(source: ProjectSource, store: TrustStore | undefined, look:
 function diffOf({ path, file, before }: ProjectSource, store: TrustStore, { colors }: Look): string[] {
   const old = before === undefined ? undefined : store.textOf(before);
   const text = currentText(path);
-  if (old === undefined || text === undefined) return ["            What it was before is not known."];
+  if (old === undefined || text === undefined) return ["            Its previous content is not known."];
   if (old === text) return ["            A file that it names has changed."];
   const shades: Readonly<Record<string, (line: string) => string>> = {
     "+": colors.green,

@@ -6,17 +6,18 @@ const kept: ReadonlySet<string> = new Set(["--cwd", "--no-color"]);
 
 /** `subcrew trust` */
 export const trust: CliCommand = {
-  description: "Shows what this project would bring in - agents, skills, commands, settings - and asks whether it may.",
+  description:
+    "Shows what this project would add - agents, skills, commands, settings - and asks whether you trust it.",
   options: [
-    new Option("--yes", "agree without being asked"),
-    new Option("--revoke", "take it back"),
-    new Option("--list", "the projects that are trusted"),
+    new Option("--yes", "do not ask for confirmation"),
+    new Option("--revoke", "stop trusting this project"),
+    new Option("--list", "list trusted projects"),
     ...[...runningOptions(), ...outputOptions()].filter(({ long }) => kept.has(long ?? "")),
     jsonOption(),
   ],
   examples: [
-    ["subcrew trust", "look, then say yes or no"],
-    ["subcrew trust --yes", "in a script, once you know what is in there"],
+    ["subcrew trust", "review the files, then answer yes or no"],
+    ["subcrew trust --yes", "in a script, after a review"],
     ["subcrew trust --revoke", "stop using the files of this project"],
   ],
   notes: `What is trusted is the project's folder, and in it each file as it is now: a file that changes or comes

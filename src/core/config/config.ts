@@ -38,7 +38,7 @@ const agent = z.strictObject({
   projectInstructions: z
     .enum(["on", "off"])
     .optional()
-    .describe("whether it is told what the project says (AGENTS.md, CLAUDE.md, GEMINI.md)"),
+    .describe("whether it reads the project's instructions (AGENTS.md, CLAUDE.md, GEMINI.md)"),
   temperature: z.number().min(0).max(2).optional().describe("sampling temperature"),
   topP: z.number().min(0).max(1).optional().describe("nucleus sampling (top_p), from 0 to 1"),
 });
@@ -86,7 +86,7 @@ export const config = z.strictObject({
         .array(z.enum(["needs-you", "done"]))
         .min(1)
         .optional()
-        .describe("when: a run needs you, a run has ended (default: both)"),
+        .describe("events to notify about: a run needs you, a run has ended (default: both)"),
       command: z
         .string()
         .min(1)
@@ -95,15 +95,15 @@ export const config = z.strictObject({
       webhook: z
         .url({ protocol: /^https?$/ })
         .optional()
-        .describe("address that gets the same JSON; one that is not public has to be in network.allowHosts"),
-      desktop: z.boolean().optional().describe("true: a notification of the desktop (notify-send, osascript)"),
+        .describe("webhook URL that receives the same JSON; a non-public address must be listed in network.allowHosts"),
+      desktop: z.boolean().optional().describe("true: show a desktop notification (notify-send, osascript)"),
     })
     .optional()
-    .describe("how you are told that a run needs you or is done, wherever it runs (default: off)"),
+    .describe("notifications when a run needs you or is done (default: off)"),
   updates: z
     .enum(["on", "off"])
     .optional()
-    .describe("whether a newer version is looked for, at most once a day and only at a terminal (default: on)"),
+    .describe("whether to check for a newer version, at most once a day and only at a terminal (default: on)"),
   model: models.optional().describe("default model, or several in order of preference"),
   tiers: z
     .strictObject(Object.fromEntries(tierNames.map((name) => [name, tierModels])) as Tiers)
@@ -132,13 +132,11 @@ export const config = z.strictObject({
     .array(z.enum(facadeNames))
     .min(1)
     .optional()
-    .describe("delegation tools of agents whose file spells none (default: task)"),
+    .describe("delegation tools of agents whose file lists none (default: task)"),
   toolNames: z
     .enum(toolNameStyles)
     .optional()
-    .describe(
-      "how tools are called in front of models: by our names (canonical, default), or as that system calls them",
-    ),
+    .describe("names under which models see tools: subcrew's own (canonical, default) or those of that system"),
   durations: z
     .enum(["tight", "spaced"])
     .optional()
@@ -178,7 +176,7 @@ export const config = z.strictObject({
     .describe("choice of models"),
   limits: resourceLimits.optional().describe("limits that no task may exceed, whatever its agent file says"),
   ...runLimits.shape,
-  spending: spendingCaps.optional().describe("what all runs together may use, whichever process they are in"),
+  spending: spendingCaps.optional().describe("limits for all runs together, across processes"),
   background: z
     .strictObject({
       maxRuns: count.optional().describe("how many runs may run in the background at once"),

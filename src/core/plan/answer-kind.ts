@@ -22,19 +22,20 @@ export function misfit(
 ): string | undefined {
   const words = text.trim() !== "";
   if (network && (!approve || !offersNetwork))
-    return approve ? "This question does not offer the network." : "A call that is denied has no use for the network.";
+    return approve ? "This question does not offer the network." : "A denied call cannot be given the network.";
   switch (kind) {
     case "words":
-      if (always || rule !== undefined) return "This question asks for words; only a permission can hold for longer.";
-      return approve && !words ? "This question asks for words. Answer it in words." : undefined;
+      if (always || rule !== undefined)
+        return "This question asks for an answer in words. Only a permission can be remembered.";
+      return approve && !words ? "This question asks for an answer in words. Write one." : undefined;
     case "approval":
       return always || rule !== undefined
-        ? "This is an approval, which is given once; only a permission can hold for longer."
+        ? "This is an approval, which holds once. Only a permission can be remembered."
         : undefined;
     case "permission":
-      if (!approve && (always || rule !== undefined)) return "Only a permission that is given can hold for longer.";
+      if (!approve && (always || rule !== undefined)) return "A denial cannot be remembered. Only a permission can.";
       return approve && words
-        ? "This question asks for a permission, and words are not one. Allow it, or deny it with words about what to do instead."
+        ? "This question asks for a permission, not for words. Allow it, or deny it and say what to do instead."
         : undefined;
   }
 }

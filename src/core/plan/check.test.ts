@@ -202,7 +202,7 @@ test("an unknown agent is reported with its node, also inside a loop", () => {
       (name) => name === "scout",
       () => ["scout"],
     );
-  expect(check).toThrow('There is no agent "scuot", which node "w" names.');
+  expect(check).toThrow('There is no agent "scuot", named by node "w".');
 });
 
 test.each([

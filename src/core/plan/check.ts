@@ -31,7 +31,7 @@ export function checkAgents(plan: Body, known: (name: string) => boolean, names:
     if (node.kind === "loop") checkAgents(node.body, known, names);
     if (node.kind !== "task" || node.task.agent === undefined || known(node.task.agent)) continue;
     const { agent } = node.task;
-    const who = id === agent ? "" : `, which node "${id}" names`;
+    const who = id === agent ? "" : `, named by node "${id}"`;
     throw new CrewError(
       "UNKNOWN_AGENT",
       `There is no agent "${agent}"${who}.`,
@@ -47,7 +47,7 @@ export function checkForks({ nodes }: Pick<Body, "nodes">): void {
     if (node.kind !== "task" || node.task.fork !== true) continue;
     throw new CrewError(
       "BAD_INPUT",
-      `Task "${id}" has \`fork: true\`, but no agent starts it whose conversation it could begin with.`,
+      `Task "${id}" has \`fork: true\`, but no agent starts it, so there is no conversation to fork.`,
       "Leave out `fork`, or name a task of an earlier run, as in `--fork RUN/TASK`.",
     );
   }

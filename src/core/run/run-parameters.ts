@@ -41,7 +41,7 @@ export const runParameters = z.strictObject({
   parkByDefault: z
     .boolean()
     .optional()
-    .describe("true: tasks wait where onLimit and onProviderFault say nothing, unless CI is set"),
+    .describe("true: tasks park unless onLimit or onProviderFault says otherwise or CI is set"),
   unattended: z.boolean().optional().describe("true: nobody is available to answer gates"),
   asksCalls: z
     .boolean()
@@ -55,7 +55,7 @@ export const runParameters = z.strictObject({
   projectInstructions: z
     .boolean()
     .optional()
-    .describe("false: agents are not told what the project says (AGENTS.md, CLAUDE.md, GEMINI.md)"),
+    .describe("false: agents do not read the project's instructions (AGENTS.md, CLAUDE.md, GEMINI.md)"),
   refreshAgent: z
     .boolean()
     .optional()

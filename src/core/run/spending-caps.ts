@@ -9,8 +9,8 @@ const amounts = z.strictObject({
 
 /** Spending limits for all runs together, across processes. */
 export const spendingCaps = z.strictObject({
-  perDay: amounts.optional().describe("what all runs of a day may use, in every project"),
-  perProject: amounts.optional().describe("what all runs in one project may use, from the day this is set"),
+  perDay: amounts.optional().describe("limit for all runs of a day, in every project"),
+  perProject: amounts.optional().describe("limit for all runs in one project, counted from the day it is set"),
 });
 export type SpendingCaps = Readonly<z.infer<typeof spendingCaps>>;
 

@@ -11,7 +11,7 @@ import { entryOf, linkEntry, type Schedule, type ScheduleEntry, type Step } from
 /** A change of a running plan: new nodes, new dependencies, cancelled nodes. */
 export const change = z.strictObject({
   newTasks: z.record(z.string().regex(NODE_ID), node).optional().describe("nodes to add"),
-  into: z.string().optional().describe("the join that gathers the new nodes; the plan's output by default"),
+  into: z.string().optional().describe("the join that collects the new nodes; the plan's output by default"),
   updateDependencies: z
     .record(z.string(), z.array(z.string()))
     .optional()
@@ -166,8 +166,8 @@ function checkChanged(all: Schedule, changed: ReadonlyMap<string, Node>, added: 
     if (after.kind === "join" && (after.needs.length === 0 || (after.count ?? 1) > after.needs.length)) {
       throw new CrewError(
         "BAD_CHANGE",
-        `Node "${id}" would gather ${after.needs.length} nodes, which is too few.`,
-        "Leave it enough nodes to gather.",
+        `Node "${id}" would be left with ${after.needs.length} nodes to join, which is too few.`,
+        "Cancel fewer of the nodes it joins.",
       );
     }
   }

@@ -61,13 +61,13 @@ function converted(type: StandardSchema): JsonSchema {
     throw new CrewError(
       "BAD_INPUT",
       `The ${vendor} schema cannot be written as JSON Schema: ${cause instanceof Error ? cause.message : String(cause)}`,
-      "Leave out what JSON cannot hold, such as dates, maps and functions.",
+      "Remove types that JSON does not have, such as dates, maps and functions.",
       { cause },
     );
   }
   throw new CrewError(
     "BAD_INPUT",
-    `The ${vendor} schema offers no JSON Schema, which a model has to see.`,
+    `The ${vendor} schema cannot be converted to JSON Schema, which models need.`,
     "Use zod 4, or a schema that implements Standard JSON Schema (for Valibot: toStandardJsonSchema of @valibot/to-json-schema), or give JSON Schema.",
   );
 }

@@ -26,7 +26,7 @@ const MOST = 10;
 
 /** A sentence that names the top-level node which is told that the task ended. */
 function hearsOfIt({ plan }: State, path: string): string {
-  return plan ? `"${topNodeOf(plan, path)}", which it belongs to, hears of it.` : "";
+  return plan ? `"${topNodeOf(plan, path)}", which started it, is told.` : "";
 }
 
 function knownIn(state: State, ask: (known: KnownOutcomes) => string[]): string[] {

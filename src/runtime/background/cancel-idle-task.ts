@@ -22,7 +22,7 @@ export async function cancelIdleTask(
     if (hasEnded(events, { retryFailed: false })) return no("The run has ended.");
     if (view?.outcome) return no(`"${path}" has ended (${view.status}).`);
     if (!plan || !Object.hasOwn(plan.nodes, path) || plan.nodes[path]?.kind === "join")
-      return no(`Nobody works on the run, so only tasks of its plan can be cancelled: ${tasksOf(events)}.`);
+      return no(`No process is working on the run, so only tasks of its plan can be cancelled: ${tasksOf(events)}.`);
     const ending = endingWith(state, path);
     const outcome = { status: "cancelled", reason, final: true } as const;
     journal.append({ seq: state.seq + 1, run: id, path, at: Date.now(), type: "node.ended", outcome });

@@ -31,28 +31,28 @@ export async function handleCommand(run: Run, command: RunCommand, signal: Abort
       const tried = failed.length > 0 ? await retryTasks(run, failed) : undefined;
       const going = run.resumeTask(command.path);
       const done = [
-        ...(tried && tried.begun.length > 0 ? [`Trying again: ${taskNames(tried.begun)}.`] : []),
-        ...(going.length > 0 ? [`Going on: ${taskNames(going)}.`] : []),
+        ...(tried && tried.begun.length > 0 ? [`Retrying: ${taskNames(tried.begun)}.`] : []),
+        ...(going.length > 0 ? [`Resuming: ${taskNames(going)}.`] : []),
       ];
       if (done.length > 0) return yes([...done, ...(tried?.problems ?? [])].join(" "));
       return no(tried?.problems.join(" ") ?? (command.retryFailed ? notFailed : notPaused)(run.state, command.path));
     }
     case "kill":
-      if (command.pid !== process.pid) return no("Another process works on the run now.");
+      if (command.pid !== process.pid) return no("Another process has taken over the run, so it was not killed.");
       run.kill();
-      return yes("The work on the run is being ended.");
+      return yes("The run is being killed.");
     case "charge": {
       const { usage, cost, ...spent } = command.spent;
       const counted = run.charge(command.path, { ...spent, usage: defined(usage), cost: defined(cost) });
-      return counted ? yes("It was counted.") : no("The run has ended.");
+      return counted ? yes("The usage was added to the run.") : no("The run has ended.");
     }
     case "budget": {
       const budget = await run.lend(command, command.request);
-      return budget && { ...yes("It was answered."), budget };
+      return budget && { ...yes("The budget request was answered."), budget };
     }
     case "revoke":
       run.revoke(command.reservation);
-      return yes("It was taken back.");
+      return yes("The reservation was released.");
     case "change":
       return changeFor(run, command);
   }

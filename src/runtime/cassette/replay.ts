@@ -153,7 +153,7 @@ export function replayingFrom(
       }
       const said =
         ("found" in looked ? looked.found.threw : undefined) ??
-        "Its acceptance is not in the recording, and the command was not run.";
+        "Its acceptance check is not in the recording, so the command was not run.";
       return { ...outcome, ...failed("NOT_ACCEPTED", said) };
     },
   };

@@ -58,7 +58,7 @@ function noteOn(before: FileVersion, after: FileVersion, how: ComparedFile["how"
   if (how !== "changed") return `${words[how === "created" ? after.kind : before.kind]} was ${how}`;
   const isTooLarge = [before, after].some((version) => version.kind === "file" && !version.kept);
   if (isTooLarge) return "the content was too large to be stored";
-  return before.kind === after.kind ? "it is not a text" : `${words[before.kind]} became ${words[after.kind]}`;
+  return before.kind === after.kind ? "it is not a text file" : `${words[before.kind]} became ${words[after.kind]}`;
 }
 
 function countLines(diff: string): Readonly<{ added: number; removed: number }> {

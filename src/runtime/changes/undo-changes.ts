@@ -66,7 +66,7 @@ async function stepFor(
   if (isSameVersion(now, before)) return { file, result: "same" };
   const isOurs = isSameVersion(now, after) || (isUncertain && versions.some((version) => isSameVersion(now, version)));
   if (!isOurs) return refused(now.kind === "absent" ? "it was deleted since the run" : "it was changed since the run");
-  if (before.kind === "other") return refused("what was there before is not known");
+  if (before.kind === "other") return refused("its content before the run is not known");
   if (before.kind === "file" && (!before.kept || (await options.versions.read(before.hash)) === undefined))
     return refused(before.kept ? "its stored content is missing" : "its former content was too large to be stored");
   return { file, result: before.kind === "absent" ? "removed" : "restored" };
@@ -95,7 +95,7 @@ async function bringBack(spot: ContainedPath, before: FileVersion, versions: Fil
     await rm(spot.at(), { force: true });
     return symlink(before.target, spot.at());
   }
-  if (before.kind !== "file") throw new Error("what was there before is not known");
+  if (before.kind !== "file") throw new Error("its content before the run is not known");
   const content = await versions.read(before.hash);
   if (content === undefined) throw new Error("its stored content is missing");
   if (now !== undefined && !now.isFile()) await rm(spot.at(), { force: true });

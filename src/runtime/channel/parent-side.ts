@@ -69,7 +69,8 @@ export function serveChild(channel: HostChannel, job: Job, context: PerformConte
         failed("UNSUPPORTED", "Background tasks are not available here."),
       ended: async (key, { signal }) => context.background?.ended(key, signal),
       past: () => context.past(),
-      workspace: async (have) => (await context.workspace?.(have ?? undefined)) ?? { unable: "it is not shared" },
+      workspace: async (have) =>
+        (await context.workspace?.(have ?? undefined)) ?? { unable: "the run does not share its workspace" },
       tape: async ({ method, values }) => context.tape?.(method, values),
       stop: async ({ key, reason }) => (await context.background?.stop(key, reason)) ?? false,
     };

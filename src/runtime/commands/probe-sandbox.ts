@@ -77,9 +77,9 @@ function levelOf(
     .map(([name]) => name);
   if (missing.length === 0)
     return { level: "full", text: "sandbox: full (bubblewrap: files, network, processes)", bwrap };
-  if (active.length === 0) return broken("it isolates nothing");
+  if (active.length === 0) return broken("bubblewrap starts, but isolates nothing");
   const text = `sandbox: partial - ${active.join(", ")} only (bubblewrap). NOT isolated: ${missing.join(", ")}.`;
-  return { level: "partial", text, fix: "look at what bubblewrap on this host does", bwrap };
+  return { level: "partial", text, fix: "check which of its isolation features the kernel or container blocks", bwrap };
 }
 
 /** The reason why it does not work, and the fix, from its error message. */

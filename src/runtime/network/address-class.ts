@@ -52,7 +52,7 @@ const kinds: Readonly<Record<string, string>> = {
   uniqueLocal: "a private address",
   deprecatedSiteLocal: "a private address",
   linkLocal: "a link-local address",
-  carrierGradeNat: "an address behind a provider's translation",
+  carrierGradeNat: "a carrier-grade NAT address",
   multicast: "a multicast address",
   broadcast: "a reserved address",
   reserved: "a reserved address",

@@ -47,14 +47,10 @@ function checkedTask(state: State, path: string, { retryFailed }: ResumedPart): 
     throw new CrewError(
       "RUN_BUSY",
       `"${top}" was cancelled.`,
-      `Go on with it in a new run: resume ${run}/${top} "..."`,
+      `Continue it in a new run: subcrew resume ${run}/${top} "..."`,
     );
   if (outcome?.status === "failed" && !retryFailed)
-    throw new CrewError(
-      "RUN_BUSY",
-      `"${top}" has failed.`,
-      `Try it again: subcrew resume ${run}/${top} --retry-failed`,
-    );
+    throw new CrewError("RUN_BUSY", `"${top}" has failed.`, `Retry it: subcrew resume ${run}/${top} --retry-failed`);
   const open = needsOf(node).find(
     (need) => nodes.get(need)?.outcome?.status !== "ok" && plan?.nodes[need]?.kind !== "join",
   );

@@ -177,7 +177,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
     initially: (path) =>
       goesOn === undefined || path.includes("/") || goesOn.has(path)
         ? undefined
-        : `only "${resume?.task}" and what depends on it was resumed`,
+        : `only "${resume?.task}" and the tasks that depend on it were resumed`,
     renew: async (path) => {
       await journal.durable();
       history.renew(path, historyOf(await journal.read(), { retryFailed }));

@@ -27,7 +27,9 @@ export async function foldJournal(run: string, pieces: AsyncIterable<RecordPiece
       } catch (error) {
         // Events after damaged records may refer to lost ones.
         if (damage.length === 0) throw error;
-        damage.push(`Record ${event.seq} (${event.type}) makes no sense without what is missing: ${messageOf(error)}`);
+        damage.push(
+          `Record ${event.seq} (${event.type}) cannot be applied, because records before it are missing: ${messageOf(error)}`,
+        );
       }
     }
     tornBytes = piece.tornBytes;

@@ -143,7 +143,9 @@ export function createRecordReader(before: ReadBefore = { seq: 0, epoch: 0 }): R
       ...(late > 0
         ? [`${late} records that a previous owner wrote after another process had taken over were ignored.`]
         : []),
-      ...(unknown.size > 0 ? [`Records of a newer version were kept but not read: ${[...unknown].join(", ")}.`] : []),
+      ...(unknown.size > 0
+        ? [`Records of types that only a newer version of subcrew knows were skipped: ${[...unknown].join(", ")}.`]
+        : []),
     ];
     return { events, problems, wholeBytes: from - first, tornBytes, endMissing, epoch, damage };
   };

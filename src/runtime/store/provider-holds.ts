@@ -76,7 +76,7 @@ export function openProviderHolds(folder: string | undefined): ProviderHolds {
       freeUntil.delete(key);
       const hold = change(await look(key));
       try {
-        if (folder === undefined) throw new Error("nowhere to keep it");
+        if (folder === undefined) throw new Error("no state folder to keep it in");
         await mkdir(folder, { recursive: true, mode: 0o700 });
         await writeAtomic(fileOf(key), JSON.stringify(hold));
         own.delete(key);

@@ -8,7 +8,7 @@ test("text encoded to base64 decodes to the same text, in both alphabets", async
   expect(await callTool(base64Encode, "/", { text: "gr\u00fc\u00df?>", url: true })).toEqual("Z3LDvMOfPz4");
   for (const data of ["Z3LDvMOfPz4=", "Z3LDvMOfPz4", "Z3LD\nvMOf Pz4="])
     expect(await callTool(base64Decode, "/", { data })).toEqual("gr\u00fc\u00df?>");
-  expect(await callTool(base64Decode, "/", { data: "/+8=" })).toEqual("[2 bytes that are no text]\nffef");
+  expect(await callTool(base64Decode, "/", { data: "/+8=" })).toEqual("[2 bytes that are not text]\nffef");
   for (const data of ["a", "a!b=", "===="])
-    await expect(callTool(base64Decode, "/", { data })).rejects.toThrow("no base64");
+    await expect(callTool(base64Decode, "/", { data })).rejects.toThrow("not valid base64");
 });

@@ -8,7 +8,7 @@ const input = z.strictObject({
 /** Decodes base64 to text; bytes that are not text are reported and shown as hex. */
 export const base64Decode = defineTool({
   name: "base64_decode",
-  description: "Decodes base64 to text. Bytes that are no text are shown as hex.",
+  description: "Decodes base64 to text. Bytes that are not text are shown as hex.",
   input,
   effect: "read",
   does: "none",
@@ -19,13 +19,13 @@ export const base64Decode = defineTool({
       .replaceAll("-", "+")
       .replaceAll("_", "/")
       .replace(/={1,2}$/, "");
-    if (!/^[A-Za-z0-9+/]*$/.test(plain) || plain.length % 4 === 1) throw new Error("this is no base64");
+    if (!/^[A-Za-z0-9+/]*$/.test(plain) || plain.length % 4 === 1) throw new Error("this is not valid base64");
     const bytes = Buffer.from(plain, "base64");
     try {
       return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
     } catch {
       const shown = bytes.subarray(0, 256).toString("hex");
-      return `[${bytes.length} bytes that are no text]\n${shown}${bytes.length > 256 ? "..." : ""}`;
+      return `[${bytes.length} bytes that are not text]\n${shown}${bytes.length > 256 ? "..." : ""}`;
     }
   },
 });

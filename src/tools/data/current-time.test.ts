@@ -14,5 +14,5 @@ test("the time is told in UTC", async () => {
 
 test("and in a time zone", async () => {
   expect(await callTool(clock, "/", { timeZone: "Asia/Tokyo" })).toContain("10:46:40");
-  await expect(callTool(clock, "/", { timeZone: "Mars/Base" })).rejects.toThrow('"Mars/Base" is no time zone');
+  await expect(callTool(clock, "/", { timeZone: "Mars/Base" })).rejects.toThrow('"Mars/Base" is not a known time zone');
 });

@@ -26,6 +26,6 @@ function localTime(now: Date, timeZone: string): string {
   try {
     return new Intl.DateTimeFormat("en-GB", { timeZone, dateStyle: "full", timeStyle: "long" }).format(now);
   } catch {
-    throw new Error(`"${timeZone}" is no time zone that is known here: use an IANA name such as Europe/Berlin`);
+    throw new Error(`"${timeZone}" is not a known time zone: use an IANA name such as Europe/Berlin`);
   }
 }

@@ -13,7 +13,7 @@ describe("json_parse", () => {
   });
 
   test.each([
-    ["{", undefined, "this is no JSON"],
+    ["{", undefined, "this is not valid JSON"],
     ["{}", "/toString", 'the value has no "toString"; there is nothing'],
     ['{"a":1}', "/b", 'the value has no "b"; there is a'],
     ["[1]", "/1", 'the value is a list of 1, so "1" is not in it'],

@@ -38,7 +38,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    throw new Error(`this is no JSON: ${messageOf(error)}`, { cause: error });
+    throw new Error(`this is not valid JSON: ${messageOf(error)}`, { cause: error });
   }
 }
 

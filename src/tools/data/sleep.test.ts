@@ -11,6 +11,6 @@ describe("sleep", () => {
   test("ends when the task is stopped", async () => {
     const controller = new AbortController();
     setTimeout(() => controller.abort(), 20);
-    await expect(callTool(sleep, "/", { seconds: 100 }, { signal: controller.signal })).rejects.toThrow("broken off");
+    await expect(callTool(sleep, "/", { seconds: 100 }, { signal: controller.signal })).rejects.toThrow("interrupted");
   });
 });

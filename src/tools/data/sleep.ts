@@ -18,7 +18,7 @@ export const sleep = defineTool({
   does: "none",
   timeoutMs: (MOST_SECONDS + 10) * 1_000,
   async run({ seconds }, { signal }) {
-    if (!(await pause(seconds * 1_000, signal))) throw new Error("the wait was broken off");
+    if (!(await pause(seconds * 1_000, signal))) throw new Error("the wait was interrupted");
     return `Waited ${formatDuration(seconds * 1_000)}.`;
   },
 });

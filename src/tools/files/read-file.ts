@@ -23,7 +23,7 @@ export const readFile = defineTool({
   name: "read_file",
   description:
     "Reads a text file. Each line comes with its number and a tab before it. " +
-    `One call shows at most ${MAX_OUTPUT_LINES} lines or 50 KB and says how to go on.`,
+    `One call shows at most ${MAX_OUTPUT_LINES} lines or 50 KB and says how to continue.`,
   input,
   effect: "read",
   does: "read",

@@ -33,7 +33,7 @@ export function about({ key: name, revision, at, bytes, origins }: MemoryInfo): 
   const [last, ...earlier] = origins;
   const before = earlier.length === 0 ? "" : `, before that by ${earlier.map(({ by }) => by).join(", ")}`;
   return sanitize(
-    `${name}: revision ${revision}, ${bytes} bytes, written ${at} by ${last?.by ?? "nobody known"} in ${last?.project ?? "?"}${before}`,
+    `${name}: revision ${revision}, ${bytes} bytes, written ${at} by ${last?.by ?? "an unknown author"} in ${last?.project ?? "?"}${before}`,
   ).replaceAll("\n", " ");
 }
 

@@ -31,7 +31,7 @@ export async function* ripgrep(query: RipgrepQuery, signal: AbortSignal): AsyncG
     const code = await ended;
     signal.throwIfAborted();
     if (code === 2) throwIfBadPattern(complaint());
-    else if (code !== 0 && code !== 1) throw unusable("ripgrep did not start or did not end well");
+    else if (code !== 0 && code !== 1) throw unusable("ripgrep did not start or failed");
   } finally {
     release();
     kill();

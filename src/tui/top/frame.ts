@@ -86,7 +86,7 @@ export function topFrame(
     ...(body.above > 0 ? [`${body.above} above`] : []),
     ...(body.below > 0 ? [`${body.below} below`] : []),
     ...(all.length > rows.length ? [`${all.length - rows.length} do not match "${terminalLine(view.filter)}"`] : []),
-    ...unknown.map((word) => `"${terminalLine(word)}" means nothing, use is:${stateWords[0]} and so on`),
+    ...unknown.map((word) => `"${terminalLine(word)}" is not a state; use is:${stateWords[0]} and so on`),
     ...state.hidden,
   ];
   const about = hidden.length > 0 ? `hidden: ${hidden.join(look.signs.dot)}` : "";

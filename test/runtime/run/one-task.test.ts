@@ -198,7 +198,7 @@ test("only the task that is resumed goes on, with what depends on it; the rest s
   const second = stage(home, { a: ["a is done"], b: ["never"], c: ["c is done"], d: ["never"] });
   const again = second.crew.resume(run.id, { task: "a" });
   expect(await again).toMatchObject({ status: "paused", nodes: { a: { status: "ok" }, c: { status: "ok" } } });
-  expect(again.state.nodes.get("b")).toMatchObject({ paused: 'only "a" and what depends on it was resumed' });
+  expect(again.state.nodes.get("b")).toMatchObject({ paused: 'only "a" and the tasks that depend on it were resumed' });
   for (const task of ["b", "d"]) expect(second.models[task]?.requests).toHaveLength(0);
 
   const third = stage(home, { a: ["again"], b: ["b is done"], c: ["again"], d: ["d is done"] });
@@ -280,7 +280,7 @@ test("the answer to a command lists the tasks that wait for a paused task, are s
     { done: true, text: '"a" is being paused. Waiting for it: c.' },
     { done: true, text: '"a" is paused already.' },
     { done: false, text: '"b" is not paused: it is running.' },
-    { done: true, text: "Going on: a." },
+    { done: true, text: "Resuming: a." },
     { done: true, text: '"b" is being cancelled. Skipped with it: d.' },
   ]);
   expect(await run).toMatchObject({ status: "failed", nodes: { c: { status: "ok" }, d: { status: "skipped" } } });
@@ -301,11 +301,7 @@ test("a failed task is tried again while the rest of its run goes on, and what w
     finish("b is done");
   };
   await at(run, [ended("c"), () => void retry()]);
-  expect(told).toEqual([
-    { done: true, text: "Trying again: a." },
-    '"b" has not failed.',
-    'There is no task "nothing".',
-  ]);
+  expect(told).toEqual([{ done: true, text: "Retrying: a." }, '"b" has not failed.', 'There is no task "nothing".']);
   const { status, nodes } = await run;
   expect({ status, nodes }).toMatchObject({
     status: "ok",
@@ -367,13 +363,13 @@ test("of two failed needs, each can be tried again alone; what needs both follow
     [isGood("c"), () => finish("d is done")],
   );
   expect(told).toEqual([
-    { done: true, text: "Trying again: a." },
+    { done: true, text: "Retrying: a." },
     { done: false, text: '"d" has not failed: it is running.' },
     {
       done: false,
       text: '"c/x" is not a task of the plan, so it cannot be tried again alone. Give the task that started it.',
     },
-    { done: true, text: "Trying again: b." },
+    { done: true, text: "Retrying: b." },
   ]);
   expect(await run).toMatchObject({ status: "ok", nodes: { c: { status: "ok", output: "c is done" } } });
   expect(["a", "b", "c", "d"].map((name) => models[name]!.requests.length)).toEqual([2, 2, 1, 1]);

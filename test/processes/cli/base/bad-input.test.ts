@@ -77,7 +77,7 @@ const plans: readonly Row[] = [
   plan(
     "an agent that does not exist",
     { nodes: { a: task({ task: { agent: "explor", prompt: "x" } }) }, output: "a" },
-    'There is no agent "explor", which node "a" names.',
+    'There is no agent "explor", named by node "a".',
     'Did you mean "explore"?',
   ),
   plan(
@@ -262,7 +262,7 @@ const inputs: readonly Row[] = [
   input(
     "a member with an agent that does not exist",
     { team: { members: [{ role: "a", agent: "genral" }], tasks: [{ id: "x", task: "x", assignee: "a" }] } },
-    'There is no agent "genral", which node "x" names.',
+    'There is no agent "genral", named by node "x".',
     'Did you mean "general"?',
   ),
   input(
@@ -372,7 +372,7 @@ const lines: readonly Row[] = [
     "a time that is none",
     ["run", "explore", "x", "--max-time", "soon"],
     '--max-time cannot be "soon".',
-    "Give a span, as in --max-time 90s, 5m or 1h30m.",
+    "Give a duration, as in --max-time 90s, 5m or 1h30m.",
   ),
   line(
     "no concurrency",
