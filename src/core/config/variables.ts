@@ -16,7 +16,10 @@ export function configVariables(): readonly ConfigVariable[] {
   return variablesIn(z.toJSONSchema(config, { io: "input" }), []);
 }
 
-/** The variables that may have one of these names. Only their parts of the schema are looked at, since every command starts with this. */
+/**
+ * The variables that may have one of these names. It reads only the matching parts of the schema, because every command
+ * starts with this.
+ */
 function variablesNamed(names: readonly string[]): readonly ConfigVariable[] {
   return Object.entries(config.shape).flatMap(([key, schema]) =>
     names.some((name) => name.startsWith(nameOf([key])))

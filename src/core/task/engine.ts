@@ -42,7 +42,10 @@ export type Call = Readonly<{
   parentModel?: string;
   /** Worktree of this task or of its parent. */
   worktree?: Worktree;
-  /** The task that started it works in a copy of the workspace, kept under this path: it begins with those files, and returns its changes to them. */
+  /**
+   * Set if the parent task works in a copy of the workspace: the path under which its files are stored. The task starts
+   * with those files and returns its changes to them.
+   */
   filesOf?: string;
   /** This task reviews another task: its result is a verdict. */
   review?: true;
@@ -73,7 +76,10 @@ export type Parent = Readonly<{
   policy?: Policy;
   /** The worktree it works in, if any. */
   worktree?: Worktree;
-  /** The path under which its files are kept, when it works in a copy of the workspace that helpers elsewhere cannot reach. */
+  /**
+   * Set if it works in a copy of the workspace that helpers on other machines cannot reach: the path under which its
+   * files are stored.
+   */
   filesOf?: string;
   /** Its conversation, for helpers that start from it. */
   conversation?: ForkPoint;

@@ -17,7 +17,10 @@ export type JobWorkspace = Readonly<{
   host?: string;
   /** Names that every clone of its repository has. A place with a clone fetches commit and changes from the run. */
   repositories?: readonly string[];
-  /** The task needs a copy with the changes of the task above it: the folder itself does not have them. */
+  /**
+   * The task needs a copy of the workspace with the changes of its parent task, which the folder itself does not
+   * contain.
+   */
   isCopied?: true;
 }>;
 
@@ -49,7 +52,7 @@ export type Job = Readonly<{
   /** The agents it may want to start. */
   catalog?: Catalog;
   attended: boolean;
-  /** The run has no other task under way: the worker waits a moment for the next one. */
+  /** The run has no other task under way, so the worker waits a moment for the next one. */
   isAlone?: true;
   /** Whether the task parks instead of failing. */
   parks?: ParkRules;

@@ -118,7 +118,8 @@ export function jobPerformer(
     const refused = refusalOf(given, places.runners);
     if (refused !== undefined) return failed("DENIED", refused);
     const job = { ...given, agent: withNamedServers(given.agent) };
-    // The files of the task above are a copy or a worktree: unless that worktree is here, this task gets a copy of its own.
+    // The parent task works in a copy or a worktree: unless that worktree is on this machine, this task gets its own
+    // copy.
     const isCopied = job.call.filesOf !== undefined && !(await isFolder(job.call.worktree?.top));
     const folder = isCopied ? undefined : await folderOf(job);
     if (folder !== undefined) {

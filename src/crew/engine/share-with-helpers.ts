@@ -30,20 +30,20 @@ export type HelperTree = Readonly<{
 export type SharingParts = Readonly<{
   call: Call;
   store: Pick<RunOutputs, "keep" | "output">;
-  /** The tree of a task that passes this on to its helpers; `undefined`: its helpers reach its files themselves. */
+  /** The tree of a task that shares it with its helpers; `undefined`: its helpers can reach the files themselves. */
   treeOf(parent: Parent): Promise<HelperTree | undefined>;
-  /** How many returned changes an earlier worker of this task has taken in. */
+  /** How many returned changes an earlier worker of this task has applied. */
   taken?: number;
-  /** One after the other with everything else that looks at the tree. */
+  /** Runs work on the tree one at a time. */
   inTurn<T>(work: () => Promise<T>): Promise<T>;
 }>;
 
-/** A task whose helpers may work on other machines: they begin with its files, and it takes in what they change. */
+/** A task whose helpers may work on other machines: they start with its files, and it applies their changes. */
 export type HelperSharing = Readonly<{
   around(context: PerformContext): PerformContext;
-  /** Takes in what helpers have returned until now. */
+  /** Applies the changes that helpers have returned so far. */
   takeIn(): Promise<void>;
-  /** How many returned changes are in the tree. */
+  /** How many returned changes were applied to the tree. */
   taken(): number;
 }>;
 
@@ -52,7 +52,7 @@ export function shareWithHelpers({ call, store, treeOf, inTurn, ...given }: Shar
   let tree: HelperTree | undefined;
   let taken = given.taken ?? 0;
   let warn: PerformContext["emit"] = () => {};
-  /** Changes that could not be taken in, and that no delegation has reported yet. */
+  /** Changes that could not be applied, and that no delegation has reported yet. */
   let conflicts: string[] = [];
 
   const handOver = async (parent: Parent): Promise<Parent | FailedOutcome> => {
@@ -148,7 +148,7 @@ async function handedFiles({
   }
 }
 
-/** Applies what a helper has changed. Why that is not possible, or `undefined`. */
+/** Applies the changes of a helper. Returns why that is not possible, or `undefined`. */
 async function taking(
   helper: string,
   { origin }: HelperTree,

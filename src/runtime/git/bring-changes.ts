@@ -97,7 +97,10 @@ export function changesBringer(
   };
 }
 
-/** Lists the changes of a helper for the task whose files it began with; a second time changes nothing. */
+/**
+ * Adds the changes of a helper to the list of its parent task, whose files it started with. Adding them again has no
+ * effect.
+ */
 async function handToTaskAbove(call: Call, above: string, store: BringParts["store"]): Promise<void> {
   const helper = attemptPath(call);
   const known = returnedBy(await store.output(call.run, above, "returned"));

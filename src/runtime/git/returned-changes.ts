@@ -7,7 +7,7 @@ export function returnedBy(text: string | undefined): readonly string[] {
   return Array.isArray(list) ? list.filter((one) => typeof one === "string") : [];
 }
 
-/** The patch in the kept progress of a task that works in a copy; `undefined`: there is none. */
+/** The patch in the stored progress of a task that works in a copy; `undefined`: there is none. */
 export function patchOfProgress(text: string | undefined): Buffer | undefined {
   const kept: unknown = text === undefined ? undefined : JSON.parse(text);
   if (!isRecord(kept) || typeof kept["patch"] !== "string" || kept["patch"] === "") return undefined;

@@ -29,7 +29,7 @@ export type AskedTurn = Readonly<{
   turn: number;
   last: boolean;
   reserved: ReservedTurn;
-  /** The tokens that are left to the run, if they were asked for already. */
+  /** The remaining tokens of the run, if they were already requested. */
   room?: Readonly<{ tokens: number | undefined }> | undefined;
   begin(turn: number): void;
 }>;

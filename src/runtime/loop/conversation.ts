@@ -90,7 +90,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
     signal: AbortSignal,
     { last = false }: { last?: boolean } = {},
   ): Promise<Turn | BudgetRefusal> => {
-    // Asked together: for a task on another machine each answer takes a way to the database and back.
+    // Requested together: for a task on another machine each request is a round trip to the database.
     const [refusal, room] = await Promise.all([
       last ? undefined : context.budget.count("maxTurns"),
       context.budget.room(),
