@@ -11,7 +11,7 @@ export type ModelWords = Readonly<{
   bare?: readonly string[] | "any";
   /** The tool reads only `provider/model`: an id alone gets its provider, and a model of an unknown provider cannot be written. */
   qualified?: true;
-  /** True for ids without a provider that the tool understands; absent: all. */
+  /** Matches ids without a provider that the tool understands; absent: all. */
   knows?: RegExp;
 }>;
 

@@ -116,7 +116,7 @@ const registryReport = (wrong: Problem): PlaceReport => ({
 const hasClaude = (sources: readonly (readonly Row[])[]): boolean =>
   sources.flat().some(({ family }) => family === "claude");
 
-/** An agent that was given by the caller instead of a file. */
+/** An agent that does not come from a found file: given by the caller, or bundled. */
 function given(read: ReadAgent, kind: "inline" | "bundled"): LoadedDefinition {
   return {
     read,
