@@ -121,7 +121,7 @@ const say = (/** @type {string} */ name, /** @type {string} */ text) =>
   console.log(`${new Date().toTimeString().slice(0, 8)} ${name.padEnd(17)} ${text}`);
 
 /**
- * Runs one file. It is killed when it hangs: after twice its minutes and ten more, since other machines are slower.
+ * Runs one file. It is killed when it hangs: after twice its minutes and twenty more, since other machines are slower.
  *
  * @param {string} name
  * @param {{ minutes: number, share: boolean, seed: string | undefined }} given
@@ -152,7 +152,7 @@ function soakOne(name, { minutes, share, seed }) {
         tooLong = true;
         child.kill("SIGKILL"); // the workers and what they started end with it
       },
-      (2 * minutes + 10) * 60_000,
+      (2 * minutes + 20) * 60_000,
     );
     child.once("error", reject);
     child.once("close", (code) => {
