@@ -4,9 +4,9 @@ import type { CliCommand } from "./base/command.ts";
 export type CommandRow = Readonly<{
   summary: string;
   group: string;
-  /** True: for programs only, and not listed in the help. */
+  /** True for a command that only programs call. Help does not list it. */
   hidden?: true;
-  /** `line`: the command line that it is loaded for. */
+  /** Imports the command. `line` is the whole command line. */
   load(line?: readonly string[]): Promise<CliCommand>;
 }>;
 

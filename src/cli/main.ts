@@ -20,7 +20,7 @@ async function versionCheck(argv: readonly string[]): Promise<VersionCheck | und
   return checkVersion(Date.now());
 }
 
-/** Does what a command line says and gives back the exit code. */
+/** Runs a command line and returns its exit code. */
 async function main(argv: readonly string[]): Promise<number> {
   let code = 0;
   if (first === "help" && /^[A-Z][A-Z_0-9]+$/.test(argv[0] ?? "")) return helpOnCode(argv[0]!);
@@ -35,7 +35,7 @@ async function main(argv: readonly string[]): Promise<number> {
   return code;
 }
 
-/** Prints what an error code means. */
+/** Prints the explanation of an error code. */
 async function helpOnCode(word: string): Promise<number> {
   const { errorGuide, explainCode, isKnownCode } = await import("./base/error-guide.ts");
   if (!isKnownCode(word)) throw unknownCode(word, Object.keys(errorGuide));
@@ -43,7 +43,10 @@ async function helpOnCode(word: string): Promise<number> {
   return 0;
 }
 
-/** The program with all commands: the one that is used with its flags and code, the others with name and summary only. */
+/**
+ * The program with all commands. Only the command in use is built with its flags and code; the others have a name and
+ * a summary.
+ */
 async function programFor(argv: readonly string[], done: (code: number) => void): Promise<Command> {
   const name = argv[0] ?? "";
   const known = Object.hasOwn(commands, name);
@@ -51,7 +54,7 @@ async function programFor(argv: readonly string[], done: (code: number) => void)
   if (!known && name !== "" && !name.startsWith("-")) throw unknownCommand(name, visible);
 
   const program = bare("subcrew")
-    .enablePositionalOptions() // what follows a command belongs to it
+    .enablePositionalOptions() // flags after a command belong to that command
     .description("Finds the agents you have and runs them: alone, in parallel, in a chain, in a race or as a team.")
     .usage("COMMAND [flags]")
     .version(version, "-V, --version", "show the version")
@@ -93,8 +96,8 @@ function failWith(thrown: unknown): number {
 
 const [first, ...others] = process.argv.slice(2);
 const args = first === "help" ? [...others, "--help"] : process.argv.slice(2);
-armFaults(process.env[first === "background-run" ? "SUBCREW_BACKGROUND_FAULT" : "SUBCREW_FAULT"]); // a background run inherits both
-for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {}); // `| head` has seen enough
+armFaults(process.env[first === "background-run" ? "SUBCREW_BACKGROUND_FAULT" : "SUBCREW_FAULT"]); // a background run inherits both variables
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {}); // a closed pipe, as after `| head`, is not an error
 endWithTerminal();
 process.on("uncaughtException", (error) => void leave(failWith(error)));
 const checking = await versionCheck(args).catch(() => undefined);

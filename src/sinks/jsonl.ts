@@ -6,8 +6,8 @@ import { jsonText } from "../core/text/json-text.ts";
 import type { Run } from "../runtime/run/run.ts";
 
 /**
- * A run as JSON lines: its events in order, then one line of type `result`. Deltas only when they are asked for.
- * It waits for a slow reader; a closed reader ends it.
+ * Writes a run as JSON lines: its events in order, then one line of type `result`. Deltas are written only on
+ * request. It waits for a slow reader and ends when the reader closes the stream.
  */
 export async function writeJsonLines(
   run: Run,
@@ -20,11 +20,11 @@ export async function writeJsonLines(
   return result;
 }
 
-/** One value on one line, also for readers that split at U+2028. */
+/** Writes one value on one line. U+2028 is escaped, because some readers split lines there. */
 export async function writeLine(out: Writable, value: unknown): Promise<void> {
   if (out.destroyed || out.writableEnded) return;
   if (out.write(`${jsonText(value)}\n`)) return;
-  const heard = new AbortController(); // removes the listener for the other event once one of the two has come
+  const heard = new AbortController(); // removes the other listener after the first of the two events
   const { signal } = heard;
   await Promise.race([once(out, "drain", { signal }), once(out, "close", { signal })]).catch(() => {});
   heard.abort();

@@ -7,17 +7,17 @@ import { defined } from "../core/text/defined.ts";
 import { jsonText } from "../core/text/json-text.ts";
 import { version } from "../core/text/version.ts";
 
-/** Where spans go, and whether they hold prompts, answers, arguments and results. */
+/** The target of the spans, and whether they contain prompts, answers, arguments and results. */
 export type TelemetryOptions = Readonly<{ otlp: string; content?: boolean | undefined }>;
 
 /** Turns the events of one run into OpenTelemetry spans, named by the conventions for generative AI. */
 export type TelemetrySink = Readonly<{
   take(event: Event): void;
-  /** Ends what is open and sends the rest; returns after a few seconds also when the receiver does not answer. */
+  /** Ends the open spans and sends the rest. Returns after a few seconds even if the receiver does not respond. */
   end(): Promise<void>;
 }>;
 
-/** How long the end of a run waits for the receiver. */
+/** The longest wait for the receiver at the end of a run. */
 const FLUSH_MS = 3_000;
 
 /** Opens the sink. The libraries are loaded here, and only when telemetry is configured. */
@@ -28,7 +28,10 @@ export async function openTelemetry({ otlp, content = false }: TelemetryOptions)
     spanProcessors: [new sdk.BatchSpanProcessor(new exporter.OTLPTraceExporter({ url: tracesUrl(otlp) }))],
   });
   const tracer = provider.getTracer("subcrew", version);
-  /** Open spans: of the run under "", of tasks under their path, of turns and calls under `path#key`. */
+  /**
+   * The open spans: that of the run under "", those of tasks under their path, those of turns and calls under
+   * `path#key`.
+   */
   const open = new Map<string, Span>();
   const begin = (key: string, name: string, above: string | undefined, event: KeptEvent, facts: Facts): void => {
     if (open.has(key)) return;
@@ -164,7 +167,7 @@ const tracesUrl = (otlp: string): string =>
 const taskName = ({ kind, agent, path }: Extract<KeptEvent, { type: "node.started" }>): string =>
   kind === "task" ? `invoke_agent ${agent ?? path}` : `${kind} ${path}`;
 
-/** The span that a task belongs under: `build` for `build.2/review`, `lead` for `lead.2/scout`, else the run. */
+/** The parent span of a task: `build` for `build.2/review`, `lead` for `lead.2/scout`, otherwise the run. */
 function parentOf(path: string, open: ReadonlyMap<string, unknown>): string {
   for (let cut = path.lastIndexOf("/"); cut > 0; cut = path.lastIndexOf("/", cut - 1)) {
     const above = path.slice(0, cut);
@@ -173,7 +176,7 @@ function parentOf(path: string, open: ReadonlyMap<string, unknown>): string {
   return "";
 }
 
-/** The provider as the conventions spell it. */
+/** The provider name in the spelling of the conventions. */
 function providerOf(model: string): string {
   const [provider = ""] = model.split(/[/:]/, 1);
   return provider === "google" ? "gcp.gemini" : provider;

@@ -3,8 +3,8 @@ import { sanitize } from "../core/text/sanitize.ts";
 import { nodeTitle, shownNodes } from "../core/view/nodes.ts";
 
 /**
- * The result of a run as text that ends with a newline; may be empty. A run that did not reach its
- * output gives the texts of its tasks, each under its name.
+ * The result of a run as text that ends with a newline; may be empty. For a run that did not reach its output, the
+ * texts of its tasks, each under its name.
  */
 export function outputOfRun(state: State): string {
   const outcome = state.outcome;
@@ -15,7 +15,9 @@ export function outputOfRun(state: State): string {
   return shown === "" || shown.endsWith("\n") ? shown : `${shown}\n`;
 }
 
-/** A join that settled has every part under its heading already, also the failed ones. */
+/**
+ * True when the output is a failed join: its text already has every part under a heading, including the failed ones.
+ */
 function hasParts(state: State): boolean {
   const output = state.plan && state.nodes.get(state.plan.output);
   return output?.kind === "join" && output.outcome?.status === "failed" && (output.outcome.output ?? "") !== "";

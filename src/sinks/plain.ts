@@ -7,8 +7,8 @@ import { nodeTitle, progressOf } from "../core/view/nodes.ts";
 import { counted, spentBy, terminalLine, took } from "../core/view/words.ts";
 
 /**
- * The line that a log gets for an event, if it is one that people want to hear of; no cursor ever moves. The state may be
- * ahead of the event, so `named` remembers which limits of tasks the log has named.
+ * The log line for an event; `undefined` for an event that is not logged. The cursor never moves. The state may be
+ * ahead of the event, so `named` remembers the tasks whose limits were logged.
  */
 export function lineFor(event: KeptEvent, state: State, look: Look, named: Set<string>): string | undefined {
   const view = state.nodes.get(event.path);
@@ -93,7 +93,7 @@ export function lineFor(event: KeptEvent, state: State, look: Look, named: Set<s
   }
 }
 
-/** What a task may use, unless the log has it already: `limit  up to 100 turns and 30m for each task`. */
+/** The limits of a task, unless they were logged before: `limit  up to 100 turns and 30m for each task`. */
 function limitsOf(
   { maxTurns, maxTimeMs }: Readonly<{ maxTurns: number; maxTimeMs: number }>,
   name: string,
@@ -132,7 +132,7 @@ function answerOf({
   return `${approve ? "approved" : "rejected"}${by === undefined ? "" : ` by ${terminalLine(by)}`}${words}`;
 }
 
-/** The words a line can begin with, and their colours. */
+/** The first words of lines, and their colours. */
 const shades = {
   run: "dim",
   start: "cyan",

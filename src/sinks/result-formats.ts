@@ -19,7 +19,7 @@ export function resultMarkdown(state: State, look: Pick<Look, "durations"> = {})
   return `${[`# ${sanitize(title)}`, "", ...why, ...table, outputOfRun(state)].join("\n").trimEnd()}\n`;
 }
 
-/** The result of a run as JUnit XML: one test case for each task. */
+/** The result of a run as JUnit XML: one test case per task. */
 export function resultJunit(state: State): string {
   const tasks = tasksOf(state);
   const count = (...how: readonly string[]): number => tasks.filter(({ status }) => how.includes(status)).length;
@@ -51,7 +51,7 @@ function verdict({ status, outcome }: NodeView): string {
   return `<failure type="${attribute(code)}" message="${attribute(why)}"/>${out}`;
 }
 
-/** Lines that GitHub shows beside the run: one for each task that failed. */
+/** GitHub annotations: one line for each failed task. */
 export function githubAnnotations(state: State): string {
   const escaped = (value: string): string =>
     sanitize(value).replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
@@ -66,13 +66,13 @@ export function githubAnnotations(state: State): string {
 
 const tasksOf = (state: State): NodeView[] => shownNodes(state).filter(({ kind }) => kind !== "loop");
 
-/** The status, and what makes an ending less than it looks. */
+/** The status, with a remark when the result is not approved or was cut short. */
 const statusWords = ({ status, outcome }: NodeView): string =>
   [status, ...(outcome?.approved === false ? ["not approved"] : []), ...(outcome?.limit ? ["cut short"] : [])].join(
     ", ",
   );
 
-/** What a task cost; nothing for one that never asked its model. */
+/** The cost of a task; empty for a task that never called its model. */
 const costWords = ({ usage, cost }: NodeView): string =>
   usage.turns === 0 && usage.estimated === undefined ? "" : formatCost(cost);
 
@@ -80,7 +80,7 @@ const msOf = ({ startedAt, endedAt }: NodeView): number => Math.max(0, (endedAt 
 
 const cell = (value: string): string => value.replaceAll("|", "\\|");
 
-/** Characters that XML 1.0 cannot hold are left out. */
+/** Removes characters that XML 1.0 does not allow. */
 const legal = (value: string): string =>
   sanitize(value).replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "");
 

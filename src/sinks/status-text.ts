@@ -24,7 +24,7 @@ const words: Readonly<Record<RunStatus | "damaged", string>> = {
   damaged: "damaged",
 };
 
-/** How much of a result is shown. */
+/** The maximum length of a shown result. */
 const MOST_RESULT = 2_000;
 
 const PLAIN = createLook({ color: false, unicode: true });
@@ -69,7 +69,7 @@ export function statusText(
   return `${[told.join("\n"), ...questions(state, look), ...ending(state, life, look)].join("\n\n")}\n`;
 }
 
-/** What its tasks do right now, in one line. */
+/** The current activity of the tasks, in one line. */
 export function doingOf(state: State): string {
   const busy = shownNodes(state).filter(({ status, doing }) => status === "running" && doing !== "");
   return busy
@@ -151,7 +151,7 @@ function limitsOf(state: State): string[] {
   return lines.length === 0 ? [] : [`Limit: ${lines.join("\n       ")}`];
 }
 
-/** What went wrong in each task, where that is not what went wrong with the run. */
+/** The error of each failed task, unless it is the same as the error of the run. */
 function faultsOf(state: State): string {
   const why = state.outcome ? explain(state.outcome) : "";
   const faults = [...state.nodes.values()].filter(

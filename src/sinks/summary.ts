@@ -9,10 +9,10 @@ import type { Look } from "../core/view/look.ts";
 import { nodeTitle, shownNodes, signFor, unapprovedNodes } from "../core/view/nodes.ts";
 import { counted, listed, spentBy, spentInAll, terminalLine, took } from "../core/view/words.ts";
 
-/** How much room a summary has, and whether it lists the tasks. */
+/** The width of a summary, and whether it lists the tasks. */
 export type SummaryOptions = Readonly<{ look: Look; columns: number; tasks: boolean }>;
 
-/** The summary after a run: how each task ended, cost, files and next step. */
+/** The summary after a run: the result of each task, cost, files and next step. */
 export function summaryOf(state: State, options: SummaryOptions): string[] {
   const { look, tasks } = options;
   return [
@@ -94,7 +94,7 @@ function endLines(state: State, look: Look): string[] {
 
 const OFFLINE = "No key of a model provider was found, so the offline model answered.";
 
-/** What was taken over from earlier runs, and what that saved. */
+/** The results reused from earlier runs, and the savings. */
 function reuseLines(state: State, look: Look): string[] {
   const reused = [...state.nodes.values()].flatMap(({ path, reused: from }) => (from ? [{ path, ...from }] : []));
   if (reused.length === 0) return [];
@@ -112,7 +112,7 @@ function reuseLines(state: State, look: Look): string[] {
   return [look.colors.dim(`reused: ${names.join(", ")}${more}${saved === "" ? "" : ` (saved ${saved})`}`)];
 }
 
-/** Unapproved work is marked as such. */
+/** One line for each task whose result was not approved in review. */
 function reviewLines(state: State, { colors }: Look): string[] {
   return unapprovedNodes(state).map(({ path, outcome }) => {
     const rounds = outcome?.reviews?.length ?? 0;
@@ -121,7 +121,7 @@ function reviewLines(state: State, { colors }: Look): string[] {
   });
 }
 
-/** True when the line of a task says the same. */
+/** True when the line of a task already gives the same error. */
 function alreadySaid(state: State, outcome: Outcome): boolean {
   return shownNodes(state).some(
     (view) => view.outcome && view.outcome.status !== "ok" && explain(view.outcome) === explain(outcome),

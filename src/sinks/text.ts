@@ -9,37 +9,37 @@ import { lineFor } from "./plain.ts";
 import { summaryOf } from "./summary.ts";
 import { terminalLine } from "../core/view/words.ts";
 
-/** Where a person looks, and how. */
+/** The streams and style of the output for a person. */
 export type TextOptions = Readonly<{
   out: Writable;
   err: Writable;
   look: Look;
-  /** Nothing but the result. */
+  /** True when only the result is printed. */
   quiet: boolean;
-  /** Skips events that happened before, as when a run is resumed. */
+  /** Events before this time are skipped, as when a run is resumed. */
   since: number;
-  /** The text for an event that replaces its log line. */
+  /** Returns the text that replaces the log line of an event. */
   tell?: (event: KeptEvent, state: State) => string | undefined;
 }>;
 
-/** A run in front of a person. */
+/** Shows a run to a person. */
 export type TextSink = Readonly<{
-  /** Shows what goes on until the run has ended. */
+  /** Shows progress until the run has ended. */
   follow(run: Run): Promise<void>;
-  /** Shows the result on `out` and the rest on `err`. */
+  /** Prints the result on `out` and the summary on `err`. */
   end(run: Run): void;
   /** Releases the terminal until `resume`. */
   pause(): void;
   resume(): void;
-  /** Says something once, above rows that change. */
+  /** Prints a line once, above rows that change. */
   say(text: string): void;
-  /** Says what goes on, in the last row that changes. */
+  /** Shows a text in the last row that changes. */
   hint(text: string): void;
-  /** Leaves the terminal as it was found. */
+  /** Restores the terminal. */
   close(): void;
 }>;
 
-/** Progress for people as plain lines, for a log or a terminal that cannot redraw. */
+/** Shows progress as plain lines, for a log or a terminal that cannot redraw. */
 export function createTextSink({ out, err, look, quiet, since, tell }: TextOptions): TextSink {
   let held: string[] | undefined;
   const print = (text: string): void => {
@@ -66,10 +66,10 @@ export function createTextSink({ out, err, look, quiet, since, tell }: TextOptio
     end: ({ state }) => {
       out.write(outputOfRun(state));
       if (quiet && state.outcome?.status === "ok") return;
-      // In a log the line of each task is above.
+      // The log above has a line for each task, so the summary lists the tasks only in quiet mode.
       err.write(`${summaryOf(state, { look, columns: Number.POSITIVE_INFINITY, tasks: quiet }).join("\n")}\n`);
     },
-    // Nothing is printed into an open prompt.
+    // Nothing is printed while a prompt is open.
     pause: () => {
       held ??= [];
     },
@@ -86,7 +86,7 @@ export function createTextSink({ out, err, look, quiet, since, tell }: TextOptio
   };
 }
 
-/** What is printed even where the text for events is given. */
+/** Events whose log lines are printed even if `tell` replaces the others. */
 const BESIDE: ReadonlySet<string> = new Set([
   "node.retried",
   "turn.started",

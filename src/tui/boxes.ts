@@ -11,12 +11,12 @@ import { counted, spentBy, terminalLine } from "../core/view/words.ts";
 /** How boxes look, how wide the terminal is right now, and which tools start agents. */
 export type BoxOptions = Readonly<{ look: Look; columns(): number; delegates(tool: string): boolean }>;
 
-/** Returns the lines to show for an event; none for events that a conversation does not show. */
+/** The text to print for an event; `undefined` for an event that a conversation does not show. */
 export type Boxes = (event: KeptEvent, state: State) => string | undefined;
 
 /**
- * What a conversation shows of the agents right below it: a box when one begins, a line when several do, and a box with
- * its result. Intermediate steps and deeper agents are not shown.
+ * Shows the agents that the main agent starts: a box when one begins, a line when several begin, and a box with the
+ * result of each. Intermediate steps and deeper agents are not shown.
  */
 export function createBoxes(options: BoxOptions): Boxes {
   const { colors } = options.look;
@@ -90,7 +90,7 @@ type Row = readonly [name: string, value: string];
 const MOST_COLUMNS = 100;
 const LEAST_COLUMNS = 24;
 
-/** Rows with a frame around them; a value that does not fit is cut. */
+/** Draws a frame around rows; a value that does not fit is cut. */
 function box(title: string, rows: readonly Row[], { look: { colors, signs }, columns }: BoxOptions, sign = ""): string {
   const [topLeft, topRight, bottomLeft, bottomRight, line, side] = signs.frame;
   const inner = Math.max(LEAST_COLUMNS, Math.min(columns() - 1, MOST_COLUMNS)) - 4;

@@ -7,11 +7,14 @@ export type ScreenTerminal = Readonly<{
   write(text: string): unknown;
   readonly columns?: number;
   readonly rows?: number;
-  /** False: when it becomes narrower, it cuts the row of the cursor instead of wrapping it, as xterm.js does. */
+  /**
+   * False for a terminal that, when it becomes narrower, cuts the cursor row instead of wrapping it, as xterm.js
+   * does.
+   */
   readonly wrapsCursorRow?: boolean;
 }>;
 
-/** What is drawn at once: lines for the scrollback, the rows below them, and where the cursor stands in those. */
+/** The content of one drawing: lines for the scrollback, the rows below them, and the cursor position in those rows. */
 export type ScreenFrame = Readonly<{
   print?: readonly string[];
   rows: readonly string[];
@@ -19,13 +22,13 @@ export type ScreenFrame = Readonly<{
 }>;
 
 /**
- * The rows at the bottom of a terminal that change in place, below a scrollback that only grows. A frame is one write,
- * which the terminal shows at once; only rows that differ are written again.
+ * Rows at the bottom of a terminal that change in place, below a scrollback that only grows. A frame is one write, so
+ * the terminal shows it at once. Only changed rows are written again.
  */
 export class Screen {
   readonly #terminal: ScreenTerminal;
   #rows: readonly string[] = [];
-  /** The row and column at which the cursor was left. */
+  /** The row and column of the cursor after the last drawing. */
   #at = { row: 0, column: 0 };
   #columns: number;
   #hidden = false;
@@ -43,7 +46,7 @@ export class Screen {
     return this.#terminal.rows || 24;
   }
 
-  /** Shows these rows in place of the last ones; without a cursor place it is hidden. */
+  /** Replaces the rows. Without a cursor position the cursor is hidden. */
   draw(rows: readonly string[], cursor?: ScreenFrame["cursor"]): void {
     this.frame({ rows, cursor });
   }
@@ -54,7 +57,7 @@ export class Screen {
     const same = rows.length === before.length && rows.every((row, index) => row === before[index]);
     const moved = cursor ? cursor.row !== this.#at.row || cursor.column !== this.#at.column : !this.#hidden;
     if (!resized && same && !moved && print.length === 0) return;
-    const fresh = resized || print.length > 0; // every row is at another place now, so all are drawn
+    const fresh = resized || print.length > 0; // every row has moved, so all are drawn
     const top = this.#toTop();
     const above = print
       .flatMap((line) => brokenLine(line, this.columns))
@@ -71,7 +74,7 @@ export class Screen {
     this.#columns = this.columns;
   }
 
-  /** Takes the rows away; the next drawing begins where they began. */
+  /** Erases the rows; the next drawing starts at the same place. */
   clear(): void {
     if (this.#rows.length > 0) this.#write(`${this.#toTop()}${ESC}[J`);
     this.#rows = [];
@@ -79,14 +82,14 @@ export class Screen {
     this.#columns = this.columns;
   }
 
-  /** Takes the rows away and gives the terminal back as it was. Safe to call at any time, also twice. */
+  /** Erases the rows and restores the terminal. May be called at any time, also twice. */
   close(): void {
     this.clear();
     if (this.#hidden) this.#terminal.write(`${ESC}[?25h`);
     this.#hidden = false;
   }
 
-  /** Moves to the first row, also in a terminal that became narrower and has wrapped the rows anew. */
+  /** Moves to the first row. A terminal that became narrower may have wrapped the rows again. */
   #toTop(): string {
     const above = this.#rows.slice(0, this.#at.row).reduce((sum, row) => sum + heightOf(row, this.columns), 0);
     const wrapped = this.#terminal.wrapsCursorRow === false ? 0 : Math.floor(this.#at.column / this.columns);
@@ -118,9 +121,9 @@ export class Screen {
 const ESC = "\u001b";
 
 /**
- * A printed line that is wider than the terminal, broken between words; colours go on in the next row. The next row begins
- * below the text after a wide gap, or with the same indent. A word that is wider than a row is left to the terminal, so that a
- * link stays whole when it is copied.
+ * Wraps a printed line that is wider than the terminal between words; colours continue in the next row. The next row
+ * begins below the text after a wide gap, or with the same indent. A word that is wider than a row is left to the
+ * terminal, so that a copied link stays whole.
  */
 function brokenLine(line: string, columns: number): string[] {
   if (line.length <= columns / 2 || widthOf(stripVTControlCharacters(line)) <= columns) return [line];
@@ -146,7 +149,7 @@ function brokenLine(line: string, columns: number): string[] {
   return [...rows, row];
 }
 
-/** How many rows a line takes in a terminal of this width, which may have become narrower. */
+/** The number of rows that a line takes in a terminal of this width, which may have become narrower. */
 function heightOf(line: string, columns: number): number {
   const text = stripVTControlCharacters(line);
   if (widthOf(text) <= columns) return 1;

@@ -2,10 +2,10 @@ import { widthOf } from "../core/view/fit.ts";
 
 /** A piece of text in one style. */
 export type Span = Readonly<{ text: string; style?: Style }>;
-/** Adds colours to a text; never changes its width. */
+/** Colours a text without changing its width. */
 export type Style = (text: string) => string;
 
-/** What stands before the first line and before the following ones. */
+/** The prefix of the first line, and of the following lines. */
 export type Indent = Readonly<{ first?: string; rest?: string }>;
 
 /** Wraps text by words. A word that is wider than a line is split between characters. */
@@ -55,7 +55,7 @@ export function wrap(spans: readonly Span[], columns: number, { first = "", rest
   return lines;
 }
 
-/** Splits a line that must keep its blanks, such as a line of code. */
+/** Splits a line that must keep its spaces, such as a line of code. */
 export function splitLine(spans: readonly Span[], columns: number, indent: Indent = {}): string[] {
   const { first = "", rest = first } = indent;
   const lines: string[] = [];
@@ -79,7 +79,10 @@ export function splitLine(spans: readonly Span[], columns: number, indent: Inden
 type Piece = Span & Readonly<{ blank?: boolean }>;
 type Word = readonly Piece[];
 
-/** Words, blanks and line breaks. A word may change its style in the middle; wide characters are words of their own. */
+/**
+ * Splits text into words, spaces and line breaks. A word may change its style in the middle; wide characters are
+ * words of their own.
+ */
 function* wordsOf(spans: readonly Span[]): Generator<Word | "break"> {
   let word: Piece[] = [];
   for (const { text, style } of spans) {
@@ -101,7 +104,7 @@ function* wordsOf(spans: readonly Span[]): Generator<Word | "break"> {
 }
 
 const WIDE = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}";
-/** A line break, blanks, a character that may stand on a line of its own, or the rest of a word. */
+/** A line break, spaces, a character that may be wrapped by itself, or the rest of a word. */
 const PARTS = new RegExp(`\\n|[^\\S\\n]+|[${WIDE}][\\p{M}、。，．！？：；）」』】]*|[^\\s${WIDE}]+`, "gu");
 const ALONE = new RegExp(`^[${WIDE}]`, "u");
 
@@ -111,7 +114,7 @@ function* graphemes({ text, style }: Span): Generator<Span> {
   for (const segment of clustersOf(text)) yield style ? { text: segment, style } : { text: segment };
 }
 
-/** The characters of a text as a reader counts them. */
+/** Splits a text into grapheme clusters. */
 export function clustersOf(text: string): string[] {
   if (/^[\n\x20-\x7e]*$/.test(text)) return text.split("");
   return Array.from(segmenter.segment(text), ({ segment }) => segment);

@@ -10,7 +10,7 @@ import { crewFor } from "../launch/start.ts";
 import { onSignals } from "../terminal/signals.ts";
 import { newToken, tokensIn } from "./token-file.ts";
 
-/** Serves until a signal comes. */
+/** Serves agents over A2A until a signal arrives. */
 export async function serveA2aCommand(flags: Flags): Promise<number> {
   const { host, port, url, tokenFile, publicCards, signKey } = flags;
   const crew = await crewFor({ ...flags, ...(await withoutShell(flags)) });
@@ -60,7 +60,7 @@ export async function serveA2aCommand(flags: Flags): Promise<number> {
   return signals.code() ?? 0;
 }
 
-/** Commands for remote callers need a sandbox, unless the owner configures otherwise. */
+/** Denies the bash tool to remote callers, unless commands can be sandboxed or the owner sets --sandbox. */
 async function withoutShell({ sandbox, deny = [] }: Flags): Promise<Pick<Flags, "deny">> {
   if (sandbox !== undefined || (await probeSandbox()).level === "full") return { deny };
   return { deny: [...deny, "bash"] };

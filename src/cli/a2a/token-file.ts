@@ -12,8 +12,8 @@ export const newToken = (): string => randomBytes(32).toString("base64url");
 const ANYBODY = "caller";
 
 /**
- * The tokens in a file that only its owner can read: one in each line, after a name where several may ask and must not
- * see each other's tasks. A file that is not there is made, with one token.
+ * Reads the access tokens from a file, one per line. A line may begin with the name of a caller; named callers do not
+ * see each other's tasks. A missing file is created with one token, readable only by its owner.
  */
 export async function tokensIn(written: string): Promise<Readonly<Record<string, string>>> {
   const file = resolve(written);

@@ -5,7 +5,7 @@ import { unknownCommand } from "../base/usage.ts";
 
 const PRESETS = ["unified", "omp", "pegasus", "mycode", "pi-parallel", "gemini"];
 
-/** Flags for the places where agents are looked for, and for the form of the output. */
+/** Flags that select where agents are looked for, and the output format. */
 export const placeOptions = (): Option[] => [
   ...[...runningOptions(), ...outputOptions()].filter(({ long }) => kept.has(long ?? "")),
   new Option("--agent-scope <scope>", "which agents are used: the user's, the project's or both")
@@ -24,7 +24,7 @@ const outOption = (what: string): Option => new Option("--out <file>", what);
 
 type Act = NonNullable<CliCommand["act"]>;
 
-/** `subcrew agents`, and what can be done with one of them. */
+/** `subcrew agents` and its subcommands. */
 export const agents: CliCommand = {
   description: "Lists the agents that can run here and where each comes from.",
   words: "[command]",
@@ -178,7 +178,7 @@ export const agents: CliCommand = {
   },
 };
 
-/** What a command does, loaded when it is used. */
+/** Imports the code of a subcommand when it is run. */
 function later(load: () => Promise<(words: readonly string[], flags: Flags) => Promise<number>>): Act {
   return async (words, flags) => (await load())(words, flags);
 }

@@ -12,7 +12,10 @@ import type { Flags } from "../base/flags.ts";
 import { table } from "../base/table.ts";
 import { stdoutLook } from "../base/terminal.ts";
 
-/** What models are told about an agent, and how many bytes that takes: as a tool of its own, and in each delegation tool. */
+/**
+ * Prints the description of an agent that models get, and its size in bytes: as a tool of its own, and within each
+ * delegation tool.
+ */
 export async function asTool(crew: Crew, { agent, name }: FoundAgent, flags: Flags): Promise<number> {
   const card = cardOf(agent);
   const own = await crew.delegationTools(["agents"], { catalog: { agents: [card], disabled: [] } });

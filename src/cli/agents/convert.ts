@@ -32,7 +32,7 @@ export async function convertFile([file = ""]: readonly string[], flags: Flags):
     }));
     process.stdout.write(`${jsonText(data, 2)}\n`);
   } else {
-    // A file gets the text unchanged; on a terminal control characters are made visible.
+    // Text for a file is not changed. On a terminal, control characters are made visible.
     const shown = (text: string): string => (process.stdout.isTTY ? showHidden(text) : text);
     for (const { made } of flags.check || flags.out !== undefined ? [] : all) process.stdout.write(shown(made.text));
     for (const path of written) process.stderr.write(`wrote ${sanitize(path)}\n`);
@@ -52,7 +52,7 @@ function targetOf(to: string | undefined): string {
   throw new CrewError("BAD_INPUT", `There is no dialect "${to}".`, hint);
 }
 
-/** The agents of a file; what is wrong with it is thrown when there is none. */
+/** Reads the agents of a file. When there is none, throws the problem found in the file. */
 function readAll(file: string, dialect: string | undefined): readonly ReadAgent[] {
   const path = resolve(file);
   if (!existsSync(path))
@@ -75,7 +75,7 @@ function readAll(file: string, dialect: string | undefined): readonly ReadAgent[
 const several = (file: string, many: number): CrewError =>
   new CrewError("BAD_INPUT", `"${file}" contains ${many} agents.`, "Use --out FOLDER, or --json.");
 
-/** A folder gets the file where the other tool looks for it. */
+/** Writes the converted file. In a folder it gets the path that the other tool expects. */
 function save({ text, path }: ConvertedAgent, out: string): string {
   const isFolder = out.endsWith("/") || statSync(out, { throwIfNoEntry: false })?.isDirectory() === true;
   const target = isFolder ? join(out, path) : out;

@@ -108,7 +108,7 @@ export async function explainAgentCommand([name = ""]: readonly string[], flags:
 
 const MOST = { field: 22, value: 30, tool: 22, from: Number.POSITIVE_INFINITY, why: Number.POSITIVE_INFINITY };
 
-/** The settings that a call with these flags would have, and the names of the flags. */
+/** The task settings given by these flags, and the name of the flag for each setting. */
 function callIn(flags: Flags): ExplainedCall {
   const { model, thinking, tools, resourceLimits } = settingsIn(flags);
   return {
@@ -120,7 +120,7 @@ function callIn(flags: Flags): ExplainedCall {
   };
 }
 
-/** Paths from the folder the person is in, or from the home folder. */
+/** Shortens a path: relative to the current folder, or to the home folder. */
 function near(text: string): string {
   const home = process.env["HOME"];
   const below = text.replaceAll(`${process.cwd()}${sep}`, "");
@@ -143,7 +143,7 @@ function valueText(field: string, value: unknown): string {
 
 const TIMES: ReadonlySet<string> = new Set<keyof ResourceLimits>(["maxDurationMs", "maxIdleMs", "graceMs"]);
 
-/** The tools that the agent has, those that a rule took away, and all other tools on one line. */
+/** The tools that the agent has, the tools that a rule removed, and all other tools on one line. */
 function toolRows(tools: readonly ExplainedTool[]): Record<string, string>[] {
   const row = ({ name, allowed, missing, rule, origin, server }: ExplainedTool): Record<string, string> => ({
     tool: name,
@@ -161,7 +161,7 @@ function toolRows(tools: readonly ExplainedTool[]): Record<string, string>[] {
   return [...shown.map(row), others];
 }
 
-/** The servers behind the tools, each once. */
+/** The MCP servers that provide the tools, each listed once. */
 function serverRows(tools: readonly ExplainedTool[]): Record<string, string>[] {
   const servers = new Map(tools.flatMap(({ server }) => (server ? [[server.name, server.what] as const] : [])));
   return [...servers].map(([server, what]) => ({ server, what }));

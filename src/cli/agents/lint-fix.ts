@@ -9,7 +9,10 @@ import type { Flags } from "../base/flags.ts";
 import { terminal } from "../base/terminal.ts";
 import { askYes } from "../terminal/confirm.ts";
 
-/** Shows what can be corrected in these files as a diff, and writes it when a person or `--yes` agrees. True: it was written. */
+/**
+ * Shows the possible corrections of these files as a diff, and writes them after confirmation or with `--yes`.
+ * Returns true when they were written.
+ */
 export async function fixFiles(files: readonly LintFile[], flags: Flags): Promise<boolean> {
   const changes: { path: string; text: string }[] = [];
   for (const { path, relative: name, dialect } of files) {

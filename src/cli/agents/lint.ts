@@ -32,7 +32,7 @@ export async function lint(paths: readonly string[], flags: Flags): Promise<numb
   return counts.errors > 0 ? 1 : 0;
 }
 
-/** The files that were looked at, each with its dialect. */
+/** The checked files, each with its dialect. */
 const filesOf = ({ files }: LintReport, paths: readonly string[], { dialect }: Flags): readonly LintFile[] =>
   files.map((file) => lintFileAt(file, dialects, paths.length > 0 ? dialect : undefined));
 
@@ -55,13 +55,13 @@ function countsOf(problems: readonly Problem[]): Counts {
   return { errors: many("error"), warnings: many("warning"), infos: many("info") };
 }
 
-/** From the folder the person is in, where it lies below it. */
+/** The path relative to the current folder, for files below that folder. */
 function shown(file: string, cwd: string): string {
   const near = relative(cwd, file);
   return near.startsWith("..") || near === "" ? file : near;
 }
 
-/** `file:line: error code: message`, and what to do. */
+/** `file:line: error code: message`, then the fix. */
 function text(problems: readonly Problem[], flags: Flags): void {
   const { colors } = stdoutLook(flags);
   const color: Readonly<Record<Severity, (text: string) => string>> = {

@@ -10,7 +10,9 @@ import { table } from "../base/table.ts";
 import { stdoutLook } from "../base/terminal.ts";
 import { crewFor } from "../launch/start.ts";
 
-/** `subcrew agents`, and `subcrew agents list WORDS` for those whose name, description or origin has these words. */
+/**
+ * `subcrew agents`. `subcrew agents list WORDS` lists agents whose name, description or origin contains these words.
+ */
 export async function listAgents(flags: Flags, search: readonly string[] = []): Promise<number> {
   const found = await (await crewFor(flags)).agents();
   const all = listedAgents(found).filter(({ state }) => flags.all || state === "ready" || state === "untrusted");
@@ -51,7 +53,10 @@ function print(rows: readonly AgentListing[], found: Discovery, flags: Flags): v
 
 const titled = (word: string): string => `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
 
-/** Bundled agents whose names differ from another one only by case belong to a preset; they can always be named. */
+/**
+ * Hides a bundled agent whose name differs only by case from another bundled agent. It belongs to a preset and can
+ * still be called by name.
+ */
 function withoutTwins(rows: readonly AgentListing[]): readonly AgentListing[] {
   const bundled = new Set(rows.filter(({ source }) => source === "bundled").map(({ name }) => name));
   return rows.filter(({ name, source }) => {
@@ -77,7 +82,7 @@ const cells = ({
   description,
 });
 
-/** How many tools an agent has, as far as its list says. */
+/** The number of tools that the agent's tool list names, or `all` or `none`. */
 function toolCount(tools: Agent["tools"]): string {
   if (tools === undefined || tools.includes(ALL_TOOLS)) return "all";
   return tools.length === 0 ? "none" : String(tools.length);
@@ -108,7 +113,7 @@ function hint({ untrusted, skipped }: Discovery): void {
 
 const count = (many: number, what: string): string => `${many} ${what}${many === 1 ? "" : "s"}`;
 
-/** Where an agent comes from, in a few words. */
+/** A short text that says where an agent comes from. */
 export function sourceText(source: AgentSource | undefined): string {
   if (source?.plugin !== undefined) return `plugin ${source.plugin}`;
   return [source?.kind ?? "inline", source?.family].filter((word) => word !== undefined).join(", ");

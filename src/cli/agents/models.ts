@@ -55,7 +55,7 @@ function sections({
 
 const STATES = { answers: "ready", refused: "refused", silent: "no answer", unclear: "unclear" } as const;
 
-/** The first models that a server of one's own has; what a provider sells would be a long list. */
+/** Lists the first three models of a local server. */
 const namesOf = (models: readonly string[]): string =>
   models.length === 0 ? "" : `: ${models.slice(0, 3).join(", ")}${models.length > 3 ? ", ..." : ""}`;
 

@@ -24,7 +24,7 @@ export async function newAgent([name = ""]: readonly string[], flags: Flags): Pr
   return write(crew, { name, text, flags });
 }
 
-/** Throws for a name that no agent can have. */
+/** Throws for an invalid agent name. */
 export function checkAgentName(name: string): void {
   const fault = nameFault(name);
   if (fault === undefined) return;
@@ -54,7 +54,7 @@ async function variantOf(crew: Crew, from: string, name: string): Promise<string
 
 type Made = Readonly<{ name: string; text: string; flags: Flags }>;
 
-/** Writes a new file and never over one that is there. */
+/** Writes a new file; never overwrites an existing one. */
 async function write(crew: Crew, { name, text, flags }: Made): Promise<number> {
   const home = process.env["HOME"] ?? homedir();
   const root = flags.user ? home : projectRoot(crew.cwd, home);

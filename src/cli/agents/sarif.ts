@@ -37,13 +37,13 @@ function result({ code, severity, message, hint, file, line }: Problem, codes: r
   };
 }
 
-/** Relative to the root of the scan where it can be. */
+/** The path relative to the root of the scan, if the file is below it. */
 function uriOf(file: string): string {
   if (isAbsolute(file)) return pathToFileURL(file).href;
   return file.split(sep).map(encodeURIComponent).join("/");
 }
 
-/** `bad-yaml` is "Bad yaml". */
+/** Turns a problem code into a sentence: `bad-yaml` becomes "Bad yaml". */
 function sentence(code: string): string {
   const words = code.replaceAll("-", " ");
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}`;

@@ -28,10 +28,10 @@ function dataOf({ found, state }: Definition): unknown {
   return { ...agent, state, trusted, ...(file && { file }), ...(real && { real }), kept: read.kept, problems };
 }
 
-/** The definition as it would run, in our own form. */
+/** The definition as it would run, written as an agent file of subcrew. */
 const definitionText = ({ agent, read }: FoundAgent): string => ownWriter.write({ ...read, agent }, {});
 
-/** The text of its file, or of the program's own. */
+/** The text of the agent's file. Bundled agents have their text in the program. */
 export function rawText(found: FoundAgent): string {
   if (found.file !== undefined) return readRegularTextSync(found.file);
   const { kind, family } = found.agent.source ?? {};

@@ -8,7 +8,7 @@ import { table } from "../base/table.ts";
 import { stdoutLook } from "../base/terminal.ts";
 import { crewFor } from "../launch/start.ts";
 
-/** One line of the list: a place where agents are looked for, and what was found there. */
+/** One row of the list: a location where agents are looked for, and the agents found there. */
 type Place = Readonly<{
   family: string;
   scope: "project" | "user" | "plugin" | "bundled";
@@ -52,7 +52,7 @@ type Listing = Readonly<{
   home: string;
 }>;
 
-/** Every place of the list, in order, also those that are not there. */
+/** All locations in search order, including those that do not exist. */
 function placesOf(families: readonly (readonly Row[])[], { order, scope, reports, home }: Listing): Place[] {
   const wanted = (which: string): boolean => scope === "both" || scope === which;
   const project = families.map((rows) => (wanted("project") ? rows.flatMap((row) => projectPlaces(row, reports)) : []));
@@ -64,7 +64,7 @@ function placesOf(families: readonly (readonly Row[])[], { order, scope, reports
   return [...inFamilies, ...reports.filter(({ scope: whose }) => whose === "plugin").map(placeOf)];
 }
 
-/** The nearest directory of a project that has one of the places counts; the others are named as they would be looked for. */
+/** The locations of a project. Those that do not exist are listed with their relative path. */
 function projectPlaces(row: Row, reports: readonly PlaceReport[]): Place[] {
   const there = reports.filter(({ family, scope }) => family === row.family && scope === "project");
   return row.project.flatMap((path) => {

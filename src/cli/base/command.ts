@@ -2,26 +2,28 @@ import { Command, Help, Option } from "commander";
 import type { Flags } from "./flags.ts";
 import { noneChosen, usageError } from "./usage.ts";
 
-/** One command: its words, its flags, and what it does. Loaded when it is used. */
+/**
+ * The definition of one command: its arguments, its flags and its action. It is loaded only when the command is used.
+ */
 export type CliCommand = Readonly<{
   description: string;
   /** Another name. */
   alias?: string;
-  /** The words after the name, in commander's notation, and as a person writes them. */
+  /** The positional arguments: in commander's notation, and as help shows them. */
   words?: string;
   usage?: string;
   options: readonly Option[];
-  /** Command lines to copy, with what each does. */
+  /** Example command lines, each with an explanation. */
   examples: readonly (readonly [line: string, what: string])[];
   /** Further notes at the end of the help. */
   notes?: string;
-  /** Commands below this one. */
+  /** Subcommands. */
   commands?: Readonly<Record<string, CliCommand>>;
-  /** Does the work and gives back the exit code. */
+  /** Runs the command and returns the exit code. */
   act?(words: readonly string[], flags: Flags): Promise<number>;
 }>;
 
-/** Makes a commander command of this definition; `done` is called with the exit code. */
+/** Builds a commander command from this definition. `done` is called with the exit code. */
 export function buildCommand(name: string, definition: CliCommand, done: (code: number) => void): Command {
   const { description, alias, words, usage, examples, notes, commands = {}, act } = definition;
   const options = act ? [...definition.options, engineOption()] : definition.options;
@@ -34,7 +36,7 @@ export function buildCommand(name: string, definition: CliCommand, done: (code: 
     command.configureHelp({ ...helpSettings, visibleOptions: commonOptions });
     command.addHelpText("after", () => (showsAll() ? "" : `\n${rest} more flags: \`subcrew ${name} --help --all\`.`));
   }
-  if (act && Object.keys(commands).length > 0) command.enablePositionalOptions(); // what follows a name belongs to that command
+  if (act && Object.keys(commands).length > 0) command.enablePositionalOptions(); // flags after the name of a subcommand belong to the subcommand
   for (const [inner, more] of Object.entries(commands)) command.addCommand(buildCommand(inner, more, done));
   if (examples.length > 0)
     command.addHelpText(
@@ -45,7 +47,7 @@ export function buildCommand(name: string, definition: CliCommand, done: (code: 
   if (act)
     command.action(async () => {
       const flags = command.opts<Flags>();
-      if (flags.engine !== undefined) process.env[ENGINE_VARIABLE] = flags.engine; // settings and child processes read it there
+      if (flags.engine !== undefined) process.env[ENGINE_VARIABLE] = flags.engine; // settings and child processes read the engine from the environment
       done(await act(command.args, flags));
     });
   else
@@ -58,7 +60,7 @@ export function buildCommand(name: string, definition: CliCommand, done: (code: 
 
 const ENGINE_VARIABLE = "SUBCREW_ENGINE";
 
-/** The flag `--engine` of every command: the engine that keeps and carries out the runs. */
+/** The flag `--engine` of every command: the engine that stores and executes the runs. */
 const engineOption = (): Option =>
   new Option("--engine <url>", "use the runs and workers of this engine, a Postgres (setting: engine)").helpGroup(
     "Engine:",
@@ -68,7 +70,7 @@ function fail(error: Error): never {
   throw error;
 }
 
-/** A command whose mistakes are thrown to us instead of printed by commander. */
+/** A commander command that throws usage errors instead of printing them. */
 export function bare(name: string): Command {
   const command = new Command(name);
   return command
@@ -85,7 +87,7 @@ export function bare(name: string): Command {
 /** With more flags than this, help shows only the common ones. */
 const MOST_FLAGS = 20;
 
-/** The flags that people use most; every flag of a command's own work counts as common, too. */
+/** The flags that help shows by default. A command's flags in the group "Work" are shown, too. */
 const COMMON: ReadonlySet<string> = new Set([
   "--model",
   "--tools",
@@ -104,7 +106,7 @@ const isFurther = (option: Option, all: readonly Option[]): boolean =>
   option.helpGroupHeading !== "Work:" &&
   !COMMON.has(option.long ?? option.short ?? "");
 
-/** `--help --all` was asked for. */
+/** True when the command line asks for `--help --all`. */
 const showsAll = (): boolean => process.argv.includes("--all");
 
 function commonOptions(this: Help, command: Command): Option[] {
@@ -112,14 +114,14 @@ function commonOptions(this: Help, command: Command): Option[] {
   return showsAll() ? all : all.filter((option) => !isFurther(option, command.options));
 }
 
-/** Codes with which commander reports that it printed help or the version; these are no errors. */
+/** Codes with which commander reports that it printed help or the version. They are not errors. */
 export const helped: ReadonlySet<string> = new Set(["commander.help", "commander.helpDisplayed", "commander.version"]);
 
-const bold = (title: string): string => `\u001b[1m${title}\u001b[22m`; // commander takes it away where there are no colours
+const bold = (title: string): string => `\u001b[1m${title}\u001b[22m`; // commander removes it when colours are off
 
 const WIDEST = 100;
 
-/** Lines that fit the help; a line that goes on has the indentation of its beginning. */
+/** Wraps lines to the width of the help. Continuation lines keep the indentation. */
 function wrapped(text: string): string {
   const { helpWidth } = helpSettings;
   return text
@@ -132,7 +134,7 @@ function wrapped(text: string): string {
     .join("\n");
 }
 
-/** Only names: the words and flags of a command are on its own page. */
+/** The name of a subcommand. Its arguments and flags are on its own help page. */
 const subcommandTerm = (command: Command): string => command.name();
 
 const helpSettings = {

@@ -9,7 +9,7 @@ import { CONFIG_FILE } from "../../runtime/settings/load-config.ts";
 import { withSetting } from "./edit-yaml.ts";
 import { homes } from "./home.ts";
 
-/** A settings file that can be changed: its text and what it says now. */
+/** The text of a settings file and the settings parsed from it. */
 export type ConfigFileText = Readonly<{ file: string; text: string; config: Config }>;
 
 /** The user's own settings file. */

@@ -2,8 +2,9 @@ import { closeSync } from "node:fs";
 import { isatty } from "node:tty";
 
 /**
- * Lets the process end after its terminal was closed. On exit Node resets the terminals that it began with; it takes the refusal of
- * one that is gone for a fault of its own and aborts, and a process that handles the signals of faults then never ends.
+ * Lets the process exit normally after its terminal was closed. On exit, Node resets the terminals that it started
+ * with. When a closed terminal refuses, Node aborts, and a process that handles the signal of the abort never ends.
+ * So closed terminals are closed here first.
  */
 export function endWithTerminal(): void {
   const terminals = [0, 1, 2].filter((fd) => isatty(fd));
@@ -13,7 +14,7 @@ export function endWithTerminal(): void {
       try {
         if (!isatty(fd)) closeSync(fd);
       } catch {
-        // it is closed already
+        // the descriptor is closed already
       }
   });
 }

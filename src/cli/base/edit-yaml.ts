@@ -1,8 +1,8 @@
 import { isMap, isScalar, type Pair, parseDocument, type Scalar, stringify, type YAMLMap } from "yaml";
 
 /**
- * YAML with one value set, or taken out (`undefined`). Only the lines that have to change do: comments, order and form of
- * everything else stay as they are.
+ * Sets one value in a YAML text, or removes it (`undefined`). Only the affected lines change: comments, order and
+ * layout of the rest are kept.
  */
 export function withSetting(text: string, path: readonly string[], value: unknown): string {
   return value === undefined ? without(text, path) : withValue(text, path, value);
@@ -27,7 +27,7 @@ function withValue(text: string, path: readonly string[], value: unknown): strin
 function without(text: string, path: readonly string[]): string {
   const { map, pair, rest } = reach(text, path);
   if (map === undefined || pair === undefined || rest.length > 0) return text;
-  if (map.items.length === 1 && path.length > 1) return without(text, path.slice(0, -1)); // an empty object says nothing
+  if (map.items.length === 1 && path.length > 1) return without(text, path.slice(0, -1)); // remove an object that would become empty
   const [start, end] = [
     (pair.key as Scalar).range?.[0],
     isScalar(pair.value) || isMap(pair.value) ? pair.value.range?.[1] : undefined,
@@ -39,11 +39,11 @@ function without(text: string, path: readonly string[]): string {
 }
 
 type Reached = {
-  /** The innermost object on the way that is there. */
+  /** The innermost existing object on the path. */
   readonly map: YAMLMap | undefined;
-  /** The value itself, where it is there. */
+  /** The existing key and value, if the whole path exists. */
   readonly pair: Pair | undefined;
-  /** The steps that are missing. */
+  /** The steps of the path that do not exist. */
   readonly rest: readonly string[];
 };
 
@@ -67,7 +67,7 @@ const columnOf = (text: string, { key }: Pair): number => {
   return start - (text.lastIndexOf("\n", start - 1) + 1);
 };
 
-/** After the last line of an object; comments and empty lines that follow belong to what comes next. */
+/** The offset after the last line of an object. Comments and empty lines below it belong to the next key. */
 function endOf(text: string, map: YAMLMap): number {
   const last = map.items.at(-1)!;
   const value = last.value;
@@ -78,7 +78,7 @@ function endOf(text: string, map: YAMLMap): number {
   return line === -1 ? text.length : line + 1;
 }
 
-/** Where the form does not allow to change a line alone. */
+/** Rewrites the whole document, for layouts in which a single line cannot be changed. */
 function throughDocument(text: string, path: readonly string[], value: unknown): string {
   const document = parseDocument(text);
   if (value === undefined) document.deleteIn(path);

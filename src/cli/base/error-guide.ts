@@ -207,12 +207,12 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
   EMPTY: ["the agent ended without an answer.", "Give a more precise prompt, or another model."],
 };
 
-/** True for a code of an error or of a failed task. */
+/** True for an error code, or a failure code of a task. */
 export function isKnownCode(word: string): word is ErrorCode | FaultCode {
   return Object.hasOwn(errorGuide, word);
 }
 
-/** What a code means and what to do about it, for `subcrew help CODE`. */
+/** The explanation and the fix of an error code, for `subcrew help CODE`. */
 export function explainCode(code: ErrorCode | FaultCode): string {
   const [cause, fix] = errorGuide[code];
   const exit = isCode(code) ? exitCodeOfError(code) : exitCodeOf(failed(code, ""));

@@ -11,7 +11,7 @@ const WORDS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: "its name is too long",
 };
 
-/** Why a file cannot be written, in words. */
+/** The reason why a file cannot be written, in words. */
 export function writeProblem(error: unknown): string {
   const code = (error as NodeJS.ErrnoException | undefined)?.code ?? "";
   return Object.hasOwn(WORDS, code) ? WORDS[code]! : messageOf(error);

@@ -8,7 +8,7 @@ import { parseDuration } from "../../core/text/duration.ts";
 import { parseRunnerName, type RunnerName, runnerWords } from "../../core/vocabulary/runner-name.ts";
 import { type PermissionFlags, permissionOptions } from "./permission-flags.ts";
 
-/** The options of a run, each of which a flag of the same name can give. */
+/** The run options that have a flag of the same name. */
 export type OptionFlags = Omit<RunParameters, "budget" | "origin">;
 
 /** The values of all flags of all commands. A command gets only those that it offers. */
@@ -36,9 +36,9 @@ export type Flags = PermissionFlags &
     isolationDirty?: boolean;
     isolationKeep?: boolean;
     writes?: readonly string[];
-    /** The task whose conversation it starts from: as typed, then as `run/path`. */
+    /** The task whose conversation the new run continues from: as typed, then as `run/path`. */
     fork?: string;
-    /** Its agent; not a flag of its own. */
+    /** The agent of the task in `fork`. It has no flag. */
     forkAgent?: string;
     maxTime?: number;
     maxRunTime?: number;
@@ -171,7 +171,7 @@ export type Flags = PermissionFlags &
     replayUntil?: number;
   }>;
 
-/** The forms in which a result can be printed. */
+/** The formats in which a result can be printed. */
 export const outputFormats = ["text", "markdown", "json", "stream-json", "junit"] as const;
 export type OutputFormat = (typeof outputFormats)[number];
 
@@ -201,7 +201,7 @@ export const schemaOption = (whose: string): Option =>
     "Each task, unless it says otherwise:",
   );
 
-/** The name that other tools use for --schema. */
+/** An alias of --schema that other tools use. */
 const outputSchemaOption = (): Option =>
   new Option("--output-schema <file>", "the same as --schema").helpGroup("Each task, unless it says otherwise:");
 
@@ -223,7 +223,7 @@ export function runOptions(): Option[] {
   ];
 }
 
-/** The traffic with models and tools, to a file and from one. */
+/** Flags that record the requests to models and tools in a file, or replay them from one. */
 function recordingOptions(): Option[] {
   return group("Recordings:", [
     new Option("--record <file>", "record what models and tools answer in a file, without secrets"),
@@ -275,7 +275,7 @@ function contextOptions(): Option[] {
   ]);
 }
 
-/** Also of `resume`. */
+/** Flags that `resume` offers, too. */
 export function runningOptions(): Option[] {
   return group("The run:", [
     new Option("--cwd <folder>", "the folder to work in"),
@@ -302,7 +302,7 @@ export function runningOptions(): Option[] {
   ]);
 }
 
-/** The flags about a task that `agents explain` offers, too. */
+/** The task flags that `agents explain` offers, too. */
 export function callOptions(): Option[] {
   const kept = new Set(["--model", "--thinking", "--tools", "--max-turns"]);
   return taskOptions().filter(({ long }) => kept.has(long ?? ""));
@@ -333,7 +333,7 @@ export function budgetOptions(): Option[] {
 
 const PARKS = "park at a terminal and with --bg";
 
-/** Also of `resume`. */
+/** Output flags that `resume` offers, too. */
 export function outputOptions(): Option[] {
   return group("Output:", [
     new Option("-o, --output <format>", "output format; stream-json: events, then the result").choices(outputFormats),
@@ -347,7 +347,7 @@ export function outputOptions(): Option[] {
 
 const group = (title: string, options: readonly Option[]): Option[] => options.map((option) => option.helpGroup(title));
 
-/** A list with commas; blanks around the names do not matter. */
+/** Parses a comma-separated list; blanks around the names are removed. */
 export function commaList(text: string): string[] {
   return text
     .split(",")
@@ -394,7 +394,7 @@ function dollars(text: string): number {
   );
 }
 
-/** A whole number from one on. */
+/** Parses a whole number of at least 1. */
 export function count(flag: string): (text: string) => number {
   return (text) => {
     const number = /^\d{1,9}$/.test(text.trim()) ? Number(text) : 0;
@@ -403,7 +403,7 @@ export function count(flag: string): (text: string) => number {
   };
 }
 
-/** A port number; 0 is a free one. */
+/** Parses a port number; 0 selects a free port. */
 export function portNumber(text: string): number {
   const number = /^\d{1,5}$/.test(text.trim()) ? Number(text) : Number.NaN;
   if (number <= 65_535) return number;

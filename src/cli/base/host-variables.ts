@@ -2,10 +2,13 @@ import { RUN_ABOVE_VARIABLE } from "../../core/delegation/run-above.ts";
 import { proxyVariables } from "../../core/net/proxy.ts";
 import { providerKeys } from "../../models/registry/providers.ts";
 
-/** Named where no key is set yet. */
+/** The keys to name when no key is set. */
 const USUAL_KEYS = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"];
 
-/** The variables that a tool has to pass on: the keys that are set here, the user's proxy and certificates, and the task above. */
+/**
+ * The environment variables that a host has to pass on: the keys that are set here, the user's proxy and
+ * certificates, and the parent run.
+ */
 export function variablesToPass(env: Readonly<Record<string, string | undefined>>): string[] {
   const isSet = (name: string): boolean => (env[name] ?? "") !== "";
   const keys = providerKeys.filter(isSet);

@@ -13,7 +13,7 @@ export const imageOption = (): Option =>
     .argParser((file: string, before: readonly string[] | undefined) => [...(before ?? []), file])
     .helpGroup("Work:");
 
-/** The images of a message: the files that are named, and those that the text mentions after `@`. */
+/** The images of a message: the given files, and the files that the text mentions after `@`. */
 export async function imagesFor(
   text: string,
   { files = [], cwd }: Readonly<{ files?: readonly string[] | undefined; cwd: string }>,
@@ -29,7 +29,7 @@ export async function imagesFor(
   return Promise.all(all.map(readImage));
 }
 
-/** A pasted path of an image as a mention; any other text as it is. */
+/** Turns the pasted path of an image into a mention. Other text is returned unchanged. */
 export function mentionPasted(text: string, cwd: string): string {
   const path = pastedPath(text);
   return path !== undefined && imageFile(path, cwd) !== undefined ? `${mentionOf(path)} ` : text;
@@ -37,7 +37,10 @@ export function mentionPasted(text: string, cwd: string): string {
 
 const IMAGE_NAME = /\.(?:png|jpe?g|gif|webp|bmp|tiff?|heic|avif)$/i;
 
-/** The file that a name in a message means, if it is called like an image. A sentence may go on after the name. */
+/**
+ * The image file that a mention in a message names, if its name has an image extension. Punctuation may follow the
+ * name.
+ */
 function imageFile(name: string, cwd: string): string | undefined {
   return [name, name.replace(/[\])}.,;:!?'"]+$/, "")]
     .filter((each) => IMAGE_NAME.test(each))

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** Prints a text; on a terminal that it does not fit, through `$PAGER`. A pager that is missing is no error. */
+/** Prints a text. On a terminal that is too small for it, it goes through `$PAGER`. A missing pager is not an error. */
 export async function printPaged(text: string, { pager }: Readonly<{ pager: boolean }>): Promise<void> {
   const { stdout } = process;
   const fits = text.split("\n").length < (stdout.rows || 24);
@@ -12,7 +12,7 @@ export async function printPaged(text: string, { pager }: Readonly<{ pager: bool
   });
   const ignore = (): void => {};
   process.on("SIGINT", ignore); // Ctrl-C belongs to the pager
-  child.stdin.on("error", ignore); // the person has seen enough
+  child.stdin.on("error", ignore); // the pager was closed before it read everything
   child.stdin.end(text);
   const [code] = (await once(child, "close")) as [number | null];
   process.off("SIGINT", ignore);

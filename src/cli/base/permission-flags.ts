@@ -45,7 +45,10 @@ export const acceptCommandOption = (): Option =>
     "only an answer for which this command ends with 0 can win; it reads the answer",
   ).helpGroup("Work:");
 
-/** The flags as options of a crew. The person typed the acceptance command, so exactly that command is allowed without a question. */
+/**
+ * Converts the flags to crew options. The person typed the acceptance command, so exactly that command is allowed
+ * without a question.
+ */
 export function permissionsIn({
   permissionMode,
   allow = [],
@@ -68,7 +71,7 @@ export function permissionsIn({
   };
 }
 
-/** What a run was allowed, as the flags that would allow it again. */
+/** Converts the permissions of a run back to the flags that grant them. */
 export function permissionFlagsOf({
   mode,
   allow,

@@ -33,8 +33,8 @@ export function report(thrown: unknown, { json, look }: ReportOptions): number {
 const NAME = "subcrew:";
 
 /**
- * An error as it is printed: the message, and below it the hint. Each is one line, for programs; on a terminal they are wrapped at its
- * width, never within a command in backticks.
+ * Formats an error for printing: the message, and the hint below it. For programs each is one line. On a terminal
+ * they are wrapped at its width, but never within a command in backticks.
  */
 export function errorText({ message, hint }: Pick<CrewError, "message" | "hint">, columns?: number): string {
   const lines = [`${NAME} ${message}`, ...(hint === "" ? [] : [`  ${hint}`])].map(sanitize);
@@ -44,19 +44,22 @@ export function errorText({ message, hint }: Pick<CrewError, "message" | "hint">
     .join("\n")}\n`;
 }
 
-/** On a terminal an error names its explanation; a wrong command line is explained by the hint alone. */
+/**
+ * True when the error names the command that explains its code: on a terminal, and not for usage errors, which the
+ * hint explains.
+ */
 function isExplained(code: string): boolean {
   return process.stderr.isTTY && isCode(code) && code !== "BAD_INPUT";
 }
 
-/** Where an error was thrown, and the errors that caused it. */
+/** The stack of an error and of its causes. */
 function stackOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   const cause = thrown.cause === undefined ? "" : `\nCaused by: ${stackOf(thrown.cause)}`;
   return `${thrown.stack ?? thrown.message}${cause}`;
 }
 
-/** An internal error: one line, and how to get the stack trace. */
+/** Formats an internal error: one line, and how to get the stack trace. */
 function unexpected(thrown: unknown): Pick<CrewError, "message" | "hint"> & { code: string } {
   const message = messageOf(thrown).split("\n")[0] ?? "";
   return {

@@ -1,4 +1,4 @@
-/** The rows in which every word of a search stands, in any of their texts and in any case. No words: all rows. */
+/** The rows that contain every search word, in any of their texts, ignoring case. Without words, all rows. */
 export function searchRows<Row>(
   rows: readonly Row[],
   words: readonly string[],

@@ -3,9 +3,10 @@ import { type Look, stateColor } from "../../core/view/look.ts";
 import { terminalLine } from "../../core/view/words.ts";
 
 /**
- * Rows as columns; the last one is cut where the terminal ends, and is whole where there is none. `most` bounds
- * columns on a terminal, so that the last one has room; with a bound of its own that one may also go on in the next line.
- * A column named `status` has the colours of states; a row of capitals is a heading.
+ * Formats rows as columns. On a terminal the last column is cut at the right edge; in a pipe it is printed whole.
+ * `most` limits the width of columns on a terminal, so that the last one has room. With a limit of its own, the last
+ * column may also reach into the next line. A column named `status` has the colours of states; a row in capitals is a
+ * heading.
  */
 export function table(
   rows: readonly Readonly<Record<string, string>>[],
@@ -43,7 +44,10 @@ export function table(
   return lines.map((line) => `${line.trimEnd()}\n`).join("");
 }
 
-/** Takes from the widest columns what does not fit; the first one and the state stay whole, and the last one is cut later. */
+/**
+ * Shrinks the widest columns until the table fits. The first column and the status keep their width; the last one is
+ * cut later.
+ */
 function narrow(widths: number[], state: number, columns: number): void {
   const last = widths.length - 1;
   const total = (): number =>

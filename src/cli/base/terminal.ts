@@ -3,9 +3,9 @@ import { createLook, type Look } from "../../core/view/look.ts";
 /** The properties of the terminal, or of the pipe, that a command runs in. */
 export type Terminal = Readonly<{
   look: Look;
-  /** Lines may change in place. */
+  /** True when lines can be redrawn in place. */
   live: boolean;
-  /** A person can be asked. */
+  /** True when a person can be asked. */
   attended: boolean;
 }>;
 
@@ -19,7 +19,7 @@ export function terminal(flags: ColorFlag, settings: LookSettings = {}): Termina
   };
 }
 
-/** The look of lists and reports on standard output. */
+/** The style of lists and reports on standard output. */
 export const stdoutLook = (flags: ColorFlag, settings: LookSettings = {}): Look =>
   lookOn(process.stdout, flags, settings);
 
@@ -39,14 +39,14 @@ function lookOn(
   return durations === undefined ? look : { ...look, durations };
 }
 
-/** https://no-color.org: any value that is not empty means no. */
+/** Colours are off when NO_COLOR has any value but the empty one: https://no-color.org. */
 function wantsColor(live: boolean): boolean {
   if (process.env["NO_COLOR"]) return false;
   const forced = process.env["FORCE_COLOR"];
   return forced !== undefined && forced !== "" ? forced !== "0" && forced !== "false" : live;
 }
 
-/** Whether Unicode can be printed: a locale that is set has to name UTF-8. */
+/** True when Unicode can be printed: a locale that is set has to name UTF-8. */
 function hasUnicode(dumb: boolean): boolean {
   const locale = process.env["LC_ALL"] || process.env["LC_CTYPE"] || process.env["LANG"] || "";
   if (process.platform === "win32")

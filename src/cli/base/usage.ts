@@ -3,7 +3,7 @@ import { CrewError } from "../../core/schema/error.ts";
 import { nearest } from "../../core/text/nearest.ts";
 import { withFullStop } from "../../core/text/sentence.ts";
 
-/** What commander found wrong with a command line, in our words: what it is, and what to do. */
+/** Converts a usage error of commander to an error of subcrew, with the problem and the fix. */
 export function usageError(error: CommanderError, command: Command): CrewError {
   const [first = ""] = Array.from(error.message.matchAll(/'([^']*)'/g), (match) => match[1] ?? "");
   const help = `See \`${nameOf(command)} --help\`.`;
@@ -36,7 +36,7 @@ export function usageError(error: CommanderError, command: Command): CrewError {
   return new CrewError("BAD_INPUT", sentence(error.message.replace(/^error: /, "")), help);
 }
 
-/** More words than a command takes: a file that belongs to a flag, or a text without quotes. */
+/** The error for too many arguments. The usual causes are an input file without --input and a text without quotes. */
 function tooMany(command: Command): CrewError {
   const name = nameOf(command);
   const taken = command.registeredArguments.length;
@@ -50,7 +50,7 @@ function tooMany(command: Command): CrewError {
 
 const FILE = /^[\w./@+-]+\.(ya?ml|json)$/i;
 
-/** What a person most likely meant by the name of a command that does not exist. */
+/** The error for an unknown command, with the most similar command as a suggestion. */
 export function unknownCommand(word: string, names: readonly string[], where = "subcrew"): CrewError {
   const close = nearest(word, names);
   const hint = close === undefined ? `See \`${where} --help\` for all of them.` : `Did you mean \`${where} ${close}\`?`;
@@ -64,7 +64,7 @@ export function unknownCode(word: string, codes: readonly string[]): CrewError {
   return new CrewError("BAD_INPUT", `There is no error code ${quoted(word)}.`, hint);
 }
 
-/** A command that only holds others was given none of them. */
+/** The error for a command that needs a subcommand and got none, or an unknown one. */
 export function noneChosen(command: string, word: string | undefined, names: readonly string[]): CrewError {
   if (word !== undefined) return unknownCommand(word, names, `subcrew ${command}`);
   return new CrewError("BAD_INPUT", `No subcommand of \`${command}\` given.`, `Give one of: ${names.join(", ")}.`);
@@ -75,7 +75,7 @@ function flagHint(flag: string, command: Command): string {
     .flatMap(({ long, short }) => [long, short])
     .filter((one) => one !== undefined && one !== null);
   const named = flag.replace(/=.*$/s, "");
-  // One letter differs from every other letter by one typo.
+  // For a one-letter flag only the same letter in another case is suggested: every other letter is equally similar.
   const close = nearest(
     named,
     /^-[^-]$/.test(named) ? flags.filter((one) => one.toLowerCase() === named.toLowerCase()) : [...flags, "--help"],

@@ -70,7 +70,7 @@ export const apply: CliCommand = {
 
 type Conflict = Readonly<{ file: string; why: string; workspace: string; task?: string }>;
 
-/** Both versions of a file, and how to compare them and to take the task's. */
+/** Both versions of a conflicting file, and the commands to compare them and to take the task's version. */
 function conflictLines({ file, why, workspace, task }: Conflict, patch: string): string {
   const lines =
     task === undefined
@@ -88,7 +88,7 @@ function conflictLines({ file, why, workspace, task }: Conflict, patch: string):
 
 type KeptChanges = Readonly<{ path: string; changes: Changes; attempt: number }>;
 
-/** The task whose changes were kept: the one that is named, or the only one. */
+/** The task whose patch was kept: the given task, or the only one. */
 function keptIn({ run, nodes }: State, named: string | undefined): KeptChanges {
   const all = [...nodes.values()].flatMap(({ path, outcome, attempt }) =>
     outcome?.changes ? [{ path, changes: outcome.changes, attempt }] : [],
@@ -119,7 +119,7 @@ function keptIn({ run, nodes }: State, named: string | undefined): KeptChanges {
   );
 }
 
-/** A file of the patch by its name in the repository, or as it is called from here. */
+/** The file of the patch that a name means: relative to the repository, or to the current folder. */
 function fileNamed(name: string, { files }: Changes): string {
   const here = resolve(name);
   const found = files.find((file) => file === name) ?? files.find((file) => here.endsWith(`/${file}`));

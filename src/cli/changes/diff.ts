@@ -50,7 +50,7 @@ export const diffCommand: CliCommand = {
   },
 };
 
-/** Names as they are typed: relative to this folder where that names a file of the run's folder. */
+/** Converts typed file names: relative to the current folder when that names a file of the run's folder. */
 export function filesFrom(names: readonly string[], cwd: string): string[] {
   const inside = resolve(".") === resolve(cwd);
   return names.map((name) => (inside || name.startsWith("/") ? resolve(cwd, name) : name));
@@ -79,7 +79,7 @@ function diffText({ files }: ChangeReport, look: Look): string {
     .join("\n");
 }
 
-/** A unified diff with the colours that every diff has. */
+/** Colours a unified diff. */
 function coloured(diff: string, { colors }: Look): string {
   return diff
     .split("\n")
@@ -92,7 +92,7 @@ function coloured(diff: string, { colors }: Look): string {
     .join("\n");
 }
 
-/** Notes for the reader that are not part of a diff. */
+/** Notes for the reader, such as changes that the diff cannot show. */
 function remarks({ run, files, unseen }: ChangeReport): string {
   const since = files.filter(({ changedSince }) => changedSince);
   const lines = [

@@ -9,7 +9,7 @@ import { diffCounts } from "../../tui/chat/diff-counts.ts";
 
 const MOST_FILES = 5;
 
-/** What stands below an answer: why there is none, the files that changed, and time and cost. */
+/** The lines below an answer: the reason if there is none, the changed files, time and cost. */
 export function endLines(state: State, events: readonly KeptEvent[], look: Look): string[] {
   const { colors } = look;
   const { files } = changedFiles(events);

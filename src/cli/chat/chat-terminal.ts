@@ -17,17 +17,17 @@ import { stderrScreen } from "../terminal/stderr-screen.ts";
 import { browseTranscripts } from "../screen/browse-transcripts.ts";
 import { editText } from "./edit-text.ts";
 
-/** A conversation on a terminal: one prompt that is always there, and answers above it. */
+/** A conversation on a terminal: a prompt that stays at the bottom, and answers above it. */
 export type ChatTerminal = Readonly<{
-  /** The next message, typed or queued; `undefined` when the person leaves. */
+  /** The next message, typed or queued; `undefined` when the person exits. */
   next(): Promise<string | undefined>;
-  /** Shows an answer while it is made; what is typed meanwhile is queued. */
+  /** Shows an answer while it is generated. Messages typed meanwhile are queued. */
   show(run: Run): Promise<void>;
   /** Prints lines above the prompt. */
   print(text: string): void;
-  /** Gives the terminal to something else, such as a command that prints, and takes it back. */
+  /** Hands the terminal over to other code, such as a command that prints, until that has finished. */
   lend<T>(work: () => Promise<T>): Promise<T>;
-  /** What was entered, the newest first. */
+  /** The entered messages, the newest first. */
   history(): readonly string[];
   /** True after Ctrl-C was pressed twice. */
   left(): boolean;
@@ -37,19 +37,19 @@ export type ChatTerminal = Readonly<{
 export type ChatTerminalOptions = Readonly<{
   terminal: Terminal;
   history: readonly string[];
-  /** Words that complete what was typed. */
+  /** Completions for the word before the cursor. */
   complete(word: string, text: string): readonly string[];
-  /** What a pasted text becomes, such as a mention of the image whose path it is. */
+  /** Converts pasted text; the path of an image becomes a mention of it. */
   pasted(text: string): string;
-  /** What happened so far in this conversation. */
+  /** The transcripts of this conversation. */
   transcripts(): Promise<readonly Transcript[]>;
 }>;
 
-/** Keys that keep their meaning while a question is open. */
+/** Keys that keep their function while a question is open. */
 const CONTROLS: ReadonlySet<string> = new Set(["ctrl-o", "ctrl-d", "ctrl-l"]);
-/** How often the rows are drawn while an answer is made. */
+/** The interval between redraws while an answer is generated. */
 const FRAME_MS = 100;
-/** A second Ctrl-C within this time leaves. */
+/** A second Ctrl-C within this time exits. */
 const LEAVE_MS = 2_000;
 
 export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
@@ -68,7 +68,7 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
   let highlight: Highlight | undefined;
   if (process.stdout.isTTY) void createHighlight(look).then((made) => (highlight = made));
 
-  /** The questions of the run, once the line that is being typed is out of the way. */
+  /** The open questions of the run. A question is asked only when the input line is empty. */
   const asking = (): OpenQuestions | undefined =>
     working?.questions.open() && prompt.editor.text === "" ? working.questions : undefined;
   const hint = (): string => {
@@ -81,7 +81,7 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
   const held: string[] = [];
   const draw = (lines: readonly string[] = []): void => {
     held.push(...lines);
-    if (lent > 0) return; // another screen has the terminal; this is printed when it returns
+    if (lent > 0) return; // another screen has the terminal; the lines are printed when it returns
     const print = held.splice(0);
     const question = asking();
     const { rows, cursor } = chatRows({
@@ -105,7 +105,7 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
     working?.run.pause("stopped with Ctrl-C");
     wake();
   };
-  /** Ctrl-C and Esc. */
+  /** Handles Ctrl-C and Esc. */
   const interrupt = (key: "Ctrl-C" | "Esc"): void => {
     const again = key === "Ctrl-C" && Date.now() - interruptedAt < LEAVE_MS;
     if (again) return leave();
@@ -126,7 +126,10 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
     }
     draw();
   };
-  /** Messages to the agent that is working now. One that arrives too late for this answer is sent as the next message. */
+  /**
+   * Messages for the agent that is working now. A message that arrives too late for this answer is sent as the next
+   * one.
+   */
   const urgent: string[] = [];
   const deliver = async (): Promise<void> => {
     const run = working?.run;
@@ -152,7 +155,7 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
   const act = (key: Key): void => {
     const held = `${key.ctrl ? "ctrl-" : ""}${key.alt ? "alt-" : ""}${key.name}`;
     if (held === "ctrl-c" && prompt.search === undefined) return interrupt("Ctrl-C");
-    interruptedAt = Number.NEGATIVE_INFINITY; // another key came between, so the next Ctrl-C does not leave
+    interruptedAt = Number.NEGATIVE_INFINITY; // another key was pressed, so the next Ctrl-C does not exit
     const asked = asking();
     if (asked && !CONTROLS.has(held)) {
       asked.key(key);

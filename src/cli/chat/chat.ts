@@ -7,10 +7,10 @@ import type { CliCommand } from "../base/command.ts";
 import { type Flags, runOptions } from "../base/flags.ts";
 import { imageOption, imagesFor } from "../base/images.ts";
 
-/** The agent that a person talks to when no other is named. */
+/** The agent of a conversation when none is named. */
 export const MAIN_AGENT = "lead";
 
-/** Flags of a run that a conversation does not have. */
+/** Run flags that `subcrew chat` does not have. */
 const elsewhere: ReadonlySet<string> = new Set([
   "--bg",
   "--json",
@@ -99,7 +99,7 @@ export const chatCommand: CliCommand = {
         `${kept.conversationList(resumed.several, (process.stderr.columns || 80) - 1, place.look)}\n/resume RUN or /resume WORDS continues one of them.`,
       );
     let code = 0;
-    let files = flags.image ?? []; // they belong to the first message
+    let files = flags.image ?? []; // images of --image belong to the first message
     const show = async ({ run }: Readonly<{ run: Run }>): Promise<void> => {
       await surface.show(run);
       talk.ended(run);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readRegularText } from "../../runtime/disk/regular-file.ts";
 
-/** Lets the person edit a text with `$VISUAL` or `$EDITOR`. */
+/** Opens a text in `$VISUAL` or `$EDITOR` and returns the edited text. */
 export async function editText(text: string): Promise<{ text: string } | { problem: string }> {
   const editor = process.env["VISUAL"] || process.env["EDITOR"] || "vi";
   const folder = await mkdtemp(join(tmpdir(), "subcrew-edit-"));

@@ -7,14 +7,14 @@ import type { Crew } from "../../crew.ts";
 
 const MOST_LISTED = 15;
 
-/** The conversations of this project in which every word occurs; without words, all of them. */
+/** The conversations of this project that contain every word; without words, all of them. */
 export async function keptConversations(crew: Crew, words: string): Promise<readonly KeptConversation[]> {
   const runs = await crew.kept.list({ all: true });
   const states = runs.map(({ state }) => state).filter(({ cwd }) => cwd === crew.cwd);
   return searchConversations(conversationsOf(states), words);
 }
 
-/** One line each: the run that continues it, age, size, and how it began. */
+/** One line per conversation: the run to resume, age, size, and its first words. */
 export function conversationList(
   all: readonly KeptConversation[],
   columns: number,
@@ -29,7 +29,10 @@ export function conversationList(
   return [...lines, ...(left > 0 ? [`and ${left} more; add words to search for`] : [])].join("\n");
 }
 
-/** The run that some words mean: its id or name, or the only conversation in which they occur; otherwise those that fit. */
+/**
+ * The run that the words mean: by id or name, or the only conversation that contains them. When several conversations
+ * match, all of them are returned.
+ */
 export async function conversationFor(
   crew: Crew,
   words: string,

@@ -1,12 +1,12 @@
 import { createInterface } from "node:readline/promises";
 
-/** What a person types, line by line; `undefined` when there is no more. */
+/** The typed lines, one by one; `undefined` at the end of the input. */
 export type InputLines = Readonly<{
   next(): Promise<string | undefined>;
   close(): Promise<void>;
 }>;
 
-/** The lines of a pipe or a file, or of a terminal that cannot redraw, which gets a prompt. */
+/** Reads lines from a pipe or a file, or from a terminal that cannot redraw. The terminal gets a prompt. */
 export function pipedLines(input: NodeJS.ReadableStream, prompt = ""): InputLines {
   const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
   const each = lines[Symbol.asyncIterator]();

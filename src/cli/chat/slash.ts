@@ -9,19 +9,22 @@ import type { Run } from "../../runtime/run/run.ts";
 import type { ChatConversation } from "../../crew/conversation.ts";
 import type { ChatSurface } from "./surface.ts";
 
-/** What a slash command can use. */
+/** The context of a slash command. */
 export type Slash = Readonly<{
   crew: Crew;
   talk: ChatConversation;
   flags: Flags;
   surface: ChatSurface;
-  /** Shows a run as the answer to a message. */
+  /** Shows a run in place of the answer to a message. */
   show(shown: Readonly<{ run: Run }>): Promise<void>;
 }>;
 
 type Row = Readonly<{ usage: string; what: string; act(words: readonly string[], on: Slash): Promise<boolean | void> }>;
 
-/** What begins with a slash is for the program, not for the agent. An `act` that gives `true` ends the conversation. */
+/**
+ * The slash commands of a conversation. They are for subcrew; the agent does not see them. An `act` that returns
+ * `true` ends the conversation.
+ */
 const table: Readonly<Record<string, Row>> = {
   agents: { usage: "/agents", what: "list the agents", act: (_, on) => asCommand(on, "agents", []) },
   "task-status": {
@@ -148,18 +151,18 @@ const table: Readonly<Record<string, Row>> = {
   exit: { usage: "/exit", what: "leave; Ctrl-D does the same", act: async () => true },
 };
 
-/** What the model is asked for when a conversation is summarised. */
+/** The prompt that asks the model to summarise the conversation. */
 const COMPACT =
   "Summarise our conversation so that you can go on with it from the summary alone: what I want, what was found and decided, which files were read or changed, and what is left to do. Answer with the summary only.";
 
-/** Other names of commands. */
+/** Aliases of slash commands. */
 const aliases: Readonly<Record<string, string>> = { new: "clear", quit: "exit" };
 
-/** The words that complete what begins with a slash; prompts of MCP servers once they were listed. */
+/** Completions for text that begins with a slash. Prompts of MCP servers are added once they were listed. */
 const names = Object.keys(table).map((name) => `/${name}`);
 export const slashNames: readonly string[] = names;
 
-/** Does what a line that begins with a slash says. True: the person wants to leave. */
+/** Runs a slash command. Returns true when the conversation should end. */
 export async function runSlashCommand(line: string, on: Slash): Promise<boolean> {
   const [name = "", ...words] = line.slice(1).trim().split(/\s+/);
   const known = Object.hasOwn(aliases, name) ? aliases[name]! : name;
@@ -176,7 +179,7 @@ export async function runSlashCommand(line: string, on: Slash): Promise<boolean>
   return (await row.act(words, on)) === true;
 }
 
-/** Lists the MCP servers, or the prompts of one, which is started for it. */
+/** Lists the MCP servers, or the prompts of one server, which is started for that. */
 async function showPrompts(server: string | undefined, { crew, surface }: Slash): Promise<void> {
   const servers = Object.keys(crew.settings.config.mcpServers ?? {});
   if (server === undefined)
@@ -209,7 +212,7 @@ async function sendPrompt(name: string, words: readonly string[], { crew, talk, 
   return false;
 }
 
-/** The commands that are the same as outside of a conversation. */
+/** Slash commands that run the subcrew command of the same name. */
 const same = {
   agents: async () => (await import("../agents/agents.ts")).agents,
   inbox: async () => (await import("../runs/inbox.ts")).inbox,
@@ -238,7 +241,7 @@ async function asCommand(
   await surface.lend(async () => act(words, { color: true }));
 }
 
-/** A command about the run of the last answer. */
+/** Runs a command on the run of the last answer. */
 async function aboutLast(on: Slash, name: "diff" | "undo"): Promise<void> {
   const last = on.talk.last();
   if (last === undefined) return on.surface.print("There is no answer yet.");
@@ -258,7 +261,7 @@ const keys = [
   "Ctrl-O: what happened so far; every call and every agent opens there.",
 ];
 
-/** How full the context was at the last turn of the main agent. */
+/** How much of the context window the last turn of the main agent used. */
 function contextText(talk: ChatConversation): string {
   const run = talk.runs().at(-1);
   const main = run && [...run.state.nodes.values()].find(({ kind, path }) => kind === "task" && !path.includes("/"));

@@ -20,7 +20,7 @@ import { createChatTerminal } from "./chat-terminal.ts";
 import { pipedLines } from "./lines.ts";
 import { watch } from "./watch.ts";
 
-/** Where a conversation is typed and shown: a terminal that can redraw, or lines of text. */
+/** Input and output of a conversation: a terminal that can redraw, or plain lines. */
 export type ChatSurface = Readonly<{
   next(): Promise<string | undefined>;
   show(run: Run): Promise<void>;
@@ -28,11 +28,11 @@ export type ChatSurface = Readonly<{
   report(error: CrewError): number;
   /** Clears the prompt while other code prints to the terminal. */
   lend<T>(work: () => Promise<T>): Promise<T>;
-  /** Runs a command of the person and remembers its output for the next message. */
+  /** Runs a shell command that the person typed, and keeps its output for the next message. */
   runCommand(command: string): Promise<void>;
-  /** A message with the output of commands that were run before it. */
+  /** Adds the output of the commands that were run since the last message. */
   withCommands(text: string): string;
-  /** Every event of the answers that were shown. */
+  /** All events of the answers shown so far. */
   events(): readonly KeptEvent[];
   close(): Promise<void>;
 }>;
@@ -50,7 +50,7 @@ export async function openSurface(options: SurfaceOptions): Promise<ChatSurface>
   return place.attended && place.live && process.stdout.isTTY ? terminalSurface(options) : lineSurface(options);
 }
 
-/** Lines from a pipe, or from a terminal that cannot redraw. */
+/** A conversation in plain lines, from a pipe or a terminal that cannot redraw. */
 function lineSurface({ flags, place }: SurfaceOptions): ChatSurface {
   const lines = pipedLines(process.stdin, place.attended ? "> " : "");
   const print = (text: string): void => void process.stderr.write(`${text}\n`);
@@ -101,7 +101,7 @@ async function terminalSurface({ crew, flags, place, home, slashNames }: Surface
     events: () => events,
     close: async () => {
       chat.close();
-      // A history is a convenience: a full disk must not end the conversation with an error.
+      // A history that cannot be written, as on a full disk, must not end the conversation.
       await writeAtomic(file, `${JSON.stringify(chat.history())}\n`).catch(() => {});
     },
   };
@@ -121,7 +121,7 @@ async function keptHistory(file: string): Promise<string[]> {
 type Known = Readonly<{ first: boolean; agents: readonly string[]; slashNames: readonly string[]; cwd: string }>;
 const MOST_COMPLETIONS = 200;
 
-/** Commands at the beginning of a message, and agents and files after `@`. */
+/** Completions: commands at the beginning of a message, agents and files after `@`. */
 function completions(word: string, { first, agents, slashNames, cwd }: Known): string[] {
   if (word.startsWith("/") && first) return slashNames.filter((name) => name.startsWith(word));
   if (!word.startsWith("@")) return [];
@@ -148,13 +148,13 @@ function filesIn(cwd: string, folder: string): string[] {
   }
 }
 
-/** A folder with blanks in its name gets no closing quote, because the person continues with a name in it. */
+/** Writes a path as a mention. A folder with blanks in its name gets no closing quote, because a name in it follows. */
 const asMention = (path: string): string => (path.endsWith("/") ? mentionOf(path).replace(/"$/, "") : mentionOf(path));
 
-/** Output beyond this is cut before it is handed to the agent. */
+/** The most output that is handed to the agent; the rest is cut. */
 const MOST_OUTPUT = 20_000;
 
-/** `!command`: runs with the rights of the person, and the next message carries what it printed. */
+/** Runs `!command` with the rights of the person. The next message contains its output. */
 function personCommands(print: (text: string) => void): Pick<ChatSurface, "runCommand" | "withCommands"> {
   let before: string[] = [];
   return {

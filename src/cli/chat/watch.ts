@@ -12,8 +12,8 @@ import { boxesOn } from "../terminal/helper-boxes.ts";
 import { openTerminal } from "../watch/watch-run.ts";
 
 /**
- * Shows one message until it is answered: boxes for its agents, then the answer. Ctrl-C first stops
- * those agents, then the answer; the third one leaves.
+ * Shows the progress of one message until it is answered: boxes for its agents, then the answer. The first Ctrl-C
+ * stops those agents, the second the answer, the third exits.
  */
 export async function watch(
   run: Run,
@@ -58,14 +58,14 @@ function interrupting(run: Run, hint: (text: string) => void): () => void {
   };
 }
 
-/** The agents right below the conversation that still work; what is below them ends with them. */
+/** The running agents that the main agent started. Agents below them end together with them. */
 function runningBelow({ nodes }: State): string[] {
   return [...nodes.values()]
     .filter(({ path, kind, status }) => kind === "task" && status === "running" && path.split("/").length === 2)
     .map(({ path }) => path);
 }
 
-/** The answer, or why there is none, and in one line what it took. */
+/** Prints the answer, or the reason why there is none, and one line with time and cost. */
 function show(state: State, look: Look, quiet: boolean): void {
   const { colors } = look;
   const outcome = state.outcome ?? { status: "cancelled", reason: "the run has not ended" };

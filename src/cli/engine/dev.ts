@@ -10,7 +10,7 @@ import { startDatabaseServer } from "../../engines/server/server.ts";
 import type { Flags } from "../base/flags.ts";
 import { homes } from "../base/home.ts";
 
-/** `subcrew engine dev`: a real Postgres until the process is told to end. */
+/** `subcrew engine dev`: runs a real Postgres server until the process gets a signal. */
 export async function serveDatabase({ data, port, json }: Flags): Promise<number> {
   const folder = data === undefined ? ownFolder() : resolve(data);
   const path = process.env["PATH"] ?? "";
@@ -45,14 +45,14 @@ export async function serveDatabase({ data, port, json }: Flags): Promise<number
   }
 }
 
-/** The server does not run as root, so its folder must not be below root's home. */
+/** The data folder. The server does not run as root, so its folder must not be below root's home. */
 const ownFolder = (): string =>
   process.getuid?.() === 0 ? "/var/lib/subcrew/engine" : join(homes().state, "engine-server");
 
-/** Waits for a signal and returns the exit code for it; 0 for Ctrl-C, which is the usual way to end this command. */
+/** Waits for a signal and returns its exit code. Ctrl-C returns 0, because it is the normal way to end this command. */
 function nextSignal(): Promise<number> {
   return new Promise((done) => {
-    const alive = setInterval(() => {}, 60_000); // waiting for a signal alone does not keep a process alive
+    const alive = setInterval(() => {}, 60_000); // a signal handler alone does not keep a process alive
     const end = (code: number) => (): void => {
       clearInterval(alive);
       done(code);

@@ -4,7 +4,7 @@ import { count, jsonOption, outputOptions, portNumber } from "../base/flags.ts";
 
 const plain = (): Option[] => [jsonOption(), ...outputOptions().filter(({ long }) => long === "--no-color")];
 
-/** `subcrew engine`: the database behind runs on many machines. */
+/** `subcrew engine`: manages the database that runs on several machines share. */
 export const engineCommand: CliCommand = {
   description: "Manages an engine: a Postgres database that stores runs and hands their tasks to workers.",
   options: [],

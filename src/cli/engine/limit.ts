@@ -7,7 +7,7 @@ import { limitTable } from "../../engines/postgres/quota.ts";
 import type { Flags } from "../base/flags.ts";
 import { withEngine } from "./named-engine.ts";
 
-/** `subcrew engine limit NAME`: the limits of one name, or of all names without one. */
+/** `subcrew engine limit NAME`: shows or sets the limits of one name; without a name, shows all limits. */
 export async function limitEngine(name: string | undefined, flags: Flags): Promise<number> {
   const { atOnce, requests, tokens, off = false, json } = flags;
   const given: QuotaLimits = defined({ concurrency: atOnce, requests, tokens });

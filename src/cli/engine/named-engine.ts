@@ -3,7 +3,7 @@ import { type Database, openDatabase } from "../../engines/postgres/database.ts"
 import type { Flags } from "../base/flags.ts";
 import { crewFor } from "../launch/start.ts";
 
-/** The address of the engine that the flag or the settings name. */
+/** The URL of the engine, from the flag or the settings. */
 export async function engineUrl(flags: Pick<Flags, "engine">): Promise<string> {
   const url = flags.engine ?? (await crewFor({})).settings.config.engine;
   if (url !== undefined) return url;
@@ -14,7 +14,7 @@ export async function engineUrl(flags: Pick<Flags, "engine">): Promise<string> {
   );
 }
 
-/** Works with the database of the named engine, and closes it. */
+/** Opens the database of the engine, passes it to `work`, and closes it. */
 export async function withEngine<T>(
   flags: Pick<Flags, "engine">,
   work: (database: Database) => Promise<T>,

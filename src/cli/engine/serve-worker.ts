@@ -14,7 +14,7 @@ import { crewFor } from "../launch/start.ts";
 import { engineUrl } from "./named-engine.ts";
 import { takeOverDead } from "./take-over.ts";
 
-/** `subcrew worker`: until a signal, or until it is drained. */
+/** `subcrew worker`: executes tasks until a signal arrives or the worker is drained. */
 export async function serveWorker(flags: Flags): Promise<number> {
   const url = await engineUrl(flags);
   const crew = await crewFor(flags);
@@ -64,7 +64,7 @@ export async function serveWorker(flags: Flags): Promise<number> {
   return code;
 }
 
-/** The exit code that a signal asks for, or another reason to end. A second signal ends at once. */
+/** Resolves with an exit code on a signal, or when `end` is called. A second signal exits at once. */
 function nextEnd(): Readonly<{ code: Promise<number>; end(code: number): void }> {
   let end: (code: number) => void = () => {};
   const code = new Promise<number>((done) => {

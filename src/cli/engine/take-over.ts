@@ -7,14 +7,14 @@ import { foldWhole } from "../../runtime/store/fold-journal.ts";
 import { crewFor } from "../launch/start.ts";
 
 const LOOK_EVERY_MS = 1_000;
-/** The wait before the next try to take over a run; it doubles with each failed try. */
+/** The wait before the next attempt to take over a run; it doubles after each failure. */
 const FIRST_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 60_000;
 
 export type TakingOver = Readonly<{
   connection: Connection;
   queue: ReaperQueue;
-  /** True: this worker also continues runs whose coordinating process died. */
+  /** True when this worker also resumes runs whose coordinating process died. */
   coordinate: boolean;
   say(line: string): void;
   signal: AbortSignal;
@@ -22,7 +22,7 @@ export type TakingOver = Readonly<{
 
 type ResumedRun = PromiseLike<unknown> & { pause(reason: string): void };
 
-/** Gives the tasks of dead workers to others, and continues runs of dead processes, until the signal aborts. */
+/** Requeues the tasks of dead workers and resumes the runs of dead processes, until the signal aborts. */
 export async function takeOverDead({ connection, queue, coordinate, say, signal }: TakingOver): Promise<void> {
   const { database } = connection;
   const taken = new Map<string, ResumedRun>();
@@ -49,7 +49,7 @@ export async function takeOverDead({ connection, queue, coordinate, say, signal 
   };
   const beginning = new Set<string>();
   while (await pause(LOOK_EVERY_MS, signal)) {
-    await reap(database, queue).catch(() => {}); // the database cannot be reached; this is tried again in a second
+    await reap(database, queue).catch(() => {}); // the database cannot be reached; retried in a second
     if (!coordinate) continue;
     const waiting = [...failed].flatMap(([id, { again }]) => (again > performance.now() ? [id] : []));
     const except = [...beginning, ...waiting];
@@ -66,7 +66,10 @@ export async function takeOverDead({ connection, queue, coordinate, say, signal 
   await Promise.all(working);
 }
 
-/** Resumes a run with the options that were requested for it, or else with the recorded ones; `undefined`: it has ended. */
+/**
+ * Resumes a run with the options requested for it, or else the recorded ones. Returns `undefined` when the run has
+ * ended.
+ */
 async function resumed(connection: Connection, id: string): Promise<Readonly<{ run: ResumedRun }> | undefined> {
   const { store, database } = connection;
   const asked = await readRequest(store, id).catch(() => undefined);

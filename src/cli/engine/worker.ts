@@ -3,7 +3,7 @@ import type { CliCommand } from "../base/command.ts";
 import { commaList, count, jsonOption, outputOptions, runningOptions, spanOf } from "../base/flags.ts";
 import { permissionOptions } from "../base/permission-flags.ts";
 
-/** `subcrew worker`: takes tasks of an engine. */
+/** `subcrew worker`: executes tasks of an engine. */
 export const workerCommand: CliCommand = {
   description:
     "Runs tasks of an engine with the keys, tools and permissions of this machine. Ctrl-C or SIGTERM finishes or gives back its tasks.",

@@ -2,10 +2,10 @@ import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { readPrompt } from "./mode.ts";
 
-/** One word of `parallel` and `chain`: who is asked what, and under which name. */
+/** One argument of `parallel` and `chain`: the agent, its prompt, and the id of the task. */
 export type NamedTask = Readonly<{ name?: string; agent: string; task: string }>;
 
-/** Reads `[id@]agent="prompt"`; the shell has taken the quotes away. */
+/** Parses `[id@]agent="prompt"`; the shell has removed the quotes. */
 export async function assignments(words: readonly string[]): Promise<NamedTask[]> {
   const all: NamedTask[] = [];
   for (const word of words) all.push(await assigned(word));

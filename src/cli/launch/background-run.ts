@@ -9,7 +9,10 @@ import { answerGates, answering, yes } from "../terminal/gates.ts";
 import { onSignals } from "../terminal/signals.ts";
 import { exitCodeFor } from "../watch/watch-run.ts";
 
-/** `subcrew background-run RUN`: what `--bg` starts. It has no terminal; commands to it are files in the run's folder. */
+/**
+ * `subcrew background-run RUN`: the process that `--bg` starts. It has no terminal; commands to it are files in the
+ * run's folder.
+ */
 export const backgroundRun: CliCommand = {
   description: "Works on a run in the background. Started by --bg, not by people.",
   words: "<run>",
@@ -22,12 +25,12 @@ export const backgroundRun: CliCommand = {
     const options = { ...(asked.options as ResumeOptions), ownProcess: true };
     const run = asked.plan === undefined ? crew.resume(id, options) : crew.run(asked.plan as Plan, { ...options, id });
     const signals = onSignals({ pause: (reason) => run.pause(reason) }, ["SIGINT", "SIGTERM"]);
-    process.on("SIGHUP", () => {}); // a terminal that is closed does not end it
+    process.on("SIGHUP", () => {}); // closing the terminal does not end a background run
     const since = Date.now();
     if (asked.yes) await answerGates(run, yes, { ...answering(run, since, () => {}), calls: false });
     await run;
     await store.keep(id, "", outputOfRun(run.state)).catch(() => {});
-    // No process waits for the result, so the outputs of its tasks are written to files.
+    // No process waits for the result, so task outputs are written to files.
     const ended = [...run.state.nodes.values()].filter(({ outcome }) => outcome?.artifact !== undefined);
     for (const { path } of ended) await store.file(id, path).catch(() => undefined);
     return exitCodeFor(run.state, signals);

@@ -9,7 +9,7 @@ import type { ResumeOptions, RunOptions } from "../../crew/run-options.ts";
 import type { Crew } from "../../crew.ts";
 import type { Flags } from "../base/flags.ts";
 
-/** Starts an input in the background and prints how to follow it. */
+/** Starts a run in the background and prints the commands to follow it. */
 export async function runInBackground(
   crew: Crew,
   input: AnyInput | Plan,
@@ -19,7 +19,7 @@ export async function runInBackground(
   return announce(await crew.background(unchecked(input), options, processOptions(crew, checked(flags))), flags);
 }
 
-/** The same for a run that is taken up again. */
+/** Resumes a run in the background. */
 export async function resumeInBackground(
   crew: Crew,
   id: string,
@@ -38,7 +38,10 @@ function checked(flags: Flags): Flags {
   );
 }
 
-/** The flags that the process needs: those about the tasks are in the plan, those about output are ours. */
+/**
+ * Flags that are not passed to the background process: task flags are in the plan, output flags apply to this command
+ * only.
+ */
 const ours: ReadonlySet<string> = new Set(
   "input plan agents models acceptSchema schema model thinking tools retry context contextFile gitContext name strict bg json deltas quiet color".split(
     " ",

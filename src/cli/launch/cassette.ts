@@ -17,7 +17,7 @@ export type CassetteUse = Readonly<{
   end(code: number): number;
 }>;
 
-/** The recording that the flags ask for. */
+/** Opens the recording that `--record` or `--replay` names. */
 export async function cassetteFor({ record, replay, replayUntil, bg }: Flags): Promise<CassetteUse> {
   if (record === undefined && replay === undefined && replayUntil === undefined) return { end: (code) => code };
   if (record !== undefined && replay !== undefined) throw twice;
@@ -50,7 +50,10 @@ export async function cassetteFor({ record, replay, replayUntil, bg }: Flags): P
   };
 }
 
-/** The recording is written when the run has ended; a place where that is impossible is refused before it begins. */
+/**
+ * Creates the folder of the recording before the run begins, so that a path that cannot be written fails at once and
+ * not at the end.
+ */
 async function makeFolderOf(file: string): Promise<void> {
   try {
     await mkdir(dirname(file), { recursive: true });

@@ -6,9 +6,9 @@ import type { Mode } from "../../modes/compile.ts";
 import type { CliCommand } from "../base/command.ts";
 import { type Flags, inputOption, runOptions } from "../base/flags.ts";
 
-/** A mode on the command line: its words and flags, and the input that they stand for. */
+/** A mode as a command: its arguments and flags, and the input that they describe. */
 export type ModeCommand = Readonly<{
-  /** The mode that an input file of this command has to be of; absent: any. */
+  /** The mode that an input file must have; absent: any mode. */
   mode?: Mode;
   description: string;
   words?: string;
@@ -16,23 +16,26 @@ export type ModeCommand = Readonly<{
   options: readonly Option[];
   examples: CliCommand["examples"];
   notes?: string;
-  /** Shows the agents that the first one starts in boxes. */
+  /** True when the agents that the main agent starts are shown in boxes. */
   boxes?: boolean;
-  /** The input, or `undefined` when the command line holds none of it. */
+  /** Builds the input from the command line; `undefined` when the command line has none. */
   input(words: readonly string[], flags: Flags): Promise<AnyInput | undefined>;
-  /** The error when neither the command line nor a file has an input. */
+  /** The error when neither the command line nor a file gives an input. */
   missing: CrewError;
 }>;
 
-/** Handles an input to which the flags have been added. */
+/** Handles an input after the flags were added to it. */
 type Use = (input: AnyInput, flags: Flags) => Promise<number>;
 
-/** The command that runs what a mode's command line says. */
+/** The command that runs a mode. */
 export function running({ boxes = false, ...command }: ModeCommand): CliCommand {
   return definition(command, async (input, flags) => (await import("./start.ts")).start(input, flags, { boxes }));
 }
 
-/** The command below `plan` that only prints it. It takes the same command line, so what only a run needs is not offered. */
+/**
+ * The subcommand of `plan` that prints the plan of a mode instead of running it. Help hides the flags that only a run
+ * needs.
+ */
 export function printing(command: ModeCommand): CliCommand {
   const examples = command.examples.map(([line, what]) => [line.replace("subcrew ", "subcrew plan "), what] as const);
   const { options, ...rest } = definition({ ...command, examples }, async (input, flags) =>
@@ -82,7 +85,7 @@ function definition({ input, missing, mode, ...command }: ModeCommand, use: Use)
   };
 }
 
-/** The task that --fork means, as `run/path`, and its agent. */
+/** The task given with --fork, as `run/path`, and its agent. */
 async function forkOf(word: string): Promise<Pick<Flags, "fork" | "forkAgent">> {
   const [{ openOwnStore }, { readRecordedRun }, { taskOfRun }, { runNamed }] = await Promise.all([
     import("./start.ts"),
@@ -103,7 +106,10 @@ const twice = new CrewError(
   "Use one of them.",
 );
 
-/** The images of a prompt: those of --image, and those that its words mention. Standard input is not searched. */
+/**
+ * The images of a prompt: those of --image, and those that its text mentions. Standard input is not searched for
+ * mentions.
+ */
 export async function promptImages(
   words: readonly string[],
   { image, cwd = process.cwd() }: Readonly<{ image: Flags["image"] | undefined; cwd: string | undefined }>,
@@ -114,7 +120,7 @@ export async function promptImages(
   return images.length === 0 ? {} : { images };
 }
 
-/** The prompt that some words are; a dash stands for standard input. */
+/** The prompt from the arguments; `-` reads standard input. */
 export async function readPrompt(words: readonly string[]): Promise<string> {
   const text = words.join(" ");
   if (text !== "-") return text;

@@ -6,7 +6,10 @@ import { compile } from "../../modes/compile.ts";
 import type { Flags } from "../base/flags.ts";
 import { stdoutLook } from "../base/terminal.ts";
 
-/** Prints the plan of an input on stdout, as a tree on a terminal and as JSON elsewhere, and what its compiler wants said on stderr. */
+/**
+ * Prints the plan of an input on stdout, as a tree on a terminal and otherwise as JSON. Warnings of the compiler go
+ * to stderr.
+ */
 export function printPlan(input: AnyInput, flags: Flags): Promise<number> {
   const look = stdoutLook(flags);
   const plan = compile(input, { strict: flags.strict ?? false });

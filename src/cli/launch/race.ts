@@ -31,7 +31,7 @@ export const contest: ModeCommand = {
         "The prompt is missing.",
         "Give it after the flags, or - to read it from standard input.",
       );
-    return { mode: "race", race: { task: prompt } }; // who competes is in the flags
+    return { mode: "race", race: { task: prompt } }; // the agents or models of the race are given by flags
   },
   missing: new CrewError(
     "BAD_INPUT",

@@ -5,7 +5,10 @@ import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { isBarePlan, type Mode, modeOf } from "../../modes/compile.ts";
 
-/** The input in a file, or on standard input, with its mode named; it has to be of `wanted` when that is given. */
+/**
+ * Reads the input in a file or on standard input and adds its mode. Throws when `wanted` is given and the mode
+ * differs.
+ */
 export async function readInput(file: string, wanted?: Mode): Promise<AnyInput> {
   const value = await readData(file);
   const mode = modeOf(value);
@@ -19,7 +22,7 @@ export async function readInput(file: string, wanted?: Mode): Promise<AnyInput> 
   return isBarePlan(value) || !isRecord(value) ? { mode, plan: value } : { ...value, mode };
 }
 
-/** The JSON or YAML in a file, or on standard input. A key that is there twice is refused in both. */
+/** Parses the JSON or YAML in a file or on standard input. Duplicate keys are refused in both formats. */
 export async function readData(file: string): Promise<unknown> {
   const text = await readText(file);
   if (text.trim() === "") throw new CrewError("BAD_FILE", `${titleOf(file)} is empty.`, "Provide JSON or YAML.");
@@ -39,7 +42,7 @@ export async function readText(file: string): Promise<string> {
   return text.replace(/^\ufeff/, "");
 }
 
-/** The largest input that is read; no real plan is larger. */
+/** The size limit of an input, in megabytes. */
 const MOST_MEGABYTES = 16;
 const MOST_BYTES = MOST_MEGABYTES * 2 ** 20;
 

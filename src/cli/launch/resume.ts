@@ -14,7 +14,7 @@ import type { CliCommand } from "../base/command.ts";
 import { budgetOptions, type Flags, outputOptions, runningOptions } from "../base/flags.ts";
 import { permissionFlagsOf } from "../base/permission-flags.ts";
 
-/** Flags that `resume` does not have, because they were decided when the run started. */
+/** Flags that `resume` does not have, because they were fixed when the run started. */
 const settled: ReadonlySet<string> = new Set(["--strict"]);
 
 /** `subcrew resume RUN` */
@@ -84,7 +84,7 @@ export const resumeCommand: CliCommand = {
         `The folder of the run no longer exists: ${cwd}.`,
         "Restore it, or give its new location with --cwd.",
       );
-    // Permissions stay as recorded.
+    // Recorded permissions apply unless a flag changes them.
     const all: Flags = { ...permissionFlagsOf(permissions), ...(cwd !== "" && { cwd }), ...flags };
     const crew = await crewFor(all);
     const place = terminal(flags, crew.settings.config);
@@ -109,7 +109,7 @@ export const resumeCommand: CliCommand = {
       const background = intoBackground(crew, all, place);
       const code = await watchRun(run, flags, place, { crew, background });
       const outcome = path === undefined ? undefined : run.state.nodes.get(path)?.outcome;
-      // Only the named task was asked for, so the rest of the run stays paused.
+      // Only the named task is resumed; the rest of the run stays paused.
       return run.state.status === "paused" && outcome ? exitCodeOf(outcome) : code;
     }
     const asked = {
@@ -135,7 +135,7 @@ const claimedElsewhere = (id: string, host: string): CrewError =>
     `Stop the run there. If that machine no longer works on it: \`subcrew resume ${id} --force\`.`,
   );
 
-/** Of a running run, paused tasks can be resumed and failed ones tried again. */
+/** Resumes paused tasks, or retries failed tasks, of a run that is still running. */
 async function goOn(
   crew: Crew,
   { id, path, state }: Readonly<{ id: string; path: string | undefined; state: State }>,
@@ -157,17 +157,17 @@ async function goOn(
   return done ? 0 : 1;
 }
 
-/** How long the process of a run has to answer. */
+/** The time limit for the run's process to reply. */
 const WAIT_MS = 15_000;
 
-/** How long the process of a parked run has to leave it. */
+/** The time limit for the process of a parked run to release it. */
 const LEAVE_MS = 15_000;
 
 const isParkedTask = ({ parked, status }: NodeView): boolean => parked !== undefined && status === "running";
 
 /**
- * A run with parked tasks is resumed here and now, with the keys and limits of this command: its process pauses it and leaves.
- * Tasks of it that work go on from their recorded turns.
+ * Takes a run with parked tasks over from its process, to resume it with the keys and limits of this command. The
+ * other process pauses the run and releases it. Its running tasks continue from their recorded turns.
  */
 async function takeOver(store: RunStore, id: string, { quiet }: { quiet: boolean }): Promise<void> {
   const owner = await store.owner(id);

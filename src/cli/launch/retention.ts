@@ -6,12 +6,12 @@ import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const DEFAULT_KEEP_DAYS = 30;
 
-/** `state`: the folder of state; `say`: prints a line for a person; absent: no person reads it. */
+/** `state` is the state folder. `say` prints a line for a person; it is absent when no person reads the output. */
 export type RetentionPlace = Readonly<{ state: string; now: number; say?: (line: string) => void }>;
 
 /**
- * Deletes runs that ended long ago, at most once a day. Unless the settings say how long runs are kept, nothing is deleted before
- * a person was told. It never fails a command.
+ * Deletes runs that ended long ago, at most once a day. Without a retention setting, the first check only prints a
+ * notice. Errors never fail the command.
  */
 export async function expireRuns(
   { kept, settings }: Pick<Crew, "kept" | "settings">,
@@ -33,11 +33,11 @@ export async function expireRuns(
         `note    Runs and their transcripts are deleted ${days} days after they ended. Change it with \`subcrew config set runs.keepDays N\`; 0 keeps them for ever.`,
       );
   } catch {
-    return; // a state folder that cannot be written is reported by the run itself
+    return; // the run itself reports a state folder that cannot be written
   }
 }
 
-/** When runs were last looked through; `undefined`: never, or the file says nothing. */
+/** The time of the last clean-up; `undefined` when there was none or the file is unreadable. */
 function lookedAt(text: string | undefined): number | undefined {
   try {
     const { looked } = JSON.parse(text ?? "{}") as { looked?: unknown };

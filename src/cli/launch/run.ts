@@ -4,7 +4,7 @@ import { planOption, schemaOption } from "../base/flags.ts";
 import { imageOption } from "../base/images.ts";
 import { type ModeCommand, promptImages, readPrompt, running } from "./mode.ts";
 
-/** `subcrew run AGENT "prompt"`, or whatever a file says. */
+/** `subcrew run AGENT "prompt"`, or an input file. */
 export const runCommand: ModeCommand = {
   description: "Runs one agent on one task, or an input or plan from a file.",
   words: "[agent] [prompt...]",

@@ -27,7 +27,7 @@ export type RunFlags = Partial<
 >;
 export type RunSettings = ContextOptions & { name?: string; maxConcurrency?: number };
 
-/** The settings of each task that the flags give. */
+/** The task settings that the flags give. */
 export function settingsIn(flags: Flags): RunFlags {
   const { model, thinking: level, tools, retry, maxTurns, maxTime, maxMemory, runner } = flags;
   const { isolation, isolationDirty, isolationKeep, writes, fork } = flags;
@@ -51,7 +51,7 @@ export function settingsIn(flags: Flags): RunFlags {
   });
 }
 
-/** The settings of the whole run that the flags give. */
+/** The run settings that the flags give. */
 export async function runIn({ context, contextFile, gitContext, name, concurrency, cwd }: Flags): Promise<RunSettings> {
   return {
     ...defined({ context }),
@@ -95,7 +95,7 @@ function modelsIn(text: string): string | string[] {
 
 const SCRIPTED = "scripted:";
 
-/** A file on the command line is meant from the folder the person is in, also with --cwd. */
+/** Resolves a file against the current folder, also with --cwd. */
 export function modelName(name: string): string {
   return name.startsWith(SCRIPTED) ? `${SCRIPTED}${resolve(name.slice(SCRIPTED.length))}` : name;
 }

@@ -61,7 +61,7 @@ async function crewOf<K extends "skills" | "commands">(
   return (await crew[what]()) as Workflows<K extends "skills" ? Skill : WorkflowCommand>;
 }
 
-/** The one of that name, also by a qualified one. */
+/** Finds a skill or command by its plain or qualified name. */
 function named<T extends Pick<Skill, "name" | "file">>(
   { all, discovery }: Workflows<T>,
   name: string,

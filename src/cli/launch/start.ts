@@ -62,20 +62,20 @@ export function intoBackground(
   };
 }
 
-/** Where runs are kept, for a command that has to look at one before it can make the crew for it. */
+/** Opens the run store, for commands that read a run before they create its crew. */
 export function openOwnStore(): RunStore {
-  const trust = { project: () => false }; // a project cannot name an engine
+  const trust = { project: () => false }; // project settings cannot choose an engine
   const { config } = readSettings({ cwd: process.cwd(), ...homes(), env: process.env, trust });
   return openStore({ env: process.env, ...defined({ engine: config.engine }) });
 }
 
-/** The crew for a run, after the person was asked about files of the project that changed. */
+/** Creates the crew for a run, after asking the person about changed files of the project. */
 export async function trustedCrew(flags: Flags, used: ReadonlySet<string> = new Set()): Promise<Crew> {
   const crew = await crewFor(flags);
   return (await agreeToChanges(crew, flags, used)) ? crewFor(flags) : crew;
 }
 
-/** The crew that the flags and the settings describe. What is odd about the settings is said. */
+/** Creates the crew from the flags and the settings. Warnings about the settings are printed. */
 export async function crewFor(
   { cwd, trust, preset, agentScope, quiet, ...flags }: CrewFlags,
   { connection, ...more }: Pick<CrewOptions, "mcpServers"> & SharedEngine = {},
@@ -102,7 +102,7 @@ export async function crewFor(
 
 type CrewFlags = Pick<Flags, "cwd" | "trust" | "preset" | "agentScope" | "quiet"> & PermissionFlags;
 
-/** What the flags say about a run as a whole. A flag with the name of an option of a run is that option. */
+/** The run options that the flags give. A flag with the name of a run option sets that option. */
 export function runOptionsOf(flags: Flags, { attended }: { attended: boolean }): RunOptions {
   const { unattended, yes, bg = false, answerTimeout, maxRunTime, placementTimeout } = flags;
   if (flags.deltas && !flags.json && flags.output !== "stream-json")
@@ -110,7 +110,7 @@ export function runOptionsOf(flags: Flags, { attended }: { attended: boolean }):
   return {
     ...runFlagsIn(flags),
     unattended: !yes && (unattended === true || !(attended || bg)),
-    asksCalls: unattended !== true && (attended || bg), // --yes answers gates, it does not hand out rights
+    asksCalls: unattended !== true && (attended || bg), // --yes answers gates; it does not grant permissions
     parkByDefault: attended || bg,
     ...defined({ answerTimeoutMs: answerTimeout, maxTimeMs: maxRunTime, placementTimeoutMs: placementTimeout }),
     budget: budgetOf(flags),

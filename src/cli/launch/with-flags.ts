@@ -9,8 +9,8 @@ import type { Flags } from "../base/flags.ts";
 import { modelName, type RunFlags, type RunSettings, runIn, settingsIn } from "./settings.ts";
 
 /**
- * An input with the flags in it. A flag beats what the input says for all its tasks; what a single task says about
- * itself stays.
+ * Merges the flags into an input. A flag overrides the input's settings for all tasks; settings of a single task are
+ * kept.
  */
 export async function withFlags(input: AnyInput, flags: Flags): Promise<AnyInput> {
   const given: Given = {
@@ -33,7 +33,7 @@ export async function withFlags(input: AnyInput, flags: Flags): Promise<AnyInput
 
 type Given = Readonly<{ settings: RunFlags; run: RunSettings; schema: unknown; accept: unknown; flags: Flags }>;
 
-/** Where each mode keeps what is said about all its tasks. */
+/** Merges flags into the settings for all tasks, at the place where each mode has them. */
 const places: Readonly<Record<Mode, (input: AnyInput, given: Given) => Readonly<Record<string, unknown>>>> = {
   single: (input, { settings, run, schema }) => ({
     ...input,
@@ -73,7 +73,7 @@ const places: Readonly<Record<Mode, (input: AnyInput, given: Given) => Readonly<
   plan: (input, given) => ({ plan: planWith(parsePlan(input["plan"]), given) }),
 };
 
-/** Limits are several matters in one setting, so they are merged one by one. */
+/** Limits are merged one by one, so that a flag for one limit keeps the others. */
 function over(input: Readonly<Record<string, unknown>>, settings: RunFlags): Readonly<Record<string, unknown>> {
   const before = input["resourceLimits"];
   return settings.resourceLimits && isRecord(before)
@@ -88,7 +88,9 @@ function onLast(list: unknown, more: object): unknown {
   );
 }
 
-/** In a plan every task speaks for itself, so a flag fills in what a task leaves open. */
+/**
+ * Merges flags into a plan. A plan has settings per task only, so a flag applies to tasks that do not set the value.
+ */
 function planWith(plan: Plan, { settings, run }: Given): Plan {
   const { name, maxConcurrency, ...context } = run;
   return {

@@ -14,7 +14,10 @@ import { homes } from "../base/home.ts";
 
 type Found = Readonly<{ name: string; server: McpServer; file: string }>;
 
-/** `subcrew mcp import`: takes servers of other tools over into the user's settings, after they were shown. Nothing is started. */
+/**
+ * `subcrew mcp import`: shows the MCP servers of other tools and copies them into the user's settings. No server is
+ * started.
+ */
 export async function importServers([from]: readonly string[], flags: Flags): Promise<number> {
   const { home } = homes();
   const before = readConfigFile(userConfigFile());
@@ -50,7 +53,7 @@ export async function importServers([from]: readonly string[], flags: Flags): Pr
   return 0;
 }
 
-/** Whether a server is subcrew itself, started by name, by path, through npx or with node. */
+/** True when a server is subcrew itself, started by name, by path, through npx or with node. */
 function isOurselves({ command = "", args = [] }: McpServer): boolean {
   const words = [command, ...args].map((word) => word.replaceAll("\\", "/"));
   const at = words.findIndex(
@@ -59,7 +62,7 @@ function isOurselves({ command = "", args = [] }: McpServer): boolean {
   return at !== -1 && words.slice(at + 1).includes("mcp");
 }
 
-/** The file of the command in an installed or built package. */
+/** True for the path of the subcrew command in an installed or built package. */
 const isOurCommand = (word: string): boolean =>
   /(^|\/)subcrew\/dist\/cli\/main\.js$/.test(word) || resolve(word) === resolve(process.argv[1] ?? "");
 
@@ -67,7 +70,7 @@ const say = (text: string): void => void process.stderr.write(`${text.split("\n"
 
 type Place = Pick<McpFile, "key"> & Readonly<{ file: string }>;
 
-/** The files to import from: those of one tool, one named file, or all that exist. */
+/** The files to import from: those of one tool, one given file, or all that exist. */
 function placesFor(from: string | undefined, { cwd, home }: { cwd: string; home: string }): readonly Place[] {
   const all = mcpFiles.map((each) => ({ ...each, file: join(each.place === "home" ? home : cwd, each.path) }));
   const wanted = all.filter((each) => from === undefined || each.from === from);

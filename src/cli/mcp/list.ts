@@ -10,7 +10,7 @@ import { stdoutLook } from "../base/terminal.ts";
 import { crewFor } from "../launch/start.ts";
 import { homes } from "../base/home.ts";
 
-/** `subcrew mcp list`: the servers in the settings; none of them is started. */
+/** `subcrew mcp list`: lists the servers in the settings without starting them. */
 export async function listServers(flags: Flags): Promise<number> {
   const { settings } = await crewFor(flags);
   const { state: home } = homes();

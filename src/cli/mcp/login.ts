@@ -17,7 +17,7 @@ import { onSignals } from "../terminal/signals.ts";
 import { homes } from "../base/home.ts";
 import { serverNamed } from "./named.ts";
 
-/** `subcrew mcp login SERVER`: a person logs in to a server, in a browser. */
+/** `subcrew mcp login SERVER`: logs in to a server through the browser. */
 export async function login([name = ""]: readonly string[], flags: Flags): Promise<number> {
   const crew = await crewFor(flags);
   const server = serverAt(name, crew);
@@ -56,7 +56,7 @@ export async function login([name = ""]: readonly string[], flags: Flags): Promi
   }
 }
 
-/** `subcrew mcp logout SERVER`: forgets a login, and takes it back where that can be done. */
+/** `subcrew mcp logout SERVER`: deletes a login, and revokes it if the server supports that. */
 export async function logout([name = ""]: readonly string[], flags: Flags): Promise<number> {
   const crew = await crewFor(flags);
   const server = serverAt(name, crew);
@@ -97,7 +97,7 @@ function partsOf(
   };
 }
 
-/** What a person types, line by line. */
+/** Passes each typed line to `take`; returns a function that stops reading. */
 function typedLines(take: (text: string) => void): () => void {
   const lines = createInterface({ input: process.stdin });
   lines.on("line", take);

@@ -62,7 +62,7 @@ const parts: NonNullable<CliCommand["commands"]> = {
   },
 };
 
-/** `subcrew mcp`: serves, prints how to set it up elsewhere, and looks after the servers that agents use. */
+/** `subcrew mcp`: serves over MCP, prints the setup for other tools, and manages the servers that agents use. */
 export const mcpCommand = (streams?: GreetedStreams): CliCommand => ({
   description:
     "Offers the agents of this folder to a coding tool over MCP, on standard input and output. Coding tools start it; the subcommands are for people.",

@@ -3,7 +3,7 @@ import { CrewError } from "../../core/schema/error.ts";
 import type { McpServer } from "../../core/vocabulary/mcp-server.ts";
 import type { Crew } from "../../crew.ts";
 
-/** The server of the settings that a person means. */
+/** The server in the settings with this name. */
 export function serverNamed(name: string, { settings }: Crew): McpServer {
   const servers = settings.config.mcpServers ?? {};
   const server = Object.hasOwn(servers, name) ? servers[name] : undefined;

@@ -8,7 +8,7 @@ import { readResult } from "../../tools/mcp/result-text.ts";
 import { serverNamed } from "./named.ts";
 import { withServer } from "./with-server.ts";
 
-/** A prompt of a server, as it can be typed in a conversation. */
+/** A prompt of an MCP server, as a slash command of a conversation. */
 export type ServerPrompt = Readonly<{
   /** `/mcp__SERVER__PROMPT` */
   command: string;
@@ -22,7 +22,7 @@ export function promptIn(word: string): Readonly<{ server: string; prompt: strin
   return server === undefined || prompt === undefined ? undefined : { server, prompt };
 }
 
-/** The prompts that a server offers; it is started for this. */
+/** The prompts of a server; the server is started for this. */
 export async function serverPrompts(server: string, crew: Crew): Promise<readonly ServerPrompt[]> {
   const definition = serverNamed(server, crew);
   return withServer({ name: server, definition, crew }, async (session, signal) =>
@@ -34,7 +34,10 @@ export async function serverPrompts(server: string, crew: Crew): Promise<readonl
   );
 }
 
-/** The text of a prompt. Words are its arguments in order, `name=value` by name; what is left over belongs to the last one. */
+/**
+ * The text of a prompt. Words become its arguments in order, `name=value` sets one by name; surplus words belong to
+ * the last argument.
+ */
 export async function serverPromptText(
   { server, prompt }: Readonly<{ server: string; prompt: string }>,
   words: readonly string[],
@@ -78,7 +81,7 @@ export async function serverPromptText(
   });
 }
 
-/** What people typed, by the names of the arguments. */
+/** Assigns the typed words to the arguments of a prompt, by name. */
 export function promptArguments(words: readonly string[], names: readonly string[]): Record<string, string> {
   const values: Record<string, string> = {};
   const open = names.filter((name) => !words.some((word) => word.startsWith(`${name}=`)));

@@ -10,7 +10,10 @@ import type { Flags } from "../base/flags.ts";
 import { crewFor } from "../launch/start.ts";
 import { onSignals } from "../terminal/signals.ts";
 
-/** Serves until the client goes or a signal comes. Standard output belongs to the protocol. */
+/**
+ * Serves over standard input and output until the client disconnects or a signal arrives. Standard output belongs to
+ * the protocol.
+ */
 export async function serveMcpCommand(
   flags: Flags,
   { input, output }: Pick<GreetedStreams, "input" | "output"> = { input: process.stdin, output: process.stdout },
@@ -47,7 +50,10 @@ export async function serveMcpCommand(
   return signals.code() ?? 0;
 }
 
-/** A host may pass on `$NAME` itself for a variable that is not set. Such a key would be sent and refused. */
+/**
+ * Removes variables whose value is a placeholder. A host may pass `$NAME` literally for an unset variable, and
+ * providers would refuse such a key.
+ */
 function dropPlaceholders(env: NodeJS.ProcessEnv): void {
   for (const [name, value] of Object.entries(env))
     if (value === `$${name}` || value === `\${${name}}`) delete env[name];

@@ -11,7 +11,7 @@ import { homes } from "../base/home.ts";
 import { serverNamed } from "./named.ts";
 import { withServer } from "./with-server.ts";
 
-/** `subcrew mcp trust SERVER`: shows what a server offers now, and what is different since somebody agreed to it. */
+/** `subcrew mcp trust SERVER`: shows the tools that a server offers now, and the changes since they were trusted. */
 export async function trustServer([name = ""]: readonly string[], flags: Flags): Promise<number> {
   const crew = await crewFor(flags);
   const server = serverNamed(name, crew);

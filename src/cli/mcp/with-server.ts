@@ -11,7 +11,7 @@ import { homes } from "../base/home.ts";
 
 type NamedServer = Readonly<{ name: string; definition: McpServer; crew: Pick<Crew, "cwd" | "settings"> }>;
 
-/** Starts a server of the settings for something that a person asked for, and ends it afterwards. */
+/** Starts a server of the settings, passes it to the callback, and ends it afterwards. */
 export async function withServer<T>(
   { name, definition, crew: { cwd, settings } }: NamedServer,
   use: (session: McpSession, signal: AbortSignal) => Promise<T>,

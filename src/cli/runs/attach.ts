@@ -56,7 +56,7 @@ export const attach: CliCommand = {
       const receipt = await sent;
       return receipt?.text ?? "The answer is saved until the run is resumed.";
     };
-    // The view repeats the whole record, in which most questions have their answers.
+    // The view repeats the whole record, so only questions that are still open are asked.
     const asked = openQuestions(run.state);
     const isOpen: AnswerHandlers["isOpen"] = ({ path, call, at, ...event }) =>
       ("seq" in event && event.seq > run.state.seq) ||
@@ -79,7 +79,7 @@ export const attach: CliCommand = {
           attended ? gates.answerGates(view, person, { isOpen, give, giveUp: detach, tell: text.say }) : undefined,
         ]).finally(() => keys?.stop());
       }
-      // The last answer can end the run before its receipt is read.
+      // Waits for the receipts: the last answer can end the run before its receipt is read.
       if (!away) await Promise.all(receipts);
     } finally {
       over.abort();

@@ -5,7 +5,7 @@ import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
 import { type NamedRun, findRun } from "./find-run.ts";
 
-/** How long a run has to end in order. */
+/** The time limit for a run to end cleanly. */
 const WAIT_MS = 15_000;
 const REASON = "cancelled by the user";
 
@@ -30,7 +30,7 @@ export const cancel: CliCommand = {
 async function cancelRun({ crew, run }: NamedRun, { json }: { json?: boolean }): Promise<number> {
   const over = AbortSignal.timeout(WAIT_MS);
   if (run.owner === undefined) {
-    // No process runs it: it is resumed only to be cancelled.
+    // No process works on the run, so it is resumed only to be cancelled.
     const ending = crew.resume(run.id, { unattended: true });
     ending.cancel(REASON);
     await ending;

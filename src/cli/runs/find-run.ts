@@ -6,10 +6,10 @@ import { hasTask, unknownTask } from "../../runtime/resume/recorded-run.ts";
 import { asPath } from "../../modes/names.ts";
 import { crewFor } from "../launch/start.ts";
 
-/** A run, and a task in it when one was named, as `run/path`. */
+/** A run and, when one was given, a task of it as `run/path`. */
 export type NamedRun = Readonly<{ crew: Crew; run: KeptRun; path: string | undefined }>;
 
-/** The run that a word means: an id, the beginning of one, a name or `last`, each with a path after it. */
+/** Finds a run by id, by the beginning of its id, by name or by `last`. A task path may follow each. */
 export async function findRun(word: string | undefined, what = "No run given."): Promise<NamedRun> {
   if (word === undefined || word === "")
     throw new CrewError(
@@ -38,7 +38,7 @@ export function warnOfDamage({ problems }: Pick<KeptRun, "problems">): void {
   for (const problem of problems) process.stderr.write(`warning: ${terminalLine(problem)}\n`);
 }
 
-/** Like {@link findRun}, for a command that needs a process which works on the run. */
+/** Like {@link findRun}, but throws when no process works on the run. */
 export async function whichActive(word: string | undefined): Promise<NamedRun> {
   const which = await findRun(word);
   const { id, life } = which.run;

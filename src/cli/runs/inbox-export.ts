@@ -5,7 +5,7 @@ import { builtinTools } from "../../tools/table.ts";
 import type { Flags } from "../base/flags.ts";
 import { crewFor } from "../launch/start.ts";
 
-/** Prints the decisions of some runs, or of all, as the `permissions` of a configuration file. */
+/** Prints the decisions of the given runs, or of all runs, as the `permissions` of a configuration file. */
 export async function exportDecisions(words: readonly string[], flags: Flags): Promise<number> {
   const crew = await crewFor({});
   const ids = words.length === 0 ? await crew.runs() : await Promise.all(words.map((word) => crew.findRun(word)));
@@ -26,7 +26,7 @@ export async function exportDecisions(words: readonly string[], flags: Flags): P
   return 0;
 }
 
-/** A list in YAML; JSON strings are YAML strings. */
+/** Formats a list in YAML; JSON strings are valid YAML strings. */
 function listed(name: string, rules: readonly string[]): string {
   return rules.length === 0
     ? `  ${name}: []\n`

@@ -11,10 +11,10 @@ import { parseAnswer } from "../terminal/gates.ts";
 import { askedCall } from "../terminal/asked-call.ts";
 import { questionLines } from "../terminal/questions.ts";
 
-/** A question of the inbox. */
+/** A question in the inbox, with the state and name of its run. */
 export type InboxQuestion = Question & Readonly<{ life: string; name?: string; answered: boolean }>;
 
-/** One line per question: who asks, since when, and the first words. */
+/** One line per question: its run and agent, its age, and its first words. */
 export function inboxLine(asked: InboxQuestion, now: number, columns: number, look: Look): string {
   const { run, path, question, askedAt, name, agent, life, answered } = asked;
   const who = terminalLine([name ?? run, agent ?? path].join("/"));
@@ -41,7 +41,7 @@ export type TriageOptions = Readonly<{
   give(asked: InboxQuestion, answer: Answer): Promise<string>;
 }>;
 
-/** Goes through the questions one by one, each with the whole text or diff in question. */
+/** Asks the questions one by one, each with its full text or diff. */
 export async function triage(crew: Crew, all: readonly InboxQuestion[], options: TriageOptions): Promise<void> {
   const { look, give } = options;
   const print = (text: string): void => void process.stderr.write(`${text}\n`);

@@ -107,7 +107,7 @@ export const inbox: CliCommand = {
   },
 };
 
-/** On a terminal: one line each, then one by one. */
+/** On a terminal: lists the questions, one line each, then asks them one by one. */
 async function goThrough(asked: readonly InboxQuestion[], flags: Flags): Promise<number> {
   const [{ crewFor }, { stdoutLook }, { inboxLine, triage }] = await Promise.all([
     import("../launch/start.ts"),
@@ -128,7 +128,7 @@ async function goThrough(asked: readonly InboxQuestion[], flags: Flags): Promise
   return 0;
 }
 
-/** Hands an answer to the run, and waits for its receipt where a process works on it. */
+/** Sends an answer to the run. When a process works on the run, waits for its receipt. */
 async function send(
   crew: Crew,
   { run, path, question, call, wants, offersNetwork }: Question,
@@ -177,7 +177,7 @@ function answerCommand(
   };
 }
 
-/** The question that is meant: the one of the task, or the only one of the run. */
+/** The question to answer: that of the given task, or the only one of the run. */
 function theQuestion({ run, path }: NamedRun): Question {
   const open = openQuestions(run.state);
   const [only, ...others] = path === undefined ? open : open.filter((one) => one.path === path);

@@ -34,9 +34,12 @@ export const kill: CliCommand = {
   },
 };
 
-/** Kills the process of a run that has one of its own; other processes are told to end their work on it. True for those. */
+/**
+ * Kills the process of a run. A process that also works on other things is told to end its work on the run instead;
+ * returns true for such a process.
+ */
 async function endWork({ kept }: Crew, id: string, background: boolean): Promise<boolean> {
-  const owner = await kept.owner(id); // read again just before the kill: the system may have given the number of an ended process to another one
+  const owner = await kept.owner(id); // read again just before the kill, because the system may have reused the pid of an ended process
   if (owner?.pid === undefined) return false;
   const { pid, host, sole = false } = owner;
   if (host !== undefined)

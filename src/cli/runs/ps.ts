@@ -12,7 +12,7 @@ import { doingOf } from "../../sinks/status-text.ts";
 import type { CliCommand } from "../base/command.ts";
 import { colorOption, commaList, type Flags, jsonOption } from "../base/flags.ts";
 
-/** How many runs that have ended are listed without --all. */
+/** The maximum number of ended runs listed without --all. */
 const MOST_ENDED = 5;
 
 /** `subcrew ps` */
@@ -57,7 +57,7 @@ type Row = Progress &
     status: string;
     name: string;
     prompt: string;
-    /** The folder that it works in. */
+    /** The working folder of the run. */
     cwd: string;
     background: boolean;
     ageMs: number;
@@ -114,7 +114,7 @@ function shown(row: Row, look: Look): Record<keyof typeof HEADINGS, string> {
   };
 }
 
-/** What its first task was asked. */
+/** The prompt of the first task. */
 function promptOf({ plan }: State): string {
   const first = Object.values(plan?.nodes ?? {}).find((node) => node.kind === "task");
   return first?.kind === "task" ? first.task.prompt : "";

@@ -11,7 +11,7 @@ import { recordsInFile } from "../../runtime/store/journal-records.ts";
 import type { CliCommand } from "../base/command.ts";
 import { outputOptions } from "../base/flags.ts";
 
-/** A pause between two events is never longer than this. */
+/** The longest pause between two events. */
 const LONGEST_MS = 5_000;
 
 /** `subcrew replay RUN` */
@@ -69,7 +69,7 @@ export const replay: CliCommand = {
 
 type Record = Readonly<{ id: string; events: readonly KeptEvent[]; problems: readonly string[]; settings: Config }>;
 
-/** What there is to show: the journal of a run, or a file. */
+/** The record to replay: the journal of a run, or a file. */
 async function recordOf(word: string | undefined): Promise<Record> {
   if (word?.endsWith(".jsonl")) return fileRecord(word);
   const { findRun } = await import("./find-run.ts");
@@ -103,7 +103,7 @@ async function fileRecord(file: string): Promise<Record> {
   throw new CrewError("BAD_FILE", `"${file}" does not begin with TASK_CREATED.`, "Give the whole log of the task.");
 }
 
-/** A line that is not JSON, as a crash leaves one at the end, is skipped. */
+/** Parses a line. A line that is not JSON, as a crash leaves one at the end, is skipped. */
 function parsedLine(line: string): unknown[] {
   try {
     return line.trim() === "" ? [] : [JSON.parse(line) as unknown];

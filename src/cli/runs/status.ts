@@ -75,7 +75,7 @@ export const status: CliCommand = {
   },
 };
 
-/** One line for each task of a run with several: its state, what it waits for or does, and its cost. */
+/** One line for each task of a run with several: its state, its current activity or what it waits for, and its cost. */
 function taskLines(state: State, look: Look): string {
   const tasks = shownNodes(state);
   if (tasks.length < 2) return "";

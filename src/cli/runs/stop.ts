@@ -4,7 +4,7 @@ import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
 import type { NamedRun } from "./find-run.ts";
 
-/** How long a run has to stop in order. */
+/** The time limit for a run to stop cleanly. */
 const WAIT_MS = 15_000;
 const REASON = "stopped by the user";
 

@@ -96,7 +96,7 @@ function codeUntil(run: KeptRun, until: Flags["until"]): number {
   return until === "question" && openQuestions(run.state).length > 0 && !isEnded(run.life) ? ASKED : codeOf(run);
 }
 
-/** What a run is busy with, in a few words. */
+/** Short text about what a run is doing or waiting for. */
 function waitsFor({ state, life }: KeptRun): string {
   const [question] = openQuestions(state);
   if (question) return `it asks a question, see \`subcrew inbox\``;
@@ -112,7 +112,10 @@ function parkedText({ why, helps, command, ...when }: ParkedRun, id: string): st
   ].join("\n");
 }
 
-/** Calls back whenever a run has been parked for a moment: what is read of its past comes and goes faster. */
+/**
+ * Calls back when a run has been parked, or has had an open question, for a moment. Shorter waits are ignored,
+ * because past ones appear and disappear while the record is read.
+ */
 async function watchWaiting(
   events: AsyncIterable<KeptEvent>,
   id: string,

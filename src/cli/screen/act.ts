@@ -7,7 +7,7 @@ import type { Act } from "../../tui/top/view.ts";
 /** How long to wait until the run confirms an answer or a message. */
 const WAIT_MS = 10_000;
 
-/** What is needed to carry out what a key asks for. */
+/** The output and the abort signal of an action. */
 export type ActOptions = Readonly<{ write(text: string): void; signal: AbortSignal }>;
 
 /** Carries out an action and returns a message about its result. */
@@ -18,7 +18,7 @@ export async function carryOut(
 ): Promise<string> {
   switch (act.do) {
     case "answer": {
-      // The answer names its question, so that it does not answer another one that was asked in the meantime.
+      // The answer names its question, so that it cannot answer a later question by mistake.
       const { run, path, question, call } = act.question;
       const { always, ...rest } = act.answer;
       const answer = { ...rest, by: "a person", ...(always && { always, scope: "run" as const }) };
@@ -41,7 +41,7 @@ export async function carryOut(
   }
 }
 
-/** Runs a subcrew command in another process; the last line that it prints is the result. */
+/** Runs a subcrew command in another process; its last printed line is the result. */
 function ownCommand(words: readonly string[], signal: AbortSignal): Promise<string> {
   return new Promise((done) => {
     const args = [...process.execArgv, process.argv[1] ?? "", ...words];
@@ -57,7 +57,7 @@ function ownCommand(words: readonly string[], signal: AbortSignal): Promise<stri
   });
 }
 
-/** Tells the person that something needs an answer: a bell, or a notification of the terminal. */
+/** The terminal sequence that tells the person that a question is open: a bell, or a notification. */
 export function notification(how: "bell" | "osc9", count: number): string {
   return how === "bell" ? "\u0007" : `\u001b]9;subcrew: ${count} need${count === 1 ? "s" : ""} you\u0007`;
 }

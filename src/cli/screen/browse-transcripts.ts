@@ -14,7 +14,7 @@ import { restoreOnEnd } from "../terminal/restore-terminal.ts";
 const ALTERNATE_ON = "\u001b[?1049h\u001b[2J\u001b[H";
 const ALTERNATE_OFF = "\u001b[?1049l";
 
-/** Shows the steps of a conversation on the alternate screen until the person returns. The end is shown first. */
+/** Shows the steps of a conversation on the alternate screen, scrolled to the end, until the person returns. */
 export async function browseTranscripts(
   items: readonly TranscriptItem[],
   { look, highlight }: Readonly<{ look: Look; highlight: Highlight | undefined }>,

@@ -14,12 +14,12 @@ import type { Crew } from "../../crew.ts";
 import { transcriptText } from "../../sinks/transcript/text.ts";
 import type { PageTab } from "../../tui/top/page.ts";
 
-/** The task or run that is opened, and which part of it. */
+/** The task or run that is opened, and the tab that is shown. */
 export type Opened = Readonly<{ run: string; path: string; state: State; tab: PageTab; look: Look }>;
 
 const plain = createLook({ color: false, unicode: true });
 
-/** The text of an opened task and of everything below it. */
+/** The text of an opened task, including the tasks below it. */
 export async function pageLines(crew: Crew, { run, path, state, tab, look }: Opened): Promise<string[]> {
   if (tab === "diff") return diffLines(crew, run, path);
   const { events: all, problems } = await crew.kept.records(run);
@@ -45,7 +45,7 @@ const nothing: Readonly<Record<PageTab, string>> = {
   timeline: "It has not begun.",
 };
 
-/** An agent is recorded with the first event that has its hash, of whatever task. */
+/** Agent definitions by hash. The first event with a hash, of any task, carries the definition. */
 type Definitions = ReadonlyMap<string, Agent>;
 
 function definitionsIn(events: readonly KeptEvent[]): Definitions {

@@ -1,6 +1,6 @@
 import { resolve, sep } from "node:path";
 
-/** Whether a run that worked in `folder` belongs to the project at `project`: one of them holds the other. */
+/** True when a run that worked in `folder` belongs to the project at `project`: one folder contains the other. */
 export function isBelowFolder(folder: string, project: string): boolean {
   const [a, b] = [resolve(folder) + sep, resolve(project) + sep];
   return folder !== "" && (a.startsWith(b) || b.startsWith(a));

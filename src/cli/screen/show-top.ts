@@ -20,20 +20,20 @@ import { pageLines } from "./pages.ts";
 
 export type TopOptions = Readonly<{
   look: Look;
-  /** Only the tasks of this run. */
+  /** Shows only the tasks of this run. */
   run?: string | undefined;
   everywhere: boolean;
   notify?: "bell" | "osc9" | undefined;
 }>;
 
 const plain = createLook({ color: false, unicode: true });
-/** At most ten frames a second. */
+/** The shortest time between two frames. */
 const FRAME_MS = 100;
 /** How often ages are updated. When no shown text changes, nothing is written. */
 const TICK_MS = 1_000;
 const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
-/** Shows the screen until the person leaves it. Returns the exit code. */
+/** Shows the screen until the person quits. Returns the exit code. */
 export async function showTop(crew: Crew, { look, run, everywhere, notify }: TopOptions): Promise<number> {
   const { stderr } = process;
   const over = new AbortController();
@@ -43,7 +43,7 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
   let opened: (PageView & Readonly<{ row: TopRow; seq: number; readAt: number }>) | undefined;
   let timer: NodeJS.Timeout | undefined;
   let drawnAt = 0;
-  let asleep = true; // nothing is drawn before the keyboard is read, or while the process is suspended
+  let asleep = true; // nothing is drawn before the keyboard is read or while the process is suspended
   let needing = 0;
   let leave: (code: number) => void = () => {};
   const feed = await followRuns(crew, { only: run, signal: over.signal, changed: () => schedule() });
@@ -52,7 +52,7 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
     columns: stderr.columns || 80,
     height: stderr.rows || 24,
   });
-  const ofProject = new Map<string, boolean>(); // by folder; every frame asks for every run
+  const ofProject = new Map<string, boolean>(); // by folder: whether a run there belongs to the project; every frame asks this for every run
   const isHere = (folder: string): boolean => {
     const known = ofProject.get(folder) ?? isBelowFolder(folder, crew.cwd);
     ofProject.set(folder, known);
@@ -76,7 +76,7 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
     };
   };
   let asked: (NonNullable<TopState["asked"]> & Readonly<{ at: number }>) | undefined;
-  /** Reads the call that the selected row asks about, once. */
+  /** Reads the call that the question of the selected row is about, once. */
   const readQuestion = ({ key, run: of, path, node }: TopRow): void => {
     const { question, call, askedAt = 0 } = node ?? {};
     if (question === undefined || (asked?.key === key && asked.at === askedAt)) return;
@@ -87,7 +87,7 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
         asked = { key, at: askedAt, lines: questionLines({ text: question, about }, plain) };
         schedule();
       },
-      () => undefined, // the text of the question is shown
+      () => undefined, // without the call, the text of the question is shown
     );
   };
   const frame = (): FieldFrame => {
@@ -130,7 +130,7 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
     try {
       const seq = state.seq;
       const lines = await pageLines(crew, { run: row.run.id, path: row.path, state, tab, look });
-      if (same && !opened) return; // closed in the meantime
+      if (same && !opened) return; // the page was closed in the meantime
       const top = same && opened?.tab === tab ? opened.top : 0;
       opened = { title: `${row.name}  ${row.key}`, tab, lines, top, row, seq, readAt: Date.now() };
     } catch (error) {

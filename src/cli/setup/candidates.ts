@@ -6,17 +6,18 @@ import type { Crew } from "../../crew.ts";
 import type { CliCommand } from "../base/command.ts";
 import { crewFor } from "../launch/start.ts";
 
-/** One word that could stand at the cursor. */
+/** One completion for the word at the cursor. */
 export type Candidate = Readonly<{ value: string; about: string }>;
 
-/** The commands as the overview knows them. */
+/** Names and summaries of all commands. */
 export type CommandTable = Readonly<
   Record<string, Readonly<{ summary: string; hidden?: true; load(): Promise<CliCommand> }>>
 >;
 
 /**
- * The words that can stand at the cursor: commands, flags, and values such as agents, models, runs and tasks. `before`
- * are the words between `subcrew` and the cursor. An empty list leaves the completion of file names to the shell.
+ * The completions for the word at the cursor: commands, flags, and values such as agents, models, runs and tasks.
+ * `before` holds the words between `subcrew` and the cursor. An empty list leaves the completion of file names to the
+ * shell.
  */
 export async function candidatesFor(
   table: CommandTable,
@@ -63,7 +64,7 @@ const isNamed = ({ long, short }: Option, word = ""): boolean => word !== "" && 
 const starting = (current: string, all: readonly Candidate[]): Candidate[] =>
   all.filter(({ value }) => value.startsWith(current));
 
-/** How many words before the cursor are neither flags nor values of flags. */
+/** The number of words before the cursor that are neither flags nor values of flags. */
 function positionals({ options }: CliCommand, before: readonly string[]): number {
   const isValue = (at: number): boolean =>
     options.some((option) => takesValue(option) && isNamed(option, before[at - 1]));
@@ -93,7 +94,7 @@ async function values(
       choices.map((value) => ({ value, about: "" })),
     );
   if (source === undefined) return [];
-  // Lists with commas: the part after the last one is completed.
+  // In a comma-separated list, the part after the last comma is completed.
   const head = /^(?:.*,)?/.exec(current)?.[0] ?? "";
   const found = await source(await crewFor({ quiet: true }), current.slice(head.length));
   return found
@@ -104,7 +105,7 @@ async function values(
 const agentNames: Source = async (crew) =>
   (await crew.agents()).agents.map(({ name, agent }) => ({ value: name, about: agent.description }));
 
-/** `explore=`, so that the prompt follows. */
+/** Agents with an equals sign, `explore=`, because the prompt follows. */
 const assignments: Source = async (crew, current) =>
   current.includes("=") ? [] : (await agentNames(crew, "")).map(({ value, about }) => ({ value: `${value}=`, about }));
 
@@ -114,7 +115,7 @@ const modelNames: Source = async () => [
   { value: "offline", about: "the built-in model without a network" },
 ];
 
-/** Runs by name or id; after a slash the tasks of that run. */
+/** Runs by name or id; after a slash, the tasks of that run. */
 const runNames: Source = async (crew, current) => {
   const cut = current.indexOf("/");
   if (cut >= 0) {
@@ -137,7 +138,7 @@ const serverNames: Source = async ({ settings }) =>
   Object.keys(settings.config.mcpServers ?? {}).map((value) => ({ value, about: "MCP server" }));
 const settingKeys: Source = async () => configVariables().map(({ path }) => ({ value: path.join("."), about: "" }));
 
-/** What a word of a command is, by the name that its usage gives it. */
+/** The candidates for an argument of a command, by its name in the usage line. */
 const SOURCES: Readonly<Record<string, Source>> = {
   agent: agentNames,
   tasks: assignments,

@@ -93,7 +93,10 @@ export async function printPaths(_: readonly string[], flags: Flags): Promise<nu
   return 0;
 }
 
-/** `subcrew config edit`: the file is replaced only by a text that can be read; a broken draft is kept and named. */
+/**
+ * `subcrew config edit`: opens the file in an editor and replaces it only by a valid text. An invalid draft is kept,
+ * and its path is printed.
+ */
 export async function editSettings(_: readonly string[], flags: Flags): Promise<number> {
   const file = targetFile(flags);
   const text = existsSync(file)
@@ -123,7 +126,7 @@ export async function editSettings(_: readonly string[], flags: Flags): Promise<
   rmSync(folder, { recursive: true });
   if (after === text && existsSync(file)) process.stdout.write("No changes.\n");
   else {
-    await writeSettings({ file, text: after, config: read.config }, []); // makes the folder
+    await writeSettings({ file, text: after, config: read.config }, []); // creates the folder
     await writeAtomic(file, after);
     process.stdout.write(`Saved ${file}\n`);
   }
@@ -132,7 +135,7 @@ export async function editSettings(_: readonly string[], flags: Flags): Promise<
 
 const HIDDEN = "(hidden)";
 
-/** Values that may hold a key or a password. */
+/** True for a setting that may hold a key or a password. */
 function isSecret(path: ConfigPath): boolean {
   const last = path.at(-1) ?? "";
   return (
@@ -153,7 +156,7 @@ function projectFile({ cwd = "." }: Flags): string {
   return join(projectRoot(from, homes().home) ?? from, PROJECT_CONFIG);
 }
 
-/** The steps of a key: `agents.explore.model`, with quotes around a name that holds a dot. */
+/** Parses a key such as `agents.explore.model`; a name that contains a dot is quoted. */
 function knownPath(key: string): ConfigPath {
   const steps = Array.from(key.matchAll(/"([^"]+)"|([^."]+)/g), (match) => match[1] ?? match[2]!);
   for (const [at, step] of steps.entries()) {
@@ -171,7 +174,10 @@ function knownPath(key: string): ConfigPath {
   throw new CrewError("BAD_INPUT", "No setting given.", "Give a key, as in `subcrew config get model`.");
 }
 
-/** The value that a text means for a key: as YAML, as a list where it has commas, or as it stands. The schema decides. */
+/**
+ * The value of a typed text: parsed as YAML, as a comma-separated list, or the text itself. The first form that the
+ * schema accepts is used.
+ */
 function valueFor(path: ConfigPath, text: string): unknown {
   const read = readYaml(text);
   const value = read.ok ? read.value : undefined;
@@ -192,7 +198,7 @@ function valueFor(path: ConfigPath, text: string): unknown {
   );
 }
 
-/** A warning when a variable of the environment overrides the setting that was just written. */
+/** Warns when an environment variable overrides the setting that was just written. */
 async function tellIfOverruled(key: string, value: unknown): Promise<void> {
   const { origins } = (await crewFor({ quiet: true })).settings;
   if (origins.get(key) !== "environment") return;

@@ -27,7 +27,10 @@ export const completion: CliCommand = {
   },
 };
 
-/** `subcrew complete SHELL -- WORDS`: the candidates for the last word, one per line, with a tab before its description. */
+/**
+ * `subcrew complete SHELL -- WORDS`: prints the completions of the last word, one per line, each with a tab and its
+ * description.
+ */
 export const completeIn = (table: CommandTable): CliCommand => ({
   description: "Prints completions for the script of `subcrew completion`.",
   words: "<shell> [words...]",
@@ -38,7 +41,7 @@ export const completeIn = (table: CommandTable): CliCommand => ({
     const before = words.slice(0, -1);
     const current = words.at(-1) ?? "";
     const found = await candidatesFor(table, before, current).catch(() => []);
-    // Bash replaces only what stands after the last colon or equals sign.
+    // Bash replaces only the text after the last colon or equals sign.
     const cut = shell === "bash" ? Math.max(current.lastIndexOf(":"), current.lastIndexOf("=")) + 1 : 0;
     const line = (text: string): string => sanitize(text).replace(/\s+/g, " ").trim();
     const lines = found.map(({ value, about }) => `${line(value).slice(cut)}\t${line(about)}\n`);
@@ -47,7 +50,7 @@ export const completeIn = (table: CommandTable): CliCommand => ({
   },
 });
 
-// The scripts hand the typed words over as arguments and never evaluate them.
+// The completion scripts. They pass the typed words as arguments and never evaluate them.
 const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `_subcrew() {
   local line value words=() word

@@ -4,7 +4,7 @@ import { terminalLine } from "../../core/view/words.ts";
 import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
 
-/** Where the texts begin: after the sign and what is checked. */
+/** The column where the texts begin, after the sign and the name of the check. */
 const INDENT = 15;
 
 /** `subcrew doctor` */

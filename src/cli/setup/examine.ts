@@ -11,10 +11,10 @@ import { homes } from "../base/home.ts";
 import { crewFor } from "../launch/start.ts";
 import { hostsHere } from "./hosts.ts";
 
-/** One fact about this machine. `note`: it works, but less well than it could. */
+/** One result of the check. `note` means that it works, but could work better. */
 export type Finding = Readonly<{ state: "ok" | "note" | "broken"; about: string; text: string; fix?: string }>;
 
-/** Checks everything a run needs. One check that fails never hides another. */
+/** Checks everything that a run needs. A failed check does not stop the others. */
 export async function examine(signal: AbortSignal): Promise<readonly Finding[]> {
   const crew = await crewFor({ quiet: true }).catch((error: unknown) => error);
   const alone = [node(), state(), sandbox(), git(), ripgrep(), hosts()];
@@ -91,7 +91,10 @@ async function models(crew: Crew, signal: AbortSignal): Check {
   return [usual, ...overview.providers.flatMap((view) => providerFinding(view, chosen))];
 }
 
-/** A provider with a key, or a local server, as it answered. A local server that nobody uses is not worth a line. */
+/**
+ * The result for a provider with a key, or for a local server. A local server that does not answer is left out,
+ * unless the default model is on it.
+ */
 function providerFinding({ name, local, usable, because, probe, baseURL }: ProviderView, chosen = ""): Finding[] {
   if (!usable || probe === undefined) return [];
   const about = "provider";

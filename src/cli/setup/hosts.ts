@@ -17,14 +17,17 @@ const HOSTS: Readonly<Record<SetupName, Readonly<{ program: string; file: string
   opencode: { program: "opencode", file: ".config/opencode/opencode.json" },
 };
 
-/** The hosts that are installed here, and whether their user settings name subcrew. */
+/** The installed hosts, and whether subcrew is in their user settings. */
 export function hostsHere(home: string, path: string | undefined): readonly Host[] {
   return (Object.entries(HOSTS) as [SetupName, (typeof HOSTS)[SetupName]][])
     .filter(([, { program, file }]) => findProgram(program, path, []) !== undefined || existsSync(join(home, file)))
     .map(([name, { file }]) => ({ name, file, registered: namesSubcrew(join(home, file)) }));
 }
 
-/** How a host starts our MCP server: by name where that is in PATH, else with this very program. */
+/**
+ * The command with which a host starts our MCP server: `subcrew` when it is in PATH, otherwise the path of this
+ * program.
+ */
 export function serverCommand(): Readonly<{ command: string; args: readonly string[] }> {
   if (findProgram("subcrew", process.env["PATH"], []) !== undefined) return { command: "subcrew", args: ["mcp"] };
   return { command: process.execPath, args: [process.argv[1] ?? "subcrew", "mcp"] };

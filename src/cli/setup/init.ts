@@ -67,7 +67,10 @@ export const init: CliCommand = {
   },
 };
 
-/** Refuses a name that no provider and no tier has; a key that is missing may be set later. */
+/**
+ * Throws for a name that is neither a model of a known provider nor a tier. A missing key is allowed, because it may
+ * be set later.
+ */
 function checkModelName(name: string, { providers, tiers, shortcuts }: ModelOverview): void {
   const words = ["offline", ...[...tiers, ...shortcuts].map((each) => each.name)];
   const known = providers.map((each) => each.name);
@@ -83,11 +86,14 @@ function checkModelName(name: string, { providers, tiers, shortcuts }: ModelOver
   );
 }
 
-/** One step: what it did, and where. */
+/** One completed step of `init`: a description, and the file it changed. */
 type Step = Readonly<{ about: "settings" | "agent" | "host"; text: string; file?: string; failed?: true }>;
 type Agree = (question: string) => Promise<boolean>;
 
-/** The model that is offered as the default: the one that was named, else one of a local server where no key works. */
+/**
+ * The model to propose as the default: the given one, or a model of a local server when no key works and no default
+ * is set.
+ */
 function offered({ keys, servers, configured }: Survey, named: string | undefined): string | undefined {
   if (named !== undefined) return named;
   if (configured !== undefined || keys.some(({ accepted }) => accepted)) return undefined;

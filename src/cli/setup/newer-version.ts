@@ -7,20 +7,20 @@ import { readRegularTextSync } from "../../runtime/disk/regular-file.ts";
 import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
 import { homes } from "../base/home.ts";
 
-/** A check that goes on beside the command; `end` says what it found. */
+/** A version check that runs in parallel to the command; `end` returns the notice, if any. */
 export type VersionCheck = Readonly<{ end(): Promise<string | undefined> }>;
 
 const DAY_MS = 24 * 60 * 60_000;
-/** How long the end of a command waits for the answer of the registry. */
+/** How long a finished command waits for the registry. */
 const PATIENCE_MS = 500;
-/** How long a request may take while the command works. */
+/** The timeout of the request to the registry. */
 const REQUEST_MS = 5_000;
 
 type Known = Readonly<{ checkedAt: number; noticedAt: number; latest: string }>;
 
 /**
- * Asks npm's registry for the newest version, at most once a day. The caller makes sure that a person reads the notice;
- * a project cannot name the registry, so its `.npmrc` is not read.
+ * Asks the npm registry for the newest version, at most once a day. The caller makes sure that a person reads the
+ * notice. A project cannot choose the registry, so its `.npmrc` is not read.
  */
 export function checkVersion(now: number): VersionCheck {
   const { home, state } = homes();
@@ -62,7 +62,7 @@ function knownIn(file: string): Known {
   }
 }
 
-/** The setting of the user; what a project says does not matter. */
+/** True unless the user's settings turn update checks off. Project settings are ignored. */
 function isWanted(home: string, state: string): boolean {
   try {
     const trust = { project: () => false };
@@ -72,7 +72,7 @@ function isWanted(home: string, state: string): boolean {
   }
 }
 
-/** The registry in the variables, the user's file or the machine's file of npm. */
+/** The npm registry, from the environment, the user's or the machine's `.npmrc`. */
 export function registryOf(home: string, env: NodeJS.ProcessEnv = process.env): string {
   const named = env["npm_config_registry"] ?? env["NPM_CONFIG_REGISTRY"];
   const files = [
@@ -93,7 +93,7 @@ function registryIn(path: string, env: NodeJS.ProcessEnv): string | undefined {
   }
 }
 
-/** The version that npm would install; `undefined` when the registry gives none. No credentials are sent. */
+/** The newest published version; `undefined` when the registry returns none. No credentials are sent. */
 async function latestVersion(registry: string, signal: AbortSignal): Promise<string | undefined> {
   try {
     const url = new URL("-/package/subcrew/dist-tags", registry.endsWith("/") ? registry : `${registry}/`);
@@ -108,7 +108,7 @@ async function latestVersion(registry: string, signal: AbortSignal): Promise<str
   }
 }
 
-/** True for a later release; preliminary versions and anything else are not. */
+/** True for a later release. Pre-releases and unreadable versions never count as newer. */
 export function isNewer(latest: string, than: string): boolean {
   const [a, b] = [latest, than].map((text) => /^(\d{1,6})\.(\d{1,6})\.(\d{1,6})$/.exec(text)?.slice(1).map(Number));
   if (!a || !b) return false;

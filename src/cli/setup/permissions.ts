@@ -46,7 +46,7 @@ export function rulesText(rules: readonly string[]): string {
     : rules.map((rule, at) => `${at + 1}  allow  ${terminalLine(rule)}`).join("\n");
 }
 
-/** Removes a rule by its number or its text; returns what was done. */
+/** Removes a rule by its number or its text; returns a message about it. */
 export async function removeRule(word: string, project: string): Promise<string> {
   const rules = await approvedRules(project);
   const rule = /^\d+$/.test(word) ? rules[Number(word) - 1] : word;

@@ -10,12 +10,12 @@ import type { Host, serverCommand } from "./hosts.ts";
 
 type HostCommand = ReturnType<typeof serverCommand>;
 
-/** What became of a registration: done, or why not. */
+/** The result of a registration: the changed file, or the problem. */
 export type Registration = Readonly<{ file: string; backup?: string }> | Readonly<{ problem: string }>;
 
 /**
- * The entry of each host that keeps its servers in JSON: the key of the table, and what stands below our name. That calls are
- * made without asking is not part of it: for that, `mcp --setup` prints lines, and a person copies them.
+ * The entry of each host that keeps its servers in JSON: the key of the table, and the value below our name. The
+ * entry does not allow calls without asking; `mcp --setup` prints the lines for that, and a person copies them.
  */
 const ENTRIES: Readonly<
   Record<
@@ -41,8 +41,8 @@ const ENTRIES: Readonly<
 };
 
 /**
- * Adds subcrew to the MCP servers in the user settings of a host. What stands in the file stays, and a copy of the file
- * from before is kept beside it. A file that cannot be read as it is expected is not changed.
+ * Adds subcrew to the MCP servers in the user settings of a host. The rest of the file is kept, and a backup of it is
+ * written beside it. A file with an unexpected format is not changed.
  */
 export async function registerHost(
   host: Host,
@@ -78,7 +78,10 @@ function withToml(text: string, { command, args }: HostCommand, variables: reado
   return `${text === "" ? "" : `${text.trimEnd()}\n\n`}${lines.join("\n")}\n`;
 }
 
-/** `undefined`: the file is not plain JSON, for example because it has comments. */
+/**
+ * Adds an entry to a JSON text. Returns `undefined` when the text is not plain JSON, for example because it has
+ * comments.
+ */
 function withJson(
   text: string,
   name: Exclude<SetupName, "codex">,

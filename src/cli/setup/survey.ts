@@ -3,31 +3,34 @@ import type { ModelOverview } from "../../models/registry/overview.ts";
 import { homes } from "../base/home.ts";
 import { type Host, hostsHere } from "./hosts.ts";
 
-/** A provider for which a key is set, and how it answered a request with that key. */
+/** A provider for which a key is set, and whether the provider accepted the key. */
 export type AnsweredKey = Readonly<{ provider: string; because: string; accepted: boolean; why: string }>;
-/** A server that answers without a key; `models` lists those that can hold a conversation first. */
+/** A local server that needs no key. `models` lists chat models first. */
 export type FoundServer = Readonly<{
   provider: string;
   address: string;
   models: readonly string[];
-  /** The model that can be offered as the default. */
+  /** The model to propose as the default. */
   suggested?: string;
 }>;
 
-/** What `init` found on this machine. */
+/** The agents, keys, servers and hosts that `init` found on this machine. */
 export type Survey = Readonly<{
-  /** The number of agents by where they come from. */
+  /** The number of agents by origin. */
   agents: Readonly<Record<string, number>>;
   keys: readonly AnsweredKey[];
   servers: readonly FoundServer[];
   hosts: readonly Host[];
-  /** The model that runs use now. */
+  /** The model that runs use by default now. */
   model: string | undefined;
-  /** The default model of the settings, when they name one. */
+  /** The default model in the settings, if there is one. */
   configured: string | undefined;
 }>;
 
-/** Looks at agents, keys, local model servers and MCP hosts. Asks servers for their lists of models; sends no prompt. */
+/**
+ * Examines agents, keys, local model servers and MCP hosts. Servers are asked for their model lists; no prompt is
+ * sent.
+ */
 export async function survey(crew: Crew, signal: AbortSignal): Promise<Survey> {
   const [{ agents }, overview] = await Promise.all([crew.agents(), crew.models({ probe: signal })]);
   const counts: Record<string, number> = {};
@@ -63,6 +66,9 @@ function serversIn({ providers }: ModelOverview): FoundServer[] {
   });
 }
 
-/** Servers list models for embeddings, ranking, speech and pictures beside the others; only their names tell them apart. */
+/**
+ * True for a chat model. Servers also list models for embeddings, ranking, speech and images; only their names tell
+ * them apart.
+ */
 const canTalk = (model: string): boolean =>
   !/embed|rerank|whisper|\b(?:tts|asr|bge|gte|e5|clip|minilm|stable-diffusion|sdxl|flux)\b/i.test(model);

@@ -2,7 +2,7 @@ import type { Flags } from "../base/flags.ts";
 import { terminal } from "../base/terminal.ts";
 import { askPerson } from "./gates.ts";
 
-/** Confirmation by --yes or at the terminal; without a terminal it is a no. */
+/** True when --yes is given or the person confirms at the terminal. Without a terminal it is false. */
 export async function confirm(question: string, flags: Flags): Promise<boolean> {
   if (flags.yes) return true;
   if (!terminal(flags).attended) {

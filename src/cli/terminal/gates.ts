@@ -10,7 +10,7 @@ export type AskPerson = (asked: AskedPerson, signal: AbortSignal) => Promise<Ans
 /** A question, the tool call that it is about, and whether the answer is a text instead of yes or no. */
 export type AskedPerson = Readonly<{ question: string; call?: string; wants?: "words"; offersNetwork?: true }>;
 
-/** Where answers go, and what happens without an answer. */
+/** Receives the answers, and is called when no answer is possible. */
 export type AnswerHandlers = Readonly<{
   /** False for a question that was answered before. */
   isOpen(event: GateOpened): boolean;
@@ -92,15 +92,15 @@ export function answering(run: Run, since: number, tell: (text: string) => void)
   };
 }
 
-/** Answers every question with yes, for `--yes`. */
+/** Answers every question with yes; for `--yes`. */
 export const yes: AskPerson = () => Promise.resolve({ approve: true, by: "--yes" });
 
-/** How other output is stopped while a question is on the terminal, and what Ctrl-C does then. */
+/** How other output is paused while a question is on the terminal, and the handler for Ctrl-C. */
 export type AskOptions = Readonly<{
   pause(): void;
   resume(): void;
   interrupt(): void;
-  /** A question of the command itself, where no words are read after a no. */
+  /** True for a question of the command itself: the answer is yes or no, without feedback. */
   plain?: boolean;
 }>;
 
@@ -126,7 +126,7 @@ export function askPerson({ pause, resume, interrupt, plain = false }: AskOption
         process.stderr.write(wants === "words" ? `${WORDS}\n` : "Answer with y or n.\n");
       }
     } catch {
-      return undefined; // the run is over, or the person closed the input
+      return undefined; // the run has ended, or the person closed the input
     } finally {
       lines.close();
       resume();
@@ -134,7 +134,7 @@ export function askPerson({ pause, resume, interrupt, plain = false }: AskOption
   };
 }
 
-/** Ctrl-\\ at a prompt ends the process like a kill, as it does everywhere else. */
+/** Ctrl-\\ at a prompt quits, as in any other program. */
 function quitOnKey(lines: Interface): void {
   const press = (_: unknown, key: { sequence?: string } | undefined): void => {
     if (key?.sequence !== "\u001c") return;
@@ -160,7 +160,7 @@ function visible(text: string): string {
     .join("");
 }
 
-/** The typed line as the answer to a question that wants words; an empty line is not an answer. */
+/** The typed line as the answer to a question that expects text; an empty line is not an answer. */
 function wordsIn(line: string): Answer | undefined {
   const text = line.trim();
   return text === "" ? undefined : { approve: true, text, by: "a person" };

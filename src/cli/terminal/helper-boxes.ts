@@ -2,10 +2,10 @@ import type { Look } from "../../core/view/look.ts";
 import { facadeOf } from "../../core/vocabulary/delegation-names.ts";
 import { type Boxes, createBoxes } from "../../tui/boxes.ts";
 
-/** The boxes of the agents that a main agent starts, as wide as the terminal is. */
+/** Creates the boxes for the agents that a main agent starts, as wide as the terminal. */
 export function boxesOn(look: Look): Boxes {
   return createBoxes({ look, columns: () => process.stderr.columns || 80, delegates });
 }
 
-/** Whether a tool starts agents. */
+/** True for a tool that starts agents. */
 export const delegates = (tool: string): boolean => facadeOf(tool) !== undefined;

@@ -12,23 +12,23 @@ import type { Flags, OutputFormat } from "../base/flags.ts";
 
 type Durations = Pick<Look, "durations">;
 
-/** Formats that are written when a run has ended. Text and JSON lines are written during the run. */
+/** Formats that are written after a run has ended. Text and JSON lines are written during the run. */
 const AT_END: Readonly<Partial<Record<OutputFormat, (state: State, look: Durations) => string>>> = {
   markdown: resultMarkdown,
   junit: resultJunit,
   json: (state) => `${jsonText(resultOf(state), 2)}\n`,
 };
 
-/** Where the result of a run goes, and in which form. */
+/** Writes the result of a run in one format. */
 export type ResultPrinter = Readonly<{
   format: OutputFormat;
   /** The stream for text or JSON lines during the run. */
   out: Writable;
-  /** Writes what is left, and closes the file. */
+  /** Writes the rest of the output and closes the file. */
   end(state: State): Promise<void>;
 }>;
 
-/** Opens the output before anything runs, so that a file which cannot be written is an error at once. */
+/** Opens the output before the run starts, so that a file that cannot be written is reported at once. */
 export async function openResult({ output, json, outputFile }: Flags, look: Durations): Promise<ResultPrinter> {
   if (json && output !== undefined && output !== "stream-json")
     throw new CrewError("BAD_INPUT", `--json and -o ${output} cannot be combined.`, "Give one of them.");
@@ -63,7 +63,7 @@ async function openFile(file: string): Promise<Writable> {
   }
 }
 
-/** In a job of GitHub Actions: a summary of the step, and an annotation for each task that failed. */
+/** In a GitHub Actions job: writes a step summary, and an annotation for each failed task. */
 function tellGitHub(state: State, look: Durations): void {
   if (process.env["GITHUB_ACTIONS"] !== "true") return;
   process.stderr.write(githubAnnotations(state));

@@ -16,13 +16,13 @@ import { emptyPrompt, type Prompt, promptKey, promptWith } from "../../tui/chat/
 import { diffLines } from "../../tui/chat/tool-lines.ts";
 import type { Key } from "../../tui/input/keys.ts";
 
-/** Questions of a run, asked one by one where the person types. */
+/** The open questions of a run, asked one by one in the input line. */
 export type OpenQuestions = Readonly<{
-  /** Whether a question is waiting for an answer. */
+  /** True while a question waits for an answer. */
   open(): boolean;
   follow(event: KeptEvent): void;
   key(key: Key): void;
-  /** The answer that is being typed. */
+  /** The input line with the answer that is being typed. */
   prompt(): Prompt;
   rows(most: number, columns: number): string[];
   hint(): string;
@@ -38,13 +38,13 @@ type Question = Readonly<{
   network: boolean;
   about: ToolCall | undefined;
 }>;
-/** What the person types: an answer, or a rule. */
+/** The current input: an answer to the question, or a permission rule. */
 type Step = "choose" | "rule";
 
 export type QuestionOptions = Readonly<{
   look: Look;
   state: State;
-  /** Gives an answer to the run; the returned text is printed. */
+  /** Sends an answer to the run; the returned text is printed. */
   answer(
     asked: Readonly<{ path: string; question: string; call?: string }>,
     answer: Answer,
@@ -53,7 +53,7 @@ export type QuestionOptions = Readonly<{
   changed(): void;
   /** Receives a typed text that is not an answer to the question. */
   other(text: string): void;
-  /** False for a question that another part of the program asks. */
+  /** False for a question that is asked elsewhere. */
   takes?(event: Extract<KeptEvent, { type: "gate.opened" }>): boolean;
 }>;
 
@@ -84,7 +84,10 @@ export function createQuestions(options: QuestionOptions): OpenQuestions {
     );
     announce();
   };
-  /** Everything is entered with Enter, so that a letter of a message that is being typed never answers a question. */
+  /**
+   * Handles a line after Enter. Single keys never answer, so that a letter of a message cannot answer a question by
+   * accident.
+   */
   const enter = (text: string): void => {
     const [question] = waiting;
     if (!question) return;
@@ -166,7 +169,7 @@ export function createQuestions(options: QuestionOptions): OpenQuestions {
   };
 }
 
-/** What is wrong with a rule that was typed; `undefined`: it can be read. */
+/** The problem with a typed rule; `undefined` when it is valid. */
 function problemOfRule(rule: string, tool: string): string | undefined {
   try {
     parseRules([rule], [tool]);
@@ -190,7 +193,7 @@ const titles: Readonly<Record<AnswerKind, string>> = {
   permission: "Allow this call?",
 };
 
-/** The answers that a question of each kind takes. */
+/** The accepted answers for each kind of question. */
 export const answerHints: Readonly<Record<AnswerKind, string>> = {
   words: "type an answer, then Enter",
   approval: "y yes, n no, n WORDS what to change; then Enter",

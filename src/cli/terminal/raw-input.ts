@@ -3,29 +3,29 @@ import { readFileSync } from "node:fs";
 import { StringDecoder } from "node:string_decoder";
 import { createKeyDecoder, type Key } from "../../tui/input/keys.ts";
 
-/** The keyboard of a program that handles every key itself. */
+/** Reads the keyboard in raw mode. */
 export type RawInput = Readonly<{
-  /** Reads keys from now on, unless this process is in the background of the terminal; then, once it is in the foreground. */
+  /** Starts reading keys. In a background job it starts once the job is in the foreground. */
   start(): void;
-  /** Gives the keyboard back, for example to an editor. */
+  /** Stops reading keys, for example while an editor runs. */
   stop(): void;
 }>;
 
-/** What keys do. Ctrl-Z and Ctrl-\ are handled here: they suspend and quit like everywhere else. */
+/** The handlers for keys. Ctrl-Z and Ctrl-\ are handled here: they suspend and quit as in any other program. */
 export type RawInputOptions = Readonly<{
   key(key: Key): void;
-  /** The input was closed. */
+  /** Called when the input was closed. */
   closed(): void;
-  /** Before the process is suspended, and after it continues. */
+  /** Called before the process is suspended, and after it continues. */
   suspend(): void;
   resume(): void;
-  /** True: the terminal marks pasted text. False where no text is typed. */
+  /** True when the terminal should mark pasted text. False for screens without text input. */
   paste?: boolean;
 }>;
 
-/** Time for the rest of an escape sequence to arrive; after it, Escape was pressed. */
+/** The time to wait for the rest of an escape sequence; after it, the Escape key was pressed. */
 const ESCAPE_MS = 40;
-/** Time for the signal to suspend this process. A job without a shell is not suspended. */
+/** The time to wait for the suspension. The system does not suspend a job without a shell. */
 const SUSPENDED_MS = 200;
 const PASTE_ON = "\u001b[?2004h";
 const PASTE_OFF = "\u001b[?2004l";
@@ -50,7 +50,7 @@ export function createRawInput({ key, closed, suspend, resume, paste = true }: R
     drop();
     suspend();
     suspended = true;
-    // As the terminal would do it: to the whole job, of which a shell or npx may be a part.
+    // Signals the whole job, as the terminal does: a shell or npx may be part of it.
     process.kill(0, "SIGTSTP");
     // The system does not suspend a job that no shell could continue, so no SIGCONT would follow.
     setTimeout(goOn, SUSPENDED_MS).unref();
@@ -63,7 +63,7 @@ export function createRawInput({ key, closed, suspend, resume, paste = true }: R
   const quit = (): void => {
     stop();
     suspend();
-    process.kill(process.pid, "SIGQUIT"); // there is no listener any more, so this ends the process like a kill
+    process.kill(process.pid, "SIGQUIT"); // the listener was removed, so this ends the process
   };
   const take = (): void => {
     if (held || !wanted || !inForeground()) return;
@@ -94,10 +94,10 @@ export function createRawInput({ key, closed, suspend, resume, paste = true }: R
   return { start, stop };
 }
 
-/** A terminal that was closed refuses to be set to lines again. */
+/** A closed terminal refuses to leave raw mode. */
 const ignore = (): void => {};
 
-/** Whether this job is in the foreground: the system stops a background job that uses the terminal. */
+/** True when this job is in the foreground. The system stops a background job that uses the terminal. */
 function inForeground(): boolean {
   if (process.platform === "win32") return true;
   try {

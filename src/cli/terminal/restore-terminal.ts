@@ -1,6 +1,6 @@
 /**
- * Signals that end a process unless it handles them, and that leave it time to restore the terminal. The signals of a fault of
- * the processor (SIGSEGV, SIGBUS, ...) are not among them: after a handler the same instruction faults again, for ever.
+ * Signals that end a process unless it handles them, and that leave time to restore the terminal. Processor faults
+ * (SIGSEGV, SIGBUS, ...) are excluded: after a handler the same instruction would fault again, for ever.
  */
 const ENDING = [
   "SIGABRT",
@@ -18,13 +18,14 @@ const ENDING = [
   "SIGXFSZ",
 ] as const satisfies readonly NodeJS.Signals[];
 
-/** What restores the terminal, the newest first: a screen may be open above another one. */
+/** The functions that restore the terminal, the newest first: screens can be nested. */
 const restores: (() => void)[] = [];
 let withdrawListeners: (() => void) | undefined;
 
 /**
- * Calls `restore` however the process ends: by itself, by an exception (before it is reported), or by any signal but
- * SIGKILL. A signal that something else handles is left to it. Returns a function that withdraws this.
+ * Calls `restore` before the process ends, whether normally, by an exception (before it is reported), or by any
+ * signal but SIGKILL. A signal that has another handler is left to that handler. Returns a function that cancels
+ * this.
  */
 export function restoreOnEnd(restore: () => void): () => void {
   restores.unshift(restore);
@@ -38,13 +39,16 @@ export function restoreOnEnd(restore: () => void): () => void {
   };
 }
 
-/** One listener for all screens: with one each, every screen would take the others for a handler of the signal. */
+/**
+ * Installs one listener for all screens. With one listener each, a screen would mistake the listener of another
+ * screen for a handler of the signal.
+ */
 function listen(): () => void {
   const restoreAll = (): void => {
     for (const restore of [...restores]) restore();
   };
   const receive = (name: NodeJS.Signals): void => {
-    if (process.listenerCount(name) > 1) return; // it is handled, and the process may go on
+    if (process.listenerCount(name) > 1) return; // another handler exists, and the process may continue
     restoreAll();
     withdraw();
     process.kill(process.pid, name);
@@ -54,7 +58,7 @@ function listen(): () => void {
       process.on(name, receive);
       return true;
     } catch {
-      return false; // this system does not know it, or keeps it for itself
+      return false; // this system does not know the signal, or reserves it
     }
   });
   const withdraw = (): void => {
@@ -65,7 +69,7 @@ function listen(): () => void {
     restoreAll();
     withdraw();
   };
-  // What goes wrong in the exit itself must end the process.
+  // An exception in the exit handler must still end the process.
   process.once("exit", ended).on("uncaughtExceptionMonitor", restoreAll);
   return withdraw;
 }

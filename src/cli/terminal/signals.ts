@@ -9,9 +9,9 @@ export type SignalOptions = Readonly<{
 
 /** The handling of signals while a run is going on. */
 export type Signals = Readonly<{
-  /** Acts as Ctrl-C does; for screens that read the keyboard themselves, where Ctrl-C is a key and not a signal. */
+  /** Acts like Ctrl-C, for screens that read the keyboard themselves: there Ctrl-C is a key, not a signal. */
   interrupt(): void;
-  /** The exit code that a signal asks for. */
+  /** The exit code of the received signal. */
   code(): number | undefined;
   stop(): void;
 }>;
@@ -24,12 +24,13 @@ const reasons: Readonly<Record<Name, string>> = {
   SIGHUP: "the terminal was closed",
 };
 
-/** Time for a run to stop before the process exits anyway. */
+/** The time for a run to stop; after it, the process exits anyway. */
 const DRAIN_MS = 10_000;
 
 /**
- * Lets this process go first from now on, where the system allows it: the commands that are to end, and other programs, may
- * leave it too little processor time to end them. Each thread has a priority of its own, also those that write files.
+ * Raises the priority of this process, if the system allows it. Commands that are being ended, and other programs,
+ * may otherwise leave it too little processor time to end them. Every thread has its own priority, including those
+ * that write files.
  */
 function raisePriority(): void {
   try {
@@ -40,7 +41,7 @@ function raisePriority(): void {
   }
 }
 
-/** The first signal pauses the run, a second one exits at once. */
+/** The first signal pauses the run; a second one exits at once. */
 export function onSignals({ pause }: SignalOptions, names: readonly Name[] = Object.keys(codes) as Name[]): Signals {
   let first: Name | undefined;
   const leave = (name: Name): never => process.exit(codes[name]);

@@ -53,7 +53,7 @@ async function show(flags: Flags, instead: string, { word, one, everywhere }: Sh
   return showTop(crew, { look: terminal(flags, crew.settings.config).look, run, everywhere, notify: flags.notify });
 }
 
-/** The run that is named, or the newest one. */
+/** The given run, or the newest one. */
 async function runFor(word: string | undefined): Promise<string> {
   const { findRun } = await import("../runs/find-run.ts");
   if (word !== undefined) return (await findRun(word)).run.id;

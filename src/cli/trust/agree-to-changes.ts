@@ -16,8 +16,8 @@ import { openOwnTrust, reviewProject } from "./review-project.ts";
 import { changeText } from "./review-text.ts";
 
 /**
- * Shows files of a trusted project that changed since they were trusted, and new ones that are about to be used, and
- * asks about them at the terminal. A content that was refused is not asked about again. True: the person agreed.
+ * Shows files of a trusted project that changed since they were trusted, and new files that are about to be used, and
+ * asks the person about them. Refused content is not asked about again. Returns true when the person agreed.
  */
 export async function agreeToChanges(crew: Crew, flags: Flags, used: ReadonlySet<string>): Promise<boolean> {
   const { look, attended } = terminal(flags);
@@ -40,7 +40,7 @@ export async function agreeToChanges(crew: Crew, flags: Flags, used: ReadonlySet
   return agreed;
 }
 
-/** A look at the agents and at the trusted files: most runs find everything as it was. */
+/** A quick check of the agents and the trusted files: most runs find nothing changed. */
 async function mayHaveChanged(crew: Crew, store: TrustStore): Promise<boolean> {
   const { untrusted } = await crew.agents();
   if (untrusted.some(({ distrust }) => distrust === "changed" || distrust === "new")) return true;
@@ -77,7 +77,7 @@ async function remember(
   else await store.grant(root, { ...grant, refused: { ...grant.refused, ...hashes } });
 }
 
-/** Every text in an input: names of agents are among them. */
+/** Every string in an input; agent names are among them. */
 export function textsIn(value: unknown): Set<string> {
   const found = new Set<string>();
   const walk = (each: unknown): void => {

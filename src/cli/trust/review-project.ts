@@ -5,10 +5,10 @@ import { openTrust, type TrustStore } from "../../runtime/settings/trust.ts";
 import { reviewTrust, type TrustReview, trustedTexts } from "../../runtime/settings/trust-review.ts";
 import { homes } from "../base/home.ts";
 
-/** The trust store of the person. */
+/** Opens the user's trust store. */
 export const openOwnTrust = (): TrustStore => openTrust(join(homes().state, "trust.json"));
 
-/** What the project of a folder would bring in, compared with what was agreed to. */
+/** The files that the project of a folder adds, compared with those that were trusted. */
 export function reviewProject(cwd: string, store: TrustStore): Promise<readonly TrustReview[]> {
   const { home } = homes();
   return reviewTrust({
@@ -23,7 +23,9 @@ export function reviewProject(cwd: string, store: TrustStore): Promise<readonly 
   });
 }
 
-/** Trusts one file of a project that the person just made with a command of ours, and nothing else of the project. */
+/**
+ * Trusts one file of a project that the person just created with a subcrew command, and no other file of the project.
+ */
 export async function trustOwnFile(cwd: string, file: string): Promise<void> {
   const store = openOwnTrust();
   const real = realpathSync.native(file);

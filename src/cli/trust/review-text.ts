@@ -8,7 +8,10 @@ import { spawnsText } from "../../core/vocabulary/spawn-list.ts";
 import type { TrustStore } from "../../runtime/settings/trust.ts";
 import { currentText, type ProjectSource, type TrustReview } from "../../runtime/settings/trust-review.ts";
 
-/** What a person needs to judge the files of a project: what is new, what changed, and what each agent asks for. */
+/**
+ * The review of a project's files for a person: new files, changes, and the permissions and tools that each agent
+ * asks for.
+ */
 export function reviewText({ root, brought, gone, since }: TrustReview, store: TrustStore, look: Look): string {
   const { colors } = look;
   const agreed = since === undefined ? "not trusted" : `trusted since ${since.slice(0, 10)}`;
@@ -21,7 +24,7 @@ export function reviewText({ root, brought, gone, since }: TrustReview, store: T
     .join("");
 }
 
-/** The files in question only, each with what changed in it. */
+/** The reviewed files only, each with its changes. */
 export function changeText(sources: readonly ProjectSource[], store: TrustStore, look: Look): string {
   return sources.flatMap((source) => sourceLines(source, store, look)).join("\n");
 }
@@ -38,7 +41,7 @@ function sourceLines(source: ProjectSource, store: TrustStore | undefined, look:
   ];
 }
 
-/** The difference to the content that was trusted, as far as that was kept. */
+/** The diff to the trusted content, if that was kept. */
 function diffOf({ path, file, before }: ProjectSource, store: TrustStore, { colors }: Look): string[] {
   const old = before === undefined ? undefined : store.textOf(before);
   const text = currentText(path);
@@ -55,7 +58,7 @@ function diffOf({ path, file, before }: ProjectSource, store: TrustStore, { colo
     .map((line) => `    ${(shades[line.charAt(0)] ?? String)(reveal(line))}`);
 }
 
-/** What an agent asks for, one line each. */
+/** The settings that an agent asks for, one line each. */
 function wishesOf({ agent }: ProjectSource["found"][number]): string[] {
   const { tools, disallowedTools = [], rules = [], permission, spawns, model, mcpServers = {} } = agent;
   const line = (name: string, values: readonly string[]): string[] =>

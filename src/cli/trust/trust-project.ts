@@ -94,7 +94,7 @@ async function agree(store: TrustStore, reviews: readonly TrustReview[], flags: 
   return 0;
 }
 
-/** Without a terminal there is no confirmation. */
+/** True when the person confirms; without a terminal it is false. */
 async function isAgreed(flags: Flags): Promise<boolean> {
   if (flags.json || !terminal(flags).attended)
     throw new CrewError(

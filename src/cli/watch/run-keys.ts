@@ -12,7 +12,7 @@ import { createQuestions, type QuestionOptions } from "../terminal/questions.ts"
 import { createRawInput } from "../terminal/raw-input.ts";
 import { createRunScreen, type RunScreen } from "./run-screen.ts";
 
-/** How a run is shown on a terminal that can redraw, and what its keys do. */
+/** The options for showing a run on a terminal that can redraw, and the handlers of its keys. */
 export type OnScreenOptions = Readonly<{
   crew: Crew;
   look: Look;
@@ -21,24 +21,27 @@ export type OnScreenOptions = Readonly<{
   isOpen?: AnswerHandlers["isOpen"];
   out: Writable;
   attended: boolean;
-  /** Approves every gate, as `--yes` does. */
+  /** True when every gate is approved, as with `--yes`. */
   approves?: boolean;
   /** Called for Ctrl-C. */
   interrupt(): void;
-  /** What the last row says about Ctrl-C. */
+  /** The text about Ctrl-C in the last row. */
   interruptText?: string;
   /** Receives a function that replaces the text of the last row. */
   hints?(give: (text: string) => void): void;
-  /** Whether the run can be continued in the background. */
+  /** True when the run can be moved to the background. */
   canMove: boolean;
   /** Submits an answer. By default it goes to this run. */
   answer?: QuestionOptions["answer"];
 }>;
 
-/** The result of showing a run: its screen, which prints the end, and whether the person sent the run to the background. */
+/**
+ * The result of showing a run: its screen, which prints the end, and whether the person moved the run to the
+ * background.
+ */
 export type ShownOnScreen = Readonly<{ screen: RunScreen; moved: boolean }>;
 
-/** Shows a run and handles the keys until it ends, is paused, or is sent to the background. */
+/** Shows a run and handles keys until it ends, is paused, or is moved to the background. */
 export async function followOnScreen(run: Run, options: OnScreenOptions): Promise<ShownOnScreen> {
   const { crew, look, since, out, attended, approves = false, interrupt, interruptText = "pauses", canMove } = options;
   const events: KeptEvent[] = [];
@@ -71,7 +74,10 @@ export async function followOnScreen(run: Run, options: OnScreenOptions): Promis
     }
   };
   let over = false;
-  /** Pauses the run to continue it in the background. Running commands would start again there, so they are waited for first. */
+  /**
+   * Pauses the run to continue it in the background. Running commands are waited for first, because they would start
+   * again there.
+   */
   const move = (now: boolean): void => {
     moving = true;
     const busy = [...run.state.nodes.values()].some(({ calling, status }) => calling > 0 && status === "running");

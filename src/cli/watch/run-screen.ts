@@ -20,7 +20,7 @@ import type { OpenQuestions } from "../terminal/questions.ts";
 import { restoreOnEnd } from "../terminal/restore-terminal.ts";
 import { stderrScreen } from "../terminal/stderr-screen.ts";
 
-/** A run on a terminal that can redraw: the answer in the scrollback, at most 12 rows below it. */
+/** A run on a terminal that can redraw: the answer in the scrollback, and at most 12 rows below it. */
 export type RunScreen = TextSink &
   Readonly<{
     /** Prints lines above the rows. */
@@ -28,17 +28,17 @@ export type RunScreen = TextSink &
     redraw(): void;
     /** Asks these questions in the rows. */
     ask(questions: OpenQuestions): void;
-    /** Lends the terminal to another screen; lines for events of that time are printed afterwards. */
+    /** Hands the terminal over to another screen; events of that time are printed afterwards. */
     lend<T>(work: () => Promise<T>): Promise<T>;
   }>;
 
 export type RunScreenOptions = Readonly<{
   look: Look;
   out: Writable;
-  /** Events before this time are not shown: a resumed run repeats its earlier events. */
+  /** Events before this time are not shown, because a resumed run repeats its earlier events. */
   since: number;
   clock?: (() => number) | undefined;
-  /** What Ctrl-C does while the run is parked. */
+  /** The text about what Ctrl-C does while the run is parked. */
   interrupt?: string | undefined;
   /** The text about the keys in the last row. */
   keys?: string | undefined;
@@ -182,5 +182,5 @@ export function createRunScreen({
   };
 }
 
-/** Events that get a line of their own because neither the answer nor the rows of tasks show them. */
+/** Events that are printed on a line of their own, because neither the answer nor the task rows show them. */
 const TOLD: ReadonlySet<KeptEvent["type"]> = new Set(["node.retried", "turn.started", "gate.answered"]);

@@ -12,11 +12,11 @@ import { createRawInput, type RawInput } from "../terminal/raw-input.ts";
 import { followOnScreen } from "./run-keys.ts";
 import { onSignals, type Signals } from "../terminal/signals.ts";
 
-/** What `watchRun` needs besides the run. */
+/** The options of `watchRun`. */
 export type WatchOptions = Readonly<{
   crew: Crew;
   tell?: TextOptions["tell"];
-  /** Continues the run, which has been paused, in a background process. Returns the exit code. */
+  /** Continues the paused run in a background process. Returns the exit code. */
   background?(id: string): Promise<number>;
 }>;
 
@@ -71,7 +71,7 @@ type LineOptions = Readonly<{
 }> &
   Pick<Terminal, "look" | "attended">;
 
-/** For logs, programs and terminals that cannot redraw. */
+/** Prints a run as lines, for logs, programs and terminals that cannot redraw. */
 async function followInLines(
   run: Run,
   { flags, look, attended, since, printer, interrupt, tell }: LineOptions,

@@ -6,7 +6,7 @@ import type { OwnCommand } from "../../web/routes.ts";
 const MOST_BYTES = 64 * 2 ** 20;
 const LONGEST_MS = 120_000;
 
-/** Runs one of our own commands without a terminal. What it reports as an error is thrown. */
+/** Runs a subcrew command without a terminal. Throws the error that the command reports. */
 export const ownCommand: OwnCommand = (words) =>
   new Promise((done, failed) => {
     const args = [...process.execArgv, process.argv[1] ?? "", ...words];
@@ -18,7 +18,7 @@ export const ownCommand: OwnCommand = (words) =>
     const child = execFile(process.execPath, args, options, (error, out, err) => {
       const reported = error ? errorIn(err) : undefined;
       if (reported) return failed(reported);
-      // Some commands print what they found and exit with 1, such as `agents lint`.
+      // Some commands, such as `agents lint`, print their findings and exit with 1.
       if (error && out.trim() === "")
         return failed(
           new CrewError(

@@ -15,7 +15,7 @@ import { onSignals } from "../terminal/signals.ts";
 import { ownCommand } from "./own-command.ts";
 import { isServed, signInLink, readWebRecord, writeOpener, writeWebRecord } from "./web-file.ts";
 
-/** Serves the page until a signal comes. Where one is served already, prints another link to it. */
+/** Serves the page until a signal arrives. If a server already runs, prints another link to it. */
 export async function serveWeb(flags: Flags): Promise<number> {
   const { state } = homes();
   const assets = join(import.meta.dirname, "web");

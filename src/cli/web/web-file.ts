@@ -4,12 +4,15 @@ import { isRecord } from "../../core/text/json.ts";
 import { readRegularText } from "../../runtime/disk/regular-file.ts";
 import { linkToken, type WebSecrets } from "../../web/sessions.ts";
 
-/** The record of `subcrew web` in the state folder: secrets that stay valid after a restart, and the port of the server that runs. */
+/**
+ * The record of `subcrew web` in the state folder: secrets that stay valid after a restart, and the port of the
+ * running server.
+ */
 export type WebRecord = WebSecrets & Readonly<{ port: number; pid: number }>;
 
 const fileIn = (state: string): string => join(state, "web.json");
 
-/** Reads the record; `undefined` when there is none or it cannot be read. */
+/** Reads the record; `undefined` when it is missing or unreadable. */
 export async function readWebRecord(state: string): Promise<WebRecord | undefined> {
   try {
     const value: unknown = JSON.parse(await readRegularText(fileIn(state)));
@@ -22,15 +25,15 @@ export async function readWebRecord(state: string): Promise<WebRecord | undefine
   }
 }
 
-/** Writes the record so that only the user can read it: its secrets allow to make links. */
+/** Writes the record readable only by the user, because its secrets allow making links. */
 export async function writeWebRecord(state: string, record: WebRecord): Promise<void> {
   await mkdir(state, { recursive: true, mode: 0o700 });
   await writePrivate(fileIn(state), `${JSON.stringify(record)}\n`);
 }
 
 /**
- * A file that leads a browser to the page. Arguments of programs can be seen by every user of the machine, so the link
- * itself is never one.
+ * Writes a file that redirects a browser to the page. Every user of the machine can see program arguments, so the
+ * link itself is never passed as one.
  */
 export async function writeOpener(state: string, url: string): Promise<string> {
   const file = join(state, "web-open.html");
@@ -47,11 +50,11 @@ async function writePrivate(file: string, text: string): Promise<void> {
   await chmod(file, 0o600);
 }
 
-/** The address that signs a browser in. */
+/** The URL that signs a browser in. */
 export const signInLink = (secrets: WebSecrets, port: number, role: "full" | "read"): string =>
   `http://127.0.0.1:${port}/${secrets.prefix}/enter?token=${linkToken(secrets, role)}`;
 
-/** Whether a server of subcrew answers at the port in the record. */
+/** True when a subcrew server answers at the port in the record. */
 export async function isServed({ port, prefix }: WebRecord): Promise<boolean> {
   try {
     const response = await fetch(`http://127.0.0.1:${port}/${prefix}/enter?token=none`, {

@@ -3,7 +3,7 @@ import { formatCost } from "../../core/outcome/usage.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import type { Transcript, TranscriptEntry } from "../../core/view/transcript.ts";
 
-/** What tasks did as one page without scripts or outside requests. All texts are escaped. */
+/** The transcript of tasks as one HTML page without scripts or outside requests. All texts are escaped. */
 export function transcriptHtml(title: string, transcripts: readonly Transcript[]): string {
   const sections = transcripts.map(
     ({ path, agent, model, entries }) =>

@@ -10,14 +10,14 @@ import { listed, terminalLine, took } from "../../core/view/words.ts";
 
 export type TranscriptTextOptions = Readonly<{
   look: Look;
-  /** Show results of tools whole; otherwise their first lines, and how much is left out. */
+  /** True when tool results are shown whole; otherwise their first lines and the length of the rest. */
   full: boolean;
 }>;
 
-/** So many lines of a tool's result are shown when it is not shown whole. */
+/** The number of lines of a tool result that are shown by default. */
 const RESULT_LINES = 12;
 
-/** What tasks did, for a terminal or a pipe. Texts of models and tools cannot move the cursor. */
+/** The transcript of tasks for a terminal or a pipe. Texts of models and tools cannot move the cursor. */
 export function transcriptText(transcripts: readonly Transcript[], options: TranscriptTextOptions): string {
   return transcripts.map((one) => oneTask(one, options)).join("\n");
 }
@@ -105,7 +105,7 @@ function callText(entry: CallEntry, { look, full }: TranscriptTextOptions): stri
   return `${title}${input}${result}${more > 0 ? `\n    ${colors.dim(`+${more} more lines (--full shows them)`)}` : ""}`;
 }
 
-/** How many lines end behind this place of a text. */
+/** The number of lines after this position of a text. */
 function linesIn(text: string, from: number): number {
   let count = 0;
   for (let at = text.indexOf("\n", from); at >= 0; at = text.indexOf("\n", at + 1)) count += 1;
@@ -118,7 +118,7 @@ function diffColor(line: string, { colors }: Look): string {
   return line;
 }
 
-/** A text with its lines moved in, cut where it is very long and not wanted whole. */
+/** Indents a text. A very long text is cut, unless `full` is set. */
 function indented(text: string, { full }: Pick<TranscriptTextOptions, "full">): string {
   const cut = !full && text.length > TEXT_CHARS;
   const shown = sanitize(cut ? text.slice(0, TEXT_CHARS) : text)
@@ -127,5 +127,5 @@ function indented(text: string, { full }: Pick<TranscriptTextOptions, "full">): 
   return cut ? `${shown}\n  ... (${text.length - TEXT_CHARS} more characters; --full shows them)` : shown;
 }
 
-/** So much of one text is shown when it is not shown whole. */
+/** The number of characters of a text that are shown by default. */
 const TEXT_CHARS = 100_000;

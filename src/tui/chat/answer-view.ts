@@ -11,13 +11,13 @@ import type { Highlight, MarkdownOptions } from "../markdown/options.ts";
 import { createMarkdownStream } from "../markdown/stream.ts";
 import { endedCallLines, runningCallRows, type ShownCall } from "./tool-lines.ts";
 
-/** One answer of an agent on a terminal: lines that are final, and rows that still change. */
+/** One answer of an agent on a terminal: final lines, and rows that still change. */
 export type AnswerView = Readonly<{
   /** The lines that an event adds to the scrollback. */
   lines(event: Event, state: State): string[];
   /** At most `most` rows about the current activity. */
   rows(state: State, at: Readonly<{ now: number; tick: number; most: number }>): string[];
-  /** What is still to be printed when the run has ended: the answer, unless it was streamed. */
+  /** The lines to print when the run has ended: the answer, unless it was streamed. */
   end(state: State, output: string): string[];
 }>;
 
@@ -29,11 +29,11 @@ export type AnswerViewOptions = Readonly<{
   boxes: Boxes;
   /** Tools that start agents; those have boxes instead of lines. */
   delegates(tool: string): boolean;
-  /** False: the text of the answer is printed elsewhere, and only shown while it grows. */
+  /** False when the answer is printed elsewhere; here it is only shown while it grows. */
   prints: boolean;
 }>;
 
-/** Follows the main agent of a run. Events must be given in their order. */
+/** Shows the main agent of a run. Events must be given in order. */
 export function createAnswerView(options: AnswerViewOptions): AnswerView {
   const { look, columns, highlight, boxes, delegates, prints } = options;
   const { colors, signs } = look;
@@ -138,7 +138,7 @@ export function createAnswerView(options: AnswerViewOptions): AnswerView {
         return [];
     }
   };
-  /** A thought that has ended, as one line before what follows on it. */
+  /** One line for a finished thought, before the text or call that follows it. */
   const thoughtLines = (said: string, now: number): string[] => {
     if (said.trim() === "") return [];
     const time = thinkingSince === undefined ? "" : ` for ${took(now - thinkingSince, look)}`;
@@ -207,11 +207,11 @@ function thinkingText(thought: string): string {
   return line === undefined ? "thinking" : `thinking: ${terminalLine(line.slice(-400))}`;
 }
 
-/** The main agent waits for the person, who sees the question. */
+/** True when the main agent waits for an answer of the person, who sees the question. */
 const isAsking = ({ nodes }: State): boolean =>
   [...nodes.values()].some(({ path, question }) => question !== undefined && !path.includes("/"));
 
-/** The helpers right below the main agent, and those below them, that work now. */
+/** The running helpers, at any depth below the main agent. */
 function runningHelpers({ nodes }: State): NodeView[] {
   return [...nodes.values()].filter(
     ({ kind, status, path }) => kind === "task" && status === "running" && path.includes("/"),

@@ -4,7 +4,7 @@ import { terminalLine } from "../../core/view/words.ts";
 import { type CursorPlace, editorRows } from "../input/editor-rows.ts";
 import { foundBySearch, type Prompt } from "./prompt.ts";
 
-/** The rows below the scrollback: what goes on, queued messages, the prompt, and one line about the keys. */
+/** The rows below the scrollback: current activity, queued messages, the prompt, and one line about the keys. */
 export type ChatRows = Readonly<{ rows: string[]; cursor: CursorPlace }>;
 
 export type ChatRowsOptions = Readonly<{
@@ -13,11 +13,11 @@ export type ChatRowsOptions = Readonly<{
   /** Height of the terminal. */
   height: number;
   prompt: Prompt;
-  /** Messages that are sent when the answer is there. */
+  /** Messages that are sent after the current answer. */
   queue: readonly string[];
-  /** Returns at most `most` rows about the answer that is being made; absent: no answer is being made. */
+  /** Returns at most `most` rows about the current answer; absent when no answer is being generated. */
   working?: ((most: number) => string[]) | undefined;
-  /** The last row: what keys do now. */
+  /** The last row: the keys that work now. */
   hint: string;
 }>;
 
@@ -27,7 +27,10 @@ const MOST_PROMPT_ROWS = 6;
 const MOST_QUEUED = 3;
 const MOST_COMPLETIONS = 4;
 
-/** A pure function of what is known: it is drawn again with every key and ten times a second while an answer is made. */
+/**
+ * Draws the rows. It is pure, because it is called after every key and ten times a second while an answer is
+ * generated.
+ */
 export function chatRows(options: ChatRowsOptions): ChatRows {
   const { look, columns, height, prompt, working, hint } = options;
   const { colors, signs } = look;

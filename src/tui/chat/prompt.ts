@@ -2,17 +2,17 @@ import { openMention } from "../../core/text/mention.ts";
 import { type TextEditor, edit, emptyEditor, insert, withText } from "../input/editor.ts";
 import type { Key } from "../input/keys.ts";
 
-/** What a person types: a text, the messages from before, and words that complete it. Pure data. */
+/** The state of the input line: the text, earlier messages, and completions. Pure data. */
 export type Prompt = Readonly<{
   editor: TextEditor;
-  /** Earlier messages, the newest first, and which of them is shown. */
+  /** Earlier messages, the newest first, and the index of the one shown. */
   history: readonly string[];
   shown: number | undefined;
-  /** What was typed before an earlier message was shown. */
+  /** The text typed before an earlier message was shown. */
   draft: string;
-  /** The text that is searched for in the earlier messages. */
+  /** The search text for the earlier messages. */
   search: string | undefined;
-  /** Words that fit what was typed, and which of them is chosen. */
+  /** Completions of the typed word, and the chosen one. */
   completions: Readonly<{ words: readonly string[]; from: number; chosen: number | undefined }> | undefined;
 }>;
 
@@ -25,10 +25,10 @@ export const emptyPrompt = (history: readonly string[]): Prompt => ({
   completions: undefined,
 });
 
-/** What a key does: another prompt, a text that was entered, or nothing. */
+/** The result of a key: a new prompt, possibly with an entered text; `undefined` when the key has no function. */
 export type PromptStep = Readonly<{ prompt: Prompt; entered?: string }> | undefined;
 
-/** Handles one key. `complete` gives the words that fit the word before the cursor. */
+/** Handles one key. `complete` returns completions for the word before the cursor. */
 export function promptKey(
   prompt: Prompt,
   key: Key,
@@ -64,7 +64,7 @@ export const promptWith = (prompt: Prompt, text: string): Prompt => ({
   completions: undefined,
 });
 
-/** The message that a search has found. */
+/** The message that the search found. */
 export function foundBySearch({ history, search }: Prompt): string | undefined {
   if (search === undefined || search === "") return undefined;
   const wanted = search.toLowerCase();
@@ -102,7 +102,7 @@ function searchKey(prompt: Prompt, key: Key): PromptStep {
     return { prompt: { ...prompt, search: search + (key.text ?? "") } };
   if (key.name === "backspace") return { prompt: { ...prompt, search: search.slice(0, -1) } };
   if (key.ctrl && key.name === "r" && found !== undefined) {
-    // The next older message that fits: those before it are moved to the end for this search.
+    // Continues with the next older match: newer messages move to the end of the history for this search.
     const at = prompt.history.indexOf(found);
     return { prompt: { ...prompt, history: [...prompt.history.slice(at + 1), ...prompt.history.slice(0, at + 1)] } };
   }
@@ -111,7 +111,7 @@ function searchKey(prompt: Prompt, key: Key): PromptStep {
   return { prompt: found === undefined ? { ...prompt, search: undefined } : promptWith(prompt, found) };
 }
 
-/** Completes the word before the cursor; pressed again, it goes through the words that fit. */
+/** Completes the word before the cursor; pressed again, goes through the completions. */
 function completed(prompt: Prompt, complete: (word: string, text: string) => readonly string[], by: 1 | -1): Prompt {
   const { editor, completions } = prompt;
   if (completions) {
@@ -135,7 +135,7 @@ function completed(prompt: Prompt, complete: (word: string, text: string) => rea
   return { ...prompt, editor: grown, completions: { words, from, chosen: undefined } };
 }
 
-/** No blank is added after a folder, because the person continues with a name in it. */
+/** Adds a space after a completion. A folder gets none, because a name in it follows. */
 const withBlank = (word: string): string => (word.endsWith("/") ? word : `${word} `);
 
 function replaced(editor: TextEditor, from: number, word: string): TextEditor {

@@ -4,16 +4,16 @@ import type { Look } from "../../core/view/look.ts";
 import { terminalLine, took } from "../../core/view/words.ts";
 import { codeLines } from "../markdown/markdown.ts";
 
-/** A call of a tool, as far as it is known. */
+/** A tool call, as far as it is known. */
 export type ShownCall = Readonly<{ tool: string; preview: string; startedAt: number }>;
 
-/** How a call ended. */
+/** The result of a tool call. */
 export type EndedCall = ShownCall &
   Readonly<{ state: "ok" | "error" | "denied" | "unknown"; text: string; ms: number | undefined }>;
 
 type Room = Readonly<{ look: Look; columns: number }>;
 
-/** One line for a call that has ended, with the reason if it failed, and with the diff if it changed a file. */
+/** One line for a finished call, with the reason if it failed, and with the diff if it changed a file. */
 export function endedCallLines(call: EndedCall, room: Room): string[] {
   const { look, columns } = room;
   const { colors, signs } = look;
@@ -31,7 +31,7 @@ export function endedCallLines(call: EndedCall, room: Room): string[] {
   return [first, ...diffLines(call.text, room)];
 }
 
-/** The rows of a call under way: what it does, and the last lines that it has printed. */
+/** The rows of a running call: its activity, and the last lines that it printed. */
 export function runningCallRows(
   { tool, preview, startedAt }: ShownCall,
   {
@@ -57,12 +57,12 @@ export function runningCallRows(
   ].slice(0, Math.max(1, most));
 }
 
-/** How many characters of a running command's output are looked at to find its last lines. */
+/** The number of characters at the end of a command's output in which its last lines are looked for. */
 const TAIL_CHARS = 4_000;
-/** A longer diff is cut; the transcript has all of it. */
+/** The most lines of a diff that are shown; the transcript has all of them. */
 const MOST_DIFF_LINES = 40;
 
-/** The unified diff in the result of a tool, coloured; empty when there is none. */
+/** The coloured unified diff in a tool result; empty when there is none. */
 export function diffLines(
   text: string,
   { look, columns, most = MOST_DIFF_LINES }: Room & Readonly<{ most?: number }>,
@@ -78,7 +78,7 @@ export function diffLines(
   ];
 }
 
-/** The first line that says something. */
+/** The first line that is not empty. */
 function reasonIn(text: string): string {
   return text.split("\n").find((line) => line.trim() !== "") ?? "no output";
 }

@@ -11,13 +11,13 @@ import { codeLines, markdownLines } from "../markdown/markdown.ts";
 import type { MarkdownOptions } from "../markdown/options.ts";
 import { diffLines } from "./tool-lines.ts";
 
-/** One row that can be opened: a message, a call, a helper. */
+/** One row that can be expanded: a message, a call, a helper. */
 export type TranscriptItem = Readonly<{ depth: number; title: string; body(options: MarkdownOptions): string[] }>;
 
-/** What is selected, what is open, and how far it is scrolled. */
+/** The selected row, the expanded rows, and the scroll position. */
 export type TranscriptPlace = Readonly<{ selected: number; open: ReadonlySet<number>; top: number }>;
 
-/** The steps of a conversation and its helpers, each as one row that opens. */
+/** The steps of a conversation and its helpers, each as one row that can be expanded. */
 export function transcriptItems(transcripts: readonly Transcript[], look: Look): TranscriptItem[] {
   return transcripts.flatMap(({ path, label, agent, entries }) => {
     const depth = path === "" ? 0 : path.split("/").length - 1;
@@ -91,7 +91,7 @@ function callBody(
 
 type Size = Readonly<{ columns: number; height: number; options: MarkdownOptions }>;
 
-/** The screen: rows of items with the open ones below their titles, and the keys in the last row. */
+/** Draws the screen: rows of items, the expanded ones with their content, and the keys in the last row. */
 export function transcriptRows(
   items: readonly TranscriptItem[],
   place: TranscriptPlace,
@@ -125,7 +125,7 @@ function linesOf(
   });
 }
 
-/** What a key does; `undefined`: back to the conversation. */
+/** Handles a key; returns `undefined` to go back to the conversation. */
 export function transcriptKey(
   items: readonly TranscriptItem[],
   place: TranscriptPlace,
@@ -179,7 +179,7 @@ export function transcriptKey(
   }
 }
 
-/** Scrolls so that the selected row is on the screen. */
+/** Scrolls so that the selected row is visible. */
 export function scrolled(items: readonly TranscriptItem[], place: TranscriptPlace, size: Size): TranscriptPlace {
   const room = Math.max(1, size.height - 1);
   const at = linesOf(items, place, size).findIndex(({ item }) => item === place.selected);

@@ -3,13 +3,13 @@ import { widthOf } from "../../core/view/fit.ts";
 import { clustersOf } from "../wrap.ts";
 import type { TextEditor } from "./editor.ts";
 
-/** A place in rows that are drawn. */
+/** A position in the drawn rows. */
 export type CursorPlace = Readonly<{ row: number; column: number }>;
 
-/** How much room the text has. */
+/** The space for the text. */
 export type EditorRoom = Readonly<{ columns: number; rows: number; prompt: string }>;
 
-/** The text as rows, and where the cursor stands in them. A long text shows the part around the cursor. */
+/** Draws the text as rows, with the cursor position. Of a long text, the part around the cursor is shown. */
 export function editorRows(
   { text, cursor }: TextEditor,
   { columns, rows: most, prompt }: EditorRoom,
@@ -44,7 +44,7 @@ export function editorRows(
   return visiblePart(rows, place, { most, indent });
 }
 
-/** At most so many rows, with the cursor among them; the others are counted. */
+/** At most `most` rows, including the row of the cursor, and the number of hidden rows. */
 function visiblePart(
   rows: string[],
   cursor: CursorPlace,

@@ -1,11 +1,11 @@
 import { clustersOf } from "../wrap.ts";
 import type { Key } from "./keys.ts";
 
-/** A text that is being typed, and where the cursor stands in it. */
+/** The text of an input field and the cursor position. */
 export type TextEditor = Readonly<{
   text: string;
   cursor: number;
-  /** What was cut last, for Ctrl-Y. */
+  /** The text cut last, for Ctrl-Y. */
   cut: string;
 }>;
 
@@ -17,10 +17,13 @@ export const withText = (editor: TextEditor, text: string): TextEditor => {
   return { ...editor, text: clean, cursor: clean.length };
 };
 
-/** A text as it can be edited: lines end with a line feed, and control characters other than that and tabs are dropped. */
+/**
+ * Normalises text for editing: lines end with a line feed, and control characters other than that and tabs are
+ * removed.
+ */
 const cleanText = (text: string): string => text.replace(/\r\n?/g, "\n").replace(CONTROL, "");
 
-/** Types or pastes a text at the cursor. */
+/** Inserts typed or pasted text at the cursor. */
 export function insert({ text, cursor, cut }: TextEditor, typed: string): TextEditor {
   const clean = cleanText(typed);
   return { text: text.slice(0, cursor) + clean + text.slice(cursor), cursor: cursor + clean.length, cut };
@@ -28,7 +31,7 @@ export function insert({ text, cursor, cut }: TextEditor, typed: string): TextEd
 
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
-/** What a key does to the text; `undefined` when the key means something else. */
+/** Applies a key to the text; returns `undefined` for a key that does not edit. */
 export function edit(editor: TextEditor, key: Key): TextEditor | undefined {
   if (key.name === "paste") return insert(editor, key.text ?? "");
   if (key.text !== undefined && !key.ctrl && !key.alt) return insert(editor, key.text);
@@ -40,7 +43,7 @@ type Action = (editor: TextEditor) => TextEditor | undefined;
 
 const to = (editor: TextEditor, cursor: number): TextEditor => ({ ...editor, cursor });
 
-/** Deletes between two places; what `keep` says can be put back with Ctrl-Y. */
+/** Deletes the text between two positions. With `keep`, Ctrl-Y can put it back. */
 const remove = (editor: TextEditor, from: number, until: number, keep = false): TextEditor => ({
   text: editor.text.slice(0, from) + editor.text.slice(until),
   cursor: from,
@@ -62,10 +65,10 @@ const wordStart = ({ text, cursor }: TextEditor): number =>
   /[\p{L}\p{N}_]*[^\p{L}\p{N}_]*$/u.exec(text.slice(0, cursor))?.index ?? 0;
 const wordEnd = ({ text, cursor }: TextEditor): number =>
   cursor + (/^[^\p{L}\p{N}_]*[\p{L}\p{N}_]*/u.exec(text.slice(cursor))?.[0].length ?? 0);
-/** Back to the last blank, as Ctrl-W does it. */
+/** The position after the last space before the cursor, for Ctrl-W. */
 const blankStart = ({ text, cursor }: TextEditor): number => /\S*\s*$/.exec(text.slice(0, cursor))?.index ?? 0;
 
-/** One line up or down in the same column; `undefined` on the first and the last line. */
+/** Moves one line up or down in the same column; `undefined` beyond the first and the last line. */
 function vertical(editor: TextEditor, direction: 1 | -1): TextEditor | undefined {
   const start = lineStart(editor);
   const end = lineEnd(editor);

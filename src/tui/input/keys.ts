@@ -1,13 +1,13 @@
-/** One key, or a text that was pasted. `text` is what a key types. */
+/** One key, or a pasted text. `text` is the text that a key types. */
 export type Key = Readonly<{ name: string; ctrl?: true; alt?: true; shift?: true; text?: string }>;
 
-/** Reads keys from what a terminal sends. */
+/** Decodes keys from the bytes of a terminal. */
 export type KeyDecoder = Readonly<{
-  /** The keys that are complete. */
+  /** Adds input and returns the complete keys. */
   push(chunk: string): Key[];
-  /** Whether a sequence has begun; when nothing follows, it is the Escape key. */
+  /** True while a sequence is incomplete. If nothing follows, it was the Escape key. */
   pending(): boolean;
-  /** Ends the wait for the rest of a sequence. */
+  /** Stops waiting for the rest of a sequence and returns its keys. */
   flush(): Key[];
 }>;
 
@@ -40,7 +40,7 @@ const ESC = "\u001b";
 const PASTE_START = `${ESC}[200~`;
 const PASTE_END = `${ESC}[201~`;
 
-/** The first key of the text; `undefined` while more of it has to arrive. */
+/** The first key of the text; `undefined` while the text is incomplete. */
 function nextKey(text: string, final: boolean): Next | undefined {
   if (text.startsWith(PASTE_START)) {
     const end = text.indexOf(PASTE_END);
@@ -104,13 +104,13 @@ const numbered: Readonly<Record<string, string>> = {
   "7": "home",
   "8": "end",
 };
-/** Codes of keys in the `CSI u` form. */
+/** Decodes keys in the `CSI u` form. */
 const coded: Readonly<Record<number, string>> = { 9: "tab", 13: "enter", 27: "escape", 127: "backspace" };
 
 function sequenceKey(numbers: string, end: string): Key | undefined {
   const [first = "", second = ""] = numbers.split(";");
   const name = end === "~" ? numbered[first] : end === "u" ? codedName(Number(first)) : letters[end];
-  if (name === undefined) return undefined; // focus, mouse and function keys do nothing here
+  if (name === undefined) return undefined; // focus, mouse and function keys are ignored
   const held = (Number.parseInt(second, 10) || 1) - 1;
   const text = end === "u" && name.length === 1 && (held & 6) === 0 ? { text: name } : {};
   return {

@@ -5,7 +5,7 @@ import type { Highlight } from "./options.ts";
 /** Code beyond this size is shown without colours. */
 const MOST_COLORED = 40_000;
 
-/** Colours code in 37 common languages. The grammars are loaded with the first call, which is why it is a promise. */
+/** Colours code in 37 common languages. The grammars are loaded at the first call, so the result is a promise. */
 export async function createHighlight({ colors }: Look): Promise<Highlight> {
   const { common, createLowlight } = await import("lowlight");
   const lowlight = createLowlight(common);

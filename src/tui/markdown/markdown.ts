@@ -6,7 +6,7 @@ import { type Span, type Style, splitLine, wrap } from "../wrap.ts";
 import type { MarkdownOptions } from "./options.ts";
 import { tableLines } from "./table.ts";
 
-/** Markdown as lines that fit the terminal. Nothing in the text can act on the terminal. */
+/** Formats Markdown as lines that fit the terminal. Control sequences in the text have no effect on the terminal. */
 export function markdownLines(text: string, options: MarkdownOptions): string[] {
   return tokensOf(sanitize(text)).flatMap((token, index) => {
     const lines = blockLines(token, options);
@@ -49,7 +49,7 @@ export function blockLines(token: Token, options: MarkdownOptions): string[] {
   }
 }
 
-/** Lines of code, indented by two; a long line goes on in the next one. */
+/** Lines of code, indented by two; a long line is wrapped. */
 export function codeLines(code: string, language: string, { columns, look, highlight }: MarkdownOptions): string[] {
   const colored = highlight?.(code, language.split(/\s/, 1)[0] ?? "");
   const lines =

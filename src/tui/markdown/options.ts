@@ -1,8 +1,8 @@
 import type { Look } from "../../core/view/look.ts";
 import type { Span } from "../wrap.ts";
 
-/** Colours the lines of a program; `undefined` for a language that is not known. */
+/** Colours lines of code; `undefined` for an unknown language. */
 export type Highlight = (code: string, language: string) => readonly (readonly Span[])[] | undefined;
 
-/** How Markdown is drawn. Without `highlight`, code is shown as it is. */
+/** The options for formatting Markdown. Without `highlight`, code is not coloured. */
 export type MarkdownOptions = Readonly<{ look: Look; columns: number; highlight?: Highlight | undefined }>;

@@ -3,7 +3,7 @@ import { sanitize } from "../../core/text/sanitize.ts";
 import { codeLines, markdownLines } from "./markdown.ts";
 import type { MarkdownOptions } from "./options.ts";
 
-/** A result as Markdown, or as code where it is JSON. */
+/** Formats a result as Markdown, or as code if it is JSON. */
 export function outputLines(output: string, options: MarkdownOptions): string[] {
   return isJson(output) ? codeLines(sanitize(output), "json", options) : markdownLines(output, options);
 }

@@ -14,14 +14,14 @@ export type MarkdownStream = Readonly<{
   end(): string[];
 }>;
 
-/** `options` is a function because the width of the terminal can change between two calls. */
+/** Creates a stream. `options` is a function, because the width of the terminal can change between two calls. */
 export function createMarkdownStream(options: () => MarkdownOptions): MarkdownStream {
   let raw = "";
   let buffer = "";
   let printed = 0;
-  /** Lines of the open code block that were returned already. */
+  /** The number of lines of the open code block that were returned already. */
   let codeDone = 0;
-  /** True: the first items of the current list were returned already. */
+  /** True when the first items of the current list were returned already. */
   let continued = false;
 
   const spaced = (lines: string[]): string[] => {
@@ -33,7 +33,7 @@ export function createMarkdownStream(options: () => MarkdownOptions): MarkdownSt
     printed += all.length;
     return all;
   };
-  /** Returns what is final at the beginning of the buffer. */
+  /** Returns the final lines at the beginning of the buffer, and removes them. */
   const settle = (): string[] => {
     const tokens = allTokensOf(buffer);
     const end = tokens.findLastIndex(({ type }) => type !== "space");
@@ -41,7 +41,7 @@ export function createMarkdownStream(options: () => MarkdownOptions): MarkdownSt
     const done: string[] = [];
     let used = 0;
     for (const token of tokens.slice(0, Math.max(0, last))) {
-      if (buffer.slice(used, used + token.raw.length) !== token.raw) return done; // the parser changed the text: wait for the end
+      if (buffer.slice(used, used + token.raw.length) !== token.raw) return done; // the parser changed the text, so wait for the end
       used += token.raw.length;
       done.push(...take(blockLines(token, options()).slice(codeDone)));
       if (token.type !== "space") {
@@ -55,7 +55,10 @@ export function createMarkdownStream(options: () => MarkdownOptions): MarkdownSt
     if (open?.type === "list") done.push(...settleList(open as Tokens.List));
     return done;
   };
-  /** Complete lines of an open fence are final; the fence itself stays, so that its colours stay right. */
+  /**
+   * Returns the complete lines of an open code block, which are final. The fence stays in the buffer, so that the
+   * colours stay right.
+   */
   const settleCode = (): string[] => {
     const fence = FENCE.exec(buffer);
     if (!fence) return [];
@@ -86,7 +89,7 @@ export function createMarkdownStream(options: () => MarkdownOptions): MarkdownSt
   };
 
   const clean = (final: boolean): void => {
-    // A control sequence may be cut in the middle, so the end of the text waits for the rest of it.
+    // A control sequence may be incomplete, so the end of the text is held back until the rest arrives.
     const safe = final ? raw.length : safeLength(raw);
     buffer += sanitize(raw.slice(0, safe));
     raw = raw.slice(safe);
@@ -130,7 +133,7 @@ export function createMarkdownStream(options: () => MarkdownOptions): MarkdownSt
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})([^\n]*)\n/;
 
-/** A block of code whose closing fence has arrived; nothing can be added to it. */
+/** True for a code block whose closing fence has arrived, so that nothing can be added to it. */
 function isClosedFence({ type, raw }: Token): boolean {
   const [, fence] = (type === "code" && FENCE.exec(raw)) || [];
   return (
@@ -142,7 +145,7 @@ function isClosedFence({ type, raw }: Token): boolean {
   );
 }
 
-/** The length of the text up to a control sequence that may go on. */
+/** The length of the text before a control sequence that may be incomplete. */
 function safeLength(text: string): number {
   const at = Math.max(text.lastIndexOf("\u001b"), text.lastIndexOf("\u009b"), text.lastIndexOf("\u009d"));
   return at >= 0 && text.length - at < LONGEST_SEQUENCE && !text.slice(at).includes("\n") ? at : text.length;

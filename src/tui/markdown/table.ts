@@ -3,10 +3,10 @@ import { pad, widthOf } from "../../core/view/fit.ts";
 import { type Span, wrap } from "../wrap.ts";
 import type { MarkdownOptions } from "./options.ts";
 
-/** A column that is narrower than this cannot be read. */
+/** The narrowest readable column. */
 const NARROWEST = 6;
 
-/** A table that fits: wide cells are wrapped. One with too many columns becomes a list of its rows. */
+/** Formats a table to fit; wide cells are wrapped. A table with too many columns becomes a list of its rows. */
 export function tableLines(
   { header, rows, align }: Tokens.Table,
   spansOf: (cell: Tokens.TableCell) => Span[],
@@ -34,7 +34,7 @@ export function tableLines(
   return [...(drawn[0] ?? []), separator, ...drawn.slice(1).flat()];
 }
 
-/** Takes columns from the widest ones until all fit; `undefined` when they cannot. */
+/** Shrinks the widest columns until all fit; `undefined` when that is impossible. */
 function shrink(natural: readonly number[], room: number): number[] | undefined {
   const widths = [...natural];
   if (widths.reduce((sum, width) => sum + Math.min(width, NARROWEST), 0) > room) return undefined;

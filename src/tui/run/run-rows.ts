@@ -9,14 +9,14 @@ import { listed, spentInAll, terminalLine, took } from "../../core/view/words.ts
 export type RunFrame = Readonly<{
   look: Look;
   columns: number;
-  /** The most rows that may be used. */
+  /** The maximum number of rows. */
   most: number;
   now: number;
-  /** The number of this drawing; the spinner moves with it. */
+  /** The number of this drawing, which animates the spinner. */
   tick: number;
 }>;
 
-/** The tasks that are under way, one row each as far as there is room, and how many more there are. */
+/** One row per running task, as far as they fit, and the number of further tasks. */
 export function taskRows(state: State, frame: RunFrame): string[] {
   const { look, columns } = frame;
   const nodes = shownNodes(state).filter(({ status }) => status === "running");
@@ -32,16 +32,16 @@ export function taskRows(state: State, frame: RunFrame): string[] {
   return lines;
 }
 
-/** What the last rows show in addition to the state of the run. */
+/** Additional content of the last rows. */
 export type FootOptions = Pick<RunFrame, "look" | "columns" | "now"> &
   Readonly<{
-    /** A text about the keys, or about what is happening. */
+    /** A text about the keys, or about the current activity. */
     hint: string;
-    /** What Ctrl-C does while the run is parked; absent: nothing is said about it. */
+    /** What Ctrl-C does while the run is parked; absent: not mentioned. */
     interrupt?: string;
   }>;
 
-/** The last rows: why the run is parked, if it is, and its progress. */
+/** The last rows: the reason if the run is parked, and its progress. */
 export function footRows(state: State, options: FootOptions): string[] {
   return [...parkedRow(state, options), footer(state, options)];
 }
@@ -54,7 +54,7 @@ function parkedRow(state: State, { look, columns, now, interrupt = "" }: FootOpt
   return [look.colors.yellow(fit(text, columns - 1, look.signs.more))];
 }
 
-/** How long a parked task still waits. */
+/** The remaining waiting time of a parked task. */
 function countdown({ nextTry, until }: Pick<ParkedRun, "nextTry" | "until">, now: number, look: Look): string {
   const at = nextTry ?? until;
   if (at === undefined) return "waits until a limit is raised";
@@ -75,7 +75,7 @@ function rowFor(view: NodeView, names: number, { look, columns, now, tick }: Run
 }
 
 function doingOf(view: NodeView): string {
-  // A text that is being written grows at its end, so the end is shown.
+  // A streamed text grows at its end, so its end is shown.
   if (view.doing === "writing")
     return terminalLine(
       view.text
@@ -96,7 +96,7 @@ function footer(state: State, { look, columns, now, hint }: FootOptions): string
   return look.colors.dim(fit(listed([...counts, time, ...spent, hint], look), columns - 1, look.signs.more));
 }
 
-/** Who works: the agent and the model of the only task. */
+/** The agent and the model of the main task. */
 function mainWords(state: State): string[] {
   const main = [...state.nodes.values()].find(({ kind, path }) => kind === "task" && !path.includes("/"));
   return main ? [nodeTitle(main), terminalLine(main.model ?? "")] : [];

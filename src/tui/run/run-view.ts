@@ -7,13 +7,16 @@ import { taskRows } from "./run-rows.ts";
 
 export type RunViewOptions = AnswerViewOptions &
   Readonly<{
-    /** The line that is printed for an event; `undefined`: none. */
+    /** The line to print for an event; `undefined` for none. */
     told(event: KeptEvent, state: State): string | undefined;
-    /** The lines that are printed when a task of the plan has ended. */
+    /** The lines to print when a task of the plan has ended. */
     ended(view: NodeView, look: Look, columns: number): string[];
   }>;
 
-/** The answer of a run with one task as in a chat; of a run with several, one row per task and a line when one ends. */
+/**
+ * Shows a run with one task like a chat answer. A run with several tasks has one row per task, and a printed line
+ * when one ends.
+ */
 export function createRunView(options: RunViewOptions): AnswerView {
   const { look, columns, highlight, told, ended, prints } = options;
   const answer = createAnswerView(options);
@@ -44,7 +47,7 @@ function hasOneTask({ plan }: State): boolean {
   return nodes.length === 1 && nodes[0]!.kind === "task";
 }
 
-/** The task of the plan, or of a round of it, that an event has ended. */
+/** The task that an event has ended: a task of the plan, or of a round in it. */
 function endedTask(event: Event, { nodes }: State): NodeView | undefined {
   if (event.type !== "node.ended") return undefined;
   const view = nodes.get(event.path);

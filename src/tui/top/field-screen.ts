@@ -1,9 +1,9 @@
 import { widthOf } from "../../core/view/fit.ts";
 
-/** A piece of a row at a fixed column. Its text has no control characters and fits the width. */
+/** A text at a fixed column of a row. It has no control characters and fits the width. */
 export type Field = Readonly<{ column: number; width: number; text: string; paint?: (text: string) => string }>;
 
-/** A whole screen: as many rows as the terminal has, each with fields from left to right that do not overlap. */
+/** A whole screen: one row per terminal row, each with non-overlapping fields from left to right. */
 export type FieldFrame = Readonly<{
   columns: number;
   rows: readonly (readonly Field[])[];
@@ -13,10 +13,9 @@ export type FieldFrame = Readonly<{
 }>;
 
 /**
- * The alternate screen of a terminal, drawn as fields. Only fields that differ are written, each frame in one write.
- *
- * Terminals disagree on the width of many characters. Hence a field with other than plain characters is cleared before it
- * is written, and the fields to the right of it are written again: what is on the screen never depends on what was there.
+ * The alternate screen of a terminal, drawn as fields. Only changed fields are written, each frame in one write.
+ * Terminals disagree on the width of many characters. So a field with non-ASCII characters is cleared before it is
+ * written, and the fields to the right of it are written again: the result never depends on the earlier content.
  */
 export class FieldScreen {
   readonly #write: (text: string) => unknown;
@@ -44,7 +43,7 @@ export class FieldScreen {
     this.#write(`${ESC}[?2026h${start}${hide}${fresh ? `${ESC}[2J` : ""}${title}${body}${cursor}${ESC}[?2026l`);
   }
 
-  /** Gives the terminal back as it was. Safe to call at any time, also twice; the next frame takes it again. */
+  /** Restores the terminal. May be called at any time, also twice; the next frame opens the screen again. */
   close(): void {
     this.#shown = undefined;
     if (this.#open) this.#write(LEAVE);
@@ -54,21 +53,24 @@ export class FieldScreen {
 }
 
 const ESC = "\u001b";
-/** Keeps the window's title, and enters the alternate screen without wrapping, so that a character of unexpected width cannot spill into the next row. */
+/**
+ * Saves the window's title and enters the alternate screen with wrapping off, so that a character of unexpected width
+ * cannot spill into the next row.
+ */
 const ENTER = `${ESC}[22;0t${ESC}[?1049h${ESC}[?7l`;
 const LEAVE = `${ESC}[?7h${ESC}[?1049l${ESC}[?25h${ESC}[23;0t`;
 
 const place = (row: number, column: number): string => `${ESC}[${row + 1};${column + 1}H`;
 
-/** What has to be written so that a row with the fields `before` shows these fields. */
+/** The output that changes a row with the fields `before` to these fields. */
 function rowText(row: readonly Field[], before: readonly Field[], at: number): string {
   const sameLayout =
     row.length === before.length &&
     row.every(({ column, width }, index) => column === before[index]!.column && width === before[index]!.width);
   if (row.length === 0) return before.length === 0 ? "" : `${place(at, 0)}${ESC}[K`;
   let text = sameLayout || before.length === 0 ? "" : `${place(at, 0)}${ESC}[K`;
-  let spill = !sameLayout; // true: this field and all fields after it are written again
-  let next = -1; // the column at which the cursor is known to stand
+  let spill = !sameLayout; // true when this field and all fields after it are written again
+  let next = -1; // the column of the cursor, or -1 when it is unknown
   for (const [index, field] of row.entries()) {
     const old = sameLayout ? before[index]! : undefined;
     if (!spill && old && isSameField(old, field)) continue;
@@ -92,7 +94,7 @@ function rowText(row: readonly Field[], before: readonly Field[], at: number): s
   return text;
 }
 
-/** The characters of a plain field that differ from those before, and blanks over what was longer. */
+/** The changed characters of a plain field, and spaces over the rest of a longer old text. */
 function changedPart(old: Field, { text, paint, width }: Field, last: boolean): Readonly<{ at: number; text: string }> {
   let at = 0;
   while (at < text.length && text[at] === old.text[at]) at += 1;
@@ -104,14 +106,17 @@ function changedPart(old: Field, { text, paint, width }: Field, last: boolean): 
   return { at, text: `${paint && changed !== "" ? paint(changed) : changed}${rest}` };
 }
 
-/** Fields are the same when they look the same. Their paint functions are called only if they are not one function. */
+/**
+ * True when two fields look the same. Their paint functions are compared by result only if they are different
+ * functions.
+ */
 const isSameField = (a: Field, b: Field): boolean =>
   a.text === b.text && (a.paint === b.paint || painted(a) === painted(b));
 
 const painted = ({ text, paint }: Field): string => (paint && text !== "" ? paint(text) : text);
 
-/** A plain text covers its whole field. */
+/** Spaces that fill a plain text up to the width of its field. */
 const blanks = ({ text, width }: Field): string => " ".repeat(Math.max(0, width - widthOf(text)));
 
-/** Characters that are one column wide in every terminal. */
+/** True when every character is one column wide in every terminal. */
 const isPlain = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);

@@ -14,28 +14,28 @@ import { diffPaint, fieldOf, layoutFor } from "./layout.ts";
 import { type RowOptions, rowsOf, type ShownRun, type TopRow } from "../../core/view/run-rows.ts";
 import { nextShape, selectedRow, type TopView, type Typing } from "./view.ts";
 
-/** The data that the screen shows; what the person selected and typed is in `TopView`. */
+/** The data that the screen shows. Selection and typed text are in `TopView`. */
 export type TopState = Readonly<{
   title: string;
   runs: readonly ShownRun[];
   one: boolean;
-  /** Sentences that count the runs which are not loaded or belong to other projects. */
+  /** Sentences with the number of runs that are not loaded or belong to other projects. */
   hidden: readonly string[];
-  /** The question of a row in full, with an edit as a diff. */
+  /** The full question of a row, with an edit as a diff. */
   asked?: Readonly<{ key: string; lines: readonly string[] }> | undefined;
 }>;
 
-/** Size of the terminal, time and style of one drawing. */
+/** The size of the terminal, and time and style of one drawing. */
 export type Canvas = Readonly<{ columns: number; height: number; now: number; look: Look }>;
 
-/** The rows that match the filter, all rows, and the words of the filter that are not understood. */
+/** The rows that match the filter, all rows, and the filter words that are not understood. */
 export type ListedRows = Readonly<{
   rows: readonly TopRow[];
   all: readonly TopRow[];
   unknown: readonly string[];
 }>;
 
-/** The rows that a person can select, and how many the filter hides. */
+/** Lists the rows of the runs and applies the filter. */
 export function listedRows({ runs, one }: TopState, { shape, filter, graphOf }: TopView): ListedRows {
   const { matches, unknown } = parseFilter(filter);
   if (shape === "graph") {
@@ -51,16 +51,16 @@ export function listedRows({ runs, one }: TopState, { shape, filter, graphOf }: 
   return { rows: kept.map((row) => (row.depth > 0 ? { ...row, depth: 0 } : row)), all, unknown };
 }
 
-/** How many rows of the list fit between the title and the keys. */
+/** The number of list rows that fit between the title and the keys. */
 export function listHeight(height: number, columns: number): number {
   return Math.max(0, height - HEAD_ROWS - 1 - keyRows(columns));
 }
 
 const HEAD_ROWS = 2;
-/** In a narrow terminal the keys take two rows. */
+/** The number of rows for the keys: two in a narrow terminal. */
 const keyRows = (columns: number): number => (columns < 160 ? 2 : 1);
 
-/** The screen: title and counts, the groups with their rows, what is hidden, and the keys of the selected row. */
+/** Draws the screen: title and counts, the groups with their rows, hidden runs, and the keys of the selected row. */
 export function topFrame(
   state: TopState,
   view: TopView,
@@ -112,7 +112,7 @@ function line(text: string, { columns, look }: Canvas, paint?: Field["paint"]): 
   return text === "" ? [] : [fieldOf(text, { at: 0, width: columns + 1 }, look, paint)];
 }
 
-/** How many rows each group has, in the order of the groups. */
+/** The number of rows in each group, in the order of the groups. */
 type Counts = readonly number[];
 
 function countsOf(rows: readonly TopRow[]): Counts {
@@ -155,11 +155,11 @@ type Body = Readonly<{
   above: number;
   below: number;
   outside?: number;
-  /** Where an answer is typed in its row. */
+  /** The position of the cursor, in the row where an answer is typed. */
   cursor?: Readonly<{ row: number; column: number }>;
 }>;
 
-/** The graph of one run, and in its last row the activity of the selected node. */
+/** The graph of one run, with the activity of the selected node in the last row. */
 function graphBody(rows: readonly TopRow[], view: TopView, canvas: Canvas): Body {
   const { columns, height, look, now } = canvas;
   if (rows.length === 0) return nothingListed(view, canvas);
@@ -223,18 +223,18 @@ function listRows(rows: readonly TopRow[], view: TopView, canvas: Canvas, counts
   return { ...(cursor && { cursor }), rows: shown, above, below: rows.length - next };
 }
 
-/** Where another group begins. */
+/** The indexes of the rows at which another group begins. */
 function headingsIn(rows: readonly TopRow[]): number[] {
   const found: number[] = [];
   for (let at = 0; at < rows.length; at += 1) if (at === 0 || rows[at]!.group !== rows[at - 1]!.group) found.push(at);
   return found;
 }
 
-/** Whether the text that is being typed stands in the row that it is about. */
+/** True when the typed text is shown in the row that it belongs to. */
 const isInRow = ({ mode, shape, selected }: TopView): boolean =>
   mode.kind === "typing" && mode.what !== "filter" && shape !== "graph" && mode.row?.key === selected;
 
-/** The text that is being typed, in the columns after the name. */
+/** The typed text, in the columns after the name. */
 function typedField(
   { what, editor }: Extract<TopView["mode"], { kind: "typing" }>,
   { name }: ReturnType<typeof layoutFor>,
@@ -245,7 +245,7 @@ function typedField(
   return { field: fieldOf(text, { at, width: columns - at + 1 }, look, look.colors.yellow), cursor: at + cursor };
 }
 
-/** A prompt and as much of the text before the cursor as fits, and the column of the cursor. */
+/** A prompt, as much of the text before the cursor as fits, and the cursor column. */
 function typedText(prompt: string, editor: TextEditor, columns: number): Readonly<{ text: string; cursor: number }> {
   const room = Math.max(1, columns - widthOf(prompt) - 1);
   const clean = (part: string): string => sanitize(part.replace(/\s/g, " "));
@@ -309,7 +309,10 @@ function signOf(
   }
 }
 
-/** How many rows the peek may take: half of the room, or what the list leaves. A question is shown where there is room anyway. */
+/**
+ * The maximum number of rows for the peek: half of the space, or the rows that the list does not need. A question is
+ * shown whenever there is space.
+ */
 function peekHeight(view: TopView, rows: readonly TopRow[], selected: TopRow, room: number): number {
   const free = view.shape === "graph" ? 0 : room - rows.length - headingsIn(rows).length - 1;
   if (view.peek) return Math.max(Math.floor(room / 2), free);
@@ -317,7 +320,7 @@ function peekHeight(view: TopView, rows: readonly TopRow[], selected: TopRow, ro
 }
 const LEAST_PEEK = 5;
 
-/** The whole question, fault or result of the selected row. */
+/** The full question, error or result of the selected row. */
 function peekRows({ asked }: TopState, row: TopRow, canvas: Canvas, most: number): Field[][] {
   if (most < 1) return [];
   const { node, run, key } = row;
@@ -333,7 +336,7 @@ function peekRows({ asked }: TopState, row: TopRow, canvas: Canvas, most: number
     result ??
     (node?.text || node?.said || node?.partial || cellOf(row, "doing", canvas.now));
   const full = node?.question !== undefined && asked?.key === key ? asked.lines : text.slice(0, MOST_PEEK).split("\n");
-  // Blanks at the beginning stay: arguments are indented, so that none of them looks like a part of the question.
+  // Leading spaces are kept: arguments are indented, so that none of them looks like a part of the question.
   const lines = full.flatMap((each) => {
     const start = /^ {0,8}/.exec(each)?.[0] ?? "";
     return wrap([{ text: terminalLine(each) }], canvas.columns - 2, { first: start });
@@ -354,7 +357,7 @@ const MOST_PEEK = 20_000;
 
 type Foot = Readonly<{ rows: Field[][]; cursor?: number }>;
 
-/** The keys of the selected row, a question, or a text that is being typed. */
+/** The keys of the selected row, a question, or the typed text. */
 function footRows(
   { mode, shape, filter, everywhere }: TopView,
   row: TopRow | undefined,
@@ -408,7 +411,7 @@ function keyLines(keys: readonly (readonly [string, string])[], columns: number,
   if (lines.length <= most) return lines;
   const kept = lines.slice(0, most);
   const tail = "  ? help  q quit";
-  // A key without its word says nothing, so whole keys are dropped.
+  // A key is useless without its label, so whole keys are dropped.
   const words = kept[most - 1]!.split("  ");
   while (words.length > 0 && words.join("  ").length + tail.length >= columns) words.pop();
   kept[most - 1] = `${words.join("  ")}${tail}`.trimStart();

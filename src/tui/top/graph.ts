@@ -36,7 +36,7 @@ type GraphCanvas = Readonly<{
   sign(row: TopRow): Readonly<{ text: string; paint: (text: string) => string }>;
 }>;
 
-/** The part of the graph around the selected node, and how many nodes are outside of it. */
+/** The part of the graph around the selected node, and the number of nodes outside of it. */
 export function graphRows(
   rows: readonly TopRow[],
   { columns, height, look, selected, sign }: GraphCanvas,
@@ -80,7 +80,7 @@ export function graphRows(
   return { rows: lines, hidden: rows.length - shown };
 }
 
-/** Columns before the name of a node: the mark of the selection, the state, and a blank. */
+/** The columns before the name of a node: selection mark, state and a space. */
 const HEAD = 4;
 const LEAST_NODE = 14;
 const MOST_NODE = 34;
@@ -116,7 +116,7 @@ function fieldsOf(
   return fields;
 }
 
-/** The graph with a place for each node and for each line that passes a layer. */
+/** The graph with a position for each node, and for each line that crosses a layer. */
 function graphOf(rows: readonly TopRow[]): Graph {
   const [first] = rows;
   if (!first) return { layers: [], height: 0, edges: [] };
@@ -134,7 +134,7 @@ function graphOf(rows: readonly TopRow[]): Graph {
       list.map((need) => {
         let before = need;
         for (let at = depth.get(need)! + 1; at < depth.get(path)!; at += 1) {
-          const through = `${need}\u0000${at}`; // shared by all lines of one node
+          const through = `${need}\u0000${at}`; // shared by all lines that start at the same node
           long.set(through, [before]);
           before = through;
         }
@@ -172,7 +172,7 @@ function lanesOf({ layers, edges }: Graph): number[] {
   return layers.map((_, layer) => Math.min(MOST_LANES, turningIn(edges, layer).length));
 }
 
-/** The nodes of a column from which a line leads to another row. */
+/** The nodes of a column that have a line to another row. */
 function turningIn(edges: readonly Edge[], layer: number): string[] {
   return [
     ...new Set(edges.filter((edge) => edge.layer === layer && edge.from.y !== edge.to.y).map(({ from }) => from.id)),
@@ -204,7 +204,7 @@ const RIGHT = 8;
 const REAL = " ╵╷│╴┘┐┤╶└┌├─┴┬┼";
 const PLAIN = "  ||-+++-+++-+++";
 
-/** Lines on a grid; where lines meet, they are joined. */
+/** Lines on a character grid; crossing lines are joined. */
 class Inks {
   readonly #cells = new Map<string, number>();
 

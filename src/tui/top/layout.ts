@@ -3,16 +3,16 @@ import type { Look } from "../../core/view/look.ts";
 import { type Column, columns as all } from "../../core/view/row-cells.ts";
 import type { Field } from "./field-screen.ts";
 
-/** Where the columns stand in a terminal of this width. */
+/** The positions of the columns in a terminal of this width. */
 export type Layout = Readonly<{
   name: Span;
   shown: readonly (Span & Readonly<{ column: Column }>)[];
-  /** The columns that did not fit. */
+  /** The columns that do not fit. */
   dropped: readonly Column[];
 }>;
 type Span = Readonly<{ at: number; width: number }>;
 
-/** Mark of the selected row, state, blank. */
+/** The width of the selection mark, the state and a space. */
 const HEAD = 4;
 /** Widths of the columns, including the blank after each; the column for the current activity gets the remaining width. */
 const widths: Readonly<Record<Exclude<Column, "doing">, number>> = {
@@ -29,12 +29,12 @@ const LEAST_DOING = 20;
 const MOST_NAME = 44;
 const LEAST_NAME = 12;
 
-/** Names of models fit where there is room. */
+/** The width of a column. In a wide terminal, model names get more space. */
 const widthIn = (column: Column, columns: number): number =>
   column === "doing" ? LEAST_DOING : column === "model" && columns >= WIDE ? widths.model + 6 : widths[column];
 const WIDE = 120;
 
-/** Chooses the columns that fit; in a narrow terminal the last ones of this list are dropped first. */
+/** Selects the columns that fit. In a narrow terminal the last columns of this list are dropped first. */
 export function layoutFor(columns: number): Layout {
   const name = Math.max(Math.min(LEAST_NAME, columns - HEAD), Math.min(MOST_NAME, Math.floor(columns * 0.28)));
   let room = columns - HEAD - name;
@@ -55,13 +55,13 @@ export function layoutFor(columns: number): Layout {
   return { name: { at: HEAD, width: Math.max(0, name) }, shown, dropped: all.slice(kept.length) };
 }
 
-/** A text in a field, with a blank after it where another field follows. */
+/** A field with this text, with a space after it if another field follows. */
 export function fieldOf(text: string, { at, width }: Span, { signs }: Look, paint?: Field["paint"]): Field {
   const cut = fit(startOf(text), Math.max(0, width - 1), signs.more);
   return { column: at, width, text: cut, ...(paint && { paint }) };
 }
 
-/** Marks that combine with the character before them must not change the field to the left. */
+/** Removes leading combining marks, because they would change the field to the left. */
 const startOf = (text: string): string => (text.charCodeAt(0) < 0x80 ? text : text.replace(LEADING, ""));
 const LEADING = /^(?:[\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}\u1160-\u11ff]|\p{Emoji_Modifier})+/u;
 

@@ -5,14 +5,14 @@ import type { Field, FieldFrame } from "./field-screen.ts";
 import type { Canvas } from "./frame.ts";
 import { diffPaint, fieldOf } from "./layout.ts";
 
-/** The parts of an opened task or run. */
+/** The tabs of an opened task or run. */
 export const pageTabs = ["transcript", "tools", "diff", "prompt", "timeline"] as const;
 export type PageTab = (typeof pageTabs)[number];
 
-/** An opened task or run: its text, and how far it is scrolled. */
+/** An opened task or run: its text and scroll position. */
 export type PageView = Readonly<{ title: string; tab: PageTab; lines: readonly string[]; top: number }>;
 
-/** What a key press does on an opened page: scroll, show another part, or return to the list. */
+/** The result of a key press on an opened page: scroll, switch the tab, or return to the list. */
 export type PageStep = Readonly<{ page: PageView }> | Readonly<{ tab: PageTab }> | "back";
 
 /** The text of the page, wrapped at the width of the terminal. */

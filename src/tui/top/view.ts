@@ -6,7 +6,7 @@ import { commandFor, type RowAction, rowActions } from "../../core/view/row-acti
 import { besideInGraph } from "./graph.ts";
 import type { TopRow } from "../../core/view/run-rows.ts";
 
-/** The state of the screen that the person controls: selection, filter, form of the list, and what is being typed. */
+/** The state of the screen that the person controls: selection, filter, list form, and typed text. */
 export type TopView = Readonly<{
   /** The id of the selected row. `undefined` when that row has disappeared, so that a key press does not act on another row. */
   selected: string | undefined;
@@ -14,9 +14,9 @@ export type TopView = Readonly<{
   at: number;
   filter: string;
   shape: "tree" | "flat" | "graph";
-  /** The run that is shown as a graph. */
+  /** The run shown as a graph. */
   graphOf: string | undefined;
-  /** True: runs of all projects are listed, not only those of this one. */
+  /** True when runs of all projects are listed, not only those of this one. */
   everywhere: boolean;
   peek: boolean;
   /** A message about the result of the last action. */
@@ -24,7 +24,7 @@ export type TopView = Readonly<{
   mode: TopMode;
 }>;
 
-/** What key presses do now: move in the list, close the help, type a text, or confirm an action. */
+/** The current meaning of key presses: move in the list, close the help, type a text, or confirm an action. */
 export type TopMode =
   | Readonly<{ kind: "list" }>
   | Readonly<{ kind: "help" }>
@@ -69,7 +69,7 @@ export function keepSelection(rows: readonly TopRow[], view: TopView): TopView {
   if (view.selected === undefined) return view.at === 0 && view.note === "" ? select(rows, view, 0) : view;
   const at = rows.findIndex(({ key }) => key === view.selected);
   if (at >= 0) return { ...view, at };
-  // No key acts on a row while a filter is typed, so the first match may take its place.
+  // No key acts on a row while a filter is typed, so the first match may be selected.
   if (view.mode.kind === "typing" && view.mode.what === "filter") return select(rows, view, 0);
   return { ...view, selected: undefined, note: view.note === "" ? "The selected row is no longer listed." : view.note };
 }
@@ -79,7 +79,7 @@ function select(rows: readonly TopRow[], view: TopView, at: number): TopView {
   return { ...view, selected: rows[index]?.key, at: index };
 }
 
-/** What a key does. `rows` are those that the person saw, `page` how many of them fit. */
+/** Handles a key. `rows` are the rows on the screen, `page` is the number of visible rows. */
 export function press(rows: readonly TopRow[], view: TopView, key: Key, page: number): Pressed {
   if (key.ctrl && key.name === "c") return { view, act: { do: "quit" } };
   switch (view.mode.kind) {
@@ -96,7 +96,7 @@ export function press(rows: readonly TopRow[], view: TopView, key: Key, page: nu
 
 const LIST: TopMode = { kind: "list" };
 
-/** The form that follows each form of the list when the key for it is pressed. */
+/** The form of the list that follows each form when its key is pressed. */
 export const nextShape: Readonly<Record<TopView["shape"], TopView["shape"]>> = {
   tree: "flat",
   flat: "graph",
@@ -187,8 +187,8 @@ function begun(view: TopView, row: TopRow, action: RowAction, type: (what: Typin
 }
 
 /**
- * The row moves to another group, and the list stays where the questions are: the next one is selected by a key, so that a key
- * that is pressed twice answers one question.
+ * After an answer no row is selected, and the list stays at the open questions. The person selects the next one with
+ * a key, so that a key pressed twice answers only one question.
  */
 const answered = (view: TopView, row: TopRow, answer: Extract<Act, { do: "answer" }>["answer"]): Pressed => ({
   view: { ...view, selected: undefined, note: "The answer is on its way." },
