@@ -70,6 +70,31 @@ test("LOG-06: any text of a tool or model fits into one record and is read back 
   expect(problems).toEqual([]);
 });
 
+test("what is hastened just when the write before it ends is durable when the journal says so", async () => {
+  for (let later = 0; later < 12; later += 1) {
+    const kept: number[] = [];
+    const acknowledged = new Promise<void>((resolve, reject) => {
+      const hasten = async (journal: Journal): Promise<void> => {
+        for (let tick = 0; tick < later; tick += 1) await Promise.resolve();
+        journal.append(note(2));
+        journal.hasten?.();
+        for (let tick = 0; tick < 6; tick += 1) await Promise.resolve();
+        await journal.durable();
+      };
+      const opening = openJournal(tempFolder(), {
+        kept: (events) => {
+          kept.push(...events.map(({ seq }) => seq));
+          if (kept.length === 1) void opening.then(hasten).then(resolve, reject);
+        },
+        lost: reject,
+      });
+      opening.then((journal) => journal.append(note(1)), reject);
+    });
+    await acknowledged;
+    expect({ later, kept }).toEqual({ later, kept: [1, 2] });
+  }
+});
+
 test("what is hastened is written at once, in order with what was appended before and after", async () => {
   const folder = tempFolder();
   const { journal, kept } = await opened(folder);

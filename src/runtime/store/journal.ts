@@ -100,6 +100,7 @@ export async function openJournal(
     }
     gathering.end();
     await flushing;
+    await writing; // begun by `hasten` just when the flush before it ended
     if (broken) throw broken;
   };
   return {
