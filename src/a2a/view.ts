@@ -51,8 +51,7 @@ export function remoteStatusOf(state: State, { life, origin, isForCaller }: View
   const [first] = openQuestions(state);
   if (first && life !== "interrupted")
     return isForCaller(first) ? status("input-required", first.question) : status("auth-required", WAITS_FOR_OWNER);
-  const waits = life === "interrupted" || life === "paused" ? WAITS_FOR_SERVER : undefined;
-  return status(BY_LIFE[life], waits ?? parkedWords(state));
+  return status(BY_LIFE[life], STANDS_STILL[life] ?? parkedWords(state));
 }
 
 /** Why its tasks wait, where all of them do. */
@@ -62,7 +61,10 @@ function parkedWords(state: State): string | undefined {
 }
 
 const WAITS_FOR_OWNER = "The task waits until the owner of this agent approves a tool call.";
-const WAITS_FOR_SERVER = "The task was interrupted; it continues when the server resumes it.";
+const STANDS_STILL: Readonly<Partial<Record<ViewContext["life"], string>>> = {
+  interrupted: "The task was interrupted; it continues when the server resumes it.",
+  paused: "The task is paused; it continues when the owner of this agent or the server resumes it.",
+};
 
 const BY_LIFE: Readonly<Record<ViewContext["life"], RemoteState>> = {
   starting: "submitted",

@@ -36,7 +36,7 @@ export const runView = z.object({
     .optional()
     .describe("why it failed or was cancelled"),
   questions: z
-    .array(z.object({ path: z.string(), question: z.string(), about: z.enum(["gate", "call"]) }))
+    .array(z.object({ path: z.string(), question: z.string(), about: z.enum(["gate", "question", "call"]) }))
     .optional()
     .describe("its open questions"),
   parked: z
@@ -87,10 +87,10 @@ export function viewOf(state: State, life: RunStatus | "damaged", now: number): 
     ...defined({ winner: winnerOf(state), approved: outcome?.approved }),
     ...(outcome && isEnded(life) && errorOf(outcome)),
     ...(questions.length > 0 && {
-      questions: questions.map(({ path, question, call }) => ({
+      questions: questions.map(({ path, question, call, wants }) => ({
         path,
         question,
-        about: call === undefined ? ("gate" as const) : ("call" as const),
+        about: wants === "words" ? ("question" as const) : call === undefined ? ("gate" as const) : ("call" as const),
       })),
     }),
     ...(outcome?.limit && { limit: outcome.limit }),

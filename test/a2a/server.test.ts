@@ -248,6 +248,22 @@ test("a task survives a restart of the server: ended tasks keep their result, an
   );
 });
 
+test("a task that the owner paused says so, and one that the owner resumed ends for its caller", async () => {
+  const home = tempFolder();
+  const crew = workerCrew([], { home, models: { m: never } });
+  const server = await ourServer(crew);
+  const client = await sdkClient(server.card(), server.token);
+  const task = await client.sendMessage({ ...message("a"), configuration: now });
+  if (!("status" in task)) throw new Error("no task");
+  const { signal } = new AbortController();
+  await crew.kept.tell(task.id, { do: "pause", reason: "stopped by the user" }, { waitMs: 60_000, signal });
+  const look = async () => (await client.getTask({ tenant: "", id: task.id })).status;
+  await vi.waitFor(async () => expect(JSON.stringify(await look())).toContain("The task is paused"), 60_000);
+  await vi.waitFor(async () => expect(await crew.kept.owner(task.id)).toBeUndefined(), 60_000);
+  await workerCrew(["resumed"], { home }).resume(task.id);
+  expect(textOf(await client.getTask({ tenant: "", id: task.id }))).toBe("resumed");
+});
+
 describe("push notifications", () => {
   test("report a question and the end, with the requested token, and nothing is sent to a forbidden address", async () => {
     const hook = await webServer({ "/hook": "ok" });

@@ -261,7 +261,10 @@ test.for([
     return { action: "cancel" };
   });
   const called = await client.callTool({ name: "run", arguments: { agent: "asker", task: "Ask." } });
-  expect(called.structuredContent).toMatchObject({ status: "waiting", questions: [{ path: "asker" }] });
+  expect(called.structuredContent).toMatchObject({
+    status: "waiting",
+    questions: [{ path: "asker", about: "question" }],
+  });
   expect(JSON.stringify(called.content)).toContain("subcrew inbox");
   await expect
     .poll(() => crew.kept.questions())
