@@ -1,8 +1,10 @@
-/** Sends every value to all listeners; each listener has its own queue. */
+/**
+ * Sends every value to all listeners; each listener has its own queue. Not made of generators: a run has dozens of events per task, and
+ * each of them would pass several.
+ */
 export class Broadcast<T> {
   readonly #listeners = new Set<Listener<T>>();
-  #over = false;
-  #failure: unknown;
+  #over: Readonly<{ failure?: unknown }> | undefined;
 
   send(value: T): void {
     for (const listener of this.#listeners) listener.push(value);
@@ -10,47 +12,64 @@ export class Broadcast<T> {
 
   /** Ends every listener's loop, with an error when there is one. */
   end(failure?: unknown): void {
-    this.#over = true;
-    this.#failure = failure;
-    for (const listener of this.#listeners) listener.wake();
+    this.#over = failure === undefined ? {} : { failure };
+    for (const listener of this.#listeners) listener.end();
+    this.#listeners.clear();
   }
 
-  /** Iterates over the values sent from now on. */
-  async *listen(): AsyncGenerator<T, void> {
-    const listener = createListener<T>();
-    this.#listeners.add(listener);
-    try {
-      for (;;) {
-        for (const value of listener.drain()) yield value;
-        if (this.#over) break;
-        await listener.next();
-      }
-      for (const value of listener.drain()) yield value;
-      if (this.#failure !== undefined) throw this.#failure;
-    } finally {
-      this.#listeners.delete(listener);
-    }
+  /** Iterates over the values sent from the first call of `next` on. */
+  listen(): Listening<T> {
+    let queue: T[] = [];
+    let taken = 0;
+    let begun = false;
+    let closed = false;
+    const waiting: Waiter<T>[] = [];
+    const finish = ({ resolve, reject }: Waiter<T>): void => {
+      const failure = closed ? undefined : this.#over?.failure;
+      closed = true; // a failure is thrown once
+      if (failure === undefined) resolve({ done: true, value: undefined });
+      else reject(failure);
+    };
+    const listener: Listener<T> = {
+      push: (value) => {
+        const first = waiting.shift();
+        if (first) first.resolve({ done: false, value });
+        else queue.push(value);
+      },
+      end: () => {
+        for (const each of waiting.splice(0)) finish(each);
+      },
+    };
+    return {
+      next: () => {
+        if (!begun && !this.#over) this.#listeners.add(listener);
+        begun = true;
+        if (taken < queue.length) {
+          const value = queue[taken]!;
+          taken += 1;
+          if (taken === queue.length) [queue, taken] = [[], 0];
+          return Promise.resolve({ done: false, value });
+        }
+        return new Promise((resolve, reject) => {
+          if (closed || this.#over) finish({ resolve, reject });
+          else waiting.push({ resolve, reject });
+        });
+      },
+      return: async () => {
+        [queue, taken, begun, closed] = [[], 0, true, true];
+        this.#listeners.delete(listener);
+        listener.end();
+        return { done: true, value: undefined };
+      },
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+    };
   }
 }
 
-type Listener<T> = ReturnType<typeof createListener<T>>;
+/** A loop over values that can be left. */
+export type Listening<T> = AsyncIterableIterator<T, void> & Readonly<{ return(): Promise<IteratorResult<T, void>> }>;
 
-function createListener<T>() {
-  let queue: T[] = [];
-  let wake = (): void => {};
-  return {
-    push: (value: T): void => {
-      queue.push(value);
-      wake();
-    },
-    wake: (): void => wake(),
-    next: (): Promise<void> => (queue.length > 0 ? Promise.resolve() : new Promise((resolve) => (wake = resolve))),
-    *drain(): Generator<T, void> {
-      while (queue.length > 0) {
-        const batch = queue;
-        queue = [];
-        yield* batch;
-      }
-    },
-  };
-}
+type Listener<T> = Readonly<{ push(value: T): void; end(): void }>;
+type Waiter<T> = Readonly<{ resolve(step: IteratorResult<T, void>): void; reject(failure: unknown): void }>;

@@ -12,7 +12,7 @@ import { parseAs } from "../../core/schema/parse.ts";
 import type { StandardSchema } from "../../core/schema/standard-schema.ts";
 import { crashAt } from "../../core/task/crash.ts";
 import type { Engine } from "../../core/task/engine.ts";
-import { Broadcast } from "../async/broadcast.ts";
+import { Broadcast, type Listening } from "../async/broadcast.ts";
 import { killed, pausedFor, pauseReason, reasonOf, stopped } from "../async/cancel.ts";
 import { deferred } from "../async/deferred.ts";
 import { onAbort } from "../async/on-abort.ts";
@@ -85,15 +85,32 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
   }
 
   /** Every event: past ones from the journal, then each new one. */
-  async *[Symbol.asyncIterator](): AsyncGenerator<Event, void> {
-    const seen = this.#state.seq;
+  [Symbol.asyncIterator](): Listening<Event> {
+    let begun: Listening<Event> | undefined;
+    const events = (): Listening<Event> => {
+      const seen = this.#state.seq;
+      begun ??= seen > 0 && this.#connection ? this.#fromRecord(this.#connection.journal, seen) : this.#events.listen();
+      return begun;
+    };
+    return {
+      next: () => events().next(),
+      return: async () => {
+        await events().return();
+        return { done: true, value: undefined };
+      },
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+    };
+  }
+
+  /** The events up to a number from the journal, then each as it happens. */
+  async *#fromRecord(journal: Journal, seen: number): AsyncGenerator<Event, void> {
     const live = this.#events.listen();
     const first = live.next();
-    if (seen > 0 && this.#connection) {
-      const events = await this.#connection.journal.read();
-      yield* events.filter((event) => event.seq <= seen);
-    }
     try {
+      const events = await journal.read();
+      yield* events.filter((event) => event.seq <= seen);
       for (let next = await first; !next.done; next = await live.next()) yield next.value;
     } finally {
       await live.return();
