@@ -4,7 +4,7 @@ import type { Model, ModelRequest } from "../../core/model/model.ts";
 import { providerFaultOf } from "../../core/model/provider-fault.ts";
 import type { Fault } from "../../core/outcome/outcome.ts";
 import { defined } from "../../core/text/defined.ts";
-import { type AnswerOpening, openAnswer, readAnswer } from "./open-answer.ts";
+import { type AnswerOpening, type BegunAnswer, beginAnswer, openAnswer, readAnswer } from "./open-answer.ts";
 
 /** A chosen model that can be called. */
 export type Contender = Pick<ModelCandidate, "name" | "id" | "thinking" | "spare"> & Readonly<{ model: Model }>;
@@ -15,15 +15,18 @@ export type Contender = Pick<ModelCandidate, "name" | "id" | "thinking" | "spare
  */
 export function fallingBack(contenders: readonly Contender[]): Model {
   let current = 0;
-  async function* attempt(request: ModelRequest, signal: AbortSignal): AnswerOpening {
-    for (;;) {
-      const contender = contenders[current]!;
-      const { name, id, model, thinking } = contender;
+  /** Asks the model whose turn it is. */
+  const ask = (request: ModelRequest, signal: AbortSignal): Promise<BegunAnswer> => {
+    const { id, model, thinking } = contenders[current]!;
+    const messages = messagesFor(id, request.messages);
+    return beginAnswer(model({ ...request, messages, model: id, ...defined({ thinking }) }, signal));
+  };
+  async function* attempt(request: ModelRequest, signal: AbortSignal, first?: BegunAnswer): AnswerOpening {
+    for (let begun = first; ; begun = undefined) {
+      const { name } = contenders[current]!;
       let shown = false;
       let fault: Fault | undefined;
-      const answer = readAnswer(
-        model({ ...request, messages: messagesFor(id, request.messages), model: id, ...defined({ thinking }) }, signal),
-      );
+      const answer = readAnswer(begun ?? (await ask(request, signal)));
       for await (const event of answer.events) {
         if (event.type === "error") {
           fault = event.fault;
@@ -48,5 +51,9 @@ export function fallingBack(contenders: readonly Contender[]): Model {
       };
     }
   }
-  return (request, signal) => openAnswer(attempt(request, signal));
+  return (request, signal) =>
+    openAnswer(
+      async () => (current === 0 ? ask(request, signal) : undefined),
+      (begun) => attempt(request, signal, begun),
+    );
 }

@@ -8,7 +8,7 @@ import { following, pause } from "../../runtime/async/cancel.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
 import type { ProbeClaim, ProviderHolds } from "../../runtime/store/provider-holds.ts";
 import { abortedFault } from "../wires/fault.ts";
-import { type AnswerOpening, openAnswer, readAnswer } from "./open-answer.ts";
+import { type AnswerOpening, type BegunAnswer, beginAnswer, isContent, openAnswer, readAnswer } from "./open-answer.ts";
 
 const LOOK_EVERY_MS = 250;
 
@@ -33,7 +33,15 @@ export function holding(model: Model, held: HeldModel): Readonly<{ model: Model;
   /** The probe claim of a parked task: it sends its request first. */
   let waiting: ProbeClaim | undefined;
 
-  const asking: Model = (request, signal) => openAnswer(admit(request, signal));
+  const asking: Model = (request, signal) =>
+    openAnswer(
+      async () => {
+        if (waiting) return undefined;
+        const hold = await holds.look(key);
+        return hold === undefined || judge(hold) === "go" ? beginAnswer(model(request, signal)) : undefined;
+      },
+      (begun) => (begun ? asked(begun, signal, undefined) : admit(request, signal)),
+    );
 
   /** Waits until the key may be used, and sends the request. */
   async function* admit(request: ModelRequest, signal: AbortSignal): AnswerOpening {
@@ -59,16 +67,16 @@ export function holding(model: Model, held: HeldModel): Readonly<{ model: Model;
       return undefined;
     }
     try {
-      return yield* asked(request, signal, claim);
+      return yield* asked(await beginAnswer(model(request, signal)), signal, claim);
     } finally {
       await claim?.release();
     }
   }
 
-  /** Sends the request, and records what the response reveals about the key. */
-  async function* asked(request: ModelRequest, signal: AbortSignal, claim: ProbeClaim | undefined): AnswerOpening {
+  /** Records what the response reveals about the key. */
+  async function* asked(begun: BegunAnswer, signal: AbortSignal, claim: ProbeClaim | undefined): AnswerOpening {
     let served = false;
-    const answer = readAnswer(model(request, signal));
+    const answer = readAnswer(begun);
     for await (const event of answer.events) {
       if (event.type === "error" && !served && !signal.aborted) {
         const kind = providerFaultOf(event.fault);
@@ -77,7 +85,7 @@ export function holding(model: Model, held: HeldModel): Readonly<{ model: Model;
             holdAfter(now, { fault: event.fault, kind, model: id, now: Date.now(), probed: claim !== undefined }),
           );
         else if (claim) await holds.lift(key);
-      } else if (event.type !== "error" && event.type !== "notice" && !served) {
+      } else if (isContent(event) && !served) {
         served = true;
         if (claim) await holds.lift(key);
       }

@@ -1,13 +1,15 @@
 import { expect, test } from "vitest";
 import type { ModelEvent } from "../../core/model/model.ts";
-import { type AnswerOpening, openAnswer, readAnswer } from "./open-answer.ts";
+import { type AnswerOpening, type BegunAnswer, beginAnswer, openAnswer, readAnswer } from "./open-answer.ts";
+
+const notice: ModelEvent = { type: "notice", code: "MODEL_RETRY", text: "Trying again." };
 
 /** A model's answer that notes when its reader closes it. */
-function answerOf(...texts: string[]): { answer: AsyncIterable<ModelEvent>; closed: () => boolean } {
+function answerOf(...events: (string | ModelEvent)[]): { answer: AsyncIterable<ModelEvent>; closed: () => boolean } {
   let closed = false;
   async function* pieces(): AsyncGenerator<ModelEvent> {
     try {
-      for (const text of texts) yield { type: "text", text };
+      for (const event of events) yield typeof event === "string" ? { type: "text", text: event } : event;
     } finally {
       closed = true;
     }
@@ -15,14 +17,19 @@ function answerOf(...texts: string[]): { answer: AsyncIterable<ModelEvent>; clos
   return { answer: pieces(), closed: () => closed };
 }
 
-/** Looks at the first event only. */
-async function* firstOnly(answer: AsyncIterable<ModelEvent>): AnswerOpening {
-  const reading = readAnswer(answer);
-  for await (const event of reading.events) {
-    yield event;
-    return reading.rest();
+/** A layer that says something before it passes on an answer, and asks late when `late` is true. */
+function layerOf(answer: AsyncIterable<ModelEvent>, late = false): AsyncIterable<ModelEvent> {
+  async function* handled(begun?: BegunAnswer): AnswerOpening {
+    const reading = readAnswer(begun ?? (await beginAnswer(answer)));
+    yield { type: "text", text: "handled" };
+    for await (const event of reading.events) {
+      if (event.type === "notice") continue;
+      yield event;
+      return reading.rest();
+    }
+    return undefined;
   }
-  return undefined;
+  return openAnswer(async () => (late ? undefined : beginAnswer(answer)), handled);
 }
 
 async function textsOf(answer: AsyncIterable<ModelEvent>, most = Number.POSITIVE_INFINITY): Promise<string[]> {
@@ -34,18 +41,30 @@ async function textsOf(answer: AsyncIterable<ModelEvent>, most = Number.POSITIVE
   return texts;
 }
 
-test("the first event passes the layer, and the others come from the model in order", async () => {
+test("an answer that begins with content is passed on in order and not handled", async () => {
   const { answer, closed } = answerOf("a", "b", "c");
-  expect(await textsOf(openAnswer(firstOnly(answer)))).toEqual(["a", "b", "c"]);
+  expect(await textsOf(layerOf(answer))).toEqual(["a", "b", "c"]);
   expect(closed()).toBe(true);
 });
 
-test("an empty answer ends, and so does one that the layer does not pass on", async () => {
-  expect(await textsOf(openAnswer(firstOnly(answerOf().answer)))).toEqual([]);
+test("an answer that begins with a notice is handled, and the others come from the model in order", async () => {
+  const { answer, closed } = answerOf(notice, "a", "b", "c");
+  expect(await textsOf(layerOf(answer))).toEqual(["handled", "a", "b", "c"]);
+  expect(closed()).toBe(true);
+});
+
+test("a layer that asks late handles the answer from its first event on", async () => {
+  expect(await textsOf(layerOf(answerOf("a", "b").answer, true))).toEqual(["handled", "a", "b"]);
+});
+
+test("an empty answer ends", async () => {
+  expect(await textsOf(layerOf(answerOf().answer))).toEqual(["handled"]);
 });
 
 test.each([1, 2])("a reader that stops after %i events closes the model's answer", async (most) => {
-  const { answer, closed } = answerOf("a", "b", "c");
-  expect(await textsOf(openAnswer(firstOnly(answer)), most)).toHaveLength(most);
-  expect(closed()).toBe(true);
+  for (const begins of [[], [notice]]) {
+    const { answer, closed } = answerOf(...begins, "a", "b", "c");
+    expect(await textsOf(layerOf(answer), most)).toHaveLength(most);
+    expect(closed()).toBe(true);
+  }
 });

@@ -3,22 +3,50 @@ import type { ModelEvent } from "../../core/model/model.ts";
 /** A generator of the first events of an answer; its return value gives the remaining ones. */
 export type AnswerOpening = AsyncGenerator<ModelEvent, AsyncIterator<ModelEvent> | undefined, void>;
 
+/** An answer whose first event has arrived. */
+export type BegunAnswer = Readonly<{ first: IteratorResult<ModelEvent>; rest: AsyncIterator<ModelEvent> }>;
+
+/** Asks for an answer and waits for its first event. */
+export async function beginAnswer(answer: AsyncIterable<ModelEvent>): Promise<BegunAnswer> {
+  const rest = answer[Symbol.asyncIterator]();
+  return { first: await rest.next(), rest };
+}
+
+/** True for an event that is a part of the answer: not a failure, and not a notice about a wait. */
+export const isContent = ({ type }: ModelEvent): boolean => type !== "error" && type !== "notice";
+
 /**
- * An answer of which a layer inspects only the beginning. The remaining events are read from the model directly, so
- * that the layer adds no cost to each of thousands of events.
+ * An answer of which a layer inspects only the beginning. An answer that begins with content is passed on as it is, so that the
+ * layer adds no generator, and no cost to each of thousands of events. `handled` gets every other answer, or nothing when
+ * `ask` gave nothing because the layer has to do something first.
  */
-export function openAnswer(opening: AnswerOpening): AsyncIterable<ModelEvent> {
+export function openAnswer(
+  ask: () => Promise<BegunAnswer | undefined>,
+  handled: (begun: BegunAnswer | undefined) => AnswerOpening,
+): AsyncIterable<ModelEvent> {
   let rest: AsyncIterator<ModelEvent> | undefined;
+  let opening: AnswerOpening | undefined;
+  let begun: BegunAnswer | undefined;
   const begin = async (): Promise<IteratorResult<ModelEvent>> => {
-    const step = await opening.next();
+    begun = await ask();
+    if (begun && begun.first.done !== true && isContent(begun.first.value)) {
+      ({ rest } = begun);
+      return begun.first;
+    }
+    opening = handled(begun);
+    return more(opening);
+  };
+  const more = async (opened: AnswerOpening): Promise<IteratorResult<ModelEvent>> => {
+    const step = await opened.next();
     if (!step.done) return step;
     rest = step.value;
     return rest ? rest.next() : { done: true, value: undefined };
   };
   const events: AsyncIterator<ModelEvent> = {
-    next: () => (rest ? rest.next() : begin()),
+    next: () => (rest ? rest.next() : opening ? more(opening) : begin()),
     return: async () => {
-      await (rest ? rest.return?.() : opening.return(undefined));
+      if (!rest) await opening?.return(undefined);
+      await (rest ?? begun?.rest)?.return?.();
       return { done: true, value: undefined };
     },
   };
@@ -28,13 +56,18 @@ export function openAnswer(opening: AnswerOpening): AsyncIterable<ModelEvent> {
 /** An answer that is being read. Stopping the iteration closes it, unless the rest was passed on. */
 export type AnswerReading = Readonly<{ events: AsyncIterable<ModelEvent>; rest(): AsyncIterator<ModelEvent> }>;
 
-export function readAnswer(answer: AsyncIterable<ModelEvent>): AnswerReading {
-  const inner = answer[Symbol.asyncIterator]();
+/** Reads an answer from its first event on. */
+export function readAnswer({ first, rest }: BegunAnswer): AnswerReading {
   let handedOn = false;
+  let isFirst = true;
   const events: AsyncIterator<ModelEvent> = {
-    next: () => inner.next(),
+    next: async () => {
+      if (!isFirst) return rest.next();
+      isFirst = false;
+      return first;
+    },
     return: async () => {
-      if (!handedOn) await inner.return?.();
+      if (!handedOn) await rest.return?.();
       return { done: true, value: undefined };
     },
   };
@@ -42,7 +75,7 @@ export function readAnswer(answer: AsyncIterable<ModelEvent>): AnswerReading {
     events: { [Symbol.asyncIterator]: () => events },
     rest: () => {
       handedOn = true;
-      return inner;
+      return rest;
     },
   };
 }

@@ -5,7 +5,7 @@ import { formatDuration } from "../../core/text/duration.ts";
 import { withFullStop } from "../../core/text/sentence.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import { abortedFault } from "../wires/fault.ts";
-import { type AnswerOpening, openAnswer, readAnswer } from "./open-answer.ts";
+import { type AnswerOpening, type BegunAnswer, beginAnswer, openAnswer, readAnswer } from "./open-answer.ts";
 
 /** How many times a failed turn is retried automatically. */
 const RETRIES = 3;
@@ -25,10 +25,10 @@ export function retrying(
   { random, parks = false }: Readonly<{ random(): number; parks?: boolean }>,
 ): Model {
   const longest = parks ? PARKS_FROM_MS - 1 : MAX_BACKOFF_MS;
-  async function* attempt(request: ModelRequest, signal: AbortSignal): AnswerOpening {
+  async function* attempt(request: ModelRequest, signal: AbortSignal, begun?: BegunAnswer): AnswerOpening {
     for (let n = 1; ; n += 1) {
       let fault: Fault | undefined;
-      const answer = readAnswer(model(request, signal));
+      const answer = readAnswer((n === 1 && begun) || (await beginAnswer(model(request, signal))));
       for await (const event of answer.events) {
         if (event.type === "error") {
           fault = event.fault;
@@ -50,7 +50,11 @@ export function retrying(
       return undefined;
     }
   }
-  return (request, signal) => openAnswer(attempt(request, signal));
+  return (request, signal) =>
+    openAnswer(
+      () => beginAnswer(model(request, signal)),
+      (begun) => attempt(request, signal, begun),
+    );
 }
 
 function notice({ message }: Fault, waitMs: number, n: number): ModelEvent {

@@ -1,6 +1,6 @@
 import type { Model, ModelRequest } from "../../core/model/model.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
-import { type AnswerOpening, openAnswer, readAnswer } from "./open-answer.ts";
+import { type AnswerOpening, type BegunAnswer, beginAnswer, isContent, openAnswer, readAnswer } from "./open-answer.ts";
 
 /** A prefix below so many tokens is not cached by the providers, or saves less than the wait costs. */
 const WORTH_TOKENS = 1_024;
@@ -27,9 +27,8 @@ export function warmingPrefix(
     prefixes = new Map(),
   }: Readonly<{ waitMs?: number; now?: () => number; prefixes?: Prefixes }> = {},
 ): Model {
-  async function* behindWriter(key: string, request: ModelRequest, signal: AbortSignal): AnswerOpening {
-    const prefix = prefixes.get(key) ?? { writer: undefined, warmUntil: 0 };
-    prefixes.set(key, prefix);
+  /** Asks when the prefix is written, or writes it. */
+  const behindWriter = async (prefix: Prefix, request: ModelRequest, signal: AbortSignal): Promise<BegunAnswer> => {
     const deadline = now() + waitMs;
     while (prefix.warmUntil < now() && prefix.writer && now() < deadline && !signal.aborted)
       await settled(prefix.writer, deadline - now(), signal);
@@ -38,27 +37,40 @@ export function warmingPrefix(
       prefix.writer = new Promise((resolve) => {
         arrived = () => {
           prefix.writer = undefined;
-          arrived = () => {};
           resolve();
         };
       });
     try {
-      const answer = readAnswer(model(request, signal));
-      for await (const event of answer.events) {
-        const serves = event.type !== "error" && event.type !== "notice";
-        if (serves) prefix.warmUntil = now() + WARM_MS;
-        arrived();
-        yield event;
-        if (serves) return answer.rest();
-      }
-      return undefined;
+      const begun = await beginAnswer(model(request, signal));
+      if (begun.first.done !== true && isContent(begun.first.value)) prefix.warmUntil = now() + WARM_MS;
+      return begun;
     } finally {
       arrived();
     }
+  };
+  /** An answer that did not begin with content: the prefix is written when it does. */
+  async function* handled(begun: BegunAnswer, prefix: Prefix): AnswerOpening {
+    const answer = readAnswer(begun);
+    for await (const event of answer.events) {
+      if (isContent(event)) prefix.warmUntil = now() + WARM_MS;
+      yield event;
+      if (isContent(event)) return answer.rest();
+    }
+    return undefined;
   }
+  const prefixOf = (key: string): Prefix => {
+    const prefix = prefixes.get(key) ?? { writer: undefined, warmUntil: 0 };
+    prefixes.set(key, prefix);
+    return prefix;
+  };
   return (request, signal) => {
     const key = keyOf(request);
-    return key === undefined ? model(request, signal) : openAnswer(behindWriter(key, request, signal));
+    if (key === undefined) return model(request, signal);
+    const prefix = prefixOf(key);
+    return openAnswer(
+      () => behindWriter(prefix, request, signal),
+      (begun) => handled(begun!, prefix),
+    );
   };
 }
 

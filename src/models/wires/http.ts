@@ -3,7 +3,7 @@ import https from "node:https";
 import { urlToHttpOptions } from "node:url";
 import { version } from "../../core/text/version.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
-import { proxyHeaders, trusting, tunnelAgent } from "./tunnel.ts";
+import { keptOpen, proxyHeaders, trusting, tunnelAgent } from "./tunnel.ts";
 
 /** Sends requests to one provider and reuses connections. */
 export type ProviderConnection = Readonly<{
@@ -16,12 +16,9 @@ export type PostRequest = GetRequest & Readonly<{ body: string }>;
 
 export type ConnectOptions = Readonly<{ silenceMs?: number; proxy?: string; ca?: readonly string[] }>;
 
-const postHeaders = {
-  "content-type": "application/json",
-  accept: "text/event-stream",
-  "user-agent": `subcrew/${version}`,
-};
-const getHeaders = { accept: "application/json", "user-agent": `subcrew/${version}` };
+const agentHeader = { "user-agent": `subcrew/${version}` };
+const postHeaders = { "content-type": "application/json", accept: "text/event-stream", ...agentHeader };
+const getHeaders = { accept: "application/json", ...agentHeader };
 
 /** Idle timeout: how long a provider may send nothing at all, not even a keep-alive. */
 const SILENCE_MS = 10 * 60_000;
@@ -37,29 +34,39 @@ export function connectProvider(
   const isSecure = baseURL.startsWith("https:");
   const client = isSecure ? https : http;
   const gate = proxy === undefined ? undefined : new URL(proxy);
-  const agent = isSecure && gate ? tunnelAgent(gate, ca) : new client.Agent({ keepAlive: true, ...trusting(ca) });
+  const agent = isSecure && gate ? tunnelAgent(gate, ca) : new client.Agent({ ...keptOpen, ...trusting(ca) });
   const base = baseURL.replace(/\/+$/, "");
   // Plain HTTP through a proxy: the proxy gets the full address and sends the request itself.
-  const forwarded =
-    gate && !isSecure ? { address: gate, headers: { host: new URL(base).host, ...proxyHeaders(gate) } } : undefined;
+  const forwarded = gate && !isSecure ? { address: gate, headers: proxyHeaders(gate) } : undefined;
 
   /** Parsed addresses: each is parsed once, not for each request. */
-  const targets = new Map<string, RequestOptions>();
-  const target = (path: string): RequestOptions => {
-    const known =
-      targets.get(path) ??
-      (forwarded ? forwardedTo(forwarded.address, base + path) : urlToHttpOptions(new URL(base + path)));
+  const targets = new Map<string, RequestTarget>();
+  const target = (path: string): RequestTarget => {
+    const known = targets.get(path) ?? targetOf(base + path, forwarded?.address);
     targets.set(path, known);
     return known;
   };
+  const login = loginOf(base);
+  const { host } = new URL(base);
+  /** The headers of a request besides its length. Those of one provider are the same object each time. */
+  const headersFor = createHeaderLists((usual, own) => ({ host, ...usual, ...login, ...own, ...forwarded?.headers }));
 
   const once = (path: string, { headers, body, signal }: GetRequest & { body?: string }): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
-      const usual =
-        body === undefined ? getHeaders : { ...postHeaders, "content-length": String(Buffer.byteLength(body)) };
-      const all = { ...usual, ...headers, ...forwarded?.headers };
-      const options = { method: body === undefined ? "GET" : "POST", agent, headers: all, timeout: silenceMs };
-      const req = client.request({ ...target(path), ...options });
+      const { protocol, hostname, port, path: at } = target(path);
+      const fixed = headersFor(body === undefined ? getHeaders : postHeaders, headers);
+      const all = body === undefined ? fixed : [...fixed, "content-length", String(Buffer.byteLength(body))];
+      const method = body === undefined ? "GET" : "POST";
+      const req = client.request({
+        protocol,
+        hostname,
+        port,
+        path: at,
+        method,
+        agent,
+        headers: all,
+        timeout: silenceMs,
+      });
       const giveUp = (): void => void req.destroy(new Error("aborted"));
       if (signal.aborted) giveUp();
       const release = onAbort(signal, giveUp);
@@ -79,7 +86,40 @@ export function connectProvider(
   return { get: once, post: send };
 }
 
-const forwardedTo = (proxy: URL, address: string): RequestOptions => ({ ...urlToHttpOptions(proxy), path: address });
+type RequestTarget = Pick<RequestOptions, "protocol" | "hostname" | "port" | "path">;
+
+function targetOf(address: string, proxy: URL | undefined): RequestTarget {
+  const { protocol, hostname, port, path } = urlToHttpOptions(proxy ?? new URL(address));
+  return { protocol, hostname, port, path: proxy ? address : path };
+}
+
+/** The login in an address, as a header. */
+function loginOf(address: string): Record<string, string> {
+  const { auth } = urlToHttpOptions(new URL(address));
+  return typeof auth === "string" ? { authorization: `Basic ${Buffer.from(auth).toString("base64")}` } : {};
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** Headers as a list of names and values, which Node sends as it is; an object it copies and checks for each request. */
+function createHeaderLists(
+  joined: (usual: Headers, own: Headers) => Headers,
+): (usual: Headers, own: Headers) => string[] {
+  const lists = new WeakMap<Headers, WeakMap<Headers, string[]>>();
+  return (usual, own) => {
+    const known = lists.get(usual) ?? new WeakMap<Headers, string[]>();
+    const list = known.get(own) ?? listOf(joined(usual, own));
+    lists.set(usual, known.set(own, list));
+    return list;
+  };
+}
+
+/** Of two headers whose names differ only in case, the later one counts. The length is that of each body. */
+function listOf(headers: Headers): string[] {
+  const named = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), [name, value]]));
+  named.delete("content-length");
+  return [...named.values()].flat();
+}
 
 /** The idle timeout expired. */
 export class SilentError extends Error {

@@ -15,9 +15,15 @@ export function proxyHeaders(proxy: URL): Record<string, string> {
 /** Options of a TLS connection that trusts these authorities, or the usual ones. */
 export const trusting = (ca: readonly string[] | undefined): { ca?: string[] } => (ca ? { ca: [...ca] } : {});
 
+/**
+ * Every connection is kept for the next request: of a thousand agents whose turns end together, most would otherwise connect anew
+ * for each turn. One that nobody uses for a while is closed.
+ */
+export const keptOpen = { keepAlive: true, maxFreeSockets: Number.POSITIVE_INFINITY, timeout: 60_000 };
+
 /** Connects through a proxy with CONNECT; the TLS connection is end-to-end with the host. */
 export function tunnelAgent(proxy: URL, ca?: readonly string[]): https.Agent {
-  const agent = new https.Agent({ keepAlive: true, ...trusting(ca) });
+  const agent = new https.Agent({ ...keptOpen, ...trusting(ca) });
   type Done = (error: Error | null, socket?: tls.TLSSocket) => void;
   const createConnection = (options: ConnectionOptions & { host: string; port: number }, done: Done): void => {
     const target = `${options.host}:${options.port}`;

@@ -46,7 +46,7 @@ export function speak(wire: Wire, endpoint: Endpoint, { prices }: WireParts): Mo
     const fail = (fault: Fault): ModelEvent => ({ type: "error", fault: signal.aborted ? abortedFault : fault });
     try {
       response = await connection.post(wire.path, { headers, body: wire.body(request), signal });
-      const refusal = await notAStream(response, endpoint);
+      const refusal = isStream(response) ? undefined : await notAStream(response, endpoint);
       if (refusal) {
         yield fail(refusal);
         return;
@@ -116,11 +116,13 @@ function readAll(events: readonly string[], { reading, out, endpoint }: Round): 
   return undefined;
 }
 
+const isStream = ({ statusCode, headers }: IncomingMessage): boolean =>
+  statusCode === 200 && headers["content-type"]?.includes("text/event-stream") === true;
+
 /** The fault for an answer that is not a stream. */
-async function notAStream(response: IncomingMessage, endpoint: Endpoint): Promise<Fault | undefined> {
+async function notAStream(response: IncomingMessage, endpoint: Endpoint): Promise<Fault> {
   const { statusCode: status = 0, headers } = response;
   const type = headers["content-type"] ?? "";
-  if (status === 200 && type.includes("text/event-stream")) return undefined;
   const body = await textOf(response);
   if (status < 200 || status >= 300) return faultOfStatus({ status, headers, body }, endpoint);
   return badAnswer(
