@@ -40,6 +40,27 @@ export const leadOf = (tool: string): string | undefined =>
  * pattern, as `bash(git log *)`, is shown; each call is judged separately.
  */
 export function permit(rights: Rights, called: string): Permission {
+  const known = judged.get(rights) ?? new Map<string, Permission>();
+  const before = known.get(called);
+  if (before) return before;
+  const permission = judgeTool(rights, called);
+  judged.set(rights, known.set(called, permission));
+  return permission;
+}
+
+/** Rights never change, and each step of a task asks about every tool. */
+const judged = new WeakMap<Rights, Map<string, Permission>>();
+
+/** The rules of a right list with their patterns cut off, for each list once. */
+const listedTools = new WeakMap<readonly string[], readonly string[]>();
+
+function namesIn(tools: readonly string[]): readonly string[] {
+  const names = listedTools.get(tools) ?? tools.map((written) => written.replace(/\([\s\S]*\)$/, ""));
+  listedTools.set(tools, names);
+  return names;
+}
+
+function judgeTool(rights: Rights, called: string): Permission {
   const { name, tools, disallowedTools, ceiling, barred } = rights;
   const tool = rightTo(rights, called);
   const covers = (list: readonly string[]): boolean => list.some((pattern) => toolMatches(pattern, tool));
@@ -53,6 +74,6 @@ export function permit(rights: Rights, called: string): Permission {
       allowed: tool !== DELEGATION_TOOL || rights.delegation?.includes(called) === true,
       rule: `${name} lists no tools, so all but delegation are allowed`,
     };
-  const listed = covers(tools.map((written) => written.replace(/\([\s\S]*\)$/, "")));
+  const listed = covers(namesIn(tools));
   return { allowed: listed || (lead !== undefined && permit(rights, lead).allowed), rule: `tools of ${name}` };
 }

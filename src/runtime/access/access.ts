@@ -97,7 +97,13 @@ export function createRunAccess(parts: AccessParts): RunAccess {
     return recorders.get(run);
   };
   const rootsOfRun = createRoots();
-  const policyFor: RunAccess["policyFor"] = (agent, parent) => narrow(parent ?? parts.policy, agent);
+  const policyFor: RunAccess["policyFor"] = (agent, parent) => {
+    const around = parent ?? parts.policy;
+    const known = narrowed.get(around) ?? new WeakMap<AccessRequest["agent"], Policy>();
+    const policy = known.get(agent) ?? narrow(around, agent);
+    narrowed.set(around, known.set(agent, policy));
+    return policy;
+  };
   return {
     policyFor,
     accessFor: async (task) => {
@@ -151,6 +157,9 @@ export function createRunAccess(parts: AccessParts): RunAccess {
     },
   };
 }
+
+/** The policies of agents, by the policy around them: neither ever changes, and all tasks of one agent have the same object. */
+const narrowed = new WeakMap<Policy, WeakMap<AccessRequest["agent"], Policy>>();
 
 type ClosedTo = Readonly<{ tool: string; policy: Policy; placeOf(absolute: string): string; shut: ClosedPlaces }>;
 

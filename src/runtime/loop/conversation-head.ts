@@ -1,7 +1,8 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { toolSpecs } from "../../core/task/tool-specs.ts";
+import { defined } from "../../core/text/defined.ts";
 import { finishSpec } from "./finish-tool.ts";
 
 /** The part before the messages of every request in a conversation, and the prefix shared with other tasks. */
@@ -21,15 +22,36 @@ type HeadParts = Pick<
 
 /** The head of a task's requests. A forked task uses the head of the conversation that it starts from. */
 export function conversationHead(assignment: HeadParts, fork?: Assignment["call"]["fork"]): ConversationHead {
-  const { completion, prompt, rights, sharedChars = 0, system } = assignment;
+  const { completion, prompt, sharedChars = 0, system } = assignment;
   const finishTools = completion === "text" ? [] : [finishSpec(assignment)];
-  const tools = fork?.tools ?? [...toolSpecs(assignment.tools, rights, assignment.toolNames), ...finishTools];
-  const toolText = JSON.stringify(tools);
+  const { tools, text: toolText } = fork
+    ? written(fork.tools)
+    : finishTools.length === 0
+      ? shownTools(assignment)
+      : written([...shownTools(assignment).tools, ...finishTools]);
   const chars = system.length + toolText.length;
   const key = prefixKey([system, toolText, prompt.slice(0, sharedChars)]);
   return { tools, finishTools, chars, prefix: fork?.prefix ?? { key, chars: chars + sharedChars } };
 }
 
+/** Tools as a model is shown them, and as text. */
+type WrittenTools = Readonly<{ tools: readonly ToolSpec[]; text: string }>;
+
+const written = (tools: readonly ToolSpec[]): WrittenTools => ({ tools, text: JSON.stringify(tools) });
+
+/** Tasks with the same rights are shown the same tools. */
+const shown = new WeakMap<
+  HeadParts["rights"],
+  WrittenTools & Pick<HeadParts, "toolNames"> & { of: HeadParts["tools"] }
+>();
+
+function shownTools({ tools: of, rights, toolNames }: HeadParts): WrittenTools {
+  const known = shown.get(rights);
+  if (known && known.of === of && known.toolNames === toolNames) return known;
+  const made = { ...written(toolSpecs(of, rights, toolNames)), of, ...defined({ toolNames }) };
+  shown.set(rights, made);
+  return made;
+}
+
 /** A key for the common beginning of the requests of sibling tasks. */
-const prefixKey = (parts: readonly string[]): string =>
-  createHash("sha256").update(parts.join("\0")).digest("hex").slice(0, 32);
+const prefixKey = (parts: readonly string[]): string => hash("sha256", parts.join("\0"), "hex").slice(0, 32);

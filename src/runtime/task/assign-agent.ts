@@ -57,6 +57,8 @@ export function effectiveAgent(
   precedence: SchemaPrecedence = "agent",
 ): Agent {
   const { thinking, systemPrompt, schema } = task;
+  // Most tasks change nothing, and what is derived from an agent is kept by its object.
+  if ((thinking ?? systemPrompt ?? schema ?? task.tools) === undefined) return agent;
   const own = isRecord(agent.output) ? agent.output : undefined; // a string or null validates nothing
   const output = (precedence === "agent" ? (own ?? schema) : (schema ?? own)) ?? agent.output;
   const named = task.tools?.flatMap((tool) => (toolsNamed(tool).length > 0 ? toolsNamed(tool) : [tool]));

@@ -33,30 +33,59 @@ export async function assignTools(
   { name, agent }: Pick<AssignedAgent, "name" | "agent">,
 ): Promise<AssignedTools | FailedOutcome> {
   const { call, world } = request;
-  const wanted = (agent.tools ?? []).filter((tool) => !isFinishTool(tool));
   const delegation = await delegationOf(request, agent);
   const peers = await peersOf(request, agent);
-  const more = [...delegation.tools, ...peers].map((tool): [string, Tool] => [tool.name, tool]);
-  const tools = new Map([...world.tools, ...more]);
-  const own: Rights = { ...delegation.agent, delegation: delegation.tools.map((tool) => tool.name) };
+  const more = [...(delegation?.tools ?? []), ...peers];
+  const tools = more.length === 0 ? world.tools : new Map([...world.tools, ...more.map(named)]);
+  const policy = world.access?.policyFor(agent, call.policy);
+  const ceiling = ceilingOf(call);
+  const isPlain = !delegation && tools === world.tools && !ceiling && !call.task.planOnly;
+  const known = isPlain ? plainRights.get(tools)?.get(agent) : undefined;
+  const own: Rights = known?.own ?? rightsOf(delegation?.agent ?? agent, delegation?.tools ?? []);
+  const wanted = (agent.tools ?? []).filter((tool) => !isFinishTool(tool));
   if (wanted.length > 0 && ![...tools.keys()].some((tool) => permit(own, tool).allowed)) {
     return failed("DENIED", `None of the tools of "${name}" exists here: ${wanted.join(", ")}.`, {
       hint: "Correct its tools, or list none to allow all.",
     });
   }
-  const rights: Rights = {
-    ...own,
-    ...defined({ ceiling: ceilingOf(call) }),
-    barred: {
-      ...(world.access && barredBy({ tools }, world.access.policyFor(agent, call.policy))),
-      ...delegation.barred,
-      ...(call.task.planOnly && writingTools(tools)),
-    },
-  };
+  const rights: Rights =
+    known && known.policy === policy
+      ? known.rights
+      : {
+          ...own,
+          ...defined({ ceiling }),
+          barred: {
+            ...(policy && barredBy({ tools }, policy)),
+            ...delegation?.barred,
+            ...(call.task.planOnly && writingTools(tools)),
+          },
+        };
+  if (isPlain && known?.rights !== rights) {
+    const ofTools = plainRights.get(tools) ?? new WeakMap<Agent, PlainRights>();
+    plainRights.set(tools, ofTools.set(agent, { own, policy, rights }));
+  }
   sayReduced(request, { agent, own, rights, tools });
-  const { spawns, catalog } = delegation;
-  return { tools, rights, spawns, ...(delegation.tools.length > 0 && { catalog }) };
+  return {
+    tools,
+    rights,
+    spawns: delegation?.spawns ?? [],
+    ...(more.length > peers.length && delegation && { catalog: delegation.catalog }),
+  };
 }
+
+const named = (tool: Tool): [string, Tool] => [tool.name, tool];
+
+const rightsOf = ({ name, tools, disallowedTools }: Agent, delegation: readonly Tool[]): Rights => ({
+  name,
+  ...defined({ tools, disallowedTools }),
+  delegation: delegation.map((tool) => tool.name),
+});
+
+/** The rights of an agent to the tools of a crew; the policy is the one that they were judged by. */
+type PlainRights = Readonly<{ own: Rights; policy: Policy | undefined; rights: Rights }>;
+
+/** Tasks of one agent without helpers, MCP tools and bounds above it have the same rights, which are judged tool by tool once. */
+const plainRights = new WeakMap<ReadonlyMap<string, Tool>, WeakMap<Agent, PlainRights>>();
 
 /**
  * Reports that an agent works with fewer tools than its file names: the file had to be repaired, or a bound of a parent
@@ -103,15 +132,15 @@ type DelegationTools = Readonly<{
 }>;
 
 /**
- * The delegation tools of a task. At the maximum depth they still exist, so that a call is refused with the reason, but
+ * The delegation tools of a task, if it has any. At the maximum depth they still exist, so that a call is refused with the reason, but
  * no model is shown them and there is no agent that they could start.
  */
 async function delegationOf(
   { call: { depth, maxDepth = -1, fork }, world: { roster, delegation, settings } }: AssignRequest,
   agent: Agent,
-): Promise<DelegationTools> {
+): Promise<DelegationTools | undefined> {
   const spellings = spellingsOf(agent, fork, settings.delegationTools);
-  if (!delegation || spellings.length === 0) return { agent, spawns: [], tools: [], barred: {}, catalog: emptyCatalog };
+  if (!delegation || spellings.length === 0) return undefined;
   const catalog = roster.catalog?.() ?? emptyCatalog;
   const deepest = atMaxDepth({ depth, maxDepth });
   const spawns = deepest ? [] : (agent.spawns ?? "*");
