@@ -2,13 +2,13 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject } from "n
 import { CrewError } from "../core/schema/error.ts";
 import { stableText } from "../core/text/stable-text.ts";
 
-/** The key with which a server signs its cards. */
+/** The key that signs the cards of a server. */
 export type CardKey = Readonly<{
   key: KeyObject;
   alg: string;
   /** Its thumbprint (RFC 7638). */
   kid: string;
-  /** The public half, for those who check the signature. */
+  /** The public key, for clients that verify the signature. */
   jwk: Readonly<Record<string, unknown>>;
 }>;
 

@@ -13,38 +13,38 @@ const config = z.strictObject({
   url: z.string().min(1).max(4_000),
   token: z.string().max(4_000).optional(),
   authentication: z.strictObject({ scheme: z.string().min(1).max(100), credentials: z.string().max(4_000) }).optional(),
-  /** The protocol version of the request, also used for notifications. */
+  /** The protocol version of the request. Notifications use the same version. */
   version: z.enum(["1.0", "0.3"]),
 });
 
 /** A push configuration of a task. */
 export type PushConfig = Readonly<z.infer<typeof config>>;
 
-/** How an update is written in a version of the protocol. */
+/** Formats an update for one version of the protocol. */
 export type WritePush = (
   update: RemoteUpdate,
   version: PushConfig["version"],
 ) => Promise<Readonly<{ body: string; contentType: string }>>;
 
-/** Push configurations of tasks, kept with their runs, so that they survive a restart. */
+/** The push configurations of tasks. They are stored with the runs, so that they survive a restart. */
 export type Push = Readonly<{
-  /** Throws when the address is one that may not be asked. */
+  /** Adds a configuration. Throws for a forbidden address. */
   set(run: string, wanted: Omit<PushConfig, "id"> & { id?: string }): Promise<PushConfig>;
   list(run: string): Promise<readonly PushConfig[]>;
   remove(run: string, id: string): Promise<void>;
   /**
-   * Sends an update to all push addresses. Each gets its updates in order; a delivery that fails for a reason that may pass is
+   * Sends an update to all push addresses. Each gets its updates in order; a delivery that fails temporarily is
    * retried. Settles when this update is delivered or given up.
    */
   tell(run: string, update: RemoteUpdate): Promise<void>;
-  /** Tries once more what was not delivered yet, and settles when all deliveries have ended. */
+  /** Tries once more to deliver the pending updates, and settles when all deliveries have ended. */
   close(): Promise<void>;
 }>;
 
 const DOCUMENT = "a2a-push";
 const MOST = 10;
 const TIMEOUT_MS = 10_000;
-/** Waits between tries: 1, 2, 4, 8 and 16 seconds, or as long as the receiver says. */
+/** The number of tries. The waits between them are 1, 2, 4, 8 and 16 seconds, or as long as the receiver asks. */
 const TRIES = 6;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
@@ -68,7 +68,7 @@ export function createPush({
   const closing = new AbortController();
   const allowed = parseAllowedHosts(network.allowHosts ?? []);
   const queues = new Map<string, Promise<unknown>>();
-  /** Serialised per task, so that changes are not lost and updates arrive in order. */
+  /** Runs work on the same key one after the other, so that changes are not lost and updates arrive in order. */
   const inTurn = <T>(run: string, work: () => Promise<T>): Promise<T> => {
     const next = (queues.get(run) ?? Promise.resolve()).then(work);
     const quiet = next.catch(() => {});
@@ -85,7 +85,7 @@ export function createPush({
   };
   const save = (run: string, all: readonly PushConfig[]): Promise<void> =>
     kept.setDocument(run, DOCUMENT, JSON.stringify(all));
-  /** One try: delivered, or why not and whether another try makes sense. */
+  /** Tries one delivery: delivered, or the reason and whether another try makes sense. */
   const post = async (to: PushConfig, update: RemoteUpdate): Promise<FailedPush | undefined> => {
     const { body, contentType } = await write(update, to.version);
     const sent = { "content-type": contentType, ...headersOf(to) };
@@ -108,7 +108,7 @@ export function createPush({
       if (!failed) return;
       if (!failed.passes || tries === TRIES || closing.signal.aborted) return onError(failed.error);
       const waitMs = failed.waitMs ?? firstWaitMs * 2 ** (tries - 1);
-      await sleep(waitMs, undefined, { signal: closing.signal }).catch(() => {}); // closing ends the wait, not the try
+      await sleep(waitMs, undefined, { signal: closing.signal }).catch(() => {}); // closing ends the wait; the try is still made
     }
   };
   return {
@@ -139,7 +139,7 @@ export function createPush({
         );
       }),
     tell: async (run, update) => {
-      // The list is read in the turn of the run, the deliveries wait in that of their address.
+      // The list is read in the queue of the run; the deliveries wait in the queue of their address.
       const deliveries = await inTurn(run, async () =>
         (await list(run)).map((to) => inTurn(`${run} ${to.id}`, () => deliver(to, update)).catch(onError)),
       );
@@ -154,7 +154,7 @@ export function createPush({
 
 type FailedPush = Readonly<{ error: unknown; passes: boolean; waitMs?: number }>;
 
-/** Statuses below 500 that may pass. */
+/** Temporary HTTP statuses below 500. */
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
 const NEVER = new AbortController().signal;
 

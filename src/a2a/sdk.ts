@@ -11,10 +11,10 @@ import { hasState, messageIn, pushOf, responseOf, taskOf } from "./wire.ts";
 
 type Answer = Readonly<Record<string, unknown>>;
 
-/** What one request may be answered with. */
+/** The response to one request: a single answer or a stream. */
 export type RpcReply = Answer | AsyncGenerator<Answer, void>;
 
-/** The protocol over the tasks of a server, in both of its versions. */
+/** The protocol for the tasks of a server, in both of its versions. */
 export type Protocol = Readonly<{
   /** Answers one JSON-RPC request. */
   handle(
@@ -33,7 +33,7 @@ export async function loadProtocol(
   parts: Readonly<{ tasks(): Tasks; push(): Push; signing?: CardKey | undefined }>,
 ): Promise<Protocol> {
   const sdk = await load();
-  /** Cards of the old version are not signed: its signatures cover another form of the card. */
+  /** Cards of the old version are not signed, because its signatures cover another form of the card. */
   const signed = async (card: AgentCard, { keysUrl }: Card): Promise<AgentCard> => {
     if (!parts.signing) return card;
     const { key, alg, kid } = parts.signing;
@@ -72,7 +72,7 @@ export async function loadProtocol(
   };
 }
 
-/** A stream that has begun; one that cannot is a plain answer that says why. */
+/** Waits for the first item of a stream. If it fails, the response is a single error instead of a stream. */
 async function begun(stream: AsyncGenerator<Answer, void>, broken: (error: unknown) => Answer): Promise<RpcReply> {
   let first: IteratorResult<Answer, void>;
   try {
@@ -202,7 +202,7 @@ function handlerFor(sdk: Sdk, { tasks, push, who, card, version }: Asked): A2ARe
   };
 }
 
-/** Converts an error to the protocol's format; internal errors are not revealed to the caller. */
+/** Converts an error to the protocol's format; internal errors are not revealed. */
 function errorOf({ errors }: Sdk, error: unknown): Error {
   if (!isTaskError(error)) return error instanceof errors.A2AError ? error : new Error("Internal error.");
   const made: Readonly<Record<TaskErrorCode, (message: string) => Error>> = {
@@ -270,7 +270,7 @@ function cardOf({ name, description, url, version, needsToken }: Card): AgentCar
   };
 }
 
-/** As clients of the old version read it. */
+/** Converts a card for clients of the old version. */
 function oldCardOf({ name, description, url, version, needsToken }: Card): unknown {
   return {
     protocolVersion: "0.3.0",

@@ -13,27 +13,27 @@ export type A2aRun = Readonly<{
   run: Run;
   origin: Origin;
   view(): RemoteTask;
-  /** True when it has ended or waits for input. */
+  /** True when the run has ended or waits for input. */
   isSettled(): boolean;
-  /** The open question that its caller may answer. */
+  /** The open question that the caller may answer. */
   question(): Question | undefined;
   /**
-   * The run as a stream of the protocol: the current task, then each change until it is settled for its caller.
-   * `from`: what was before this fact is known; by default all that has happened.
+   * The run as a stream of the protocol: the current task, then each change until the run has ended or waits for the
+   * caller. `from` is the last event that the caller knows; by default the latest one.
    */
   updates(from?: number): AsyncGenerator<RemoteUpdate, void>;
-  /** Waits until it is settled or parked. */
+  /** Waits until the run has ended, waits for input or is parked. */
   settled(): Promise<void>;
-  /** Waits for the next event, or for the end. */
+  /** Waits for an event that matches, or for the end. */
   until(isIt: (event: Event) => boolean): Promise<void>;
-  /** Settles when its end is known; never rejects. */
+  /** Settles when the end of the run is known; never rejects. */
   over: Promise<void>;
 }>;
 
 export function serveRun(run: Run, origin: Origin, heard: (served: A2aRun, event: Event) => void = () => {}): A2aRun {
   const over = deferred<void>();
   let ended = false;
-  /** The caller answers gates and questions in words; permissions are for the owner of this machine. */
+  /** True for gates and questions that the caller answers in words. Permissions are for the owner of this machine. */
   const isForCaller = ({ call, wants }: Question): boolean => call === undefined || wants === "words";
   const seen = (): ViewContext => ({ life: runStatusOf(run.state, !ended), origin, isForCaller });
   const isSettled = (): boolean => ended || run.state.outcome !== undefined || openQuestions(run.state).length > 0;
@@ -118,7 +118,7 @@ function teller(state: State, seen: () => ViewContext): (event: Event) => Genera
         begun = true;
         return;
       case "turn.started":
-        if (event.path === state.plan?.output) begun = false; // what was said before a tool was used is not the result
+        if (event.path === state.plan?.output) begun = false; // text before a tool call is not part of the result
         return;
       case "node.started":
         if (event.path !== state.plan?.output) return;

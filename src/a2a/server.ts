@@ -15,22 +15,22 @@ import type { A2aRun } from "./served-run.ts";
 import { createTasks, type Tasks } from "./tasks.ts";
 
 export type A2aServerOptions = Readonly<{
-  /** The offered agents, by name; the first is also served at the root. `"*"`: all that are not hidden. */
+  /** The names of the offered agents; the first is also served at the root. `"*"` offers all that are not hidden. */
   agents: readonly string[] | "*";
   /** Loopback by default. */
   host?: string;
   port?: number;
   /** Access tokens by name. One is generated when none is given. */
   tokens?: Readonly<Record<string, string>>;
-  /** Cards can be read without a token. */
+  /** True when cards can be read without a token. */
   publicCards?: boolean;
   /** The public URL, if it differs from the address it listens on. */
   publicUrl?: string;
   /** Signs the cards with this private key, in PEM form. */
   signingKey?: string;
-  /** Addresses that push notifications may reach besides the public internet. */
+  /** Addresses that push notifications may use besides the public internet. */
   network?: NetworkRules;
-  /** Variables that may name a proxy and certificate authorities for push notifications. */
+  /** Environment variables that may name a proxy and certificate authorities for push notifications. */
   env?: Readonly<Record<string, string | undefined>>;
   /** Options for every run of the server. */
   run?: Omit<RunOptions, "origin" | "id" | "continues" | "name">;
@@ -41,7 +41,7 @@ export type A2aServer = Readonly<{
   url: string;
   agents: readonly string[];
   tokens: Readonly<Record<string, string>>;
-  /** Number of resumed tasks. */
+  /** The number of tasks that were resumed at the start. */
   takenUp: number;
   close(): Promise<void>;
 }>;
@@ -49,7 +49,7 @@ export type A2aServer = Readonly<{
 const HEARTBEAT_MS = 15_000;
 const CARD = ".well-known/agent-card.json";
 
-/** Offers agents over the A2A protocol. Nothing is offered that is not named, and every request needs a token. */
+/** Offers agents over the A2A protocol. Only named agents are offered, and every request needs a token. */
 export async function serveA2a(crew: Crew, options: A2aServerOptions): Promise<A2aServer> {
   const { host, port, publicCards = false, publicUrl, onError = () => {} } = options;
   const names = await offered(crew, options.agents);
@@ -107,7 +107,7 @@ async function parts(
     ...(rules && { network: rules as NetworkRules }),
     ...defined({ env }),
   });
-  /** Push notifications are sent for questions and for the end of a task. */
+  /** Sends push notifications for questions and for the end of a task. */
   const heard = (served: A2aRun, { type }: { type: string }, registered: Promise<void>): void => {
     if (type !== "gate.opened" && type !== "run.ended") return;
     const { id } = served.run;
@@ -120,7 +120,7 @@ async function parts(
   return { tasks, push, protocol };
 }
 
-/** The names of what is offered; a name that means nothing is the owner's mistake. */
+/** The offered names. Throws for an unknown name. */
 async function offered(crew: Crew, wanted: readonly string[] | "*"): Promise<readonly string[]> {
   const { agents } = await crew.catalog();
   if (wanted === "*") return agents.flatMap(({ name, hidden }) => (hidden ? [] : [name]));
@@ -145,7 +145,7 @@ async function offered(crew: Crew, wanted: readonly string[] | "*"): Promise<rea
 
 type Route = Readonly<{ agent: string; isCard: boolean; isRoot: boolean }>;
 
-/** `/NAME`, `/NAME/.well-known/agent-card.json`, and the same without a name for the first agent. */
+/** Parses a path: `/NAME`, `/NAME/.well-known/agent-card.json`, and the same without a name for the first agent. */
 function routeOf({ method, url = "/" }: IncomingMessage, names: readonly string[]): Route | undefined {
   const { pathname } = new URL(url, "http://here");
   const isCard = pathname.endsWith(`/${CARD}`);
@@ -196,7 +196,7 @@ function json(response: ServerResponse, value: unknown, headers: Readonly<Record
     .end(JSON.stringify(value));
 }
 
-/** Waits where the other side reads slowly, so that it does not fill our memory. */
+/** Writes and waits for a slow reader, so that unsent data does not fill the memory. */
 function write(response: ServerResponse, text: string): Promise<void> {
   if (response.write(text) || response.destroyed) return Promise.resolve();
   return new Promise((resolve) => {

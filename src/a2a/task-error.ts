@@ -10,7 +10,7 @@ export type TaskErrorCode =
 
 export type TaskError = Error & Readonly<{ code: TaskErrorCode }>;
 
-/** An error that a caller may read: it names nothing of this machine. */
+/** An error for the caller; it contains no details of this machine. */
 export function taskError(code: TaskErrorCode, message: string, options?: ErrorOptions): TaskError {
   return Object.assign(new Error(message, options), { name: "TaskError", code });
 }

@@ -13,22 +13,23 @@ import { type A2aRun, serveRun } from "./served-run.ts";
 import { taskError } from "./task-error.ts";
 import { STOPPED, taskView } from "./view.ts";
 
-/** The caller and the agent. A caller does not see tasks of other callers or local runs. */
+/** The caller and agent that own a task. A caller sees neither tasks of other callers nor local runs. */
 export type TaskOwner = Readonly<{ caller: string; agent: string }>;
 
-/** The tasks of a server: each is a run, under the same id as everywhere. */
+/** The tasks of a server. Each is a run with the same id. */
 export type Tasks = Readonly<{
   /**
-   * Starts a task, answers one that asks, or says something to one that works. `register` is done before the message
-   * takes effect, or before `heard` is called about a new task: a push address that came with the message misses nothing.
+   * Starts a task, answers its question, or sends a message to a working task. `register` is called before the
+   * message takes effect, or before `heard` is called about a new task, so that a push address in the message misses
+   * nothing.
    */
   send(who: TaskOwner, message: RemoteMessage, register?: Register): Promise<A2aRun>;
   get(who: TaskOwner, id: string): Promise<RemoteTask>;
   list(who: TaskOwner): Promise<readonly RemoteTask[]>;
   cancel(who: TaskOwner, id: string): Promise<RemoteTask>;
-  /** What happens in a task that is not over. */
+  /** The updates of a task that has not ended. */
   follow(who: TaskOwner, id: string): Promise<AsyncGenerator<RemoteUpdate, void>>;
-  /** The run of a task that this caller owns; throws for others. */
+  /** The run of a task that this caller owns; throws for other tasks. */
   own(who: TaskOwner, id: string): Promise<string>;
   /** Resumes tasks that were interrupted when the server stopped; returns their number. */
   resume(): Promise<number>;
@@ -43,7 +44,7 @@ export type TaskOptions = Readonly<{
   agents: ReadonlySet<string>;
   /** Options for every run of the server. */
   run?: RunOptions;
-  /** `registered` settles when the sender of the task has registered all its push notifications. */
+  /** Called with each event. `registered` settles when the push notifications of the task are registered. */
   heard?(served: A2aRun, event: Event, registered: Promise<void>): void;
   onError(error: unknown): void;
 }>;
@@ -54,7 +55,7 @@ const BY = "a2a";
 const MOST_ACTIVE = 100;
 const CLOSE_MS = 5_000;
 const TELL_MS = 5_000;
-/** How often one conversation may go on. */
+/** The maximum number of times that one conversation can be continued. */
 const MOST_CONTINUED = 45;
 const CONTEXT = /^[\w.:-]{1,128}$/;
 
@@ -111,7 +112,7 @@ export function createTasks(crew: Crew, { agents, run: given = {}, heard, onErro
     }
     return served;
   };
-  /** The newest task of a conversation that has ended: the next one goes on with it. */
+  /** The newest ended task of a conversation; the next one continues it. */
   const lastOf = async (origin: Origin, all: ReadonlyMap<string, Origin>): Promise<string | undefined> => {
     const same = [...all].filter(
       ([, one]) =>
@@ -121,7 +122,7 @@ export function createTasks(crew: Crew, { agents, run: given = {}, heard, onErro
     const ended = looked.filter((one) => one !== undefined && isEnded(one.life));
     return ended.toSorted((a, b) => (b?.state.startedAt ?? 0) - (a?.state.startedAt ?? 0))[0]?.id;
   };
-  /** Resolves when a run has begun; errors reveal nothing about this machine. */
+  /** Resolves when a run has started; errors reveal nothing about this machine. */
   const begun = async (run: Run, { over }: A2aRun): Promise<void> => {
     await Promise.race([over, firstEvent(run)]);
     if (run.state.seq > 0) return;
@@ -138,7 +139,7 @@ export function createTasks(crew: Crew, { agents, run: given = {}, heard, onErro
     const { state, life } = await crew.kept.look(id);
     return taskView(state, { life, origin, isForCaller: ({ call }) => call === undefined });
   };
-  /** A task that goes on: in this process, or watched from here. */
+  /** The run of an unfinished task: of this process, or followed from here. */
   const following = async (origin: Origin, id: string): Promise<A2aRun | undefined> => {
     const served = active.get(id);
     if (served) return served.run.state.outcome ? undefined : served;
@@ -231,7 +232,7 @@ export function createTasks(crew: Crew, { agents, run: given = {}, heard, onErro
   };
 }
 
-/** True for an unfinished run without an owner. */
+/** True for an unfinished run that no process works on and that this server may resume. */
 function isLeft({ state, owner }: Awaited<ReturnType<Crew["kept"]["look"]>>): boolean {
   if (owner !== undefined || state.seq === 0) return false;
   return runStatusOf(state, false) === "interrupted" || (state.status === "paused" && state.pausedFor === STOPPED);
@@ -243,11 +244,11 @@ async function firstEvent(run: Run): Promise<void> {
     await events.next();
     await events.return();
   } catch {
-    // it ends then, and says why
+    // the run ends with this error and reports it
   }
 }
 
-/** A message as the answer to a question: its words, and a no where it says so. */
+/** Converts a message to an answer: its text, and a refusal if it says no. */
 function answerIn(message: RemoteMessage, { caller }: TaskOwner): Answer {
   const text = extractMessageText(message).trim();
   const said = message.parts.flatMap((part) =>

@@ -12,10 +12,10 @@ import { parkedRun, parkedUntil } from "../core/run/parked-run.ts";
 import { type RunStatus, openQuestions, type Question } from "../core/run/run-status.ts";
 import type { State } from "../core/run/state.ts";
 
-/** Why runs are paused that were under way when the server was stopped; they go on when it is started again. */
+/** The pause reason of runs that worked when the server was stopped. They are resumed at its next start. */
 export const STOPPED = "the A2A server was stopped";
 
-/** What else a view of a run needs to know. */
+/** Additional data for the view of a run. */
 export type ViewContext = Readonly<{
   life: RunStatus | "damaged";
   origin: Origin;
@@ -23,7 +23,7 @@ export type ViewContext = Readonly<{
   isForCaller(question: Question): boolean;
 }>;
 
-/** A run as a task of the protocol: nothing but another look at its fold. */
+/** A run as a task of the protocol, computed from the run's state. */
 export function taskView(state: State, seen: ViewContext): RemoteTask {
   const { outcome, usage, cost } = state;
   return {
@@ -37,7 +37,7 @@ export function taskView(state: State, seen: ViewContext): RemoteTask {
   };
 }
 
-/** The protocol state of a run, with a message where there is one. */
+/** The protocol state of a run, with a message if there is one. */
 export function remoteStatusOf(state: State, { life, origin, isForCaller }: ViewContext): RemoteStatus {
   const at = new Date(
     state.endedAt ?? Math.max(state.startedAt, ...openQuestions(state).map(({ askedAt }) => askedAt)),
@@ -54,7 +54,7 @@ export function remoteStatusOf(state: State, { life, origin, isForCaller }: View
   return status(BY_LIFE[life], STANDS_STILL[life] ?? parkedWords(state));
 }
 
-/** Why its tasks wait, where all of them do. */
+/** The reason why all tasks of a run are parked; `undefined` when some are not. */
 function parkedWords(state: State): string | undefined {
   const parked = parkedRun(state);
   return parked && ["parked:", parked.why, parkedUntil(parked), parked.helps].filter((part) => part !== "").join(" ");
@@ -112,7 +112,7 @@ export function artifactsOf(outcome: Outcome): RemoteArtifact[] {
   ];
 }
 
-/** The only artifact of a task. */
+/** The id of the only artifact of a task. */
 export const RESULT = "result";
 
 function historyOf({ plan, run }: State, { context }: Origin): RemoteMessage[] {
@@ -122,7 +122,7 @@ function historyOf({ plan, run }: State, { context }: Origin): RemoteMessage[] {
   return [{ kind: "message", messageId: `${run}-asked`, role: "user", parts, contextId: context, taskId: run }];
 }
 
-/** Something that the agent says; the same words at the same point are the same message. */
+/** A message of the agent. Its id depends on the run and its last event, so a repeated message keeps its id. */
 export function agentMessage(text: string, { run, seq }: State, { context }: Origin): RemoteMessage {
   return {
     kind: "message",

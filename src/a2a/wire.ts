@@ -9,7 +9,7 @@ import type {
 } from "../core/net/a2a.ts";
 import type { PushConfig } from "./push.ts";
 
-/** What is read of a message in the shapes of version 1.0, which its library takes apart and puts together. */
+/** A message in the format of protocol version 1.0, limited to the fields that are read. */
 type WireMessage = Readonly<{
   messageId: string;
   contextId: string;
@@ -28,7 +28,7 @@ type WirePart = Readonly<{
   mediaType: string;
 }>;
 
-/** A message that came in. */
+/** Parses an incoming message. */
 export function messageIn(message: WireMessage | undefined): RemoteMessage {
   const { messageId = "", contextId, taskId, parts = [] } = message ?? {};
   return {
@@ -41,7 +41,7 @@ export function messageIn(message: WireMessage | undefined): RemoteMessage {
   };
 }
 
-/** Files are named, never fetched; the text of one that came along is read. */
+/** Parses one part. Files are named, never fetched; the text of an attached file is read. */
 function partIn({ content, filename, mediaType }: WirePart): RemotePart[] {
   const file = filename ? { name: filename } : {};
   switch (content?.$case) {
@@ -60,7 +60,7 @@ function partIn({ content, filename, mediaType }: WirePart): RemotePart[] {
   }
 }
 
-/** One update of a stream. */
+/** Formats one update of a stream. */
 export function responseOf(update: RemoteUpdate) {
   switch (update.kind) {
     case "message":
@@ -88,7 +88,7 @@ export function responseOf(update: RemoteUpdate) {
   }
 }
 
-/** A task in wire form, with the last messages of its history. */
+/** Formats a task, with the last messages of its history. */
 export function taskOf({ id, contextId, status, artifacts = [], history = [], metadata }: RemoteTask, length?: number) {
   const shown = length === undefined ? history : length === 0 ? [] : history.slice(-length);
   return {
@@ -105,10 +105,10 @@ function statusOf({ state, message, timestamp }: RemoteStatus) {
   return { state: NUMBERS[state], message: message && messageOfOurs(message), timestamp };
 }
 
-/** True for a task in the state that has this number. */
+/** True for a task in the state with this number. */
 export const hasState = ({ status }: RemoteTask, wanted: number): boolean => NUMBERS[status.state] === wanted;
 
-/** The numbers that the protocol gives to states. */
+/** The protocol's numbers of states. */
 const NUMBERS: Readonly<Record<RemoteState, number>> = {
   unknown: 0,
   submitted: 1,
@@ -159,7 +159,7 @@ function partOf(part: RemotePart) {
   }
 }
 
-/** The address of a push notification. */
+/** Formats a push configuration. */
 export function pushOf({ id, url, token = "", authentication }: PushConfig, taskId: string) {
   return { tenant: "", id, taskId, url, token, authentication: authentication && { ...authentication } };
 }

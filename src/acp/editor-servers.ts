@@ -1,7 +1,10 @@
 import type { McpServer, McpServers } from "../core/vocabulary/mcp-server.ts";
 import type { EditorServer } from "./sdk.ts";
 
-/** The MCP servers of an editor in our words. Servers of the old event stream are left out: we do not speak it. */
+/**
+ * Converts the MCP servers of an editor to our format. Servers with the old SSE transport are left out, because it is
+ * not supported.
+ */
 export function editorServers(servers: readonly EditorServer[]): McpServers {
   const known = servers.flatMap((server): [string, McpServer][] => {
     const name = server.name.replace(/[^A-Za-z0-9.-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "");

@@ -4,11 +4,11 @@ import type { Crew } from "../crew.ts";
 /** One message of an earlier conversation, and the answer to it. */
 export type PastMessage = Readonly<{ run: string; prompt: string; answer: string }>;
 
-/** The messages of a session in order; empty: there is no such session. The id of a session is that of its first run. */
+/** The messages of a session in order; empty for an unknown session. The id of a session is the id of its first run. */
 export async function pastMessages({ kept }: Crew, session: string): Promise<readonly PastMessage[]> {
   const runs = new Map((await kept.list({ all: true })).map(({ id, state }) => [id, state]));
   const after = new Map<string, string>();
-  // The newest first, so the last one that is set is the oldest: a message that was sent twice counts once, as it went on.
+  // Runs are listed newest first. When a message was sent twice, only the newest run that continues it counts.
   for (const [id, { continues }] of runs) {
     const before = continues?.split("/")[0];
     if (before !== undefined && !after.has(before)) after.set(before, id);

@@ -1,7 +1,7 @@
 import { fence } from "../core/text/fence.ts";
 import type { ContentBlock } from "./sdk.ts";
 
-/** What a person wrote in an editor, as the text of a task: links are named, and attached text is quoted. */
+/** Converts a prompt from an editor to the text of a task: links are named, and attached text is quoted. */
 export function promptText(blocks: readonly ContentBlock[]): string {
   return blocks.map(textOf).filter(Boolean).join("\n");
 }
@@ -15,11 +15,11 @@ function textOf(block: ContentBlock): string {
     case "resource":
       return "text" in block.resource ? `${pathOf(block.resource.uri)}:\n${fence(block.resource.text)}` : "";
     default:
-      return ""; // pictures and sound are not announced, so editors do not send them
+      return ""; // images and audio are not announced, so editors do not send them
   }
 }
 
-/** Tools read paths, not addresses of files. */
+/** Converts a file URI to a path, because tools take paths. */
 function pathOf(uri: string): string {
   if (!uri.startsWith("file://")) return uri;
   try {

@@ -10,7 +10,7 @@ import { CrewError } from "../core/schema/error.ts";
 
 /** The protocol's library, which only this file names and which is loaded when an editor is served. */
 export type AcpSdk = typeof import("@agentclientprotocol/sdk");
-/** The editor, to which updates and requests for permission go. */
+/** The connection to the editor, for updates and permission requests. */
 export type EditorClient = AgentConnection["client"];
 export type StopReason = PromptResponse["stopReason"];
 export type { ContentBlock, EditorServer, SessionUpdate, ToolKind };

@@ -14,13 +14,13 @@ import { type EditorClient, type EditorServer, loadAcpSdk } from "./sdk.ts";
 import { createEditorSession, type EditorSession } from "./session.ts";
 import { modesFrom } from "./session-modes.ts";
 
-/** What a conversation in an editor begins with. */
+/** The parameters of a new conversation in an editor. */
 export type OpenedEditor = Readonly<{
   cwd: string;
   mode: PolicyMode;
-  /** The MCP servers that the editor knows. */
+  /** The MCP servers that the editor has configured. */
   servers: McpServers;
-  /** The id of its first run, and of the session. */
+  /** The id of the first run, which is also the id of the session. */
   id: string;
 }>;
 
@@ -30,12 +30,12 @@ export type AcpOptions = Readonly<{
   /** The mode of a new session. */
   mode: PolicyMode;
   open(what: OpenedEditor): Promise<Readonly<{ crew: Crew; talk: ChatConversation }>>;
-  /** Ends the server as if the editor had gone. */
+  /** Ends the server as if the editor had disconnected. */
   signal: AbortSignal;
   onError(error: unknown): void;
 }>;
 
-/** Serves one editor over a pair of streams until either ends. Messages under way are paused then, and can be resumed. */
+/** Serves one editor over a pair of streams until either ends. Running prompts are then paused and can be resumed. */
 export async function serveAcp({ input, output, mode, open, signal, onError }: AcpOptions): Promise<void> {
   const acp = await loadAcpSdk();
   const sessions = new Map<string, EditorSession>();
@@ -45,7 +45,7 @@ export async function serveAcp({ input, output, mode, open, signal, onError }: A
     if (!session) throw acp.RequestError.resourceNotFound(id);
     return session;
   };
-  /** A wrong request gets an error with a hint; an internal error is reported and sent as its message. */
+  /** A bad request gets an error with a hint; an internal error is reported and sent as its message. */
   const told = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -69,7 +69,7 @@ export async function serveAcp({ input, output, mode, open, signal, onError }: A
       current = { mode: wanted, talk: opened.talk };
       return opened.talk;
     };
-    await talk(mode); // what is wrong with the folder or the settings is said now
+    await talk(mode); // reports problems with the folder or the settings now
     const session = createEditorSession({ id, editor, mode, talk, onError });
     sessions.set(id, session);
     return session;

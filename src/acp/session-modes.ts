@@ -13,7 +13,7 @@ const modes: readonly ListedMode[] = [
 ];
 
 /**
- * The modes that a session may change to. In plan mode agents have no tools that change anything, and a conversation keeps
- * its tools, so a server that was started in plan mode stays in it.
+ * The modes that a session may switch to. In plan mode agents have no tools that change anything, and a conversation
+ * keeps its tools, so a server that was started in plan mode stays in it.
  */
 export const modesFrom = (first: PolicyMode): readonly ListedMode[] => (first === "plan" ? [plan] : modes);

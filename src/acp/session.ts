@@ -11,13 +11,13 @@ import { callIdOf, createUpdateWriter, kindOf, type UpdateWriter } from "./updat
 
 /** A conversation in an editor. */
 export type EditorSession = Readonly<{
-  /** Says something to the agent, and stays until it is done, asks something or is cancelled. */
+  /** Sends a message to the agent, and waits until it is done, asks something or is cancelled. */
   prompt(text: string): Promise<StopReason>;
   cancel(): void;
   mode(): PolicyMode;
-  /** From the next message on. */
+  /** Sets the mode, from the next message on. */
   setMode(mode: PolicyMode): void;
-  /** Stops what is under way; it is kept and can be resumed. */
+  /** Stops running work; it is kept and can be resumed. */
   close(reason: string): Promise<void>;
 }>;
 
@@ -25,7 +25,7 @@ export type EditorSessionOptions = Readonly<{
   id: string;
   editor: EditorClient;
   mode: PolicyMode;
-  /** The conversation with the rights of a mode; all of them go on with the same runs. */
+  /** The conversation with the permissions of a mode. All modes continue the same runs. */
   talk(mode: PolicyMode): Promise<ChatConversation>;
   onError(error: unknown): void;
 }>;
@@ -75,7 +75,7 @@ export function createEditorSession({ id, editor, mode: first, talk, onError }: 
 
   const opened = async (now: Turn, event: Opened, writer: UpdateWriter): Promise<void> => {
     if (event.call === undefined || event.wants !== "words") return permission(now, event, writer);
-    // Words are asked for in the conversation itself: the next message is the answer.
+    // A question for text is sent as a message; the next message of the person is the answer.
     now.ask = { path: event.path, call: event.call };
     await say(`\n${event.question}\n`);
     now.stop.resolve("end_turn");

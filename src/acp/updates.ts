@@ -3,13 +3,13 @@ import { isRecord } from "../core/text/json.ts";
 import { canonicalName } from "../core/vocabulary/tool-names.ts";
 import type { SessionUpdate, ToolKind } from "./sdk.ts";
 
-/** Tells an editor what happens in a run. */
+/** Converts the events of a run to updates for an editor. */
 export type UpdateWriter = Readonly<{
-  /** The updates that an event means. */
+  /** The updates for an event. */
   of(event: Event): readonly SessionUpdate[];
-  /** The tool of a call, and what it was called with. */
+  /** The tool and the input of a call. */
   callOf(path: string, call: string): KnownCall | undefined;
-  /** The answer as far as the editor has read it: the text after the last call. */
+  /** The text of the answer that was sent to the editor since the last call. */
   said(): string;
 }>;
 
@@ -34,10 +34,10 @@ export function kindOf(tool: string): ToolKind {
   return kinds[name] ?? (/^(http|web)_/.test(name) ? "fetch" : "other");
 }
 
-/** The id of a call in an editor: calls of different tasks may have the same id. */
+/** The id of a call for the editor. It includes the task, because calls of different tasks may have the same id. */
 export const callIdOf = (path: string, call: string): string => `${path}#${call}`;
 
-/** Text comes from the main agent only; calls also from its helpers, whose names are then before them. */
+/** Creates a writer. Text is sent for the main agent only; calls also for its helpers, prefixed with their names. */
 export function createUpdateWriter(): UpdateWriter {
   const calls = new Map<string, KnownCall>();
   const streamed = new Set<string>();

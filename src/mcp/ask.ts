@@ -5,11 +5,11 @@ import { isRecord } from "../core/text/json.ts";
 import { reveal } from "../core/text/sanitize.ts";
 import type { Capabilities, Questions } from "./sdk.ts";
 
-/** Whether a client shows forms. One that says nothing about kinds of elicitation means forms. */
+/** True when the client can show forms. A client that names no kind of elicitation supports forms. */
 export const hasForms = ({ elicitation }: Capabilities): boolean =>
   elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 
-/** Names a question between the rounds of a request. */
+/** The key of a question. It stays the same over the rounds of a request. */
 export const keyOf = ({ run, path, call = "" }: Pick<Question, "run" | "path" | "call">): string =>
   `${run}/${path}#${call}`;
 
@@ -52,7 +52,7 @@ export function formsFor(questions: readonly Question[]): Questions {
   ) as Questions;
 }
 
-/** What a client's reply to a form means; `undefined`: it was put off, and waits in the inbox. */
+/** The answer in a client's reply to a form; `undefined` when the question was postponed and stays in the inbox. */
 export function answerIn(reply: unknown, kind: AnswerKind): Answer | undefined {
   if (!isRecord(reply)) return undefined;
   const by = "the MCP client";

@@ -1,8 +1,8 @@
 import { isRecord, type JsonSchema } from "../core/text/json.ts";
 
 /**
- * The fields of tasks and runs that a host's model rarely needs. They are accepted all the same; `--full` lists them. A host
- * sends the whole list of tools with each of its requests, so every field costs tokens each time.
+ * The fields of tasks and runs that a host's model rarely needs. They are not listed, but accepted; `--full` lists
+ * them. A host sends the whole tool list with each request, so every field costs tokens each time.
  */
 const rare: ReadonlySet<string> = new Set([
   "acceptCommand",
@@ -28,7 +28,7 @@ const rare: ReadonlySet<string> = new Set([
   "writes",
 ]);
 
-/** Keywords that bound a value. A call that breaks one is refused with the reason, so models need not read them. */
+/** Keywords that limit a value. They are not listed: a call that breaks one is refused with the reason. */
 const bounds: ReadonlySet<string> = new Set([
   "additionalProperties",
   "propertyNames",
@@ -40,7 +40,7 @@ const bounds: ReadonlySet<string> = new Set([
   "pattern",
 ]);
 
-/** Fields that are listed once, for all tasks of a run. */
+/** Fields that are listed for the run only, not for each of its tasks. */
 const once: ReadonlySet<string> = new Set(["isolation"]);
 
 /** A schema of arguments with the common fields only. Fields that are not listed stay valid. */
@@ -48,7 +48,10 @@ export function briefSchema(schema: JsonSchema): JsonSchema {
   return brief(schema, {});
 }
 
-/** `above`: the fields of the outermost object, whose descriptions are not repeated further down. */
+/**
+ * Shortens a schema. `above` has the fields of the outermost object, whose descriptions are not repeated further
+ * down.
+ */
 function brief(schema: JsonSchema, above: Fields): JsonSchema {
   return Object.fromEntries(
     Object.entries(schema)
@@ -80,7 +83,7 @@ function briefFields(fields: Fields, above: Fields): Fields {
   );
 }
 
-/** Of several kinds of values only the first and simplest is listed. */
+/** Of several alternatives only the first and simplest is listed. */
 function briefValue(value: unknown, above: Fields): unknown {
   if (Array.isArray(value)) return value.map((each) => briefValue(each, above));
   if (!isRecord(value)) return value;

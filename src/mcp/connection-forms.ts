@@ -8,16 +8,16 @@ import { RELATED_TASK } from "./tasks.ts";
 
 type Form = Parameters<ProtocolServer["elicitInput"]>[0];
 
-/** What a form belongs to: the call that waits for it, or a task of the protocol. */
+/** The owner of a form: the call that waits for it, or an MCP task. */
 export type FormOf = Readonly<{ call: CallContext } | { task: string }>;
 
-/** A person may take hours for a form. */
+/** The timeout of a form: a person may take hours. */
 const FORM_MS = 86_400_000;
 
 /**
- * Asks a client of a protocol of 2025 what a run asks: as requests over the connection that is open. Returns whether all
- * forms were answered; a form that is cancelled, or that the client cannot show, leaves its question in the inbox. A form
- * whose question is answered elsewhere is withdrawn.
+ * Asks a client with a protocol of 2025 the questions of a run, as requests over the open connection. Returns whether
+ * all forms were answered. A form that is cancelled, or that the client cannot show, leaves its question in the
+ * inbox. A form is withdrawn when its question is answered elsewhere.
  */
 export async function askOverConnection(
   served: WaitedRun,

@@ -6,20 +6,20 @@ import type { Run } from "../runtime/run/run.ts";
 import { keyOf } from "./ask.ts";
 import type { McpRun, OnEvent, ServedRuns, WaitedRun } from "./runs.ts";
 
-/** The listener and the signal of a delegation call. */
+/** The event listener and the abort signal of a delegation call. */
 export type DelegationCallContext = Readonly<{ signal: AbortSignal; heard(event: Event, run: Run): void }>;
 export type DelegationResult = Readonly<{ text: string; error?: boolean }>;
 
-/** Delegation tools for a client outside of runs: what `openDelegation` returns for a crew. */
+/** Delegation tools for a client outside of runs, as `openDelegation` returns them for a crew. */
 export type DelegationTools = Readonly<{
   tools(): Promise<readonly Readonly<{ name: string; description: string; input: JsonSchema; readOnly: boolean }>[]>;
   call(name: string, input: unknown, call: DelegationCallContext): Promise<DelegationResult>;
 }>;
 
-/** A call of such a tool, and all the runs it started. */
+/** A call of a delegation tool, and all the runs that it started. */
 export type DelegatedCall = WaitedRun & Readonly<{ over: Promise<DelegationResult>; runs(): readonly McpRun[] }>;
 
-/** Makes a call; the runs that it starts are runs of this server from their first event on. */
+/** Makes a call. The runs that it starts belong to this server from their first event on. */
 export function delegated(
   runs: ServedRuns,
   call: (call: DelegationCallContext) => Promise<DelegationResult>,
@@ -33,7 +33,7 @@ export function delegated(
     const served = runs.adopt(run);
     own.set(run.id, served);
     served.listen((event, state) => {
-      if (event.type === "gate.answered") putOff.delete(keyOf(event)); // answered: the gate may ask another question later
+      if (event.type === "gate.answered") putOff.delete(keyOf(event)); // the same gate may ask another question later
       for (const listener of listeners) listener(event, state);
     });
   };

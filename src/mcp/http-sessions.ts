@@ -2,16 +2,19 @@ import { randomUUID } from "node:crypto";
 import { isRecord } from "../core/text/json.ts";
 import type { ProtocolServer, Sdk } from "./sdk.ts";
 
-/** The sessions of clients of 2025: a request, its forms and its cancellation come over several connections. */
+/**
+ * The sessions of clients with a protocol of 2025: a request, its forms and its cancellation arrive over several
+ * connections.
+ */
 export type HttpSessions = Readonly<{
-  /** The answer to a request that belongs to a session or begins one; otherwise `undefined`. */
+  /** The response to a request that belongs to a session or begins one; otherwise `undefined`. */
   answer(request: Request): Promise<Response | undefined>;
   close(): Promise<void>;
 }>;
 
 export type HttpSessionOptions = Readonly<{
   sdk: Sdk;
-  /** The server of a new session. */
+  /** Creates the server of a new session. */
   serve(): ProtocolServer;
   maxRequestBodySize: number;
   onError(error: unknown): void;
@@ -19,11 +22,14 @@ export type HttpSessionOptions = Readonly<{
 
 type Transport = InstanceType<Sdk["WebStandardStreamableHTTPServerTransport"]>;
 
-/** Clients rarely end their sessions; beyond this number the one unused for the longest time ends. */
+/**
+ * The maximum number of sessions. Clients rarely end them, so beyond this number the least recently used one is
+ * ended.
+ */
 const MOST_SESSIONS = 1_000;
 
 export function createHttpSessions({ sdk, serve, maxRequestBodySize, onError }: HttpSessionOptions): HttpSessions {
-  /** In the order of their last use. */
+  /** The sessions, in the order of their last use. */
   const sessions = new Map<string, Transport>();
   const use = (id: string, transport: Transport): void => {
     sessions.delete(id);
@@ -61,18 +67,18 @@ export function createHttpSessions({ sdk, serve, maxRequestBodySize, onError }: 
   };
 }
 
-/** Whether a request is the handshake of a protocol of 2025 or earlier. Newer protocols have none. */
+/** True when a request is the handshake of a protocol of 2025 or earlier. Newer protocols have no handshake. */
 async function isInitialize(request: Request): Promise<boolean> {
   if (request.method !== "POST") return false;
   try {
     const body: unknown = await request.clone().json();
     return isRecord(body) && body["method"] === "initialize";
   } catch {
-    return false; // the protocol's own reader says what is wrong with it
+    return false; // the protocol library reports what is wrong with the request
   }
 }
 
-/** The client begins a new session when it reads this status. */
+/** The response for an unknown session. Its status makes the client begin a new one. */
 const unknownSession = (): Response =>
   Response.json(
     { jsonrpc: "2.0", id: null, error: { code: -32001, message: "There is no such session." } },

@@ -10,27 +10,27 @@ import { createServer } from "./server.ts";
 
 export type HttpOptions = ServerContextOptions &
   Readonly<{
-    /** The access token: it grants everything that this server offers. */
+    /** The access token. It grants everything that this server offers. */
     token: string;
     /** Loopback by default. */
     host?: string;
-    /** A free one by default. */
+    /** The port; by default a free one. */
     port?: number;
     /** Delegation tools to offer in addition to our own. */
     delegation?: DelegationTools;
-    /** Tools are listed with every field of their arguments and results. */
+    /** True when tools are listed with all fields of their arguments and results. */
     full?: boolean;
-    /** The crew lets agents change nothing, so every tool is announced as read-only. */
+    /** True when agents of the crew cannot change anything, so that every tool is announced as read-only. */
     readOnly?: boolean;
     onError(error: unknown): void;
   }>;
 
 export type HttpServing = Readonly<{ url: string; close(): Promise<void> }>;
 
-/** Where the protocol is. */
+/** The path of the MCP endpoint. */
 const PATH = "/mcp";
 
-/** Serves clients over HTTP. Every request needs the token, and has to come under a name of this server. */
+/** Serves clients over HTTP. Every request needs the token and a host name of this server. */
 export async function serveHttp(
   crew: Crew,
   { token, host = "127.0.0.1", port = 0, delegation, full = false, readOnly = false, onError, ...rules }: HttpOptions,

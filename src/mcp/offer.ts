@@ -6,25 +6,25 @@ import type { ServerContext } from "./server-context.ts";
 import type { CallResult } from "./sdk.ts";
 import type { RunView } from "./view.ts";
 
-/** A tool as clients are offered it. */
+/** A tool as it is offered to clients. */
 export type Offer = Readonly<{
   name: string;
   description: string;
-  /** Made when tools are listed: they are also looked up for calls, and a host waits for the first list. */
+  /** Creates the schema when tools are listed. Calls do not need it, and a host waits for the first list. */
   input(): JsonSchema;
   output?(): JsonSchema;
-  /** The tool changes nothing. */
+  /** True when the tool changes nothing. */
   readOnly: boolean;
-  /** Agents work in it, so it reaches a model and whatever tools they have. */
+  /** True when agents work in it, so that it reaches a model and the tools of those agents. */
   openWorld: boolean;
 }> &
   (StartingTool | ImmediateTool | DelegatingTool);
 
 /** A tool that starts a run; it supports progress, questions and MCP tasks. */
 export type StartingTool = Readonly<{
-  /** The plan that its arguments mean. A mistake in them is thrown. */
+  /** The plan for these arguments. Throws for invalid arguments. */
   plan(args: ToolArguments): Plan | Promise<Plan>;
-  /** False: the caller only wants to know that it began. */
+  /** False when the caller only waits for the start of the run. */
   waits(args: ToolArguments): boolean;
   /** The final text for the model, if it differs from the output. */
   told?(view: RunView): string;
@@ -42,7 +42,7 @@ export type DelegatingTool = Readonly<{
 
 export type ToolArguments = Readonly<Record<string, unknown>>;
 
-/** The JSON Schema of something that is checked with zod, without what only matters to a document of its own; made once. */
+/** The JSON Schema of a zod type, without keywords that only a standalone document needs. It is created once. */
 export function schemaOf(type: z.ZodType, io: "input" | "output"): () => JsonSchema {
   let made: JsonSchema | undefined;
   return () => {

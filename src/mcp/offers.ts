@@ -13,15 +13,15 @@ const MAX_WAIT_S = 50;
 
 /** How the tools of a server are listed. */
 export type OfferOptions = Readonly<{
-  /** Delegation tools that its owner chose. */
+  /** Additional delegation tools, chosen by the owner. */
   delegation: DelegationTools | undefined;
-  /** Every field of arguments and results is listed. */
+  /** True when all fields of arguments and results are listed. */
   full: boolean;
-  /** The permission mode of the server lets agents change nothing. */
+  /** True when the permission mode of the server lets agents change nothing. */
   readOnly: boolean;
 }>;
 
-/** Every tool of the server. Where a delegation tool has the name of one of ours, ours is `subcrew_NAME`. */
+/** All tools of the server. If a delegation tool has the name of one of ours, ours becomes `subcrew_NAME`. */
 export async function offersWith({ delegation, full, readOnly }: OfferOptions): Promise<readonly Offer[]> {
   const own = offers.map((offer) => ({ ...(full ? offer : brief(offer)), readOnly: readOnly || offer.readOnly }));
   if (!delegation) return own;
@@ -38,19 +38,19 @@ export async function offersWith({ delegation, full, readOnly }: OfferOptions): 
   return [...own.map((offer) => (taken.has(offer.name) ? { ...offer, name: qualified(offer.name) } : offer)), ...more];
 }
 
-/** The offer that a name means. Our own tools can always be called as `subcrew_NAME`. */
+/** The tool with this name. Our own tools can always be called as `subcrew_NAME`. */
 export function offerNamed(name: string, all: readonly Offer[]): Offer | undefined {
   return all.find((offer) => offer.name === name) ?? all.find((offer) => qualified(offer.name) === name);
 }
 
 const qualified = (name: string): string => `subcrew_${name}`;
 
-/** What a result holds is left to the text of the result, and rare arguments to the documentation. */
+/** Lists a tool without its result schema and without rare arguments, to save tokens. */
 function brief({ output: _output, ...offer }: Offer): Offer {
   return { ...offer, input: () => briefSchema(offer.input()) };
 }
 
-/** In the order in which they are listed. */
+/** The tools, in the order in which they are listed. */
 const offers: readonly Offer[] = [
   starting("run", "single", "Runs one agent on one task and gives back its result."),
   starting("parallel", "parallel", "Runs several tasks side by side and gives back all their results."),

@@ -7,7 +7,7 @@ import type { CallContext } from "./sdk.ts";
 /** The shortest interval between two progress messages. */
 const EVERY_MS = 100;
 
-/** Sends the progress of a run to a client that asked for it; returns a function that stops. */
+/** Sends the progress of a run to a client that requested it; returns a function that stops it. */
 export function reportProgress({ listen, told }: WaitedRun, { mcpReq }: CallContext): () => void {
   const { _meta: { progressToken } = {} } = mcpReq;
   if (progressToken === undefined) return () => {};
@@ -24,7 +24,7 @@ export function reportProgress({ listen, told }: WaitedRun, { mcpReq }: CallCont
   });
 }
 
-/** The progress line for an event, if it is worth one. */
+/** The progress line for an event; `undefined` for an event without one. */
 function lineFor(event: Event, { nodes }: State): string | undefined {
   const view = nodes.get(event.path);
   const name = view ? nodeTitle(view) : event.path;

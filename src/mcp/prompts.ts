@@ -4,7 +4,7 @@ import { CrewError, isCrewError } from "../core/schema/error.ts";
 import type { Crew } from "../crew.ts";
 import type { ProtocolServer, Sdk } from "./sdk.ts";
 
-/** Answers what clients ask about prompts. */
+/** Handles the requests of clients about prompts. */
 export function servePrompts(server: ProtocolServer, sdk: Sdk, crew: Crew): void {
   const prompts = promptsOf(crew);
   const refused = (message: string): Error => new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, message);
@@ -28,7 +28,10 @@ type PromptArgument = Readonly<{ name: string; description: string; required: bo
 /** The prompts of a server: every workflow command and every skill that a person may start. */
 type Prompts = Readonly<{
   list(): Promise<readonly ListedPrompt[]>;
-  /** The text of a prompt with its arguments; `undefined`: there is none of that name. Throws when a required argument is missing. */
+  /**
+   * The text of a prompt with its arguments; `undefined` for an unknown name. Throws when a required argument is
+   * missing.
+   */
   text(name: string, given: Readonly<Record<string, string>>): Promise<PromptText | undefined>;
 }>;
 
@@ -61,7 +64,7 @@ const ofCommand = (command: WorkflowCommand): Workflow => ({
   agent: command.agent,
 });
 
-/** A skill with the name of a command is listed as `skill:NAME`. */
+/** A skill as a prompt. If a command has the same name, the skill is listed as `skill:NAME`. */
 const ofSkill = (skill: Skill, taken: ReadonlySet<string>): Workflow => ({
   ...listed(skill, taken.has(skill.name) ? `skill:${skill.name}` : skill.name),
   expand: (words) => expandSkill(skill.instructions, words),
@@ -78,10 +81,10 @@ function listed({ description, argumentHint }: WorkflowCommand, name: string): L
   };
 }
 
-/** The one argument of a prompt whose hint does not name its arguments. */
+/** The single argument of a prompt whose hint does not name its arguments. */
 const ALL = "arguments";
 
-/** A hint such as `<issue> [branch]` names each argument; angle brackets mean that it is required. */
+/** The arguments in a hint such as `<issue> [branch]`; angle brackets mark required ones. */
 function namedArguments(hint: string | undefined): readonly PromptArgument[] | undefined {
   const words = hint?.trim().split(/\s+/) ?? [];
   const named = words.map((word) => /^(?:<([\w-]+)>|\[([\w-]+)\])$/.exec(word));
@@ -103,6 +106,6 @@ function wordsFor({ name, arguments: named }: Workflow, given: Readonly<Record<s
   return named.map((argument) => given[argument.name] ?? "");
 }
 
-/** A workflow that has an agent of its own is carried out by it, not by the model that reads the prompt. */
+/** Text that asks the model to delegate a workflow to the agent that the workflow names. */
 const handedTo = (agent: string, text: string): string =>
   `Call the tool \`run\` of subcrew with the agent "${agent}" and the following task, word for word. Then report its result.\n\n${text}`;

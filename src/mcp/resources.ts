@@ -3,7 +3,7 @@ import type { ProtocolServer, Sdk } from "./sdk.ts";
 import type { ServerContext } from "./server-context.ts";
 import type { RunView } from "./view.ts";
 
-/** Answers what clients ask about resources. */
+/** Handles the requests of clients about resources. */
 export function serveResources(server: ProtocolServer, sdk: Sdk, context: ServerContext): void {
   server.setRequestHandler("resources/list", async () => ({ resources: [...(await listResources(context))] }));
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [...resourceTemplates] }));
@@ -61,7 +61,7 @@ function ofRun({ run, name = run, status, output, tasks }: RunView): readonly Li
   ];
 }
 
-/** The addresses that a list does not enumerate. */
+/** The URI templates of resources that a list does not enumerate. */
 const resourceTemplates: readonly Readonly<Record<"uriTemplate" | "name" | "description" | "mimeType", string>>[] = [
   { uriTemplate: `${ROOT}/{run}`, name: "run", description: "A run as data, by its id or name.", mimeType: JSON_TYPE },
   {
@@ -80,7 +80,7 @@ const resourceTemplates: readonly Readonly<Record<"uriTemplate" | "name" | "desc
 
 type ReadResource = Readonly<{ uri: string; mimeType: string; text: string }>;
 
-/** What an address holds; `undefined`: nothing that this client may see. */
+/** The content of a URI; `undefined` when it does not exist or this client may not see it. */
 async function readResource(
   uri: string,
   { list, look }: Pick<ServerContext, "list" | "look">,
@@ -109,7 +109,7 @@ const inList = ({ run, name, status }: RunView): Pick<RunView, "run" | "name" | 
 
 const uriOf = (run: string): string => `${ROOT}/${encodeURIComponent(run)}`;
 
-/** The only task of a run has the output of the run. */
+/** The output of a task. A run with a single task has the same output as that task. */
 function taskOutput({ tasks, output }: RunView, path: string): string | undefined {
   const task = tasks.find((each) => each.path === path);
   return task && (task.output ?? (tasks.length === 1 ? output : undefined));

@@ -9,21 +9,21 @@ import type { Crew } from "../crew.ts";
 import type { Run } from "../runtime/run/run.ts";
 import { keyOf } from "./ask.ts";
 
-/** Something that a client waits for: a run, or a call that starts several. */
+/** A run that a client waits for, or a call that starts several runs. */
 export type WaitedRun = Readonly<{
   id: string;
   questions(): readonly Question[];
-  /** Questions that a client answered or left to the inbox: it is not asked them again. */
+  /** Questions that the client answered or left to the inbox. It is not asked them again. */
   putOff: Set<string>;
-  /** The progress counter of a client: it must increase, also over the rounds of a call. */
+  /** The progress counter of a client. It must increase, also over the rounds of a call. */
   told: { times: number };
-  /** Calls back with each event; gives back how to stop listening. */
+  /** Calls `heard` with each event; returns a function that stops it. */
   listen(heard: OnEvent): () => void;
-  /** The state of a run that waits for a provider, a quota or a budget, when nothing else goes on. */
+  /** The state of a run that only waits for a provider, a quota or a budget; otherwise `undefined`. */
   parked(): State | undefined;
   answer(question: Question, answer: Answer): Promise<boolean>;
   cancel(reason: string): void;
-  /** Settles at its end; rejects when it could not begin. */
+  /** Settles when the run ends; rejects when it could not start. */
   over: Promise<unknown>;
 }>;
 
@@ -34,23 +34,26 @@ export type McpRun = WaitedRun &
   Readonly<{
     run: Run;
     startedAt: number;
-    /** When something last happened in it. */
+    /** The time of its last event. */
     changedAt(): number;
     life(): RunStatus;
-    /** True when this process no longer works on it: what happens to it since then is in the store. */
+    /** True when this process no longer works on it. Later events are only in the store. */
     isOver(): boolean;
     over: Promise<State>;
   }>;
 
-/** The runs of one server. A client sees these, and others only where the owner shares them. */
+/** The runs of one server. A client sees these; other runs only if the owner shares them. */
 export type ServedRuns = Readonly<{
   start(plan: Plan): McpRun;
-  /** A run that another part of the server started for a client. */
+  /** Adds a run that another part of the server started for a client. */
   adopt(run: Run): McpRun;
-  /** The run that an id, the beginning of one or a name means. */
+  /** Finds a run by id, by the beginning of its id, or by name. */
   find(word: string): McpRun | undefined;
   all(): readonly McpRun[];
-  /** Ends what still works, and waits for that, but not for long: what is left is interrupted and can be resumed. */
+  /**
+   * Pauses the running runs and waits a short time for them. A run that takes longer is interrupted; all can be
+   * resumed.
+   */
   close(reason: string): Promise<void>;
 }>;
 
@@ -66,7 +69,7 @@ export function createServedRuns(crew: Crew, { attended = true }: { attended?: b
     const served = runs.get(run.id) ?? serve(run);
     runs.set(served.id, served);
     served.over.catch(() => {
-      if (run.state.status === "starting") runs.delete(run.id); // it never began, so there is nothing to look at
+      if (run.state.status === "starting") runs.delete(run.id); // the run never started, so there is nothing to show
     });
     for (const [id, each] of runs) {
       if (runs.size <= MOST_REMEMBERED) break;

@@ -13,7 +13,7 @@ import { CrewError } from "../core/schema/error.ts";
 export type Sdk = typeof import("@modelcontextprotocol/server") &
   Pick<typeof import("@modelcontextprotocol/server/stdio"), "serveStdio" | "StdioServerTransport">;
 
-/** What a client sent, and how to talk back while it is worked on. */
+/** The request of a client, and how to reply while it is handled. */
 export type CallContext = ServerContext;
 export type CallResult = CallToolResult;
 export type Capabilities = ClientCapabilities;

@@ -12,27 +12,30 @@ import type { DelegatedCall } from "./delegated.ts";
 import { createServedRuns, type McpRun, type ServedRuns } from "./runs.ts";
 import { type RunView, viewOf } from "./view.ts";
 
-/** What the owner of a server lets its clients do. */
+/** The permissions that the owner of a server gives its clients. */
 export type ServerContextOptions = Readonly<{
-  /** Clients also see the runs that were started elsewhere. */
+  /** True when clients also see runs that were started elsewhere. */
   allRuns?: boolean;
-  /** The `answer` tool may also allow calls of agents; otherwise only a person can, in a form or in the inbox. */
+  /**
+   * True when the `answer` tool may also allow tool calls of agents. Otherwise only a person can, in a form or in the
+   * inbox.
+   */
   answersCalls?: boolean;
-  /** False: no person can be asked, so tasks that need an answer fail. */
+  /** False when no person can be asked, so that tasks that need an answer fail. */
   attended?: boolean;
 }>;
 
-/** Everything behind the tools that a server offers: one for all of its clients. */
+/** The shared context of all tools and clients of a server. */
 export type ServerContext = Readonly<{
   crew: Crew;
   runs: ServedRuns;
-  /** Calls that start runs by themselves, while they last. */
+  /** Running calls that start runs by themselves. */
   delegations: Map<string, DelegatedCall>;
-  /** Starts a run in the workspace of the owner and nowhere else. */
+  /** Starts a run in the owner's workspace. Another folder is refused. */
   start(plan: Plan): McpRun;
   look(word: string): Promise<RunView>;
   list(): Promise<readonly RunView[]>;
-  /** Waits for the end of a run, at most this long. */
+  /** Waits for the end of a run, at most for the given time. */
   wait(word: string, ms: number, signal: AbortSignal): Promise<RunView>;
   answer(word: string, said: GivenAnswer): Promise<Readonly<{ path: string; done: boolean; text: string }>>;
   cancel(word: string, reason: string): Promise<RunView>;
@@ -45,7 +48,7 @@ export function createServerContext(
   { allRuns = false, answersCalls = false, attended = true }: ServerContextOptions = {},
 ): ServerContext {
   const runs = createServedRuns(crew, { attended });
-  /** True for a run that this process has left: another one may have resumed it since. */
+  /** True for a run that this process no longer works on; another process may have resumed it. */
   const isElsewhere = async (own: McpRun): Promise<boolean> =>
     own.isOver() && own.run.state.seq > 0 && (await crew.kept.look(own.id)).state.seq > 0;
   /** A run of this server, or the id of another run that the owner shares. */
@@ -133,7 +136,7 @@ export function createServerContext(
   };
 }
 
-/** How long the process that works on a run has to take note of something. */
+/** The time limit for the process of a run to confirm a command. */
 const TELL_MS = 5_000;
 const NEVER = new AbortController().signal;
 
@@ -172,7 +175,7 @@ function theQuestion(state: State, path: string | undefined): Question {
   );
 }
 
-/** A client cannot choose the folder in which agents work. */
+/** Throws when a client names another folder for its agents. */
 function checkWorkspace({ nodes }: Body, workspace: string): void {
   for (const node of Object.values(nodes)) {
     if (node.kind === "loop") checkWorkspace(node.body, workspace);

@@ -19,13 +19,13 @@ import { untilStarted, next, stay, takeReplies, whileCalled } from "./stay.ts";
 import { legacyTask, modernTask, RELATED_TASK, type TaskFacts } from "./tasks.ts";
 import { callResultOf, viewOf } from "./view.ts";
 
-/** What every connection of a server shares. */
+/** The parts that all connections of a server share. */
 export type SharedServer = Readonly<{
   sdk: Sdk;
   office: ServerContext;
-  /** What is offered right now. */
+  /** The tools that are offered now. */
   offers(): Promise<readonly Offer[]>;
-  /** Receives internal errors; a client only learns that there was one. */
+  /** Receives internal errors. A client only learns that there was one. */
   onError(error: unknown): void;
 }>;
 
@@ -79,11 +79,11 @@ type Call = SharedServer &
     client: Capabilities;
     era: Era;
     server: ProtocolServer;
-    /** A client of the earlier protocol that wants a task. */
+    /** True when a client of the earlier protocol requests a task. */
     task: boolean;
   }>;
 
-/** Starts a run, or continues one that waits for an answer of its client. */
+/** Starts a run, or continues one that waits for an answer of the client. */
 async function startOrGoOn(call: Call): Promise<CallResult | NeedsInput | Record<string, unknown>> {
   const { office, offer, args, context, client, era, sdk, server } = call;
   const { requestState, inputResponses = {} } = context.mcpReq;
@@ -98,7 +98,8 @@ async function startOrGoOn(call: Call): Promise<CallResult | NeedsInput | Record
   if (wantsTask || !offer.waits(args)) {
     await untilStarted(served);
     if (!offer.waits(args)) return shown(served);
-    // A client must know the task before it can be asked about it, so a new task is always "working", even if its run has a question already.
+    // A client must know the task before questions about it can be sent, so a new task is always "working", even if
+    // its run already has a question.
     const created = { ...factsOf(served), life: "running" as const };
     if (era !== "legacy") return { resultType: "task", ...modernTask(created) };
     setImmediate(() => void askOnTheWay(served, server).catch(call.onError));
@@ -109,7 +110,7 @@ async function startOrGoOn(call: Call): Promise<CallResult | NeedsInput | Record
 
 type DelegatedCall = Omit<Call, "offer" | "task"> & Readonly<{ offer: DelegatingTool }>;
 
-/** Calls a tool that starts runs by itself. Its runs go on when the call returns with open questions. */
+/** Calls a tool that starts runs by itself. Its runs continue when the call returns with open questions. */
 async function delegateOrGoOn(asked: DelegatedCall): Promise<CallResult | NeedsInput> {
   const { sdk, office, offer, args, context } = asked;
   const { requestState, inputResponses = {} } = context.mcpReq;
@@ -136,13 +137,17 @@ async function waitFor(served: McpRun, call: Call): Promise<CallResult | NeedsIn
   return "over" in stayed ? ending(served, call.offer) : shown(served);
 }
 
-/** Why a call returns: the end, a wait that no client can shorten, questions left to the inbox, or forms for the client. */
+/**
+ * Why a call returns: the run ended, it is parked and the client cannot change that, its questions were left to the
+ * inbox, or the client gets forms.
+ */
 type Stayed = Readonly<{ over: true } | { parked: State } | { left: true } | { forms: NeedsInput }>;
 const LEFT: Stayed = { left: true };
 
 /**
- * Stays with a run until its end, and asks its client what it asks. Clients of 2025 are asked meanwhile, over the open connection;
- * newer ones are handed the forms and call again with the answers. Who has no forms is told at once what is asked.
+ * Waits for the end of a run and passes its questions to the client. Clients of 2025 are asked over the open
+ * connection; newer ones get the forms and call again with the answers. A client without forms is told at once what
+ * is asked.
  */
 function stayOrAsk(
   served: WaitedRun,
@@ -180,7 +185,7 @@ function factsOf(served: McpRun): TaskFacts {
 
 const taskParams = z.looseObject({ taskId: z.string() });
 
-/** The protocol's tasks: of both revisions, since most clients speak the earlier one. */
+/** Handles MCP tasks in both revisions, since most clients use the earlier one. */
 function serveTasks(server: ProtocolServer, { office, sdk }: SharedServer, era: Era): void {
   const find = (id: string): McpRun => {
     const served = office.runs.find(id);
@@ -209,12 +214,12 @@ function serveTasks(server: ProtocolServer, { office, sdk }: SharedServer, era: 
   }));
   server.setRequestHandler("tasks/result", { params: taskParams }, async ({ taskId }) => {
     const served = find(taskId);
-    await served.over.catch(() => {}); // a client that stops polling does not end the task
+    await served.over.catch(() => {}); // the task continues when the client stops polling
     return { ...shown(served), _meta: { [RELATED_TASK]: { taskId } } };
   });
 }
 
-/** Asks a client of 2025 what its task asks, while it polls. */
+/** Asks a client of 2025 the questions of its task while the client polls. */
 async function askOnTheWay(served: McpRun, server: ProtocolServer): Promise<void> {
   if (!hasForms(server.getClientCapabilities() ?? {})) return;
   for (let stayed = await next(served); !stayed.over; stayed = await next(served))
@@ -223,14 +228,17 @@ async function askOnTheWay(served: McpRun, server: ProtocolServer): Promise<void
 
 const CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
 
-/** What the client can do: said with each request in the newest protocol, once at the beginning in earlier ones. */
+/**
+ * The capabilities of the client: sent with each request in the newest protocol, once at the beginning in earlier
+ * ones.
+ */
 function capabilitiesOf(server: ProtocolServer, { mcpReq }: CallContext): Capabilities {
   const envelope: Readonly<Record<string, unknown>> = { ...mcpReq.envelope };
   const said = envelope[CAPABILITIES];
   return isRecord(said) ? said : (server.getClientCapabilities() ?? {});
 }
 
-/** Errors of the caller are returned with their hint; internal errors are not exposed. */
+/** Converts an error to a tool result. Errors of the caller keep their hint; internal errors are not exposed. */
 function failure(thrown: unknown, { sdk, onError }: Pick<SharedServer, "sdk" | "onError">): CallResult {
   if (thrown instanceof sdk.ProtocolError) throw thrown;
   if (isCrewError(thrown))

@@ -1,18 +1,18 @@
-/** Where a tool keeps the servers it knows, and what to write there. */
+/** The file in which a tool keeps its MCP servers, and the text to write there. */
 export type SetupStep = Readonly<{ title: string; text: string }>;
 
-/** How `subcrew mcp` is called. */
+/** The arguments of `subcrew mcp`. */
 const ARGS = ["mcp"];
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
 const server = { command: "subcrew", args: ARGS };
 
-/** Each tool for which there are lines to copy. `variables`: what subcrew needs of the user's environment. */
+/** Creates the setup steps of a tool. `variables` are the environment variables that subcrew needs. */
 type Setup = (variables: readonly string[]) => readonly SetupStep[];
 
-/** A new tool is one row. */
+/** The setup of each tool. A new tool is one row. */
 const setups = {
-  // Without `alwaysLoad` it does not wait for the server, and its model may begin without our tools.
+  // Without `alwaysLoad`, Claude Code does not wait for the server, and its model may begin without our tools.
   "claude-code": () => [
     {
       title: "In a terminal",
@@ -85,12 +85,12 @@ const setups = {
 export type SetupName = keyof typeof setups;
 export const setupNames = Object.keys(setups) as readonly SetupName[];
 
-/** What to write for one tool, and where. */
+/** The setup steps for one tool. */
 export function setupSteps(name: SetupName, variables: readonly string[]): readonly SetupStep[] {
   return setups[name](variables);
 }
 
-/** The lines for one tool, ready to copy. */
+/** The setup of one tool as text, ready to copy. */
 export function setupText(name: SetupName, variables: readonly string[]): string {
   return setupSteps(name, variables)
     .map(({ title, text }) => `${title}:\n\n${text.replace(/^/gm, "  ")}\n`)

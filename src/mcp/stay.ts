@@ -7,15 +7,15 @@ import { reportProgress } from "./progress.ts";
 import type { McpRun, WaitedRun } from "./runs.ts";
 import type { CallContext } from "./sdk.ts";
 
-/** Why waiting for a run ended: the run ended, or it has questions. */
+/** Why waiting ended: the run ended, or it has questions. */
 export type WaitResult =
   | Readonly<{ over: true }>
   | Readonly<{ over: false; asked: readonly Question[]; parked?: undefined }>;
 
-/** The result of waiting, or a run that waits for something the client cannot give. */
+/** Why waiting ended, including a run that is parked for a reason that the client cannot change. */
 export type StayResult = WaitResult | Readonly<{ over: false; parked: State }>;
 
-/** Stays with a run until it ends, asks something or is parked. */
+/** Waits until a run ends, asks something or is parked. */
 export async function stay(served: WaitedRun, context: CallContext): Promise<StayResult> {
   const quiet = reportProgress(served, context);
   const parking = parked(served);
@@ -27,7 +27,7 @@ export async function stay(served: WaitedRun, context: CallContext): Promise<Sta
   }
 }
 
-/** Does something for a call. A client that cancels its call meanwhile cancels the run. */
+/** Does `work` for a call. If the client cancels the call meanwhile, the run is cancelled. */
 export async function whileCalled<T>(
   served: WaitedRun,
   { mcpReq: { signal } }: CallContext,
@@ -43,7 +43,7 @@ export async function whileCalled<T>(
   }
 }
 
-/** Resolves as soon as nothing of a run goes on. */
+/** Resolves as soon as all work of a run is parked. */
 function parked(served: WaitedRun): Readonly<{ parked: Promise<StayResult>; stop(): void }> {
   let stop = (): void => {};
   const waiting = new Promise<StayResult>((resolve) => {
@@ -79,12 +79,12 @@ function asking(served: WaitedRun): Promise<WaitResult> {
   });
 }
 
-/** Resolves when a run has begun, so that an error at its start reaches the caller. */
+/** Resolves when a run has started, so that an error at the start reaches the caller. */
 export function untilStarted(served: McpRun): Promise<void> {
   return new Promise((resolve, reject) => {
     if (served.run.state.status !== "starting") return resolve();
     const stop = served.listen(({ type }) => {
-      if (type !== "run.started") return; // what is live can be faster than what is kept
+      if (type !== "run.started") return; // live events can arrive before the recorded start
       stop();
       resolve();
     });
@@ -93,8 +93,8 @@ export function untilStarted(served: McpRun): Promise<void> {
 }
 
 /**
- * Hands the replies of a client to a run. Returns whether all of them were answers: a form that was cancelled leaves its
- * question in the inbox. Replies to questions that are no longer open do not count.
+ * Passes the replies of a client to a run. Returns whether all of them were answers; a cancelled form leaves its
+ * question in the inbox. Replies to questions that are no longer open are ignored.
  */
 export async function takeReplies(served: WaitedRun, replies: Readonly<Record<string, unknown>>): Promise<boolean> {
   let answered = true;

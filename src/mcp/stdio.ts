@@ -13,18 +13,18 @@ export type StdioOptions = ServerContextOptions &
     output: Writable;
     /** Delegation tools to offer in addition to our own. */
     delegation?: DelegationTools;
-    /** Tools are listed with every field of their arguments and results. */
+    /** True when tools are listed with all fields of their arguments and results. */
     full?: boolean;
-    /** The crew lets agents change nothing, so every tool is announced as read-only. */
+    /** True when agents of the crew cannot change anything, so that every tool is announced as read-only. */
     readOnly?: boolean;
-    /** Ends the server as if its client had gone. */
+    /** Ends the server as if its client had disconnected. */
     signal: AbortSignal;
     onError(error: unknown): void;
   }>;
 
 /**
- * Serves one client over a pair of streams until either ends. Nothing but the protocol goes to the output. Runs that still
- * work are cancelled then: they are kept and can be resumed.
+ * Serves one client over a pair of streams until either ends. Only protocol messages are written to the output. At
+ * the end, running runs are paused; they can be resumed.
  */
 export async function serveStdio(
   crew: Crew,

@@ -1,7 +1,7 @@
 import type { RunStatus } from "../core/run/run-status.ts";
 import type { CallResult, Questions } from "./sdk.ts";
 
-/** Where a client of the earlier protocol finds the task that a result is of. */
+/** The metadata key under which a client of the earlier protocol finds the task of a result. */
 export const RELATED_TASK = "io.modelcontextprotocol/related-task";
 
 /** How often a client should poll. */
@@ -18,7 +18,10 @@ export type TaskFacts = Readonly<{
 
 type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
 
-/** A run that failed is a task that is completed, and its result says so: only the protocol itself fails a task. */
+/**
+ * The MCP status of each run status. A failed run is a completed task whose result has the error: only a protocol
+ * error fails a task.
+ */
 const statuses: Readonly<Record<RunStatus, TaskStatus>> = {
   starting: "working",
   running: "working",
@@ -65,7 +68,7 @@ export function modernTask(
   };
 }
 
-/** A task as revision 2025-11-25 has it. */
+/** A task in the format of revision 2025-11-25. */
 export function legacyTask(facts: TaskFacts): Record<string, unknown> {
   return { ...common(facts), ttl: null, pollInterval: POLL_MS };
 }

@@ -22,7 +22,7 @@ const lives = [
   "damaged",
 ] as const;
 
-/** A run as a client sees it; what the tools give back is described with this and checked against it. */
+/** The schema of a run as clients see it. The results of the tools are described and checked with it. */
 export const runView = z.object({
   run: z.string().describe("its id, for status, result, answer and cancel"),
   status: z.enum(lives).describe("ok, failed and cancelled are final"),
@@ -109,7 +109,7 @@ export function viewOf(state: State, life: RunStatus | "damaged", now: number): 
   };
 }
 
-/** The contender whose output the run's is. */
+/** The contender whose output became the output of the run. */
 function winnerOf({ plan, outcome }: State): string | undefined {
   const last = plan?.nodes[plan.output];
   const picks = last?.kind === "join" && last.pick === "first" && (last.count ?? 1) === 1;
@@ -179,7 +179,7 @@ function errorOf(outcome: NonNullable<State["outcome"]>): Pick<RunView, "error">
   return { error: { code, message, ...defined({ hint }) } };
 }
 
-/** What a client reads about a run that waits: why, what helps, and how it goes on. */
+/** The text about a parked run: the reason, what helps, and how it continues. */
 function parkedText(run: string, { why, helps, command, until, nextTry }: NonNullable<RunView["parked"]>): string {
   const at = until ?? nextTry;
   const alone =

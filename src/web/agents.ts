@@ -11,12 +11,12 @@ import { type AgentListing, listedAgents } from "../runtime/discovery/listed-age
 import type { AgentPage, AgentProblem, Conversion } from "./client/wire.ts";
 import { badInput } from "./responses.ts";
 
-/** Every agent there is, also those that cannot run, as `subcrew agents list --all` has them. */
+/** All agents, including those that cannot run, as in `subcrew agents list --all`. */
 export async function agentRows(crew: Crew): Promise<readonly AgentListing[]> {
   return listedAgents(await crew.agents());
 }
 
-/** One agent as it would run, and where everything comes from, as `subcrew agents explain` has it. */
+/** One agent as it would run, with the origin of each setting, as in `subcrew agents explain`. */
 export async function agentPage(crew: Crew, name: string): Promise<AgentPage> {
   if (name === "") throw badInput("No agent was named.", "Choose one from the list.");
   const discovery = await crew.agents();
@@ -47,12 +47,12 @@ export async function agentPage(crew: Crew, name: string): Promise<AgentPage> {
   };
 }
 
-/** What is wrong with the agent files, as `subcrew agents lint` has it. */
+/** The problems of the agent files, as in `subcrew agents lint`. */
 export async function lintReport(crew: Crew): Promise<readonly AgentProblem[]> {
   return lintDiscovery(await crew.agents(), dialects).problems;
 }
 
-/** An agent in the file of another tool, and what is lost. */
+/** An agent converted to the file format of another tool, and the fields that are lost. */
 export async function conversion(crew: Crew, name: string, to: string): Promise<Conversion> {
   if (!Object.hasOwn(writers, to))
     throw badInput(`There is no dialect "${to}".`, `It is one of: ${Object.keys(writers).join(", ")}.`);
@@ -61,7 +61,7 @@ export async function conversion(crew: Crew, name: string, to: string): Promise<
   return { path, text, losses: losses.map(({ kind, field, note }) => ({ kind, field, note })) };
 }
 
-/** The value of a field of a definition as a person reads it: lists of words without brackets and quotes. */
+/** Formats the value of a field for a person; lists of words have no brackets and quotes. */
 export function fieldText(value: unknown): string {
   if (typeof value === "string") return value;
   const words = Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string");

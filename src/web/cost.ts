@@ -5,7 +5,7 @@ const DAY_MS = 86_400_000;
 
 export type CostReader = (days: number, now: number) => Promise<CostReport>;
 
-/** What was spent on each day, by agent, model and project. Runs that have ended are read once. */
+/** Reads the cost of each day, by agent, model and project. Ended runs are read only once. */
 export function createCostReader(crew: Crew): CostReader {
   const cache = new Map<string, Readonly<{ seq: number; rows: readonly SpentRow[] }>>();
   const read = async (id: string, since: string): Promise<readonly SpentRow[]> => {
@@ -55,7 +55,7 @@ export function createCostReader(crew: Crew): CostReader {
   };
 }
 
-/** `2026-03-01` in the time of this machine. */
+/** The date in the local time zone, as `2026-03-01`. */
 function dayOf(at: number): string {
   const date = new Date(at);
   return [date.getFullYear(), date.getMonth() + 1, date.getDate()]

@@ -4,22 +4,24 @@ import { safeHeaders } from "./responses.ts";
 
 /** Server-sent events to one browser tab. */
 export type EventStream = Readonly<{
-  /** Sends a message; false: the client does not keep up, and `caughtUp` is called once it can receive again. */
+  /** Sends a message. Returns false when the client is too slow; `caughtUp` is called once it can receive again. */
   send(event: string, data: unknown, id?: string): boolean;
-  /** Resolves when everything is on its way to the client; false: it has gone. */
+  /** Resolves with true when everything was handed to the network, and with false when the client has disconnected. */
   flushed(): Promise<boolean>;
   close(): void;
 }>;
 
 export type EventStreamOptions = Readonly<{
-  /** Called when a client that did not keep up can receive again: it missed messages. */
+  /** Called when a slow client can receive again. It has missed messages. */
   caughtUp(): void;
   closed(): void;
 }>;
 
-/** More unsent bytes than this, and the client gets no more until it has read them. */
+/** With more unsent bytes than this, the client gets no more messages until it has read them. */
 const MOST_UNSENT = 512 * 1024;
-/** A client that has not read what waits for it after so long is disconnected. About 8 KB per second are enough. */
+/**
+ * A client that has not read its unsent messages within this time is disconnected. About 8 KB per second are enough.
+ */
 const STALLED_MS = 90_000;
 const HEARTBEAT_MS = 10_000;
 
@@ -74,7 +76,7 @@ export function openEventStream(response: ServerResponse, { caughtUp, closed }: 
         missed = true;
         return false;
       }
-      // JSON has no line breaks outside of strings, and escapes them inside.
+      // JSON text is one line: line breaks in strings are escaped.
       write(`${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${jsonText(data)}\n\n`);
       behind = response.writableLength > MOST_UNSENT;
       return true;

@@ -8,12 +8,12 @@ import { messageChanges, messagePieces } from "./message-pieces.ts";
 import { openRunChannel, type RunChannel } from "./run-channel.ts";
 import { openRunList, type RunList } from "./run-list.ts";
 
-/** Every open tab, and the runs that they look at. */
+/** All open browser tabs, and the runs that they show. */
 export type Hub = Readonly<{
   list: RunList;
-  /** The events of a run: those in memory where a tab looks at it, otherwise those on the disk. */
+  /** The events of a run: from memory when a tab shows the run, otherwise from disk. */
   events(run: string): Promise<readonly KeptEvent[]>;
-  /** Serves one tab until it goes. `after`: the last event of the run that it has seen. */
+  /** Serves one tab until it disconnects. `after` is the last event of the run that the tab has received. */
   connect(response: ServerResponse, options: Readonly<{ run: string | undefined; after: number | undefined }>): void;
   close(): void;
 }>;
@@ -21,7 +21,7 @@ export type Hub = Readonly<{
 type Tab = { readonly stream: EventStream; readonly run: string | undefined; seq: number; opening: boolean };
 type Open = { readonly channel: Promise<RunChannel>; readonly tabs: Set<Tab> };
 
-/** How many tabs are served at a time. */
+/** The maximum number of tabs that are served at a time. */
 const MOST_TABS = 100;
 
 export async function openHub(crew: Crew): Promise<Hub> {
@@ -58,10 +58,10 @@ export async function openHub(crew: Crew): Promise<Hub> {
       () => {},
     );
   };
-  /** Sends all of a run, as fast as the tab reads it, and from then on its changes. */
+  /** Sends the whole run, as fast as the tab reads it, then its changes. */
   const show = async (tab: Tab, id: string, after: number | undefined): Promise<void> => {
     const entry = channelFor(id);
-    entry.tabs.delete(tab); // what happens before its snapshot is in the snapshot
+    entry.tabs.delete(tab); // earlier changes are part of the snapshot
     tab.opening = true;
     try {
       const channel = await entry.channel;
@@ -76,7 +76,7 @@ export async function openHub(crew: Crew): Promise<Hub> {
       tab.stream.send("run", pieces.at(-1), `${id}:${tab.seq}`);
       if (pieces.length > 1) {
         if (!(await tab.stream.flushed())) return;
-        const missed = messageChanges(message, channel.snapshot(tab.seq)); // the run went on while the tab was reading
+        const missed = messageChanges(message, channel.snapshot(tab.seq)); // changes that were recorded while the tab read the snapshot
         tab.seq = missed.log.at(-1)?.seq ?? tab.seq;
         tab.stream.send("run", missed, `${id}:${tab.seq}`);
       }

@@ -1,9 +1,12 @@
 import type { RunMessage } from "./client/wire.ts";
 
-/** So many tasks are sent at a time: a tab on a slow connection hears something every few seconds. */
+/** The number of tasks in one message, so that a tab on a slow connection gets a message every few seconds. */
 const TASKS = 250;
 
-/** A snapshot as messages that add up to it. Only the last one has the log, so a tab that misses it has seen no events. */
+/**
+ * Splits a snapshot into messages. Only the last one has the log, so a tab that misses it counts as having seen no
+ * events.
+ */
 export function messagePieces(snapshot: RunMessage): readonly RunMessage[] {
   const { tasks, order } = snapshot;
   if (tasks.length <= TASKS) return [snapshot];
@@ -17,7 +20,7 @@ export function messagePieces(snapshot: RunMessage): readonly RunMessage[] {
   });
 }
 
-/** What changed from one snapshot to a later one, which was asked for with the last event of the first. */
+/** The changes between two snapshots. The later one was requested with the last event of the first. */
 export function messageChanges(before: RunMessage, after: RunMessage): RunMessage {
   const known = new Map(before.tasks.map((row) => [row.path, JSON.stringify(row)]));
   const tasks = after.tasks.filter((row) => known.get(row.path) !== JSON.stringify(row));

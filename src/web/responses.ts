@@ -42,7 +42,10 @@ export function sendJson(response: ServerResponse, status: number, value: unknow
   sendText(response, status, "application/json", jsonText(value));
 }
 
-/** An error as the terminal says it: a code, a sentence, a hint. Internal errors show no details of the machine. */
+/**
+ * Sends an error as the terminal prints it: a code, a sentence, a hint. Internal errors show no details of the
+ * machine.
+ */
 export function sendError(response: ServerResponse, thrown: unknown): void {
   const status = statusFor(thrown);
   const { code, message, hint } = isCrewError(thrown)
@@ -61,7 +64,7 @@ function statusFor(thrown: unknown): number {
   return typeof status === "number" ? status : 500;
 }
 
-/** A page without scripts: for a browser that is not signed in. */
+/** Sends a page without scripts to a browser that is not signed in. */
 export function sendNotice(response: ServerResponse, status: number, title: string, text: string): void {
   const page = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><h1>${title}</h1><p>${text}</p></html>`;
   sendText(response, status, "text/html", page);

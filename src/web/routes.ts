@@ -26,12 +26,12 @@ export type WebContext = Readonly<{
   crew: Crew;
   hub: Hub;
   cost: CostReader;
-  /** The crew for another folder. */
+  /** Creates a crew for another folder. */
   crewAt(cwd: string): Promise<Crew>;
   ownCommand: OwnCommand;
 }>;
 
-/** Runs one of our own commands; its standard output is JSON. Throws the error that it reports. */
+/** Runs a subcrew command and returns its standard output, which is JSON. Throws the error that the command reports. */
 export type OwnCommand = (words: readonly string[]) => Promise<string>;
 
 export type WebQuery = Readonly<{
@@ -40,9 +40,9 @@ export type WebQuery = Readonly<{
   role: WebRole;
 }>;
 
-/** Answers a GET; the result is sent as JSON. */
+/** Handles a GET; the result is sent as JSON. */
 type Look = (context: WebContext, query: WebQuery) => Promise<unknown>;
-/** Answers a POST, which only a browser with all rights may send. */
+/** Handles a POST, which only a browser with the role `full` may send. */
 type Change = (context: WebContext, body: Readonly<Record<string, unknown>>) => Promise<unknown>;
 
 export const looks: Readonly<Record<string, Look>> = {
@@ -87,7 +87,7 @@ export const changes: Readonly<Record<string, Change>> = {
     const { id } = await crew.background(unchecked(request.input), options);
     return { done: true, text: `Started ${id}.`, run: id };
   },
-  /** The same JSON as the queue of commands to a run. */
+  /** Sends a command to a run, as the same JSON as in the run's command queue. */
   tell: async ({ crew }, body): Promise<Done> => {
     const run = textIn(body, "run");
     const asked = parseAs(command, body["command"], { code: "BAD_INPUT", what: "command" });
@@ -114,7 +114,7 @@ export const changes: Readonly<Record<string, Change>> = {
         (owned ? "The run has not confirmed it yet." : `It is kept until the run is resumed: subcrew resume ${run}`),
     };
   },
-  /** Pause, resume, retry, cancel: what the keys of `subcrew top` do. */
+  /** Pauses, resumes, retries or cancels, like the keys of `subcrew top`. */
   act: async ({ crew, ownCommand }, body): Promise<Done> => {
     const row = await rowFor(crew, textIn(body, "run"), textIn(body, "path"));
     const does = textIn(body, "does");
@@ -137,10 +137,10 @@ export const changes: Readonly<Record<string, Change>> = {
   },
 };
 
-/** How long the process of a run has to answer. */
+/** The time limit for the run's process to reply. */
 const WAIT_MS = 10_000;
 
-/** The crew for a folder; that of the server for its own. */
+/** The crew for a folder; for the server's own folder, the crew of the server. */
 const crewFor = async ({ crew, crewAt }: WebContext, cwd: string): Promise<Crew> =>
   cwd === crew.cwd ? crew : crewAt(cwd);
 
@@ -157,7 +157,7 @@ function textIn(body: Readonly<Record<string, unknown>>, key: string): string {
   throw badInput(`"${key}" is missing.`, "Reload the page and try again.");
 }
 
-/** The result of a subcrew command, in one sentence. */
+/** The result of a subcrew command as one sentence. */
 function ownDone(printed: string): Done {
   const lines = printed.trim().split("\n");
   for (const line of lines.toReversed()) {

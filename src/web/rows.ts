@@ -13,7 +13,7 @@ import { rowsOf, runRow, type ShownRun, type TopRow, treeRows } from "../core/vi
 import { terminalLine } from "../core/view/words.ts";
 import type { Asked, LogLine, NeedRow, RunHead, RunRow, TaskRow } from "./client/wire.ts";
 
-/** Longer texts are cut in rows; the transcript has all of it. */
+/** The maximum length of a text in a row; the transcript has the full text. */
 const LONGEST = 300;
 const LONGEST_QUESTION = 20_000;
 
@@ -53,7 +53,7 @@ const tokensText = ({ input, output, cacheRead, cacheWrite }: Usage): string => 
   return all === 0 ? "" : formatTokens(all);
 };
 
-/** What a run does right now: the task that works, or how it stands. */
+/** The current activity of a run: that of the task that works, or the state of the run. */
 function runDoing(run: ShownRun, row: TopRow): string {
   const working = [...run.state.nodes.values()].findLast(
     ({ status, kind, doing }) => status === "running" && kind === "task" && doing !== "",
@@ -62,7 +62,7 @@ function runDoing(run: ShownRun, row: TopRow): string {
   return terminalLine(text).slice(0, LONGEST);
 }
 
-/** Everything of these runs that waits for a person, the oldest first. */
+/** Everything in these runs that waits for a person, the oldest first. */
 export function needRowsIn(runs: readonly ShownRun[]): NeedRow[] {
   return rowsOf(runs, { one: false, shape: "flat" })
     .filter(({ group, node }) => group === "needs you" && node !== undefined)
@@ -92,7 +92,7 @@ const askedOf = (node: Partial<Pick<NodeView, "call" | "wants" | "offersNetwork"
   network: node.offersNetwork === true,
 });
 
-/** What is known of a run as a whole. */
+/** The data of the run as a whole. */
 export function headOf(run: ShownRun): RunHead {
   const { state, problems, diffs } = run;
   const { agents: _agents, models: _models, usd: _usd, questions: _questions, ...row } = runRowOf(run);
@@ -113,7 +113,7 @@ export function headOf(run: ShownRun): RunHead {
   };
 }
 
-/** The tasks of a run, in the order of the tree. `heard`: the last event of each. */
+/** The tasks of a run in tree order. `heard` has the number of the last event of each task. */
 export function taskRowsOf(run: ShownRun, heard: ReadonlyMap<string, number>): TaskRow[] {
   const rows = treeRows(run);
   const { plan, startedAt } = run.state;
@@ -154,7 +154,7 @@ export function taskRowsOf(run: ShownRun, heard: ReadonlyMap<string, number>): T
   });
 }
 
-/** A recorded event in words. */
+/** A recorded event as a sentence. */
 export function logLineOf(event: KeptEvent): LogLine {
   const { seq, at, path, type } = event;
   return { seq, at, path, type, text: terminalLine(wordsOf(event)).slice(0, LONGEST) };

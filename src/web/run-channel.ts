@@ -10,29 +10,29 @@ import { changeSizes, COMPARE_EVERY_MS } from "../crew/follow-runs.ts";
 import type { LogLine, RunMessage, TaskRow } from "./client/wire.ts";
 import { headOf, logLineOf, taskRowsOf } from "./rows.ts";
 
-/** One run that at least one browser tab looks at. */
+/** A run that is shown in at least one browser tab. */
 export type RunChannel = Readonly<{
-  /** Everything there is, for a tab that comes new or comes back; `after`: the last event that it has seen. */
+  /** The whole run, for a tab that connects or reconnects. `after` is the last event that the tab has received. */
   snapshot(after: number | undefined): RunMessage;
   shown(): ShownRun;
-  /** Its events so far; `undefined`: they are too many to be kept in memory. */
+  /** The events so far; `undefined` when there are too many to keep in memory. */
   events(): readonly KeptEvent[] | undefined;
   close(): void;
 }>;
 
 /** The shortest time between two updates of the page. */
 const EVERY_MS = 100;
-/** How often a run without a process is looked at. */
+/** How often a run without a process is checked. */
 const LOOK_EVERY_MS = 1_000;
-/** A run that no process works on is read at every so manieth look. */
+/** A run without a process is read only at every fifth check. */
 const LOOKS_PER_READ = 5;
-/** More events, or more characters in them, are not kept for transcripts: those are read from the disk then. */
+/** With more events, or more characters in them, events are not kept in memory; transcripts are then read from disk. */
 const MOST_EVENTS = 100_000;
 const MOST_CHARACTERS = 32 * 2 ** 20;
-/** A run opens with the end of its log. */
+/** The number of log lines in the first snapshot of a run. */
 export const LOG_LINES = 500;
 
-/** Reads a run, then folds each event as it is written and tells `changed` what became of it. Throws for an unknown run. */
+/** Reads a run, then folds each new event and calls `changed` with the changes. Throws for an unknown run. */
 export async function openRunChannel(
   crew: Crew,
   id: string,
@@ -42,9 +42,9 @@ export async function openRunChannel(
   const state = emptyState(id);
   const log: LogLine[] = [];
   const known = new Map<string, string>();
-  /** The last event of each task. */
+  /** The number of the last event of each task. */
   const heard = new Map<string, number>();
-  // A long journal is read once; only a run that has recorded nothing yet needs another look.
+  // A long journal is read only once. The state of a run without events is looked up separately.
   const records = await crew.kept.records(id).catch(() => ({ events: [], problems: [] }));
   const first = records.events.length > 0 ? undefined : await crew.kept.look(id);
   if (first && first.problems.length > 0 && !(await crew.runs()).includes(id))
@@ -130,7 +130,7 @@ export async function openRunChannel(
     do {
       const idle = looks > 0 && (await crew.kept.owner(id)) === undefined;
       looks += 1;
-      if (idle && looks % LOOKS_PER_READ !== 0) continue; // reading a long journal each second would be a waste
+      if (idle && looks % LOOKS_PER_READ !== 0) continue; // do not read a long journal every second
       try {
         for await (const event of crew.kept.events(id, over.signal, state.seq)) {
           take(event);
@@ -172,7 +172,7 @@ export async function openRunChannel(
   };
 }
 
-/** About how much memory an event takes, in characters. */
+/** The approximate size of an event in memory, in characters. */
 function lengthOf(event: KeptEvent): number {
   const texts = [
     "text" in event ? event.text : "",

@@ -13,12 +13,12 @@ import { findAgent } from "../runtime/discovery/discover.ts";
 import type { CallDetails, DiffReport, LogLine, TaskDetails, TranscriptPart } from "./client/wire.ts";
 import { logLineOf } from "./rows.ts";
 
-/** A transcript opens with its end; earlier entries are loaded by scrolling. */
+/** The number of transcript entries per request. The end is loaded first, earlier entries while scrolling. */
 const ENTRIES = 200;
-/** Longer results of tools are cut; `subcrew show` prints all of it. */
+/** The maximum length of a tool result; `subcrew show` prints all of it. */
 const LONGEST = 60_000;
 
-/** A part of the transcript of a task: its end, or what comes before an entry. */
+/** A part of the transcript of a task: its end, or the entries before a given one. */
 export function transcriptPart(
   events: readonly KeptEvent[],
   { run, path, before }: Readonly<{ run: string; path: string; before: number | undefined }>,
@@ -43,10 +43,10 @@ export function transcriptPart(
   };
 }
 
-/** How many earlier events are sent at a time. */
+/** The number of earlier events that are sent at a time. */
 const LOG_LINES = 1_000;
 
-/** The recorded events before one of them, in words; the end of them. */
+/** The last recorded events before a given one, as sentences. */
 export function logLines(events: readonly KeptEvent[], before: number): readonly LogLine[] {
   const to = events.findIndex(({ seq }) => seq >= before);
   return events
@@ -55,12 +55,12 @@ export function logLines(events: readonly KeptEvent[], before: number): readonly
     .map(logLineOf);
 }
 
-/** What happened to the run itself, and the end of each of its tasks. */
+/** The transcript of the run itself: its events without those of the tasks. */
 function runTranscript(events: readonly KeptEvent[]): Transcript | undefined {
   return transcriptsOf(events.filter(({ path }) => path === ""))[0];
 }
 
-/** The prompt, agent, turns and warnings of a task; of the run, those of all its tasks. */
+/** The prompt, agent, turns and warnings of a task; for the run, those of all its tasks. */
 export async function taskDetails(crew: Crew, events: readonly KeptEvent[], path: string): Promise<TaskDetails> {
   const definitions = new Map<string, Agent>();
   for (const event of events)
@@ -141,7 +141,7 @@ function distinctBy<T>(items: readonly T[], key: (item: T) => string): T[] {
   return [...new Map(items.map((item) => [key(item), item])).values()];
 }
 
-/** What a run or a task changed, and which patches wait to be applied. */
+/** The changes of a run or a task, and the patches that can be applied. */
 export async function diffReport(crew: Crew, run: string, path: string): Promise<DiffReport> {
   const [{ files, unseen }, { state }] = await Promise.all([
     crew.changes(run, path === "" ? {} : { task: path }),
@@ -178,7 +178,7 @@ async function keptPatches(crew: Crew, state: State, path: string): Promise<Diff
   );
 }
 
-/** The call that a question is about, with the diff that it would make. */
+/** The call that a question is about, with the diff of its change. */
 export function callDetails(events: readonly KeptEvent[], call: string): CallDetails | undefined {
   for (const event of events.toReversed()) {
     const found = event.type === "turn.ended" ? event.calls.find(({ id }) => id === call) : undefined;
@@ -187,7 +187,7 @@ export function callDetails(events: readonly KeptEvent[], call: string): CallDet
   return undefined;
 }
 
-/** The change that an edit or a write asks for, as a diff of the texts in its arguments. */
+/** The change of an edit or write call, as a diff of the texts in its arguments. */
 function diffOfInput(input: unknown): string | undefined {
   if (!isRecord(input)) return undefined;
   const text = (...keys: readonly string[]): string | undefined => {
@@ -201,7 +201,7 @@ function diffOfInput(input: unknown): string | undefined {
   return file !== "" && content !== undefined ? patch(file, "", content) : undefined;
 }
 
-/** The texts are parts of a file, so that a missing line end says nothing. */
+/** The texts are parts of a file, so a missing line break at the end is added, not reported. */
 function patch(file: string, before: string, after: string): string {
   const [old, now] = [before, after].map((text) => text.slice(0, LONGEST).replace(/([^\n])$/, "$1\n"));
   return createTwoFilesPatch(file, file, old!, now!, "", "", { context: 3 }).replace(/^Index: .*\n=+\n/, "");

@@ -9,17 +9,17 @@ export type RunList = Readonly<{
   snapshot(): RunsMessage;
   needs(): readonly NeedRow[];
   shown(id: string): ShownRun | undefined;
-  /** Runs that are not in the list: older ones, `count` of them after the run `before`, that hold the text. */
+  /** Older runs that are not in the list: at most `count` runs after the run `before` that contain the text. */
   older(options: Readonly<{ before: string | undefined; text: string; count: number }>): Promise<OlderRuns>;
 }>;
 
 export type OlderRuns = Readonly<{ runs: readonly RunRow[]; more: boolean }>;
 
 const EVERY_MS = 250;
-/** How many runs are read for one request. */
+/** The maximum number of runs that are read for one request. */
 const MOST_READ = 400;
 
-/** Follows all runs, and tells `changed` which rows are new. */
+/** Follows all runs, and calls `changed` with the changed rows. */
 export async function openRunList(
   crew: Crew,
   { signal, changed }: Readonly<{ signal: AbortSignal; changed(message: RunsMessage): void }>,

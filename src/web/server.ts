@@ -16,13 +16,13 @@ export type WebOptions = Readonly<{
   port: number;
   /** The folder with the built page. */
   assets: string;
-  /** The user of the page: connections of others can at most look. Absent where the system has no such ids. */
+  /** The user id of the owner. Connections of other users are at most read-only. Absent on systems without user ids. */
   user: number | undefined;
   onError(error: unknown): void;
 }> &
   Pick<WebContext, "crewAt" | "ownCommand">;
 
-/** What the page is made of, and how each file is served. */
+/** The files of the page, and their content types. */
 const files: Readonly<Record<string, Readonly<{ file: string; type: string }>>> = {
   "": { file: "index.html", type: "text/html" },
   "app.js": { file: "app.js", type: "text/javascript" },
@@ -30,7 +30,7 @@ const files: Readonly<Record<string, Readonly<{ file: string; type: string }>>> 
   "icon.svg": { file: "icon.svg", type: "image/svg+xml" },
 };
 
-/** Serves the page on loopback. Nothing is told to a browser that is not signed in. */
+/** Serves the page on the loopback address. A browser that is not signed in gets no data. */
 export async function openWeb(crew: Crew, options: WebOptions): Promise<RunningServer> {
   const { secrets, port, assets, onError } = options;
   const sessions = createSessions(secrets);
@@ -43,9 +43,12 @@ export async function openWeb(crew: Crew, options: WebOptions): Promise<RunningS
     ownCommand: options.ownCommand,
   };
   const prefix = `/${secrets.prefix}/`;
-  /** Connections whose user was looked up. */
+  /** For each connection: whether it belongs to another user. */
   const strangers = new WeakMap<Socket, boolean>();
-  /** True: another user of this machine, who must have got a link or cookie from elsewhere. The administrator can read it anyway. */
+  /**
+   * True for a connection of another user of this machine, who must have got a link or cookie from elsewhere. The
+   * administrator is not a stranger, because root can read everything anyway.
+   */
   const isStranger = ({ socket }: IncomingMessage): boolean => {
     const known = strangers.get(socket);
     if (known !== undefined) return known;
@@ -100,7 +103,10 @@ export async function openWeb(crew: Crew, options: WebOptions): Promise<RunningS
       "Not your page",
       "It belongs to another user of this machine. Ask for a link of <code>subcrew web --share-readonly</code>, or run <code>subcrew web</code> yourself.",
     );
-  /** A page and not a redirect: a strict cookie is not sent along when the way here began on another site. */
+  /**
+   * Sends a page instead of a redirect: browsers do not send a strict cookie with a redirect that began on another
+   * site.
+   */
   const moveOn = (response: ServerResponse, cookie?: string): void =>
     sendText(
       response,
@@ -128,7 +134,7 @@ export async function openWeb(crew: Crew, options: WebOptions): Promise<RunningS
     response: ServerResponse,
     { path, role }: Readonly<{ path: string; role: WebRole }>,
   ): Promise<void> => {
-    // A page of another origin cannot set this header without being asked first, and a form not at all.
+    // A page of another origin cannot set this header without a preflight request, and a form cannot set it at all.
     if (request.headers["x-subcrew"] !== "page" || !isSameOrigin(request))
       return sendJson(response, 403, {
         code: "REFUSED",
@@ -159,7 +165,7 @@ export async function openWeb(crew: Crew, options: WebOptions): Promise<RunningS
   const server = await openServer({
     port,
     tokens: {},
-    isOpen: () => true, // cookies decide
+    isOpen: () => true, // access is decided by cookies
     isLink: ({ url = "", method }) => method === "GET" && url.startsWith(`${prefix}enter?`),
     handle,
     onError,
@@ -176,7 +182,9 @@ export async function openWeb(crew: Crew, options: WebOptions): Promise<RunningS
   };
 }
 
-/** The browser says where the request comes from; one that does not is refused. */
+/**
+ * True when the browser says that the request comes from this origin. Requests without that information are refused.
+ */
 const isSameOrigin = ({ headers }: IncomingMessage): boolean =>
   headers.origin !== undefined || headers["sec-fetch-site"] === "same-origin";
 

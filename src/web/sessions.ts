@@ -7,9 +7,9 @@ export type WebRole = "full" | "read";
 export type WebSecrets = Readonly<{
   /** The first part of every path. A cookie of 127.0.0.1 is sent to all ports, but only below its own path. */
   prefix: string;
-  /** Signs links and cookies. */
+  /** The key that signs links and cookies. */
   key: string;
-  /** The start of the server: links and shared sessions end with it. */
+  /** An id of this start of the server. Links and shared sessions are valid until the next start. */
   boot: string;
 }>;
 
@@ -18,7 +18,7 @@ export const COOKIE = "subcrew";
 /** How long a browser stays signed in. */
 const SESSION_DAYS = 30;
 
-/** New secrets; those of an earlier server keep its browsers signed in. */
+/** Creates secrets. Those of an earlier server are kept, so that its browsers stay signed in. */
 export function newSecrets(earlier?: Pick<WebSecrets, "prefix" | "key">): WebSecrets {
   return {
     prefix: earlier?.prefix ?? randomBytes(16).toString("base64url"),
@@ -34,9 +34,12 @@ export function linkToken({ key, boot }: WebSecrets, role: WebRole): string {
 
 /** Checks links and cookies. */
 export type Sessions = Readonly<{
-  /** The cookie for the token of a link, or why there is none. A link with all rights works once. */
+  /**
+   * Exchanges the token of a link for a cookie, or returns the reason for the refusal. A link with the role `full`
+   * works once.
+   */
   redeem(token: string): Readonly<{ cookie: string; role: WebRole }> | "unknown" | "used";
-  /** What a link would allow, whether or not it was used. */
+  /** The role that a link grants, whether or not it was used. */
   linkRole(token: string): WebRole | undefined;
   /** The role of the browser that sends these cookies. */
   roleOf(cookies: string | undefined): WebRole | undefined;

@@ -13,7 +13,7 @@ import { inputOf, type Mode, modeNames, modeOf, unchecked } from "../modes/compi
 import type { FormSchema, PlannedNode, PlanPreview, StartOptions } from "./client/wire.ts";
 import { badInput } from "./responses.ts";
 
-/** The run options that the start form offers; the others are for programs. */
+/** The run options in the start form; the others are for programs. */
 const offered = runParameters.pick({
   name: true,
   maxTimeMs: true,
@@ -27,7 +27,7 @@ const offered = runParameters.pick({
   projectInstructions: true,
 });
 
-/** A schema of zod as a form needs it. */
+/** Converts a zod schema to the form schema. */
 const formSchemaOf = (schema: z.ZodType): FormSchema => z.toJSONSchema(schema, { io: "input" }) as FormSchema;
 
 const commandOf = (mode: Mode): string => (mode === "single" || mode === "plan" ? "run" : mode);
@@ -40,7 +40,7 @@ const what: Readonly<Record<Exclude<Mode, "plan">, string>> = {
   team: "Members with roles, tasks that depend on each other, reviews and approvals.",
 };
 
-/** What the form for a new run is made of: the schemas that the command line uses, and the agents there are. */
+/** The data of the form for a new run: the schemas that the command line uses, and the agents. */
 export async function startOptions(crew: Crew, projects: readonly string[]): Promise<StartOptions> {
   const [{ agents }, models] = await Promise.all([crew.agents(), crew.models().catch(() => undefined)]);
   return {
@@ -65,7 +65,7 @@ const modelNames = ({ tiers, shortcuts }: Awaited<ReturnType<Crew["models"]>>): 
 
 export type StartRequest = Readonly<{ cwd: string; input: AnyInput; options: Readonly<Record<string, unknown>> }>;
 
-/** Checks what the form sends. */
+/** Validates the data of the form. */
 export function startRequestOf(body: unknown, fallback: string): StartRequest {
   if (!isRecord(body) || !isRecord(body["input"])) throw badInput("The input is missing.", "Fill in the form.");
   const { cwd = fallback, input, options = {} } = body;
@@ -74,7 +74,7 @@ export function startRequestOf(body: unknown, fallback: string): StartRequest {
   return { cwd: resolve(cwd), input: input as AnyInput, options: checked };
 }
 
-/** The plan that an input compiles to, and the command that starts the same run. */
+/** The plan of an input, and the command that starts the same run. */
 export function planPreview(crew: Crew, { cwd, input, options }: StartRequest): PlanPreview {
   const plan: Plan = crew.plan(unchecked(input));
   const { budget, ...own } = options;
@@ -82,7 +82,7 @@ export function planPreview(crew: Crew, { cwd, input, options }: StartRequest): 
   return { nodes: plannedNodes(plan), notes: plan.notes ?? [], command };
 }
 
-/** The flag of the command line for each option of the form. */
+/** The command-line flag of each option of the form. */
 const flags: Readonly<Record<string, (value: unknown) => readonly string[]>> = {
   name: (value) => ["--name", String(value)],
   maxTimeMs: (value) => ["--max-run-time", `${String(value)}ms`],
@@ -134,7 +134,10 @@ function about(node: Node): Pick<PlannedNode, "agent" | "text"> {
   }
 }
 
-/** The shell command for an input: its words where they say all of it, otherwise the input as it is. */
+/**
+ * The shell command for an input: with plain arguments if they can express it, otherwise with the whole input as
+ * JSON.
+ */
 function commandLine(input: AnyInput, cwd: string, options: string): string {
   const mode = modeOf(input);
   const { mode: _mode, ...rest } = input as Record<string, unknown>;

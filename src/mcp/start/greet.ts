@@ -3,24 +3,28 @@ import { StringDecoder } from "node:string_decoder";
 import { isRecord } from "../../core/text/json.ts";
 import { serverFace } from "./server-face.ts";
 
-/** The streams that the server goes on with. */
+/** The streams for the server after the greeting. */
 export type GreetedStreams = Readonly<{
   input: Readable;
   output: Writable;
-  /** Resolves when the first message was read, or soon: loading the server would delay the reply to it. */
+  /**
+   * Resolves when the first message was read, or after a short time. Loading the server earlier would delay the
+   * reply.
+   */
   heard: Promise<void>;
 }>;
 
-/** The revisions that begin with `initialize`, and for which the reply is the same but for their name. */
+/** The protocol revisions that begin with `initialize`. The reply differs only in the revision. */
 const REVISIONS: ReadonlySet<unknown> = new Set(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]);
-/** A first message that is longer is left to the server. */
+/** A longer first message is left to the server. */
 const MOST_CHARACTERS = 100_000;
-/** How long the server waits for a first message before it is loaded: hosts send it at once. */
+/** How long to wait for the first message before the server is loaded. Hosts send it at once. */
 const HEAR_MS = 50;
 
 /**
- * Answers `initialize` before the rest of the program is loaded: hosts wait for it when they start, some of them under a second.
- * The server gets the message, too, and its own reply to it is left out. A first message of another kind is left to the server.
+ * Answers `initialize` before the rest of the program is loaded, because hosts wait for it when they start, some for
+ * less than a second. The server gets the message, too, and its own reply is dropped. Any other first message is left
+ * to the server.
  */
 export function greet(input: Readable, output: Writable): GreetedStreams {
   const rest = new PassThrough();
@@ -62,7 +66,7 @@ export function greet(input: Readable, output: Writable): GreetedStreams {
 
 type Initialization = Readonly<{ id: string | number; revision: string }>;
 
-/** The request in a line, if it is one that the server would grant as it is. */
+/** Parses an `initialize` request that the server would accept unchanged; otherwise `undefined`. */
 function initialization(line: string): Initialization | undefined {
   const { jsonrpc, method, id, params } = parsed(line);
   if (jsonrpc !== "2.0" || method !== "initialize" || !isRecord(params)) return undefined;
@@ -89,7 +93,7 @@ function parsed(line: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** What is left of pieces of output without the first reply to a request. */
+/** Removes the first reply to a request from chunks of output. */
 function withoutReply(id: string | number): (chunk: Buffer) => Buffer | string {
   const decoder = new StringDecoder("utf8");
   let held = "";

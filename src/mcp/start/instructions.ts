@@ -1,4 +1,7 @@
 import { prompts } from "../../embedded.ts";
 
-/** What a host's model is told about the server. The build writes the text here, so that the bundled agents are not read for it. */
+/**
+ * The text about the server for a host's model. The build inserts it here, so that the bundled agents need not be
+ * loaded for it.
+ */
 export const instructions: string = prompts.mcpInstructions;

@@ -1,9 +1,9 @@
 import { PassThrough, type Readable } from "node:stream";
 
-/** How long what a program asked before it closed its end may take to be answered. */
+/** The time to answer requests that arrived before the client closed its end. */
 const LAST_ANSWERS_MS = 100;
 
-/** The same stream, which ends a moment later: the library answers nothing after the end of its input. */
+/** Delays the end of a stream, because the library answers nothing after its input has ended. */
 export function outlasting(input: Readable): Readable {
   const lasting = new PassThrough();
   input.pipe(lasting, { end: false });

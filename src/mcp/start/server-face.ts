@@ -1,10 +1,10 @@
 import { version } from "../../core/text/version.ts";
 import { instructions } from "./instructions.ts";
 
-/** Lets a client follow a run without waiting: tasks of the protocol, with the run's id. */
+/** The extension for MCP tasks. It lets a client follow a run by its id without waiting. */
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 
-/** What the server says about itself. */
+/** The server's name, version and capabilities. */
 export const serverFace = {
   info: { name: "subcrew", version },
   capabilities: {

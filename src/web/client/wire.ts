@@ -6,7 +6,7 @@ import type { Group } from "../../core/view/row-groups.ts";
 import type { DiffSize } from "../../core/view/run-rows.ts";
 import type { TranscriptEntry } from "../../core/view/transcript.ts";
 
-/** What the server tells the page; all of it is JSON. */
+/** The messages of the server to the page; all of them are JSON. */
 
 export type Life = RunStatus | "damaged";
 
@@ -14,7 +14,7 @@ export type Life = RunStatus | "damaged";
 export type RunRow = Readonly<{
   id: string;
   name: string;
-  /** The folder that it works in. */
+  /** The working folder of the run. */
   project: string;
   life: Life;
   group: Group;
@@ -31,7 +31,7 @@ export type RunRow = Readonly<{
   questions: number;
 }>;
 
-/** What kind of answer a question wants; `network`: it may let the command use the network. */
+/** The kind of answer that a question expects. `network` means that the answer may allow network access. */
 export type Asked = Readonly<{ kind: AnswerKind; network: boolean }>;
 
 /** A question that waits for a person. */
@@ -42,7 +42,7 @@ export type NeedRow = Readonly<{
   project: string;
   task: string;
   agent: string | undefined;
-  /** A question can be answered; a parked task needs something else, which `question` says. */
+  /** A `question` can be answered. A `parked` task needs another action, which the field `question` describes. */
   kind: "question" | "parked";
   question: string;
   call: string | undefined;
@@ -58,7 +58,7 @@ export type CallDetails = Readonly<{ tool: string; input: string; diff: string |
 /** A task, gate or loop of a run. */
 export type TaskRow = Readonly<{
   path: string;
-  /** The path of the row above it in the tree; empty at the top. */
+  /** The path of the parent row in the tree; empty at the top. */
   parent: string;
   depth: number;
   name: string;
@@ -66,7 +66,7 @@ export type TaskRow = Readonly<{
   agent: string;
   model: string;
   group: Group;
-  /** `planned` before it begins. */
+  /** `planned` before the task begins. */
   status: "planned" | "running" | Outcome["status"];
   doing: string;
   turns: string;
@@ -75,20 +75,20 @@ export type TaskRow = Readonly<{
   price: string;
   startedAt: number | undefined;
   endedAt: number | undefined;
-  /** When the nodes that it depends on had ended: from then on it waited for a slot. */
+  /** The time when all dependencies had ended; from then on the task waited for a slot. */
   readyAt: number | undefined;
   needs: readonly string[];
   question: string | undefined;
   call: string | undefined;
   asked: Asked | undefined;
   diff: DiffSize | undefined;
-  /** The number of its last event: its transcript has changed when this has. */
+  /** The number of its last event. When it changes, the transcript has changed. */
   seq: number;
-  /** The end of the text that is being written. */
+  /** The end of the streamed text. */
   text: string;
 }>;
 
-/** What is known of the run as a whole. */
+/** The data of the run as a whole. */
 export type RunHead = Readonly<{
   id: string;
   name: string;
@@ -110,17 +110,17 @@ export type RunHead = Readonly<{
   offline: boolean;
   continues: string | undefined;
   diff: DiffSize | undefined;
-  /** The arms of a race, by path. */
+  /** The contenders of a race, by path. */
   race: readonly string[];
 }>;
 
-/** What can be done about a task or run, and the command that does the most urgent of it. */
+/** The possible actions for a task or run, and the command for the most urgent one. */
 export type RowDetails = Readonly<{ actions: readonly RowAction[]; command: string }>;
 
-/** One recorded event, in words. */
+/** One recorded event, as a sentence. */
 export type LogLine = Readonly<{ seq: number; at: number; path: string; type: string; text: string }>;
 
-/** `event: runs` of the stream. `full`: everything there is; otherwise what changed. */
+/** `event: runs` of the stream. `full` means the complete list; otherwise it contains only changes. */
 export type RunsMessage = Readonly<{
   full: boolean;
   runs: readonly RunRow[];
@@ -132,25 +132,25 @@ export type RunsMessage = Readonly<{
 
 /** `event: run` of the stream, with the id `RUN:SEQ`. */
 export type RunMessage = Readonly<{
-  /** True: `order` has every path there is, and tasks that it lacks are gone. */
+  /** True when `order` has every path; tasks that are not in it no longer exist. */
   full: boolean;
-  /** True: the next message goes on with the same snapshot. */
+  /** True when the next message continues the same snapshot. */
   more?: boolean;
   head: RunHead;
   tasks: readonly TaskRow[];
   gone: readonly string[];
-  /** The paths in the order of the tree; absent where it is as before. */
+  /** The paths in tree order; absent when the order has not changed. */
   order: readonly string[] | undefined;
   log: readonly LogLine[];
   /** True: `log` begins after the last line that the client has; otherwise it replaces the lines. */
   continues: boolean;
 }>;
 
-/** `event: gone` of the stream: there is no such run. */
+/** `event: gone` of the stream: the run does not exist. */
 export type WebProblem = Readonly<{ code: string; message: string; hint: string }>;
 
 export type TranscriptPart = Readonly<{
-  /** The number of the first entry that is sent, and how many there are in all. */
+  /** The number of the first entry in this part, and the total number of entries. */
   from: number;
   total: number;
   seq: number;
@@ -201,7 +201,7 @@ export type DiffReport = Readonly<{
   kept: readonly Readonly<{ path: string; files: readonly string[]; patch: string }>[];
 }>;
 
-/** The result of an action of the page. */
+/** The result of an action on the page. */
 export type Done = Readonly<{ done: boolean; text: string; run?: string }>;
 
 /** One side of a comparison: a run, or one task of it. */
@@ -223,7 +223,7 @@ export type ComparedSide = Readonly<{
   files: readonly FileDiff[];
 }>;
 
-/** What was spent on one day by one agent on one model in one project. */
+/** The cost of one day for one agent, model and project. */
 export type SpentRow = Readonly<{
   day: string;
   agent: string;
@@ -237,7 +237,7 @@ export type SpentRow = Readonly<{
 
 export type CostReport = Readonly<{ days: readonly string[]; rows: readonly SpentRow[]; runs: number }>;
 
-/** A schema as JSON Schema has it; only what forms need. */
+/** A JSON Schema, limited to the parts that forms need. */
 export type FormSchema = Readonly<{
   type?: string | readonly string[];
   description?: string;
@@ -272,7 +272,7 @@ export type PlannedNode = Readonly<{
 
 export type PlanPreview = Readonly<{ nodes: readonly PlannedNode[]; notes: readonly string[]; command: string }>;
 
-/** An agent in the list; more is known of it than the page shows. */
+/** An agent in the list. It has more fields than the page shows. */
 export type AgentRow = Readonly<{
   name: string;
   state: string;

@@ -24,7 +24,7 @@ const pages: Readonly<Record<string, ComponentType>> = {
   cost: CostPage,
 };
 
-/** The pages of the bar, in the order in which they are read, each with its key after `g`. */
+/** The pages in the navigation bar, each with its key after `g`. */
 const bar = [
   ["needs", "Needs you", "n"],
   ["runs", "Runs", "r"],
@@ -194,6 +194,6 @@ get<Hello>("hello").then(
   },
   () => {},
 );
-// On a phone the page begins with what needs a person.
+// On a phone the first page is the list of what waits for the person.
 if (location.hash === "" && matchMedia("(max-width: 640px)").matches) go(linkTo("needs"), true);
 render(<App />, document.getElementById("app")!);

@@ -8,7 +8,7 @@ import { hello } from "../parts/session.ts";
 import { Command, CopyCommand, Empty, ErrorBox } from "../parts/words.tsx";
 import type { AgentPage, AgentProblem, AgentRow, Conversion } from "../wire.ts";
 
-/** The agents there are: found where, as what, with which problems, and how another tool would have them. */
+/** Shows all agents: their origin, format and problems, and their conversion for another tool. */
 export function AgentsPage(): JSX.Element {
   const { words, query } = route.value;
   const name = words[0] ?? "";
@@ -109,7 +109,7 @@ export function AgentsPage(): JSX.Element {
   );
 }
 
-/** The name that reaches this definition, also where another one of the same name comes first. */
+/** A name that selects this definition even if another agent with the same name takes precedence. */
 const qualified = ({ name, state, also }: AgentRow): string => (state === "shadowed" ? (also[0] ?? name) : name);
 
 const count = (problems: readonly AgentProblem[], severity: string): string => {

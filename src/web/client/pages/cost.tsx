@@ -11,10 +11,10 @@ const measures = ["cost", "tokens"] as const;
 type Measure = (typeof measures)[number];
 const spans = ["7", "30", "90"] as const;
 
-/** More series than this share one colour. */
+/** The number of series with a colour of their own; the others share one. */
 const MOST = 7;
 
-/** What was spent, by agent, model or project, day by day. */
+/** Shows the cost per day, by agent, model or project. */
 export function CostPage(): JSX.Element {
   const { query } = route.value;
   const by = kinds.find((each) => each === query.get("by")) ?? "agent";
@@ -66,7 +66,10 @@ function Segments<T extends string>({
   );
 }
 
-/** The plot is drawn for the width of the window, so that its words stay as large as others on a phone. */
+/**
+ * The largest width of the plot. It is drawn for the width of the window, so that its text has the normal size on a
+ * phone.
+ */
 const WIDEST = 900;
 const ROOM_OF_DAY = 70;
 const HEIGHT = 260;
@@ -195,7 +198,7 @@ function Plot({ report, by, measure }: Readonly<{ report: CostReport; by: Kind; 
   );
 }
 
-/** The next round number: 1, 2 or 5 times a power of ten. */
+/** Rounds up to a round number: 1, 2 or 5 times a power of ten. */
 function niceTop(most: number): number {
   const power = 10 ** Math.floor(Math.log10(most));
   return ([1, 2, 5, 10].find((factor) => factor * power >= most) ?? 10) * power;

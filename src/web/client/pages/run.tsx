@@ -30,7 +30,7 @@ const parts: Readonly<
 
 const selectedIn = ({ words }: Route): string => words.slice(1).join("/");
 
-/** One run: its tasks in four views of one selection, and the details of the selected task. */
+/** Shows one run: its tasks in four views that share one selection, and the details of the selected task. */
 export function RunPage(): JSX.Element {
   const run = openRun.value;
   const top = head.value;
@@ -64,7 +64,7 @@ function Shown({ run, top }: Readonly<{ run: OpenRun; top: RunHead }>): JSX.Elem
   const whole = selected === "" && query.get("details") === "run";
   const closed = useSignal<ReadonlySet<string>>(new Set());
   const detail = useRef<HTMLDivElement>(null);
-  // The address may be newer than what is drawn: a second key can follow the first before the page has changed.
+  // The address can be newer than the drawn page, because a second key can follow before the page was redrawn.
   const set = (path: string, more: Readonly<Record<string, string>> = {}): void => {
     const now = (name: string): string => route.value.query.get(name) ?? "";
     go(runLink(run.id, path, { view: now("view"), tab: now("tab"), text: now("text"), ...more }), true);
@@ -109,7 +109,7 @@ function Shown({ run, top }: Readonly<{ run: OpenRun; top: RunHead }>): JSX.Elem
     return () => removeEventListener("keydown", press);
   });
 
-  // The tabs scroll sideways on a phone.
+  // The tabs scroll sideways on a phone, so the selected one is scrolled into view.
   useEffect(
     () => document.getElementById(`tab-${tab}`)?.scrollIntoView({ block: "nearest", inline: "nearest" }),
     [tab, selected],
@@ -306,7 +306,7 @@ function moveTab(event: TargetedKeyboardEvent<HTMLElement>, from: Tab, to: (tab:
   document.getElementById(`tab-${next}`)?.focus();
 }
 
-/** The result of a run, or where it stands. */
+/** Shows the result of a run, or its current state. */
 function WholeRun({ run, top }: Readonly<{ run: OpenRun; top: RunHead }>): JSX.Element {
   void changeCount.value;
   const asking = [...run.tasks.values()].filter(({ group }) => group === "needs you");
@@ -365,7 +365,7 @@ function RunGraph({
   );
 }
 
-/** The rows that are not inside of a closed branch, or those that match the search. */
+/** The rows that are not inside a collapsed branch, or those that match the search. */
 function shownPaths(run: OpenRun, closed: ReadonlySet<string>, wanted: string): readonly string[] {
   const hidden = new Set<string>();
   return run.order.filter((path) => {

@@ -12,7 +12,7 @@ import type { PlanPreview, StartOptions, WebProblem } from "../wire.ts";
 
 const PREVIEW_AFTER_MS = 400;
 
-/** What each mode begins with, so that the form shows what belongs in it. */
+/** The initial input of each mode, so that the form shows its fields. */
 const beginnings: Readonly<Record<string, (agent: string) => FormValue>> = {
   single: (agent) => ({ agent }),
   parallel: (agent) => ({ tasks: [{ agent }, { agent }] }),
@@ -21,7 +21,7 @@ const beginnings: Readonly<Record<string, (agent: string) => FormValue>> = {
   team: (agent) => ({ team: { members: [{ role: "worker", agent }], tasks: [{ id: "work", assignee: "worker" }] } }),
 };
 
-/** A form for a new run, and the plan that it makes. */
+/** Shows a form for a new run, and the plan of its input. */
 export function StartPage(): JSX.Element {
   const options = useLoaded<StartOptions>("start", {});
   const { value, problem } = options.value;

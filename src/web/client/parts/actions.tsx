@@ -10,10 +10,10 @@ import { CopyCommand } from "./words.tsx";
 
 type Props = Readonly<{ run: string; path: string; row: TaskRow | undefined; ended: boolean; state: string }>;
 
-/** The buttons for a run or task. */
+/** The actions that are shown as buttons. */
 const buttons: readonly RowAction["does"][] = ["pause", "resume", "retry", "cancel"];
 
-/** What can be done about the selected task or the run: answer, message, pause, resume, retry, cancel, continue. */
+/** Shows the actions for the selected task or the run: answer, message, pause, resume, retry, cancel, continue. */
 export function ActionBar({ run, path, row, ended, state }: Props): JSX.Element {
   const details = useLoaded<RowDetails>("actions", { run, path }, state);
   const writing = useSignal<"" | "message" | "continue">("");

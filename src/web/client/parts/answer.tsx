@@ -16,7 +16,7 @@ const hints: Readonly<Record<Asked["kind"], string>> = {
   permission: "What to do instead (with Deny)",
 };
 
-/** A question of a run with what it is about, answered in place. The first answer counts, wherever it is given. */
+/** Shows a question of a run with its subject, and an answer field. The first answer counts, wherever it is given. */
 export function AnswerBox({ run, path, question, call, asked: { kind, network } }: Props): JSX.Element {
   const words = useSignal("");
   const busy = useSignal(false);
@@ -81,7 +81,7 @@ export function AnswerBox({ run, path, question, call, asked: { kind, network } 
   );
 }
 
-/** A call that needs permission. The question has all of it, with nothing hidden; a change is shown as a diff first. */
+/** Shows a call that needs permission: a change as a diff, and the full question with nothing hidden. */
 function CallInQuestion({
   run,
   call,
@@ -89,7 +89,7 @@ function CallInQuestion({
 }: Readonly<{ run: string; call: string; question: string }>): JSX.Element {
   const details = useLoaded<CallDetails | null>("call", { run, call });
   const diff = details.value.value?.diff;
-  // Arguments are indented; the other lines say who asks, why, and in which sandbox.
+  // In the question, arguments are indented. The other lines name the agent, the reason and the sandbox.
   const lines = question.split("\n").filter((line) => !line.startsWith("  "));
   if (diff === undefined) return <pre tabIndex={0}>{question}</pre>;
   return (

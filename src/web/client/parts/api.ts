@@ -1,6 +1,6 @@
 import type { WebProblem } from "../wire.ts";
 
-/** An error of the server as the terminal says it: what is wrong, and what to do. */
+/** An error of the server, as the terminal prints it: the problem and the fix. */
 export class ApiError extends Error {
   readonly code: string;
   readonly hint: string;

@@ -5,7 +5,7 @@ export const looksLikeDiff = (text: string): boolean => /^@@ -\d+(?:,\d+)? \+\d+
 
 const MOST_LINES = 2_000;
 
-/** A unified diff; the signs of its lines say the same as their colours. */
+/** Shows a unified diff; the signs of its lines say the same as their colours. */
 export function DiffView({ text }: Readonly<{ text: string }>): JSX.Element {
   const all = text.replace(/\n$/, "").split("\n");
   const lines = all.slice(0, MOST_LINES);

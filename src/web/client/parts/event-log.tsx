@@ -8,12 +8,12 @@ import { addEarlier, changeCount, keepWholeLog, type OpenRun } from "./stream.ts
 import { rowPlace, WindowedList } from "./window.tsx";
 
 const ROW = 26;
-/** Earlier events are asked for before the first line is in view. */
+/** The distance from the top, in pixels, at which earlier events are requested. */
 const NEAR = 20 * ROW;
 
 type Props = Readonly<{ run: OpenRun; selected: string; wanted: string }>;
 
-/** The recorded events, the newest last. Opens with the end; earlier ones are loaded by scrolling. */
+/** Shows the recorded events, the newest last. It opens at the end; earlier events are loaded while scrolling. */
 export function EventLog({ run, selected, wanted }: Props): JSX.Element {
   void changeCount.value;
   const box = useRef<HTMLDivElement>(null);
@@ -45,11 +45,11 @@ export function EventLog({ run, selected, wanted }: Props): JSX.Element {
     keepWholeLog(!pinned.value);
     if (scrollTop < NEAR) void load();
   };
-  // What was in view stays where it is when lines are put before it.
+  // Keeps the visible lines in place when lines are inserted above them.
   useLayoutEffect(() => {
     if (added.current > 0 && box.current) box.current.scrollTop += added.current * ROW;
     added.current = 0;
-    // A search or a task may leave too few lines to scroll.
+    // After filtering by text or task there may be too few lines to scroll, so more are loaded.
     if (box.current && box.current.scrollHeight <= box.current.clientHeight + NEAR) void load();
   }, [first, selected, wanted]);
   useLayoutEffect(() => () => keepWholeLog(false), []);
@@ -84,6 +84,6 @@ export function EventLog({ run, selected, wanted }: Props): JSX.Element {
   );
 }
 
-/** Making a formatter for each line is what costs time. */
+/** One formatter for all lines, because creating a formatter is slow. */
 const formatter = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" });
 const clock = (time: number): string => formatter.format(time);

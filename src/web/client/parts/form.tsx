@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import type { FormSchema } from "../wire.ts";
 
-/** A value that a form edits: JSON, and `undefined` for what is left out. */
+/** A value in a form: JSON, or `undefined` for an empty field. */
 export type FormValue = unknown;
 
 type FieldProps = Readonly<{
@@ -10,16 +10,16 @@ type FieldProps = Readonly<{
   schema: FormSchema;
   value: FormValue;
   required: boolean;
-  /** Names to choose from, by field. */
+  /** The id of the datalist with suggested values, by field name. */
   lists: Readonly<Record<string, string>>;
   set(value: FormValue): void;
 }>;
 
 const title = (name: string): string => name.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
 
-/** Long texts, by the name of their field. */
+/** Fields that get a multi-line input, by name. */
 const LONG: ReadonlySet<string> = new Set(["task", "prompt", "context", "systemPrompt", "objective"]);
-/** Fields that are shown at once; the others open. */
+/** Fields that are always visible; the others are collapsed. */
 const FIRST: ReadonlySet<string> = new Set([
   "task",
   "tasks",
@@ -42,7 +42,7 @@ const FIRST: ReadonlySet<string> = new Set([
   "requiresApproval",
 ]);
 
-/** The fields of an object, made from its schema. What is left empty is not sent. */
+/** The inputs for the fields of an object, made from its schema. Empty fields are not sent. */
 export function ObjectFields({
   schema,
   value,
@@ -123,7 +123,7 @@ function Field({ name, schema, value, required, lists, set }: FieldProps): JSX.E
   );
 }
 
-/** `yes or no`: a switch that is on unless it is turned off. */
+/** The kind of an input. `yes or no` is a switch that is on by default. */
 type Kind = "text" | "number" | "flag" | "yes or no" | "choice" | "texts" | "object" | "objects" | "json";
 
 function kindOf(schema: FormSchema): Kind {
@@ -249,7 +249,10 @@ function listOf(text: string): readonly string[] | undefined {
   return parts.length === 0 ? undefined : parts;
 }
 
-/** A text; several with commas where the schema also takes a list, and a number where it also takes one. */
+/**
+ * Parses the text of an input. Where the schema also accepts a list or a number, commas make a list and digits a
+ * number.
+ */
 function textOf(schema: FormSchema, text: string): FormValue {
   if (text === "") return undefined;
   if (text.includes(",") && schema.anyOf?.some(({ type }) => type === "array")) return listOf(text);

@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { layersOf } from "../../../core/view/graph-layers.ts";
 import type { Group } from "../../../core/view/row-groups.ts";
 
-/** A box of the graph. */
+/** A box in the graph. */
 export type GraphNode = Readonly<{
   id: string;
   needs: readonly string[];
@@ -25,7 +25,7 @@ type Props = Readonly<{
 const BOX = { width: 190, height: 50 };
 const GAP = { x: 70, y: 16 };
 const EDGE = 24;
-/** With more boxes in view than this they are drawn on the canvas instead. */
+/** With more visible boxes than this, the graph is drawn on a canvas. */
 const MOST_BOXES = 150;
 
 const ways: Readonly<Record<string, readonly [number, number]>> = {
@@ -35,17 +35,17 @@ const ways: Readonly<Record<string, readonly [number, number]>> = {
   ArrowDown: [0, 1],
 };
 
-/** A graph that would have to be smaller than this to fit is not made to fit: its text could not be read. */
+/** The smallest zoom at which text is readable. A graph that would need a smaller one is not zoomed to fit. */
 const SMALLEST_TEXT = 0.5;
-/** The size of one that does not fit. */
+/** The zoom of a graph that does not fit. */
 const READABLE = 0.8;
 const GAP_DOWN = { x: 16, y: 44 };
 
 type Spot = Readonly<{ x: number; y: number }>;
-/** Where the boxes stand. `down`: what depends on a box stands below it, otherwise to its right. */
+/** The positions of the boxes. `down` means that dependent boxes are below, otherwise to the right. */
 type Layout = Readonly<{ spots: ReadonlyMap<string, Spot>; width: number; height: number; down: boolean }>;
 
-/** Tasks as boxes, and what they depend on as lines. `shape` changes when boxes or lines come or go. */
+/** Shows tasks as boxes and their dependencies as lines. `shape` changes when boxes or lines are added or removed. */
 export function GraphView({ nodes, label, selected = "", select, shape }: Props): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -195,7 +195,7 @@ function Box({ node, spot, scale, selected, select }: BoxProps): JSX.Element {
   );
 }
 
-/** The layout that has to be made less small to fit into the width; to the right where both fit. */
+/** Places the layers from left to right. If that is too wide and top to bottom is narrower, top to bottom is used. */
 function bestLayout(layers: readonly (readonly string[])[], room: number): Layout {
   const [right, down] = [placed(layers, false), placed(layers, true)];
   return room > 0 && right.width > room && down.width < right.width ? down : right;
@@ -215,7 +215,7 @@ function placed(layers: readonly (readonly string[])[], down: boolean): Layout {
     y: EDGE + row * (BOX.height + gap.y),
   });
   for (const [step, layer] of layers.entries()) {
-    const free = (tallest - layer.length) / 2; // short layers stand in the middle
+    const free = (tallest - layer.length) / 2; // short layers are centred
     for (const [slot, id] of layer.entries()) spots.set(id, down ? spot(slot + free, step) : spot(step, slot + free));
   }
   const [columns, rows] = down ? [tallest, layers.length] : [layers.length, tallest];
@@ -245,7 +245,7 @@ function nearestSpot(
 const colors = new Map<string, string>();
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => colors.clear());
 
-/** A colour of the style sheet as a canvas takes it: the browser chooses between light and dark. */
+/** The colour of a style sheet variable for the canvas; the browser resolves light and dark. */
 function colorOf(canvas: HTMLCanvasElement, name: string): string {
   const known = colors.get(name);
   if (known !== undefined) return known;

@@ -3,10 +3,10 @@ import { useEffect } from "preact/hooks";
 import type { WebProblem } from "../wire.ts";
 import { get, problemOf } from "./api.ts";
 
-/** Something that was asked of the server: not yet there, there, or refused. */
+/** A reply of the server: loading, loaded, or failed. */
 export type Loaded<T> = Readonly<{ value: T | undefined; problem: WebProblem | undefined }>;
 
-/** Asks the server again whenever the query or `again` changes; the last answer stays until the next one is there. */
+/** Requests again whenever the query or `again` changes; the last reply is kept until the next one arrives. */
 export function useLoaded<T>(
   name: string,
   query: Readonly<Record<string, string>>,

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { tokensOf } from "../../../core/text/markdown-tokens.ts";
 import { DiffView, looksLikeDiff } from "./diff.tsx";
 
-/** Markdown as nodes. HTML in it stays text, images become their description, and only web links can be followed. */
+/** Renders Markdown. HTML in it stays text, images become their description, and only web links can be followed. */
 export function Markdown({ text }: Readonly<{ text: string }>): JSX.Element {
   const blocks = useMemo(() => tokensOf(text).map(block), [text]);
   return <div class="markdown">{blocks}</div>;
@@ -104,7 +104,7 @@ function inline(tokens: readonly Token[] = []): ComponentChild[] {
   });
 }
 
-/** Other schemes than these could run code or start programs. */
+/** The allowed schemes of links. Others could run code or start programs. */
 function link(href: string, children: ComponentChild[]): ComponentChild {
   if (!/^(?:https?:|mailto:)/i.test(href)) return <span>{children}</span>;
   return (

@@ -1,6 +1,6 @@
 import { computed, signal } from "@preact/signals";
 
-/** `#/run/ID/PATH?view=graph`: the page, its words, and what else is in the address. */
+/** A parsed address such as `#/run/ID/PATH?view=graph`: the page, its path segments and its query. */
 export type Route = Readonly<{ page: string; words: readonly string[]; query: URLSearchParams }>;
 
 const hash = signal(location.hash);
@@ -33,7 +33,7 @@ export function linkTo(
   return `#/${path}${text === "" ? "" : `?${text}`}`;
 }
 
-/** Goes to an address; `replace` leaves no step in the history. */
+/** Navigates to an address; `replace` adds no entry to the history. */
 export function go(link: string, replace = false): void {
   if (replace) {
     history.replaceState(null, "", link);
@@ -41,6 +41,6 @@ export function go(link: string, replace = false): void {
   } else location.hash = link;
 }
 
-/** The address of a task: its run, its path, and the view it is shown in. */
+/** The address of a task: its run, its path, and the selected view. */
 export const runLink = (run: string, path = "", query: Readonly<Record<string, string>> = {}): string =>
   linkTo("run", path === "" ? [run] : [run, path], query);

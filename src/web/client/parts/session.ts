@@ -20,7 +20,7 @@ export function tell(text: string, { hint = "", good = true }: Readonly<{ hint?:
   );
 }
 
-/** Sends a change and says what came of it. */
+/** Sends a change to the server and shows the result. */
 export async function sendChange(name: string, body: unknown): Promise<Done | undefined> {
   try {
     const done = await sendPost<Done>(name, body);

@@ -10,7 +10,7 @@ export const needs = signal<readonly NeedRow[]>([]);
 export const loaded = signal(false);
 export const connection = signal<"connecting" | "open" | "lost">("connecting");
 
-/** The run that is open. Its maps change in place; `changeCount` counts the changes. */
+/** The run that is shown. Its maps change in place; `changeCount` counts the changes. */
 export type OpenRun = {
   readonly id: string;
   readonly tasks: Map<string, TaskRow>;
@@ -22,7 +22,7 @@ export const head = signal<RunHead | undefined>(undefined);
 export const changeCount = signal(0);
 export const missing = signal<WebProblem | undefined>(undefined);
 
-/** The time, once a second, for what shows an age. */
+/** The current time, updated once a second, for the display of ages. */
 export const now = signal(Date.now());
 setInterval(() => {
   if (!document.hidden) now.value = Date.now();
@@ -33,7 +33,7 @@ let wanted: string | undefined;
 let last = "";
 let heardAt = 0;
 
-/** Follows all runs, and one of them task by task. */
+/** Follows the list of runs, and one run in detail. */
 export function watchRuns(run: string | undefined): void {
   if (source && run === wanted) return;
   wanted = run;
@@ -93,7 +93,7 @@ function takeRun(message: RunMessage): void {
   if (!run) return;
   for (const task of message.tasks) run.tasks.set(task.path, task);
   for (const path of message.full ? missingIn(run.tasks, message.order ?? []) : message.gone) run.tasks.delete(path);
-  // The beginning of a snapshot does not replace a tree that is there already.
+  // An incomplete snapshot does not replace a larger tree that is already shown.
   if (message.order && !(message.more && run.order.length > message.order.length)) run.order = message.order;
   if (!message.continues) run.log.length = 0;
   for (const line of message.log) run.log.push(line);
@@ -107,16 +107,16 @@ function missingIn(tasks: ReadonlyMap<string, TaskRow>, paths: readonly string[]
   return [...tasks.keys()].filter((path) => !there.has(path));
 }
 
-/** More lines of the log than this are not kept while they come; earlier ones can be loaded again. */
+/** The maximum number of log lines kept while new ones arrive; earlier ones can be loaded again. */
 const MOST_LINES = 20_000;
 let wholeLog = false;
 
-/** True while a person reads earlier lines, so that none of them goes. */
+/** With true, no log lines are dropped, because a person reads earlier lines. */
 export function keepWholeLog(keep: boolean): void {
   wholeLog = keep;
 }
 
-/** Puts lines before those that are there, unless those have changed meanwhile. */
+/** Inserts earlier lines before the loaded ones, unless those have changed in the meantime. */
 export function addEarlier(run: OpenRun, lines: readonly LogLine[]): void {
   const [last, first] = [lines.at(-1), run.log[0]];
   if (openRun.value !== run || !last || !first || last.seq >= first.seq) return;
@@ -124,9 +124,12 @@ export function addEarlier(run: OpenRun, lines: readonly LogLine[]): void {
   changeCount.value += 1;
 }
 
-/** After sleep the connection may look alive and be dead: the server says something every ten seconds. */
+/**
+ * Without a message for this time the connection counts as dead, as after sleep. The server sends something every ten
+ * seconds.
+ */
 const SILENT_MS = 25_000;
-/** A hidden tab gives its connection back: a browser has few of them for one server. */
+/** A tab that is hidden for this time closes its connection, because browsers allow few connections per server. */
 const HIDDEN_MS = 60_000;
 const LOOK_MS = 15_000;
 

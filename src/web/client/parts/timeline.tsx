@@ -10,7 +10,7 @@ import { rowPlace, WindowedList } from "./window.tsx";
 const ROW = 30;
 const HEADING = 28;
 
-/** When each task waited and worked. Long pauses in which nothing worked are drawn short. */
+/** Shows when each task waited and worked. Long pauses without any work are shortened. */
 export function TimelineView({ run, paths, selected, select }: ViewProps): JSX.Element {
   void changeCount.value;
   const start = head.value?.startedAt ?? 0;
@@ -98,7 +98,7 @@ function Bar({ row, at, place, end, selected, select }: BarProps): JSX.Element {
     begun && readyAt !== undefined && startedAt - readyAt >= 1_000
       ? `, waited ${formatDuration(startedAt - readyAt, "spaced")}`
       : "";
-  // Beside the bar where there is room, otherwise in it.
+  // The label is beside the bar if there is room, otherwise inside it.
   const side = to <= 0.75 ? "after" : ready >= 0.25 ? "before" : "inside";
   const places = {
     after: { left: `${to * 100}%` },

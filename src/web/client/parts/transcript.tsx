@@ -21,10 +21,10 @@ type Props = Readonly<{
   linkToTurn(turn: number): string;
 }>;
 
-/** While a task works, its transcript is read again at most so often. */
+/** The shortest time between two reads of the transcript of a running task. */
 const EVERY_MS = 700;
 
-/** What a task did: its prompt, the answers of the model, its calls. Opens with the end. */
+/** Shows the transcript of a task: its prompt, the answers of the model, its calls. It opens at the end. */
 export function TranscriptView({ run, path, row, seq, turn, linkToTurn }: Props): JSX.Element {
   const entries = useSignal<readonly Shown[]>([]);
   const problem = useSignal<ReturnType<typeof problemOf> | undefined>(undefined);
@@ -58,7 +58,7 @@ export function TranscriptView({ run, path, row, seq, turn, linkToTurn }: Props)
     };
   }, [key, seq]);
 
-  // The turn of a link may be earlier than what was read.
+  // The turn in the link may be earlier than the loaded entries.
   const isThere = entries.value.some(({ entry }) => entry.kind === "turn" && String(entry.turn) === turn);
   useEffect(() => {
     if (turn !== "" && read.value === key && !isThere && (entries.value[0]?.at ?? 0) > 0) void earlier();
@@ -233,7 +233,7 @@ function Call({ call, diff }: Readonly<{ call: CallEntry; diff: string | undefin
 
 const inputText = (input: unknown): string => (typeof input === "string" ? input : JSON.stringify(input, null, 2));
 
-/** The first text in the arguments: the path, the command, the pattern. */
+/** The first text among the arguments: the path, the command or the pattern. */
 function previewOf(input: unknown): string {
   if (typeof input !== "object" || input === null) return "";
   const values = input as Record<string, unknown>;

@@ -8,7 +8,7 @@ import { rowPlace, WindowedList } from "./window.tsx";
 const ROW = 34;
 const HEADING = 30;
 
-/** How the tasks of a run are shown: one selection in all views. */
+/** The properties of every view of the tasks; all views share one selection. */
 export type ViewProps = Readonly<{
   run: OpenRun;
   /** The paths to show, in order. */
@@ -20,7 +20,7 @@ export type ViewProps = Readonly<{
 type TreeProps = ViewProps &
   Readonly<{ closed: ReadonlySet<string>; toggle(path: string): void; open(path: string): void }>;
 
-/** The tasks as a tree in a table: the view that everything can be reached from, also without a mouse. */
+/** Shows the tasks as a tree in a table. Everything can be reached from it, also with the keyboard. */
 export function TreeView({ run, paths, selected, select, closed, toggle, open }: TreeProps): JSX.Element {
   void changeCount.value;
   const parents = useMemo(

@@ -5,16 +5,16 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 type Options = Readonly<{
   count: number;
   rowHeight: number;
-  /** The row that has to stay visible. */
+  /** The row that must stay visible. */
   keep?: number;
   class?: string;
   attributes?: HTMLAttributes<HTMLDivElement>;
-  /** Stays at the top. */
+  /** A heading that stays at the top. */
   heading?: ComponentChild;
   headingHeight?: number;
-  /** The role of the element around the rows. */
+  /** The ARIA role of the element around the rows. */
   around?: "rowgroup" | "presentation";
-  /** The element that scrolls, for an owner that moves it. */
+  /** The scrolling element, for a parent that scrolls it. */
   box?: RefObject<HTMLDivElement | null>;
   scrolled?(): void;
   row(at: number): ComponentChild;
@@ -22,7 +22,7 @@ type Options = Readonly<{
 
 const MARGIN = 8;
 
-/** A list of which only the visible rows exist. Every row has the same height, so nothing moves while it scrolls. */
+/** A list that renders only its visible rows. All rows have the same height, so nothing moves while scrolling. */
 export function WindowedList({
   count,
   rowHeight,

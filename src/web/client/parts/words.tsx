@@ -5,7 +5,7 @@ import type { Group } from "../../../core/view/row-groups.ts";
 import type { Life, WebProblem } from "../wire.ts";
 import { now } from "./stream.ts";
 
-/** A sign for how something stands; the word beside it says the same. */
+/** A symbol for a state; the word beside it says the same. */
 export function Sign({ group, status }: Readonly<{ group: Group; status?: string }>): JSX.Element {
   const kind = status === "cancelled" || status === "skipped" ? "idle" : group;
   return <span class={`sign ${kind.replace(" ", "-")}`} aria-hidden="true" />;
@@ -41,7 +41,7 @@ export function LifeChip({ life }: Readonly<{ life: Life }>): JSX.Element {
   return <span class={`chip ${lifeGroups[life]}`}>{lifeWords[life]}</span>;
 }
 
-/** How long something took, or has been going on. */
+/** How long something took, or has been running. */
 export function Elapsed({
   from,
   to,
@@ -52,7 +52,7 @@ export function Elapsed({
   );
 }
 
-/** `5 min ago`, with the whole date as a title. */
+/** Shows an age such as `5 min ago`, with the full date as a tooltip. */
 export function Ago({ at }: Readonly<{ at: number }>): JSX.Element | null {
   if (at === 0) return null;
   const span = now.value - at;
@@ -83,7 +83,7 @@ export function ErrorBox({ problem }: Readonly<{ problem: WebProblem }>): JSX.El
   );
 }
 
-/** What a page shows when there is nothing yet, and how that changes. */
+/** Shows that a page has no content yet, and what to do about it. */
 export function Empty({ title, children }: Readonly<{ title: string; children: ComponentChildren }>): JSX.Element {
   return (
     <div class="empty">
