@@ -47,7 +47,8 @@ const hosts: Readonly<Record<string, Host>> = {
   claude: {
     setup: "claude-code",
     file: "mcp.json",
-    env: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: KEY }),
+    // On a busy machine it began before the server was connected, and without its tools.
+    env: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: KEY, MCP_CONNECT_TIMEOUT_MS: "120000" }),
     args: ["-p", "Ask the agent explore.", "--mcp-config", "mcp.json", "--allowedTools", "mcp__subcrew"],
     tool: /^mcp__subcrew__run$/,
   },
