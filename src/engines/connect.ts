@@ -11,7 +11,10 @@ import { engineQuota } from "./postgres/quota.ts";
 import { createPostgresStore, type PostgresStore } from "./postgres/store.ts";
 import { workerClassOf } from "./worker-class.ts";
 
-/** A connected engine: its database, this process in it, the runs, and the limits that all processes share. */
+/**
+ * A connected engine: its database, the entry of this process, the run store, and the limits that all processes
+ * share.
+ */
 export type Connection = Readonly<{
   database: Database;
   presence: Presence;
@@ -23,11 +26,11 @@ export type Connection = Readonly<{
 /** The announcement of a worker; other processes only coordinate runs. */
 export type WorkerRole = Readonly<{ role: string; announcement: Announcement }>;
 
-/** What a connection is made with. `local`: the store of this machine for files that are needed only here. */
+/** The parameters of a connection. `local` is the store of this machine, for files that are needed only here. */
 export type ConnectionParts = Readonly<{
   local: Pick<RunStore, "keep" | "file" | "local">;
   worker?: WorkerRole;
-  /** The environment that names the store of large results, and has its keys. */
+  /** The environment variables with the address and the keys of the store for large results. */
   env?: Readonly<Record<string, string | undefined>>;
 }>;
 

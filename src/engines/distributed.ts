@@ -16,16 +16,19 @@ import type { Connection } from "./connect.ts";
 /** Coordinates runs on many machines; one per process. */
 export type Coordination = Readonly<{ engine(parts: RunEngineParts): Engine; close(): Promise<void> }>;
 
-/** What the engine of one run is made of. */
+/** The parameters of the engine of one run. */
 export type RunEngineParts = Readonly<{
-  /** The call as a job that any worker with its workspace and needs can carry out, or why it cannot be one. */
+  /**
+   * Converts a call to a job that any worker with its workspace and requirements can execute, or returns the reason
+   * why it cannot.
+   */
   job(call: Call, context: PerformContext): Promise<Job | Outcome>;
   journal: Engine["journal"];
-  /** Gives the files of the workspace to workers that do not have them. */
+  /** Sends the files of the workspace to workers that do not have them. */
   workspace?(call: Call): NonNullable<PerformContext["workspace"]>;
-  /** Applies what a worker has changed in a copy of the workspace. */
+  /** Applies the changes that a worker made in a copy of the workspace. */
   bring?(call: Call, context: PerformContext, outcome: Outcome): Promise<Outcome>;
-  /** The recording that the run makes or replays. */
+  /** The recording that the run writes or replays. */
   tape?: PerformContext["tape"];
   /** Runs with a lower number are served first. */
   priority?: number;
@@ -34,12 +37,12 @@ export type RunEngineParts = Readonly<{
 
 /** How long a task that may not park waits for a worker. */
 const PLACEMENT_MS = 60_000;
-/** The list of workers may be so old. */
+/** The maximum age of the list of workers. */
 const CLASSES_MS = 500;
-/** Calls of one run in flight lower the priority of its next ones, so that runs share workers fairly. */
+/** Running calls of a run lower the priority of its next calls, so that runs share workers fairly. */
 const PRIORITY_STEP = 10_000;
 
-/** Coordinates runs whose tasks are carried out by workers. */
+/** Coordinates runs whose tasks are executed by workers. */
 export function coordinate(
   { database, presence, store }: Connection,
   queue: PlacementQueue & Readonly<{ close(): Promise<void> }>,
@@ -50,7 +53,7 @@ export function coordinate(
   const classes = remembered(() => livingClasses(database), CLASSES_MS);
   const performing = new Map<string, Promise<Outcome>>();
   const inFlight = new Map<string, number>();
-  /** The call that ended last, by run. */
+  /** For each run: the call that ended last. */
   const lastEnded = new Map<string, string>();
 
   const engine = ({
@@ -115,7 +118,8 @@ export function coordinate(
           opened.append(event);
         },
         close: async () => {
-          // Only an end that was recorded: a process that lost its run ends it, too, and the calls belong to another one then.
+          // Only a recorded end counts. A process that lost its run also ends it locally, but the calls then belong
+          // to another process.
           const isOver =
             last?.type === "run.ended" &&
             (await opened.durable().then(
@@ -132,7 +136,7 @@ export function coordinate(
   return { engine, close: () => queue.close() };
 }
 
-/** Asks again only when the last answer is too old. */
+/** Caches the result of `ask` for a given time. */
 function remembered(ask: () => Promise<readonly WorkerClass[]>, ms: number): () => Promise<readonly WorkerClass[]> {
   let known: Promise<readonly WorkerClass[]> | undefined;
   let at = 0;

@@ -4,13 +4,13 @@ import type { Engine, Perform } from "../core/task/engine.ts";
 import { pause } from "../runtime/async/cancel.ts";
 import { onAbort } from "../runtime/async/on-abort.ts";
 
-/** What the local engine is made of. */
+/** The parameters of the local engine. */
 export type LocalParts = Readonly<{
   perform: Perform;
   journal: Engine["journal"];
 }>;
 
-/** Calls and waits in this process. */
+/** Executes calls and waits in this process. */
 export function localEngine({ perform, journal }: LocalParts): Engine {
   const performing = new Map<string, Promise<Outcome>>();
   const questions = new Map<string, (answer: Answer | undefined) => void>();

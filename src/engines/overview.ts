@@ -5,29 +5,29 @@ import { LIVING } from "./postgres/presence.ts";
 import { announcementsArrive } from "./postgres/probe-announcements.ts";
 import { limitTable } from "./postgres/quota.ts";
 
-/** What `engine status` shows. */
+/** The data of `engine status`. */
 export type EngineOverview = Readonly<{
   shown: string;
-  /** The version of the server. */
+  /** The version of the database server. */
   server: string;
   schema: SchemaState;
   processes: readonly ConnectedProcess[];
-  /** Limits on model requests, by name; absent without tables. */
+  /** Limits on model requests, by name; absent when the tables do not exist. */
   limits?: Readonly<Record<string, QuotaLimits>>;
-  /** Whether announcements of the database arrive; otherwise processes look once a second. */
+  /** True when database notifications arrive; otherwise processes poll once a second. */
   announcements: boolean;
-  /** How many keys providers refuse right now. */
+  /** The number of keys that providers refuse now. */
   refusedKeys?: number;
-  /** Absent without tables. */
+  /** The number of runs; absent when the tables do not exist. */
   runs?: Readonly<{ kept: number; working: number; orphaned: number }>;
-  /** Tasks of workers, by state, and those for which no worker fits. */
+  /** Tasks for workers, by state, and those that no worker can serve. */
   calls?: Readonly<{ placed: number; taken: number; parked: readonly ParkedCall[] }>;
 }>;
 
-/** A task that no connected worker can serve, and why. */
+/** A task that no connected worker can serve, and the reason. */
 export type ParkedCall = Readonly<{ task: string; why: string }>;
 
-/** One connected process, or one that was silent for some time. */
+/** A connected process, or one that was silent for some time. */
 export type ConnectedProcess = Readonly<{
   id: string;
   host: string;

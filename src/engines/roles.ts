@@ -3,8 +3,8 @@ import { messageOf } from "../core/schema/error.ts";
 import type { Database, RunStatement } from "./postgres/database.ts";
 
 /**
- * A role for each kind of process. They cannot log in: an administrator makes logins and puts them into a role, so that
- * no password passes through subcrew.
+ * A database role for each kind of process. Roles cannot log in: an administrator creates logins and adds them to a
+ * role, so that no password passes through subcrew.
  */
 export const ENGINE_ROLES = {
   coordinator: "subcrew_coordinator",
@@ -12,19 +12,19 @@ export const ENGINE_ROLES = {
   reader: "subcrew_reader",
 } as const;
 
-/** What a role may do with the rows of a table: the rights, and the rows. */
+/** The rights of a role on a table, and the rows they apply to. */
 type TableRights = Readonly<{ rights: string; rows?: Readonly<Partial<Record<RowAction, string>>> }>;
 type RowAction = "select" | "insert" | "update" | "delete";
 
-/** The processes of this login. */
+/** SQL for the ids of the processes of this login. */
 const OWN = "select p.id from subcrew.processes p where p.login = current_user";
 const DEAD = "beat < clock_timestamp() - interval '10 seconds'";
-/** A run of which a worker of this login has a task. */
+/** SQL condition: a worker of this login has a task of the run. */
 const OWN_RUN = `exists (select from subcrew.calls c where c.run = outputs.run and c.worker in (${OWN}))`;
 
 /**
- * What workers may do. They cannot place a call, change what a call says, write events or speak for another login's
- * worker. Tables that are not named are closed to them.
+ * The rights of workers. They cannot place a call, change its content, write events or act for another login's
+ * worker. They have no access to other tables.
  */
 const WORKER: Readonly<Record<string, TableRights>> = {
   migrations: { rights: "select" },
@@ -40,12 +40,12 @@ const WORKER: Readonly<Record<string, TableRights>> = {
     rights: "select, insert, update (hash)",
     rows: { insert: OWN_RUN, update: OWN_RUN },
   },
-  quota: { rights: "select, update (name)", rows: { update: "true) with check (false" } }, // it locks rows, and changes none
+  quota: { rights: "select, update (name)", rows: { update: "true) with check (false" } }, // it locks rows but changes none
   model_requests: { rights: "select, insert, update, delete" },
   holds: { rights: "select, insert, update, delete" },
   probes: { rights: "select, insert, update, delete" },
   calls: {
-    rights: "select, update (state, worker, changed, job)", // the trigger below lets it only empty the job
+    rights: "select, update (state, worker, changed, job)", // the trigger below only lets it empty the job
     rows: { update: `class in (select p.class from subcrew.processes p where p.login = current_user)` },
   },
   facts: {
@@ -60,10 +60,10 @@ const WORKER: Readonly<Record<string, TableRights>> = {
   },
 };
 
-/** What was done about roles, or why nothing could be. */
+/** Whether roles and rights were changed, or the reason why they were skipped. */
 export type GrantedRoles = Readonly<{ granted: boolean }> | Readonly<{ skipped: string }>;
 
-/** Makes the roles and their rights, if they are not as this version wants them. Owners of the tables are not restricted. */
+/** Creates the roles and their rights, unless they are up to date. Owners of the tables are not restricted. */
 export async function grantRoles(database: Database): Promise<GrantedRoles> {
   try {
     return await database.transaction(async (query) => {
@@ -141,7 +141,7 @@ function policy(table: string, role: string, action: RowAction | "all", rows: st
   ];
 }
 
-/** A worker empties the job of a call that it ends. It cannot give a call another job. */
+/** A trigger: a worker may empty the job of a call that it ends, but not replace it. */
 const KEEP_JOB = [
   `create or replace function subcrew.keep_job() returns trigger language plpgsql as $$
    begin
@@ -156,7 +156,10 @@ const KEEP_JOB = [
   "create trigger keep_job before update of job on subcrew.calls for each row execute function subcrew.keep_job()",
 ];
 
-/** The queue's own tables: whoever places or takes calls uses them. What a worker takes from them counts only with the row of the call. */
+/**
+ * The rights on the tables of the queue, for processes that place or take calls. A call taken from the queue counts
+ * only together with its row in our table.
+ */
 async function queueRights(query: RunStatement): Promise<string[]> {
   const [found] = await query<{ there: boolean }>("select to_regnamespace('dbos') is not null as there");
   if (!found?.there) return [];

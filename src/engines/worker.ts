@@ -16,11 +16,14 @@ import { workerClassOf } from "./worker-class.ts";
 export type Worker = Readonly<{
   id: string;
   class: string;
-  /** The calls that it works on right now. */
+  /** The calls that it is executing. */
   working(): readonly string[];
-  /** Takes no more calls; each call ends, or is given back before its next turn, at the latest after the grace time. */
+  /**
+   * Takes no more calls. Each running call ends or is given back before its next turn, at the latest after the grace
+   * period.
+   */
   drain(graceMs: number): Promise<void>;
-  /** Calls back when the worker is told by the engine to end. */
+  /** Calls back when the engine tells the worker to drain. */
   onDrain(listener: () => void): void;
 }>;
 
@@ -28,7 +31,7 @@ export type WorkerOptions = Readonly<{
   connection: Connection;
   announcement: Announcement;
   pollMs: number;
-  /** Performs a job with what this machine has. It never throws. */
+  /** Executes a job with the means of this machine. It never throws. */
   perform(job: Job, context: PerformContext): Promise<Outcome>;
   /** Listens to the queue of the class. */
   listen(options: QueueListenerOptions): Promise<QueueListener>;
@@ -52,10 +55,10 @@ export async function startWorker({
   let busy = 0;
   /** The calls that this worker has taken or is taking. */
   const held = new Set<string>();
-  /** True: the call was carried out to its end, and its run may have the next one for this worker. */
+  /** Executes a call. Returns true when it ran to its end; its run may then have the next call for this worker. */
   const work = async (at: CallEpoch): Promise<boolean> => {
     const key = `${at.epoch} ${at.call}`;
-    if (held.has(key)) return false; // it was offered, and comes from the queue as well
+    if (held.has(key)) return false; // it was both offered and queued
     held.add(key);
     try {
       return await workOn(at);
@@ -88,12 +91,12 @@ export async function startWorker({
     );
     open.delete(`${epoch} ${call}`);
     await channel.close();
-    if (channel.isFenced()) await table.giveBack(at); // nothing changes if another placement counts
+    if (channel.isFenced()) await table.giveBack(at); // has no effect when there is a newer placement
     return taken.job.isAlone === true && !channel.isFenced() && !stop.signal.aborted;
   };
   /**
-   * Carries out a call from the queue, and then what its run offers next: the successor of a task in a chain need not wait until
-   * the queue is asked again. A worker without another free slot waits for no offer.
+   * Executes a call from the queue, then the calls that its run offers next, so that the next task of a chain need
+   * not wait for the next poll. A worker without another free slot does not wait for an offer.
    */
   const serve = async (first: CallEpoch): Promise<void> => {
     busy += 1;
@@ -127,7 +130,7 @@ export async function startWorker({
       busy -= 1;
     }
   };
-  /** A call that this worker cannot go on with is given back, once the database is there again. */
+  /** Gives back a call that this worker cannot continue, once the database is reachable again. */
   const giveUp = async (at: CallEpoch): Promise<void> => {
     do {
       const given = await table.giveBack(at).then(
@@ -175,16 +178,19 @@ export async function startWorker({
 }
 
 const GIVE_BACK_AGAIN_MS = 1_000;
-/** How long a free slot waits for the successor of the call that it had. */
+/** How long a free slot waits for the next call of the same run. */
 const OFFER_WAIT_MS = 100;
-/** Time for calls to end that were given back. */
+/** The time for calls to end after they were given back. */
 const LAST_MS = 3_000;
 
 const announceChange = async ({ database }: Connection): Promise<void> => {
   await database.query("select pg_notify($1, '')", [PROCESSES_CHANNEL]).catch(() => {});
 };
 
-/** Before each model turn a task reserves its cost: there a worker that ends gives the task back, and nothing is repeated. */
+/**
+ * A task reserves its cost before each model turn. A draining worker gives the task back at this point, so that
+ * nothing is repeated.
+ */
 function betweenTurns(context: PerformContext, draining: AbortSignal, handBack: () => Promise<void>): PerformContext {
   const { reserve } = context.budget;
   return {
@@ -194,7 +200,7 @@ function betweenTurns(context: PerformContext, draining: AbortSignal, handBack: 
       reserve: async (...asked) => {
         if (!draining.aborted) return reserve(...asked);
         await handBack();
-        return new Promise(() => {}); // the task is stopped, and its result does not count
+        return new Promise(() => {}); // the task is stopped, and its result is ignored
       },
     },
   };

@@ -4,7 +4,10 @@ import { CrewError, messageOf } from "../core/schema/error.ts";
 import type { Tool } from "../core/task/tool.ts";
 import { isRecord } from "../core/text/json.ts";
 
-/** The tools that a module exports, alone, in a list or by name. This runs its code: only for files that the user named. */
+/**
+ * The tools that a module exports, alone, in a list or by name. This runs its code, so it is used only for files that
+ * the user named.
+ */
 export async function loadToolModule(file: string, cwd: string): Promise<readonly Tool[]> {
   const url = file.startsWith("file:") ? file : pathToFileURL(resolve(cwd, file)).href;
   const exported = await import(url).catch((cause: unknown) => {

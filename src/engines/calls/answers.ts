@@ -6,7 +6,7 @@ import type { Database } from "../postgres/database.ts";
 /** The channel on which answers are announced. */
 const CHANNEL = "sc_answers";
 
-/** Questions and their answers in a table: the first answer that is written is the decision, whoever gives it. */
+/** Questions and their answers in a table. The first answer that is written counts, from any process. */
 export function engineAnswers(database: Database): Pick<Engine, "answer" | "give"> {
   /** Questions that this process is writing; an answer given here waits for the write. */
   const pending = new Map<string, Promise<unknown>>();
@@ -25,7 +25,7 @@ export function engineAnswers(database: Database): Pick<Engine, "answer" | "give
     const [row] = await database.query<{ answer: Answer | null }>("select answer from subcrew.answers where key = $1", [
       key,
     ]);
-    if (!row) await open(key); // a process that lost the run took its question back, and it is ours now
+    if (!row) await open(key); // a process that lost the run withdrew the question, so it is opened again
     return row?.answer ?? undefined;
   };
   return {

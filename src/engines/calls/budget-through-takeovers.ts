@@ -5,26 +5,26 @@ import type { PerformContext } from "../../core/task/engine.ts";
 
 type Counted = "maxTurns" | "maxToolCalls" | "maxSpawns";
 
-/** What counts against a limit, once it is recorded. */
+/** The limit that each recorded fact counts against. */
 const COUNTS: Readonly<Partial<Record<Fact["type"], Counted>>> = {
   "turn.ended": "maxTurns",
   "tool.started": "maxToolCalls",
 };
 
-/** The budget of one call, through all its performers. */
+/** The budget of one call across all its workers. */
 export type CallBudget = Readonly<{
-  /** The context for performers: its facts and counts are compared. */
+  /** The context for the next worker: its facts and counts are compared. */
   context: PerformContext;
   /**
-   * A performer is gone. What it was granted and has not used passes to the next one; the turn that it had begun costs what a
-   * turn costs that was cut off.
+   * Called when a worker is lost. The unused part of its reservation passes to the next one; the turn that it had
+   * begun is charged as an interrupted turn.
    */
   lose(): void;
 }>;
 
 /**
- * Keeps the budget of a run equal to what its records say, whatever performers die: a turn or tool call that was counted for one
- * of them and never recorded is not counted again for the next.
+ * Keeps the budget of a run equal to its records when workers die. A turn or tool call that was counted for one
+ * worker but never recorded is not counted again for the next.
  */
 export function budgetThroughTakeovers(context: PerformContext): CallBudget {
   const open = { maxTurns: 0, maxToolCalls: 0, maxSpawns: 0 };
@@ -84,7 +84,10 @@ export function budgetThroughTakeovers(context: PerformContext): CallBudget {
   };
 }
 
-/** Counts what earlier performers did and no process has counted: the run was folded from its records before. */
+/**
+ * Counts a fact of an earlier worker that no process has counted: the state of the run was folded before it was
+ * recorded.
+ */
 export async function countLeftover(fact: Fact, context: PerformContext, past: readonly KeptEvent[]): Promise<void> {
   const what = COUNTS[fact.type];
   const isLast = past.some((event) => event.type === "limit.reached" && event.enforced); // the grace turn is not counted
@@ -100,7 +103,7 @@ export async function countLeftover(fact: Fact, context: PerformContext, past: r
   });
 }
 
-/** What the fold of the records has counted for a turn without an end. */
+/** The amount that the state has counted for a turn that did not end. */
 function cutTurnOf(past: readonly KeptEvent[], turn: number): Amount {
   const begun = past.findLast((event) => event.type === "turn.started" && event.turn === turn);
   const isOver = past.some(

@@ -3,9 +3,9 @@ import type { Database } from "../postgres/database.ts";
 import { LIVING, SETTLED } from "../postgres/presence.ts";
 
 /**
- * The states of a call: `asked` by its run, `placed` in the queue of a class of workers, `taken` by a worker, `parked`
- * because no worker fits, `returned` by a worker that ends, `stopping` on the run's demand, `stopped` without a result
- * that counts, `done`.
+ * The states of a call: `asked` by its run, `placed` in the queue of a worker class, `taken` by a worker, `parked`
+ * because no worker fits, `returned` by a draining worker, `stopping` at the request of the run, `stopped` without a
+ * valid result, `done`.
  */
 export type CallState = "asked" | "placed" | "taken" | "parked" | "returned" | "stopping" | "stopped" | "done";
 
@@ -18,9 +18,9 @@ export type Coordinator = Readonly<{ owner: string; run: string; runEpoch: numbe
 /** The statements on the table of calls. Each is safe to repeat. */
 export type CallTable = Readonly<{
   /**
-   * Begins a new epoch of a call, which refuses everything of earlier ones. A call that is asked for the first time is placed
-   * at once where `to` says, and offered to the worker of the call `after`, which has just ended. `undefined`: it is done, or the
-   * run has a newer owner.
+   * Begins a new epoch of a call; messages of earlier epochs are refused. A new call is placed at once with the class
+   * in `to`, and offered to the worker of the call `after`, which has just ended. Returns `undefined` when the call
+   * is done or the run has a newer owner.
    */
   ask(
     call: string,
@@ -30,22 +30,24 @@ export type CallTable = Readonly<{
   state(call: string): Promise<Readonly<{ state: CallState; epoch: number; owner: string }> | undefined>;
   place(at: CallEpoch, to: Readonly<{ class: string; job: Job }>): Promise<boolean>;
   park(at: CallEpoch, why: string): Promise<void>;
-  /** The call for a worker; `undefined`: another one has it, or it was placed anew or with another class. */
+  /**
+   * Takes a call for a worker; `undefined` when another worker has it, or it was placed again or with another class.
+   */
   take(
     at: CallEpoch,
     by: Readonly<{ worker: string; class: string }>,
   ): Promise<Readonly<{ job: Job; owner: string }> | undefined>;
   /** Gives a taken or placed call back to its run. */
   giveBack(at: CallEpoch): Promise<void>;
-  /** Marks a call that its run stops; resolves with its state before. */
+  /** Marks a call as stopped by its run; resolves with its previous state. */
   stop(at: CallEpoch): Promise<CallState | undefined>;
-  /** Gives up a call: a worker that still has it is refused, and stops. */
+  /** Abandons a call. A worker that still has it is refused, and stops. */
   abandon(at: CallEpoch): Promise<void>;
-  /** Counts a takeover without progress, or starts the count anew; resolves with the count. */
+  /** Counts a takeover without progress, or resets the count; resolves with the count. */
   barren(call: string, isBarren: boolean): Promise<number>;
-  /** The calls of a coordinator whose workers are gone or gave them back, and placed ones that no worker waits for. */
+  /** The calls of a coordinator whose workers died or gave them back, and placed calls that no worker listens for. */
   lost(owner: string): Promise<readonly LostCall[]>;
-  /** Deletes the messages of a call that was stopped: a later performer must not find them. */
+  /** Deletes the messages of a stopped call, so that a later worker does not find them. */
   forget(at: CallEpoch): Promise<void>;
   /** Deletes the calls of a run that has ended. */
   forgetRun(run: string): Promise<void>;
@@ -138,7 +140,7 @@ export function callTable(database: Database): CallTable {
       return rows.map((row) => ({ ...row, epoch: Number(row.epoch) }));
     },
     forget: async ({ call, epoch }) => {
-      // Not those of a later placement: a process that lost the run stops its calls, too.
+      // Messages of a later placement are kept, because a process that lost the run also stops its calls.
       await database.query(
         `with c as (select call from subcrew.calls where call = $1 and epoch = $2 and state <> 'done'),
          f as (delete from subcrew.facts using c where facts.call = c.call)
@@ -158,7 +160,7 @@ export function callTable(database: Database): CallTable {
   };
 }
 
-/** A coordinator whose claim on the run is older than another's changes nothing. */
+/** Has no effect when another coordinator has a newer claim on the run. */
 const ASK = `
   with asked as (insert into subcrew.calls as c (call, run, owner, run_epoch, state, needs, class, job)
   select $1, $2, $3, $4::bigint, case when $6::text is null then 'asked' else 'placed' end, $5::json, $6::text, $7::json

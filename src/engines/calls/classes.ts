@@ -2,7 +2,7 @@ import type { Announcement, WorkerClass } from "../../core/task/placement.ts";
 import type { Database } from "../postgres/database.ts";
 import { LIVING } from "../postgres/presence.ts";
 
-/** The living classes of workers, with the calls that they have. */
+/** The classes of living workers, with the number of their calls. */
 export async function livingClasses(database: Database): Promise<readonly WorkerClass[]> {
   const rows = await database.query<{ class: string; announcement: Announcement; workers: number; load: number }>(
     `select p.class, (array_agg(p.announcement))[1] as announcement, count(*)::integer as workers,

@@ -1,11 +1,11 @@
 import { channelName } from "../postgres/channel-name.ts";
 import type { Database } from "../postgres/database.ts";
 
-/** The messages of one epoch of a call, for this process. */
+/** A subscription of this process to the messages of one epoch of a call. */
 export type Subscription = Readonly<{
   call: string;
   epoch: number;
-  /** Messages in order, with the number of the first; called again only after it has returned. */
+  /** Receives messages in order, with the number of the first. It is not called again before it has returned. */
   receive(messages: readonly unknown[], number: number): void;
   /** Called with live text, which is not recorded. */
   live?(message: unknown): void;
@@ -13,7 +13,10 @@ export type Subscription = Readonly<{
   fenced?(): void;
 }>;
 
-/** Reads what other processes sent to this one: announcements say where to look, and once a second it looks everywhere. */
+/**
+ * Reads the messages of other processes to this one. Notifications tell which calls have messages; once a second all
+ * calls are read.
+ */
 export type Inbox = Readonly<{
   subscribe(subscription: Subscription): Subscribed;
   /** Calls the listener when a worker hands a call back, and once a second. */
@@ -23,7 +26,7 @@ export type Inbox = Readonly<{
 }>;
 
 export type Subscribed = Readonly<{
-  /** Resolves when everything that was sent until now has been received. */
+  /** Resolves when everything that was sent so far has been received. */
   drained(): Promise<void>;
   stop(): void;
 }>;
@@ -31,7 +34,7 @@ export type Subscribed = Readonly<{
 type Open = { readonly subscription: Subscription; after: string };
 type MessageRow = { call: string; epoch: string; number: string; body: unknown[] };
 
-/** `table`: `facts` for a coordinator, `mail` for a worker. */
+/** Creates an inbox. `table` is `facts` for a coordinator and `mail` for a worker. */
 export function createInbox(database: Database, process: string, table: "facts" | "mail"): Inbox {
   const open = new Map<string, Open>();
   const dirty = new Set<string>();
@@ -67,7 +70,7 @@ export function createInbox(database: Database, process: string, table: "facts" 
       while (dirty.size > 0) {
         const keys = [...dirty];
         dirty.clear();
-        await readOnce(keys).catch(() => {}); // the next announcement or the next second looks again
+        await readOnce(keys).catch(() => {}); // the next notification or poll tries again
       }
       reading = undefined;
     })());

@@ -25,7 +25,7 @@ export type PlacementQueue = Readonly<{
 /** The class of workers that a call is placed with, and the protocols that they speak. */
 type ChosenClass = Readonly<{ class: string; protocols: readonly number[] }>;
 
-/** What a coordinator performs calls with. */
+/** The parameters with which a coordinator executes calls. */
 export type CallParts = Readonly<{
   database: Database;
   table: CallTable;
@@ -36,26 +36,26 @@ export type CallParts = Readonly<{
   by: Coordinator;
   writer: EventWriter | undefined;
   job: Job;
-  /** The call of this run that ended last, if the run has no other call under way: its worker may have room for the next one. */
+  /** The call of this run that ended last, if the run has no other running call: its worker may have a free slot. */
   after?: string | undefined;
   priority: number;
   /** How long a task that may not park waits for a worker. */
   placementTimeoutMs: number;
 }>;
 
-/** After this many lost workers in a row without a new recorded fact, a task is not tried again. */
+/** After this many lost workers in a row without a new recorded fact, a task is not retried. */
 const POISON = 4;
-/** How long a call that is offered to one worker waits for it, before it goes into the queue for all. */
+/** How long a call waits for the worker it is offered to, before it goes into the queue for all. */
 const OFFER_MS = 40;
-/** How long a worker has to end a call that was stopped. */
+/** The time for a worker to end a stopped call. */
 const STOP_MS = 5_000;
 
 export const keyOfCall = ({ run, path, attempt }: Pick<Call, "run" | "path" | "attempt">): string =>
   `${run}/${path}#${attempt}`;
 
 /**
- * Has a call performed by workers, one after the other if they die, until there is an outcome. Every placement is a new
- * epoch: what came before it is received first, and what comes after it from earlier workers is refused.
+ * Lets workers execute a call until there is an outcome; if one dies, the next takes over. Every placement is a new
+ * epoch: messages of earlier epochs are received first, and refused afterwards.
  */
 export async function performCall(call: Call, given: PerformContext, parts: CallParts): Promise<Outcome> {
   const { table, by, job } = parts;
@@ -75,7 +75,7 @@ export async function performCall(call: Call, given: PerformContext, parts: Call
     session = undefined;
     if (!asked) return before ?? { status: "cancelled", reason: "another process took the run over" };
     const at: CallEpoch = { call: key, epoch: asked.epoch };
-    session = openSession(parts, at, { job, context }); // it listens before a worker can speak
+    session = openSession(parts, at, { job, context }); // listens before a worker can send anything
     const isTaken = asked.isOffered && (await isHeard(session, context.signal));
     const isPlaced = isTaken || (asked.isPlaced ? await enqueue(at, known!, parts) : await placed(at, context, parts));
     const ended = isPlaced === true ? await endOf(at, session, context, parts) : { outcome: isPlaced };
@@ -102,7 +102,10 @@ export async function performCall(call: Call, given: PerformContext, parts: Call
   }
 }
 
-/** Whether the worker of the last call takes an offered one: it speaks at once. Otherwise the call goes into the queue. */
+/**
+ * True when the worker of the last call takes the offered one, which it reports at once. Otherwise the call goes into
+ * the queue.
+ */
 async function isHeard(session: Session, signal: AbortSignal): Promise<boolean> {
   const waiting = new AbortController();
   const heard = session.heard.then(() => true);
@@ -112,7 +115,7 @@ async function isHeard(session: Session, signal: AbortSignal): Promise<boolean> 
   return isTaken;
 }
 
-/** Receives the last words of a performer that is gone. */
+/** Receives the last messages of a lost worker. */
 async function lost(session: Session, budget: CallBudget): Promise<Outcome | undefined> {
   await session.received();
   budget.lose();
@@ -129,7 +132,10 @@ const poisoned = ({ path }: Call): FailedOutcome =>
     hint: "Check what the task does before you run it again: it may use up the memory of its worker. It is not retried automatically.",
   });
 
-/** Records what workers of earlier epochs said and no coordinator recorded; the outcome, if one of them ended the call. */
+/**
+ * Records the messages of earlier epochs that no coordinator recorded. Returns the outcome, if one of them ended the
+ * call.
+ */
 async function takeLeftovers(key: string, context: PerformContext, parts: CallParts): Promise<Outcome | undefined> {
   const { messages, outcome } = await leftoversOf(parts.database, key);
   const past = messages.length > 0 ? await context.past() : [];
@@ -140,11 +146,14 @@ async function takeLeftovers(key: string, context: PerformContext, parts: CallPa
       else context.emit(message.fact);
     } else if (message.type === "tell") context.tell(message.text);
   }
-  if (messages.length > 0) await context.past(); // the next performer gets what was recorded since
+  if (messages.length > 0) await context.past(); // the next worker gets the newly recorded events
   return outcome;
 }
 
-/** Places a call as soon as a worker fits; meanwhile it is parked. True, or the outcome when it cannot be placed. */
+/**
+ * Places a call as soon as a worker fits; until then it is parked. Returns true, or the outcome when it cannot be
+ * placed.
+ */
 async function placed(at: CallEpoch, context: PerformContext, parts: CallParts): Promise<true | Outcome> {
   const { table, job } = parts;
   const { signal } = context;
@@ -187,7 +196,7 @@ async function parkUntilFit(
   return failed("NO_WORKER", `No worker can carry out the task: ${why}.`, { hint: HELPS, retryable: true });
 }
 
-/** Waits until a worker fits. False: the signal aborted first. */
+/** Waits until a worker fits. Returns false when the signal aborted first. */
 async function workerFits({ database, classes, job }: CallParts, signal: AbortSignal): Promise<boolean> {
   let bell = new AbortController();
   const stop = database.bells.listen(PROCESSES_CHANNEL, () => bell.abort());
@@ -203,7 +212,7 @@ async function workerFits({ database, classes, job }: CallParts, signal: AbortSi
   }
 }
 
-/** The queue's own library does not wait for a database that restarts. */
+/** Retries while the database restarts; the library of the queue does not. */
 async function enqueue(at: CallEpoch, chosen: ChosenClass, { queue, priority }: CallParts): Promise<true> {
   const token = randomBytes(6).toString("hex");
   for (let tries = 0; ; tries += 1)
@@ -220,7 +229,10 @@ const MOST_TRIES = 60;
 
 type Ended = Readonly<{ outcome: Outcome }> | Readonly<{ lost: LostCall["how"] }>;
 
-/** The outcome of the worker, or how it was lost. A stopped call ends soon, whatever its worker does. */
+/**
+ * The outcome of the worker, or how the worker was lost. A stopped call ends soon, even if its worker does not
+ * respond.
+ */
 function endOf(at: CallEpoch, session: Session, context: PerformContext, parts: CallParts): Promise<Ended> {
   const { signal } = context;
   return new Promise((resolve, reject) => {

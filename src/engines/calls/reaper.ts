@@ -2,12 +2,12 @@ import { callTable } from "./call-table.ts";
 import type { Database, RunStatement } from "../postgres/database.ts";
 import { LIVING, SETTLED } from "../postgres/presence.ts";
 
-/** The number of the advisory lock that lets one process look for the dead at a time. */
+/** The number of the advisory lock that lets only one process at a time look for dead workers. */
 const REAPER_LOCK = 7_302_263;
-/** How long the row of a dead process that had nothing to hand over stays visible. */
+/** How long the row of a dead process without work stays visible. */
 const REMEMBERED = "interval '10 minutes'";
 
-/** What a dead worker had taken out of the queue; see `engines/dbos`. */
+/** Access to the placements that a dead worker had taken from the queue; see `engines/dbos`. */
 export type ReaperQueue = Readonly<{
   heldBy(worker: string): Promise<readonly Readonly<{ call: string; epoch: number; token: string }>[]>;
   putBack(placed: readonly Readonly<{ call: string; epoch: number; token: string; class: string }>[]): Promise<void>;
@@ -15,8 +15,8 @@ export type ReaperQueue = Readonly<{
 }>;
 
 /**
- * Looks for dead workers, if no other process does. What one had taken from the queue and not begun goes back; calls that it
- * had begun are placed again by their runs.
+ * Looks for dead workers, unless another process does. Placements that a dead worker had taken but not begun go back
+ * to the queue; calls that it had begun are placed again by their runs.
  */
 export async function reap(database: Database, queue: ReaperQueue): Promise<void> {
   await database.transaction(async (run) => {
@@ -30,7 +30,10 @@ export async function reap(database: Database, queue: ReaperQueue): Promise<void
   });
 }
 
-/** Runs whose process died, the longest silent first: the share of this process, if several can go on with them. */
+/**
+ * The runs whose process died, the longest silent first. If several processes can continue them, the share of this
+ * process.
+ */
 export async function orphanedRuns(database: Database, except: readonly string[]): Promise<readonly string[]> {
   const rows = await database.query<{ run: string; takers: number }>(
     `select r.run, (select count(*)::integer from subcrew.processes p
@@ -47,14 +50,14 @@ export async function orphanedRuns(database: Database, except: readonly string[]
 
 const MOST_AT_ONCE = 20;
 
-/** Processes that look at the same moment try different runs. */
+/** Shuffles, so that processes that look at the same time try different runs. */
 const shuffled = (runs: readonly string[]): readonly string[] =>
   runs
     .map((run) => ({ run, at: Math.random() }))
     .toSorted((a, b) => a.at - b.at)
     .map(({ run }) => run);
 
-/** Notes that an ended run has no owner and no calls: its process died between the end and that note. */
+/** Releases ended runs whose process died after the end, before it released the owner and the calls. */
 export async function releaseEnded(database: Database, run: string): Promise<void> {
   await callTable(database).forgetRun(run);
   await database.query(

@@ -10,28 +10,28 @@ import type { CallEpoch } from "./call-table.ts";
 import type { Inbox } from "./inbox.ts";
 import { mailTo } from "./task-channel.ts";
 
-/** One epoch of a call, seen from its run: what its worker says, asks and ends with. */
+/** One epoch of a call on the side of its run: the messages, requests and outcome of the worker. */
 export type Session = Readonly<{
   outcome: Promise<Outcome>;
-  /** Resolves when its worker has said something. */
+  /** Resolves when the worker has sent something. */
   heard: Promise<void>;
-  /** Something was recorded that brings the task forward. */
+  /** True when progress of the task was recorded. */
   hasProgress(): boolean;
   cancel(reason: string): void;
-  /** Receives everything that was sent until now. */
+  /** Receives everything that was sent so far. */
   received(): Promise<void>;
-  /** Receives everything that was sent until now, then releases what the worker holds and stops listening. */
+  /** Receives everything that was sent so far, releases the reservations of the worker and stops listening. */
   close(): Promise<Outcome | undefined>;
 }>;
 
 export type SessionParts = Readonly<{
   database: Database;
   inbox: Inbox;
-  /** The writer of the run's events; absent where the run is not recorded here. */
+  /** The event writer of the run; absent when the run is not recorded here. */
   writer: EventWriter | undefined;
 }>;
 
-/** Facts without which a new performer would have to begin where the last one began. */
+/** Facts that count as progress: without them a new worker would start at the same point as the last one. */
 const PROGRESS: ReadonlySet<Fact["type"]> = new Set(["turn.ended", "tool.ended", "message.sent", "node.unparked"]);
 
 export function openSession(

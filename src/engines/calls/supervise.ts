@@ -1,13 +1,13 @@
 import type { CallEpoch, CallTable, LostCall } from "./call-table.ts";
 import type { Inbox } from "./inbox.ts";
 
-/** Watches the workers of the calls of this process. */
+/** Watches the workers that execute calls of this process. */
 export type Supervisor = Readonly<{
   /** Calls back once when the call is lost; returns a function that stops watching. */
   watch(at: CallEpoch, lost: (how: LostCall["how"]) => void): () => void;
 }>;
 
-/** Looks once a second, and when a worker announces that it gave a call back. */
+/** Polls once a second, and whenever a worker gives a call back. */
 export function createSupervisor(table: CallTable, inbox: Inbox, owner: string): Supervisor {
   const watched = new Map<string, (how: LostCall["how"]) => void>();
   let looking = false;
@@ -18,7 +18,7 @@ export function createSupervisor(table: CallTable, inbox: Inbox, owner: string):
     try {
       for (const { call, epoch, how } of await table.lost(owner)) watched.get(`${epoch} ${call}`)?.(how);
     } catch {
-      // The database is away: the next second looks again.
+      // The database is unreachable; the next poll tries again.
     } finally {
       looking = false;
     }

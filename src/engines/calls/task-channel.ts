@@ -7,21 +7,21 @@ import type { Inbox } from "./inbox.ts";
 /** The worker's end of the channel of one call. */
 export type WorkerChannel = TaskChannel &
   Readonly<{
-    /** Hands over a message as if the run had sent it. */
+    /** Delivers a message as if the run had sent it. */
     deliver(message: ToTask): void;
-    /** True when another placement of the call counts. */
+    /** True when the call has a newer placement. */
     isFenced(): boolean;
-    /** Resolves when everything that was sent is in the table. */
+    /** Resolves when everything that was sent is stored in the table. */
     flushed(): Promise<void>;
-    /** Ends the channel without a result: further messages are not sent. */
+    /** Closes the channel without a result; no further messages are sent. */
     cut(): void;
   }>;
 
-/** The shortest time between two notifications of live text per call, and the longest text in one. */
+/** The shortest time between two notifications of live text per call, and the maximum length of one. */
 const LIVE_EVERY_MS = 100;
 const LIVE_CHARS = 3_000;
 
-/** Messages of a worker go into a table in batches; a batch of an old epoch is refused, and the worker stops. */
+/** Writes messages of a worker into a table in batches. A batch of an old epoch is refused, and the worker stops. */
 export function workerChannel(database: Database, inbox: Inbox, { call, epoch }: CallEpoch): WorkerChannel {
   let receive: ((message: ToTask) => void) | undefined;
   let gone: (() => void) | undefined;
@@ -54,7 +54,7 @@ export function workerChannel(database: Database, inbox: Inbox, { call, epoch }:
     fenced: fence,
   });
   const flush = async (): Promise<void> => {
-    await new Promise((resolve) => setImmediate(resolve)); // what is said in one turn of the loop is one batch
+    await new Promise((resolve) => setImmediate(resolve)); // messages of one event loop turn form one batch
     while (waiting.length > 0 && !isFenced) {
       const batch = waiting;
       waiting = [];
@@ -108,8 +108,8 @@ const PUSH = `
   select pg_notify('sc_p_' || owner, 'm' || $2 || ' ' || $1) from held`;
 
 /**
- * The outcome and the last facts are one statement. A call that its run stopped has no outcome that counts. The job is not needed
- * any longer: without it the row, and what the database logs of it, is small.
+ * Stores the outcome and the last facts in one statement. A stopped call gets no outcome. The job is deleted because
+ * it is no longer needed; this keeps the row and the database log small.
  */
 const END = `
   with held as (
@@ -126,7 +126,7 @@ const END = `
 
 type LiveMessage = Extract<FromTask, { type: "live" }>;
 
-/** Joins deltas of the same kind, and sends them at intervals. */
+/** Joins deltas of the same kind and sends them at intervals. */
 function createLive(send: (message: LiveMessage) => Promise<unknown>): {
   add(message: LiveMessage): void;
   stop(): void;
@@ -137,7 +137,7 @@ function createLive(send: (message: LiveMessage) => Promise<unknown>): {
     timer = undefined;
     const batch = waiting;
     waiting = [];
-    for (const message of batch) send(message).catch(() => {}); // a lost delta is in the fact that follows
+    for (const message of batch) send(message).catch(() => {}); // the fact that follows contains the text of a lost delta
   };
   return {
     add: (message) => {
@@ -156,7 +156,10 @@ function createLive(send: (message: LiveMessage) => Promise<unknown>): {
   };
 }
 
-/** The coordinator's end: messages to the worker go into a table; one statement at a time, in order. */
+/**
+ * The coordinator's end of the channel: messages to the worker are written into a table, one statement at a time, in
+ * order.
+ */
 export function mailTo(
   database: Database,
   { call, epoch }: CallEpoch,
@@ -176,7 +179,7 @@ export function mailTo(
     send: (message) => {
       waiting.push(message);
       flushing ??= flush().catch(() => {
-        flushing = undefined; // without its database the call is lost anyway, and placed again
+        flushing = undefined; // without the database the call is lost anyway and placed again
       });
     },
     sent: async () => {

@@ -2,7 +2,10 @@ import type { Engine } from "../../core/task/engine.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import type { Database } from "../postgres/database.ts";
 
-/** Waits whose end is in a table: a coordinator that takes the run over waits only for the rest. */
+/**
+ * Timers whose end is stored in a table, so that a coordinator that takes over a run waits only for the remaining
+ * time.
+ */
 export function engineTimers(database: Database): Engine["sleep"] {
   return async (key, ms, signal) => {
     if (signal.aborted) return;
@@ -13,7 +16,7 @@ export function engineTimers(database: Database): Engine["sleep"] {
       [key, ms],
     );
     const left = row?.left ?? ms;
-    // An interrupted wait keeps its end time, so that the next coordinator waits only for the rest. It is deleted with the run.
+    // An interrupted wait keeps its end time for the next coordinator. It is deleted with the run.
     if (left > 0 && !(await pause(left, signal))) return;
     await database.query("delete from subcrew.timers where key = $1", [key]).catch(() => {});
   };

@@ -5,9 +5,9 @@ import { openPool } from "../postgres/driver.ts";
 import { APPLICATION, queueName, silent, versionName, WORKFLOW } from "./queue.ts";
 import { type DbosSdk, loadDbos } from "./sdk.ts";
 
-/** How a worker listens to the queue of its class. */
+/** A worker's subscription to the queue of its class. */
 export type QueueListener = Readonly<{
-  /** Takes no more calls, and waits for those in flight. */
+  /** Takes no more calls and waits for the running ones. */
   stop(graceMs: number): Promise<void>;
 }>;
 
@@ -16,15 +16,15 @@ export type QueueListenerOptions = Readonly<{
   worker: string;
   class: string;
   slots: number;
-  /** How often the queue is asked for calls, in milliseconds. */
+  /** The polling interval of the queue, in milliseconds. */
   pollMs: number;
   /** The protocols that the worker speaks. */
   protocols: readonly number[];
-  /** Carries out one placement of a call. It never throws. */
+  /** Executes one placement of a call. It never throws. */
   work(call: string, epoch: number): Promise<void>;
 }>;
 
-/** Takes calls from the queue of one class. A process can do this once: DBOS is one per process. */
+/** Takes calls from the queue of one class. A process can do this only once, because DBOS is a singleton. */
 export const listenToQueue = (options: QueueListenerOptions): Promise<QueueListener> =>
   explained(options.database.url, () => listenNow(options));
 
@@ -32,7 +32,7 @@ async function listenNow(options: QueueListenerOptions): Promise<QueueListener> 
   const { DBOS, DBOSClient: Client } = await loadDbos();
   const { url, pool } = options.database;
   const database = { systemDatabaseUrl: url, systemDatabasePool: await pool(), logger: silent };
-  // Registered before the launch: a queue that appears later is noticed only after some time.
+  // The queue is registered before the launch, because DBOS notices later queues only after some time.
   const client = await Client.create({ ...database, applicationName: APPLICATION });
   await client.registerQueue(queueName(options.class), {
     workerConcurrency: options.slots,
@@ -71,8 +71,9 @@ async function listenNow(options: QueueListenerOptions): Promise<QueueListener> 
 const STRAYS_EVERY_MS = 5_000;
 
 /**
- * A connection that is lost while a placement is taken out of the queue leaves it marked as taken by this worker, which does not
- * know of it: what is so marked at two looks, and not worked on, goes back.
+ * If the connection is lost while a placement is taken from the queue, the placement is marked as taken by this
+ * worker, which does not know of it. A placement that is so marked at two checks and is not being executed goes back
+ * to the queue.
  */
 function putStraysBack(
   dbos: DbosSdk["DBOS"],
@@ -91,16 +92,16 @@ function putStraysBack(
     if (looking) return;
     looking = true;
     const over = (): void => void (looking = false);
-    look().then(over, over); // the database is away: the next look finds them
+    look().then(over, over); // the database is unreachable; the next check finds them
   }, STRAYS_EVERY_MS);
   timer.unref();
   return () => clearInterval(timer);
 }
 
-/** Connections for creating the tables. */
+/** The number of connections for creating the tables. */
 const CONNECTIONS = 4;
 
-/** Creates the tables of DBOS beside ours. Its own command for that prints to the standard output. */
+/** Creates the tables of DBOS beside ours. The command of DBOS is not used, because it prints to standard output. */
 export async function migrateDbos(url: string): Promise<void> {
   const { DBOS } = await loadDbos();
   const pool = await openPool(url, CONNECTIONS);
@@ -121,7 +122,7 @@ export async function migrateDbos(url: string): Promise<void> {
   });
 }
 
-/** The library passes on what the database says, or wraps it: people are told the same as by our own statements. */
+/** Converts errors of DBOS, which may wrap database errors, to the same messages as for our own statements. */
 async function explained<T>(url: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

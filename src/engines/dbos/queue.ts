@@ -1,20 +1,23 @@
 import type { Database } from "../postgres/database.ts";
 import { type DBOSClient, loadDbos } from "./sdk.ts";
 
-/** How a placed call reaches a worker: the only file besides the worker's that another queue would replace. */
+/** The queue from coordinators to workers. Only this file and the worker's would change for another queue. */
 export type CallQueue = Readonly<{
-  /** Puts one placement of a call into the queue of a class of workers; a second time does nothing. */
+  /** Puts a placement of a call into the queue of a worker class; repeating it has no effect. */
   put(placed: PlacedCall): Promise<void>;
-  /** Takes a placement out of the queue, or forgets that a dead worker had it. */
+  /** Removes a placement from the queue, or from the list of a dead worker. */
   drop(placed: Pick<PlacedCall, "call" | "epoch">): Promise<void>;
-  /** The placements that a dead worker had taken out of the queue. */
+  /** The placements that a dead worker had taken from the queue. */
   heldBy(worker: string): Promise<readonly Pick<PlacedCall, "call" | "epoch" | "token">[]>;
-  /** Puts placements that a dead worker had taken out of the queue back into one. */
+  /** Puts placements of a dead worker back into a queue. */
   putBack(placed: readonly Pick<PlacedCall, "call" | "epoch" | "class" | "token">[]): Promise<void>;
   close(): Promise<void>;
 }>;
 
-/** One placement of a call. A lower priority is served first; `protocols`: those of the class; the token tells placements of the same number apart, should their run be asked for again after its end. */
+/**
+ * One placement of a call. A lower priority is served first. `protocols` are those of the class. The token
+ * distinguishes placements with the same number when an ended run is started again.
+ */
 export type PlacedCall = Readonly<{
   call: string;
   epoch: number;
@@ -24,13 +27,14 @@ export type PlacedCall = Readonly<{
   token: string;
 }>;
 
-/** The workflow that takes a call; it has no steps, because the events of the run are the record. */
+/** The DBOS workflow that takes a call. It has no steps, because the events of the run are the record. */
 export const WORKFLOW = "subcrew.perform";
 export const APPLICATION = "subcrew";
 export const queueName = (name: string): string => `sc.${name}`;
 /**
- * DBOS gives a workflow only to workers of its own version. All workers of a class speak the same protocols, so the newest of them
- * names the version: a worker with a newer one also gets calls of the older ones that it announces.
+ * DBOS gives a workflow only to workers of its own version. All workers of a class speak the same protocols, so the
+ * newest protocol names the version. A worker with a newer one also gets calls of the older protocols that it
+ * announces.
  */
 export const versionName = (protocols: readonly number[]): string => `subcrew-protocol-${Math.max(...protocols)}`;
 
@@ -50,7 +54,7 @@ export function dbosQueue({ url, pool }: Pick<Database, "url" | "pool">): CallQu
     try {
       return await mine;
     } catch (error) {
-      if (connected === mine) connected = undefined; // the next one tries again
+      if (connected === mine) connected = undefined; // the next call connects again
       throw error;
     }
   };
@@ -94,5 +98,5 @@ export function dbosQueue({ url, pool }: Pick<Database, "url" | "pool">): CallQu
   };
 }
 
-/** What DBOS has to say goes nowhere: failures of calls are outcomes, and those of the database are retried. */
+/** A logger that drops all messages of DBOS: failed calls are outcomes, and database errors are retried. */
 export const silent = { info: () => {}, debug: () => {}, warn: () => {}, error: () => {} };

@@ -6,7 +6,7 @@ import { s3Objects } from "./s3-objects.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The store of large results that a process uses: SUBCREW_ARTIFACTS names a folder or a bucket. */
+/** Opens the store for large results; SUBCREW_ARTIFACTS names a folder or a bucket. */
 export function objectsNamedIn(env: Env): ObjectStore | undefined {
   const word = env["SUBCREW_ARTIFACTS"];
   if (word === undefined || word === "") return undefined;

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 
-/** Who signs, and for which service. */
+/** The access key, region and service of a signature. */
 export type SigningKey = Readonly<{
   id: string;
   secret: string;
@@ -23,7 +23,7 @@ const hmac = (key: Buffer | string, text: string): Buffer => createHmac("sha256"
 const encoded = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** The headers of a request that is signed as AWS Signature Version 4 says. */
+/** The headers of a request, signed with AWS Signature Version 4. */
 export function signedHeaders(
   { method, url, headers = {}, bodyHash }: UnsignedRequest,
   { id, secret, session, region, service }: SigningKey,

@@ -3,17 +3,17 @@ import type { Artifact } from "../../core/outcome/artifact.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import type { Database } from "./database.ts";
 
-/** Contents by their hash. Equal contents are kept once. */
+/** A content-addressed store. Equal contents are stored once. */
 export type Artifacts = Readonly<{
   put(artifact: Artifact, body: Buffer): Promise<void>;
   get(hash: string): Promise<Buffer | undefined>;
-  /** Deletes what no output refers to. */
+  /** Deletes artifacts that no output refers to. */
   sweep(): Promise<void>;
 }>;
 
-/** Where large contents are kept outside of the database: a folder or a bucket. Every method can be repeated. */
+/** A store for large contents outside of the database: a folder or a bucket. Every method can be repeated. */
 export type ObjectStore = Readonly<{
-  /** Where an object is, for people. */
+  /** The location of an object, for people. */
   place(hash: string): string;
   put(hash: string, body: Buffer): Promise<void>;
   get(hash: string): Promise<Buffer | undefined>;
@@ -22,7 +22,7 @@ export type ObjectStore = Readonly<{
 
 /** Larger contents go to the object store, if this process has one. */
 export const LARGE_BYTES = 1_000_000;
-/** Young artifacts are kept: their output may be about to be recorded. */
+/** The age below which unreferenced artifacts are kept: their output may be about to be recorded. */
 const YOUNG = "interval '1 hour'";
 
 /** Artifacts in the database, and large ones in an object store. */
@@ -30,7 +30,7 @@ export function openArtifacts(database: Database, objects?: ObjectStore): Artifa
   return {
     put: async ({ hash, bytes }, body) => {
       const isLarge = objects !== undefined && bytes > LARGE_BYTES;
-      if (isLarge) await objects.put(hash, body); // before the row: what a row names is there
+      if (isLarge) await objects.put(hash, body); // before the row, so that every row has its object
       await database.query(
         `insert into subcrew.artifacts (hash, bytes, body, place) values ($1, $2, $3, $4)
          on conflict (hash) do update set created = clock_timestamp()`,
@@ -43,7 +43,8 @@ export function openArtifacts(database: Database, objects?: ObjectStore): Artifa
         [hash],
       );
       if (!row || row.place === null) return row?.body ?? undefined;
-      // The row does not decide what is read: only the store of this process is asked, and the hash is compared.
+      // The place in the row is not used for reading: only the store of this process is asked, and the hash is
+      // verified.
       if (!objects) throw elsewhere(row.place);
       const body = await objects.get(hash);
       if (body && createHash("sha256").update(body).digest("hex") !== hash)

@@ -11,7 +11,7 @@ const AGAIN_MS = 250;
 
 type CommandRow = { id: string; body: RunCommand };
 
-/** Commands to the owner of a run, through a table. */
+/** Sends commands to the owner of a run through a table. */
 export function runCommands(database: Database): RunCommands {
   const open = (run: string): Promise<CommandRow[]> =>
     database.query<CommandRow>("select id, body from subcrew.commands where run = $1 and receipt is null order by id", [
@@ -76,7 +76,7 @@ const POST = `
   )
   select pg_notify($4, '') from (select count(*) from posted) as once`;
 
-/** Receipts that no sender fetched within a day are deleted with the next one. */
+/** Stores a receipt. Receipts that were not fetched within a day are deleted at the same time. */
 const ANSWER = `
   with answered as (update subcrew.commands set receipt = $2 where id = $1),
   old as (delete from subcrew.commands where receipt is not null and sent < clock_timestamp() - interval '1 day')

@@ -8,32 +8,32 @@ import { type Bells, createBells } from "./listen.ts";
 /** A row as the driver returns it. */
 export type TableRow = Readonly<Record<string, unknown>>;
 
-/** Statements on one connection. */
+/** Runs statements on one connection. */
 export type RunStatement = <T extends TableRow = TableRow>(sql: string, values?: readonly unknown[]) => Promise<T[]>;
 
 /** The database of an engine. It connects with the first statement. */
 export type Database = Readonly<{
   /** The address without its password. */
   shown: string;
-  /** The whole address, and the connections of this process, for the library of the queue. */
+  /** The full address, and the connections of this process, for the queue library. */
   url: string;
   pool(): Promise<Pool>;
   /**
-   * Runs one statement. After a lost connection the statement is sent again, so every statement must be safe to repeat:
-   * it may have been carried out although no answer arrived.
+   * Runs one statement. After a lost connection the statement is sent again, so every statement must be safe to
+   * repeat: it may have been executed although no reply arrived.
    */
   query: RunStatement;
-  /** Runs statements in one transaction; the whole transaction is repeated after a lost connection. */
+  /** Runs statements in one transaction. After a lost connection the whole transaction is repeated. */
   transaction<T>(work: (query: RunStatement) => Promise<T>): Promise<T>;
-  /** Calls back when something is announced on a channel, and at least once a second, in case an announcement was lost. */
+  /** Calls back on a notification, and at least once a second, in case a notification was lost. */
   bells: Bells;
   close(): Promise<void>;
 }>;
 
 export type DatabaseOptions = Readonly<{
-  /** Connections of this process at most. */
+  /** The maximum number of connections of this process. */
   connections?: number;
-  /** How long statements wait for a database that was reached before and is gone. */
+  /** How long statements wait for a database that was reached before and is now unreachable. */
   patienceMs?: number;
 }>;
 
@@ -102,7 +102,7 @@ export function openDatabase(address: string, options: DatabaseOptions = {}): Da
       }),
     close: async () => {
       closing.abort();
-      // Idle connections do not keep the process alive, so it would end while they are being closed.
+      // Keeps the process alive while connections are closed; idle connections alone do not.
       const awake = setInterval(() => {}, LONGEST_WAIT_MS);
       try {
         await bells.close();
@@ -120,7 +120,7 @@ const queryOn =
   async <T extends TableRow = TableRow>(sql: string, values: readonly unknown[] = []) =>
     (await client.query<T>(sql, [...values])).rows;
 
-/** A connection that failed is not used again. */
+/** Uses a connection for some work. A connection that failed is not used again. */
 async function using<T>(client: PoolClient, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const ignore = (): void => {}; // the statement reports the same error
   client.on("error", ignore);
@@ -136,7 +136,7 @@ async function using<T>(client: PoolClient, work: (client: PoolClient) => Promis
   }
 }
 
-/** Classes and codes of errors after which the statement can be sent again on a new connection. */
+/** Error classes and codes after which a statement can be sent again on a new connection. */
 const LOST = /^(?:08|57P0[1-3]|53300$|ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)/;
 const LOST_TEXT =
   /connection (?:terminated|ended|timeout)|timeout exceeded when trying to connect|client has encountered a connection error|not queryable/i;
@@ -149,7 +149,7 @@ export function isConnectionLoss(error: unknown): boolean {
   return LOST.test(code) || LOST_TEXT.test(error.message);
 }
 
-/** The server is there, and starts or ends: it will take connections soon. */
+/** True when the server is starting or shutting down and will accept connections soon. */
 const isStarting = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "57P03";
 
 export function unreachable(shown: string, cause: unknown): CrewError {

@@ -24,8 +24,8 @@ export async function loadDriver(): Promise<PostgresDriver> {
 export const CONNECT_MS = 10_000;
 
 /**
- * What the server does about a machine that is gone without a word: it ends the session soon, and with it the locks of its
- * transaction. Otherwise they stay for two hours. Set by statements, because poolers refuse unknown parameters of connections.
+ * Session settings that end the session of a vanished machine, and its locks, soon. By default they would stay for
+ * two hours. They are set by statements, because poolers refuse unknown connection parameters.
  */
 const SESSION = `set idle_in_transaction_session_timeout = '15s'; set tcp_keepalives_idle = 10;
   set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3`;
@@ -39,11 +39,11 @@ export async function openPool(url: string, connections: number): Promise<Pool> 
     allowExitOnIdle: true,
     idleTimeoutMillis: 30_000,
     connectionTimeoutMillis: CONNECT_MS,
-    keepAlive: true, // a connection that a network forgot is noticed
+    keepAlive: true, // detects a connection that the network has dropped
     keepAliveInitialDelayMillis: CONNECT_MS,
     application_name: "subcrew",
   };
-  const awaited = { onConnect: (client: PoolClient) => client.query(SESSION) }; // the types say that nobody waits for it
+  const awaited = { onConnect: (client: PoolClient) => client.query(SESSION) }; // the pool awaits this callback, although its types say otherwise
   const made = new PoolClass(Object.assign(settings, awaited));
   made.on("error", () => {}); // an idle connection was lost; the next statement opens another
   return made;

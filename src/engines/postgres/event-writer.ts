@@ -4,10 +4,10 @@ import { CrewError, isCrewError } from "../../core/schema/error.ts";
 import { channelName } from "./channel-name.ts";
 import type { Database } from "./database.ts";
 
-/** The fact of a worker that an event is made of. */
+/** The worker's fact that an event was made from. */
 export type FactSource = Readonly<{ call: string; epoch: number; fact: number }>;
 
-/** A journal whose events can be tied to the facts that they were made of. */
+/** A journal whose events can be linked to the facts they were made from. */
 export type EventWriter = Journal &
   Readonly<{
     /** Links all events appended during `work` to this fact, in the same statement. */
@@ -15,23 +15,23 @@ export type EventWriter = Journal &
     epoch: number;
   }>;
 
-/** What a writer is opened with. `known`: the events up to now. */
+/** The parameters of a writer. `known` holds the events so far. */
 export type WriterOptions = Readonly<{
   run: string;
   epoch: number;
   known: readonly KeptEvent[];
   listener: JournalListener;
-  /** Gives the claim back. */
+  /** Releases the claim. */
   release(): Promise<void>;
 }>;
 
-/** A batch is written when it has this many events, or this long after its first one. */
+/** A batch is written at this number of events, or this long after its first event. */
 const BATCH = 64;
 const BATCH_MS = 10;
 
 type Waiting = Readonly<{ event: KeptEvent; source: FactSource | undefined }>;
 
-/** Writes the events of a run in batches. A statement whose claim was taken over writes nothing. */
+/** Writes the events of a run in batches. If the claim was taken over, nothing is written. */
 export function createEventWriter(
   database: Database,
   { run, epoch, known, listener, release }: WriterOptions,
@@ -113,8 +113,8 @@ export function createEventWriter(
 }
 
 /**
- * A batch is written whole, so its last event of a worker says how far that worker's facts are recorded: the others need not
- * say it, nor be in the index.
+ * The last source of each worker in a batch. A batch is written as a whole, so this alone tells how far a worker's
+ * facts are recorded; earlier events need neither the source nor an index entry.
  */
 function lastSources(batch: readonly Waiting[]): readonly (FactSource | undefined)[] {
   const seen = new Set<string>();

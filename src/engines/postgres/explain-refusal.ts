@@ -1,9 +1,9 @@
 import { CrewError, messageOf } from "../../core/schema/error.ts";
 
-/** What Node says about a certificate. */
+/** Node's error codes for certificates. */
 const CERTIFICATE = /^(?:ERR_TLS|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO)|certificate/i;
 
-/** A refusal of the database in words for people; any other error as it is. */
+/** Converts a refusal of the database to a readable error; other errors are returned unchanged. */
 export function explainRefusal(error: unknown, shown: string): unknown {
   if (!(error instanceof Error)) return error;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";

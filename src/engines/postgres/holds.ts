@@ -9,14 +9,14 @@ import { LIVING, type Presence } from "./presence.ts";
 /** The channel on which new and lifted holds are announced. */
 const CHANNEL = "sc_holds";
 const LOOK_EVERY_MS = 250;
-/** After this time without a result, a probe no longer keeps other tasks from asking. */
+/** After this time without a result, a probe no longer blocks other tasks from asking. */
 const PROBE_SECONDS = 120;
 
 type HoldRow = { key: string; hold: Hold; now: number };
 
 /**
- * The keys that providers refuse right now, for all processes of an engine: what one is told, all know. Times in the table are
- * those of the database's clock. A look costs nothing: announcements keep the list current, and once a second it is read.
+ * The keys that providers refuse now, shared by all processes of an engine. Times in the table use the database's
+ * clock. A lookup needs no query: notifications keep the list current, and it is read once a second.
  */
 export function engineHolds(database: Database, presence: Presence): ProviderHolds {
   let known: Promise<ReadonlyMap<string, Hold>> | undefined;
@@ -101,7 +101,7 @@ const CLAIM = `
      or not exists (select from subcrew.processes o where o.id = p.process and o.${LIVING})
   returning 1`;
 
-/** The hold as another clock sees it. */
+/** Converts a hold to the time of another clock. */
 const shifted = (hold: Hold, ms: number): Hold => ({
   ...hold,
   seen: hold.seen + ms,

@@ -3,12 +3,12 @@ import { createWorkspaceLeases, type LeaseEntry } from "../../runtime/leases/wor
 import type { Database, RunStatement } from "./database.ts";
 import { LIVING, type Presence } from "./presence.ts";
 
-/** The number of the advisory lock that lets one process change leases at a time. */
+/** The number of the advisory lock that lets only one process at a time change leases. */
 const LEASES_LOCK = 7_302_262;
 
 type LeaseRow = { entry: LeaseEntry };
 
-/** Leases in a table that all machines see. Those of a process without a sign of life do not count. */
+/** Leases in a table that all machines share. Leases of dead processes do not count. */
 export function postgresLeases(database: Database, presence: Presence): WorkspaceLeases["lease"] {
   const living = async (run: RunStatement): Promise<LeaseEntry[]> => {
     const rows = await run<LeaseRow>(

@@ -1,14 +1,15 @@
 import { pause } from "../../runtime/async/cancel.ts";
 import type { Client } from "./driver.ts";
 
-/** Announcements of the database (LISTEN/NOTIFY). They are hints: what they announce is always in a table. */
+/** Database notifications (LISTEN/NOTIFY). They are only hints: the data is always in a table. */
 export type Bells = Readonly<{
   /**
-   * Calls `ring` with the payload of each announcement, and with `undefined` once a second, after a reconnect, and once at
-   * the beginning: the listener then looks into the tables itself. Returns a function that stops listening.
+   * Calls `ring` with the payload of each notification. It is also called with `undefined` once a second, after a
+   * reconnect and at the beginning, so that the listener reads the tables itself. Returns a function that stops
+   * listening.
    */
   listen(channel: string, ring: (payload: string | undefined) => void): () => void;
-  /** False while announcements cannot be received, as behind a pooler: listeners then only poll. */
+  /** False while notifications cannot be received, as behind a pooler. Listeners then only poll. */
   live(): boolean;
   close(): Promise<void>;
 }>;
@@ -18,7 +19,7 @@ const RECONNECT_MS = 200;
 /** How long an unused connection stays open for the next listener. */
 const LINGER_MS = 2_000;
 
-/** One connection for all listeners of this process; closed when there are none. */
+/** Uses one connection for all listeners of this process; it is closed when there are none. */
 export function createBells({ open }: { open(lost: () => void): Promise<Client> }): Bells {
   const rings = new Map<string, Set<(payload: string | undefined) => void>>();
   const closing = new AbortController();
@@ -26,7 +27,7 @@ export function createBells({ open }: { open(lost: () => void): Promise<Client> 
   let isLive = false;
   let timer: NodeJS.Timeout | undefined;
   let idle: NodeJS.Timeout | undefined;
-  /** One statement at a time. */
+  /** Runs LISTEN and UNLISTEN statements one after the other. */
   let saying: Promise<void> = Promise.resolve();
 
   const ringAll = (): void => {
@@ -37,7 +38,7 @@ export function createBells({ open }: { open(lost: () => void): Promise<Client> 
       try {
         let isOpen = false;
         const made = await open(() => {
-          if (isOpen) lose(made); // a client that fails while it connects says so itself
+          if (isOpen) lose(made); // a client that fails while connecting reports that itself
         });
         isOpen = true;
         made.on("notification", ({ channel, payload }) => {
@@ -65,7 +66,7 @@ export function createBells({ open }: { open(lost: () => void): Promise<Client> 
     if (rings.size > 0 && !closing.signal.aborted) start();
   };
   const say = (command: "listen" | "unlisten", channel: string): void => {
-    if (!isLive) return; // a new connection listens to every channel
+    if (!isLive) return; // a new connection listens to every channel again
     saying = saying
       .then(async () => {
         await (await client)?.query(`${command} ${quoted(channel)}`);

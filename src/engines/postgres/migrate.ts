@@ -3,17 +3,17 @@ import type { Database, RunStatement } from "./database.ts";
 import { SCHEMA } from "./engine-url.ts";
 import { migrations } from "./migrations.ts";
 
-/** What is in the database, and what this version of subcrew knows. */
+/** The migrations in the database, and those that this version of subcrew knows. */
 export type SchemaState = Readonly<{ applied: number; known: number; needs: number }>;
 
-/** The number of the advisory lock that lets one process migrate at a time. */
+/** The number of the advisory lock that lets only one process at a time migrate. */
 const MIGRATION_LOCK = 7_302_261;
 
-/** Brings the schema up to date; resolves with the names of the steps that were applied now. */
+/** Applies the missing migrations; resolves with their names. */
 export async function migrate(database: Database, steps = migrations): Promise<readonly string[]> {
   return database.transaction(async (query) => {
     await query("select pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
-    await query("set local lock_timeout = '5s'"); // a step that cannot get its lock must not stop running workers
+    await query("set local lock_timeout = '5s'"); // a migration that waits for a lock must not block running workers
     await query(`create schema if not exists ${SCHEMA}`);
     await query(`set local search_path to ${SCHEMA}`);
     await query(
@@ -31,7 +31,7 @@ export async function migrate(database: Database, steps = migrations): Promise<r
   });
 }
 
-/** Looks at the schema without changing it. */
+/** Reads the state of the schema without changing it. */
 export async function schemaState(database: Database): Promise<SchemaState> {
   const [found] = await database.query<{ there: boolean }>("select to_regclass($1) is not null as there", [
     `${SCHEMA}.migrations`,
@@ -47,8 +47,8 @@ export async function schemaState(database: Database): Promise<SchemaState> {
 }
 
 /**
- * Throws unless the schema has every step that this version needs. A newer schema is fine, because steps only add, unless
- * one of its steps says that processes have to know more.
+ * Throws unless the schema has every migration that this version needs. A newer schema is accepted, because
+ * migrations only add, unless one of them requires newer processes.
  */
 export async function demandSchema(database: Database): Promise<void> {
   const { applied, known, needs } = await schemaState(database);

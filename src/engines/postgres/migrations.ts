@@ -1,4 +1,4 @@
-/** One step of the schema. Steps are only ever added: a released step never changes. */
+/** One migration of the schema. Migrations are only added: a released one never changes. */
 export type Migration = Readonly<{
   name: string;
   sql: string;
@@ -7,8 +7,8 @@ export type Migration = Readonly<{
 }>;
 
 /**
- * The schema, step by step. Every step is safe beside running workers of the version before it: it adds tables, columns
- * with defaults and indexes, and removes nothing that the version before uses.
+ * The migrations, in order. Each is safe while workers of the previous version run: it adds tables, columns with
+ * defaults and indexes, and removes nothing that the previous version uses.
  */
 export const migrations: readonly Migration[] = [
   {

@@ -11,10 +11,13 @@ import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
 import type { Artifacts } from "./artifacts.ts";
 import type { Database } from "./database.ts";
 
-/** Larger files are not shared. */
+/** The maximum size of a shared file. */
 const MOST_BYTES = 256_000_000;
 
-/** Outputs of tasks as artifacts. `local`: the store of this machine, which makes the files that people and agents read. */
+/**
+ * Stores outputs of tasks as artifacts. `local` is the store of this machine, which writes the files that people and
+ * agents read.
+ */
 export function runOutputs(
   database: Database,
   artifacts: Artifacts,
@@ -27,7 +30,7 @@ export function runOutputs(
     );
     return row?.hash;
   };
-  /** Outputs of tasks are in the events; the filter only spares reading the others. */
+  /** The output of a task in its events. The SQL filter only avoids reading the other events. */
   const recordedText = async (run: string, path: string): Promise<string | undefined> => {
     const rows = await database.query<{ event: KeptEvent }>(
       `select event from subcrew.events where run = $1 and path = $2 and event::text like '%.ended"%' order by seq`,
@@ -56,7 +59,7 @@ export function runOutputs(
       [run, path, kind, artifact.hash],
     );
   };
-  /** The file of a patch on this machine; one that another machine has shared is written first, byte for byte. */
+  /** The patch file on this machine. A patch that another machine shared is written first, byte for byte. */
   const patchFile = async (run: string, path: string): Promise<string | undefined> => {
     const file = await local.file(run, path, { kind: "patch" });
     const hash = file === undefined ? undefined : await hashOf(run, path, "patch");
@@ -66,7 +69,7 @@ export function runOutputs(
     await writeAtomic(file, body);
     return file;
   };
-  /** Files that a caller in this process was told of before there was an output, as `run path`. */
+  /** Output files that were announced to a caller in this process before they existed, as `run path`. */
   const promised = new Set<string>();
   return {
     keep: async (run, path, text, kind = "output") => {
@@ -89,7 +92,7 @@ export function runOutputs(
     },
     file: async (run, path, { kind = "output", text } = {}) => {
       if (kind === "patch") return patchFile(run, path);
-      if (kind === "output") promised.add(`${run} ${path}`); // before anything is awaited: the output may come meanwhile
+      if (kind === "output") promised.add(`${run} ${path}`); // set before any await, because the output may arrive meanwhile
       const known = text ?? (await output(run, path, kind));
       if (known === undefined) return local.file(run, path, { kind });
       promised.delete(`${run} ${path}`);

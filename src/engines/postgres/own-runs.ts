@@ -8,11 +8,14 @@ import type { Database } from "./database.ts";
 import { createEventWriter, type EventWriter } from "./event-writer.ts";
 import { LIVING, type Presence } from "./presence.ts";
 
-/** Who works on a run: a row with a number that grows with every owner, alive while its process shows signs of life. */
+/**
+ * Ownership of runs: a row with a number that grows with every owner. It is valid while the process of the owner is
+ * alive.
+ */
 export type PostgresOwnership = Omit<RunOwnership, "open"> &
   Readonly<{
     open(run: string, listener: JournalListener, options?: JournalOpening): Promise<EventWriter>;
-    /** The writer of a run that this process owns. */
+    /** The event writer of a run that this process owns. */
     writer(run: string): EventWriter | undefined;
   }>;
 
@@ -80,7 +83,10 @@ export function ownRuns(
 
 type Claim = Readonly<{ run: string; sole: boolean; id: string; token: string }>;
 
-/** The number of the claim; `undefined`: a living process owns the run. `token` makes it safe to repeat the statement. */
+/**
+ * Claims a run and returns the number of the claim; `undefined` when a living process owns the run. `token` makes the
+ * statement safe to repeat.
+ */
 async function claim(database: Database, { run, sole, id, token }: Claim): Promise<number | undefined> {
   const [row] = await database.query<{ epoch: string }>(
     `insert into subcrew.runs as r (run, owner, sole, claim, epoch) values ($1, $2, $3, $4, 1)
@@ -100,7 +106,7 @@ const RELEASE = `
   )
   select pg_notify($3, '') from freed`;
 
-/** The row of a run that never began is deleted. */
+/** Deletes the row of a run that never started. */
 const WITHDRAW = `
   with begun as (
     select exists (select from subcrew.events where run = $1)

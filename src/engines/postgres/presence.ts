@@ -3,40 +3,40 @@ import { hostname } from "node:os";
 import { version } from "../../core/text/version.ts";
 import type { Database } from "./database.ts";
 
-/** The number of the protocol between coordinators and workers. It changes when one of them could misread the other. */
+/** The version of the protocol between coordinators and workers. It changes when one could misread the other. */
 export const PROTOCOL = 1;
 
 /**
- * The SQL interval after which a process without a sign of life is dead, by the database's clock: the same for all processes,
- * because the database has it (`alter database NAME set subcrew.dead_after = '5s'`).
+ * The SQL interval without a heartbeat after which a process is dead, by the database's clock. It is a database
+ * setting, so that it is the same for all processes (`alter database NAME set subcrew.dead_after = '5s'`).
  */
 const DEAD_AFTER = "coalesce(nullif(current_setting('subcrew.dead_after', true), ''), '10s')::interval";
-/** Signs of life within that time. */
+/** The number of heartbeats within that interval. */
 const BEATS = 5;
 const FIRST_BEAT_MS = 2_000;
 
-/** The SQL condition that a row of `processes` belongs to a living process. */
+/** SQL condition: a row of `processes` belongs to a living process. */
 export const LIVING = `beat > clock_timestamp() - ${DEAD_AFTER}`;
 
 /**
- * The SQL condition that the database has run long enough for every living process to have shown a sign of life: right after
- * a restart all of them look dead.
+ * SQL condition: the database has run long enough for every living process to have sent a heartbeat. Right after a
+ * restart all processes look dead.
  */
 export const SETTLED = `clock_timestamp() - pg_postmaster_start_time() > 2 * ${DEAD_AFTER} / ${BEATS}`;
 
-/** What a process announces about itself. */
+/** The data that a process announces about itself. */
 export type Announced = Readonly<{ role: string; class?: string; announcement?: unknown; slots?: number }>;
 
-/** This process in the table of processes. */
+/** The entry of this process in the table of processes. */
 export type Presence = Readonly<{
   id: string;
-  /** Appears in the table, if that has not happened yet, and shows signs of life until the last user leaves. */
+  /** Adds the entry, if it is missing, and sends heartbeats until the last user leaves. */
   enter(): Promise<() => Promise<void>>;
-  /** True when this process was marked to take no more work. */
+  /** True when this process was told to take no more work. */
   draining(): boolean;
 }>;
 
-/** Keeps a process in the table of processes. A worker is in the table until `leave`; other processes while they own runs. */
+/** Maintains the entry of a process. A worker has one until `leave`; other processes while they own runs. */
 export function createPresence(database: Database, announced: Announced = { role: "coordinate" }): Presence {
   const id = `${hostname()
     .replace(/[^\w-]/g, "-")
@@ -53,7 +53,7 @@ export function createPresence(database: Database, announced: Announced = { role
     clearInterval(timer);
     timer = setInterval(beatAgain, ms);
   };
-  /** Signs of life and the farewell, one after the other: otherwise an early farewell could delete a later sign of life. */
+  /** Heartbeats and the deletion run one after the other, so that an early deletion cannot remove a later heartbeat. */
   let turn: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const mine = turn.then(work, work);
@@ -81,7 +81,7 @@ export function createPresence(database: Database, announced: Announced = { role
     isDraining = row?.draining ?? false;
     if (row && row.every !== beatMs) beatEvery(row.every);
   };
-  /** A database that is away gets one sign of life when it is back, not all that were due meanwhile. */
+  /** After an outage one heartbeat is sent, not all that were missed. */
   const beatAgain = (): void => {
     if (isBeating) return;
     isBeating = true;

@@ -4,13 +4,13 @@ import type { Database } from "./database.ts";
 /** How long to wait for a notification before it counts as lost. */
 const LONGEST_MS = 2_000;
 
-/** The warning where database notifications get lost. */
+/** The warning for a connection that loses notifications. */
 export const POLLING =
   "Announcements of the database do not arrive, as behind a pooler: changes are noticed once a second.";
 
 /**
- * Whether announcements of the database reach this process. A pooler that shares connections takes them without an error and
- * delivers none; everything works then, because all readers also look once a second, and it takes longer.
+ * True when database notifications reach this process. A pooler that shares connections accepts LISTEN without an
+ * error but delivers nothing. Everything still works, but slower, because all readers also poll once a second.
  */
 export async function announcementsArrive({ bells, query }: Pick<Database, "bells" | "query">): Promise<boolean> {
   const channel = `sc_probe_${randomBytes(8).toString("hex")}`;
@@ -21,7 +21,7 @@ export async function announcementsArrive({ bells, query }: Pick<Database, "bell
       late = setTimeout(() => resolve(false), LONGEST_MS);
       stop = bells.listen(channel, (payload) => {
         if (payload !== undefined) resolve(true);
-        // The first look comes before the connection listens, later ones after it does.
+        // The first callback comes before the connection listens, later ones after that.
         else query("select pg_notify($1, 'x')", [channel]).catch(reject);
       });
     });

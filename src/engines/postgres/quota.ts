@@ -5,17 +5,17 @@ import { onAbort } from "../../runtime/async/on-abort.ts";
 import type { Database, RunStatement } from "./database.ts";
 import { LIVING, type Presence } from "./presence.ts";
 
-/** The channel on which changes of limits and ended requests are announced. */
+/** The notification channel for changed limits and ended requests. */
 const CHANNEL = "sc_quota";
-/** How often a waiting request looks again if no notification arrives. */
+/** The polling interval of a waiting request when no notification arrives. */
 const LONGEST_LOOK_MS = 1_000;
-/** How often a request that waits says so. */
+/** How often a waiting request reports that it waits. */
 const SAY_EVERY_MS = 30_000;
 
-/** The limits that the engine has, by name. */
+/** The limits of the engine, by name. */
 export type LimitTable = Readonly<{
   read(): Promise<ReadonlyMap<string, QuotaLimits>>;
-  /** `undefined` removes the limits of a name. */
+  /** Sets the limits of a name; `undefined` removes them. */
   set(name: string, limits: QuotaLimits | undefined): Promise<void>;
 }>;
 
@@ -53,8 +53,8 @@ export function limitTable(database: Database): LimitTable {
 }
 
 /**
- * Limits on model requests that all processes of an engine share. A request is counted in a table from its beginning until 60
- * seconds later, so no 60 seconds hold more than a limit says. Requests without a limit ask the database nothing.
+ * Limits on model requests that all processes of an engine share. A request is counted in a table until 60 seconds
+ * after it began, so that no period of 60 seconds exceeds a limit. Requests without a limit need no query.
  */
 export function engineQuota(database: Database, presence: Presence): RequestQuota {
   const table = limitTable(database);
@@ -70,7 +70,7 @@ export function engineQuota(database: Database, presence: Presence): RequestQuot
       bell = new AbortController();
     });
   };
-  /** Requests of this process for the same names wait in line, so that only the first one asks. */
+  /** Queues of requests of this process for the same names; only the first in each queue asks the database. */
   const lines = new Map<string, Promise<unknown>>();
 
   const enter = async (
@@ -127,7 +127,7 @@ export function engineQuota(database: Database, presence: Presence): RequestQuot
   };
 }
 
-/** A request that is stopped while it waits in line does not wait for those before it. */
+/** Stops waiting when a queued request is aborted. */
 function orAborted(entering: Promise<QuotaEntry | undefined>, signal: AbortSignal): Promise<QuotaEntry | undefined> {
   return new Promise((resolve, reject) => {
     const deaf = onAbort(signal, () => resolve(undefined));
@@ -144,12 +144,12 @@ const FREE: QuotaEntry = { leave: async () => {} };
 type Wish = Readonly<{ id: string; process: string; names: readonly string[]; tokens: number }>;
 type Use = { name: string; wait: number; what: string };
 
-/** Counts the request if every limit has room for it; otherwise which limit has none, and when to look again. */
+/** Counts the request if no limit is exceeded; otherwise returns the exceeded limit and the time of the next try. */
 async function admit(
   run: RunStatement,
   { id, process, names, tokens }: Wish,
 ): Promise<Readonly<{ name: string; what: string; ms: number }> | undefined> {
-  // One process at a time: the counts below have to see what the one before has added.
+  // Only one process at a time, because the counts below must include those of the previous process.
   await run("select 1 from subcrew.quota where name = any($1) order by name for update", [names]);
   const [full] = await run<Use>(FULL, [names, tokens, id]);
   if (full) return { name: full.name === "*" ? "all models" : full.name, what: full.what, ms: full.wait };
@@ -164,7 +164,8 @@ async function admit(
 }
 
 /**
- * The limits without room. Without other requests one that is larger than a whole limit is let through: it would wait for ever.
+ * SQL for the exceeded limits. A request that is larger than a whole limit is admitted when there are no others; it
+ * would wait for ever otherwise.
  */
 const FULL = `
   select q.name,

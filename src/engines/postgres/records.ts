@@ -7,12 +7,12 @@ import type { Database } from "./database.ts";
 
 type EventRow = { event: KeptEvent };
 
-/** Events that are read with one statement. */
+/** The number of events that one statement reads. */
 const PIECE = 1_000;
-/** How long a follower waits when nothing is announced: what ends its wait may lie outside of the database. */
+/** The polling interval of a follower. The condition that ends it may change without a notification. */
 const LOOK_EVERY_MS = 1_000;
 
-/** The records of runs, read from the table of events. */
+/** Reads the records of runs from the table of events. */
 export function recordedEvents(database: Database): Omit<RunRecords, "place"> {
   const piece = async (run: string, after: number): Promise<KeptEvent[]> => {
     const rows = await database.query<EventRow>(
@@ -71,7 +71,7 @@ export function recordedEvents(database: Database): Omit<RunRecords, "place"> {
           }
           if (fresh.length > 0) continue;
           if (over) return;
-          over = await until(await last(run)); // asked before the last look, so that no event is missed
+          over = await until(await last(run)); // checked before the last read, so that no event is missed
           if (!over) await news.wait(LOOK_EVERY_MS, signal);
         }
       } finally {
@@ -99,7 +99,7 @@ async function piece1(database: Database, run: string): Promise<EventRow | undef
   return row;
 }
 
-/** Missing numbers between records, as sentences. */
+/** Describes missing numbers between records, as sentences. */
 function gaps(events: readonly KeptEvent[], before: number | undefined): string[] {
   const found: string[] = [];
   let last = before;
@@ -113,7 +113,7 @@ function gaps(events: readonly KeptEvent[], before: number | undefined): string[
   return found;
 }
 
-/** Waits for announcements on a channel. */
+/** Waits for notifications on a channel. */
 export function listenTo(
   database: Database,
   channel: string,

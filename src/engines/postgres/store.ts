@@ -9,15 +9,15 @@ import { runOutputs } from "./outputs.ts";
 import type { Presence } from "./presence.ts";
 import { recordedEvents } from "./records.ts";
 
-/** Runs in the database of an engine; its owner can write the events of a run tied to the facts of workers. */
+/** The runs in the database of an engine. The owner of a run can link its events to the facts of workers. */
 export type PostgresStore = RunStore & Pick<PostgresOwnership, "open" | "writer">;
 
-/** What a store is made of. `local`: the store of this machine for files that are needed only here. */
+/** The parameters of a store. `local` is the store of this machine, for files that are needed only here. */
 export type StoreParts = Readonly<{
   database: Database;
   presence: Presence;
   local: Pick<RunStore, "keep" | "file" | "local">;
-  /** Where large results are kept. */
+  /** The store for large results. */
   objects?: ObjectStore;
 }>;
 
@@ -69,7 +69,7 @@ export function createPostgresStore({ database: raw, presence, local, objects }:
   };
 }
 
-/** Checks the schema before the first statement, so that a database without tables is reported as such. */
+/** Checks the schema before the first statement, so that missing tables are reported as such. */
 function withSchema(database: Database): Database {
   let checked: Promise<void> | undefined;
   const check = (): Promise<void> =>

@@ -2,10 +2,10 @@ import { accessSync, constants, existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { unpackEmbedded } from "./embedded.ts";
 
-/** The programs of a Postgres: where they are, and where they came from. */
+/** The folder of the Postgres programs, and their origin. */
 export type Programs = Readonly<{ folder: string; from: "installed" | "npm package" }>;
 
-/** Folders in which packages of operating systems install versions of Postgres. */
+/** Folders in which operating system packages install versions of Postgres. */
 const VERSIONED = ["/usr/lib/postgresql", "/usr/pgsql", "/opt/homebrew/opt", "/usr/local/opt"];
 
 /** Finds an installed Postgres, or unpacks the one of an npm package below a folder. */

@@ -16,29 +16,29 @@ export type DatabaseServer = Readonly<{
   /** The address with its password. */
   url: string;
   port: number;
-  /** False: it was already running. */
+  /** False when the server was already running. */
   isOurs: boolean;
-  /** Ends it in order; statements in flight are rolled back. */
+  /** Shuts it down cleanly; running statements are rolled back. */
   stop(): Promise<void>;
-  /** Ends it as a crash would, and starts it again on the same port. */
+  /** Kills it as a crash would, and starts it again on the same port. */
   crash(): Promise<void>;
 }>;
 
 export type DatabaseServerOptions = Readonly<{
   programs: Programs;
-  /** Where the server's own programs are looked for (`PATH`). */
+  /** The search path for the Postgres programs (`PATH`). */
   path: string;
-  /** The folder of its data and password. */
+  /** The folder for its data and password. */
   folder: string;
-  /** By default a free port, and the same one whenever this folder is used again. */
+  /** The port. By default a free one, which stays the same for this folder. */
   port?: number;
-  /** Settings of the server, as `name=value`. */
+  /** Server settings, as `name=value`. */
   settings?: readonly string[];
 }>;
 
 const DATABASE = "subcrew";
 
-/** Starts a Postgres that listens on the loopback address and takes only our password. */
+/** Starts a Postgres that listens on the loopback address and accepts only our password. */
 export async function startDatabaseServer({
   programs,
   path,
@@ -54,7 +54,7 @@ export async function startDatabaseServer({
       env: { PATH: path, LC_ALL: "C", TZ: "UTC" },
       ...(user && { uid: user.uid, gid: user.gid }),
     });
-  await mkdir(data, { recursive: true }); // the folders above must be open to the user of the server
+  await mkdir(data, { recursive: true }); // the user of the server must be able to enter the parent folders
   if (user) for (const place of [folder, data]) await chown(place, user.uid, user.gid);
   for (const place of [folder, data]) await chmod(place, 0o700);
   const secret = join(folder, "password");
@@ -109,7 +109,7 @@ export async function startDatabaseServer({
   };
 }
 
-/** Postgres refuses to run as root: then it runs as the user of the system's package, or as `nobody`. */
+/** The user for the server, because Postgres refuses to run as root: the user of the system's package, or `nobody`. */
 async function serverUser(): Promise<{ uid: number; gid: number } | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const users = (await readRegularText("/etc/passwd").catch(() => "")).split("\n").map((line) => line.split(":"));
@@ -135,7 +135,7 @@ async function runningPort(data: string): Promise<number | undefined> {
   }
 }
 
-/** A free port below those that the system hands out itself. */
+/** A free port below the range that the system assigns automatically. */
 async function freePort(): Promise<number> {
   for (;;) {
     const port = 20_000 + (randomBytes(2).readUInt16BE(0) % 12_000);
@@ -148,7 +148,7 @@ async function freePort(): Promise<number> {
   }
 }
 
-/** Throws what a program of Postgres said when it failed. */
+/** Throws the error output of a failed Postgres program. */
 async function report(what: string, error: unknown, log?: string): Promise<never> {
   const said = log === undefined ? "" : await readRegularText(log).catch(() => "");
   const { stderr = "" } = error as { stderr?: string };

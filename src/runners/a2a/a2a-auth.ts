@@ -8,7 +8,7 @@ import { type SecretSource, secretLabel, secretOf } from "./a2a-secret.ts";
 
 const secret = z.string().min(1);
 
-/** The ways to sign in, as files of Gemini CLI and ours write them; keys in either case. */
+/** The authentication schemes in agent files of Gemini CLI and subcrew; keys are case-insensitive. */
 const schemes = {
   apiKey: z.strictObject({
     type: z.literal("apiKey"),
@@ -51,7 +51,7 @@ export type Credentials = Readonly<{
 
 export type CredentialParts = SecretSource & Readonly<{ tokens?: TokenFiles }>;
 
-/** The credentials that `auth` of an agent's file describes. Throws when it cannot be read. */
+/** The credentials that `auth` of an agent's file describes. Throws when `auth` is invalid. */
 export function createCredentials(auth: Readonly<Record<string, unknown>>, parts: CredentialParts): Credentials {
   const scheme = parseAuth(auth);
   const secrets = new Set<string>();
@@ -74,7 +74,7 @@ export function createCredentials(auth: Readonly<Record<string, unknown>>, parts
     },
     forget: async () => {
       if (oauth) return oauth.forget();
-      return written.some((text) => /^!(?!!)/.test(text)); // only a command can say something else the next time
+      return written.some((text) => /^!(?!!)/.test(text)); // only a command can return another value the next time
     },
   };
 }
@@ -140,8 +140,8 @@ const badAuth = (what: string, hint = "Correct it in the agent's file; docs/a2a.
   remoteFailure("REMOTE_AUTH", `the \`auth\` of the agent cannot be used: ${what}`, hint);
 
 /**
- * A `fetch` that authenticates. Secrets are sent only over https or to this machine. An error
- * status becomes an error here, unless it is the protocol's own; one refusal is answered with fresh credentials.
+ * A `fetch` that authenticates. Secrets are sent only over https or to this machine. An error status throws, unless
+ * the protocol handles it. After one refusal, the request is repeated with fresh credentials.
  */
 export function signedFetch(inner: typeof fetch, credentials: Credentials | undefined, how: SignIn): typeof fetch {
   const once = async (url: string, init: RequestInit): Promise<Response> => {
@@ -169,7 +169,7 @@ export function signedFetch(inner: typeof fetch, credentials: Credentials | unde
   };
 }
 
-/** The answer, unless its status is an error that the protocol does not explain itself. */
+/** Returns the response; throws for an error status that the protocol does not handle. */
 export async function checked(response: Response): Promise<Response> {
   if (response.ok) return response;
   const body = await response.text().catch(() => "");

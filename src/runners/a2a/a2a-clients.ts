@@ -14,9 +14,9 @@ import { type AgentCard, connectAgent, type RemoteClient, readCard, schemesOf } 
 export type RemoteClients = Readonly<{
   /** The credentials for the agent; throws when the file's `auth` is not usable. */
   credentials(place: RemotePlace): Credentials | undefined;
-  /** A client whose requests go through this `fetch`. */
+  /** Opens a client whose requests go through this `fetch`. */
   open(place: RemotePlace, how: Omit<SignIn, "schemes">): Promise<RemoteClient>;
-  /** Forgets all cards. */
+  /** Clears the cache of cards. */
   clear(): void;
 }>;
 
@@ -46,7 +46,7 @@ export function createRemoteClients(parts: RemoteClientParts): RemoteClients {
       return read;
     });
     cards.set(key, { card, until: clock() + cardMs });
-    card.catch(() => cards.delete(key)); // the next one may be luckier
+    card.catch(() => cards.delete(key)); // the next request tries again
     return card;
   };
   return {
@@ -70,7 +70,7 @@ export function createRemoteClients(parts: RemoteClientParts): RemoteClients {
 
 const keyOf = (place: RemotePlace): string => createHash("sha256").update(stableText(place)).digest("hex");
 
-/** The agent card: from the file, or from the address; requested without credentials first. */
+/** The agent card, from the file or from its address. The first request has no credentials. */
 async function fetchCard(place: RemotePlace, how: SignIn, credentials: Credentials | undefined): Promise<AgentCard> {
   if (place.cardJson !== undefined) return readCard(parsed(place.cardJson, "the card in its file"));
   const url = place.cardUrl ?? "";
@@ -99,7 +99,7 @@ function parsed(text: string, what: string): unknown {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && "name" in value) return value;
   } catch {
-    // said below
+    // reported below
   }
   throw remoteFailure("REMOTE_CARD", `${what} is not an agent card`, "Give the address of its agent-card.json.");
 }
@@ -107,5 +107,5 @@ function parsed(text: string, what: string): unknown {
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "REMOTE_CARD";
 
-/** Tokens below the crew's home. */
+/** The store of tokens below the crew's home. */
 export const remoteTokens = (home: string): TokenFiles => tokenFiles(join(home, "a2a"));

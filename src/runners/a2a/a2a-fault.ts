@@ -80,12 +80,12 @@ const STATUSES: readonly Readonly<{
   },
 ];
 
-/** True for an error that may be none the next time: the line, not the other side's word. */
+/** True for a temporary error: a failed connection, not an error reported by the remote agent. */
 export function isPassing(error: unknown): boolean {
   return (isFailure(error) ? error.retryable : protocolCode(error) === undefined) && !isCrewError(error);
 }
 
-/** Failures that did not come from the other side. */
+/** Failures that were caused here, not by the remote agent. */
 const OURS: ReadonlySet<FaultCode> = new Set(["DENIED", "NEEDS_ANSWER", "BUDGET"]);
 
 /**

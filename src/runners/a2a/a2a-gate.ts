@@ -12,7 +12,7 @@ import { remoteFailure } from "./a2a-fault.ts";
 
 const input = z.object({ url: z.string(), agent: z.string(), prompt: z.string(), signsInWith: z.string().optional() });
 
-/** Sending a task away, as the policy and a person see it: a request that can change things. */
+/** The sending of a task, as policy and person see it: a request that can change things. */
 const sending = defineTool({
   name: REMOTE,
   description: "Sends a task to a remote agent.",

@@ -26,16 +26,16 @@ export const oauthScheme = z.strictObject({
   scopes: z.array(z.string()).optional(),
   authorizationUrl: z.url().optional(),
   tokenUrl: z.url().optional(),
-  /** The port of the address that the browser comes back to; any free one by default. */
+  /** The port of the redirect address of the browser; by default a free one. */
   redirectPort: z.number().int().min(0).max(65_535).optional(),
 });
 type OAuthScheme = z.infer<typeof oauthScheme>;
 
-/** The input of a sign-in. */
+/** The parameters of a sign-in. */
 export type SignIn = Readonly<{
-  /** The sign-in schemes that the agent card names. */
+  /** The sign-in schemes in the agent card. */
   schemes?: readonly CardScheme[];
-  /** Goes through the guard, like everything else. */
+  /** A fetch that goes through the network guard. */
   fetch: typeof fetch;
   /** Shows a person a URL to open; absent when the run is unattended. */
   show?(text: string): void;
@@ -48,7 +48,10 @@ type OAuthParts = Readonly<{
   tokens?: TokenFiles;
 }>;
 
-/** Signs in with OAuth 2: as a program with its own secret, or as a person in a browser (authorisation code with PKCE). */
+/**
+ * Signs in with OAuth 2: as a program with its own secret, or as a person in a browser (authorisation code with
+ * PKCE).
+ */
 export function createOAuth(scheme: OAuthScheme, { read, secrets, tokens }: OAuthParts) {
   let held: OAuthTokens | undefined;
   let asking: Promise<OAuthTokens> | undefined;
@@ -91,7 +94,7 @@ export function createOAuth(scheme: OAuthScheme, { read, secrets, tokens }: OAut
   return {
     token: async (how: SignIn): Promise<string> => {
       if (held && isFresh(held, Date.now())) return held.access;
-      // Several tasks that begin together sign in once.
+      // Tasks that start at the same time share one sign-in.
       asking ??= obtain(how).finally(() => {
         asking = undefined;
       });
@@ -137,7 +140,7 @@ function placesOf(scheme: OAuthScheme, { schemes }: SignIn): Places {
 
 type BrowserParts = Readonly<{ how: SignIn; scope: string | undefined; port: number; secrets: Set<string> }>;
 
-/** A person signs in. */
+/** Lets a person sign in with a browser. */
 function inBrowser(
   { client, ...context }: OAuthContext,
   { how: { show }, scope, port, secrets }: BrowserParts,
@@ -158,7 +161,7 @@ function inBrowser(
   });
 }
 
-/** The error of a sign-in as the failure of a remote agent. */
+/** Converts a sign-in error to a failure of the remote agent. */
 function explain(error: unknown): never {
   const problem = signInProblem(error);
   if (problem) throw remoteFailure("REMOTE_AUTH", (error as Error).message, SIGN_IN_HINTS[problem]);

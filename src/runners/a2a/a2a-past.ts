@@ -15,18 +15,21 @@ export type RemoteProgress = Readonly<{
   cost: Cost;
   /** The last message, and the state of the task at that time. */
   last?: Readonly<{ text: string; state: RemoteState }>;
-  /** The words that were to be said next, when an answer is known that was not sent yet. */
+  /** The text to send next: an answer that was given but not sent yet. */
   answered?: string;
-  /** A message was on its way when everything stopped: `joined` once it was known where it is worked on. */
+  /** A message was being sent when the process stopped. `joined` means that the remote task was already known. */
   underWay?: "sent" | "joined";
 }>;
 
-/** Stored with each answer, so that the next message continues the same remote task. */
+/** Data that is stored with each answer, so that the next message continues the same remote task. */
 export function carryOf(ids: RemoteIds, state: RemoteState): ProviderData {
   return { by: CARRIED_BY, data: { ...ids, state } };
 }
 
-/** A conversation that begins, or goes on with that of an earlier task: the ids belong to this chain of calls alone. */
+/**
+ * The state of a new conversation, or of one that continues an earlier task. The ids belong to this chain of calls
+ * only.
+ */
 export function standingOf(past: readonly KeptEvent[], before: readonly Message[] = []): RemoteProgress {
   const carried = before
     .flatMap((message) => (message.role === "assistant" && message.carry ? [message.carry] : []))
@@ -65,7 +68,10 @@ export function standingOf(past: readonly KeptEvent[], before: readonly Message[
   return at;
 }
 
-/** The ids of questions from a remote agent: each question has its own, so an answer never counts for another. */
+/**
+ * The prefix of ids of questions from a remote agent. Each question has its own id, so an answer never counts for
+ * another.
+ */
 export const INPUT = "input-";
 
 /** The text to send for an answer; a bare approval is sent as yes. */

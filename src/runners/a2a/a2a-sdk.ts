@@ -27,13 +27,13 @@ import { defined } from "../../core/text/defined.ts";
 export type RemoteAgentCard = Readonly<{
   name: string;
   description: string;
-  /** Where messages go. */
+  /** The address for messages. */
   url: string;
   protocolVersion: string;
   streaming: boolean;
 }>;
 
-/** A way to sign in that a card names. */
+/** A sign-in scheme in a card. */
 export type CardScheme =
   | Readonly<{ type: "apiKey"; in: string; name: string }>
   | Readonly<{ type: "http"; scheme: string }>
@@ -45,15 +45,15 @@ export type Outgoing = RemoteIds & Readonly<{ messageId: string; text: string }>
 /** A client of one remote agent. Every method throws on failure. */
 export type RemoteClient = Readonly<{
   card: RemoteAgentCard;
-  /** Sends a message; what comes back comes in pieces where the agent can do that. */
+  /** Sends a message; the reply is streamed if the agent supports it. */
   send(message: Outgoing, signal: AbortSignal): AsyncIterable<RemoteUpdate>;
-  /** Listens to a task that goes on. */
+  /** Streams the updates of a running task. */
   listen(task: string, signal: AbortSignal): AsyncIterable<RemoteUpdate>;
   get(task: string, signal: AbortSignal): Promise<RemoteTask>;
   cancel(task: string, signal: AbortSignal): Promise<RemoteTask>;
 }>;
 
-/** The card in a JSON value, old or new, as the protocol's own library reads it. */
+/** Parses a card, of either version, with the protocol's library. */
 export async function readCard(json: unknown): Promise<AgentCard> {
   const { DefaultAgentCardResolver } = (await load()).client;
   return new DefaultAgentCardResolver({ legacyCompat: { enabled: true } }).normalizeAgentCard(json);
@@ -147,7 +147,7 @@ const CODES: Readonly<Record<string, number>> = {
   RequestMalformedError: -32600,
 };
 
-/** The protocol's library may be left out of an installation. */
+/** The protocol's library is an optional dependency. */
 async function load() {
   try {
     const [core, client] = await Promise.all([import("@a2a-js/sdk"), import("@a2a-js/sdk/client")]);
@@ -167,7 +167,7 @@ function endpointOf(client: Client, card: AgentCard): string {
   return typeof transport.endpoint === "string" ? transport.endpoint : (card.supportedInterfaces[0]?.url ?? "");
 }
 
-/** The ways to sign in that a card names. */
+/** The sign-in schemes of a card. */
 export function schemesOf({ securitySchemes }: AgentCard): CardScheme[] {
   return Object.values(securitySchemes ?? {}).map(({ scheme }): CardScheme => {
     switch (scheme?.$case) {
@@ -213,7 +213,7 @@ function* updateOf({ payload }: StreamResponse): Generator<RemoteUpdate> {
       return;
     }
     case undefined:
-      return; // a kind of update that this version does not know
+      return; // an unknown kind of update
   }
 }
 
@@ -239,7 +239,7 @@ function statusOf(status: TaskStatus | undefined): RemoteStatus {
 
 const ROLES: Partial<Record<Role, "user">> = { 1: "user" };
 
-/** By the numbers that the protocol gives them. */
+/** The states, by their numbers in the protocol. */
 const STATES: Partial<Record<TaskState, RemoteState>> = {
   1: "submitted",
   2: "working",

@@ -3,7 +3,7 @@ import { passedEnv } from "../../core/secrets/pass-env.ts";
 import { startChild, within } from "../../runtime/commands/child.ts";
 import { remoteFailure } from "./a2a-fault.ts";
 
-/** The sources of secrets: environment variables and commands of the person who wrote the file. */
+/** The sources of secrets: environment variables and commands in the agent file. */
 export type SecretSource = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
   passEnv?: readonly string[];
@@ -14,18 +14,18 @@ const TIME_LIMIT_MS = 30_000;
 const MARKER = "SUBCREW_SECRET";
 
 /**
- * Resolves a field of `auth`: `$NAME` is a variable, `!command` is the output of a command, anything else is literal. Only
- * files that count as trusted get here, for a command is code.
+ * Resolves a field of `auth`: `$NAME` is a variable, `!command` is the output of a command, anything else is literal.
+ * Only trusted files get here, because a command is code.
  */
 export async function secretOf(written: string, source: SecretSource, signal: AbortSignal): Promise<string> {
   const variable = /^\$(?:\{(\w+)\}|(\w+))$/.exec(written);
   const name = variable?.[1] ?? variable?.[2];
   if (name !== undefined) return fromEnvironment(name, source);
   if (/^!(?!!)/.test(written)) return fromCommand(written.slice(1).trim(), source, signal);
-  return written.replace(/^(?:\$\$|!!)/, (twice) => twice[0]!); // written twice, the mark is part of the secret
+  return written.replace(/^(?:\$\$|!!)/, (twice) => twice[0]!); // a doubled mark stands for the character itself
 }
 
-/** Describes a field to a person: the source of its value, never the value. */
+/** Describes a field to a person: the source of its value, never the value itself. */
 export function secretLabel(written: string): string {
   return /^\$(?!\$)|^!(?!!)/.test(written) ? written : "a value in the agent's file";
 }
@@ -40,7 +40,7 @@ function fromEnvironment(name: string, { env }: SecretSource): string {
   );
 }
 
-/** Only its standard output is used, so warnings do not end up in a header. */
+/** The output of a command. Only standard output is used, so that warnings do not end up in a header. */
 async function fromCommand(
   command: string,
   { env, passEnv = [], cwd }: SecretSource,

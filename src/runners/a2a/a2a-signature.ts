@@ -7,8 +7,8 @@ import type { SignIn } from "./a2a-oauth.ts";
 import { type AgentCard, canonicalCard } from "./a2a-sdk.ts";
 
 /**
- * Checks who signed a card. With `signedBy` a valid signature of that key is required. Without it a signature counts if its
- * key is at the origin of the card: it then has to be valid. Keys elsewhere prove nothing, so such signatures are ignored.
+ * Checks the signature of a card. With `signedBy`, a valid signature of that key is required. Without it, a signature
+ * whose key is at the origin of the card must be valid. Keys elsewhere prove nothing, so such signatures are ignored.
  */
 export async function checkSignature(card: AgentCard, place: RemotePlace, how: SignIn): Promise<void> {
   const { signedBy, cardUrl } = place;
@@ -73,7 +73,7 @@ function parsedHeader(header: string): Readonly<Record<string, unknown>> {
 
 type Scheme = Readonly<{ hash: string | null; type: string; padding?: number }>;
 
-/** The algorithms that count (RFC 7518), each with the kind of key that it needs; none of them takes a shared secret. */
+/** The supported algorithms (RFC 7518), each with its kind of key; none of them uses a shared secret. */
 const SCHEMES: Readonly<Record<string, Scheme>> = {
   ES256: { hash: "sha256", type: "ec" },
   ES384: { hash: "sha384", type: "ec" },

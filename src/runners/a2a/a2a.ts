@@ -35,7 +35,7 @@ import { verdictOf } from "./a2a-verdict.ts";
 export type A2aParts = Readonly<{
   clients: RemoteClients;
   open: GuardedOpen;
-  /** The run does not end before this has. */
+  /** The run does not end before this work has ended. */
   linger(work: Promise<unknown>): void;
 }>;
 
@@ -107,7 +107,7 @@ function createTalk(
     return there;
   };
 
-  /** Everything that comes over a stream, until it ends. */
+  /** Handles all updates of a stream until it ends. */
   const take = async (updates: AsyncIterable<RemoteUpdate>): Promise<void> => {
     for await (const update of updates) {
       const known = ids;
@@ -139,7 +139,7 @@ function createTalk(
         });
       }
       const { id } = answer;
-      if (there.card.streaming) await take(there.listen(id, clock.signal)).catch(() => {}); // asking for the task returns its state
+      if (there.card.streaming) await take(there.listen(id, clock.signal)).catch(() => {}); // if streaming fails, the task is polled
       if (isSettled(answer)) return;
       try {
         answer = await there.get(id, clock.signal);
@@ -188,15 +188,18 @@ function createTalk(
     answer = undefined;
     const why = turns === 1 ? { why: `it runs at ${new URL(there.card.url).host}` } : {};
     context.emit({ type: "turn.started", turn: turns, model, ...why });
-    await context.durable(); // what may have arrived must be known to have been sent
+    await context.durable(); // a message that may have arrived must be recorded as sent
     sent = true;
     await take(there.send({ ...ids, messageId: randomUUID(), text }, clock.signal)).catch((error: unknown) => {
       if (clock.signal.aborted || answer?.kind !== "task") throw error;
-      // The line broke, the task goes on.
+      // The connection failed, but the remote task continues.
     });
   };
 
-  /** The usage of an exchange: a task reports its total, of which a part was counted before. Without a report the price is unknown. */
+  /**
+   * The usage of an exchange. A task reports its total, part of which was counted before. Without a report the cost
+   * is unknown.
+   */
   const usedBy = (got: RemoteAnswer): { usage: Usage; cost: Cost } => {
     const sum = reportedUsage(got);
     const task = got.kind === "task" ? got.id : undefined;
@@ -241,7 +244,7 @@ function createTalk(
         next = reply;
         continue;
       }
-      const mail = await context.mail(); // what was said while it finished still gets its turn
+      const mail = await context.mail(); // messages that arrived while it finished are still delivered
       if (mail.length > 0) {
         next = mail.join("\n\n");
         continue;
@@ -314,7 +317,7 @@ function createTalk(
 
 const tokensOf = ({ input, output, cacheRead, cacheWrite }: Usage): number => input + output + cacheRead + cacheWrite;
 
-/** True when there is nothing to wait for: it is over, or it is our turn. */
+/** True when there is nothing to wait for: the task is over, or it waits for us. */
 function isSettled(answer: RemoteAnswer | undefined): boolean {
   return answer?.kind !== "task" || isOver(answer.status.state) || answer.status.state === "input-required";
 }
@@ -326,7 +329,7 @@ function newText(update: RemoteUpdate): string {
     case "task":
       return "";
     case "status-update":
-      return extractMessageText(update.status.message).replace(/(?<=[^\n])$/, "\n"); // a remark of its own
+      return extractMessageText(update.status.message).replace(/(?<=[^\n])$/, "\n"); // a status message is a line of its own
     case "artifact-update":
       return extractMessageText(update.artifact);
   }

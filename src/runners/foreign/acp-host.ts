@@ -14,7 +14,10 @@ import { field, listIn, textIn } from "./tool.ts";
 
 type Task = Readonly<{ assignment: Assignment; context: PerformContext }>;
 
-/** Answers what an ACP agent asks by the rules of its task: calls are judged, and files go through our own tools' checks. */
+/**
+ * Handles the requests of an ACP agent with the rules of its task: calls are judged, and files go through the checks
+ * of our own tools.
+ */
 export function acpHost({ assignment, context }: Task): Omit<AcpHost, "heard"> {
   const { rights, tools, toolContext, access } = assignment;
   let count = 0;
@@ -98,7 +101,7 @@ const kinds: Readonly<Record<string, string>> = {
   think: "todo",
 };
 
-/** Our tool that a call corresponds to, and its subject for rules. */
+/** Our tool that corresponds to a call, and the subject for permission rules. */
 export function aboutOf(call: Pick<ToolCallUpdate, "kind" | "title" | "rawInput" | "locations" | "content">): {
   name: string;
   subjects: Subject[];

@@ -5,19 +5,19 @@ import { version } from "../../core/text/version.ts";
 
 /** The requests that an ACP agent sends to us while it works. */
 export type AcpHost = Readonly<{
-  /** Yes or no to one call. */
+  /** Allows or denies one call. */
   allows(call: ToolCallUpdate): Promise<boolean>;
-  /** The text of a file; `undefined`: there is no such file. */
+  /** The text of a file; `undefined` when it does not exist. */
   read(file: Readonly<{ path: string; line?: number; limit?: number }>): Promise<string | undefined>;
   write(file: Readonly<{ path: string; content: string }>): Promise<void>;
-  /** File operations to offer; forbidden ones are not offered. */
+  /** The file operations that are offered; forbidden ones are not. */
   may: Readonly<{ read: boolean; write: boolean }>;
   heard(update: SessionUpdate): void;
 }>;
 
 /** A conversation with an agent that speaks the Agent Client Protocol. */
 export type AcpSession = Readonly<{
-  /** Asks it one thing, and says why it stopped. */
+  /** Sends one prompt; resolves with the reason why the agent stopped. */
   prompt(text: string): Promise<PromptResponse>;
   /** Asks the agent to stop. */
   cancel(): void;
@@ -62,7 +62,7 @@ export async function openAcp(
     return {
       prompt: async (text) => {
         const stopped = session.prompt(text);
-        stopped.catch(() => {}); // it comes again as the last update
+        stopped.catch(() => {}); // it is reported again as the last update
         for (;;) {
           const message = await session.nextUpdate();
           if (message.kind === "stop") return message.response;

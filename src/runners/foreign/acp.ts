@@ -176,13 +176,13 @@ function readerOf(heard: ToolListener): Readonly<{ take(update: SessionUpdate): 
   return { take: (update) => updates[update.sessionUpdate]?.(update), end };
 }
 
-/** The keys of a tool that we know belong to it, also when it is started by its command line. */
+/** The environment variables of a known tool, also when it is started by its command line. */
 async function variablesOf(program: string): Promise<readonly string[]> {
   const rows = await Promise.all(Object.values(foreignTable).map((load) => load()));
   return rows.find((row) => row.program === program)?.variables ?? [];
 }
 
-/** The words of a command line; quotes keep blanks together, and nothing else is special. */
+/** Splits a command line into words. Quotes keep spaces; nothing else is special. */
 export function splitCommandLine(command: string): string[] {
   return Array.from(
     command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g),

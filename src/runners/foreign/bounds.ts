@@ -21,16 +21,19 @@ export const abilityNames = Object.keys(abilities) as Ability[];
 
 /** The restrictions of a task, in a form that other tools understand. */
 export type Bounds = Readonly<{
-  /** Unasked, only what rules allow, only after asking, never. */
+  /** For each ability: allowed, partly allowed by rules, only after asking, or never. */
   may: Readonly<Record<Ability, "yes" | "some" | "ask" | "no">>;
   /** Patterns that allow a part of an ability, and patterns that forbid one. */
   allow: readonly Rule[];
   deny: readonly Rule[];
-  /** Rules that close secret places and the state folder. */
+  /** Rules that deny access to secrets and the state folder. */
   closed: readonly Rule[];
-  /** Patterns in the file of an agent, the files that a task said it writes: nothing that we can tell anybody. */
+  /**
+   * Restrictions that cannot be passed on to another tool: patterns in an agent's file, and the files that a task
+   * declared to write.
+   */
   own: readonly string[];
-  /** Commands must run in a sandbox. */
+  /** True when commands must run in a sandbox. */
   sandbox: boolean;
   network: boolean;
 }>;
@@ -39,13 +42,13 @@ export type ForeignBound = Readonly<{
   rights: Rights;
   policy: Policy;
   sandbox: "required" | "auto" | "off";
-  /** Files it writes are checked before the writing takes effect. */
+  /** True when written files are checked before they take effect. */
   checkedLater: boolean;
-  /** Places of secrets and state, by their absolute paths. */
+  /** The absolute paths of secrets and state. */
   closed: readonly string[];
 }>;
 
-/** Rights and policy as bounds. */
+/** Converts rights and policy to bounds. */
 export function boundsOf({ rights, policy, sandbox, checkedLater, closed }: ForeignBound): Bounds {
   const patterned = (rules: readonly Rule[]): Rule[] => rules.filter(({ pattern }) => pattern !== undefined);
   const may = Object.fromEntries(abilityNames.map((name) => [name, mayDo(name, rights, policy)])) as Bounds["may"];
@@ -73,7 +76,7 @@ export function boundsOf({ rights, policy, sandbox, checkedLater, closed }: Fore
   };
 }
 
-/** The rules against reading and changing what is closed. */
+/** The rules that deny reading and changing closed paths. */
 const closing = (path: string): Rule[] =>
   [path, `${path}/**`].flatMap((pattern) => ["read_file", "write_file"].map((tool) => ({ tool, pattern })));
 
@@ -90,13 +93,16 @@ function mayDo(name: Ability, rights: Rights, policy: Policy): "yes" | "some" | 
 
 /** The restrictions that a tool can enforce. */
 export type ToolRestrictions = Readonly<{
-  /** Each ability can be taken away; it decides itself when it asks; or these cannot be taken away, with the reason. */
+  /**
+   * `each`: every ability can be removed. `asks`: the tool decides itself when to ask. Otherwise the abilities that
+   * cannot be removed, with the reason.
+   */
   without: "each" | "asks" | Readonly<Partial<Record<Ability, string>>>;
-  /** The abilities for which the tool keeps rules about arguments, in every spelling. */
+  /** The abilities for which the tool enforces rules about arguments, in every spelling. */
   patterns: readonly Ability[];
-  /** The tool writes only in the folders it is given. */
+  /** True when the tool writes only in the folders it is given. */
   places: boolean;
-  /** The tool runs commands in a sandbox. */
+  /** True when the tool runs commands in a sandbox. */
   sandbox: boolean;
 }>;
 
@@ -104,7 +110,7 @@ export type ToolRestrictions = Readonly<{
 export function lacking(bounds: Bounds, keeps: ToolRestrictions): string[] {
   const { may, deny, closed, own, sandbox } = bounds;
   const kept = ({ tool }: Rule): boolean => keeps.patterns.includes(tool as Ability);
-  /** A file that its tools leave alone is open to its commands. */
+  /** Rules about files. Commands of the tool can still access a file that its file tools may not. */
   const aboutFiles = deny.filter((rule) => kept(rule) && FILES.has(abilities[rule.tool as Ability].does));
   const stuck = { each: () => [], asks: () => unasked(may) };
   const missing =

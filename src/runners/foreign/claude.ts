@@ -4,7 +4,7 @@ import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
 import { type Ability, abilityNames, type Bounds } from "./bounds.ts";
 import { type ForeignTool, field, listIn, numberIn, type ToolListener, textIn, withoutProvider } from "./tool.ts";
 
-/** Claude Code's names of our abilities. It has no tool that only lists files. */
+/** Claude Code's tool names for our abilities. It has no tool that only lists files. */
 const names: Readonly<Partial<Record<Ability, string>>> = {
   read_file: "Read",
   glob: "Glob",
@@ -16,7 +16,7 @@ const names: Readonly<Partial<Record<Ability, string>>> = {
   web_search: "WebSearch",
 };
 
-/** Claude Code, headless: calls that are not allowed are refused instead of asked; only our settings apply. */
+/** Claude Code, headless: calls that are not allowed are refused without asking; only our settings apply. */
 export const claudeTool: ForeignTool = {
   program: "claude",
   install: "npm install -g @anthropic-ai/claude-code",
@@ -29,7 +29,8 @@ export const claudeTool: ForeignTool = {
     "CLAUDE_CODE_USE_BEDROCK",
     "CLAUDE_CODE_USE_VERTEX",
   ],
-  // Its command rules compare words, so `/bin/rm` passes a rule about `rm`; all other rules hold for each of its tools.
+  // Its command rules compare words, so `/bin/rm` passes a rule about `rm`. All other rules apply to each of its
+  // tools.
   keeps: { without: "each", patterns: abilityNames.filter((name) => name !== "bash"), places: true, sandbox: false },
   translate: ({ prompt, instructions, model, thinking, bounds, roots }) => {
     const has = abilityNames.flatMap((name) => (["yes", "some"].includes(bounds.may[name]) ? (names[name] ?? []) : []));
@@ -80,7 +81,7 @@ const denied = ({ deny, closed }: Bounds): string[] => [
   ...new Set([...deny, ...closed].flatMap((rule) => ruleFor(rule, "deny"))),
 ];
 
-/** A rule of ours in its words. Where it has no words for it, it forbids more, or allows less. */
+/** Converts a rule to its syntax. A rule that it cannot express exactly denies more, or allows less. */
 function ruleFor({ tool, pattern = "" }: Rule, sort: "allow" | "deny"): string[] {
   const path = pattern.startsWith("/")
     ? `/${pattern}`
@@ -103,7 +104,10 @@ function ruleFor({ tool, pattern = "" }: Rule, sort: "allow" | "deny"): string[]
   }
 }
 
-/** Its rules know only whole hosts without subdomains, so a denied host denies the web, and a partial host is not allowed. */
+/**
+ * Its web rules match only whole hosts without subdomains, so a denied host denies the whole web, and a partial host
+ * is not allowed.
+ */
 function webRule(pattern: string, sort: "allow" | "deny"): string[] {
   if (sort === "deny") return ["WebFetch"];
   const [, host] = /^(?:domain:|https:\/\/)?([a-z0-9-]+(?:\.[a-z0-9-]+)+)(?:\/\*{0,2})?$/i.exec(pattern) ?? [];
@@ -156,7 +160,7 @@ function reader(heard: ToolListener): (event: Readonly<Record<string, unknown>>)
     },
   };
   return (event) => {
-    // Helpers of its own speak in the same stream; they are part of the call that started them.
+    // Messages of its subagents are in the same stream; they belong to the call that started them.
     if (textIn(event, "parent_tool_use_id") === "") events[textIn(event, "type")]?.(event);
   };
 }
@@ -170,7 +174,7 @@ function usageOf(usage: unknown): Partial<Usage> {
   };
 }
 
-/** A text, or a list of blocks that hold some. */
+/** The text of a content field: a string, or a list of blocks. */
 function contentOf(content: unknown): string {
   if (typeof content === "string") return content;
   return Array.isArray(content) ? content.map((block) => textIn(block, "text")).join("\n") : "";

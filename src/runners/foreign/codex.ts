@@ -60,7 +60,7 @@ export const codexTool: ForeignTool = {
 
 type Heard = Parameters<ForeignTool["reader"]>[0];
 
-/** One thing that it did; of the text, the last is its answer. */
+/** Handles one item of its output; the last text is the answer. */
 function itemHeard(done: boolean, item: unknown, heard: Heard): void {
   const id = textIn(item, "id");
   switch (textIn(item, "type")) {

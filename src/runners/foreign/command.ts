@@ -20,12 +20,12 @@ import { createTally } from "./tally.ts";
 import type { ForeignTool, Invocation } from "./tool.ts";
 
 const MARKER = "SUBCREW_TASK";
-/** How long a tool has to end after it was asked to. */
+/** The grace period of a tool after it was asked to end. */
 const GRACE_MS = 1_500;
-/** How much of the last output of a tool an error quotes. */
+/** How many characters of a tool's last output an error quotes. */
 const SAID_CHARS = 2_000;
 
-/** Hands each task to the command of another tool: one process with everything below it, that ends with the task. */
+/** Runs each task with the command of another tool, in one process tree that ends with the task. */
 export function commandRunner(name: string, tool: ForeignTool, parts: ForeignParts): Runner {
   return handOver(name, tool, async ({ assignment, context, bounds, asked }) => {
     const { limits, toolContext } = assignment;
@@ -93,7 +93,7 @@ export function commandRunner(name: string, tool: ForeignTool, parts: ForeignPar
   });
 }
 
-/** What a tool wrote about its usage; nothing where it did not get that far. */
+/** The usage that a tool wrote to its file; `undefined` when the file is missing or incomplete. */
 async function writtenUsage(
   file: string,
   usageIn: NonNullable<ForeignTool["usageIn"]>,
@@ -107,7 +107,7 @@ async function writtenUsage(
 
 type Ended = Awaited<ReturnType<typeof within>>;
 
-/** A task that is stopped is over at once; what is left of its program ends behind it. */
+/** Resolves as soon as the task is stopped; its program ends afterwards. */
 function aborted(signal: AbortSignal): Promise<Ended> {
   return new Promise((resolve) => {
     const settle = (): void => {

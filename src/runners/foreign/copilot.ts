@@ -2,7 +2,7 @@ import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
 import { type Ability, abilityNames } from "./bounds.ts";
 import { type ForeignTool, field, listIn, numberIn, textIn, together, withoutProvider } from "./tool.ts";
 
-/** Copilot CLI's names of our abilities, and the permission that each needs. */
+/** Copilot CLI's tool names for our abilities, and the permission that each needs. */
 const names: Readonly<Record<Ability, readonly string[]>> = {
   read_file: ["view"],
   list_files: [],
@@ -20,7 +20,7 @@ const rights: Readonly<Partial<Record<Ability, string>>> = {
   bash: "shell",
   http_get: "url",
 };
-/** Names one tool that does not exist: an empty list would mean all of them. */
+/** The name of a tool that does not exist, because an empty list would mean all tools. */
 const NONE = "none";
 
 /** Copilot CLI, headless: it gets only the listed tools, and paths outside of the folder are refused. */
@@ -42,7 +42,7 @@ export const copilotTool: ForeignTool = {
   translate: (asked) => {
     const { bounds, model, thinking, roots, usageFile } = asked;
     const given = abilityNames.filter((name) => bounds.may[name] === "yes");
-    // GPT-5 Codex models get this tool instead of create and edit, and it does what both do.
+    // GPT-5 Codex models get this tool instead of create and edit; it can do both.
     const patches = given.includes("write_file") && given.includes("edit_file") ? ["apply_patch"] : [];
     const tools = [...given.flatMap((name) => names[name]), ...patches];
     const allowed = [...new Set(given.flatMap((name) => rights[name] ?? []))];
@@ -87,7 +87,7 @@ export const copilotTool: ForeignTool = {
           return heard.thinking(textIn(data, "deltaContent"));
         case "assistant.message": {
           const calls = listIn(data, "toolRequests");
-          // The last turn stays open: what all of them used is known when the tool has ended.
+          // The last turn stays open, because the total usage is known only after the tool has ended.
           if (calls.length === 0) {
             if (!streamed) heard.text(textIn(data, "content"));
             return;

@@ -1,7 +1,7 @@
 import { type Ability, abilityNames } from "./bounds.ts";
 import { type ForeignTool, field, numberIn, textIn, together, withoutProvider } from "./tool.ts";
 
-/** Gemini CLI's names of our abilities. */
+/** Gemini CLI's tool names for our abilities. */
 const names: Readonly<Record<Ability, readonly string[]>> = {
   read_file: ["read_file", "read_many_files"],
   list_files: ["list_directory"],

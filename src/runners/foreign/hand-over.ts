@@ -18,21 +18,21 @@ import { reportedFault } from "./reported-fault.ts";
 import type { Tally } from "./tally.ts";
 import type { ForeignTask, ForeignTool } from "./tool.ts";
 
-/** What the runners of other tools have in common. */
+/** The common parameters of the runners of other tools. */
 export type ForeignParts = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
   /** Environment variables that are passed on besides the default ones. */
   passEnv: readonly string[];
-  /** The run does not end before this has. */
+  /** The run does not end before this work has ended. */
   linger(work: Promise<unknown>): void;
 }>;
 
-/** The folders that the agents of a task write, in which no program is looked for. */
+/** The folders that the agents of a task can write; programs are not looked for there. */
 export function writtenBy({ call, toolContext, access }: Assignment): string[] {
   return [toolContext.cwd, ...(access?.roots ?? []), ...(call.worktree ? [call.worktree.of] : [])];
 }
 
-/** A task on its way to another tool. */
+/** A task that is handed over to another tool. */
 export type ForeignHandover = Readonly<{
   assignment: Assignment;
   context: PerformContext;
@@ -41,8 +41,8 @@ export type ForeignHandover = Readonly<{
 }>;
 
 /**
- * Refuses a task whose restrictions the tool cannot enforce, unless this was accepted, and never repeats an interrupted task,
- * because its effects are unknown.
+ * Refuses a task whose restrictions the tool cannot enforce, unless that was accepted. An interrupted task is never
+ * repeated, because its effects are unknown.
  */
 export function handOver(
   name: string,
@@ -63,7 +63,7 @@ export function handOver(
     const { sandbox, weaker } = access?.demands ?? { sandbox: "auto", weaker: false };
     const policy = access?.policy() ?? createPolicy("default");
     const reach = [cwd, ...(access?.roots ?? [])];
-    const closed = (access?.closedBelow(reach) ?? []).filter((path) => !folderContains(path, cwd)); // as a worktree is
+    const closed = (access?.closedBelow(reach) ?? []).filter((path) => !folderContains(path, cwd)); // a closed folder around the working folder does not count, as with a worktree
     const bounds = boundsOf({ rights, policy, sandbox, checkedLater: call.worktree !== undefined, closed });
     const missing = [
       ...lacking(bounds, keeps),
@@ -79,15 +79,15 @@ export function handOver(
 }
 
 /**
- * Begins again when the provider of the tool serves it again, where the run parks. A task that has used a tool fails
- * instead: it could only begin anew, and its effects would be repeated.
+ * Parks the task while the provider refuses the tool, if the run allows parking, and starts it again later. A task
+ * that has used a tool fails instead, because a new start would repeat its effects.
  */
 async function parkWhileRefused(
   name: string,
   { assignment, context }: Pick<ForeignHandover, "assignment" | "context">,
   begin: () => Promise<Outcome>,
 ): Promise<Outcome> {
-  const { reopening: _ours, ...model } = assignment.model; // the tool has a key of its own
+  const { reopening: _ours, ...model } = assignment.model; // the tool has its own key
   const park = createProviderParking({ model }, context);
   for (;;) {
     const outcome = await begin();
@@ -99,7 +99,10 @@ async function parkWhileRefused(
   }
 }
 
-/** Files of the list that are in the folder or above it in the same repository; those further up belong to the person. */
+/**
+ * The listed files that exist in the folder, or above it in the same repository. Files further up belong to the
+ * person.
+ */
 function found(files: readonly string[], cwd: string, top: string): string[] {
   const above = cwd === top || cwd === dirname(cwd) ? [] : found(files, dirname(cwd), top);
   return [...new Set([...files.filter((file) => existsSync(join(cwd, file))), ...above])];

@@ -1,6 +1,6 @@
 import { isRecord } from "../../core/text/json.ts";
 
-/** A line that never ends is given up. */
+/** The maximum length of a line; a longer one is dropped. */
 const LONGEST = 16_000_000;
 
 /** Parses JSON values from chunks; other text goes to `other`. */

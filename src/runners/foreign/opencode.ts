@@ -28,7 +28,7 @@ export const opencodeTool: ForeignTool = {
     "XDG_CONFIG_HOME",
   ],
   keeps: { without: "each", patterns: [], places: true, sandbox: false },
-  // The documented switches do not turn these off; the real program showed that.
+  // The documented switches do not turn these files off, as tests with the real program showed.
   obeys: ["opencode.json", "opencode.jsonc", ".opencode"],
   translate: (asked) => ({
     args: ["run", "--format=json", "--pure", ...(asked.model === undefined ? [] : [`--model=${asked.model}`])],

@@ -77,7 +77,7 @@ export const piTool: ForeignTool = {
 };
 
 function turnEnded(message: unknown, heard: Parameters<ForeignTool["reader"]>[0]): void {
-  if (textIn(message, "stopReason") === "error") return; // it retries by itself, and reports when it gives up
+  if (textIn(message, "stopReason") === "error") return; // pi retries by itself, and reports when it gives up
   const text = listIn(message, "content")
     .filter((block) => textIn(block, "type") === "text")
     .map((block) => textIn(block, "text"))

@@ -5,7 +5,9 @@ type Kind = Readonly<{ code: Fault["code"]; retryable: boolean; hint(tool: strin
 /** An HTTP status where a tool quotes one: "API Error: 401", "status code 429", "HTTP 503", `"code": 529`. */
 const status = (codes: string): string => `\\b(?:api error|http|status|code)(?: code)?["']?[:= ]{1,3}(?:${codes})\\b`;
 
-/** How tools report a refusal by their provider. The first kind that matches counts: used-up credit is often a 429, too. */
+/**
+ * Patterns for refusals by a tool's provider. The first match counts: exhausted credit is often reported as 429, too.
+ */
 const kinds: readonly Kind[] = [
   {
     code: "MODEL_RATE_LIMIT",
@@ -52,8 +54,8 @@ const kinds: readonly Kind[] = [
 ];
 
 /**
- * The fault of its provider that a tool reports with its failure; `undefined`: the failure is about something else. Tools
- * give no codes for these, so their words decide.
+ * The provider fault in the error message of a tool; `undefined` for any other failure. Tools give no codes for
+ * these, so the text decides.
  */
 export function reportedFault(tool: string, { code, message }: Fault): Fault | undefined {
   if (code !== "AGENT_REPORTED" && code !== "CRASHED") return undefined;

@@ -25,7 +25,7 @@ export type Tally = ToolListener &
 
 type Options = Readonly<{
   context: PerformContext;
-  /** The tool, and the model if it is known. */
+  /** The name of the tool, and the model if it is known. */
   called: string;
   model: string;
   why: string;
@@ -83,7 +83,7 @@ export function createTally({ context, called, model: given, why, maxTurns, reda
     open = { text: "", calls: [] };
     return open;
   };
-  /** Usage is known only afterwards, so it is booked then, and a task over its budget ends. */
+  /** Books usage when it becomes known, which is only after the turn. A task over its budget ends. */
   const book = async (tokens: number, usd: number | undefined): Promise<void> => {
     const wish = { tokens, ...defined({ usd }) };
     const reserved = await context.budget.reserve(wish, () => {}, context.signal);

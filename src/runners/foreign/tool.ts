@@ -8,16 +8,16 @@ export type ForeignTool = Readonly<{
   program: string;
   /** How to install it. */
   install: string;
-  /** Environment variables that it needs besides the default ones: keys, addresses, the place of its settings. */
+  /** Environment variables that it needs besides the default ones: keys, addresses, the path of its settings. */
   variables: readonly string[];
   keeps: ToolRestrictions;
-  /** Files of a project that it obeys, hooks and servers among them, and that no flag of its makes it ignore. */
+  /** Project files that it obeys, including hooks and servers, and that no flag can make it ignore. */
   obeys?: readonly string[];
   /** Pure: the command line for a task. */
   translate(asked: ForeignTask): Invocation;
   /** Parses its output, one JSON value after the other. */
   reader(heard: ToolListener): (value: Readonly<Record<string, unknown>>) => void;
-  /** What the file of usage says, at the end of the tool; the whole counts for the turn that is open then. */
+  /** Parses the usage file after the tool has ended. The total is assigned to the turn that is still open. */
   usageIn?(value: unknown): Readonly<{ usage: Partial<Usage>; model?: string }>;
 }>;
 
@@ -26,15 +26,15 @@ export type ForeignTask = Readonly<{
   prompt: string;
   instructions: string;
   cwd: string;
-  /** The requested model; absent: the tool's default. */
+  /** The requested model; absent for the tool's default. */
   model?: string;
   thinking?: Thinking;
   bounds: Bounds;
   /** Folders besides the working folder that may be written. */
   roots: readonly string[];
-  /** A file of ours, for tools that want their rules in one. */
+  /** A temporary file, for tools that read their rules from one. */
   rulesFile: string;
-  /** A file of ours, for tools that write what they used into one. */
+  /** A temporary file, for tools that write their usage to one. */
   usageFile: string;
 }>;
 
@@ -54,7 +54,7 @@ export type ToolListener = Readonly<{
   thinking(piece: string): void;
   call(call: Readonly<{ id: string; name: string; input?: unknown }>): void;
   result(id: string, result: Readonly<{ text: string; error?: boolean }>): void;
-  /** The turn is over; `text` is all of it, where it did not come in pieces. */
+  /** The turn has ended. `text` is its whole text if it was not streamed. */
   turnEnded(turn?: Readonly<{ text?: string; usage?: Partial<Usage>; usd?: number; model?: string }>): void;
   /** The explicit answer, when it differs from the text of the last turn. */
   answer(text: string): void;
@@ -62,7 +62,7 @@ export type ToolListener = Readonly<{
   failed(message: string, limit?: "MAX_TURNS"): void;
 }>;
 
-/** The field of something that may be anything. */
+/** A nested field of an unknown value; `undefined` when it does not exist. */
 export const field = (value: unknown, ...path: readonly string[]): unknown =>
   path.reduce<unknown>(
     (at, name) => (typeof at === "object" && at !== null ? (at as Record<string, unknown>)[name] : undefined),
@@ -84,13 +84,13 @@ export const listIn = (value: unknown, ...path: readonly string[]): readonly unk
   return Array.isArray(found) ? found : [];
 };
 
-/** The id behind `provider/model` for a tool that only has this provider's. */
+/** The model id without `provider/`, for a tool that has only one provider. */
 export const withoutProvider = (model: string, ...providers: readonly string[]): string =>
   providers.reduce(
     (name, provider) => (name.startsWith(`${provider}/`) ? name.slice(provider.length + 1) : name),
     model,
   );
 
-/** Instructions and task in one text, for tools without a system prompt. */
+/** Joins instructions and task in one text, for tools without a system prompt. */
 export const together = ({ instructions, prompt }: Pick<ForeignTask, "instructions" | "prompt">): string =>
   instructions.trim() === "" ? prompt : `${instructions.trim()}\n\n${prompt}`;

@@ -9,23 +9,23 @@ import type { ResourceUse } from "../../runtime/commands/process-meter.ts";
 /** A process whose limits are enforced: how to measure it, and what to do when a limit is exceeded. */
 export type WatchedProcess = Readonly<{
   used(): Promise<ResourceUse>;
-  /** Resolves when the place of the task shows that it still works. */
+  /** Resolves when the child responds. */
   ping(): Promise<void>;
   emit: PerformContext["emit"];
-  /** How long it has waited for helpers, people or providers so far, in milliseconds. */
+  /** How long the task has waited for helpers, people or providers so far, in milliseconds. */
   waited?(): number;
-  /** Called once, with what the task failed of. */
+  /** Called once, with the fault of the exceeded limit. */
   passed(fault: FailedOutcome): void;
 }>;
 
-/** Measuring intervals, where measuring is cheap and where it is not. */
+/** The measuring intervals, for cheap and for expensive measurements. */
 const LOOK_EVERY_MS = process.platform === "linux" ? 200 : 1_000;
 /** Tolerance of the deadline, and timeout of a ping. */
 const LATE_MS = 2_000;
 
 /**
- * Enforces limits from outside of the task: memory, CPU time, and the time limit when it hangs.
- * One that is not enforced is reported once.
+ * Enforces limits from outside of the task: memory, CPU time, and the time limit when it hangs. A limit that cannot
+ * be enforced is reported once.
  */
 export function keepLimits(
   limits: Limits,
@@ -57,7 +57,7 @@ export function keepLimits(
         reached("CPU", `${maxCpuSeconds} s of processor time`, ` with ${cpuSeconds.toFixed(1)} s`);
     }
   };
-  /** The task enforces its own time limit, unless its event loop is blocked. */
+  /** Enforces the time limit when the event loop of the task is blocked; otherwise the task does so itself. */
   const watchClock = async (): Promise<void> => {
     const until = performance.now() + maxTimeMs + GRACE_MS + LATE_MS;
     let wait = Math.min(maxTimeMs + LATE_MS, LONGEST_TIMER_MS);

@@ -13,23 +13,23 @@ import { keepLimits } from "./keep-limits.ts";
 import { type ChildCall, serveChild } from "../../runtime/channel/parent-side.ts";
 import type { HostChannel } from "../../runtime/channel/protocol.ts";
 
-/** What a runner needs to carry out tasks outside of this thread. */
+/** The parameters of a runner for tasks outside of this thread. */
 export type SpawnParts = Readonly<{
   /** The program that runs a task it receives. */
   entry: URL;
   /** The set-up of the child as JSON. It describes this machine and is never part of a job. */
   setup: ChildSetup;
-  /** What all jobs of the run have in common. */
+  /** The data that all jobs of the run share. */
   job: JobSettings;
-  /** Tools and models that are code of this process, by name. */
+  /** Tools and models that are defined in code of this process, by name. */
   code: Readonly<{ tools: ReadonlySet<string>; models: ReadonlySet<string> }>;
-  /** The run does not end before this has. */
+  /** The run does not end before this work has ended. */
   linger(work: Promise<unknown>): void;
 }>;
 
-/** A process or thread that carries out one task. */
+/** A process or thread that executes one task. */
 export type ChildHost = Readonly<{
-  /** The word for people: `process` or `thread`. */
+  /** The name for people: `process` or `thread`. */
   called: string;
   channel: HostChannel;
   /** How the child ended. Settles when it and all processes it started are gone. */
@@ -55,12 +55,12 @@ export type OpenChild = (opening: SpawnOptions) => ChildHost;
 
 const MARKER = "SUBCREW_TASK";
 
-/** How long a task has to stop after it was asked to: with the kill that follows, everything is gone within two seconds. */
+/** The grace period of a stopped task. Together with the kill that follows, everything has ended within two seconds. */
 const GRACE_MS = 1_500;
-/** How much of the last output of a process an error quotes. */
+/** How many characters of the last output of a process an error quotes. */
 const SAID_CHARS = 2_000;
 
-/** A runner that carries out each task in a place of its own, which ends with it. */
+/** A runner that executes each task in its own process or thread, which ends with the task. */
 export function spawnTask(open: OpenChild, parts: SpawnParts): Runner {
   return async (assignment, context) => {
     const reason = cannotCross(assignment, parts);
@@ -114,7 +114,7 @@ function firstOf(place: ChildHost, hosted: ChildCall, assignment: Assignment, ta
     const gone = async (): Promise<void> => {
       const how = await place.ended;
       if (over) return;
-      await Promise.race([hosted.silent, new Promise((late) => setTimeout(late, DRAIN_MS))]); // its last words
+      await Promise.race([hosted.silent, new Promise((late) => setTimeout(late, DRAIN_MS))]); // waits for its last output
       if (over) return;
       const fault = crashed(place, how, assignment);
       if (how.outOfMemory)
@@ -144,7 +144,10 @@ function crashed(
     : failed("CRASHED", `The ${called} of the task ${how} before it was done${words}`, { retryable: true });
 }
 
-/** Tools and models defined in code exist only in this process: a task that uses them must run here. */
+/**
+ * The tools and models of a task that are defined in code and exist only in this process, so that the task must run
+ * here.
+ */
 function cannotCross(
   { call, rights, model, tools, runner }: Assignment,
   { code }: SpawnParts,

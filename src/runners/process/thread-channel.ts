@@ -1,10 +1,13 @@
 import type { MessagePort, Worker } from "node:worker_threads";
 import { type Channel, isMessage } from "../../runtime/channel/protocol.ts";
 
-/** Messages between threads. The parent learns the end of a thread by `exit`, the thread that of its parent by `close`. */
+/**
+ * Messages between threads. The parent learns of the end of a thread by `exit`, the thread of its parent's by
+ * `close`.
+ */
 export function portChannel<In, Out>(port: MessagePort | Worker): Channel<In, Out> {
   return {
-    // Messages are JSON, as over a pipe, so undefined values and functions do not get through.
+    // Messages are JSON, as over a pipe, so undefined values and functions are dropped.
     send: (message) => port.postMessage(JSON.stringify(message)),
     listen: (receive, gone) => {
       port.on("message", (text: unknown) => {

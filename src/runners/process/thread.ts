@@ -10,8 +10,8 @@ import { type SpawnParts, spawnTask, type TaskExit, type OpenChild } from "./spa
 import { portChannel } from "./thread-channel.ts";
 
 /**
- * Runs each task in its own thread: it cannot block this one, its exceptions stay inside, and its heap has
- * a limit. It shares the process with us, so what ends that ends both.
+ * Runs each task in its own thread: it cannot block this one, its exceptions stay inside, and its heap has a limit.
+ * It shares the process, so a crash of the process ends both.
  */
 export const threadRunner = (parts: SpawnParts): Runner => spawnTask(openThread, parts);
 

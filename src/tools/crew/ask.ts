@@ -11,7 +11,7 @@ const input = z.strictObject({
     .describe("answers to choose from; a different answer may be given"),
 });
 
-/** Puts a question to the person and waits for the answer. */
+/** Asks the person a question and waits for the answer. */
 export const ask = defineTool({
   name: "ask",
   description:

@@ -11,7 +11,7 @@ const input = z.strictObject({
   endLine: z.int().min(1).optional().describe("the last line"),
 });
 
-/** Writes one finding of a review down, so that it is seen before the review is over. */
+/** Records one finding of a review, so that it is visible before the review is over. */
 export const reportFinding = defineTool({
   name: "report_finding",
   description:

@@ -14,7 +14,7 @@ const input = z.strictObject({
   arguments: z.string().optional().describe("arguments of the skill"),
 });
 
-/** Gives an agent the text of a skill, or runs the skill in the agent that it names. */
+/** Returns the text of a skill to an agent, or runs the skill in the agent that the skill names. */
 export const skill = (parts: ToolParts = {}): Tool =>
   defineTool({
     name: "skill",
@@ -23,7 +23,7 @@ export const skill = (parts: ToolParts = {}): Tool =>
     input,
     effect: "read",
     does: "read",
-    timeoutMs: 2 ** 31 - 1, // as long as the agent takes that carries it out
+    timeoutMs: 2 ** 31 - 1, // as long as the agent of the skill takes
     async run({ name, arguments: given = "" }, context) {
       const all = ((await parts.skills?.()) ?? []).filter(({ disableModelInvocation }) => !disableModelInvocation);
       if (name === undefined) return listed(all);

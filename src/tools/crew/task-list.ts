@@ -5,7 +5,7 @@ import type { ToolParts } from "../parts/tool-parts.ts";
 
 const LIMIT = 20;
 
-/** Status words of the tool: running, done or failed. */
+/** The tool's status word for each state: running, done or failed. */
 const statusOf: Readonly<Record<RunStatus, string>> = {
   starting: "in_progress",
   running: "in_progress",
@@ -26,7 +26,7 @@ const input = z.strictObject({
   limit: z.number().int().min(1).max(100).optional().describe(`maximum number (default: ${LIMIT})`),
 });
 
-/** Which tasks there were in this project. */
+/** Lists the earlier tasks of this project. */
 export const taskList = (parts: ToolParts = {}): Tool =>
   defineTool({
     name: "task_list",

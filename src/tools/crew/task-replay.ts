@@ -11,7 +11,7 @@ const input = z.strictObject({
   id: z.string().min(1).describe("a task or a run from task_list, as run_xxxxxxxxxxxx/path or run_xxxxxxxxxxxx"),
 });
 
-/** What happened in an earlier task, step by step. */
+/** Shows the steps of an earlier task. */
 export const taskReplay = (parts: ToolParts = {}): Tool =>
   defineTool({
     name: "task_replay",

@@ -20,7 +20,7 @@ const input = z.strictObject({
   status: status.optional().describe("for update: the new status"),
 });
 
-/** A list of things to do that belongs to this task. */
+/** Keeps the to-do list of this task. */
 export const todo = defineTool({
   name: "todo",
   description:

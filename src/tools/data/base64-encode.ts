@@ -6,7 +6,7 @@ const input = z.strictObject({
   url: z.boolean().optional().describe("with - and _ and without padding, as in URLs"),
 });
 
-/** Text to base64. */
+/** Encodes text as base64. */
 export const base64Encode = defineTool({
   name: "base64_encode",
   description: "Encodes a text as base64.",

@@ -12,7 +12,7 @@ const input = z.strictObject({
     .describe("the part to show, such as /items/0/name; all of it when absent"),
 });
 
-/** Reads JSON, and shows it or a part of it indented. */
+/** Parses JSON and prints it, or a part of it, indented. */
 export const jsonParse = defineTool({
   name: "json_parse",
   description: "Checks a JSON text and shows it indented, or only the part that a JSON pointer names.",

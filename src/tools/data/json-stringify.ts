@@ -6,7 +6,7 @@ const input = z.strictObject({
   indent: z.int().min(0).max(8).optional().describe("spaces per level; 0, on one line, when absent"),
 });
 
-/** Writes a value as JSON. */
+/** Formats a value as JSON. */
 export const jsonStringify = defineTool({
   name: "json_stringify",
   description: "Writes a value as JSON text, on one line or indented.",

@@ -9,7 +9,7 @@ const input = z.strictObject({
   seconds: z.number().positive().max(MOST_SECONDS).describe(`how long, ${MOST_SECONDS} at most`),
 });
 
-/** Waits, unless the task is stopped first. */
+/** Waits for a given time, or until the task is stopped. */
 export const sleep = defineTool({
   name: "sleep",
   description: `Waits for some seconds, ${MOST_SECONDS} at most, for example until something outside is ready.`,

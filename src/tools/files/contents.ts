@@ -19,8 +19,8 @@ const MOST = 10_000;
 type Handling = Readonly<{ signal: AbortSignal; access?: CallAccess; movedTo?: Pick<ContainedPath, "real" | "path"> }>;
 
 /**
- * Everything in a folder, each thing after the folder it is in; links and other file systems are not entered. Throws when one of
- * them may not be changed: approving a folder does not approve protected files in it.
+ * Everything in a folder; each entry comes after its parent folder. Links and other file systems are not entered.
+ * Throws when an entry may not be changed: approving a folder does not approve protected files in it.
  */
 export async function contentsOf(
   root: Root,
@@ -60,7 +60,7 @@ export async function contentsOf(
   return found;
 }
 
-/** Where an entry of a folder is; read-only looks need no open folder. */
+/** The path of an entry of a folder; read-only checks need no open folder. */
 export function pathsOf({ real }: Root, { path }: FileEntry): Readonly<{ real: string; at(): string }> {
   const absolute = `${real}/${path}`;
   return { real: absolute, at: () => absolute };
@@ -72,7 +72,7 @@ function checkChange({ real, path }: Pick<ContainedPath, "real" | "path">, acces
   if (refused) throw refusal("DENIED", `${quoted(path)} may not be changed${verdict ? `: ${verdict.why}` : ""}`);
 }
 
-/** The name of the forbidden file is not revealed. */
+/** The error for a forbidden file. It does not reveal the name. */
 const closed = (folder: string): Error =>
   refusal("DENIED", `${quoted(folder)} contains something that may not be read, so it is not moved`);
 

@@ -13,7 +13,7 @@ const input = z.strictObject({
   recursive: z.boolean().optional().describe("also delete a folder that is not empty, with everything in it"),
 });
 
-/** Deletes a file, a link (never what it leads to) or a folder. */
+/** Deletes a file, a link (never its target) or a folder. */
 export const deleteFile = defineTool({
   name: "delete_file",
   description:

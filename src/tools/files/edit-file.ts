@@ -18,7 +18,7 @@ const input = z.strictObject({
   replaceAll: z.boolean().optional().describe("replace every occurrence; otherwise the text must occur exactly once"),
 });
 
-/** Replaces a piece of a text file. */
+/** Replaces a passage of a text file. */
 export const editFile = defineTool({
   name: "edit_file",
   description:

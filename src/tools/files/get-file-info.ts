@@ -10,7 +10,7 @@ const input = z.strictObject({
   path: z.string().min(1).describe("the file or folder, relative to the working folder"),
 });
 
-/** Says what a path is, without showing what is in it. */
+/** Shows kind, size, modification time and permissions of a path, without its content. */
 export const getFileInfo = defineTool({
   name: "get_file_info",
   description:

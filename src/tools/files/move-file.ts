@@ -21,7 +21,7 @@ export const moveFile = defineTool({
   input,
   effect: "write",
   does: "write",
-  // The new name may be readable, so the file itself must be readable by the rules.
+  // The new path may be readable, so the rules must allow reading the file itself.
   subjects: ({ from, to }) => [
     { kind: "path", path: from, change: true, itself: true },
     { kind: "path", path: from, change: false, itself: true },

@@ -1,10 +1,10 @@
 import { cutHead } from "../../core/text/cut.ts";
 import { printableName } from "../../runtime/files/open-contained.ts";
 
-/** A match of a text; lines are counted from 1. */
+/** The position of a match; lines are counted from 1. */
 export type TextPosition = Readonly<{ index: number; line: number }>;
 
-/** Every place at which a text is, one after the other; they do not overlap. */
+/** All positions of a text, in order and without overlaps. */
 export function placesOf(text: string, wanted: string): TextPosition[] {
   const places: TextPosition[] = [];
   let line = 1;
@@ -20,7 +20,7 @@ export function placesOf(text: string, wanted: string): TextPosition[] {
 const MOST_SHOWN = 3;
 const MOST_LINES = 50_000;
 
-/** Why a text was not found, with the places that come nearest to it. */
+/** The error for a text that was not found, with the most similar places. */
 export function missingText(text: string, wanted: string, file: string): string {
   const lines = text.split("\n").slice(0, MOST_LINES);
   const sought = wanted
@@ -45,7 +45,7 @@ export function missingText(text: string, wanted: string, file: string): string 
 
 const bare = (line: string): string => line.trim().replace(/\s+/g, " ");
 
-/** The lines at which these lines begin, when blanks do not count. */
+/** The lines at which these lines begin, ignoring whitespace. */
 function startsOf(lines: readonly string[], sought: readonly string[]): number[] {
   if (sought.length === 0) return [];
   const plain = lines.map(bare);
@@ -54,7 +54,7 @@ function startsOf(lines: readonly string[], sought: readonly string[]): number[]
   );
 }
 
-/** From 0 to 1: how many pairs of neighbouring letters two lines share. */
+/** The similarity of two lines, from 0 to 1: the share of common letter pairs. */
 function likeness(one: string, other: string): number {
   if (one.length < 2 || other.length < 2 || one.length > 1_000) return one === other ? 1 : 0;
   const pairs = new Map<string, number>();

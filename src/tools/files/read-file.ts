@@ -18,7 +18,7 @@ const input = z.strictObject({
     .describe(`how many lines to show, ${MAX_OUTPUT_LINES} at most`),
 });
 
-/** Shows a text file with its line numbers, a part at a time when it is long. */
+/** Shows a text file with line numbers; a long file is shown in parts. */
 export const readFile = defineTool({
   name: "read_file",
   description:
@@ -65,7 +65,7 @@ async function numbered(
     const row = `${last}\t${shown(line)}`;
     left -= Buffer.byteLength(row) + 1;
     if (rows.length === limit || left < 0) {
-      const fit = rows.slice(0, MAX_OUTPUT_LINES - 1); // the note is a line, too
+      const fit = rows.slice(0, MAX_OUTPUT_LINES - 1); // the note takes one line
       return `${fit.join("\n")}\n[more lines follow: call read_file with offset ${last - (rows.length - fit.length)}]`;
     }
     rows.push(row);

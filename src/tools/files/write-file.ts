@@ -15,7 +15,7 @@ const input = z.strictObject({
   content: z.string().max(MOST_CHARS).describe("the whole text"),
 });
 
-/** Writes a whole text file: a new one, or in place of what was there. */
+/** Writes a whole text file: creates it, or replaces its content. */
 export const writeFile = defineTool({
   name: "write_file",
   description:

@@ -5,12 +5,12 @@ import { webRefusal } from "../../runtime/network/web-target.ts";
 
 export type AuthWay = Readonly<{
   open: GuardedOpen;
-  /** The address that the user wrote, which may be on this machine; none that a server names may. */
+  /** The address that the user configured, which may be on this machine. Addresses that a server names may not. */
   own?: URL;
   signal: AbortSignal;
 }>;
 
-/** Maximum size of an answer about a login. */
+/** The maximum size of a response during a login. */
 const MOST_BYTES = 1_000_000;
 
 /**

@@ -15,7 +15,7 @@ export type BearerSpec = HttpSpec &
     name: string;
     /** The stored logins; absent for servers that are not in the user's settings. */
     logins?: Logins;
-    /** Ends everything that is under way. */
+    /** Aborts everything that is running. */
     over: AbortSignal;
     clock?(): number;
   }>;
@@ -23,13 +23,13 @@ export type BearerSpec = HttpSpec &
 /** The authentication of a server connection. */
 export type Bearer = Readonly<{
   auth: McpAuth;
-  /** Remembers which token each answer is about: several requests are under way at once, and one of them may have renewed it. */
+  /** Remembers the token of each request: several requests run at once, and one of them may have renewed the token. */
   watch(inner: typeof fetch): typeof fetch;
-  /** Rewords a library error if it is about the login. */
+  /** Rewords a library error that is about the login. */
   explain(error: unknown): Promise<never>;
 }>;
 
-/** Sends the token of the user's login and renews it; it never starts a login, which is a separate command. */
+/** Sends the token of the user's login and renews it. It never starts a login, which is a separate command. */
 export function createBearer(sdk: ClientSdk, spec: BearerSpec): Bearer {
   const { name, definition, variables, open, logins, over, clock = Date.now } = spec;
   const url = definition.url ?? "";
@@ -71,7 +71,7 @@ export function createBearer(sdk: ClientSdk, spec: BearerSpec): Bearer {
         held ??= await look();
         if (asProgram) return held && isFresh(held.tokens, clock()) ? held.tokens.access : undefined;
         if (!held || held.tokens.refresh === undefined || isFresh(held.tokens, clock())) return held?.tokens.access;
-        // If the renewal fails temporarily, the old token may still work.
+        // If the renewal fails temporarily, the old token is used, because it may still be valid.
         held = await renew(held.tokens.access).catch(() => held);
         return held?.tokens.access;
       },

@@ -15,7 +15,7 @@ import { version } from "../../core/text/version.ts";
 /** The protocol library, which only this file names and which is loaded with the first server. */
 export type ClientSdk = typeof import("@modelcontextprotocol/client");
 
-/** How messages get to a server and back. */
+/** The transport of messages to and from a server. */
 export type McpTransport = Transport;
 export type McpResult = CallToolResult;
 export type McpContent = ContentBlock;
@@ -24,14 +24,14 @@ export type McpAuth = AuthProvider;
 /** A tool as a server offers it. */
 export type OfferedTool = Pick<Tool, "name" | "description" | "inputSchema" | "outputSchema" | "annotations">;
 
-/** A server that is connected. */
+/** A connected server. */
 export type McpSession = Readonly<{
   /** The tools that the server offers now; fetched again after the server announced a change. */
   tools(signal: AbortSignal): Promise<readonly OfferedTool[]>;
   call(name: string, args: Readonly<Record<string, unknown>>, options: CallOptions): Promise<McpResult>;
   /** The client of the library, for the resources and prompts of the server. */
   client: Client;
-  /** Settles when the connection ends, on either side. */
+  /** Settles when the connection ends on either side. */
   closed: Promise<void>;
   close(): Promise<void>;
 }>;
@@ -56,7 +56,7 @@ const LIST_MS = 15_000;
 /** Maximum number of tools of a server. */
 const MOST_TOOLS = 500;
 
-/** Connects. Requests of the server to the client (models, forms, folders) are refused. */
+/** Connects to a server. Requests of the server to the client (models, forms, folders) are refused. */
 export async function connectServer(sdk: ClientSdk, transport: McpTransport, signal: AbortSignal): Promise<McpSession> {
   const client = new sdk.Client(
     { name: "subcrew", version },
@@ -64,7 +64,7 @@ export async function connectServer(sdk: ClientSdk, transport: McpTransport, sig
   );
   let known: readonly OfferedTool[] | undefined;
   const closed = new Promise<void>((resolve) => {
-    Object.assign(client, { onclose: resolve, onerror: () => {} }); // ignored: an error that belongs to a request fails that request
+    Object.assign(client, { onclose: resolve, onerror: () => {} }); // errors that belong to a request fail that request, so others are ignored
   });
   client.setNotificationHandler("notifications/tools/list_changed", () => {
     known = undefined;
@@ -90,7 +90,7 @@ export async function connectServer(sdk: ClientSdk, transport: McpTransport, sig
   };
 }
 
-/** The options of a call in the words of the library. */
+/** Converts the options of a call to those of the library. */
 export function requestOptions({ signal, timeoutMs, report }: CallOptions): RequestOptions {
   return {
     signal,
@@ -100,8 +100,8 @@ export function requestOptions({ signal, timeoutMs, report }: CallOptions): Requ
 }
 
 /**
- * Mends what a server sends where the library would refuse all of it for one part: a tool without a name is left out, one
- * without a usable schema takes any arguments, and content of an unknown kind is named.
+ * Repairs a message of a server that the library would otherwise refuse as a whole: a tool without a name is removed,
+ * one without a usable schema takes any arguments, and content of an unknown kind is named.
  */
 function mend(message: unknown): void {
   const result = isRecord(message) ? message["result"] : undefined;
@@ -125,7 +125,7 @@ function mendedTool(tool: unknown): object[] {
   ];
 }
 
-/** The fields that a piece of content has to have, by its kind. */
+/** The required fields of content, by its kind. */
 const CONTENT: Readonly<Record<string, readonly string[]>> = {
   text: ["text"],
   image: ["data", "mimeType"],

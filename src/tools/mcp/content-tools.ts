@@ -17,7 +17,7 @@ type RequestOptions = ReturnType<typeof requestOptions>;
 
 const readOnly = { readOnlyHint: true, openWorldHint: true };
 
-/** The resources and prompts of a server are offered to agents as tools of it. */
+/** The tools with which agents read the resources and prompts of a server. */
 const contents: readonly Content[] = [
   {
     capability: "resources",
@@ -68,7 +68,10 @@ const contents: readonly Content[] = [
   },
 ];
 
-/** A session whose server also offers its resources and prompts as tools; a tool of its own with the same name takes precedence. */
+/**
+ * Adds tools for the server's resources and prompts to a session. A tool of the server with the same name takes
+ * precedence.
+ */
 export function withContentTools<S extends McpSession>(session: S): S {
   const { client } = session;
   let added: readonly Content[] = [];
@@ -90,7 +93,7 @@ export function withContentTools<S extends McpSession>(session: S): S {
 
 async function listResources(client: Client, options: RequestOptions): Promise<McpResult> {
   const { resources } = await client.listResources(undefined, options);
-  // A server without templates may not know the request at all.
+  // A server without templates may not know the request at all, so its error is ignored.
   const { resourceTemplates } = await client
     .listResourceTemplates(undefined, options)
     .catch(() => ({ resourceTemplates: [] }));
@@ -135,7 +138,7 @@ function listed(lists: readonly (readonly [heading: string, entries: readonly st
 
 const said = (text: string): McpResult => ({ content: [{ type: "text", text }] });
 
-/** The protocol has only texts as arguments of prompts. */
+/** The arguments of a prompt; the protocol allows only strings. */
 function textsIn(values: unknown): Record<string, string> {
   if (!isRecord(values)) return {};
   return Object.fromEntries(

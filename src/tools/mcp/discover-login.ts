@@ -10,15 +10,18 @@ export type Challenge = Readonly<{ resourceMetadataUrl?: URL; scope?: string }>;
 /** The authorization server of an MCP server, and the scopes to request. */
 export type DiscoveredLogin = Pick<Login, "issuer" | "server" | "metadata" | "resource"> &
   Readonly<{
-    /** What the server asks for. */
+    /** The scopes that the server requests. */
     scope?: string;
-    /** Whether the server grants refresh tokens; without them a login ends with its first token. */
+    /** True when the server grants refresh tokens; without them a login ends with its first token. */
     hasOffline: boolean;
   }>;
 
 export type DiscoverSpec = Readonly<{ url: URL; challenge: Challenge; fetch: typeof fetch }>;
 
-/** Finds the authorization server of a server. That one has to name itself rightly, and the server may only speak for itself. */
+/**
+ * Finds the authorization server of an MCP server. The issuer must match its address, and the metadata of the MCP
+ * server must be about itself.
+ */
 export async function discoverLogin(sdk: ClientSdk, { url, challenge, fetch }: DiscoverSpec): Promise<DiscoveredLogin> {
   const {
     authorizationServerUrl: server,
@@ -42,8 +45,8 @@ export async function discoverLogin(sdk: ClientSdk, { url, challenge, fetch }: D
 type ServerInfo = Awaited<ReturnType<ClientSdk["discoverOAuthServerInfo"]>>;
 
 /**
- * What the servers say about the login. A server of revision 2025-03-26 is its own authorization server, and may call itself
- * by another path of its address there; in every other case the issuer has to be the address it was read from.
+ * The metadata for the login. A server of revision 2025-03-26 is its own authorization server, and its issuer may be
+ * another path of its address. In every other case the issuer must be the address it was read from.
  */
 async function serverInfo(sdk: ClientSdk, { url, challenge, fetch }: DiscoverSpec): Promise<ServerInfo> {
   const options = { fetchFn: fetch, ...defined({ resourceMetadataUrl: challenge.resourceMetadataUrl }) };
@@ -70,7 +73,9 @@ export function scopeFor(
   return [...new Set([...wanted, ...(hasOffline ? ["offline_access"] : [])])].join(" ");
 }
 
-/** A changed authorization server is refused: the server must not redirect the user's password or the client secret. */
+/**
+ * Refuses a changed authorization server: the MCP server must not redirect the user's password or the client secret.
+ */
 export function refuseAnother(name: string, note: LoginNote | undefined, { issuer }: DiscoveredLogin): void {
   const before = note?.login?.issuer;
   if (before === undefined || before === issuer) return;

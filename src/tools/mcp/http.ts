@@ -6,19 +6,19 @@ import { hostOf } from "./auth-fetch.ts";
 import type { ClientSdk, McpAuth, McpTransport } from "./client.ts";
 import { filledAll, type Variables } from "./fill-in.ts";
 
-/** A server at an address. */
+/** A server with a URL. */
 export type HttpSpec = Readonly<{
   definition: McpServer;
   variables: Variables;
-  /** The user wrote its address, so it may be on this machine. */
+  /** True when the user configured the address, so that it may be on this machine. */
   users: boolean;
   open: GuardedOpen;
 }>;
 
-/** How long a server may say nothing while it works. */
+/** How long a server may be silent during a request. */
 const SILENCE_MS = 600_000;
 
-/** The way to a server at an address, through the guard. `watch` sees every request and its answer. */
+/** The HTTP transport to a server, through the network guard. `watch` sees every request and its response. */
 export function httpTransport(
   sdk: ClientSdk,
   { definition, variables, users, open }: HttpSpec,

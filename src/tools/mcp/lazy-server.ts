@@ -7,9 +7,9 @@ import type { Logins } from "./logins.ts";
 import type { PinnedTool, Pins } from "./pins.ts";
 import { type StartedServer, startServer } from "./start.ts";
 
-/** What the servers of a run are made from. */
+/** The parameters of the servers of a run. */
 export type ServerParts = Readonly<{
-  /** The user's. */
+  /** The servers in the user's settings. */
   servers: McpServers;
   pins: Pins;
   logins: Logins;
@@ -32,14 +32,14 @@ export type Lazy = Readonly<{
   end(): Promise<void>;
 }>;
 
-/** Whether the user wrote the definition, in the settings. */
+/** Whether the definition comes from the user's settings. */
 export type ServerOrigin = Readonly<{ users: boolean; listed: boolean }>;
 
 /** How many times a server that exits is started in a run, and the first delay before a restart. */
 const MOST_STARTS = 4;
 const BACKOFF_MS = 200;
 
-/** A server in a run; nothing is started yet. */
+/** Prepares a server for a run without starting it. */
 export function lazyServer(
   name: string,
   definition: McpServer,

@@ -12,7 +12,7 @@ const tokens = z.object({
   scope: z.string().optional(),
 });
 
-/** A stored login: authorization server, client and tokens. It is renewed only there. */
+/** A stored login: authorization server, client and tokens. The tokens are renewed only at that server. */
 const login = z.object({
   issuer: text,
   /** The URL of the authorization server and its metadata. */
@@ -27,11 +27,14 @@ const login = z.object({
       revocation_endpoint: text.optional(),
     })
     .optional(),
-  /** What the tokens are for. */
+  /** The resource that the tokens are for. */
   resource: text.optional(),
-  /** The `clientId` of the settings that it was made with. */
+  /** The `clientId` in the settings at the time of the login. */
   clientId: text.optional(),
-  /** A secret is only in here when it was made for us; one of the user's settings stays there. */
+  /**
+   * The OAuth client. It has a secret only if the client was registered by us; a secret in the user's settings stays
+   * there.
+   */
   client: z.looseObject({
     client_id: text,
     client_secret: z.string().optional(),
@@ -44,12 +47,12 @@ export type Login = Readonly<z.infer<typeof login>>;
 const note = z.object({
   version: z.literal(1),
   url: text,
-  /** The server refused the login: a new login is needed, for these scopes. */
+  /** Set when the server refused the login: a new login is needed, for these scopes. */
   wanted: z.object({ scope: z.string().optional() }).optional(),
   login: login.optional(),
 });
 
-/** What is known about the login to one address. */
+/** The stored data about the login to one address. */
 export type LoginNote = Readonly<Omit<z.infer<typeof note>, "version">>;
 
 /** Parses a stored login for exactly this address; anything else is ignored. */
@@ -73,7 +76,7 @@ export function loginIn(note: LoginNote | undefined, { oauth }: Pick<McpServer, 
   return made?.clientId === oauth?.clientId ? made : undefined;
 }
 
-/** The login state of a server; `undefined`: unknown. */
+/** The login state of a server; `undefined` when it is unknown. */
 export function loginState(
   note: LoginNote | undefined,
   server: McpServer,
@@ -85,7 +88,7 @@ export function loginState(
   return made || note?.wanted || note?.login || server.oauth ? "needs login" : undefined;
 }
 
-/** The settings name the OAuth client. */
+/** True when the settings authenticate to the server with an Authorization header. */
 export const logsInByHeader = ({ headers = {} }: McpServer): boolean =>
   Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
 

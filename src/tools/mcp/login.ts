@@ -18,7 +18,7 @@ export type LoginSpec = Omit<HttpSpec, "users"> &
   Readonly<{
     name: string;
     logins: Logins;
-    /** Shows a person the URL to open; it belongs to the host `at`. */
+    /** Shows a person the URL to open; `at` is its host. */
     show(url: string, at: string): void | Promise<void>;
   }>;
 
@@ -62,7 +62,7 @@ export async function logIn(spec: LoginSpec): Promise<boolean> {
 
 const MOST_REASON = 400;
 
-/** The authentication challenge of a server without a login; `undefined`: there is none. */
+/** The authentication challenge of a server for a request without a login; `undefined` when there is none. */
 async function challengeOf(
   sdk: ClientSdk,
   spec: LoginSpec,
@@ -91,7 +91,7 @@ type Going = Readonly<{
   found: DiscoveredLogin;
   scope: string | undefined;
   fetch: typeof fetch;
-  /** Collects the secrets. */
+  /** Collects the secrets of the login, for redaction. */
   secrets: string[];
 }>;
 

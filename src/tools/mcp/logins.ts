@@ -5,17 +5,17 @@ import { isFresh, type OAuthTokens } from "../../runtime/network/oauth.ts";
 import { tokenFiles } from "../../runtime/network/token-files.ts";
 import { type Login, type LoginNote, loginAddress, noteKey, parseNote, secretsOf } from "./login-note.ts";
 
-/** The logins to servers, in the user's own folder, by address. */
+/** The stored logins, in the user's own folder, by server address. */
 export type Logins = Readonly<{
   look(url: string): Promise<LoginNote | undefined>;
   keep(url: string, login: Login, signal: AbortSignal): Promise<void>;
   /** Deletes and returns a login; the fact that there was one is kept. */
   forget(url: string, signal: AbortSignal): Promise<Login | undefined>;
-  /** The server refused us. */
+  /** Records that the server refused the login. */
   want(url: string, scope: string | undefined, signal: AbortSignal): Promise<void>;
   /**
-   * The login with a new access token. Only one process requests it: a provider that
-   * sees a refresh token twice revokes the login. Absent: a new login is needed.
+   * Renews the access token and returns the login. Only one process requests it: a provider that sees a refresh token
+   * twice revokes the login. Returns `undefined` when a new login is needed.
    */
   renew(url: string, refused: string | undefined, how: Renewal, signal: AbortSignal): Promise<Login | undefined>;
 }>;
@@ -24,7 +24,7 @@ export type Logins = Readonly<{
 export type Renewal = (login: Login) => Promise<OAuthTokens | undefined>;
 
 export type LoginParts = Readonly<{
-  /** The state folder; without it there are no logins. */
+  /** The state folder; without it no logins are stored. */
   home: string | undefined;
   /** Receives every secret before it is used, for redaction. */
   learn(secrets: readonly string[]): void;

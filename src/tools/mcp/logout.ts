@@ -6,7 +6,7 @@ import { clientIn, endpointsOf, oauthClientOf } from "./oauth-client.ts";
 
 export type LogoutSpec = Omit<HttpSpec, "users"> & Readonly<{ logins: Logins; signal: AbortSignal }>;
 
-/** Deletes the login to a server, and revokes its tokens where the authorization server can do that. */
+/** Deletes the login to a server, and revokes its tokens if the authorization server supports that. */
 export async function logOut({
   definition,
   variables,

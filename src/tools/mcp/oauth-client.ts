@@ -10,7 +10,7 @@ import { filledSecret, fillVariables, type Variables } from "./fill-in.ts";
 import type { Login } from "./login-note.ts";
 import type { Renewal } from "./logins.ts";
 
-/** The client of the user's settings; `undefined`: the login registers one. */
+/** The client in the user's settings; `undefined` when the login has to register one. */
 export function clientIn({ oauth }: McpServer, variables: Variables): Login["client"] | undefined {
   if (oauth?.clientId === undefined) return undefined;
   return {
@@ -19,14 +19,14 @@ export function clientIn({ oauth }: McpServer, variables: Variables): Login["cli
   };
 }
 
-/** A registered client in the words of the sign-in. */
+/** Converts a registered client to the format of the sign-in. */
 export const oauthClientOf = ({
   client_id: id,
   client_secret: secret,
   token_endpoint_auth_method: method,
 }: Login["client"]): OAuthClient => ({ id, secret, method });
 
-/** Where a login is made. A server without metadata has the paths that the first version of the protocol fixed. */
+/** The endpoints of a login. A server without metadata has the paths that the first version of the protocol defined. */
 export function endpointsOf({
   server,
   issuer,
@@ -55,7 +55,7 @@ export function renewalBy({ client, ...parts }: RenewalParts): Renewal {
       client: oauthClientOf(client ?? login.client),
       resource: login.resource,
     };
-    // The refusal is not kept as a cause: its description may repeat the token.
+    // The error of the refusal is not kept as the cause, because its description may repeat the token.
     return renewTokens(context, login.tokens).catch((error: unknown) => {
       if (!isOAuthRefusal(error)) throw error;
       const { code = `status ${error.status}` } = error;
@@ -66,5 +66,5 @@ export function renewalBy({ client, ...parts }: RenewalParts): Renewal {
   };
 }
 
-/** Refusals that say nothing about the tokens. */
+/** Error codes that do not depend on the tokens, so that they may be temporary. */
 const PASSING: ReadonlySet<string> = new Set(["server_error", "temporarily_unavailable", "too_many_requests"]);

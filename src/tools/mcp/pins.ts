@@ -14,14 +14,14 @@ export type PinnedTool = OfferedTool & Readonly<{ hash: string }>;
 
 /** Pinned tools of servers, stored in the state folder at first use: changes take effect only after they are trusted. */
 export type Pins = Readonly<{
-  /** Absent: the server was never seen. */
+  /** The pinned tools of a server; absent when the server was never seen. */
   read(server: string, definition: McpServer): Promise<readonly PinnedTool[] | undefined>;
   write(server: string, definition: McpServer, tools: readonly OfferedTool[]): Promise<void>;
 }>;
 
 const FOLDER = "mcp-tools";
 
-/** The pins below a home folder; without one they only last as long as this object. */
+/** Opens the pins below a home folder. Without a home folder they are kept in memory. */
 export function openPins(home: string | undefined): Pins {
   const own = new Map<string, readonly PinnedTool[]>();
   const fileOf = (key: string): string | undefined =>

@@ -10,7 +10,7 @@ import { fillVariables, type Variables } from "./fill-in.ts";
 import type { Login, LoginNote } from "./login-note.ts";
 import { clientIn, endpointsOf, oauthClientOf } from "./oauth-client.ts";
 
-/** The settings sign in as a program (client credentials): no person and no browser is needed. */
+/** True when the settings sign in as a program (client credentials): no person and no browser is needed. */
 export const signsInAsProgram = ({ oauth }: McpServer): boolean => oauth?.grant === "client-credentials";
 
 export type ProgramLoginSpec = Readonly<{
@@ -18,7 +18,7 @@ export type ProgramLoginSpec = Readonly<{
   definition: McpServer;
   variables: Variables;
   challenge: Challenge;
-  /** What is known of earlier logins to the address. */
+  /** The stored data about earlier logins to the address. */
   note: LoginNote | undefined;
   fetch: typeof fetch;
   signal: AbortSignal;
@@ -26,8 +26,8 @@ export type ProgramLoginSpec = Readonly<{
 }>;
 
 /**
- * Gets a token with the client id and the secret or key of the settings. They are sent to the authorization server that the
- * MCP server names, and never to another one later. Error messages contain no secret.
+ * Gets a token with the client id and the secret or key in the settings. They are sent to the authorization server
+ * that the MCP server names first, and never to another one later. Error messages contain no secret.
  */
 export async function logInAsProgram(sdk: ClientSdk, spec: ProgramLoginSpec): Promise<Login> {
   const { name, definition, variables, challenge, note, fetch, signal, clock } = spec;

@@ -3,7 +3,7 @@ import { defined } from "../../core/text/defined.ts";
 import { type ImageType, imageTypeOf, MAX_IMAGE_BYTES } from "../../core/vocabulary/image.ts";
 import type { McpResult } from "./client.ts";
 
-/** The result of a server: its text, which also names what is not text, and its images. Nothing is downloaded. */
+/** The result of a server: its text, which also names non-text content, and its images. Nothing is downloaded. */
 export type ReadResult = Readonly<{ text: string; images?: readonly ImageContent[] }>;
 
 export function readResult({ content, structuredContent }: McpResult): ReadResult {
@@ -35,7 +35,7 @@ function blockText(block: Block, images: ImageContent[]): string {
   }
 }
 
-/** Names what is not text, and adds it to the images if it is one that models take. What a server says of its format does not count. */
+/** Names non-text content, and adds it to the images if models accept it. The declared format is ignored. */
 function binaryText(
   what: string,
   { data, mimeType = "data" }: Readonly<{ data: string; mimeType?: string }>,

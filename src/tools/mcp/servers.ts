@@ -15,11 +15,11 @@ import { type Lazy, lazyServer, type ServerParts, type ServerOrigin } from "./la
 import { hashText } from "./pins.ts";
 import { serverTool } from "./tool.ts";
 
-/** The servers of one run. Nothing is started until an agent may use it, and everything ends with the run. */
+/** The servers of one run. A server is started when an agent may use it, and ends with the run. */
 export function createServers(parts: ServerParts): PeerTools {
   const known = new Map<string, Lazy>();
   const over = new AbortController();
-  /** The agents that were said to leave servers out; once in a run is enough. */
+  /** The agents for which a note about left-out servers was given; it is given once per run. */
   const told = new Set<string>();
   const lazyFor = ({ name, definition, ...whose }: Named): Lazy => {
     const key = `${name} ${hashText(JSON.stringify([definition, whose]))}`;
@@ -49,7 +49,7 @@ export function createServers(parts: ServerParts): PeerTools {
       return unique(tools, say);
     },
     end: async () => {
-      if (known.size === 0) return; // nothing was started that could be told
+      if (known.size === 0) return; // no server was started
       over.abort();
       await Promise.all([...known.values()].map((server) => server.end()));
     },
@@ -57,8 +57,8 @@ export function createServers(parts: ServerParts): PeerTools {
 }
 
 /**
- * Says which servers the list of tools of an agent leaves out. That may be intended, so it is a note; where the agent itself
- * names the server it is a warning. A bundled agent has the list that it was made for.
+ * Reports the servers that an agent's tool list leaves out. It is a note, because that may be intended, or a warning
+ * if the agent itself names the server. Bundled agents are skipped.
  */
 function sayUnlisted(agent: Agent, users: McpServers, { say, note }: Pick<PeerAsk, "say" | "note">): void {
   const { name: who, tools, disallowedTools, mcpServers: own = {}, source } = agent;

@@ -18,15 +18,15 @@ import { isProgram } from "../../runtime/disk/is-program.ts";
 export type StartSpec = Readonly<{
   name: string;
   definition: McpServer;
-  /** Marks what is started in the process list. */
+  /** The run id, which marks the started processes in the process list. */
   run: string;
   /** The working folder. */
   cwd: string;
-  /** What programs see of the environment. */
+  /** The environment that programs get. */
   passed: Readonly<Record<string, string>>;
-  /** What `${NAME}` in the definition may stand for. */
+  /** The variables that `${NAME}` in the definition may refer to. */
   variables: Variables;
-  /** The user wrote its address, so it may be on this machine. */
+  /** True when the user configured the address, so that it may be on this machine. */
   users: boolean;
   /** The user's logins, for a server of the user's settings. */
   logins?: Logins;
@@ -94,7 +94,7 @@ async function overHttp(spec: StartSpec, signal: AbortSignal): Promise<StartedSe
   };
 }
 
-/** A program without a path is searched outside of the workspace; with a path it is that file. */
+/** The path of a program. A name without a path is searched outside of the workspace; a path is used as it is. */
 function programAt(command: string, path: string, cwd: string): string {
   if (isAbsolute(command)) return command;
   if (command.includes("/")) return resolve(cwd, command);

@@ -5,7 +5,7 @@ import { changed, key, memoryOf, originOf, scope } from "./memory-scope.ts";
 
 const input = z.strictObject({ key, text: z.string().min(1).describe("text to append, on lines of its own"), scope });
 
-/** Adds to a note, or begins it. */
+/** Appends to a note, or creates it. */
 export const memoryAppend = (parts: ToolParts = {}): Tool =>
   defineTool({
     name: "memory_append",

@@ -10,7 +10,7 @@ const input = z.strictObject({
   scope,
 });
 
-/** Replaces one place in a note. */
+/** Replaces one passage of a note. */
 export const memoryPatch = (parts: ToolParts = {}): Tool =>
   defineTool({
     name: "memory_patch",

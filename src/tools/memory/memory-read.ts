@@ -7,7 +7,7 @@ import { about, key, memoryOf, scope } from "./memory-scope.ts";
 
 const input = z.strictObject({ key, scope });
 
-/** Shows a note together with where it comes from. */
+/** Shows a note and its origin. */
 export const memoryRead = (parts: ToolParts = {}): Tool =>
   defineTool({
     name: "memory_read",

@@ -23,12 +23,12 @@ export function memoryOf({ memory }: ToolParts): Memory {
   throw new Error("notes are not stored here: the user can set a home folder");
 }
 
-/** The author, which is stored with the note. */
+/** The author to store with a note. */
 export function originOf({ run, path, agent, cwd }: ToolContext): MemoryOrigin {
   return { by: `${run}/${path} (${agent})`, project: cwd };
 }
 
-/** One line about a note, with its authors. */
+/** One line that describes a note, with its authors. */
 export function about({ key: name, revision, at, bytes, origins }: MemoryInfo): string {
   const [last, ...earlier] = origins;
   const before = earlier.length === 0 ? "" : `, before that by ${earlier.map(({ by }) => by).join(", ")}`;

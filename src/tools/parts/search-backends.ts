@@ -14,7 +14,7 @@ export type WebSearch = Readonly<{
 /** A search engine that is ready for use. */
 export type SearchBackend = Readonly<{
   name: WebSearch["backend"];
-  /** The missing configuration, as a sentence. */
+  /** A sentence about missing configuration. */
   missing?: string;
   request(query: SearchQuery): WebRequest;
   results(answer: unknown): readonly SearchResult[];
@@ -23,7 +23,7 @@ export type SearchBackend = Readonly<{
 export type SearchQuery = Readonly<{ query: string; count: number }>;
 export type SearchResult = Readonly<{ title: string; url: string; text: string }>;
 
-/** Creates the search engine of the settings. Its address may be anywhere, since the user wrote it. */
+/** Creates the search engine from the settings. Its address is not restricted, because the user configured it. */
 export function searchBackend(
   { backend, url, keyEnv }: WebSearch,
   env: Readonly<Record<string, string | undefined>>,
@@ -50,7 +50,7 @@ export function searchBackend(
   };
 }
 
-/** The parsed results of a search, or why they could not be parsed. */
+/** Parses the results of a search; throws the reason when that fails. */
 export function parsedAnswer({ status, body }: WebAnswer, name: string): unknown {
   if (status === 401 || status === 403)
     throw new Error(

@@ -4,16 +4,16 @@ import type { ProjectRuns } from "../../runtime/resume/project-runs.ts";
 import type { Memory } from "../../runtime/store/memory.ts";
 import type { SearchBackend } from "./search-backends.ts";
 
-/** What the crew passes to its built-in tools at creation; what belongs to one task is passed with each call. */
+/** Dependencies that the crew passes to its built-in tools at creation. Data of one task is passed with each call. */
 export type ToolParts = Readonly<{
-  /** Absent: the public internet, without exceptions. */
+  /** The guarded fetch; absent: the public internet, without exceptions. */
   fetch?: GuardedFetch;
-  /** Absent: no search engine was configured. */
+  /** The search engine; absent when none is configured. */
   search?: SearchBackend;
-  /** Looks for skills; absent: there are none. */
+  /** Finds skills; absent when there are none. */
   skills?(): Promise<readonly Skill[]>;
-  /** Absent: this crew keeps nothing. */
+  /** The memory; absent when this crew has none. */
   memory?: Memory;
-  /** Absent: this crew keeps no runs. */
+  /** The record of runs; absent when this crew stores none. */
   history?: ProjectRuns;
 }>;

@@ -29,7 +29,7 @@ const input = z.strictObject({
 });
 type Input = z.infer<typeof input>;
 
-/** Searches the text of files with the engine `find`. */
+/** Searches the text of files with the search engine `find`. */
 export const grepWith = (find: Search): Tool =>
   defineTool({
     name: "grep_files",
@@ -102,7 +102,7 @@ async function hitsFor(find: Search, wanted: Input, context: ToolContext): Promi
   return { hits, notice: hits.length > 0 ? "" : `[no match for ${quoted(pattern)}]` };
 }
 
-/** Whether a found file is forbidden. Even its number of matches would reveal its content. */
+/** True for a found file that is forbidden. Even its number of matches would reveal its content. */
 function closedFiles({ real, isClosed, isClosedFile }: Root): (path: string) => Promise<boolean> {
   let last: Readonly<{ path: string; shut: boolean }> | undefined;
   return async (path) => {
@@ -121,7 +121,7 @@ function filterOf(glob: string | undefined): (path: string) => boolean {
   return (path) => !matches(path);
 }
 
-/** The files with their numbers of matching lines; which lines these are was not looked at. */
+/** The files with their numbers of matching lines; the lines themselves are not read. */
 function counted({ hits, notice }: Found): string {
   const rows = [...byFile(hits)].map(([path, lines]) => `${printableName(path)}: ${lines.size}`);
   return [...rows, ...(notice === "" ? [] : [notice])].join("\n");
@@ -159,7 +159,7 @@ function byFile(hits: readonly Hit[]): Map<string, Set<number>> {
 
 type Wanted = Readonly<{ path: string; lines: ReadonlySet<number>; context: number; signal: AbortSignal }>;
 
-/** The lines are read here, from the file that was opened and checked, not from the search output. */
+/** The matching lines. They are read from the opened and checked file, not from the search output. */
 async function rowsOf(root: Root, { path, lines, context, signal }: Wanted): Promise<string[]> {
   const opened = await openInside(root, path).catch(() => undefined);
   if (opened?.kind !== "file") {

@@ -9,8 +9,8 @@ import { walk } from "../workspace/walk.ts";
 import { type Hit, type Query, type Search } from "./query.ts";
 
 /**
- * Searches without any program. The pattern runs in a thread of its own, which is ended when one batch of text takes
- * longer than a second of processor time: some patterns would otherwise never come back.
+ * Searches without an external program. The pattern runs in its own thread, which is ended when one batch of text
+ * takes longer than a second of processor time: some patterns would otherwise never finish.
  */
 export const nodeSearch: Search = async function* (query, signal) {
   const worker = startWorker(query);
@@ -54,10 +54,10 @@ parentPort.on("message", (texts) => {
 function startWorker(query: Query): Worker {
   const workerData = { pattern: patternOf(query), perFile: query.perFile };
   const worker = new Worker(PROGRAM, { eval: true, workerData, env: {}, execArgv: [] });
-  return worker.on("error", () => {}); // the waiter gets the error
+  return worker.on("error", () => {}); // the error is thrown to the waiting search
 }
 
-/** As ripgrep does, `(?i)` in front means the same as the flag. */
+/** Compiles a pattern. As in ripgrep, a leading `(?i)` means the same as the flag. */
 function patternOf({ pattern, ignoreCase }: Query): RegExp {
   const source = pattern.replace(/^\(\?i\)/, "");
   try {
@@ -81,7 +81,7 @@ async function* batchesOf(query: Query, signal: AbortSignal): AsyncGenerator<Tex
   yield* portions(await Promise.all(reading));
 }
 
-/** Texts that are searched together: a pattern gets its second for so much and not more. */
+/** Groups texts into batches; the time limit of a pattern applies to each batch. */
 function* portions(texts: readonly (Text | undefined)[]): Generator<Text[]> {
   let portion: Text[] = [];
   let chars = 0;
@@ -124,7 +124,7 @@ async function matching(worker: Worker, batch: readonly Text[], signal: AbortSig
   const stop = (): void => reject(signal.reason);
   const tooSlow = (): void =>
     reject(new Error("the pattern takes too long on this text: make it simpler, or search for a plain word"));
-  // Counts ticks and processor time instead of wall time: a process that is suspended, or that others keep waiting, makes no progress.
+  // Counts ticks and processor time instead of wall time, because a suspended or starved process makes no progress.
   let looks = 0;
   const before = process.cpuUsage();
   const usedMs = (): number => {

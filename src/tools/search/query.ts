@@ -1,10 +1,10 @@
 import type { Root } from "../../runtime/files/open-contained.ts";
 import type { Folder } from "../workspace/walk.ts";
 
-/** What to look for, and where. */
+/** A search query and its start folder. */
 export type Query = Readonly<{
   root: Root;
-  /** Where to begin: a folder, or one file. */
+  /** The folder or file where the search begins. */
   start: Folder;
   isFile: boolean;
   pattern: string;
@@ -20,7 +20,7 @@ export type Hit = Readonly<{ path: string; line: number }>;
 /** Finds matching lines, file by file in path order; throws {@link unusable} when it cannot work with the query. */
 export type Search = (query: Query, signal: AbortSignal) => AsyncGenerator<Hit>;
 
-/** Why a search cannot answer a query that another one perhaps can. */
+/** The error of a search engine that cannot handle a query; another engine may. */
 export function unusable(reason: string): Error {
   return Object.assign(new Error(reason), { code: "UNUSABLE" });
 }

@@ -9,8 +9,8 @@ import { folderContains } from "../../runtime/files/folder-contains.ts";
 import { type Hit, type Query, unusable } from "./query.ts";
 
 /**
- * Searches with ripgrep. Nothing but arguments reaches it, neither its own configuration nor the environment does, and
- * links are not followed. Stopping early, an abort and an exception all end the process.
+ * Searches with ripgrep. It gets only arguments, no configuration file and no environment, and does not follow links.
+ * Stopping early, an abort and an exception all end the process.
  */
 export async function* ripgrep(query: RipgrepQuery, signal: AbortSignal): AsyncGenerator<Hit> {
   const child = spawn(query.program, argumentsFor(query), {

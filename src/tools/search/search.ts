@@ -4,7 +4,10 @@ import { nodeSearch } from "./node-search.ts";
 import { isUnusable, type Query, type Search } from "./query.ts";
 import { findRipgrep, ripgrep } from "./ripgrep.ts";
 
-/** Uses ripgrep if there is one, and JavaScript for patterns that ripgrep does not support (lookaround, backreferences). */
+/**
+ * Uses ripgrep if it is available, and JavaScript for patterns that ripgrep does not support (lookaround,
+ * backreferences).
+ */
 export const search: Search = async function* (query, signal) {
   const program = await findRipgrep(query);
   if (program === undefined) return yield* nodeSearch(query, signal);
@@ -22,7 +25,7 @@ export const search: Search = async function* (query, signal) {
   }
 };
 
-/** Whether a rule from above the start hides the file or a folder it is in. */
+/** True when an ignore rule from above the start hides the file or one of its folders. */
 function isHidden({ root, start, isFile }: Query, path: string): boolean {
   if (start.ignore === undefined || isFile) return false;
   let end = start.path.length;

@@ -51,7 +51,7 @@ export async function commandsOf({ access }: ToolContext): Promise<ShellCommands
   return access.commands();
 }
 
-/** What a command printed and how it ended. */
+/** Formats the output and the exit of a command. */
 export function told(result: ShellCommandResult, timeoutMs: number): Exclude<ToolResult, string> {
   const { ended, code, text } = result;
   if (ended === "not-started")

@@ -4,7 +4,7 @@ import { commandsOf } from "./bash.ts";
 
 const input = z.strictObject({ id: z.string().min(1).describe("id of the command, as returned by bash") });
 
-/** Ends a command in the background. */
+/** Ends a background command. */
 export const killShell = defineTool({
   name: "kill_shell",
   description: "Stops a background command and everything it started.",

@@ -12,7 +12,7 @@ const input = z.strictObject({
   value: z.string().max(10_000).describe("its value; empty removes it"),
 });
 
-/** Sets a variable for this task alone. */
+/** Sets an environment variable for this task only. */
 export const setEnv = defineTool({
   name: "set_env",
   description:

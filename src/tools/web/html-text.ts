@@ -7,8 +7,8 @@ const MOST_CHARS = 2_000_000;
 const TIME_MS = 8_000;
 
 /**
- * A page as text: headings, lists, tables and links, without scripts and without what its author hides. It is read in a
- * thread of its own, since a page can be written so that reading it takes minutes.
+ * Converts a page to text: headings, lists, tables and links, without scripts and hidden elements. It runs in its own
+ * thread, since a hostile page can take minutes to parse.
  */
 export async function htmlText(html: string, baseUrl: string, signal: AbortSignal): Promise<string> {
   const workerData = {

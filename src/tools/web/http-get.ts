@@ -12,7 +12,7 @@ const input = z.strictObject({
   offset: z.int().min(0).optional().describe("first character to show, to continue an earlier call that was cut"),
 });
 
-/** Reads a page or an API of the public internet, and nothing else: no other method, no body. */
+/** Reads a page or an API on the public internet with GET, without a body. */
 export const httpGet = ({ fetch = createGuardedFetch() }: ToolParts = {}): Tool =>
   defineTool({
     name: "http_get",

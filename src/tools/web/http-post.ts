@@ -12,7 +12,7 @@ const input = z.strictObject({
   ...bodySchema,
 });
 
-/** Sends something to a server of the public internet. */
+/** Sends a POST request to a server on the public internet. */
 export const httpPost = ({ fetch = createGuardedFetch() }: ToolParts = {}): Tool =>
   defineTool({
     name: "http_post",

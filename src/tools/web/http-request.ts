@@ -13,7 +13,10 @@ const input = z.strictObject({
   ...bodySchema,
 });
 
-/** Any request to a server of the public internet. It can change things there, so it is treated as a write for every method. */
+/**
+ * Sends any request to a server on the public internet. It is treated as a write for every method, because it can
+ * change things there.
+ */
 export const httpRequest = ({ fetch = createGuardedFetch() }: ToolParts = {}): Tool =>
   defineTool({
     name: "http_request",

@@ -11,7 +11,7 @@ const input = z.strictObject({
   count: z.int().min(1).max(20).optional().describe("how many results; default 8"),
 });
 
-/** Asks the search engine that the user configured. */
+/** Searches the web with the search engine that the user configured. */
 export const webSearch = ({ fetch = createGuardedFetch(), search }: ToolParts = {}): Tool =>
   defineTool({
     name: "web_search",
@@ -43,7 +43,7 @@ function shown({ title, url, text }: SearchResult, index: number): string {
   return `${index + 1}. ${oneLine(title) || "(no title)"}\n${oneLine(url)}${words.text === "" ? "" : `\n${words.text}${words.cut ? "..." : ""}`}`;
 }
 
-/** Search engines mark matched words with tags. */
+/** Removes the tags with which search engines mark matched words. */
 const oneLine = (text: string): string =>
   sanitize(text.replace(/<\/?(?:strong|b|em|mark)>/gi, ""))
     .replace(/\s+/g, " ")

@@ -1,8 +1,8 @@
 import { matchesPath, type PathPattern, parsePattern } from "../../core/rules/glob.ts";
 
-/** The rules of one `.gitignore`, its folder, and the rules of the folders above. */
+/** The rules of one `.gitignore`, its folder, and the rules of its parent folders. */
 export type Ignore = Readonly<{
-  /** Absolute, with forward slashes, without one at its end. */
+  /** An absolute path with forward slashes, without a trailing one. */
   folder: string;
   rules: readonly Rule[];
   above?: Ignore | undefined;
@@ -10,7 +10,7 @@ export type Ignore = Readonly<{
 
 type Rule = Readonly<{ keeps: boolean; foldersOnly: boolean; byName: boolean; pattern: PathPattern }>;
 
-/** Reads a `.gitignore` as git does. */
+/** Parses a `.gitignore` as git does. */
 export function parseIgnore(text: string): Rule[] {
   return text
     .replace(/^\ufeff/, "")
@@ -19,8 +19,8 @@ export function parseIgnore(text: string): Rule[] {
 }
 
 /**
- * Whether git would ignore this path: the last rule that matches decides, and a nearer file beats one further up.
- * It looks at the path alone; the caller that walks the tree must skip everything below an ignored folder.
+ * True when git would ignore this path. The last matching rule decides, and a nearer file takes precedence. Only the
+ * path itself is checked; a caller that walks the tree must skip everything below an ignored folder.
  */
 export function isIgnored(ignore: Ignore | undefined, path: string, isFolder: boolean): boolean {
   for (let at = ignore; at !== undefined; at = at.above) {

@@ -2,7 +2,10 @@ import { relative, sep } from "node:path";
 import type { ToolContext } from "../../core/task/tool.ts";
 import { type Root, rootOf } from "../../runtime/files/open-contained.ts";
 
-/** The root of an output file that the task may read, with all other files forbidden; `undefined`: it may not read this one. */
+/**
+ * A root for an output file that the task may read, with all other files forbidden; `undefined` when the task may not
+ * read this file.
+ */
 export async function handedRoot({ access }: ToolContext, path: string): Promise<Root | undefined> {
   const { handed } = access ?? {};
   if (!handed?.files.has(path)) return undefined;

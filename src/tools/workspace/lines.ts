@@ -1,21 +1,21 @@
 import type { FileHandle } from "node:fs/promises";
 
-/** One line without its ending; of a very long one only the beginning is kept. */
+/** One line without its line break; only the beginning of a very long line is kept. */
 export type FileLine = Readonly<{
   number: number;
   text: string;
-  /** How many bytes of the line are missing. */
+  /** The number of missing bytes. */
   cut: number;
 }>;
 
-/** How much of one line is kept. */
+/** The maximum number of bytes of a line that are kept. */
 const LINE_BYTES = 2_000;
 const CHUNK_BYTES = 65_536;
 
 /**
- * The lines of a text file from the given one on, read piece by piece: neither a huge file nor a huge line fills the
- * memory.
- * An ending at the very end does not begin another line, and a byte order mark is not part of the first.
+ * Reads the lines of a text file from the given one on, in chunks, so that neither a huge file nor a huge line fills
+ * the memory. A line break at the end does not begin another line, and a byte order mark is not part of the first
+ * line.
  */
 export async function* linesOf(file: FileHandle, signal: AbortSignal, from = 1): AsyncGenerator<FileLine> {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
@@ -55,7 +55,7 @@ export async function* linesOf(file: FileHandle, signal: AbortSignal, from = 1):
   }
 }
 
-/** Whether the beginning of a file holds a NUL, as no text does. */
+/** True when the beginning of a file contains a NUL byte. */
 export async function isBinary(file: FileHandle): Promise<boolean> {
   const head = Buffer.allocUnsafe(8_192);
   const { bytesRead } = await file.read(head, 0, head.length, 0);

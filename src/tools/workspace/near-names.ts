@@ -5,7 +5,7 @@ import { entriesOf } from "./walk.ts";
 
 const MOST = 5;
 
-/** Throws the error about a missing path, extended by similar names that exist. */
+/** Throws the error about a missing path, with similar names that exist. */
 export function withNearNames(root: string | Root, path: string): (error: unknown) => Promise<never> {
   return async (error) => {
     if (!isOpenRefusal(error) || error.code !== "MISSING") throw error;
@@ -13,7 +13,7 @@ export function withNearNames(root: string | Root, path: string): (error: unknow
   };
 }
 
-/** Names of the nearest folder above that exists: those that resemble what was asked for, or else the first ones. */
+/** Names in the nearest existing parent folder: those similar to the requested one, or else the first ones. */
 async function hint(root: string | Root, path: string): Promise<string> {
   for (let at = path; ; at = dirname(at)) {
     const folder = dirname(at);
@@ -37,7 +37,7 @@ async function namesIn(given: string | Root, folder: string): Promise<string[] |
   return entries.map(({ name, kind }) => (kind === "directory" ? `${name}/` : name));
 }
 
-/** The most likely one first, then those that share the word before the first dot. */
+/** Similar names: the most likely one first, then those with the same text before the first dot. */
 function resembling(name: string, names: readonly string[]): string[] {
   const best =
     nearest(name, names) ??

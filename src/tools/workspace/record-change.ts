@@ -3,10 +3,10 @@ import { ABSENT, type ChangedFile } from "../../core/run/file-version.ts";
 import type { ToolContext } from "../../core/task/tool.ts";
 import type { ContainedPath } from "../../runtime/files/write-contained.ts";
 
-/** Something that a call is about to change, and where to look at it. */
+/** A path that a call is about to change. */
 type Changing = Pick<ContainedPath, "real" | "at">;
 
-/** Records that a file is about to get this content. Folders that were made for it are part of the change. */
+/** Records that a file is about to get this content. Newly created parent folders are part of the change. */
 export async function recordWrite(
   { access }: ToolContext,
   { real, at, made }: ContainedPath,
@@ -19,7 +19,7 @@ export async function recordWrite(
   await changes.record([...foldersMade(made), { file: real, before, after }]);
 }
 
-/** Records that these files, links and folders are about to be deleted, each folder after what is in it. */
+/** Records that these files, links and folders are about to be deleted; each folder comes after its content. */
 export async function recordRemoval({ access }: ToolContext, gone: readonly Changing[]): Promise<void> {
   const changes = access?.changes;
   if (!changes) return;

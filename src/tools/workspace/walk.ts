@@ -5,8 +5,8 @@ import { openWalked, type Root } from "../../runtime/files/open-contained.ts";
 import { type Ignore, isIgnored, parseIgnore } from "./gitignore.ts";
 
 /**
- * Everything below a folder, folder by folder in the order of names, without what git ignores and without `.git`.
- * Links are listed and never followed; an unreadable folder counts as empty.
+ * Everything below a folder, folder by folder in the order of names, without files that git ignores and without
+ * `.git`. Links are listed and never followed; an unreadable folder counts as empty.
  */
 export async function* walk(root: Root, start: Folder, signal: AbortSignal): AsyncGenerator<FolderEntry> {
   const stack: Ahead[] = (await entriesOf(root, start)).toReversed();
@@ -22,7 +22,7 @@ export async function* walk(root: Root, start: Folder, signal: AbortSignal): Asy
   }
 }
 
-/** A folder to look into, and the ignore rules that hold in it. */
+/** A folder to walk, and the ignore rules that apply in it. */
 export type Folder = Readonly<{ path: string; ignore: Ignore | undefined }>;
 
 /** One entry of a folder; `ignore` holds the rules for it, or the rules inside it if it is a folder. */
@@ -104,7 +104,7 @@ function readAhead(root: Root, stack: readonly Ahead[]): void {
 
 const MOST_RULE_BYTES = 1_000_000;
 
-/** The rules in a folder's `.gitignore`; as in git, a link does not count, nor does anything that is not a file. */
+/** The rules in a folder's `.gitignore`. As in git, a link or anything else that is not a regular file is ignored. */
 async function rulesIn(folder: string): Promise<Ignore["rules"]> {
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   const handle = await open(`${folder}${sep}.gitignore`, flags).catch(() => undefined);
