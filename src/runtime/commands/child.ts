@@ -9,6 +9,7 @@ import { onAbort } from "../async/on-abort.ts";
 import { collectOutput, type Output } from "./child-output.ts";
 import { inheritedDescriptors, without } from "./inherited-descriptors.ts";
 import {
+  asFirst,
   bearersOf,
   deprioritize,
   descendantsOf,
@@ -104,9 +105,10 @@ export function startChild(spec: ChildSpec): Child {
       resolve({ ...(code !== null && { code }), ...(signal !== null && { signal }) }),
     );
   });
-  let killing: Readonly<{ over: Promise<void>; first: FirstProcess | undefined }> | undefined;
+  let killing: Promise<void> | undefined;
+  const found: { first?: FirstProcess | undefined } = {};
   const ended = exited.then(async (exit) => {
-    if (child.pid !== undefined && !("problem" in exit)) await sweep(child.pid, spec, { exit, first: killing?.first });
+    if (child.pid !== undefined && !("problem" in exit)) await sweep(child.pid, spec, { exit, first: found.first });
     await output.drain(DRAIN_MS);
     child.stdout?.destroy();
     child.stderr?.destroy();
@@ -121,13 +123,10 @@ export function startChild(spec: ChildSpec): Child {
     kill: (graceMs = GRACE_MS) => {
       output.expectEnd();
       if (graceMs <= GRACE_MS) watchdog.hurry();
-      const start = (): NonNullable<typeof killing> => {
-        const first = spec.boxed && child.pid !== undefined ? firstBelow(child.pid) : undefined;
-        return { first, over: kill(child, spec, { exited, ended, graceMs }) };
-      };
-      if (graceMs === 0) return start().over;
+      const start = (): Promise<void> => kill(child, spec, { exited, ended, graceMs, found });
+      if (graceMs === 0) return start();
       killing ??= start();
-      return killing.over;
+      return killing;
     },
     ...((spec.piped || spec.talks) && pipesOf(child, spec)),
   };
@@ -217,7 +216,13 @@ function pipesOf({ stdio }: { stdio?: ChildProcess["stdio"] }, { talks }: ChildS
   return input && output ? { pipes: { input: input as Writable, output: output as Readable } } : {};
 }
 
-type Ending = Readonly<{ exited: Promise<Exit>; ended: Promise<Exit>; graceMs: number }>;
+type Ending = Readonly<{
+  exited: Promise<Exit>;
+  ended: Promise<Exit>;
+  graceMs: number;
+  /** The first process in its sandbox, once it was looked up. */
+  found: { first?: FirstProcess | undefined };
+}>;
 
 /**
  * When the first program was told to end in this turn of the event loop. Module state on purpose, like `waiting` in
@@ -243,11 +248,15 @@ function sinceFirstKill(): number {
 async function kill(
   { pid }: ChildProcess,
   { marker, boxed }: ChildSpec,
-  { exited, ended, graceMs }: Ending,
+  { exited, ended, graceMs, found }: Ending,
 ): Promise<void> {
   if (pid === undefined) return void (await ended);
-  if (graceMs === 0) {
+  const killGroup = (): void => {
+    if (boxed) found.first ??= firstBelow(pid);
     signalGroup(pid, "SIGKILL");
+  };
+  if (graceMs === 0) {
+    killGroup();
     return void (await ended);
   }
   // The grace time starts now: on a busy machine the search for marked processes alone can take a second.
@@ -255,7 +264,7 @@ async function kill(
   const patience = new Promise<void>((resolve) => {
     timer = setTimeout(
       () => {
-        signalGroup(pid, "SIGKILL");
+        killGroup();
         resolve();
       },
       Math.max(0, graceMs - sinceFirstKill()),
@@ -271,6 +280,7 @@ async function kill(
     if (over && boxed) return;
     // A process cannot leave its sandbox, so the descendants of the sandbox are all of them.
     const below = boxed ? descendantsOf(pid) : undefined;
+    if (below?.[0] !== undefined) found.first ??= asFirst(below[0]);
     const members = below ?? (await bearersOf(marker));
     deprioritize(members);
     signalAll(boxed ? members.filter((each) => each !== pid) : members, "SIGTERM");

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, unlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readRegularText } from "../disk/regular-file.ts";
 import type { Rule } from "../../core/rules/rule.ts";
@@ -64,10 +64,14 @@ export async function readCommandRecord(file: string): Promise<CommandRecord | u
 
 const LISTS = ["roots", "allow", "existing", "links", "watched"] as const;
 
-/**
- * Synchronous: on a busy machine a call through the thread pool waits for a free thread, and nothing is synced here.
- */
-export const removeCommandRecord = (file: string): void => rmSync(file, { force: true });
+/** Synchronous: on a busy machine a call through the thread pool waits for a free thread, and nothing is synced here. */
+export function removeCommandRecord(file: string): void {
+  try {
+    unlinkSync(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+}
 
 /** The records in a folder. Synchronous, because it is called before each command. */
 export function recordFiles(folder: string): string[] {

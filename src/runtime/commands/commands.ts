@@ -75,13 +75,21 @@ export function createShellCommands(setting: ShellSetting): ShellHost {
     command: string,
     { input, report, network }: { input?: string; report?: (text: string) => void; network: boolean },
   ): Promise<Running> => {
-    const { spec, release, began } = await specFor({ ...setting, network: () => network }, command, ++count);
+    const { spec, release, began, ending } = await specFor({ ...setting, network: () => network }, command, ++count);
     const child = startChild({ ...spec, ...defined({ input, onText: report }) });
     if (child.pid !== undefined) began?.(child.pid);
-    const alive: Running = { ...child, over: child.ended.then(async (exit) => ({ exit, aside: await release() })) };
+    const kill: Child["kill"] = (graceMs) => {
+      ending?.();
+      return child.kill(graceMs);
+    };
+    const alive: Running = {
+      ...child,
+      kill,
+      over: child.ended.then(async (exit) => ({ exit, aside: await release() })),
+    };
     running.add(alive);
     alive.over.finally(() => running.delete(alive)).catch(() => {});
-    if (over) await child.kill();
+    if (over) await alive.kill();
     return alive;
   };
 
@@ -174,7 +182,7 @@ async function specFor(
   setting: ShellSetting,
   command: string,
   number: number,
-): Promise<{ spec: ChildSpec; release: Release; began?: GuardedCommand["began"] }> {
+): Promise<{ spec: ChildSpec; release: Release; began?: GuardedCommand["began"]; ending?: GuardedCommand["ending"] }> {
   const { sandbox, wish, cwd, outputs, redact } = setting;
   const boxed = wish !== "off" && sandbox.bwrap !== undefined;
   const id = `${setting.name}/${randomBytes(6).toString("hex")}`;
@@ -220,6 +228,7 @@ async function specFor(
     },
     release: guarded.end,
     began: guarded.began,
+    ending: guarded.ending,
   };
 }
 

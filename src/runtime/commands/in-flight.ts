@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Rule } from "../../core/rules/rule.ts";
 import { livingClaim } from "../disk/process-claim.ts";
 import { ProtectedScan, type ProtectedThing } from "../files/protected-scan.ts";
@@ -42,6 +43,8 @@ export type GuardedCommand = Pick<Protection, "readOnly" | "pinned"> &
     record?: string;
     /** Call when its sandbox has started, with the pid of the sandbox's first process. */
     began(pid: number): void;
+    /** Call when its processes are told to end: the scan at its end is then the next one. */
+    ending(): void;
     /** Call when all its processes have ended. */
     end(): Promise<readonly QuarantinedFile[]>;
   }>;
@@ -62,6 +65,8 @@ export class InFlight {
   readonly #starting = new Set<Set<RawPath>>();
   #timer: NodeJS.Timeout | undefined;
   #looking = false;
+  /** Commands that end in the same turn of the event loop share a scan. */
+  #ends: Promise<void> | undefined;
 
   /** `state`: where records are kept; absent: nowhere. `skipped`: folders that no command can write. */
   constructor({ state, skipped = [] }: { state?: string; skipped?: readonly string[] } = {}) {
@@ -105,6 +110,9 @@ export class InFlight {
         began: (pid) => {
           running.pid = pid;
         },
+        ending: () => {
+          running.ending = true;
+        },
         end: () => this.#end(running),
       };
     } finally {
@@ -137,6 +145,10 @@ export class InFlight {
   }
 
   async #end(running: Running): Promise<readonly QuarantinedFile[]> {
+    this.#ends ??= nextTurn().then(() => {
+      this.#ends = undefined;
+    });
+    await this.#ends;
     try {
       await this.#sweep(running);
     } finally {
@@ -147,9 +159,8 @@ export class InFlight {
     return running.aside;
   }
 
-  /** Quarantines the files a command has created so far. */
-  async #sweep(running: Running): Promise<void> {
-    const rest = running.pid === undefined ? undefined : restOf(running.pid);
+  /** Quarantines the files a command has created so far. `rest`: the state of its processes before that. */
+  async #sweep(running: Running, rest?: string): Promise<void> {
     const found = await this.#scan(running.roots);
     await keepWhatOthersMade(running, found);
     running.rest = rest;
@@ -199,7 +210,14 @@ export class InFlight {
   async #look(): Promise<void> {
     if (this.#looking) return;
     this.#looking = true;
-    await Promise.all([...this.#running].map((running) => this.#sweep(running))).catch(() => {});
+    const states = new Map<Running, string | undefined>();
+    for (const running of this.#running) {
+      if (running.ending) continue;
+      states.set(running, running.pid === undefined ? undefined : restOf(running.pid));
+      await nextTurn(); // on a busy machine, looking at the processes of thirty commands takes seconds
+    }
+    const open = [...states].filter(([running]) => !running.ending && this.#running.has(running));
+    await Promise.all(open.map(([running, rest]) => this.#sweep(running, rest))).catch(() => {});
     this.#looking = false;
   }
 }
@@ -215,6 +233,7 @@ type Running = Before &
     pid?: number;
     /** The state of the command's processes before the last scan, if all were asleep. */
     rest?: string | undefined;
+    ending?: boolean;
   };
 
 /** True for a file that a running command has created. */

@@ -142,8 +142,13 @@ export type FirstProcess = Readonly<{ pid: number; started: string }>;
 /** The first process in a sandbox; `undefined`: there is none, or this system does not list children. */
 export function firstBelow(sandbox: number): FirstProcess | undefined {
   const pid = childrenOf(sandbox)?.[0];
-  const found = pid === undefined ? undefined : statOf(pid);
-  return pid === undefined || found === undefined ? undefined : { pid, started: found.started };
+  return pid === undefined ? undefined : asFirst(pid);
+}
+
+/** A process that is known to be the first one of a sandbox; `undefined`: it has ended. */
+export function asFirst(pid: number): FirstProcess | undefined {
+  const found = statOf(pid);
+  return found && { pid, started: found.started };
 }
 
 /** Kills the first process of a sandbox, with which all others end, and waits for that. Much cheaper than {@link endBearers}. */
