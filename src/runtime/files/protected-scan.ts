@@ -39,13 +39,16 @@ export class ProtectedScan {
   readonly #isNew: (path: RawPath) => boolean;
   readonly #skipped: ReadonlySet<RawPath>;
   readonly #remembers = new Map<number, boolean>();
-  #listed = new Map<RawPath, Listing>();
+  readonly #top: Folder;
+  /** Protected folders that were entered in the last scan, because they are new. */
+  #refused: ReadonlyMap<RawPath, Folder> = new Map();
   #running: Promise<readonly ProtectedThing[]> | undefined;
   #next: Promise<readonly ProtectedThing[]> | undefined;
 
   /** `isNew`: tells whether a protected folder will be renamed; its contents are judged as if it already had been. */
   constructor(given: ScannedRoot, isNew: (path: RawPath) => boolean = () => false) {
     this.#given = given;
+    this.#top = folderAt(rawOf(given.root), given.place);
     this.#isNew = isNew;
     this.#skipped = new Set([...NEVER, ...given.skipped].map(rawOf));
   }
@@ -71,8 +74,9 @@ export class ProtectedScan {
 
   async #walk(): Promise<readonly ProtectedThing[]> {
     const found: ProtectedThing[] = [];
-    const listed = new Map<RawPath, Listing>();
-    const open: Folder[] = [{ path: rawOf(this.#given.root), place: this.#given.place }];
+    const refused = new Map<RawPath, Folder>();
+    const open: Folder[] = [this.#top];
+    const bases: (Base | undefined)[] = [undefined];
     let until = performance.now() + SLICE_MS;
     try {
       for (let count = 1, folder = open.pop(); folder !== undefined; folder = open.pop(), count++) {
@@ -80,44 +84,52 @@ export class ProtectedScan {
           await nextTurn();
           until = performance.now() + SLICE_MS;
         }
-        const near = within(folder);
-        const listing = this.#list(near);
-        const enter = (path: RawPath, name: string): void => {
-          if (near.base) near.base.users += 1;
-          open.push({ path, place: `${folder.place}/${name}`, ...(near.base && { base: near.base }) });
+        const base = within(folder, bases.pop());
+        const enter = (inner: Folder): void => {
+          if (base) base.users += 1;
+          open.push(inner);
+          bases.push(base);
         };
-        if (listing !== undefined) {
-          listed.set(folder.path, listing);
-          for (const name of listing.folders) enter(childOf(folder.path, name), textOfRaw(name));
-          for (const thing of listing.things) {
+        folder.listing = this.#list(folder, base);
+        if (folder.listing !== undefined) {
+          for (const inner of folder.listing.folders) enter(inner);
+          for (const thing of folder.listing.things) {
             found.push(thing);
-            if (thing.kind === "folder" && this.#isNew(thing.path)) enter(thing.path, HARMLESS);
+            if (thing.kind !== "folder" || !this.#isNew(thing.path)) continue;
+            const inner = this.#refused.get(thing.path) ?? folderAt(thing.path, `${folder.place}/${HARMLESS}`);
+            refused.set(thing.path, inner);
+            enter(inner);
           }
         }
-        release(near.base);
+        release(base);
       }
     } finally {
-      for (const { base } of open) release(base);
+      for (const base of bases) release(base);
     }
-    this.#listed = listed;
+    this.#refused = refused;
     return found;
   }
 
   /** The entries of a folder; `undefined`: it is missing or not a folder. */
-  #list(near: Folder): Listing | undefined {
-    const { path } = near;
-    const at = reached(path, near);
-    const stats = lstatSync(opened(at), { throwIfNoEntry: false });
+  #list(folder: Folder, base: Base | undefined): Listing | undefined {
+    const at = base === undefined ? folder.opened : opened(reached(folder.path, base));
+    const stats = lstatSync(at, IF_THERE);
     if (!stats?.isDirectory()) return undefined;
-    const known = this.#listed.get(path);
+    const known = folder.listing;
     if (known?.settled && known.ino === stats.ino && known.ctimeMs === stats.ctimeMs) return known;
-    const entries = entriesIn(at, stats.mode);
-    const settled = Date.now() - stats.ctimeMs > SETTLED_MS && this.#canRemember(stats.dev, at);
-    return { ino: stats.ino, ctimeMs: stats.ctimeMs, settled, ...this.#sort(near, at, entries) };
+    const way = reached(folder.path, base);
+    const entries = entriesIn(way, stats.mode);
+    const settled = Date.now() - stats.ctimeMs > SETTLED_MS && this.#canRemember(stats.dev, way);
+    return { ino: stats.ino, ctimeMs: stats.ctimeMs, settled, ...this.#sort(folder, way, entries) };
   }
 
-  #sort({ path, place }: Folder, at: RawPath, entries: readonly Dirent[]): Pick<Listing, "folders" | "things"> {
-    const [folders, things]: [string[], ProtectedThing[]] = [[], []];
+  #sort(
+    { path, place, listing }: Folder,
+    at: RawPath,
+    entries: readonly Dirent[],
+  ): Pick<Listing, "folders" | "things"> {
+    const [folders, things]: [Folder[], ProtectedThing[]] = [[], []];
+    const known = new Map(listing?.folders.map((folder) => [folder.path, folder]));
     const parts = repositoryParts(entries);
     for (const entry of entries) {
       const inner = childOf(path, entry.name);
@@ -125,7 +137,8 @@ export class ProtectedScan {
       const kind = entry.isSymbolicLink() ? "link" : entry.isDirectory() ? "folder" : "file";
       if (parts.has(entry.name) || this.#isProtected(place, entry.name, kind))
         things.push({ path: inner, kind, ...(kind === "link" && { target: targetOf(childOf(at, entry.name)) }) });
-      else if (kind === "folder") folders.push(entry.name);
+      else if (kind === "folder")
+        folders.push(known.get(inner) ?? folderAt(inner, `${place}/${textOfRaw(entry.name)}`));
     }
     return { folders, things };
   }
@@ -158,7 +171,7 @@ type Listing = Readonly<{
   ctimeMs: number;
   /** True when the folder's last change was long enough before the scan that a further change would be visible. */
   settled: boolean;
-  folders: readonly string[];
+  folders: readonly Folder[];
   things: readonly ProtectedThing[];
 }>;
 
@@ -190,23 +203,30 @@ const NONE: ReadonlySet<string> = new Set();
 
 const childOf = (path: RawPath, name: string): RawPath => (path === "/" ? `/${name}` : `${path}/${name}`);
 
-/** A folder to read; `base`: an open ancestor, from which the path is short enough for the kernel. */
-type Folder = Readonly<{ path: RawPath; place: string; base?: Base }>;
+/** A folder to read, with what was found in it the last time. */
+type Folder = Readonly<{ path: RawPath; place: string; opened: ReturnType<typeof opened> }> & {
+  listing?: Listing | undefined;
+};
+
+const folderAt = (path: RawPath, place: string): Folder => ({ path, place, opened: opened(path) });
+
+const IF_THERE = { throwIfNoEntry: false } as const;
+
+/** An open ancestor of a folder, from which the path is short enough for the kernel. */
 type Base = { readonly fd: number; readonly from: number; users: number };
 
 /** Maximum length of a path in system calls; a tree can be deeper. */
 const LONGEST = 3_000;
 
-/** The folder relative to a nearer base, once its path is too long. */
-function within(folder: Folder): Folder {
-  const from = folder.base?.from ?? 0;
-  if (folder.path.length - from <= LONGEST) return folder;
+/** A nearer base for a folder, once its path is too long. */
+function within({ path }: Folder, base: Base | undefined): Base | undefined {
+  if (path.length - (base?.from ?? 0) <= LONGEST) return base;
   try {
-    const fd = openSync(opened(reached(folder.path, folder)), FOLDER_FLAGS);
-    release(folder.base);
-    return { ...folder, base: { fd, from: folder.path.length, users: 1 } };
+    const fd = openSync(opened(reached(path, base)), FOLDER_FLAGS);
+    release(base);
+    return { fd, from: path.length, users: 1 };
   } catch {
-    return folder;
+    return base;
   }
 }
 
@@ -216,7 +236,7 @@ function release(base: Base | undefined): void {
   if (base.users === 0) closeSync(base.fd);
 }
 
-const reached = (path: RawPath, { base }: Folder): RawPath =>
+const reached = (path: RawPath, base: Base | undefined): RawPath =>
   base === undefined ? path : `/proc/self/fd/${base.fd}/.${path.slice(base.from)}`;
 
 /** Opens a folder itself, also one that may not be listed, and never through a link. */
