@@ -208,6 +208,14 @@ const line = fc
     around.replace("%", () => first + more.map(([join, next]) => ` ${join} ${next}`).join("")),
   );
 
+/** Words with which some program writes, runs or connects to something. */
+const WRITING = /new|touch|rm|-[ioOewsTSDpf]\b|--(?:in-place|set|ext|text|comp|to-)|-delete|-ok|-exec|\$|`|w$/;
+/** Some programs write what is named last. */
+const RISKY = ["f2", ...WORDS.filter((word) => WRITING.test(word))];
+
+/** Every program with every such word: a chance of one in thousands would never meet the one that was forgotten. */
+export const pairs = (): string[] => PROGRAMS.flatMap((program) => RISKY.map((word) => `${program} ${word} f1`));
+
 const policy = createPolicy("default");
 const shell = { sandboxed: true, waived: false, roots: ["/ws"] };
 
@@ -331,4 +339,20 @@ export function readersOnlyRead(commands: readonly string[], at: Parameters<type
     started.filter((name) => !KNOWN.has(name)),
     told,
   ).toEqual([]);
+}
+
+/** The first of these commands that changes a file when it is carried out; `undefined`: none does. */
+export function firstThatChanges(
+  commands: readonly string[],
+  at: Readonly<{ folder: () => string; bwrap: string }>,
+): string | undefined {
+  const changes = (some: readonly string[]): boolean =>
+    watch(some, { folder: at.folder(), bwrap: at.bwrap, seconds: 1 }).changed;
+  let some = commands;
+  if (!changes(some)) return undefined;
+  while (some.length > 1) {
+    const half = some.slice(0, some.length >> 1);
+    some = changes(half) ? half : some.slice(some.length >> 1);
+  }
+  return some[0];
 }

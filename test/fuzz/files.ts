@@ -163,6 +163,61 @@ export function repairsOnlyNarrow(tries: Tries): void {
   );
 }
 
+/** How a list is written. */
+const spelledList = fc.constantFrom(
+  (names: readonly string[]) => ` ${names.join(", ")}`,
+  (names: readonly string[]) => ` [${names.join(", ")}]`,
+  (names: readonly string[]) => `\n${names.map((name) => `  - ${name}`).join("\n")}`,
+  (names: readonly string[]) => ` "${names.join(", ")}"`,
+);
+
+/**
+ * FUZZ-01: whatever stray lines a file has, what it forbids stays forbidden, its mode is not wider, and it says the same with the
+ * line ends of Windows and behind a byte order mark.
+ */
+export function bansAreKept(tries: Tries): void {
+  const READS = { file: "/x/careful.md", relative: "careful.md" };
+  const key = fc.constantFrom("disallowedTools", "disallowed-tools", "disallowed_tools", "deniedTools");
+  const stray = fc.array(fc.tuple(line, fc.nat(4)), { maxLength: 2 });
+  // A file that plans has tools that only read, whatever else it says, so not all of them do.
+  const file = fc
+    .tuple(spelledList, spelledList, key, fc.boolean(), stray)
+    .map(([tools, bans, banKey, plans, odds]) => {
+      const fields = [
+        "name: careful",
+        "description: is careful",
+        `tools:${tools(["read_file", "write_file", "bash"])}`,
+        `${banKey}:${bans(["write_file", "bash"])}`,
+        ...(plans ? ["permissionMode: plan"] : []),
+      ];
+      for (const [odd, at] of odds) fields.splice(at, 0, odd);
+      return { text: `---\n${fields.join("\n")}\n---\nBe careful.\n`, plans };
+    });
+  fc.assert(
+    fc.property(file, fc.constantFrom("own", "claude", "qwen", "omp"), ({ text, plans }, id) => {
+      const read = (given: string) => dialects[id]!.read(given, READS).agents.map(({ agent }) => agent);
+      const agents = read(text);
+      for (const agent of agents) {
+        const may = (tool: string): boolean =>
+          (agent.tools?.some((each) => toolMatches(each, tool)) ?? true) &&
+          !agent.disallowedTools?.some((each) => toolMatches(each, tool));
+        expect({ write: may("write_file"), bash: may("bash") }, text).toEqual({ write: false, bash: false });
+        if (plans) expect(agent.permission, text).toBe("plan");
+      }
+      expect(read(text.replaceAll("\n", "\r\n")).map(rightsOf), text).toEqual(agents.map(rightsOf));
+      expect(read(`\ufeff${text}`).map(rightsOf), text).toEqual(agents.map(rightsOf));
+    }),
+    tries,
+  );
+}
+
+const rightsOf = ({ name, tools, disallowedTools, permission }: Agent) => ({
+  name,
+  tools,
+  disallowedTools,
+  permission,
+});
+
 /** Settings are read or refused, and never thrown about. */
 export function settingsAreRead(tries: Tries): void {
   const sample =

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { dialects } from "../../src/formats/table.ts";
 import { addressesAreJudgedAlike } from "./addresses.ts";
 import { isReadOnly } from "./commands.ts";
-import { filesAreRead, repairsOnlyNarrow, settingsAreRead } from "./files.ts";
+import { bansAreKept, filesAreRead, repairsOnlyNarrow, settingsAreRead } from "./files.ts";
 import { inputsAreJudged, journalsAreRead, secretsAreGone, splitsDoNotMatter, terminalsAreSafe } from "./words.ts";
 
 /** The chance of a change is always the same; the soak takes another one, and says which. */
@@ -12,6 +12,7 @@ describe("FUZZ-01: agent files", () => {
   test("bent in any way are read or refused by every dialect", () => filesAreRead({ numRuns: 1_500, seed }));
   test("that have to be repaired never have more tools than they name, or than those that only look", () =>
     repairsOnlyNarrow({ numRuns: 400, seed }));
+  test("that have stray lines keep what they forbid", () => bansAreKept({ numRuns: 400, seed }));
   test("and settings that are bent are read or refused", () => settingsAreRead({ numRuns: 300, seed }));
 });
 

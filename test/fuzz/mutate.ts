@@ -1,7 +1,12 @@
 import fc from "fast-check";
 
 /** How often a property is tried, and with which chance; without a seed it is another one each time. */
-export type Tries = Readonly<{ numRuns: number; seed?: number }>;
+export type Tries = Readonly<{
+  numRuns: number;
+  seed?: number;
+  /** The soak ends after this time, however many tries are left. */
+  interruptAfterTimeLimit?: number;
+}>;
 
 /** What parsers stumble over. */
 const TOKENS = [

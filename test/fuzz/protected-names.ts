@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { createShellCommands } from "../../src/runtime/commands/commands.ts";
 import { InFlight } from "../../src/runtime/commands/in-flight.ts";
 import type { SandboxLevel } from "../../src/runtime/commands/probe-sandbox.ts";
+import type { Tries } from "./mutate.ts";
 
 /** Spellings of protected names, as they are on the disk. The oracle knows these and nothing of our rules. */
 const NAMES = [
@@ -57,10 +58,7 @@ export type NamesPlace = Readonly<{ folder: string; sandbox: SandboxLevel }>;
  * Runs random scripts in a sandbox, interrupts some of them, and compares the protected names on the disk before and after: none
  * may be new, and none of those outside of node_modules may be gone or changed. Returns how many names were refused.
  */
-export async function noNamesAreLeft(
-  { folder: all, sandbox }: NamesPlace,
-  { numRuns, seed }: { numRuns: number; seed: number },
-): Promise<number> {
+export async function noNamesAreLeft({ folder: all, sandbox }: NamesPlace, tries: Tries): Promise<number> {
   let [refused, count] = [0, 0];
   await fc.assert(
     fc.asyncProperty(
@@ -99,7 +97,7 @@ export async function noNamesAreLeft(
         execFileSync("rm", ["-rf", ws]);
       },
     ),
-    { numRuns, seed, endOnFailure: true },
+    { ...tries, endOnFailure: true },
   );
   return refused;
 }
