@@ -25,7 +25,7 @@ const rows = {
   "engine-partition": { minutes: 3, alone: true },
   simulation: { minutes: 9, share: true, alone: true },
   "kill-sweep": { minutes: 10, share: true, alone: true },
-  fuzz: { minutes: 12, share: true },
+  fuzz: { minutes: 8, share: true },
   "foreign-tools": { minutes: 4 },
   install: { minutes: 3 },
   "mcp-conformance": { minutes: 3 },

@@ -1,9 +1,10 @@
 import { randomInt } from "node:crypto";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { addressesAreJudgedAlike } from "../fuzz/addresses.ts";
 import { coveredCommands, rulesOnlyRead } from "../fuzz/allow-rules.ts";
 import { readersOnlyRead, readOnlyCommands } from "../fuzz/commands.ts";
-import { filesAreRead, repairsOnlyNarrow, settingsAreRead } from "../fuzz/files.ts";
+import { bansAreKept, filesAreRead, repairsOnlyNarrow, settingsAreRead } from "../fuzz/files.ts";
+import type { Tries } from "../fuzz/mutate.ts";
 import { pathsStayInside } from "../fuzz/paths.ts";
 import { noNamesAreLeft } from "../fuzz/protected-names.ts";
 import {
@@ -18,70 +19,93 @@ import { needs } from "../needs.ts";
 import { graphsHold, nonsenseIsRefused } from "../simulation/graphs.ts";
 import { poolHolds } from "../simulation/pool.ts";
 import { tempFolder } from "../support/temp-folder.ts";
+import { createProgress, done, partOfTheTime } from "./budget.ts";
 
 /** Another chance each time, which is said; `SUBCREW_SEED` takes one again. */
 const seed = Number(process.env["SUBCREW_SEED"] ?? randomInt(1_000_000_000));
-process.stdout.write(`SUBCREW_SEED=${seed} npm run test:soak -- test/soak/fuzz.test.ts\n`);
-const tries = (numRuns: number) => ({ numRuns, seed });
+process.stdout.write(`SUBCREW_SEED=${seed} npm run test:soak -- fuzz\n`);
 
-describe("FUZZ-01: agent files", () => {
-  test("bent in 200,000 ways are read or refused, none of them slowly", () => {
-    let slowest = 0;
-    filesAreRead(tries(200_000), (ms) => (slowest = ms));
-    process.stdout.write(`the slowest file took ${slowest.toFixed(1)} ms\n`);
-    expect(slowest).toBeLessThan(1_000); // 100 ms on a machine that does nothing else
+/** More than any machine manages in the time that a test is given. */
+const MANY = 1_000_000_000;
+
+/** Tries a property until the part of the time that belongs to this test is over. */
+function soaked(title: string, hold: (tries: Tries) => unknown, weight = 1): void {
+  const end = partOfTheTime(weight);
+  test(title, async () => {
+    const ms = end() - performance.now();
+    const told = await hold({ numRuns: MANY, seed, interruptAfterTimeLimit: Math.max(1_000, ms) });
+    done(`${title}: ${Math.round(ms / 1_000)} s${typeof told === "string" ? `, ${told}` : ""}`);
   });
-  test("that have to be repaired never have more tools", () => repairsOnlyNarrow(tries(50_000)));
-  test("and settings are read or refused", () => settingsAreRead(tries(20_000)));
-});
+}
 
-test("FUZZ-02: 30,000 paths among 1,000 trees of links never lead out of the workspace", async () => {
-  const bwrap = await needs("bwrap");
+/** The same for commands, which are drawn and carried out in batches. */
+function soakedCommands(title: string, batch: (tries: Tries) => number, weight = 1): void {
+  const end = partOfTheTime(weight);
+  test(title, () => {
+    const [until, progress] = [end(), createProgress()];
+    let [count, at] = [0, 0];
+    do {
+      count += batch({ numRuns: 2_000, seed: seed + at++ });
+      progress(() => `${count} commands`);
+    } while (performance.now() < until);
+    done(`${title}: ${count} commands, the next seed is ${seed + at}`);
+  });
+}
+
+soaked("FUZZ-01: agent files bent in any way are read or refused, none of them slowly", (tries) => {
+  let slowest = 0;
+  filesAreRead(tries, (ms) => (slowest = ms));
+  expect(slowest).toBeLessThan(1_000); // 100 ms on a machine that does nothing else
+  return `the slowest file took ${slowest.toFixed(1)} ms`;
+});
+soaked("FUZZ-01: agent files that have to be repaired never have more tools", repairsOnlyNarrow);
+soaked("FUZZ-01: agent files with stray lines keep what they forbid", bansAreKept);
+soaked("FUZZ-01: settings are read or refused", settingsAreRead);
+
+const [bwrap, strace] = [await needs("bwrap"), await needs("strace")];
+soaked("FUZZ-02: no path among any links leads out of the workspace", async (tries) => {
   const kernel = bwrap.missing === undefined ? { bwrap: bwrap.path } : {};
-  const opened = await pathsStayInside({ folder: tempFolder(), ...kernel }, tries(1_000));
-  process.stdout.write(`${opened} paths were opened\n`);
+  return `${await pathsStayInside({ folder: tempFolder(), ...kernel }, tries)} paths were opened`;
 });
+soaked("FUZZ-03: addresses are judged alike in every spelling", addressesAreJudgedAlike);
+soaked("FUZZ-05: any journal is read, or called damaged", journalsAreRead);
+soaked("FUZZ-05: readers hear the same however the wire cuts", splitsDoNotMatter);
+soaked("FUZZ-05: plans, inputs, rules and templates are judged", inputsAreJudged);
+soaked("FUZZ-06: no text drives a terminal", terminalsAreSafe);
+soaked("FUZZ-07: no secret survives", secretsAreGone);
+soaked("SIM-04: the orders of a pool of workers hold", poolHolds);
+soaked("SIM-05: graphs with failures hold", graphsHold);
+soaked("SIM-05: graphs that make no sense are refused", nonsenseIsRefused);
 
-test("FUZZ-03: addresses are judged alike in every spelling", () => addressesAreJudgedAlike(tries(100_000)));
-
-test("FUZZ-04: of 100,000 commands none that is judged read-only changes, reaches or starts anything", async (ctx) => {
-  const [bwrap, strace] = [await needs("bwrap"), await needs("strace")];
-  if (bwrap.missing !== undefined) return ctx.skip(bwrap.missing);
-  if (strace.missing !== undefined) return ctx.skip(strace.missing);
-  const commands = readOnlyCommands(tries(100_000));
-  process.stdout.write(`${commands.length} commands are judged read-only\n`);
-  for (let from = 0; from < commands.length; from += 20)
-    readersOnlyRead(commands.slice(from, from + 20), { folder: tempFolder(), bwrap: bwrap.path, strace: strace.path });
-});
-
-test("FUZZ-09: of 60,000 commands none that a rule ending in * covers changes a file", async (ctx) => {
-  const bwrap = await needs("bwrap");
-  if (bwrap.missing !== undefined) return ctx.skip(bwrap.missing);
-  const covered = coveredCommands(tries(60_000));
-  process.stdout.write(`${covered.length} commands are covered\n`);
-  for (let from = 0; from < covered.length; from += 100)
-    rulesOnlyRead(covered.slice(from, from + 100), { folder: tempFolder, bwrap: bwrap.path });
-});
-
-describe("FUZZ-05: readers", () => {
-  test("take any journal", () => journalsAreRead(tries(100_000)));
-  test("hear the same however the wire cuts", () => splitsDoNotMatter(tries(100_000)));
-  test("of plans, inputs, rules and templates", () => inputsAreJudged(tries(100_000)));
-});
-
-test("FUZZ-06: no text drives a terminal", () => terminalsAreSafe(tries(300_000)));
-
-test("FUZZ-07: no secret survives", () => secretsAreGone(tries(100_000)));
-
-describe("SIM-04, SIM-05", () => {
-  test("20,000 orders of a pool of workers", () => poolHolds(tries(20_000)));
-  test("5,000 graphs with failures", () => graphsHold(tries(5_000)));
-  test("5,000 graphs that make no sense", () => nonsenseIsRefused(tries(5_000)));
-});
-
-test("FUZZ-08: 300 pairs of random scripts, interrupted at random, leave no protected name", async (ctx) => {
-  const bwrap = await needs("bwrap");
-  if (bwrap.missing !== undefined) return ctx.skip(bwrap.missing);
-  const refused = await noNamesAreLeft({ folder: tempFolder(), sandbox: await probeSandbox() }, tries(300));
-  process.stdout.write(`${refused} names were refused\n`);
-});
+if (bwrap.missing !== undefined) test.skip(`FUZZ-04, FUZZ-08, FUZZ-09: ${bwrap.missing}`);
+else {
+  const { path } = bwrap;
+  soakedCommands(
+    "FUZZ-09: no command that a rule ending in * covers changes a file",
+    (tries) => {
+      const covered = coveredCommands(tries);
+      rulesOnlyRead(covered, { folder: tempFolder, bwrap: path });
+      return covered.length;
+    },
+    3,
+  );
+  soaked(
+    "FUZZ-08: no pair of random scripts, interrupted at random, leaves a protected name",
+    async (tries) => {
+      const refused = await noNamesAreLeft({ folder: tempFolder(), sandbox: await probeSandbox() }, tries);
+      return `${refused} names were refused`;
+    },
+    4,
+  );
+  if (strace.missing !== undefined) test.skip(`FUZZ-04: ${strace.missing}`);
+  else
+    soakedCommands(
+      "FUZZ-04: no command that is judged read-only changes, reaches or starts anything",
+      (tries) => {
+        const commands = readOnlyCommands(tries);
+        readersOnlyRead(commands, { folder: tempFolder(), bwrap: path, strace: strace.path });
+        return commands.length;
+      },
+      3,
+    );
+}
