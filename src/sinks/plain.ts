@@ -1,7 +1,7 @@
 import { explain, type Outcome } from "../core/outcome/outcome.ts";
-import type { KeptEvent } from "../core/run/event.ts";
+import { type KeptEvent, waitingText } from "../core/run/event.ts";
 import { parkedUntil } from "../core/run/parked-run.ts";
-import { type NodeView, type State, waitingText } from "../core/run/state.ts";
+import type { NodeView, State } from "../core/run/state.ts";
 import type { Look } from "../core/view/look.ts";
 import { nodeTitle, progressOf } from "../core/view/nodes.ts";
 import { counted, spentBy, terminalLine, took } from "../core/view/words.ts";

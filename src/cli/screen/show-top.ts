@@ -1,7 +1,7 @@
 import { type Key } from "../../tui/input/keys.ts";
 import { isBelowFolder } from "./project.ts";
 import { FieldScreen, type FieldFrame } from "../../tui/top/field-screen.ts";
-import { topFrame, listedRows, listHeight, type TopState } from "../../tui/top/frame.ts";
+import { topFrame, listedRows, listHeight, partsOf, type TopState } from "../../tui/top/frame.ts";
 import { type PageTab, pageFrame, type PageView, pressInPage } from "../../tui/top/page.ts";
 import type { TopRow } from "../../core/view/run-rows.ts";
 import { firstView, keepSelection, press, selectedRow, type TopView } from "../../tui/top/view.ts";
@@ -99,7 +99,7 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
     seen = rows;
     const selected = selectedRow(rows, view);
     if (selected) readQuestion(selected);
-    const count = all.filter(({ group }) => group === "needs you").length;
+    const [count = 0] = partsOf(all).counts; // the first group is "needs you"
     if (count > needing && notify) stderr.write(notification(notify, count));
     needing = count;
     const title = `${count > 0 ? `${count} need${count === 1 ? "s" : ""} you${look.signs.dot}` : ""}subcrew`;

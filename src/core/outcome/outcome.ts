@@ -196,3 +196,7 @@ export function exitCodeOf(outcome: Outcome): number {
       return 1;
   }
 }
+
+/** True for an end that is decided again when the run is resumed. */
+export const isUndecided = (outcome: Outcome): boolean =>
+  outcome.status === "skipped" || (outcome.status === "cancelled" && outcome.final !== true);

@@ -268,3 +268,11 @@ export type Event = KeptEvent | LiveEvent;
 export function isKept(event: Event): event is KeptEvent {
   return "seq" in event;
 }
+
+/** `waiting for api (src/**)`: the task that holds the files, and the files. */
+export function waitingText(blockers: Extract<Fact, { type: "node.waiting" }>["for"]): string {
+  const named = blockers.map(
+    ({ task, files, run }) => `${task}${run === undefined ? "" : ` of ${run}`} (${files.join(", ")})`,
+  );
+  return `waiting for ${named.join(", ")}`;
+}

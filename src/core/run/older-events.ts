@@ -1,6 +1,7 @@
+import type { Outcome } from "../outcome/outcome.ts";
 import { noCost, noUsage } from "../outcome/usage.ts";
 import { splitModelName } from "../vocabulary/model-name.ts";
-import type { Fact, KeptEvent, RecordedSettings } from "./event.ts";
+import type { Event, Fact, KeptEvent, RecordedSettings, RunLimits } from "./event.ts";
 
 /**
  * Defaults for missing fields of events. An earlier version may not have written a field, and another program may not know
@@ -132,4 +133,12 @@ function isOldJournal(events: readonly KeptEvent[]): boolean {
     started.limits === undefined &&
     !events.some(({ type }) => type === "run.resumed")
   );
+}
+
+/** True for a run that version 0.1 stopped: it recorded a stop as a cancellation, and recorded no limits. */
+export function isOldStop(
+  limits: RunLimits | undefined,
+  event: Extract<Event, { type: "run.ended" }>,
+): event is typeof event & { outcome: Extract<Outcome, { status: "cancelled" }> } {
+  return limits === undefined && event.outcome.status === "cancelled";
 }

@@ -1,4 +1,4 @@
-import type { Outcome } from "../outcome/outcome.ts";
+import { isUndecided, type Outcome } from "../outcome/outcome.ts";
 import { addCost, addUsage, type Cost, noCost, noUsage, type Usage } from "../outcome/usage.ts";
 import type { Answer } from "../plan/gate.ts";
 import { nodeAt } from "../plan/graph.ts";
@@ -6,9 +6,12 @@ import type { Plan } from "../plan/plan.ts";
 import type { Permissions } from "../policy/permissions.ts";
 import { changedPlan } from "../schedule/change.ts";
 import { createMarkedNodes } from "../schedule/marked-nodes.ts";
+import { countMove, isSteady, waitsForNothing } from "../schedule/moves.ts";
 import { defined } from "../text/defined.ts";
 import { cutTurn, type OpenTurn } from "./cut-turn.ts";
 import type { Event, Origin, Parking, ParkRules, RunLimits, RecordedSettings } from "./event.ts";
+import { waitingText } from "./event.ts";
+import { isOldStop } from "./older-events.ts";
 
 /** What is known about one node. */
 export type NodeView = {
@@ -124,6 +127,8 @@ export function emptyState(run: string): State {
 /** Folds one event into the state; used by log, screen, page and resume. */
 export function reduce(state: State, event: Event): State {
   if ("seq" in event) state.seq = event.seq;
+  if (isSteady(event)) return foldSteady(state, viewOf(state, event), event);
+  countMove(state);
   switch (event.type) {
     case "run.started":
       state.plan = event.plan;
@@ -141,7 +146,7 @@ export function reduce(state: State, event: Event): State {
       break;
     case "run.ended":
       cutOffAll(state);
-      if (isOldStop(state, event)) return pause(state, event.outcome.reason);
+      if (isOldStop(state.limits, event)) return pause(state, event.outcome.reason);
       state.outcome = event.outcome;
       state.status = event.outcome.status;
       state.endedAt = event.at;
@@ -160,7 +165,7 @@ export function reduce(state: State, event: Event): State {
     case "below.ended":
       spend(state, viewOf(state, event), event);
       break;
-    case "turn.ended":
+    case "turn.ended": // of no node
     case "turn.restarted":
       spend(state, viewOf(state, event), event);
       foldNode(viewOf(state, event), event);
@@ -183,6 +188,21 @@ export function reduce(state: State, event: Event): State {
   return state;
 }
 
+/** Folds an event of which a run has many. A text that grows comes first: it is most of them. */
+function foldSteady(state: State, view: NodeView, event: Event): State {
+  const waited = !waitsForNothing(view);
+  if (event.type === "text.delta") {
+    view.text += event.text;
+    view.doing = "writing";
+  } else {
+    if (event.type === "turn.started") cutOff(state, view, event);
+    else if (event.type === "turn.ended") spend(state, view, event);
+    foldNode(view, event);
+  }
+  if (waited || !waitsForNothing(view)) countMove(state);
+  return state;
+}
+
 function spend(state: State, view: NodeView, { usage, cost }: Readonly<{ usage: Partial<Usage>; cost: Cost }>): void {
   state.usage = addUsage(state.usage, usage);
   state.cost = addCost(state.cost, cost);
@@ -190,22 +210,27 @@ function spend(state: State, view: NodeView, { usage, cost }: Readonly<{ usage: 
   view.cost = addCost(view.cost, cost);
 }
 
-/** Events after which an open turn cannot complete. */
-const CUTS_OFF: ReadonlySet<Event["type"]> = new Set(["turn.started", "node.started", "node.retried", "node.ended"]);
+/** Events after which an open turn cannot complete, besides the start of another one. */
+const CUTS_OFF: ReadonlySet<Event["type"]> = new Set(["node.started", "node.retried", "node.ended"]);
 
 /** A cut-off turn is counted as an estimate, unless the provider refused it before any output. */
 function cutOff(state: State, view: NodeView, event: Event): void {
   if (!view.open) return;
   const outcome = "outcome" in event ? event.outcome : undefined;
   const refused = outcome?.status === "failed" && outcome.fault.code.startsWith("MODEL_") && view.open.chars === 0;
-  if (!refused) spend(state, view, cutTurn(view.open));
+  if (!refused) spendCut(state, view, view.open);
   view.open = undefined;
+}
+
+/** A turn of which nothing is known to be spent leaves the sums as they are. */
+function spendCut(state: State, view: NodeView, open: OpenTurn): void {
+  if (open.chars > 0 || (open.reserved?.input ?? 0) > 0) spend(state, view, cutTurn(open));
 }
 
 /** Counts open turns of a run whose process has died. */
 export function cutOffAll(state: State): State {
   for (const view of state.nodes.values()) {
-    if (view.open) spend(state, view, cutTurn(view.open));
+    if (view.open) spendCut(state, view, view.open);
     view.open = undefined;
   }
   return state;
@@ -221,14 +246,6 @@ function pause(state: State, reason: string): State {
   return state;
 }
 
-/** True for a run that version 0.1 stopped: it recorded a stop as a cancellation, and did not record permissions. */
-function isOldStop(
-  state: State,
-  event: Extract<Event, { type: "run.ended" }>,
-): event is typeof event & { outcome: Extract<Outcome, { status: "cancelled" }> } {
-  return state.limits === undefined && event.outcome.status === "cancelled";
-}
-
 /** Resets an ended run that continues: skipped and cancelled nodes wait again. */
 function reopen(state: State): void {
   state.status = "running";
@@ -240,10 +257,6 @@ function reopen(state: State): void {
     view.paused = undefined; // the whole run continues; nodes that do not are reported again
   }
 }
-
-/** True for an end that is decided again when the run is resumed. */
-export const isUndecided = (outcome: Outcome): boolean =>
-  outcome.status === "skipped" || (outcome.status === "cancelled" && outcome.final !== true);
 
 /** The initial tool counts of every node; shared, because they are replaced and never changed in place. */
 const NO_TOOLS: NodeView["tools"] = Object.freeze({});
@@ -287,6 +300,7 @@ function viewOf(state: State, { path, at }: Event): NodeView {
   };
   begunNodes.add(state, view);
   state.nodes.set(path, view);
+  countMove(state);
   return view;
 }
 
@@ -387,10 +401,6 @@ function foldNode(view: NodeView, event: Event): void {
       view.question = undefined; // a task that asks the model again no longer waits for an answer
       view.doing = "thinking";
       break;
-    case "text.delta":
-      view.text += event.text;
-      view.doing = "writing";
-      break;
     case "turn.partial":
       view.partial += event.text;
       if (view.open) view.open = { ...view.open, chars: view.open.chars + event.text.length };
@@ -437,13 +447,3 @@ function foldNode(view: NodeView, event: Event): void {
 
 /** The first line of a text, at most 200 characters of it. */
 export const firstLine = (text: string): string => text.trimStart().split("\n", 1)[0]!.slice(0, 200);
-
-/** `waiting for api (src/**)`: the task that holds the files, and the files. */
-export function waitingText(
-  blockers: readonly Readonly<{ task: string; files: readonly string[]; run?: string }>[],
-): string {
-  const named = blockers.map(
-    ({ task, files, run }) => `${task}${run === undefined ? "" : ` of ${run}`} (${files.join(", ")})`,
-  );
-  return `waiting for ${named.join(", ")}`;
-}

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { fit, lastRow, pad, widthOf, wordRows } from "./fit.ts";
 
@@ -25,4 +26,13 @@ test("of a growing text the last row is shown", () => {
   expect(lastRow("one two three four five", 10)).toBe("five");
   expect(lastRow(`${"word ".repeat(1_000)}end`, 12)).toMatch(/end$/);
   expect(wordRows("日本語 テキスト ab", 9)).toEqual(["日本語", "テキスト", "ab"]);
+});
+
+test("the last row of a plain text is the last of its rows, however its blanks stand", () => {
+  const plain = fc.string({ unit: fc.constantFrom("a", "b", " ", "-"), maxLength: 60 });
+  fc.assert(
+    fc.property(plain, fc.integer({ min: 1, max: 12 }), (text, columns) => {
+      if (text.length > columns) expect(lastRow(text, columns)).toBe(wordRows(text, columns).at(-1));
+    }),
+  );
 });

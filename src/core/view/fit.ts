@@ -26,9 +26,22 @@ export function lastRow(text: string, columns: number): string {
   if (text.length <= columns && isPlain(text)) return text;
   // Of a very long line only the end is wrapped; from a place that moves seldom, so that the rows stay the same.
   const from = Math.max(0, Math.floor(text.length / FAR) - 1) * FAR;
-  return wordRows(text.slice(from), columns).at(-1) ?? "";
+  const end = from === 0 ? text : text.slice(from);
+  return isPlain(end) ? lastPlainRow(end, columns) : (wordRows(end, columns).at(-1) ?? "");
 }
 const FAR = 1_000;
+
+/** The same for characters of one column each, where blanks are found without measuring words. */
+function lastPlainRow(text: string, columns: number): string {
+  let start = 0;
+  while (text.length - start > columns) {
+    const before = text.lastIndexOf(" ", start + columns);
+    const blank = before >= start ? before : text.indexOf(" ", start + columns); // a word that is too long stays whole
+    if (blank < 0) break;
+    start = blank + 1;
+  }
+  return text.slice(start);
+}
 
 /** Rows of a plain text, broken between words; a word that is wider than a row stays whole. */
 export function wordRows(text: string, columns: number): string[] {

@@ -1,5 +1,6 @@
 import type { Plan } from "../plan/plan.ts";
 import type { NodeView, State } from "../run/state.ts";
+import { movesOf } from "../schedule/moves.ts";
 import type { Look } from "./look.ts";
 import { terminalLine } from "./words.ts";
 
@@ -35,8 +36,18 @@ export function settledWords(progress: Progress): string[] {
 const counts = (progress: Progress, kinds: readonly (keyof Progress)[]): string[] =>
   kinds.filter((how) => progress[how] > 0).map((how) => `${progress[how]} ${how}`);
 
-/** How far the nodes of the plan itself are. */
+/** How far the nodes of the plan itself are. Counted again only after a node has moved: a screen asks in every frame. */
 export function progressOf(state: State): Progress {
+  const moves = movesOf(state);
+  const known = counted.get(state);
+  if (known?.moves === moves) return known.progress;
+  const progress = countProgress(state);
+  counted.set(state, { moves, progress });
+  return progress;
+}
+const counted = new WeakMap<State, Readonly<{ moves: number; progress: Progress }>>();
+
+function countProgress(state: State): Progress {
   const planned = Object.entries(state.plan?.nodes ?? {}).filter(([, { kind }]) => kind !== "join");
   const added = [...state.nodes.values()].filter(
     ({ path, kind }) => kind !== "join" && !path.includes("/") && !Object.hasOwn(state.plan?.nodes ?? {}, path),

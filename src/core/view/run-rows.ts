@@ -3,6 +3,7 @@ import type { Node } from "../plan/plan.ts";
 import { isEnded, type RunStatus } from "../run/run-status.ts";
 import { firstLine, type NodeView, type State } from "../run/state.ts";
 import { defined } from "../text/defined.ts";
+import { movesOf } from "../schedule/moves.ts";
 import { describe, orderText, shownNodes } from "./nodes.ts";
 import { terminalLine } from "./words.ts";
 import { type Group, groupOfNode, groupOfPlanned, groupOfRun, groups, type Placed } from "./row-groups.ts";
@@ -43,15 +44,37 @@ export type TopRow = Readonly<{
 /** `one`: only the tasks of one run; otherwise a run that has ended is one row. */
 export type RowOptions = Readonly<{ one: boolean; shape: "tree" | "flat" }>;
 
-/** The rows of all runs, by group, and in each group as a tree. A row that did not change is the same object as before. */
-export function rowsOf(runs: readonly ShownRun[], { one, shape }: RowOptions): TopRow[] {
+/**
+ * The rows of all runs, by group, and in each group as a tree. A row that did not change is the same object as before, and the
+ * list is the same while no row moves.
+ */
+export function rowsOf(runs: readonly ShownRun[], { one, shape }: RowOptions): readonly TopRow[] {
+  const [first] = runs;
+  if (!first) return [];
+  const kind = one ? treesOfOne : treesOfAll;
+  const tree = shape === "tree";
+  const lists = tree ? kind.trees : kind.flats;
+  const known = lists.get(first);
+  if (known && isUnmoved(known, runs)) return known.rows;
   const byGroup = groups.map((): TopRow[] => []);
   for (const run of runs)
     for (const place of placesOf(run, one)) {
-      const row = rowAt(run, place, shape === "tree");
+      const row = rowAt(run, place, tree);
       byGroup[groups.indexOf(row.group)]!.push(row);
     }
-  return byGroup.flat();
+  const rows = byGroup.flat();
+  lists.set(first, { runs, moves: runs.map(({ state }) => movesOf(state)), rows });
+  return rows;
+}
+
+/** A list, and the moves of each run when it was made. */
+type List = Readonly<{ runs: readonly ShownRun[]; moves: readonly number[]; rows: readonly TopRow[] }>;
+
+function isUnmoved({ runs, moves }: List, now: readonly ShownRun[]): boolean {
+  if (runs.length !== now.length) return false;
+  for (let at = 0; at < now.length; at += 1)
+    if (now[at] !== runs[at] || movesOf(now[at]!.state) !== moves[at]) return false;
+  return true;
 }
 
 /** The row for a place in the tree. The row of its parent must have been made before. */
@@ -64,7 +87,7 @@ function rowAt(run: ShownRun, place: Place, tree: boolean): TopRow {
   const depth = same ? above.depth + 1 : 0;
   const inside = !same && above !== undefined ? above.name : "";
   const known = place.row;
-  // This runs for every task ten times a second, and making objects takes most of the time.
+  // This runs for every task whenever one moves, and making objects takes most of the time.
   if (
     known?.run === run &&
     known.group === group &&
@@ -146,7 +169,7 @@ const isNamedSame = (name: NameParts, node: NameParts): boolean =>
 function placesOf(run: ShownRun, one: boolean): readonly Place[] {
   const { state, life } = run;
   const folds = !one && (isEnded(life) || life === "damaged");
-  const trees = one ? treesOfOne : treesOfAll;
+  const { places: trees } = one ? treesOfOne : treesOfAll;
   const known = trees.get(state);
   if (known && known.folds === folds && known.plan === state.plan && isSame(state, known)) return known.places;
   const nodes = [...state.nodes.values()];
@@ -163,8 +186,11 @@ type Tree = Readonly<{
   kinds: readonly NodeView["kind"][];
   places: readonly Place[];
 }>;
-const treesOfOne = new WeakMap<State, Tree>();
-const treesOfAll = new WeakMap<State, Tree>();
+/** What was made for the tasks of one run, and for the runs of a list by the first of them. */
+type Made = Readonly<{ places: WeakMap<State, Tree>; trees: WeakMap<ShownRun, List>; flats: WeakMap<ShownRun, List> }>;
+const nothingMade = (): Made => ({ places: new WeakMap(), trees: new WeakMap(), flats: new WeakMap() });
+const treesOfOne = nothingMade();
+const treesOfAll = nothingMade();
 
 /** Whether the same nodes are shown. Whether a loop that failed is shown depends on the others. */
 function isSame({ nodes: now }: State, { nodes, kinds }: Tree): boolean {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { failed, type Outcome } from "../../core/outcome/outcome.ts";
+import { failed, isUndecided, type Outcome } from "../../core/outcome/outcome.ts";
 import type { Body, Node } from "../../core/plan/plan.ts";
 import { applyChange, type Change } from "../../core/schedule/change.ts";
 import { begin, cancelAll, NOT_NEEDED, settle } from "../../core/schedule/decide.ts";
@@ -7,7 +7,6 @@ import { askedOf, type Lookup } from "../../core/schedule/fill-references.ts";
 import { reopen } from "../../core/schedule/reopen.ts";
 import { type Schedule, type ScheduleEntry, type Step, schedule } from "../../core/schedule/schedule.ts";
 import { isCancelledForGood } from "../../core/run/history.ts";
-import { isUndecided } from "../../core/run/state.ts";
 import { crashAt, crashed, type RunPlace } from "../../core/task/crash.ts";
 import { defined } from "../../core/text/defined.ts";
 import { reasonOf, type Stop, type Stoppable, stopOf, stopped } from "../async/cancel.ts";

@@ -64,16 +64,16 @@ const place = (row: number, column: number): string => `${ESC}[${row + 1};${colu
 
 /** The output that changes a row with the fields `before` to these fields. */
 function rowText(row: readonly Field[], before: readonly Field[], at: number): string {
-  const sameLayout =
-    row.length === before.length &&
-    row.every(({ column, width }, index) => column === before[index]!.column && width === before[index]!.width);
+  if (row === before) return "";
+  const sameLayout = hasSameLayout(row, before);
   if (row.length === 0) return before.length === 0 ? "" : `${place(at, 0)}${ESC}[K`;
   let text = sameLayout || before.length === 0 ? "" : `${place(at, 0)}${ESC}[K`;
   let spill = !sameLayout; // true when this field and all fields after it are written again
   let next = -1; // the column of the cursor, or -1 when it is unknown
-  for (const [index, field] of row.entries()) {
+  for (let index = 0; index < row.length; index += 1) {
+    const field = row[index]!;
     const old = sameLayout ? before[index]! : undefined;
-    if (!spill && old && isSameField(old, field)) continue;
+    if (!spill && old && (old === field || isSameField(old, field))) continue;
     const last = index === row.length - 1;
     const plain = isPlain(field.text);
     if (!spill && old && plain && isPlain(old.text) && old.paint === field.paint) {
@@ -94,12 +94,23 @@ function rowText(row: readonly Field[], before: readonly Field[], at: number): s
   return text;
 }
 
+function hasSameLayout(row: readonly Field[], before: readonly Field[]): boolean {
+  if (row.length !== before.length) return false;
+  for (let index = 0; index < row.length; index += 1) {
+    const field = row[index]!;
+    const old = before[index]!;
+    if (field !== old && (field.column !== old.column || field.width !== old.width)) return false;
+  }
+  return true;
+}
+
 /** The changed characters of a plain field, and spaces over the rest of a longer old text. */
 function changedPart(old: Field, { text, paint, width }: Field, last: boolean): Readonly<{ at: number; text: string }> {
   let at = 0;
-  while (at < text.length && text[at] === old.text[at]) at += 1;
+  while (at < text.length && text.charCodeAt(at) === old.text.charCodeAt(at)) at += 1;
   let end = text.length;
-  if (text.length === old.text.length) while (end > at && text[end - 1] === old.text[end - 1]) end -= 1;
+  if (text.length === old.text.length)
+    while (end > at && text.charCodeAt(end - 1) === old.text.charCodeAt(end - 1)) end -= 1;
   const changed = text.slice(at, end);
   const longer = Math.max(0, Math.min(old.text.length, width) - text.length);
   const rest = last && longer > 0 ? `${ESC}[K` : " ".repeat(longer);

@@ -1,18 +1,21 @@
-import { lastRow, widthOf } from "../../core/view/fit.ts";
+import { widthOf } from "../../core/view/fit.ts";
 import type { Look } from "../../core/view/look.ts";
 import { counted, terminalLine } from "../../core/view/words.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import type { TextEditor } from "../input/editor.ts";
 import { clustersOf, wrap } from "../wrap.ts";
 import { rowActions } from "../../core/view/row-actions.ts";
-import { cellOf, isWriting } from "../../core/view/row-cells.ts";
+import { cellOf } from "../../core/view/row-cells.ts";
 import type { Field, FieldFrame } from "./field-screen.ts";
 import { parseFilter, stateWords } from "../../core/view/row-filter.ts";
 import { type Group, groups } from "../../core/view/row-groups.ts";
+import { movesOf } from "../../core/schedule/moves.ts";
+import { remembering } from "../remember.ts";
 import { graphRows, inGraphOrder } from "./graph.ts";
+import { rowFields, signOf } from "./row-fields.ts";
 import { diffPaint, fieldOf, layoutFor } from "./layout.ts";
 import { type RowOptions, rowsOf, type ShownRun, type TopRow } from "../../core/view/run-rows.ts";
-import { nextShape, selectedRow, type TopView, type Typing } from "./view.ts";
+import { indexOfSelected, nextShape, selectedRow, type TopView, type Typing } from "./view.ts";
 
 /** The data that the screen shows. Selection and typed text are in `TopView`. */
 export type TopState = Readonly<{
@@ -69,10 +72,14 @@ export function topFrame(
 ): FieldFrame {
   const { columns, height, look } = canvas;
   const selected = selectedRow(rows, view);
-  const counts = countsOf(all);
+  const { counts } = partsOf(all);
   const isTable = view.mode.kind !== "help" && view.shape !== "graph";
-  const head = [titleRow(state, counts, canvas), isTable ? headingRow(canvas) : []];
-  const foot = footRows(view, selected, { ...canvas, one: state.one, inRow: isInRow(view) });
+  const head = [
+    titleRow(state.title, state.one, counts, columns, look),
+    isTable ? headingRow(columns, look) : NO_FIELDS,
+  ];
+  const keys = view.mode.kind === "list" && keysRows(...keysOf(state, view, selected), columns, look);
+  const foot = keys || footRows(view, { ...canvas, inRow: isInRow(view) });
   const room = Math.max(0, height - head.length - 1 - foot.rows.length);
   const peek = selected ? peekRows(state, selected, canvas, peekHeight(view, rows, selected, room)) : [];
   const body =
@@ -80,7 +87,7 @@ export function topFrame(
       ? helpRows(canvas, room)
       : view.shape === "graph"
         ? graphBody(rows, view, { ...canvas, height: room - peek.length })
-        : listRows(rows, view, { ...canvas, height: room - peek.length }, rows === all ? counts : countsOf(rows));
+        : listRows(rows, view, { ...canvas, height: room - peek.length });
   const hidden = [
     ...(body.outside ? [`${body.outside} outside of the screen`] : []),
     ...(body.above > 0 ? [`${body.above} above`] : []),
@@ -95,7 +102,7 @@ export function topFrame(
     canvas,
     view.note === "" ? look.colors.dim : look.colors.yellow,
   );
-  const filler = Array.from({ length: Math.max(0, room - peek.length - body.rows.length) }, (): Field[] => []);
+  const filler = emptyRows(room - peek.length - body.rows.length);
   const whole = [...head, ...body.rows, ...filler, ...peek, status, ...foot.rows];
   const cut = whole.slice(0, height);
   const cursor =
@@ -107,22 +114,34 @@ export function topFrame(
   return { columns, rows: cut, ...(cursor && cursor.row < cut.length && { cursor }) };
 }
 
+type Row = readonly Field[];
+const NO_FIELDS: Row = [];
+const emptyRows = (length: number): readonly Row[] => Array.from({ length: Math.max(0, length) }, () => NO_FIELDS);
+
 /** A row that consists of one field as wide as the terminal. */
-function line(text: string, { columns, look }: Canvas, paint?: Field["paint"]): Field[] {
+function line(text: string, { columns, look }: Pick<Canvas, "columns" | "look">, paint?: Field["paint"]): Row {
   return text === "" ? [] : [fieldOf(text, { at: 0, width: columns + 1 }, look, paint)];
 }
 
-/** The number of rows in each group, in the order of the groups. */
-type Counts = readonly number[];
+/** How many rows each group has, in the order of the groups, and at which rows another group begins. */
+type Parts = Readonly<{ counts: readonly number[]; starts: readonly number[] }>;
 
-function countsOf(rows: readonly TopRow[]): Counts {
+/** The parts of a list, which stays the same while no row moves. */
+export function partsOf(rows: readonly TopRow[]): Parts {
+  const known = parts.get(rows);
+  if (known) return known;
   const counts = groups.map(() => 0);
-  for (const { group } of rows) counts[groups.indexOf(group)]! += 1;
-  return counts;
+  const starts: number[] = [];
+  for (const [at, { group }] of rows.entries()) {
+    counts[groups.indexOf(group)]! += 1;
+    if (at === 0 || group !== rows[at - 1]!.group) starts.push(at);
+  }
+  parts.set(rows, { counts, starts });
+  return { counts, starts };
 }
+const parts = new WeakMap<readonly TopRow[], Parts>();
 
-function titleRow({ title, one }: TopState, all: Counts, canvas: Canvas): Field[] {
-  const { columns, look } = canvas;
+const titleRow = remembering((title: string, one: boolean, all: Parts["counts"], columns: number, look: Look): Row => {
   const { colors, signs } = look;
   const counts = groups.flatMap((group, at) => {
     const count = all[at]!;
@@ -131,14 +150,14 @@ function titleRow({ title, one }: TopState, all: Counts, canvas: Canvas): Field[
   const text = counts.join(signs.dot) || (one ? "no tasks" : "no runs");
   const width = widthOf(text) + 1;
   const name = columns - width - 2;
-  if (name < 8) return line(text, canvas, colors.bold);
+  if (name < 8) return line(text, { columns, look }, colors.bold);
   return [
     fieldOf(title, { at: 0, width: name }, look, colors.bold),
     { column: columns - width + 1, width: width - 1, text },
   ];
-}
+});
 
-function headingRow({ columns, look }: Canvas): Field[] {
+const headingRow = remembering((columns: number, look: Look): Row => {
   const { name, shown } = layoutFor(columns);
   const { dim } = look.colors;
   return [
@@ -146,12 +165,12 @@ function headingRow({ columns, look }: Canvas): Field[] {
     fieldOf("NAME", name, look, dim),
     ...shown.map((span) => fieldOf(headings[span.column] ?? span.column.toUpperCase(), span, look, dim)),
   ];
-}
+});
 
 const headings: Readonly<Record<string, string>> = { context: "CTX", doing: "DOING" };
 
 type Body = Readonly<{
-  rows: Field[][];
+  rows: readonly Row[];
   above: number;
   below: number;
   outside?: number;
@@ -173,7 +192,10 @@ function graphBody(rows: readonly TopRow[], view: TopView, canvas: Canvas): Body
   });
   const about = selected ? [selected.name, cellOf(selected, "agent", now), cellOf(selected, "doing", now)] : [];
   return {
-    rows: [...lines, [], line(about.filter((part) => part !== "").join(look.signs.dot), canvas)].slice(0, height),
+    rows: [...lines, NO_FIELDS, line(about.filter((part) => part !== "").join(look.signs.dot), canvas)].slice(
+      0,
+      height,
+    ),
     above: 0,
     below: 0,
     outside: hidden,
@@ -187,22 +209,19 @@ const nothingListed = (view: TopView, canvas: Canvas): Body => ({
 });
 
 /** The part of the list around the selected row, with a heading per group. Nothing is computed for rows that are not shown. */
-function listRows(rows: readonly TopRow[], view: TopView, canvas: Canvas, counts: Counts): Body {
-  const { height, look } = canvas;
+function listRows(rows: readonly TopRow[], view: TopView, canvas: Canvas): Body {
+  const { height, look, now } = canvas;
   if (rows.length === 0) return nothingListed(view, canvas);
   const room = Math.max(0, height);
-  const index = Math.max(
-    0,
-    rows.findIndex(({ key }) => key === view.selected),
-  );
-  const headings = headingsIn(rows);
+  const index = Math.max(0, indexOfSelected(rows, view));
+  const { counts, starts: headings } = partsOf(rows);
   const lines = rows.length + headings.length;
   const at = index + headings.filter((each) => each <= index).length;
   const from = Math.max(0, Math.min(at - Math.floor(room / 2), lines - room));
   const layout = layoutFor(canvas.columns);
   const typing = view.mode.kind === "typing" && isInRow(view) ? view.mode : undefined;
   const answer = typing && typedField(typing, layout, canvas);
-  const shown: Field[][] = [];
+  const shown: Row[] = [];
   let cursor: Body["cursor"];
   let next = Math.max(0, from - headings.filter((each, before) => each + before < from).length);
   const above = next;
@@ -211,23 +230,17 @@ function listRows(rows: readonly TopRow[], view: TopView, canvas: Canvas, counts
     const before = headings.indexOf(next);
     if (before >= 0 && next + before === place) {
       const count = counts[groups.indexOf(row.group)]!;
-      shown.push(line(`${row.group.toUpperCase()} (${count})`, canvas, groupPaint(row.group, look)));
+      shown.push(line(`${row.group.toUpperCase()} (${count})`, canvas, groupPaints(look)[row.group]));
       continue;
     }
     if (answer && row.key === typing?.row?.key) {
       cursor = { row: shown.length, column: answer.cursor };
-      shown.push([...rowFields(row, true, { ...layout, shown: [] }, canvas), answer.field]);
-    } else shown.push(rowFields(row, row.key === view.selected, layout, canvas));
+      const nameOnly = rowFields(row, { selected: true, layout: { ...layout, shown: [] }, look, now });
+      shown.push([...nameOnly, answer.field]);
+    } else shown.push(rowFields(row, { selected: row.key === view.selected, layout, look, now }));
     next += 1;
   }
   return { ...(cursor && { cursor }), rows: shown, above, below: rows.length - next };
-}
-
-/** The indexes of the rows at which another group begins. */
-function headingsIn(rows: readonly TopRow[]): number[] {
-  const found: number[] = [];
-  for (let at = 0; at < rows.length; at += 1) if (at === 0 || rows[at]!.group !== rows[at - 1]!.group) found.push(at);
-  return found;
 }
 
 /** True when the typed text is shown in the row that it belongs to. */
@@ -258,70 +271,30 @@ function typedText(prompt: string, editor: TextEditor, columns: number): Readonl
   };
 }
 
-function groupPaint(group: Group, { colors }: Look): Field["paint"] {
-  if (group === "needs you") return (text) => colors.bold(colors.yellow(text));
-  return group === "failed" ? (text) => colors.bold(colors.red(text)) : colors.bold;
-}
-
-function rowFields(
-  row: TopRow,
-  selected: boolean,
-  { name, shown }: ReturnType<typeof layoutFor>,
-  { now, look }: Canvas,
-): Field[] {
-  const { colors } = look;
-  const mark = selected ? ">" : " ";
-  const strong = selected ? colors.bold : undefined;
-  const sign = signOf(row, look);
-  const text =
-    row.depth > 0
-      ? `${"  ".repeat(Math.min(row.depth, 8) - 1)}${look.signs.frame[2]} ${row.name}`
-      : `${row.name}${row.inside === "" ? "" : ` (in ${row.inside})`}`;
-  return [
-    { column: 0, width: 2, text: mark, ...(strong && { paint: strong }) },
-    { column: 2, width: 2, text: sign.text, paint: sign.paint },
-    fieldOf(text, name, look, strong),
-    ...shown.map((span) => {
-      const cell = cellOf(row, span.column, now, look);
-      if (span.column !== "doing") return fieldOf(cell, span, look, colors.dim);
-      return fieldOf(isWriting(row) ? lastRow(cell, span.width - 1) : cell, span, look, strong);
-    }),
-  ];
-}
-
-function signOf(
-  { group, node, run, path }: TopRow,
-  { colors, signs }: Look,
-): Readonly<{ text: string; paint: (text: string) => string }> {
-  switch (group) {
-    case "needs you":
-      return { text: "?", paint: colors.yellow };
-    case "failed":
-      return { text: signs.failed, paint: colors.red };
-    case "working":
-      return { text: signs.spinner[0] ?? "|", paint: colors.cyan };
-    case "waiting":
-      return { text: "z", paint: colors.dim };
-    case "done": {
-      const ok = path === "" ? run.life === "ok" : node?.status === "ok";
-      return ok ? { text: signs.ok, paint: colors.green } : { text: signs.none, paint: colors.dim };
-    }
-  }
-}
+const groupPaints = remembering(({ colors }: Look): Readonly<Record<Group, NonNullable<Field["paint"]>>> => {
+  const { bold } = colors;
+  return {
+    "needs you": (text) => bold(colors.yellow(text)),
+    failed: (text) => bold(colors.red(text)),
+    working: bold,
+    waiting: bold,
+    done: bold,
+  };
+});
 
 /**
  * The maximum number of rows for the peek: half of the space, or the rows that the list does not need. A question is
  * shown whenever there is space.
  */
 function peekHeight(view: TopView, rows: readonly TopRow[], selected: TopRow, room: number): number {
-  const free = view.shape === "graph" ? 0 : room - rows.length - headingsIn(rows).length - 1;
+  const free = view.shape === "graph" ? 0 : room - rows.length - partsOf(rows).starts.length - 1;
   if (view.peek) return Math.max(Math.floor(room / 2), free);
   return selected.group === "needs you" && view.mode.kind !== "help" && free >= LEAST_PEEK ? free : 0;
 }
 const LEAST_PEEK = 5;
 
 /** The full question, error or result of the selected row. */
-function peekRows({ asked }: TopState, row: TopRow, canvas: Canvas, most: number): Field[][] {
+function peekRows({ asked }: TopState, row: TopRow, canvas: Canvas, most: number): Row[] {
   if (most < 1) return [];
   const { node, run, key } = row;
   const outcome = row.path === "" ? run.state.outcome : node?.outcome;
@@ -355,40 +328,54 @@ function peekRows({ asked }: TopState, row: TopRow, canvas: Canvas, most: number
 
 const MOST_PEEK = 20_000;
 
-type Foot = Readonly<{ rows: Field[][]; cursor?: number }>;
+type Foot = Readonly<{ rows: readonly Row[]; cursor?: number }>;
 
-/** The keys of the selected row, a question, or the typed text. */
-function footRows(
-  { mode, shape, filter, everywhere }: TopView,
-  row: TopRow | undefined,
-  canvas: Canvas & Readonly<{ one: boolean; inRow: boolean }>,
-): Foot {
-  const { columns, look, inRow } = canvas;
-  const many = keyRows(columns);
-  const fill = (rows: Field[][]): Field[][] => [
-    ...rows,
-    ...Array.from({ length: many - rows.length }, (): Field[] => []),
-  ];
-  if (mode.kind === "typing") {
-    const help = `Enter sends, Esc goes back${mode.what === "deny" ? "; the text may be empty" : ""}`;
-    if (inRow) return { rows: fill([line(help, canvas, look.colors.dim)]) };
-    const { text, cursor } = typedText(`${prompts[mode.what]}: `, mode.editor, columns);
-    return { rows: fill([line(text, canvas), line(help, canvas, look.colors.dim)].slice(0, many)), cursor };
-  }
-  if (mode.kind === "confirm")
-    return { rows: fill([line(`${mode.text} [y] yes, any other key: no`, canvas, look.colors.yellow)]) };
-  if (mode.kind === "help") return { rows: fill([line("any key goes back", canvas, look.colors.dim)]) };
+const filled = (rows: readonly Row[], columns: number): readonly Row[] => [
+  ...rows,
+  ...emptyRows(keyRows(columns) - rows.length),
+];
+
+/** What the keys of the selected row depend on. */
+type KeysOf = [row: TopRow | undefined, moves: number, filter: string, shape: TopView["shape"], project: string];
+
+function keysOf({ one }: TopState, { filter, shape, everywhere }: TopView, row: TopRow | undefined): KeysOf {
+  return [row, row ? movesOf(row.run.state) : 0, filter, shape, one ? "" : everywhere ? "this project" : "everywhere"];
+}
+
+/** The keys of the selected row. */
+const keysRows = remembering((...[row, , filter, shape, project, columns, look]: [...KeysOf, number, Look]): Foot => {
   const keys: (readonly [string, string])[] = [
     ...(row ? rowActions(row, { warns: false }).map(({ key, word }) => [key, word] as const) : []),
     ["up/down", "move"],
     ["space", "peek"],
     ["/", filter === "" ? "filter" : "change filter"],
     ["t", nextShape[shape]],
-    ...(canvas.one ? [] : [["e", everywhere ? "this project" : "everywhere"] as const]),
+    ...(project === "" ? [] : [["e", project] as const]),
     ["?", "help"],
     ["q", "quit"],
   ];
-  return { rows: fill(keyLines(keys, columns, many).map((text) => line(text, canvas))) };
+  const lines = keyLines(keys, columns, keyRows(columns));
+  return {
+    rows: filled(
+      lines.map((text) => line(text, { columns, look })),
+      columns,
+    ),
+  };
+});
+
+/** A question, or a text that is being typed. */
+function footRows({ mode }: TopView, canvas: Canvas & Readonly<{ inRow: boolean }>): Foot {
+  const { columns, look, inRow } = canvas;
+  const fill = (rows: readonly Row[]): readonly Row[] => filled(rows.slice(0, keyRows(columns)), columns);
+  if (mode.kind === "typing") {
+    const help = `Enter sends, Esc goes back${mode.what === "deny" ? "; the text may be empty" : ""}`;
+    if (inRow) return { rows: fill([line(help, canvas, look.colors.dim)]) };
+    const { text, cursor } = typedText(`${prompts[mode.what]}: `, mode.editor, columns);
+    return { rows: fill([line(text, canvas), line(help, canvas, look.colors.dim)]), cursor };
+  }
+  if (mode.kind === "confirm")
+    return { rows: fill([line(`${mode.text} [y] yes, any other key: no`, canvas, look.colors.yellow)]) };
+  return { rows: fill([line("any key goes back", canvas, look.colors.dim)]) };
 }
 
 const prompts: Readonly<Record<Typing, string>> = {

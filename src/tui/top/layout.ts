@@ -1,6 +1,7 @@
 import { fit } from "../../core/view/fit.ts";
 import type { Look } from "../../core/view/look.ts";
 import { type Column, columns as all } from "../../core/view/row-cells.ts";
+import { remembering } from "../remember.ts";
 import type { Field } from "./field-screen.ts";
 
 /** The positions of the columns in a terminal of this width. */
@@ -35,7 +36,7 @@ const widthIn = (column: Column, columns: number): number =>
 const WIDE = 120;
 
 /** Selects the columns that fit. In a narrow terminal the last columns of this list are dropped first. */
-export function layoutFor(columns: number): Layout {
+export const layoutFor = remembering((columns: number): Layout => {
   const name = Math.max(Math.min(LEAST_NAME, columns - HEAD), Math.min(MOST_NAME, Math.floor(columns * 0.28)));
   let room = columns - HEAD - name;
   const kept: Column[] = [];
@@ -53,7 +54,7 @@ export function layoutFor(columns: number): Layout {
     return span;
   });
   return { name: { at: HEAD, width: Math.max(0, name) }, shown, dropped: all.slice(kept.length) };
-}
+});
 
 /** A field with this text, with a space after it if another field follows. */
 export function fieldOf(text: string, { at, width }: Span, { signs }: Look, paint?: Field["paint"]): Field {

@@ -61,15 +61,21 @@ export type Act =
 export type Pressed = Readonly<{ view: TopView; act?: Act }>;
 
 /** The selected row, if the list contains it. */
-export const selectedRow = (rows: readonly TopRow[], { selected }: TopView): TopRow | undefined =>
-  selected === undefined ? undefined : rows.find(({ key }) => key === selected);
+export const selectedRow = (rows: readonly TopRow[], view: TopView): TopRow | undefined =>
+  rows[indexOfSelected(rows, view)];
+
+/** Where the selected row is; -1 when the list does not contain it. It seldom moves, so its last place is tried first. */
+export function indexOfSelected(rows: readonly TopRow[], { selected, at }: TopView): number {
+  if (selected === undefined) return -1;
+  return rows[at]?.key === selected ? at : rows.findIndex(({ key }) => key === selected);
+}
 
 /** The view after the list has changed. At the start the first row is selected; when the selected row disappears, no row is. */
 export function keepSelection(rows: readonly TopRow[], view: TopView): TopView {
   if (view.selected === undefined) return view.at === 0 && view.note === "" ? select(rows, view, 0) : view;
-  const at = rows.findIndex(({ key }) => key === view.selected);
-  if (at >= 0) return { ...view, at };
-  // No key acts on a row while a filter is typed, so the first match may be selected.
+  const at = indexOfSelected(rows, view);
+  if (at >= 0) return at === view.at ? view : { ...view, at };
+  // No key acts on a row while a filter is typed, so the first match may take its place.
   if (view.mode.kind === "typing" && view.mode.what === "filter") return select(rows, view, 0);
   return { ...view, selected: undefined, note: view.note === "" ? "The selected row is no longer listed." : view.note };
 }

@@ -1,0 +1,10 @@
+/** Keeps the last result of a pure function for as long as its arguments are the same objects. */
+export function remembering<A extends readonly unknown[], R>(make: (...args: A) => R): (...args: A) => R {
+  let last: Readonly<{ args: A; result: R }> | undefined;
+  return (...args) => {
+    if (last && args.length === last.args.length && args.every((each, at) => Object.is(each, last!.args[at])))
+      return last.result;
+    last = { args, result: make(...args) };
+    return last.result;
+  };
+}

@@ -1,0 +1,174 @@
+import type { Cost, Usage } from "../../core/outcome/usage.ts";
+import { movesOf } from "../../core/schedule/moves.ts";
+import { lastRow } from "../../core/view/fit.ts";
+import type { Look } from "../../core/view/look.ts";
+import { cellOf, isWriting } from "../../core/view/row-cells.ts";
+import type { DiffSize, TopRow } from "../../core/view/run-rows.ts";
+import type { Field } from "./field-screen.ts";
+import { fieldOf, type Layout } from "./layout.ts";
+
+/** How and when a row is drawn. */
+export type RowDrawing = Readonly<{ selected: boolean; layout: Layout; look: Look; now: number }>;
+
+/**
+ * The fields of a row. A field that did not change is the same object as before, and so is the row: in most frames only the
+ * words of some tasks change.
+ */
+export function rowFields(row: TopRow, drawing: RowDrawing): readonly Field[] {
+  const known = drawn.get(row);
+  if (!known || !isDrawnAlike(known, drawing) || !hasSameFacts(known.facts, row)) {
+    const made = newlyDrawn(row, drawing);
+    drawn.set(row, made);
+    return made.fields;
+  }
+  const { doing, age } = known;
+  if (doing && !isSameActivity(doing.of, row)) {
+    doing.of = activityOf(row);
+    replace(known, doing.at, doingField(row, drawing, doing.at));
+  }
+  if (age && age.seconds !== secondsOf(row, drawing.now)) {
+    age.seconds = secondsOf(row, drawing.now);
+    replace(known, age.at, plainField(row, drawing, age.at));
+  }
+  return known.fields;
+}
+
+/** A row as it was last drawn: what its fields were made of. */
+type Drawn = Omit<RowDrawing, "now"> & {
+  readonly facts: Facts;
+  /** Absent where the column is not shown; `at` is the place in the layout. */
+  readonly doing: { readonly at: number; of: Activity } | undefined;
+  readonly age: { readonly at: number; seconds: number } | undefined;
+  fields: readonly Field[];
+};
+const drawn = new WeakMap<TopRow, Drawn>();
+
+/** The fields before the columns of the layout: mark, sign, name. */
+const BEFORE = 3;
+
+function newlyDrawn(row: TopRow, drawing: RowDrawing): Drawn {
+  const { selected, layout, look, now } = drawing;
+  const strong = selected ? look.colors.bold : undefined;
+  const sign = signOf(row, look);
+  const text =
+    row.depth > 0
+      ? `${"  ".repeat(Math.min(row.depth, 8) - 1)}${look.signs.frame[2]} ${row.name}`
+      : `${row.name}${row.inside === "" ? "" : ` (in ${row.inside})`}`;
+  const doing = layout.shown.findIndex(({ column }) => column === "doing");
+  const age = layout.shown.findIndex(({ column }) => column === "age");
+  return {
+    selected,
+    layout,
+    look,
+    facts: factsOf(row),
+    doing: doing < 0 ? undefined : { at: doing, of: activityOf(row) },
+    age: age < 0 ? undefined : { at: age, seconds: secondsOf(row, now) },
+    fields: [
+      { column: 0, width: 2, text: selected ? ">" : " ", ...(strong && { paint: strong }) },
+      { column: 2, width: 2, text: sign.text, paint: sign.paint },
+      fieldOf(text, layout.name, look, strong),
+      ...layout.shown.map((_, at) => (at === doing ? doingField : plainField)(row, drawing, at)),
+    ],
+  };
+}
+
+function replace(known: Drawn, at: number, field: Field): void {
+  const old = known.fields[BEFORE + at]!;
+  if (old.text !== field.text) known.fields = known.fields.with(BEFORE + at, field);
+}
+
+function plainField(row: TopRow, { layout, look, now }: RowDrawing, at: number): Field {
+  const span = layout.shown[at]!;
+  return fieldOf(cellOf(row, span.column, now, look), span, look, look.colors.dim);
+}
+
+function doingField(row: TopRow, { selected, layout, look, now }: RowDrawing, at: number): Field {
+  const span = layout.shown[at]!;
+  const cell = cellOf(row, "doing", now, look);
+  const text = isWriting(row) ? lastRow(cell, span.width - 1) : cell;
+  return fieldOf(text, span, look, selected ? look.colors.bold : undefined);
+}
+
+const isDrawnAlike = (known: Drawn, { selected, layout, look }: RowDrawing): boolean =>
+  known.selected === selected && known.layout === layout && known.look === look;
+
+/** What all columns but the activity and the age are made of. Sums are replaced when they change. */
+type Facts = Readonly<{
+  usage: Usage | undefined;
+  cost: Cost | undefined;
+  agent: string | undefined;
+  model: string | undefined;
+  limits: object | undefined;
+  diffs: ReadonlyMap<string, DiffSize> | undefined;
+  plan: object | undefined;
+  status: string;
+}>;
+
+function factsOf({ path, run, node }: TopRow): Facts {
+  const { usage, cost } = path === "" ? run.state : (node ?? { usage: undefined, cost: undefined });
+  const { agent, model, limits, status = "" } = node ?? {};
+  return { usage, cost, agent, model, limits, diffs: run.diffs, plan: run.state.plan, status };
+}
+
+function hasSameFacts(facts: Facts, { path, run, node }: TopRow): boolean {
+  const spent = path === "" ? run.state : node;
+  return (
+    facts.usage === spent?.usage &&
+    facts.cost === spent?.cost &&
+    facts.agent === node?.agent &&
+    facts.model === node?.model &&
+    facts.limits === node?.limits &&
+    facts.diffs === run.diffs &&
+    facts.plan === run.state.plan &&
+    (node === undefined || facts.status === node.status)
+  );
+}
+
+/** What the words about the activity are made of; a node that is not at work changes them only by a move. */
+type Activity = Readonly<{ doing: string; text: string; partial: string; calls: boolean; moves: number }>;
+
+const activityOf = ({ run, node }: TopRow): Activity => ({
+  doing: node?.doing ?? "",
+  text: node?.text ?? "",
+  partial: node?.partial ?? "",
+  calls: (node?.calling ?? 0) > 0,
+  moves: movesOf(run.state),
+});
+
+function isSameActivity(activity: Activity, { run, node }: TopRow): boolean {
+  if (activity.moves !== movesOf(run.state)) return false;
+  return (
+    node === undefined ||
+    (activity.doing === node.doing &&
+      activity.text === node.text &&
+      activity.partial === node.partial &&
+      activity.calls === node.calling > 0)
+  );
+}
+
+/** In whole seconds, as the age is shown. */
+function secondsOf({ node, run, path }: TopRow, now: number): number {
+  const { startedAt, endedAt } = path === "" ? run.state : (node ?? { startedAt: 0, endedAt: undefined });
+  return startedAt === 0 ? -1 : Math.floor(((endedAt ?? now) - startedAt) / 1_000);
+}
+
+/** The sign of a row: which group it is in, and how it ended. */
+export function signOf(
+  { group, node, run, path }: TopRow,
+  { colors, signs }: Look,
+): Readonly<{ text: string; paint: (text: string) => string }> {
+  switch (group) {
+    case "needs you":
+      return { text: "?", paint: colors.yellow };
+    case "failed":
+      return { text: signs.failed, paint: colors.red };
+    case "working":
+      return { text: signs.spinner[0] ?? "|", paint: colors.cyan };
+    case "waiting":
+      return { text: "z", paint: colors.dim };
+    case "done": {
+      const ok = path === "" ? run.life === "ok" : node?.status === "ok";
+      return ok ? { text: signs.ok, paint: colors.green } : { text: signs.none, paint: colors.dim };
+    }
+  }
+}
