@@ -247,7 +247,7 @@ export const openers: Readonly<Record<string, string>> = {
   "src/runtime/commands/process-meter.ts": "/proc",
   "src/runtime/commands/process-tree.ts": "/proc",
   "src/runtime/commands/probe-sandbox.ts": "/proc, and a folder that it made",
-  "src/cli/terminal/raw-input.ts": "/proc",
+  "src/cli/terminal/terminal-job.ts": "/proc",
 };
 
 const OPENING = /\b(?:readFile|open|appendFile|copyFile)(?:Sync)?\b|\bcreate(?:Read|Write)Stream\b/;

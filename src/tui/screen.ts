@@ -12,6 +12,8 @@ export type ScreenTerminal = Readonly<{
    * does.
    */
   readonly wrapsCursorRow?: boolean;
+  /** Is told before the cursor is hidden, and after it was shown again. */
+  cursorHidden?(isHidden: boolean): void;
 }>;
 
 /** The content of one drawing: lines for the scrollback, the rows below them, and the cursor position in those rows. */
@@ -86,7 +88,13 @@ export class Screen {
   close(): void {
     this.clear();
     if (this.#hidden) this.#terminal.write(`${ESC}[?25h`);
-    this.#hidden = false;
+    this.#hide(false);
+  }
+
+  #hide(isHidden: boolean): void {
+    if (this.#hidden === isHidden) return;
+    this.#hidden = isHidden;
+    this.#terminal.cursorHidden?.(isHidden);
   }
 
   /** Moves to the first row. A terminal that became narrower may have wrapped the rows again. */
@@ -102,11 +110,11 @@ export class Screen {
     if (!cursor) {
       this.#at = { row: last, column: widthOf(stripVTControlCharacters(rows[last] ?? "")) };
       const hide = this.#hidden ? "" : `${ESC}[?25l`;
-      this.#hidden = true;
+      this.#hide(true);
       return hide;
     }
     const show = this.#hidden ? `${ESC}[?25h` : "";
-    this.#hidden = false;
+    this.#hide(false);
     this.#at = { row: cursor.row, column: cursor.column };
     const up = last - cursor.row;
     return `${up > 0 ? `${ESC}[${up}A` : ""}\r${cursor.column > 0 ? `${ESC}[${cursor.column}C` : ""}${show}`;

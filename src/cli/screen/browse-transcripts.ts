@@ -7,9 +7,10 @@ import {
   transcriptRows,
 } from "../../tui/chat/transcript-screen.ts";
 import type { Highlight } from "../../tui/markdown/options.ts";
-import { Screen } from "../../tui/screen.ts";
 import { createRawInput } from "../terminal/raw-input.ts";
 import { restoreOnEnd } from "../terminal/restore-terminal.ts";
+import { stderrScreen } from "../terminal/stderr-screen.ts";
+import { guardTerminal } from "../terminal/terminal-guard.ts";
 
 const ALTERNATE_ON = "\u001b[?1049h\u001b[2J\u001b[H";
 const ALTERNATE_OFF = "\u001b[?1049l";
@@ -20,7 +21,7 @@ export async function browseTranscripts(
   { look, highlight }: Readonly<{ look: Look; highlight: Highlight | undefined }>,
 ): Promise<void> {
   const { stderr } = process;
-  let screen = new Screen(stderr);
+  let screen = stderrScreen();
   const size = () => ({
     columns: screen.columns,
     height: screen.rows,
@@ -38,7 +39,7 @@ export async function browseTranscripts(
   await new Promise<void>((done) => {
     const clean = (): void => {
       stderr.write("\u001b[2J\u001b[H");
-      screen = new Screen(stderr);
+      screen = stderrScreen();
       draw();
     };
     const back = (): void => {
@@ -49,11 +50,16 @@ export async function browseTranscripts(
       done();
     };
     let shown = true;
+    const enter = (): void => {
+      guardTerminal("alternate", true);
+      stderr.write(ALTERNATE_ON);
+    };
     const leave = (): void => {
       if (!shown) return;
       shown = false;
       screen.close();
       stderr.write(ALTERNATE_OFF);
+      guardTerminal("alternate", false);
     };
     const input = createRawInput({
       key: (key) => {
@@ -66,7 +72,7 @@ export async function browseTranscripts(
       suspend: leave,
       resume: () => {
         shown = true;
-        stderr.write(ALTERNATE_ON);
+        enter();
         clean();
       },
     });
@@ -75,7 +81,7 @@ export async function browseTranscripts(
       leave();
     });
     stderr.on("resize", clean);
-    stderr.write(ALTERNATE_ON);
+    enter();
     input.start();
     draw();
   });

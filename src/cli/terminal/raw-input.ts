@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { StringDecoder } from "node:string_decoder";
+import { guardTerminal } from "./terminal-guard.ts";
+import { terminalJob } from "./terminal-job.ts";
 import { createKeyDecoder, type Key } from "../../tui/input/keys.ts";
 
 /** Reads the keyboard in raw mode. */
@@ -68,6 +69,8 @@ export function createRawInput({ key, closed, suspend, resume, paste = true }: R
   const take = (): void => {
     if (held || !wanted || !inForeground()) return;
     held = true;
+    guardTerminal("keys", true);
+    if (paste) guardTerminal("paste", true);
     stdin.setRawMode(true);
     stdin.on("data", read).once("end", closed).once("error", closed).resume();
     if (paste) stderr.write(PASTE_ON);
@@ -79,6 +82,8 @@ export function createRawInput({ key, closed, suspend, resume, paste = true }: R
     stdin.off("data", read).off("end", closed).off("error", closed).pause();
     stdin.setRawMode(false);
     if (paste) stderr.write(PASTE_OFF);
+    if (paste) guardTerminal("paste", false);
+    guardTerminal("keys", false);
   };
   const start = (): void => {
     if (!wanted) process.on("SIGCONT", goOn).on("SIGQUIT", quit);
@@ -103,9 +108,8 @@ function inForeground(): boolean {
   try {
     if (process.platform !== "linux")
       return execFileSync("ps", ["-o", "stat=", "-p", String(process.pid)], { encoding: "utf8" }).includes("+");
-    const stat = readFileSync("/proc/self/stat", "utf8");
-    const [, , group, , , front] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return group !== undefined && group === front;
+    const job = terminalJob();
+    return job !== undefined && job.group === job.front;
   } catch {
     return false;
   }

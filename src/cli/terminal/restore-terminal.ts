@@ -1,6 +1,7 @@
 /**
  * Signals that end a process unless it handles them, and that leave time to restore the terminal. Processor faults
- * (SIGSEGV, SIGBUS, ...) are excluded: after a handler the same instruction would fault again, for ever.
+ * (SIGSEGV, SIGBUS, ...) are excluded: after a handler the same instruction would fault again, for ever. After those and
+ * after SIGKILL, `terminal-guard.ts` restores the terminal.
  */
 const ENDING = [
   "SIGABRT",
@@ -24,7 +25,7 @@ let withdrawListeners: (() => void) | undefined;
 
 /**
  * Calls `restore` before the process ends, whether normally, by an exception (before it is reported), or by any
- * signal but SIGKILL. A signal that has another handler is left to that handler. Returns a function that cancels
+ * signal but SIGKILL and a processor fault. A signal that has another handler is left to that handler. Returns a function that cancels
  * this.
  */
 export function restoreOnEnd(restore: () => void): () => void {

@@ -75,7 +75,7 @@ export function keepSelection(rows: readonly TopRow[], view: TopView): TopView {
   if (view.selected === undefined) return view.at === 0 && view.note === "" ? select(rows, view, 0) : view;
   const at = indexOfSelected(rows, view);
   if (at >= 0) return at === view.at ? view : { ...view, at };
-  // No key acts on a row while a filter is typed, so the first match may take its place.
+  // No key acts on a row while a filter is typed, so the first match may be selected.
   if (view.mode.kind === "typing" && view.mode.what === "filter") return select(rows, view, 0);
   return { ...view, selected: undefined, note: view.note === "" ? "The selected row is no longer listed." : view.note };
 }
