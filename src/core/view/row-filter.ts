@@ -1,3 +1,4 @@
+import { cellOf } from "./row-cells.ts";
 import type { Group } from "./row-groups.ts";
 import type { TopRow } from "./run-rows.ts";
 
@@ -32,9 +33,9 @@ export function parseFilter(text: string): Readonly<{ matches: Filter | undefine
         return (row) => meant?.includes(row.group) ?? false;
       }
       case "agent":
-        return ({ node }) => has(node?.agent, lower);
+        return (row) => has(cellOf(row, "agent", 0), lower);
       case "model":
-        return ({ node }) => has(node?.model, lower);
+        return (row) => has(row.node?.model, lower) || has(cellOf(row, "model", 0), lower);
       case "run":
         return ({ run }) => has(run.id, lower) || has(run.state.name, lower);
       default:
@@ -47,13 +48,17 @@ export function parseFilter(text: string): Readonly<{ matches: Filter | undefine
 /** The words that `is:` knows, for the help. */
 export const stateWords = Object.keys(states);
 
-const textsOf = ({ name, path, run, node, waitsFor }: TopRow): readonly (string | undefined)[] => [
+const textsOf = (row: TopRow): readonly (string | undefined)[] => [
+  cellOf(row, "agent", 0), // also of a task that has not begun
+  ...ownTexts(row),
+];
+
+const ownTexts = ({ name, path, run, node, waitsFor }: TopRow): readonly (string | undefined)[] => [
   name,
   path,
   run.id,
   run.state.name,
   waitsFor,
-  node?.agent,
   node?.doing,
   node?.question,
 ];

@@ -148,6 +148,7 @@ test("everything that is hidden is counted", () => {
 test.each([
   ["is:failed", ["test"]],
   ["agent:explore is:working", ["build", "Look into src"]],
+  ["agent:explore is:waiting", ["notes", "idle"]],
   ["LARGE", ["Find large files"]],
   ["is:nonsense", []],
   ["publish is:needs", ["ask"]],
