@@ -206,6 +206,8 @@ export const facts = {
   "context.compacted": fact("A conversation was shortened to fit the context window.", {
     before: count.describe("tokens before"),
     after: count.describe("tokens after"),
+    summary: text.optional().describe("what stands in place of earlier messages"),
+    replaced: count.optional().describe("how many messages after the first one the summary replaces"),
   }),
   note: fact("A remark.", { text }),
   warning: fact("Something to look at.", { code: text, text }),

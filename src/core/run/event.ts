@@ -250,7 +250,14 @@ export type Fact =
       /** The limit, in the form that outcomes use. */
       reached?: ReachedLimit;
     }
-  | { type: "context.compacted"; before: number; after: number }
+  | {
+      type: "context.compacted";
+      before: number;
+      after: number;
+      /** What stands in place of earlier messages, and how many after the first one it replaces; absent: only old results went. */
+      summary?: string;
+      replaced?: number;
+    }
   | { type: "note"; text: string }
   | { type: "warning"; code: string; text: string };
 

@@ -15,14 +15,13 @@ import type { PerformContext } from "../../core/task/engine.ts";
 import type { ForkPoint } from "../../core/task/fork-point.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
-import { fill } from "../../core/text/template.ts";
 import { prompts } from "../../embedded.ts";
 import { mapLimited } from "../async/map-limited.ts";
 import { createModelCalls } from "./ask-model.ts";
 import { callTool } from "./call-tool.ts";
 import { conversationHead } from "./conversation-head.ts";
 import { type FinishAttempt, finishText, finishWith, finishWithoutTool } from "./finish-tool.ts";
-import { type RebuiltConversation, rebuildConversation } from "./rebuild-conversation.ts";
+import { type RebuiltConversation, rebuildConversation, summarised } from "./rebuild-conversation.ts";
 import { type AnsweredTurn, type Turn, takeTurn } from "./turn.ts";
 
 /** Share of the context window at which the conversation is compacted. */
@@ -44,11 +43,8 @@ export type Conversation = ReturnType<typeof openConversation>;
 /** The messages of one task and what they cost; every model and tool call of it goes through here. */
 export function openConversation(assignment: Assignment, context: PerformContext, recorded: readonly KeptEvent[]) {
   const { agent, model, limits, completion } = assignment;
-  const past: RebuiltConversation = rebuildConversation(recorded);
-  assignment.access?.allowReading(past.files);
-  for (const { id: call, name: tool, text } of past.unknown) context.emit({ type: "tool.unknown", call, tool, text });
   const shared = assignment.sharedChars ?? 0;
-  const messages: Message[] = [
+  const past: RebuiltConversation = rebuildConversation(recorded, [
     ...(assignment.call.before ?? []),
     {
       role: "user",
@@ -56,8 +52,10 @@ export function openConversation(assignment: Assignment, context: PerformContext
       ...defined({ images: assignment.call.images }),
       ...(shared > 0 && { shared }),
     },
-    ...past.messages,
-  ];
+  ]);
+  assignment.access?.allowReading(past.files);
+  for (const { id: call, name: tool, text } of past.unknown) context.emit({ type: "tool.unknown", call, tool, text });
+  const messages: Message[] = [...past.messages];
   const used: Record<string, number> = { ...past.used };
   const repeated = createRepeats();
   const { tools, finishTools, chars: fixedChars, prefix } = conversationHead(assignment, assignment.call.fork);
@@ -205,15 +203,18 @@ export function openConversation(assignment: Assignment, context: PerformContext
     const before = Math.max(contextTokens, estimateTokens(fixedChars + chars));
     if (!force && (window === undefined || before < window * FULL)) return false;
     replace(dropOldResults(messages));
-    if (force || estimateTokens(fixedChars + chars) >= (window ?? 0) * FULL) await sumUp(signal);
+    const full = force || estimateTokens(fixedChars + chars) >= (window ?? 0) * FULL;
+    const summary = full ? await sumUp(signal) : undefined;
     contextTokens = 0;
-    context.emit({ type: "context.compacted", before, after: estimateTokens(fixedChars + chars) });
+    context.emit({ type: "context.compacted", before, after: estimateTokens(fixedChars + chars), ...summary });
     return true;
   };
 
-  const sumUp = async (signal: AbortSignal): Promise<void> => {
+  /** Replaces the older messages by a summary; `undefined` when there is nothing to replace, or no summary. */
+  const sumUp = async (signal: AbortSignal): Promise<{ summary: string; replaced: number } | undefined> => {
     const parts = splitForSummary(messages);
-    if (!parts) return;
+    if (!parts) return undefined;
+    context.emit({ type: "note", text: "The conversation fills the context window and is being summarised." });
     const request: ModelRequest = {
       model: model.id,
       system: prompts.sumUp,
@@ -227,13 +228,11 @@ export function openConversation(assignment: Assignment, context: PerformContext
       live: () => {},
       emit: context.emit,
     });
-    if (!("calls" in turn) || turn.text === "") return;
+    if (!("calls" in turn) || turn.text === "") return undefined;
     modelCalls.spend(turn);
-    replace([
-      parts.task,
-      { role: "user", text: fill(prompts.summaryFollows, new Map([["summary", turn.text]])) },
-      ...parts.recent,
-    ]);
+    const summary = { summary: turn.text, replaced: parts.old.length };
+    replace(summarised(messages, summary));
+    return summary;
   };
 
   const replace = (shorter: readonly Message[]): void => {

@@ -1,3 +1,4 @@
+import { dropOldResults } from "../../core/model/compact.ts";
 import type { Message, ToolAnswer } from "../../core/model/model.ts";
 import type { ReachedLimit } from "../../core/outcome/reached-limit.ts";
 import { addCost, addUsage, type Cost, noCost, noUsage, type Usage } from "../../core/outcome/usage.ts";
@@ -11,6 +12,8 @@ import type { AnsweredTurn } from "./turn.ts";
 /** A conversation rebuilt from the journal. */
 export type RebuiltConversation = Readonly<{
   messages: readonly Message[];
+  /** True: a summary stands in place of messages. */
+  shortened: boolean;
   turns: number;
   usage: Usage;
   cost: Cost;
@@ -36,11 +39,12 @@ export type UnfinishedTurn = Readonly<{
 export type PastLimit = Readonly<{ name: string; reached?: ReachedLimit }>;
 
 /**
- * Rebuilds a conversation from its events. Recorded turns and calls are not repeated. A writing tool that
+ * Rebuilds a conversation from its events, after the messages with which it began. What was summarised stays so. Recorded turns and calls are not repeated. A writing tool that
  * was running at the interruption may have had its effect: its outcome is unknown, and it is not repeated.
  */
-export function rebuildConversation(past: readonly KeptEvent[]): RebuiltConversation {
-  const messages: Message[] = [];
+export function rebuildConversation(past: readonly KeptEvent[], begin: readonly Message[] = []): RebuiltConversation {
+  const messages: Message[] = [...begin];
+  let shortened = false;
   const used: Record<string, number> = {};
   let usage = noUsage();
   let cost = noCost();
@@ -99,6 +103,12 @@ export function rebuildConversation(past: readonly KeptEvent[]): RebuiltConversa
         unanswered = undefined;
         break;
       case "context.compacted":
+        close();
+        for (const text of mail.splice(0)) messages.push({ role: "user", text });
+        messages.splice(0, messages.length, ...dropOldResults(summarised(messages, event)));
+        shortened ||= event.summary !== undefined;
+        unanswered = undefined;
+        break;
       case "node.parked":
         unanswered = undefined;
         break;
@@ -150,6 +160,7 @@ export function rebuildConversation(past: readonly KeptEvent[]): RebuiltConversa
   cutOff();
   return {
     messages,
+    shortened,
     turns: asked ? Math.max(0, turns - 1) : turns, // an incomplete turn is repeated
     usage,
     cost,
@@ -159,6 +170,16 @@ export function rebuildConversation(past: readonly KeptEvent[]): RebuiltConversa
     unknown: [...underWay.values()].filter(({ id }) => !told.has(id)),
     ...defined({ unfinished: open }),
   };
+}
+
+/** Messages with a summary in place of those that it replaces. */
+export function summarised(
+  messages: readonly Message[],
+  { summary, replaced = 0 }: Readonly<{ summary?: string; replaced?: number }>,
+): readonly Message[] {
+  if (summary === undefined) return messages;
+  const told: Message = { role: "user", text: fill(prompts.summaryFollows, new Map([["summary", summary]])) };
+  return messages.toSpliced(1, replaced, told);
 }
 
 const notCarriedOut = ({ id, name }: { id: string; name: string }): ToolAnswer => ({

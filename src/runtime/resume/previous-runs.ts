@@ -54,7 +54,7 @@ export type PreviousConversation = Readonly<{
   agent: RecordedAgent | undefined;
   /** The parts of the conversation's first message. */
   begins: ConversationBeginning;
-  /** The conversation that it was itself forked from, and the index of its own first message. */
+  /** The conversation that it was itself forked from, and the index of its own first message; -1 when that was summarised. */
   forked?: Readonly<{ from: string; turn: number; first: number }>;
   /** An agent started it. */
   delegated: boolean;
@@ -64,7 +64,7 @@ export type PreviousConversation = Readonly<{
 export type ConversationBeginning = Omit<FirstMessageParts, "fork" | "run">;
 
 /** Maximum length of a chain of continued conversations. */
-const LONGEST_CHAIN = 50;
+const LONGEST_CHAIN = 1_000;
 
 /** The history from the journals of a store. */
 export function openPreviousRuns(
@@ -75,9 +75,14 @@ export function openPreviousRuns(
     const found = await readImages(store, run, images);
     return found.length === 0 ? {} : { images: found };
   };
-  const talkOf = async (task: string, turn?: number, depth = 0): Promise<PreviousConversation | undefined> => {
+  const talkOf = async (
+    task: string,
+    turn?: number,
+    later: readonly string[] = [],
+  ): Promise<PreviousConversation | undefined> => {
     const { run, path } = taskIn(task);
-    if (depth > LONGEST_CHAIN) return undefined;
+    if (later.includes(task) || later.length > LONGEST_CHAIN) return undefined;
+    const chain = [...later, task];
     const { events } =
       continued?.id === run ? continued.records : await store.readWhole(run).catch(() => ({ events: [] }));
     const begun = events[0];
@@ -90,18 +95,18 @@ export function openPreviousRuns(
     const own = upTo(turn, history.events(path));
     const earlier = started.continues ?? settings?.continues;
     const forked = own.find((event) => event.type === "conversation.forked");
-    const above = forked && (await talkOf(forked.from, forked.turn, depth + 1));
+    const above = forked && (await talkOf(forked.from, forked.turn, chain));
     const before = above
       ? forkedMessages({ messages: above.open })
       : resumes !== undefined
         ? resumedMessages(
             history.started(resumes)?.prompt,
             outputAt(events, resumes, started.seq),
-            await talkOf(`${run}/${resumes}`, undefined, depth + 1),
+            await talkOf(`${run}/${resumes}`, undefined, chain),
           )
         : earlier === undefined
           ? []
-          : ((await talkOf(earlier, undefined, depth + 1))?.messages ?? []);
+          : ((await talkOf(earlier, undefined, chain))?.messages ?? []);
     const context = before.length === 0 ? (begun.context ?? "") : ""; // a continued conversation contains it
     const recorded = recordedAgents(events).at(path);
     const begins: ConversationBeginning = {
@@ -125,14 +130,14 @@ export function openPreviousRuns(
         ...(context !== "" && { shared: context.length }),
       },
     ];
-    const { messages, turns } = rebuildConversation(own);
+    const { messages, turns, shortened } = rebuildConversation(own, begin);
     return {
-      messages: [...begin, ...wholeTalk(own)],
-      open: [...begin, ...messages],
+      messages: wholeTalk(own, begin),
+      open: messages,
       turns,
       agent: recorded,
       begins,
-      ...(forked && { forked: { from: forked.from, turn: forked.turn, first: before.length } }),
+      ...(forked && { forked: { from: forked.from, turn: forked.turn, first: shortened ? -1 : before.length } }),
       delegated: node === undefined,
     };
   };
@@ -176,8 +181,8 @@ function upTo(turn: number | undefined, events: readonly KeptEvent[]): readonly 
 }
 
 /** A finished conversation that can be continued: every call has a result, and unread messages are included. */
-function wholeTalk(events: readonly KeptEvent[]): readonly Message[] {
-  const { messages, unfinished, mail } = rebuildConversation(events);
+function wholeTalk(events: readonly KeptEvent[], begin: readonly Message[]): readonly Message[] {
+  const { messages, unfinished, mail } = rebuildConversation(events, begin);
   const unread = mail.map((text): Message => ({ role: "user", text }));
   if (!unfinished || unfinished.turn.calls.length === 0) return [...messages, ...unread];
   const results = unfinished.turn.calls.map(

@@ -5,7 +5,7 @@ import { afterAll, expect, test } from "vitest";
 import type { Agent } from "../../../src/core/agent/agent.ts";
 import type { KeptRecords, RunStore } from "../../../src/core/run/run-store.ts";
 import { type Crew, createCrew } from "../../../src/crew.ts";
-import { type ScriptedModel, scripted } from "../../../src/models/scripted/scripted.ts";
+import { type Script, type ScriptedModel, scripted } from "../../../src/models/scripted/scripted.ts";
 import { openPreviousRuns } from "../../../src/runtime/resume/previous-runs.ts";
 import { collect } from "../../support/collect.ts";
 
@@ -144,7 +144,7 @@ test("a run that does not exist cannot be continued, and the error names it", as
   });
 });
 
-test("a conversation of 49 continued tasks is whole, and two tasks that continue each other do not read forever", async () => {
+test("a conversation of 300 messages is whole, and two tasks that continue each other do not read forever", async () => {
   const reads: string[] = [];
   const before = (run: string): string | undefined =>
     run === "run_left" ? "run_right/a" : run === "run_right" ? "run_left/a" : chain(run);
@@ -162,12 +162,12 @@ test("a conversation of 49 continued tasks is whole, and two tasks that continue
     return { events, problems: [] };
   };
   const runs = openPreviousRuns([], { store: { readWhole } as RunStore });
-  const talk = await runs.talkOf("run_49/a");
-  expect(talk?.messages).toHaveLength(50);
+  const talk = await runs.talkOf("run_299/a");
+  expect(talk?.messages).toHaveLength(300);
   expect(talk?.messages[0]).toMatchObject({ text: "run_0" });
   reads.length = 0;
   await runs.talkOf("run_left/a");
-  expect(reads.length).toBeLessThan(60);
+  expect(reads).toEqual(["run_left", "run_right"]);
 });
 
 test("a run with several tasks needs a path", async () => {
@@ -218,4 +218,42 @@ test("a model cannot read another run by continuing it", async () => {
     status: "failed",
     fault: { code: "DENIED" },
   });
+});
+
+test("a conversation that was summarised goes on with the summary, and is not summarised again", async () => {
+  const tooLong: Script = { error: { code: "MODEL_CONTEXT", message: "too long", retryable: false } };
+  const model = scripted("one", "two", "three", "four", "five", tooLong, "the summary", "six", "seven");
+  const crew = createCrew({
+    cwd: root,
+    home: home(),
+    userHome: root,
+    discover: false,
+    env: {},
+    agents: [{ name: "worker", description: "works", instructions: "Work." }],
+    models: { m: model },
+    model: "m",
+  });
+  let last = crew.run({ mode: "single", agent: "worker", task: "Message 1." });
+  await last;
+  for (const number of [2, 3, 4, 5, 6, 7]) {
+    const limits = { maxContinuations: 99, expiresAfterDays: 99 };
+    const next = { run: last.id, prompt: `Message ${number}.`, allowFailed: false, ...limits };
+    const { plan, continues } = await crew.continuing(next);
+    last = crew.run(plan, { continues });
+    await last;
+  }
+  const texts = model.requests.at(-1)!.messages.map((message) => ("text" in message ? message.text : ""));
+  expect(model.requests).toHaveLength(9);
+  expect(texts).toEqual([
+    "Message 1.",
+    expect.stringContaining("the summary"),
+    "three",
+    "Message 4.",
+    "four",
+    "Message 5.",
+    "five",
+    "Message 6.",
+    "six",
+    "Message 7.",
+  ]);
 });
