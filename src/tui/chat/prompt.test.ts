@@ -47,3 +47,10 @@ test("Tab completes a word, shows several that fit, and goes through them", () =
   expect(typing("/co\t\t\t").prompt.editor.text).toBe("/cost");
   expect(typing("look at @src/l\t").prompt.editor.text).toBe("look at @src/login.ts ");
 });
+
+test("a search through earlier messages leaves their order as it was", () => {
+  const history = ["fix the test", "other", "run the test", "old"];
+  const { prompt } = typing("\u0012test\u0012\u0012\r", history);
+  expect(prompt.editor.text).toBe("run the test");
+  expect(prompt.history).toEqual(history);
+});

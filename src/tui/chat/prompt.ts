@@ -1,6 +1,7 @@
 import { openMention } from "../../core/text/mention.ts";
 import { type TextEditor, edit, emptyEditor, insert, withText } from "../input/editor.ts";
 import type { Key } from "../input/keys.ts";
+import { clustersOf } from "../wrap.ts";
 
 /** The state of the input line: the text, earlier messages, and completions. Pure data. */
 export type Prompt = Readonly<{
@@ -12,6 +13,8 @@ export type Prompt = Readonly<{
   draft: string;
   /** The search text for the earlier messages. */
   search: string | undefined;
+  /** How many messages that fit are passed over, because Ctrl-R was pressed again. */
+  passed: number;
   /** Completions of the typed word, and the chosen one. */
   completions: Readonly<{ words: readonly string[]; from: number; chosen: number | undefined }> | undefined;
 }>;
@@ -22,6 +25,7 @@ export const emptyPrompt = (history: readonly string[]): Prompt => ({
   shown: undefined,
   draft: "",
   search: undefined,
+  passed: 0,
   completions: undefined,
 });
 
@@ -42,7 +46,7 @@ export function promptKey(
     case "tab":
       return { prompt: completed(prompt, complete, key.shift ? -1 : 1) };
     case "ctrl-r":
-      return { prompt: { ...prompt, search: "", completions: undefined } };
+      return { prompt: { ...prompt, search: "", passed: 0, completions: undefined } };
     case "escape":
       return prompt.completions ? { prompt: { ...prompt, completions: undefined } } : undefined;
     default: {
@@ -65,10 +69,11 @@ export const promptWith = (prompt: Prompt, text: string): Prompt => ({
 });
 
 /** The message that the search found. */
-export function foundBySearch({ history, search }: Prompt): string | undefined {
+export function foundBySearch({ history, search, passed }: Prompt): string | undefined {
   if (search === undefined || search === "") return undefined;
   const wanted = search.toLowerCase();
-  return history.find((text) => text.toLowerCase().includes(wanted));
+  const fitting = history.filter((text) => text.toLowerCase().includes(wanted));
+  return fitting[Math.min(passed, fitting.length - 1)];
 }
 
 function enter(prompt: Prompt, key: Key): PromptStep {
@@ -99,13 +104,14 @@ function searchKey(prompt: Prompt, key: Key): PromptStep {
   const search = prompt.search ?? "";
   const found = foundBySearch(prompt);
   if (key.name === "paste" || (key.text !== undefined && !key.ctrl && !key.alt))
-    return { prompt: { ...prompt, search: search + (key.text ?? "") } };
-  if (key.name === "backspace") return { prompt: { ...prompt, search: search.slice(0, -1) } };
-  if (key.ctrl && key.name === "r" && found !== undefined) {
-    // Continues with the next older match: newer messages move to the end of the history for this search.
-    const at = prompt.history.indexOf(found);
-    return { prompt: { ...prompt, history: [...prompt.history.slice(at + 1), ...prompt.history.slice(0, at + 1)] } };
+    return { prompt: { ...prompt, search: search + (key.text ?? ""), passed: 0 } };
+  if (key.name === "backspace" || (key.ctrl && key.name === "h"))
+    return { prompt: { ...prompt, search: clustersOf(search).slice(0, -1).join(""), passed: 0 } };
+  if (key.ctrl && key.name === "r") {
+    const older = { ...prompt, passed: prompt.passed + 1 };
+    return { prompt: foundBySearch(older) === found ? prompt : older };
   }
+  if (key.ctrl && key.name === "s") return { prompt: { ...prompt, passed: Math.max(0, prompt.passed - 1) } };
   if (key.name === "escape" || (key.ctrl && (key.name === "g" || key.name === "c")))
     return { prompt: { ...prompt, search: undefined } };
   return { prompt: found === undefined ? { ...prompt, search: undefined } : promptWith(prompt, found) };

@@ -22,6 +22,12 @@ test.each([
   ["moving by words", "one two-three\u001bb\u001bbX", "one X|two-three"],
   ["Ctrl-W and Ctrl-Y", "one two\u0017X\u0019", "one Xtwo|"],
   ["Ctrl-A, Ctrl-K, Ctrl-Y", "one\u0001\u000b\u0019\u0019", "oneone|"],
+  ["texts that are cut one after the other come back together", "one two three\u0017\u0017\u0019", "one two three|"],
+  ["Ctrl-D and Ctrl-H delete one character", `abcd${LEFT}${LEFT}\u0004\u0008`, "a|d"],
+  ["Ctrl-T swaps two characters", "ab\u0014", "ba|"],
+  ["Alt-U, Alt-L and Alt-C change a word", "one TWO three\u0001\u001bu\u001bl\u001bc", "ONE two Three|"],
+  ["Ctrl-_ takes back changes, the last first", "one two\u0017\u001f\u001f", "one |"],
+  ["Up keeps the column below wide characters", `日本語\nabcdef${LEFT}${LEFT}${UP}X`, "日本X|語\nabcdef"],
   ["Alt-Enter makes a line", "one\u001b\rtwo", "one\ntwo|"],
   [
     "up and down keep the column",

@@ -1,3 +1,4 @@
+import { widthOf } from "../../core/view/fit.ts";
 import { clustersOf } from "../wrap.ts";
 import type { Key } from "./keys.ts";
 
@@ -7,9 +8,14 @@ export type TextEditor = Readonly<{
   cursor: number;
   /** The text cut last, for Ctrl-Y. */
   cut: string;
+  /** The text has just been cut here, so what is cut next is added to it. */
+  cutting?: true;
+  /** Texts from before the last changes, for Ctrl-_; typing that goes on is one change. */
+  undo?: readonly Readonly<{ text: string; cursor: number }>[];
 }>;
 
 export const emptyEditor: TextEditor = { text: "", cursor: 0, cut: "" };
+const MOST_UNDO = 100;
 
 /** The same editor with another text and the cursor at its end. */
 export const withText = (editor: TextEditor, text: string): TextEditor => {
@@ -24,19 +30,36 @@ export const withText = (editor: TextEditor, text: string): TextEditor => {
 const cleanText = (text: string): string => text.replace(/\r\n?/g, "\n").replace(CONTROL, "");
 
 /** Inserts typed or pasted text at the cursor. */
-export function insert({ text, cursor, cut }: TextEditor, typed: string): TextEditor {
+export function insert({ text, cursor, cut, undo = [] }: TextEditor, typed: string): TextEditor {
   const clean = cleanText(typed);
-  return { text: text.slice(0, cursor) + clean + text.slice(cursor), cursor: cursor + clean.length, cut };
+  return { text: text.slice(0, cursor) + clean + text.slice(cursor), cursor: cursor + clean.length, cut, undo };
 }
 
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
 /** Applies a key to the text; returns `undefined` for a key that does not edit. */
 export function edit(editor: TextEditor, key: Key): TextEditor | undefined {
-  if (key.name === "paste") return insert(editor, key.text ?? "");
-  if (key.text !== undefined && !key.ctrl && !key.alt) return insert(editor, key.text);
   const held = `${key.ctrl ? "ctrl-" : ""}${key.alt ? "alt-" : ""}${key.name}`;
-  return (Object.hasOwn(actions, held) ? actions[held] : undefined)?.(editor);
+  if (UNDO.has(held)) return undone(editor);
+  const typed = key.text !== undefined && !key.ctrl && !key.alt;
+  const action = Object.hasOwn(actions, held) ? actions[held] : undefined;
+  const next = key.name === "paste" || typed ? insert(editor, key.text ?? "") : action?.(editor);
+  if (!next) return undefined;
+  const { undo = [], cutting: _, ...same } = next;
+  // Letters that follow each other are one change; a blank ends it.
+  const goesOn =
+    typed && /\S/.test(key.text ?? "") && /\S$/.test(editor.text.slice(0, editor.cursor)) && undo.length > 0;
+  const changed = next.text !== editor.text && !goesOn;
+  const before = changed ? [...undo, { text: editor.text, cursor: editor.cursor }].slice(-MOST_UNDO) : undo;
+  return { ...same, undo: before, ...(next.cut !== editor.cut && { cutting: true as const }) };
+}
+
+const UNDO: ReadonlySet<string> = new Set(["ctrl-_", "ctrl-/"]);
+
+function undone(editor: TextEditor): TextEditor {
+  const { undo = [], cutting: _, ...same } = editor;
+  const last = undo.at(-1);
+  return last ? { ...same, ...last, undo: undo.slice(0, -1) } : editor;
 }
 
 type Action = (editor: TextEditor) => TextEditor | undefined;
@@ -44,11 +67,39 @@ type Action = (editor: TextEditor) => TextEditor | undefined;
 const to = (editor: TextEditor, cursor: number): TextEditor => ({ ...editor, cursor });
 
 /** Deletes the text between two positions. With `keep`, Ctrl-Y can put it back. */
-const remove = (editor: TextEditor, from: number, until: number, keep = false): TextEditor => ({
-  text: editor.text.slice(0, from) + editor.text.slice(until),
-  cursor: from,
-  cut: keep && until > from ? editor.text.slice(from, until) : editor.cut,
-});
+const remove = (editor: TextEditor, from: number, until: number, keep = false): TextEditor => {
+  const gone = editor.text.slice(from, until);
+  const added = !editor.cutting ? gone : from < editor.cursor ? gone + editor.cut : editor.cut + gone;
+  return {
+    text: editor.text.slice(0, from) + editor.text.slice(until),
+    cursor: from,
+    cut: keep && gone !== "" ? added : editor.cut,
+    undo: editor.undo ?? [],
+  };
+};
+
+/** Swaps the two characters around the cursor; at the end of a line, those before it. */
+function swapped(editor: TextEditor): TextEditor {
+  const end = lineEnd(editor) === editor.cursor ? editor.cursor : after(editor);
+  const middle = before({ ...editor, cursor: end });
+  const start = before({ ...editor, cursor: middle });
+  if (start < lineStart(editor) || middle === start || end === middle) return editor;
+  const { text } = editor;
+  return {
+    ...editor,
+    text: text.slice(0, start) + text.slice(middle, end) + text.slice(start, middle) + text.slice(end),
+    cursor: end,
+  };
+}
+
+/** Changes the letters of the next word. */
+const recased = (editor: TextEditor, change: (word: string) => string): TextEditor => {
+  const end = wordEnd(editor);
+  const { text, cursor } = editor;
+  const word = change(text.slice(cursor, end));
+  return { ...editor, text: text.slice(0, cursor) + word + text.slice(end), cursor: cursor + word.length };
+};
+const capital = (word: string): string => word.toLowerCase().replace(/\p{L}/u, (letter) => letter.toUpperCase());
 
 const before = ({ text, cursor }: TextEditor): number =>
   cursor - (clustersOf(text.slice(Math.max(0, cursor - LONGEST_CLUSTER), cursor)).at(-1)?.length ?? 0);
@@ -73,9 +124,16 @@ function vertical(editor: TextEditor, direction: 1 | -1): TextEditor | undefined
   const start = lineStart(editor);
   const end = lineEnd(editor);
   if (direction < 0 ? start === 0 : end === editor.text.length) return undefined;
-  const column = editor.cursor - start;
+  const column = widthOf(editor.text.slice(start, editor.cursor));
   const other = direction < 0 ? to(editor, start - 1) : to(editor, end + 1);
-  return to(editor, Math.min(lineStart(other) + column, lineEnd(other)));
+  let cursor = lineStart(other);
+  let used = 0;
+  for (const cluster of clustersOf(editor.text.slice(cursor, lineEnd(other)))) {
+    used += widthOf(cluster);
+    if (used > column) break;
+    cursor += cluster.length;
+  }
+  return to(editor, cursor);
 }
 
 const actions: Readonly<Record<string, Action>> = {
@@ -97,6 +155,17 @@ const actions: Readonly<Record<string, Action>> = {
   down: (at) => vertical(at, 1),
   backspace: (at) => remove(at, before(at), at.cursor),
   delete: (at) => remove(at, at.cursor, after(at)),
+  "ctrl-d": (at) => remove(at, at.cursor, after(at)),
+  "ctrl-h": (at) => remove(at, before(at), at.cursor),
+  "ctrl-delete": (at) => remove(at, at.cursor, wordEnd(at), true),
+  "ctrl-t": swapped,
+  "alt-u": (at) => recased(at, (word) => word.toUpperCase()),
+  "alt-l": (at) => recased(at, (word) => word.toLowerCase()),
+  "alt-c": (at) => recased(at, capital),
+  "alt-<": (at) => to(at, 0),
+  "alt->": (at) => to(at, at.text.length),
+  "ctrl-home": (at) => to(at, 0),
+  "ctrl-end": (at) => to(at, at.text.length),
   "ctrl-backspace": (at) => remove(at, wordStart(at), at.cursor, true),
   "alt-backspace": (at) => remove(at, wordStart(at), at.cursor, true),
   "alt-d": (at) => remove(at, at.cursor, wordEnd(at), true),

@@ -73,7 +73,6 @@ const controls: Readonly<Record<string, Key>> = {
   "\n": { name: "j", ctrl: true },
   "\t": { name: "tab" },
   "\u007f": { name: "backspace" },
-  "\b": { name: "backspace", ctrl: true },
   "\u0000": { name: "space", ctrl: true },
 };
 

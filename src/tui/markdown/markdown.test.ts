@@ -140,3 +140,19 @@ function streamed(text: string): string {
   const lines = Array.from(text).flatMap((char) => stream.push(char));
   return [...lines, ...stream.end()].join("\n");
 }
+
+test("items with blank lines between them are apart, and are final one by one", () => {
+  const text = "1. one\n\n   more of it\n\n2. two\n   - deeper\n\n3. three\n";
+  const drawn = ["1. one", "", "   more of it", "", "2. two", "   • deeper", "", "3. three"];
+  expect(markdownLines(text, at(60))).toEqual(drawn);
+  expect(streamed(text).split("\n")).toEqual(drawn);
+  const stream = createMarkdownStream(() => at(60));
+  expect(stream.push("1. one\n\n2. two\n\n3. th")).toEqual(["1. one", "", "2. two"]);
+});
+
+test("entities and line breaks of HTML are shown as what they mean, and none acts on the terminal", () => {
+  expect(markdownLines("a &amp; b &lt;c&gt; &#65;&#x42;<br>next", at(60))).toEqual(["a & b <c> AB", "next"]);
+  expect(markdownLines("x&#27;[2J&#x9b;2J&#8238;y &nope; &#99999999;", at(60)).join("")).not.toMatch(
+    /[\u001b\u009b\u202e]/,
+  );
+});

@@ -70,7 +70,7 @@ function diffStyle(line: string, { colors }: Look): { style: Style } | undefined
   return line.startsWith("@@") ? { style: colors.cyan } : undefined;
 }
 
-function listLines({ ordered, start, items }: Tokens.List, options: MarkdownOptions): string[] {
+function listLines({ ordered, start, items, loose }: Tokens.List, options: MarkdownOptions): string[] {
   const from = Number(start) || 1;
   const width = ordered ? String(from + items.length - 1).length + 2 : 2;
   return items.flatMap((item, index) => {
@@ -79,8 +79,13 @@ function listLines({ ordered, start, items }: Tokens.List, options: MarkdownOpti
     const first = `${number.padEnd(width)}${box}`;
     const rest = " ".repeat(width);
     const inner = { ...options, columns: Math.max(8, options.columns - width - box.length) };
-    const lines = item.tokens.filter(({ type }) => type !== "space").flatMap((each) => blockLines(each, inner));
-    return (lines.length > 0 ? lines : [""]).map((line, at) => `${at === 0 ? first : rest}${line}`);
+    const lines = item.tokens
+      .filter(({ type }) => type !== "space")
+      .flatMap((each, at) => [...(loose && at > 0 && each.type !== "list" ? [""] : []), ...blockLines(each, inner)]);
+    const drawn = (lines.length > 0 ? lines : [""]).map((line, at) =>
+      at > 0 && line === "" ? "" : `${at === 0 ? first : rest}${line}`,
+    );
+    return loose && index > 0 ? ["", ...drawn] : drawn;
   });
 }
 
@@ -103,6 +108,8 @@ function inline(tokens: readonly Token[], look: Look, style?: Style): Span[] {
         return styled(String(token["text"]), colors.cyan);
       case "br":
         return [{ text: "\n" }];
+      case "html":
+        return /^<br\s*\/?>$/i.test(token.raw) ? [{ text: "\n" }] : styled(token.raw);
       case "link":
         return linked(nested(token, colors.underline), String(token["text"]), String(token["href"]), styled);
       case "image":
@@ -110,7 +117,9 @@ function inline(tokens: readonly Token[], look: Look, style?: Style): Span[] {
       case "escape":
         return styled(String(token["text"]));
       default:
-        return innerOf(token).length > 0 ? nested(token) : styled("text" in token ? String(token.text) : token.raw);
+        return innerOf(token).length > 0
+          ? nested(token)
+          : styled(unescaped("text" in token ? String(token.text) : token.raw));
     }
   });
 
@@ -118,6 +127,17 @@ function inline(tokens: readonly Token[], look: Look, style?: Style): Span[] {
     const same = text === href || `mailto:${text}` === href;
     return same ? label : [...label, ...show(` (${href})`, colors.dim)];
   }
+}
+
+const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0" };
+
+/** Text with the usual entities as the characters that they mean; those that could act on the terminal are left out. */
+function unescaped(text: string): string {
+  return text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,4}));/gi, (all, decimal, hex, name) => {
+    if (name !== undefined) return entities[name] ?? all;
+    const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
+    return code > 0x10ffff ? all : sanitize(String.fromCodePoint(code));
+  });
 }
 
 const innerOf = (token: Token): Token[] => ("tokens" in token ? (token.tokens ?? []) : []);

@@ -69,10 +69,10 @@ export function createMarkdownStream(options: () => MarkdownOptions): MarkdownSt
     codeDone = Math.max(codeDone, lines.length);
     return fresh;
   };
-  /** All items but the last are final. */
+  /** All items but the last are final. Between items with blank lines stands a blank line. */
   const settleList = (list: Tokens.List): string[] => {
     const items = list.items.slice(0, -1);
-    if (items.length === 0 || list.loose) return [];
+    if (items.length === 0) return [];
     const length = items.reduce((sum, item) => sum + item.raw.length, 0);
     if (
       list.items.map(({ raw: text }) => text).join("") !==
@@ -83,7 +83,7 @@ export function createMarkdownStream(options: () => MarkdownOptions): MarkdownSt
     )
       return [];
     const fresh = take(blockLines({ ...list, items }, options()));
-    continued = true;
+    continued = !list.loose;
     buffer = buffer.slice(buffer.indexOf(list.raw) + length);
     return fresh;
   };
