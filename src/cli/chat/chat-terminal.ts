@@ -3,7 +3,7 @@ import type { Transcript } from "../../core/view/transcript.ts";
 import type { Run } from "../../runtime/run/run.ts";
 import { createAnswerView } from "../../tui/chat/answer-view.ts";
 import { chatRows } from "../../tui/chat/chat-rows.ts";
-import { transcriptItems } from "../../tui/chat/transcript-screen.ts";
+import { transcriptItems } from "../../tui/chat/transcript-items.ts";
 import { emptyPrompt, promptKey, promptWith } from "../../tui/chat/prompt.ts";
 import type { Key } from "../../tui/input/keys.ts";
 import { createHighlight } from "../../tui/markdown/highlight.ts";
@@ -25,7 +25,9 @@ export type ChatTerminal = Readonly<{
   show(run: Run): Promise<void>;
   /** Prints lines above the prompt. */
   print(text: string): void;
-  /** Hands the terminal over to other code, such as a command that prints, until that has finished. */
+  /** Shows rows of other work until it ends; Ctrl-C and Esc stop it, and what is typed meanwhile is queued. */
+  during<T>(other: OtherWork, work: Promise<T>): Promise<T>;
+  /** Gives the terminal to something else, such as a command that prints, and takes it back. */
   lend<T>(work: () => Promise<T>): Promise<T>;
   /** The entered messages, the newest first. */
   history(): readonly string[];
@@ -34,6 +36,9 @@ export type ChatTerminal = Readonly<{
   close(): void;
 }>;
 
+/** Work that is not an answer, such as a command of the person. */
+export type OtherWork = Readonly<{ rows(most: number, tick: number): string[]; stop(): void }>;
+
 export type ChatTerminalOptions = Readonly<{
   terminal: Terminal;
   history: readonly string[];
@@ -41,8 +46,10 @@ export type ChatTerminalOptions = Readonly<{
   complete(word: string, text: string): readonly string[];
   /** Converts pasted text; the path of an image becomes a mention of it. */
   pasted(text: string): string;
-  /** The transcripts of this conversation. */
-  transcripts(): Promise<readonly Transcript[]>;
+  /** What happened so far in this conversation, answer by answer. */
+  transcripts(): readonly (readonly Transcript[])[];
+  /** Lines that do not wait for the answer that is being made, such as `/cost`. */
+  atOnce: Readonly<{ takes(line: string): boolean; run(line: string): Promise<void> }>;
 }>;
 
 /** Keys that keep their function while a question is open. */
@@ -53,7 +60,7 @@ const FRAME_MS = 100;
 const LEAVE_MS = 2_000;
 
 export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
-  const { terminal, history, complete, pasted, transcripts } = options;
+  const { terminal, history, complete, pasted, transcripts, atOnce } = options;
   const { look } = terminal;
   const { stderr } = process;
   const screen = stderrScreen();
@@ -65,6 +72,7 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
   let interruptedAt = Number.NEGATIVE_INFINITY;
   let notice = "";
   let working: { run: Run; rows(most: number): string[]; questions: OpenQuestions } | undefined;
+  let other: (OtherWork & { tick: number }) | undefined;
   let highlight: Highlight | undefined;
   if (process.stdout.isTTY) void createHighlight(look).then((made) => (highlight = made));
 
@@ -75,9 +83,14 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
     if (notice !== "") return notice;
     if (asking()) return asking()!.hint();
     if (working?.questions.open()) return "a question waits; send or clear this line to answer it";
+    if (other) return "Enter queues, Esc or Ctrl-C stops the command";
     if (working) return "Enter queues, Ctrl-S sends now, Esc stops, Ctrl-O transcript";
     return "/help lists the commands, Ctrl-O transcript, Ctrl-D exits";
   };
+  const messageLines = (text: string): string[] => [
+    "",
+    ...text.split("\n").map((line, index) => look.colors.bold(`${index === 0 ? "> " : "  "}${terminalLine(line)}`)),
+  ];
   const held: string[] = [];
   const draw = (lines: readonly string[] = []): void => {
     held.push(...lines);
@@ -90,18 +103,19 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
       height: screen.rows,
       prompt: question?.prompt() ?? prompt,
       queue: [...urgent, ...queue],
-      working:
-        working &&
-        ((most) =>
-          question
-            ? [...(most > 1 ? working!.rows(most - 1) : []), ...question.rows(1, screen.columns - 1)]
-            : working!.rows(most)),
+      working: other ? (most) => other!.rows(most, other!.tick) : working && ((most) => answerRows(most, question)),
       hint: hint(),
     });
     screen.frame({ print, rows, cursor });
   };
+  const answerRows = (most: number, question: OpenQuestions | undefined): string[] => {
+    if (!question) return working!.rows(most);
+    const asked = question.rows(most > 3 ? 2 : 1, screen.columns - 1);
+    return [...(most > asked.length ? working!.rows(most - asked.length) : []), ...asked];
+  };
   const leave = (): void => {
     leaving = true;
+    other?.stop();
     working?.run.pause("stopped with Ctrl-C");
     wake();
   };
@@ -109,12 +123,15 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
   const interrupt = (key: "Ctrl-C" | "Esc"): void => {
     const again = key === "Ctrl-C" && Date.now() - interruptedAt < LEAVE_MS;
     if (again) return leave();
-    if (!working && key === "Ctrl-C" && prompt.editor.text !== "") {
+    if (!working && !other && key === "Ctrl-C" && prompt.editor.text !== "") {
       prompt = promptWith(prompt, "");
       return draw();
     }
     if (key === "Ctrl-C") interruptedAt = Date.now();
-    if (working) {
+    if (other) {
+      notice = "stopping; Ctrl-C again within two seconds leaves";
+      other.stop();
+    } else if (working) {
       notice = "stopping; Ctrl-C again within two seconds leaves";
       working.run.pause(`stopped with ${key}`);
     } else if (key === "Ctrl-C") {
@@ -152,25 +169,35 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
     void deliver().then(() => draw());
     draw();
   };
+  const enter = (text: string): void => {
+    if (working && atOnce.takes(text.trim())) {
+      draw(messageLines(text));
+      void atOnce.run(text.trim());
+      return;
+    }
+    queue.push(text);
+    wake();
+  };
   const act = (key: Key): void => {
     const held = `${key.ctrl ? "ctrl-" : ""}${key.alt ? "alt-" : ""}${key.name}`;
     if (held === "ctrl-c" && prompt.search === undefined) return interrupt("Ctrl-C");
     interruptedAt = Number.NEGATIVE_INFINITY; // another key was pressed, so the next Ctrl-C does not exit
     const asked = asking();
-    if (asked && !CONTROLS.has(held)) {
+    const answering = held === "ctrl-d" && asked && asked.prompt().editor.text !== "";
+    if (asked && (!CONTROLS.has(held) || answering)) {
       asked.key(key);
       return draw();
     }
     if (held === "ctrl-d" && prompt.editor.text === "") return leave();
     if (held === "ctrl-o")
-      return void lend(async () => browseTranscripts(transcriptItems(await transcripts(), look), { look, highlight }));
+      return void lend(() => browseTranscripts(() => transcriptItems(transcripts(), look), { look, highlight }));
     if (held === "ctrl-g" && prompt.search === undefined)
       return void lend(async () => {
         const edited = await editText(prompt.editor.text);
         if ("text" in edited) prompt = promptWith(prompt, edited.text);
         else notice = edited.problem;
       });
-    if (held === "ctrl-s") return sendNow();
+    if (held === "ctrl-s" && prompt.search === undefined) return sendNow();
     if (held === "ctrl-l") {
       stderr.write("\u001b[2J\u001b[H");
       screen.clear();
@@ -183,15 +210,12 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
     const typed = key.name === "paste" ? { ...key, text: pasted(key.text ?? "") } : key;
     const step = promptKey(prompt, typed, complete);
     if (!step) {
-      if (held === "escape" && working) interrupt("Esc");
+      if (held === "escape" && (working || other)) interrupt("Esc");
       return;
     }
     prompt = step.prompt;
     notice = "";
-    if (step.entered !== undefined && step.entered.trim() !== "") {
-      queue.push(step.entered);
-      wake();
-    }
+    if (step.entered !== undefined && step.entered.trim() !== "") enter(step.entered);
     draw();
   };
   const input = createRawInput({
@@ -204,9 +228,11 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
     lent += 1;
     screen.close();
     input.stop();
+    process.on("SIGINT", ignore); // Ctrl-C is for the program that has the terminal
     try {
       return await work();
     } finally {
+      process.off("SIGINT", ignore);
       lent -= 1;
       input.start();
       draw();
@@ -228,11 +254,25 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
       while (queue.length === 0 && !leaving) await new Promise<void>((resolve) => (wake = resolve));
       if (leaving) return undefined;
       const text = queue.shift()!;
-      draw([
-        "",
-        ...text.split("\n").map((line, index) => look.colors.bold(`${index === 0 ? "> " : "  "}${terminalLine(line)}`)),
-      ]);
+      draw(messageLines(text));
       return text;
+    },
+    during: async (work, ended) => {
+      other = { ...work, tick: 0 };
+      notice = "";
+      const timer = setInterval(() => {
+        if (other) other.tick += 1;
+        draw();
+      }, FRAME_MS);
+      draw();
+      try {
+        return await ended;
+      } finally {
+        clearInterval(timer);
+        other = undefined;
+        notice = "";
+        draw();
+      }
     },
     show: async (run) => {
       const view = createAnswerView({
@@ -253,7 +293,7 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
         print: (lines) => draw(lines),
         changed: () => draw(),
         other: (text) => {
-          if (text !== "") queue.push(text);
+          if (text !== "") enter(text);
         },
       });
       working = { run, rows, questions };
@@ -293,5 +333,7 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
     },
   };
 }
+
+const ignore = (): void => {};
 
 const outputIn = ({ outcome }: Run["state"]): string => (outcome && "output" in outcome ? (outcome.output ?? "") : "");

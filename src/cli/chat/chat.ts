@@ -75,7 +75,18 @@ export const chatCommand: CliCommand = {
       flags.resume === undefined
         ? undefined
         : await kept.conversationFor(crew, flags.resume === true ? "" : flags.resume);
+    const report = (error: unknown): number => {
+      if (!isCrewError(error)) throw error;
+      return surface.report(error);
+    };
+    const atOnce = {
+      takes: slash.isDoneMeanwhile,
+      run: async (line: string): Promise<void> => {
+        await slash.runSlashCommand(line, on()).catch(report);
+      },
+    };
     const surface = await surfaces.openSurface({
+      atOnce,
       crew,
       flags,
       place,
@@ -93,7 +104,10 @@ export const chatCommand: CliCommand = {
       opening: (text) => withFlags({ mode: "single", agent: flags.agent ?? MAIN_AGENT, task: text }, flags),
     });
     if (place.attended && !flags.quiet) surface.print(greeting(flags, place.look.colors.dim));
-    if (resumed && "run" in resumed) talk.moveTo(resumed.run);
+    if (resumed && "run" in resumed) {
+      talk.moveTo(resumed.run);
+      surface.recall(await kept.eventsOfConversation(crew, resumed.run));
+    }
     if (resumed && "several" in resumed)
       surface.print(
         `${kept.conversationList(resumed.several, (process.stderr.columns || 80) - 1, place.look)}\n/resume RUN or /resume WORDS continues one of them.`,
@@ -105,10 +119,12 @@ export const chatCommand: CliCommand = {
       talk.ended(run);
       code = run.state.status === "ok" ? 0 : 1;
     };
+    const undone = new Set<string>();
+    const on = () => ({ crew, talk, flags, surface, show, undone });
     const take = async (line: string): Promise<boolean> => {
       try {
         if (line.startsWith("/")) {
-          return await slash.runSlashCommand(line, { crew, talk, flags, surface, show });
+          return await slash.runSlashCommand(line, on());
         }
         if (line.startsWith("!")) await surface.runCommand(line.slice(1).trim());
         else {
@@ -118,8 +134,7 @@ export const chatCommand: CliCommand = {
           await show(await talk.say(surface.withCommands(line), images));
         }
       } catch (error) {
-        if (!isCrewError(error)) throw error;
-        code = surface.report(error);
+        code = report(error);
       }
       return false;
     };

@@ -1,9 +1,12 @@
+import type { KeptEvent } from "../../core/run/event.ts";
 import { CrewError, isCrewError } from "../../core/schema/error.ts";
 import { fit } from "../../core/view/fit.ts";
 import { conversationsOf, type KeptConversation, searchConversations } from "../../core/view/conversations.ts";
 import type { Look } from "../../core/view/look.ts";
+import { transcriptsOf } from "../../core/view/transcript.ts";
 import { counted, terminalLine, took } from "../../core/view/words.ts";
 import type { Crew } from "../../crew.ts";
+import { markdownLines } from "../../tui/markdown/markdown.ts";
 
 const MOST_LISTED = 15;
 
@@ -29,10 +32,39 @@ export function conversationList(
   return [...lines, ...(left > 0 ? [`and ${left} more; add words to search for`] : [])].join("\n");
 }
 
-/**
- * The run that the words mean: by id or name, or the only conversation that contains them. When several conversations
- * match, all of them are returned.
- */
+/** The longest conversation that is read again. */
+const MOST_MESSAGES = 1_000;
+
+/** The events of a conversation, answer by answer, up to this run. */
+export async function eventsOfConversation(crew: Crew, last: string): Promise<readonly (readonly KeptEvent[])[]> {
+  const answers: (readonly KeptEvent[])[] = [];
+  const seen = new Set<string>();
+  for (let run: string | undefined = last; run !== undefined && !seen.has(run) && seen.size < MOST_MESSAGES; ) {
+    seen.add(run);
+    const { events }: Readonly<{ events: readonly KeptEvent[] }> = await crew.kept
+      .records(run)
+      .catch(() => ({ events: [] }));
+    if (events.length > 0) answers.unshift(events);
+    const started = events.find((event) => event.type === "node.started" && event.continues !== undefined);
+    run = started?.type === "node.started" ? started.continues?.split("/", 1)[0] : undefined;
+  }
+  return answers;
+}
+
+/** The last message of a conversation and its answer. */
+export function lastExchange(events: readonly KeptEvent[], columns: number, look: Look): string[] {
+  const main = transcriptsOf(events).find(({ path }) => path !== "" && !path.includes("/"));
+  const asked = main?.entries.find(({ kind }) => kind === "prompt");
+  const said = main?.entries.findLast((entry) => entry.kind === "turn" && entry.text.trim() !== "");
+  return [
+    ...(asked?.kind === "prompt"
+      ? ["", look.colors.bold(`> ${fit(terminalLine(asked.text), columns - 2, look.signs.more)}`)]
+      : []),
+    ...(said?.kind === "turn" ? markdownLines(said.text, { look, columns }) : []),
+  ];
+}
+
+/** The run that some words mean: its id or name, or the only conversation in which they occur; otherwise those that fit. */
 export async function conversationFor(
   crew: Crew,
   words: string,

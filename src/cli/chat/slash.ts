@@ -1,5 +1,6 @@
 import { formatCost, formatTokens } from "../../core/outcome/usage.ts";
 import { contextWindow } from "../../core/model/context-window.ts";
+import { changedFiles } from "../../core/run/changed-files.ts";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { nearest } from "../../core/text/nearest.ts";
 import type { Crew } from "../../crew.ts";
@@ -17,31 +18,44 @@ export type Slash = Readonly<{
   surface: ChatSurface;
   /** Shows a run in place of the answer to a message. */
   show(shown: Readonly<{ run: Run }>): Promise<void>;
+  /** The answers whose files were restored. */
+  undone: Set<string>;
 }>;
 
-type Row = Readonly<{ usage: string; what: string; act(words: readonly string[], on: Slash): Promise<boolean | void> }>;
+/** `meanwhile`: it can be done while an answer is made. */
+type Row = Readonly<{
+  usage: string;
+  what: string;
+  meanwhile?: true;
+  act(words: readonly string[], on: Slash): Promise<boolean | number | void | undefined>;
+}>;
 
 /**
  * The slash commands of a conversation. They are for subcrew; the agent does not see them. An `act` that returns
  * `true` ends the conversation.
  */
 const table: Readonly<Record<string, Row>> = {
-  agents: { usage: "/agents", what: "list the agents", act: (_, on) => asCommand(on, "agents", []) },
+  agents: { usage: "/agents", what: "list the agents", meanwhile: true, act: (_, on) => asCommand(on, "agents", []) },
   "task-status": {
     usage: "/task-status [ID]",
     what: "progress of background tasks, or of one of them",
+    meanwhile: true,
     act: ([id], on) => (id === undefined ? asCommand(on, "ps", []) : asCommand(on, "status", [id])),
   },
   inbox: {
     usage: "/inbox [allow|deny|answer ID ...]",
     what: "list and answer the questions of tasks",
+    meanwhile: true,
     act: ([verb, ...words], on) => asCommand(on, "inbox", words, verb),
   },
   model: {
     usage: "/model [NAME]",
     what: "choose the model; without a name, list the models",
+    meanwhile: true,
     act: async ([name], on) => {
       if (name === undefined) return asCommand(on, "models", []);
+      const { checkModelName } = await import("../../models/registry/model-name.ts");
+      checkModelName(name, await on.crew.models()); // an unknown name is an error now, not at the next message
       on.talk.setModel(name);
       on.surface.print(`The model is now ${name}.`);
     },
@@ -52,19 +66,21 @@ const table: Readonly<Record<string, Row>> = {
     act: async (words, on) => {
       const stopped = words.length === 0 ? on.talk.goOn() : undefined;
       if (stopped) return on.show(stopped);
-      const { conversationFor, conversationList } = await import("./kept-conversations.ts");
+      const { conversationFor, conversationList, eventsOfConversation } = await import("./kept-conversations.ts");
       const found = await conversationFor(on.crew, words.join(" "));
       if ("several" in found)
         return on.surface.print(
           conversationList(found.several, (process.stderr.columns || 80) - 1, on.crew.settings.config),
         );
       on.talk.moveTo(found.run);
+      on.surface.recall(await eventsOfConversation(on.crew, found.run));
       on.surface.print(`The next message continues ${found.run}.`);
     },
   },
   cost: {
     usage: "/cost",
     what: "what this conversation has cost",
+    meanwhile: true,
     act: async (_, { talk, surface }) => {
       const { usage, cost, messages } = talk.spent();
       const tokens = formatTokens(usage.input + usage.output + usage.cacheRead + usage.cacheWrite);
@@ -80,12 +96,13 @@ const table: Readonly<Record<string, Row>> = {
   },
   undo: {
     usage: "/undo",
-    what: "restore the files that the last answer changed",
-    act: (_, on) => aboutLast(on, "undo"),
+    what: "restore the files that the last answer changed; again: the one before",
+    act: (_, on) => undoLast(on),
   },
   context: {
     usage: "/context",
     what: "how much of the model's context this conversation fills",
+    meanwhile: true,
     act: async (_, { surface, talk }) => surface.print(contextText(talk)),
   },
   compact: {
@@ -111,6 +128,7 @@ const table: Readonly<Record<string, Row>> = {
   permissions: {
     usage: "/permissions [remove N]",
     what: "list the approved rules of this project, or remove one",
+    meanwhile: true,
     act: async ([verb, ...words], { crew, surface }) => {
       const { approvedRules, removeRule, rulesText } = await import("../setup/permissions.ts");
       if (verb === "remove") return surface.print(await removeRule(words.join(" "), crew.cwd));
@@ -144,10 +162,16 @@ const table: Readonly<Record<string, Row>> = {
     what: "begin a new conversation",
     act: async (_, { talk, surface }) => {
       talk.moveTo(undefined);
+      surface.recall([]);
       surface.print("The next message starts a new conversation.");
     },
   },
-  help: { usage: "/help", what: "this list, and the keys", act: async (_, { surface }) => surface.print(helpText()) },
+  help: {
+    usage: "/help",
+    what: "this list, and the keys",
+    meanwhile: true,
+    act: async (_, { surface }) => surface.print(helpText()),
+  },
   exit: { usage: "/exit", what: "leave; Ctrl-D does the same", act: async () => true },
 };
 
@@ -162,7 +186,13 @@ const aliases: Readonly<Record<string, string>> = { new: "clear", quit: "exit" }
 const names = Object.keys(table).map((name) => `/${name}`);
 export const slashNames: readonly string[] = names;
 
-/** Runs a slash command. Returns true when the conversation should end. */
+/** Whether a line is a command that can be done while an answer is made. */
+export function isDoneMeanwhile(line: string): boolean {
+  const name = /^\/(\S+)/.exec(line)?.[1] ?? "";
+  return Object.hasOwn(table, name) && table[name]!.meanwhile === true;
+}
+
+/** Does what a line that begins with a slash says. True: the person wants to leave. */
 export async function runSlashCommand(line: string, on: Slash): Promise<boolean> {
   const [name = "", ...words] = line.slice(1).trim().split(/\s+/);
   const known = Object.hasOwn(aliases, name) ? aliases[name]! : name;
@@ -228,7 +258,7 @@ async function asCommand(
   name: keyof typeof same,
   words: readonly string[],
   inner?: string,
-): Promise<void> {
+): Promise<number> {
   const whole: CliCommand = await same[name]();
   const part = inner === undefined ? whole : whole.commands?.[inner];
   if (!part?.act)
@@ -238,11 +268,30 @@ async function asCommand(
       `There are: ${Object.keys(whole.commands ?? {}).join(", ")}.`,
     );
   const act = part.act;
-  await surface.lend(async () => act(words, { color: true }));
+  return (await surface.lend(async () => act(words, { color: true }))) ?? 0;
 }
 
-/** Runs a command on the run of the last answer. */
-async function aboutLast(on: Slash, name: "diff" | "undo"): Promise<void> {
+/** Restores the files of the last answer that changed some and was not undone yet. */
+async function undoLast(on: Slash): Promise<void> {
+  const { talk, surface, undone } = on;
+  const last = talk.last();
+  if (last === undefined) return surface.print("There is no answer yet.");
+  const events = surface.events();
+  const shown = talk.runs().map(({ id }) => id);
+  const changing = shown.filter((id) => changedFiles(events.filter(({ run }) => run === id)).files.length > 0);
+  const known = shown.length > 0 && events.length > 0 ? changing : [last];
+  const run = known.findLast((id) => !undone.has(id));
+  if (run === undefined)
+    return surface.print(
+      changing.length > 0
+        ? "Every change of this conversation was undone."
+        : "No answer of this conversation changed a file.",
+    );
+  if ((await asCommand(on, "undo", [run])) === 0) undone.add(run);
+}
+
+/** A command about the run of the last answer. */
+async function aboutLast(on: Slash, name: "diff"): Promise<void> {
   const last = on.talk.last();
   if (last === undefined) return on.surface.print("There is no answer yet.");
   await asCommand(on, name, [last]);

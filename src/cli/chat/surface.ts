@@ -1,5 +1,4 @@
 import { readdirSync } from "node:fs";
-import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { isKept, type KeptEvent } from "../../core/run/event.ts";
 import type { CrewError } from "../../core/schema/error.ts";
@@ -16,8 +15,10 @@ import { mentionPasted } from "../base/images.ts";
 import { report } from "../base/report.ts";
 import type { Terminal } from "../base/terminal.ts";
 import { endLines } from "./answer-end.ts";
-import { createChatTerminal } from "./chat-terminal.ts";
+import { type ChatTerminalOptions, createChatTerminal } from "./chat-terminal.ts";
+import { lastExchange } from "./kept-conversations.ts";
 import { pipedLines } from "./lines.ts";
+import { type CommandView, createCommandView, runPersonCommand } from "./person-command.ts";
 import { watch } from "./watch.ts";
 
 /** Input and output of a conversation: a terminal that can redraw, or plain lines. */
@@ -32,8 +33,10 @@ export type ChatSurface = Readonly<{
   runCommand(command: string): Promise<void>;
   /** Adds the output of the commands that were run since the last message. */
   withCommands(text: string): string;
-  /** All events of the answers shown so far. */
+  /** Every event of the answers of the conversation. */
   events(): readonly KeptEvent[];
+  /** Shows the end of an earlier conversation, which goes on; none: a new one begins. */
+  recall(answers: readonly (readonly KeptEvent[])[]): void;
   close(): Promise<void>;
 }>;
 
@@ -43,6 +46,8 @@ type SurfaceOptions = Readonly<{
   place: Terminal;
   home: string;
   slashNames: readonly string[];
+  /** Lines that are carried out while an answer is made. */
+  atOnce: ChatTerminalOptions["atOnce"];
 }>;
 
 export async function openSurface(options: SurfaceOptions): Promise<ChatSurface> {
@@ -54,21 +59,24 @@ export async function openSurface(options: SurfaceOptions): Promise<ChatSurface>
 function lineSurface({ flags, place }: SurfaceOptions): ChatSurface {
   const lines = pipedLines(process.stdin, place.attended ? "> " : "");
   const print = (text: string): void => void process.stderr.write(`${text}\n`);
+  let earlier: readonly (readonly KeptEvent[])[] = [];
   return {
     next: lines.next,
     show: (run) => watch(run, flags, place),
     print,
     report: (error) => report(error, { json: false, look: place.look }),
     lend: (work) => work(),
-    ...personCommands(print),
-    events: () => [],
+    ...personCommands(print, { lines: (lines) => print(lines.join("\n")), during: (_, ended) => ended }),
+    events: () => earlier.flat(),
+    recall: (answers) => void (earlier = answers),
     close: lines.close,
   };
 }
 
-async function terminalSurface({ crew, flags, place, home, slashNames }: SurfaceOptions): Promise<ChatSurface> {
+async function terminalSurface(options: SurfaceOptions): Promise<ChatSurface> {
+  const { crew, flags, place, home, slashNames, atOnce } = options;
   const file = join(home, "chat-history.json");
-  const events: KeptEvent[] = [];
+  const answers: (readonly KeptEvent[])[] = [];
   let agents: readonly string[] = [];
   void crew.agents().then((found) => (agents = found.agents.map(({ name }) => name)));
   const chat = createChatTerminal({
@@ -77,18 +85,21 @@ async function terminalSurface({ crew, flags, place, home, slashNames }: Surface
     complete: (word, text) =>
       completions(word, { first: text === word, agents, slashNames, cwd: flags.cwd ?? process.cwd() }),
     pasted: (text) => mentionPasted(text, crew.cwd),
-    transcripts: async () => transcriptsOf(events),
+    transcripts: () => answers.map(transcriptsOf),
+    atOnce,
   });
   return {
     next: chat.next,
     show: async (run) => {
       const mine: KeptEvent[] = [];
+      const before = answers.findIndex(([first]) => first?.run === run.id);
+      if (before >= 0) answers.splice(before, 1); // a resumed run tells again what happened before
+      answers.push(mine);
       const collected = (async (): Promise<void> => {
         for await (const event of run) if (isKept(event)) mine.push(event);
       })().catch(() => {});
       await chat.show(run);
       await collected;
-      events.push(...mine);
       if (!flags.quiet) chat.print(endLines(run.state, mine, place.look).join("\n"));
     },
     print: chat.print,
@@ -97,8 +108,13 @@ async function terminalSurface({ crew, flags, place, home, slashNames }: Surface
       return 1;
     },
     lend: chat.lend,
-    ...personCommands(chat.print),
-    events: () => events,
+    ...personCommands(chat.print, createCommandView(chat, place.look)),
+    events: () => answers.flat(),
+    recall: (earlier) => {
+      answers.splice(0, answers.length, ...earlier);
+      const lines = lastExchange(earlier.at(-1) ?? [], (process.stderr.columns || 80) - 1, place.look);
+      if (lines.length > 0) chat.print(lines.join("\n"));
+    },
     close: async () => {
       chat.close();
       // A history that cannot be written, as on a full disk, must not end the conversation.
@@ -130,16 +146,20 @@ function completions(word: string, { first, agents, slashNames, cwd }: Known): s
   const names = agents.filter((name) => name.startsWith(typed)).map((name) => `@${name}`);
   return [
     ...names,
-    ...filesIn(cwd, folder)
+    ...filesIn(cwd, folder, typed.slice(folder.length))
       .filter((path) => path.startsWith(typed))
       .map(asMention),
   ].slice(0, MOST_COMPLETIONS);
 }
 
-function filesIn(cwd: string, folder: string): string[] {
+/** Hidden files are offered once the name begins with a dot, and large folders of dependencies once they are named. */
+const isOffered = (name: string, typed: string): boolean =>
+  (!name.startsWith(".") || typed.startsWith(".")) && (name !== "node_modules" || typed !== "");
+
+function filesIn(cwd: string, folder: string, typed: string): string[] {
   try {
     return readdirSync(join(cwd, folder), { withFileTypes: true })
-      .filter(({ name }) => !name.startsWith(".") && name !== "node_modules")
+      .filter(({ name }) => isOffered(name, typed))
       .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? "/" : ""}`)
       .filter((path) => sanitize(path) === path && !/["\n]/.test(path))
       .toSorted();
@@ -154,25 +174,26 @@ const asMention = (path: string): string => (path.endsWith("/") ? mentionOf(path
 /** The most output that is handed to the agent; the rest is cut. */
 const MOST_OUTPUT = 20_000;
 
-/** Runs `!command` with the rights of the person. The next message contains its output. */
-function personCommands(print: (text: string) => void): Pick<ChatSurface, "runCommand" | "withCommands"> {
+/** `!command`: runs with the rights of the person, and the next message carries what it printed. */
+function personCommands(
+  print: (text: string) => void,
+  view: CommandView,
+): Pick<ChatSurface, "runCommand" | "withCommands"> {
   let before: string[] = [];
   return {
     runCommand: async (command) => {
       if (command === "") return print("Type a command after the exclamation mark, as in `!git status`.");
-      const child = spawn("/bin/sh", ["-c", command], { stdio: ["ignore", "pipe", "pipe"] });
       let output = "";
-      for (const stream of [child.stdout, child.stderr])
-        stream.on("data", (chunk: Buffer) => {
-          output = `${output}${chunk.toString("utf8")}`.slice(-MOST_OUTPUT);
-        });
-      const code = await new Promise<number | null>((done) => child.once("close", done));
+      const ended = await runPersonCommand(command, {
+        ...view,
+        received: (text) => {
+          output = `${output}${text}`.slice(-MOST_OUTPUT);
+        },
+      });
       const text = sanitize(output).trimEnd();
-      print(
-        [...(text === "" ? [] : [text]), ...(code === 0 ? [] : [`exit code ${code ?? "unknown"}`])].join("\n") ||
-          "(no output)",
-      );
-      before.push(`I ran \`${command}\` (exit code ${code ?? "unknown"}). It printed:\n\n${fence(text, "")}`);
+      const said = [...(text === "" ? ["(no output)"] : []), ...(ended === "exit code 0" ? [] : [ended])];
+      if (said.length > 0) print(said.join("\n"));
+      before.push(`I ran \`${command}\` (${ended}). It printed:\n\n${fence(text, "")}`);
     },
     withCommands: (text) => {
       const all = [...before, text].join("\n\n");

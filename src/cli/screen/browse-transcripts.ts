@@ -1,7 +1,8 @@
 import type { Look } from "../../core/view/look.ts";
+import type { TranscriptItem } from "../../tui/chat/transcript-items.ts";
 import {
+  placeAfter,
   scrolled,
-  type TranscriptItem,
   type TranscriptPlace,
   transcriptKey,
   transcriptRows,
@@ -15,23 +16,24 @@ import { guardTerminal } from "../terminal/terminal-guard.ts";
 const ALTERNATE_ON = "\u001b[?1049h\u001b[2J\u001b[H";
 const ALTERNATE_OFF = "\u001b[?1049l";
 
-/** Shows the steps of a conversation on the alternate screen, scrolled to the end, until the person returns. */
+/** How often new steps are looked for while the screen is open. */
+const FRESH_MS = 500;
+
+/** Shows the steps of a conversation on the alternate screen until the person returns, also new ones. The end is shown first. */
 export async function browseTranscripts(
-  items: readonly TranscriptItem[],
+  current: () => readonly TranscriptItem[],
   { look, highlight }: Readonly<{ look: Look; highlight: Highlight | undefined }>,
 ): Promise<void> {
   const { stderr } = process;
+  let items = current();
   let screen = stderrScreen();
   const size = () => ({
     columns: screen.columns,
     height: screen.rows,
     options: { look, columns: screen.columns, highlight },
   });
-  let place: TranscriptPlace = scrolled(
-    items,
-    { selected: Math.max(0, items.length - 1), open: new Set(), top: 0 },
-    size(),
-  );
+  const last = items.findLastIndex(({ within }) => within === undefined);
+  let place: TranscriptPlace = scrolled(items, { selected: Math.max(0, last), open: new Set(), top: 0 }, size());
   const draw = (): void =>
     screen.draw(
       items.length === 0 ? ["Nothing has happened yet. Press q to return."] : transcriptRows(items, place, size()),
@@ -42,7 +44,14 @@ export async function browseTranscripts(
       screen = stderrScreen();
       draw();
     };
+    const timer = setInterval(() => {
+      const fresh = current();
+      place = scrolled(fresh, placeAfter(items, fresh, place), size());
+      items = fresh;
+      if (shown) draw();
+    }, FRESH_MS);
     const back = (): void => {
+      clearInterval(timer);
       input.stop();
       stderr.off("resize", clean);
       withdraw();

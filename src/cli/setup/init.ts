@@ -7,10 +7,10 @@ import { jsonText } from "../../core/text/json-text.ts";
 import { shellWord } from "../../core/text/shell-word.ts";
 import { terminalLine } from "../../core/view/words.ts";
 import type { CliCommand } from "../base/command.ts";
-import type { ModelOverview } from "../../models/registry/overview.ts";
 import { commaList, type Flags, jsonOption } from "../base/flags.ts";
 import { variablesToPass } from "../base/host-variables.ts";
 import { homes } from "../base/home.ts";
+import { checkModelName } from "../../models/registry/model-name.ts";
 import type { Host } from "./hosts.ts";
 import type { Survey } from "./survey.ts";
 
@@ -67,26 +67,7 @@ export const init: CliCommand = {
   },
 };
 
-/**
- * Throws for a name that is neither a model of a known provider nor a tier. A missing key is allowed, because it may
- * be set later.
- */
-function checkModelName(name: string, { providers, tiers, shortcuts }: ModelOverview): void {
-  const words = ["offline", ...[...tiers, ...shortcuts].map((each) => each.name)];
-  const known = providers.map((each) => each.name);
-  if (words.includes(name) || name.startsWith("scripted:")) return;
-  const [provider = "", model = ""] = name.split("/");
-  if (known.includes(provider) && model !== "") return;
-  throw new CrewError(
-    "BAD_INPUT",
-    `There is no model "${name}" here.`,
-    name.includes("/")
-      ? suggestion(provider, known, "Known providers")
-      : `Write provider/model, as in ollama/llama3.2, or one of: ${tiers.map((each) => each.name).join(", ")}.`,
-  );
-}
-
-/** One completed step of `init`: a description, and the file it changed. */
+/** One step: what it did, and where. */
 type Step = Readonly<{ about: "settings" | "agent" | "host"; text: string; file?: string; failed?: true }>;
 type Agree = (question: string) => Promise<boolean>;
 

@@ -6,15 +6,17 @@ import type { KeptEvent } from "../../core/run/event.ts";
 import type { State } from "../../core/run/state.ts";
 import { parseRules } from "../../core/rules/rule.ts";
 import { isCrewError, messageOf } from "../../core/schema/error.ts";
-import { unifiedDiff } from "../../core/text/diff.ts";
 import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { reveal } from "../../core/text/sanitize.ts";
 import type { Look } from "../../core/view/look.ts";
+import { fit } from "../../core/view/fit.ts";
 import { terminalLine } from "../../core/view/words.ts";
+import { extractToolArgsPreview } from "../../core/task/preview.ts";
 import { emptyPrompt, type Prompt, promptKey, promptWith } from "../../tui/chat/prompt.ts";
 import { diffLines } from "../../tui/chat/tool-lines.ts";
 import type { Key } from "../../tui/input/keys.ts";
+import { askedDiff } from "./asked-diff.ts";
 
 /** The open questions of a run, asked one by one in the input line. */
 export type OpenQuestions = Readonly<{
@@ -70,18 +72,28 @@ export function createQuestions(options: QuestionOptions): OpenQuestions {
     if (!question) return changed();
     typed = emptyPrompt([]);
     step = "choose";
-    const who = state.nodes.get(question.path);
-    const name = terminalLine(who?.agent ?? question.path);
-    const title = `${name}${who && who.label !== who.path ? ` (${terminalLine(who.label)})` : ""}`;
-    print(["", look.colors.yellow(`${title} asks:`), ...questionLines(question, look)]);
+    print(["", look.colors.yellow(`${askerOf(question)} asks:`), ...questionLines(question, look, state.cwd)]);
   };
-  const give = (given: Omit<Answer, "by">): void => {
-    const question = waiting.shift();
-    if (!question) return;
-    const { path, text, call } = question;
+  /** The agent that asks, and its task. */
+  const askerOf = ({ path }: Question): string => {
+    const who = state.nodes.get(path);
+    const name = terminalLine(who?.agent ?? path);
+    return `${name}${who && who.label !== who.path ? ` (${terminalLine(who.label)})` : ""}`;
+  };
+  const send = ({ path, text, call }: Question, given: Omit<Answer, "by">): void =>
     void answer({ path, question: text, ...defined({ call }) }, { ...given, by: "a person" }).then(
       (said) => said === undefined || print([terminalLine(said)]),
     );
+  const give = (given: Omit<Answer, "by">): void => {
+    const question = waiting.shift();
+    if (!question) return;
+    send(question, given);
+    const covered = given.rule === undefined ? [] : waiting.filter((other) => isCovered(other, question, given.rule));
+    for (const other of covered) {
+      waiting.splice(waiting.indexOf(other), 1);
+      send(other, { approve: true });
+      print([look.colors.dim(`${askerOf(other)}: ${calledWith(other)} is covered by ${terminalLine(given.rule!)}`)]);
+    }
     announce();
   };
   /**
@@ -159,17 +171,33 @@ export function createQuestions(options: QuestionOptions): OpenQuestions {
       if (done.entered !== undefined) enter(done.entered.trim());
     },
     prompt: () => typed,
-    rows: (most) => {
+    rows: (most, columns) => {
       const [question] = waiting;
+      if (!question) return [];
       const others = waiting.length > 1 ? ` (${waiting.length - 1} more wait)` : "";
-      return question ? [look.colors.yellow(`${titleOf(step, question)}${others}`)].slice(0, most) : [];
+      const title = look.colors.yellow(`${titleOf(step, question)}${others}`);
+      // What is printed meanwhile may move the question away, so its agent and its call stay above the answer.
+      const asked = `${askerOf(question)}: ${calledWith(question)}`;
+      return most < 2 ? [title] : [look.colors.dim(fit(asked, columns, look.signs.more)), title];
     },
     hint: () => hintOf(step, waiting[0]),
     close: () => void waiting.splice(0),
   };
 }
 
-/** The problem with a typed rule; `undefined` when it is valid. */
+/** The call of a question in a few words; of another question, its first line. */
+function calledWith({ about, text }: Pick<Question, "about" | "text">): string {
+  if (!about) return terminalLine(text.split("\n", 1)[0] ?? "");
+  return terminalLine(`${about.name} ${extractToolArgsPreview(about.name, isRecord(about.input) ? about.input : {})}`);
+}
+
+/** Whether a rule that was proposed for this question too was approved, for a call that is asked about for the same reason. */
+function isCovered(other: Question, answered: Question, rule: string | undefined): boolean {
+  const reason = ({ text }: Question): string => /\(.*\):$/.exec(text.split("\n", 1)[0] ?? "")?.[0] ?? text;
+  return other.kind === "permission" && !other.network && other.rule === rule && reason(other) === reason(answered);
+}
+
+/** What is wrong with a rule that was typed; `undefined`: it can be read. */
 function problemOfRule(rule: string, tool: string): string | undefined {
   try {
     parseRules([rule], [tool]);
@@ -206,13 +234,12 @@ const hintOf = (step: Step, question: Question | undefined): string =>
     : "Enter sends, Esc goes back";
 
 /** The whole question; an edit is shown as a diff. */
-export function questionLines({ text, about }: Pick<Question, "text" | "about">, look: Look): string[] {
+export function questionLines({ text, about }: Pick<Question, "text" | "about">, look: Look, cwd = ""): string[] {
   const columns = Math.max(20, (process.stderr.columns || 80) - 1);
   const lines = text.split("\n").map((line) => reveal(line.replaceAll("\t", "    ")));
-  const input = about && isRecord(about.input) ? about.input : {};
-  const { oldText, newText, path } = input;
-  if (typeof oldText !== "string" || typeof newText !== "string") return lines;
-  const diff = unifiedDiff(`${oldText}\n`, `${newText}\n`, typeof path === "string" ? path : "file");
+  const diff = about && askedDiff(about, cwd);
+  if (diff === undefined) return lines;
+  const path = isRecord(about?.input) ? about.input["path"] : undefined;
   return [
     lines[0] ?? "",
     ...(typeof path === "string"

@@ -5,7 +5,7 @@ import type { Look } from "../../core/view/look.ts";
 import { transcriptsOf } from "../../core/view/transcript.ts";
 import type { Crew } from "../../crew.ts";
 import type { Run } from "../../runtime/run/run.ts";
-import { transcriptItems } from "../../tui/chat/transcript-screen.ts";
+import { transcriptItems } from "../../tui/chat/transcript-items.ts";
 import type { Key } from "../../tui/input/keys.ts";
 import { type AnswerHandlers, answerGates, answering, yes } from "../terminal/gates.ts";
 import { createQuestions, type QuestionOptions } from "../terminal/questions.ts";
@@ -99,7 +99,7 @@ export async function followOnScreen(run: Run, options: OnScreenOptions): Promis
   };
   const transcript = async (): Promise<void> => {
     const { browseTranscripts } = await import("../screen/browse-transcripts.ts");
-    await browseTranscripts(transcriptItems(transcriptsOf(events), look), { look, highlight: undefined });
+    await browseTranscripts(() => transcriptItems([transcriptsOf(events)], look), { look, highlight: undefined });
   };
   const watch = async (): Promise<void> => {
     const { showTop } = await import("../screen/show-top.ts");

@@ -121,7 +121,7 @@ function addTo(draftOf: (event: KeptEvent) => Draft, event: KeptEvent): void {
       note("run below", `${event.below} used ${event.usage.turns} turns, ${formatCost(event.cost)}. They count here.`);
       break;
     case "context.compacted":
-      note("compacted", `The conversation was summarised: ${event.before} tokens became ${event.after}.`);
+      note("compacted", compactedText(event));
       break;
     case "note":
       note("note", event.text);
@@ -137,6 +137,10 @@ function addTo(draftOf: (event: KeptEvent) => Draft, event: KeptEvent): void {
       break; // starts, plans and rights are shown elsewhere
   }
 }
+
+/** What a conversation lost to fit the context window. */
+export const compactedText = ({ summary, before, after }: Extract<KeptEvent, { type: "context.compacted" }>): string =>
+  `${summary === undefined ? "Old tool results were left out of the conversation" : "The conversation was summarised"}: ${before} tokens became ${after}.`;
 
 const opened = ({ id, name, input }: ToolCall, at: number): CallEntry => ({
   kind: "call",

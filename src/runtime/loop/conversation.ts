@@ -202,9 +202,11 @@ export function openConversation(assignment: Assignment, context: PerformContext
     const window = model.contextWindow;
     const before = Math.max(contextTokens, estimateTokens(fixedChars + chars));
     if (!force && (window === undefined || before < window * FULL)) return false;
+    const charsBefore = chars;
     replace(dropOldResults(messages));
     const full = force || estimateTokens(fixedChars + chars) >= (window ?? 0) * FULL;
     const summary = full ? await sumUp(signal) : undefined;
+    if (!force && chars === charsBefore) return false; // nothing of it can be left out
     contextTokens = 0;
     context.emit({ type: "context.compacted", before, after: estimateTokens(fixedChars + chars), ...summary });
     return true;

@@ -1,5 +1,8 @@
+import { compactedText } from "../../core/view/transcript.ts";
+import { extractToolArgsPreview } from "../../core/task/preview.ts";
 import type { Event } from "../../core/run/event.ts";
 import type { NodeView, State } from "../../core/run/state.ts";
+import { isRecord } from "../../core/text/json.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import { fit, lastRow, pad, widthOf } from "../../core/view/fit.ts";
 import type { Look } from "../../core/view/look.ts";
@@ -55,6 +58,9 @@ export function createAnswerView(options: AnswerViewOptions): AnswerView {
     return [...gap, ...lines];
   };
   let last: "text" | "call" | "other" = "other";
+  /** What a wait before the next turn is for. */
+  let noted = "";
+  const previews = new Map<string, string>();
   const text = (lines: string[]): string[] => {
     if (!prints) return [];
     const from = last;
@@ -76,8 +82,9 @@ export function createAnswerView(options: AnswerViewOptions): AnswerView {
     tool: string,
     ended: Readonly<{ state: "ok" | "error" | "denied" | "unknown"; text: string; ms?: number; at: number }>,
   ): string[] => {
-    const known = calls.get(call) ?? { tool, preview: "", startedAt: ended.at };
+    const known = calls.get(call) ?? { tool, preview: previews.get(call) ?? "", startedAt: ended.at };
     calls.delete(call);
+    previews.delete(call);
     outputs.delete(call);
     if (delegates(tool) && ended.state === "ok") return [];
     return callLines(endedCallLines({ ...known, ...ended, ms: ended.ms }, { look, columns: columns() }));
@@ -102,6 +109,8 @@ export function createAnswerView(options: AnswerViewOptions): AnswerView {
       case "turn.ended": {
         const folded = thoughtLines(thought || (toldThought ? "" : (event.thinking ?? "")), event.at);
         toldThought = false;
+        for (const { id, name, input } of event.calls)
+          previews.set(id, extractToolArgsPreview(name, isRecord(input) ? input : {}));
         const missing = streamed === "" ? event.text : "";
         const lines = [...text(stream.push(missing)), ...text(stream.end())];
         answer = event.text.trim() === "" ? answer : event.text;
@@ -131,7 +140,7 @@ export function createAnswerView(options: AnswerViewOptions): AnswerView {
       case "limit.reached":
         return note("limit", event.text);
       case "context.compacted":
-        return other(colors.dim(`The conversation was summarised: ${event.before} tokens became ${event.after}.`));
+        return other(colors.dim(compactedText(event)));
       case "message.sent":
         return other(colors.dim(`sent now: ${terminalLine(event.text)}`));
       default:
@@ -156,6 +165,7 @@ export function createAnswerView(options: AnswerViewOptions): AnswerView {
         return note("note", `${event.agent} has fewer tools than its file names: ${event.reason}`);
       if (event.type === "node.parked") return note("waiting", `${event.why}. ${event.helps}`);
       const main = !event.path.includes("/");
+      if (main && "seq" in event) noted = event.type === "note" ? event.text : "";
       const own = main ? mainLines(event) : [];
       const box = "seq" in event ? boxes(event, state) : undefined;
       if (box === undefined) return own;
@@ -185,7 +195,11 @@ export function createAnswerView(options: AnswerViewOptions): AnswerView {
       });
       const thinking =
         tail.length === 0 && tools.length === 0 && helpers.length === 0 && !isAsking(state)
-          ? [colors.dim(fit(`${sign} ${thinkingText(thought)}`, width, signs.more))]
+          ? [
+              colors.dim(
+                fit(`${sign} ${noted === "" ? activity(thought, streamed) : terminalLine(noted)}`, width, signs.more),
+              ),
+            ]
           : [];
       return [...tail, ...tools, ...helperRows(helpers, { look, width, now, sign }), ...thinking].slice(
         0,
@@ -202,7 +216,9 @@ export function createAnswerView(options: AnswerViewOptions): AnswerView {
   };
 }
 
-function thinkingText(thought: string): string {
+/** What the model does while nothing of it can be shown yet. */
+function activity(thought: string, streamed: string): string {
+  if (thought === "" && streamed !== "") return "writing";
   const line = thought.split("\n").findLast((each) => each.trim() !== "");
   return line === undefined ? "thinking" : `thinking: ${terminalLine(line.slice(-400))}`;
 }

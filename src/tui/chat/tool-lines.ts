@@ -27,7 +27,10 @@ export function endedCallLines(call: EndedCall, room: Room): string[] {
   const head = fit(terminalLine(`${call.tool} ${call.preview}`), Math.max(8, columns - 2 - time.length), signs.more);
   const first = `${sign} ${head}${colors.dim(time)}`;
   if (call.state !== "ok")
-    return [first, `  ${colors.dim(fit(terminalLine(reasonIn(call.text)), columns - 2, signs.more))}`];
+    return [
+      first,
+      ...reasonsIn(call.text).map((line) => `  ${colors.dim(fit(terminalLine(line), columns - 2, signs.more))}`),
+    ];
   return [first, ...diffLines(call.text, room)];
 }
 
@@ -78,7 +81,14 @@ export function diffLines(
   ];
 }
 
-/** The first line that is not empty. */
-function reasonIn(text: string): string {
-  return text.split("\n").find((line) => line.trim() !== "") ?? "no output";
+/** The most lines that a failed command has printed last. */
+const MOST_REASONS = 3;
+
+/** Why a call failed: its first line; of a command the last lines that it printed, and how it ended. */
+function reasonsIn(text: string): string[] {
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  const printed = lines.findLastIndex((line) => !/^\[.*\]$/.test(line)) + 1;
+  const notes = lines.slice(printed).map((line) => line.slice(1, -1));
+  if (notes.length === 0) return [lines[0]?.replace(/^DENIED: /, "") ?? "no output"];
+  return [...lines.slice(0, printed).slice(-MOST_REASONS), notes.join("; ")];
 }

@@ -1,93 +1,10 @@
-import { extractToolArgsPreview } from "../../core/task/preview.ts";
-import { explain } from "../../core/outcome/outcome.ts";
-import { isRecord } from "../../core/text/json.ts";
-import { sanitize } from "../../core/text/sanitize.ts";
 import { fit } from "../../core/view/fit.ts";
-import type { Look } from "../../core/view/look.ts";
-import type { Transcript, TranscriptEntry } from "../../core/view/transcript.ts";
-import { terminalLine, took } from "../../core/view/words.ts";
 import type { Key } from "../input/keys.ts";
-import { codeLines, markdownLines } from "../markdown/markdown.ts";
 import type { MarkdownOptions } from "../markdown/options.ts";
-import { diffLines } from "./tool-lines.ts";
-
-/** One row that can be expanded: a message, a call, a helper. */
-export type TranscriptItem = Readonly<{ depth: number; title: string; body(options: MarkdownOptions): string[] }>;
+import type { TranscriptItem } from "./transcript-items.ts";
 
 /** The selected row, the expanded rows, and the scroll position. */
 export type TranscriptPlace = Readonly<{ selected: number; open: ReadonlySet<number>; top: number }>;
-
-/** The steps of a conversation and its helpers, each as one row that can be expanded. */
-export function transcriptItems(transcripts: readonly Transcript[], look: Look): TranscriptItem[] {
-  return transcripts.flatMap(({ path, label, agent, entries }) => {
-    const depth = path === "" ? 0 : path.split("/").length - 1;
-    const who = [agent, label === path ? "" : label].filter((part) => part !== undefined && part !== "").join(": ");
-    const head: TranscriptItem[] =
-      depth > 0 ? [{ depth, title: look.colors.bold(terminalLine(who || path)), body: () => [] }] : [];
-    return [...head, ...entries.map((entry) => ({ depth: depth + (depth > 0 ? 1 : 0), ...itemOf(entry, look) }))];
-  });
-}
-
-function itemOf(entry: TranscriptEntry, look: Look): Omit<TranscriptItem, "depth"> {
-  const { colors, signs } = look;
-  const item = (title: string, text: string): Omit<TranscriptItem, "depth"> => ({
-    title,
-    body: (options) => markdownLines(text, options),
-  });
-  switch (entry.kind) {
-    case "prompt":
-      return item(`${colors.bold(">")} ${terminalLine(entry.text)}`, entry.text);
-    case "turn": {
-      const thinking = entry.thinking === "" ? "" : `${entry.thinking.replace(/^/gm, "> ")}\n\n`;
-      return item(
-        terminalLine(entry.text) || colors.dim(`turn ${entry.turn}${entry.thinking === "" ? "" : ", with thinking"}`),
-        `${thinking}${entry.text}`,
-      );
-    }
-    case "call": {
-      const preview = extractToolArgsPreview(entry.tool, isRecord(entry.input) ? entry.input : {});
-      const sign =
-        entry.state === "ok"
-          ? colors.green(signs.ok)
-          : entry.state === "open"
-            ? colors.cyan(signs.step)
-            : colors.red(signs.failed);
-      const time = entry.ms === undefined ? "" : colors.dim(`${signs.dot}${took(entry.ms, look)}`);
-      return {
-        title: `${sign} ${terminalLine(`${entry.tool} ${preview}`)}${time}`,
-        body: (options) => callBody(entry, options),
-      };
-    }
-    case "question": {
-      const said = entry.answer === undefined ? "no answer yet" : entry.answer.approve ? "yes" : "no";
-      return item(`? ${terminalLine(entry.text)} (${said})`, `${entry.text}\n\n${entry.answer?.text ?? said}`);
-    }
-    case "message":
-      return item(`${terminalLine(entry.from)}: ${terminalLine(entry.text)}`, entry.text);
-    case "note":
-      return item(colors.dim(`${entry.label}: ${terminalLine(entry.text)}`), entry.text);
-    case "end":
-      return item(
-        colors.dim(`ended: ${entry.outcome.status === "ok" ? "ok" : terminalLine(explain(entry.outcome))}`),
-        "output" in entry.outcome ? (entry.outcome.output ?? "") : "",
-      );
-  }
-}
-
-function callBody(
-  { input, result, tool }: Extract<TranscriptEntry, { kind: "call" }>,
-  options: MarkdownOptions,
-): string[] {
-  const diff = diffLines(result, { ...options, most: Number.POSITIVE_INFINITY });
-  const asked = codeLines(sanitize(JSON.stringify(input, null, 2) ?? ""), "json", options);
-  const answered = diff.length > 0 ? diff : codeLines(sanitize(result), "", options);
-  return [
-    options.look.colors.dim(`${terminalLine(tool)} was called with`),
-    ...asked,
-    options.look.colors.dim("and returned"),
-    ...answered,
-  ];
-}
 
 type Size = Readonly<{ columns: number; height: number; options: MarkdownOptions }>;
 
@@ -117,7 +34,8 @@ function linesOf(
   { columns, options }: Omit<Size, "height">,
 ): { text: string; item: number }[] {
   const { colors } = options.look;
-  return items.flatMap(({ depth, title, body }, item) => {
+  return items.flatMap(({ depth, title, body, within }, item) => {
+    if (!isShown(items, within, open)) return [];
     const indent = "  ".repeat(depth);
     const head = item === selected ? `${colors.inverse(">")} ${indent}${title}` : `  ${indent}${title}`;
     const inner = open.has(item) ? body({ ...options, columns: Math.max(20, columns - 6 - indent.length) }) : [];
@@ -125,7 +43,13 @@ function linesOf(
   });
 }
 
-/** Handles a key; returns `undefined` to go back to the conversation. */
+/** Whether a row of this helper is shown: the helper and those above it are open. */
+function isShown(items: readonly TranscriptItem[], within: number | undefined, open: TranscriptPlace["open"]): boolean {
+  for (let at = within; at !== undefined; at = items[at]?.within) if (!open.has(at)) return false;
+  return true;
+}
+
+/** What a key does; `undefined`: back to the conversation. */
 export function transcriptKey(
   items: readonly TranscriptItem[],
   place: TranscriptPlace,
@@ -133,8 +57,11 @@ export function transcriptKey(
   size: Size,
 ): TranscriptPlace | undefined {
   const room = Math.max(1, size.height - 1);
-  const moved = (by: number): TranscriptPlace =>
-    scrolled(items, { ...place, selected: Math.min(items.length - 1, Math.max(0, place.selected + by)) }, size);
+  const moved = (by: number): TranscriptPlace => {
+    const shown = [...items.keys()].filter((at) => isShown(items, items[at]!.within, place.open));
+    const at = shown.indexOf(place.selected) + by;
+    return scrolled(items, { ...place, selected: shown[Math.min(shown.length - 1, Math.max(0, at))] ?? 0 }, size);
+  };
   const page = (by: number): TranscriptPlace => {
     const most = Math.max(0, linesOf(items, place, size).length - room);
     return { ...place, top: Math.min(most, Math.max(0, place.top + by)) };
@@ -166,20 +93,53 @@ export function transcriptKey(
     case " ":
       return page(room);
     case "a":
-      return { ...place, open: place.open.size > 0 ? new Set() : new Set(items.keys()) };
+      return scrolled(
+        items,
+        place.open.size > 0
+          ? { ...place, open: new Set(), selected: topOf(items, place.selected) }
+          : { ...place, open: new Set(items.keys()) },
+        size,
+      );
     case "enter":
     case "right":
     case "left": {
       const open = new Set(place.open);
-      if (!open.delete(place.selected) && key.name !== "left") open.add(place.selected);
-      return scrolled(items, { ...place, open }, size);
+      const closed = key.name !== "right" && open.delete(place.selected);
+      if (!closed && key.name !== "left") open.add(place.selected);
+      // Left on a closed row goes to the helper that it belongs to.
+      const selected =
+        closed || key.name !== "left" ? place.selected : (items[place.selected]?.within ?? place.selected);
+      return scrolled(items, { ...place, open, selected }, size);
     }
     default:
       return place;
   }
 }
 
-/** Scrolls so that the selected row is visible. */
+/** The same place after rows were added; at the last row it stays at the end. */
+export function placeAfter(
+  before: readonly TranscriptItem[],
+  items: readonly TranscriptItem[],
+  place: TranscriptPlace,
+): TranscriptPlace {
+  const at = new Map(items.map(({ id }, index) => [id, index]));
+  const moved = (row: number): number => at.get(before[row]?.id ?? "") ?? 0;
+  const atEnd = place.selected >= before.length - 1 && items.at(-1)?.within === undefined;
+  return {
+    ...place,
+    selected: atEnd ? Math.max(0, items.length - 1) : moved(place.selected),
+    open: new Set([...place.open].map(moved)),
+  };
+}
+
+/** The row of the main agent that holds this row. */
+function topOf(items: readonly TranscriptItem[], row: number): number {
+  let at = row;
+  for (let above = items[at]?.within; above !== undefined; above = items[at]?.within) at = above;
+  return at;
+}
+
+/** Scrolls so that the selected row is on the screen. */
 export function scrolled(items: readonly TranscriptItem[], place: TranscriptPlace, size: Size): TranscriptPlace {
   const room = Math.max(1, size.height - 1);
   const at = linesOf(items, place, size).findIndex(({ item }) => item === place.selected);

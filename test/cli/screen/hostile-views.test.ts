@@ -17,7 +17,8 @@ import { transcriptText } from "../../../src/sinks/transcript/text.ts";
 import { createBoxes } from "../../../src/tui/boxes.ts";
 import { chatRows } from "../../../src/tui/chat/chat-rows.ts";
 import { emptyPrompt, promptWith } from "../../../src/tui/chat/prompt.ts";
-import { transcriptItems, transcriptRows } from "../../../src/tui/chat/transcript-screen.ts";
+import { transcriptItems } from "../../../src/tui/chat/transcript-items.ts";
+import { transcriptRows } from "../../../src/tui/chat/transcript-screen.ts";
 import { createHighlight } from "../../../src/tui/markdown/highlight.ts";
 import { footRows, taskRows } from "../../../src/tui/run/run-rows.ts";
 import { createRunView } from "../../../src/tui/run/run-view.ts";
@@ -188,7 +189,7 @@ function* shownBy(next: () => string, columns: number): Generator<readonly [view
   yield ["a summary", summaryOf(state, { look, columns, tasks: true })];
   yield ["conversations", split(conversationList(conversationsOf([state]), columns, look))];
   const transcripts = transcriptsOf([...events, ...ends]);
-  const items = transcriptItems(transcripts, look);
+  const items = transcriptItems([transcripts], look);
   const open = { selected: 0, open: new Set(items.keys()), top: 0 };
   yield ["a transcript", transcriptRows(items, open, { columns, height: 400, options })];
   const text = transcriptText(transcripts, { look, full: true });

@@ -24,6 +24,8 @@ function answerTo(text: string, parts: readonly Part[]): ProviderTurn {
   if (shell !== undefined) return { calls: [{ name: "bash", input: { command: shell } }] };
   if (text.includes("change it"))
     return { calls: [{ name: "edit_file", input: { path: "a.txt", oldText: "old", newText: "new" } }] };
+  if (text.includes("change more"))
+    return { calls: [{ name: "edit_file", input: { path: "a.txt", oldText: "new", newText: "newer" } }] };
   if (text.includes("talk long")) return { text: Array.from({ length: 400 }, (_, n) => `word${n} `), paceMs: 60 };
   return `Answered ${text.split("\n").length} lines.`;
 }
@@ -39,7 +41,9 @@ test("a session as people type it: every line arrives, in every state", { timeou
   const at = place({ "a.txt": "old\n" });
   writeFileSync(join(at.workspace, "a pic.png"), Buffer.from("\u0089PNG\r\n\u001a\n", "latin1"));
   const line = ["chat", "--model", "anthropic/claude-haiku-4-5"];
-  const open = terminal(tmux.path, at, line, { env: { ...server.env } });
+  const open = terminal(tmux.path, at, line, {
+    env: { ...server.env, EDITOR: "sh -c 'echo the editor waits; sleep 600' editor" },
+  });
   onTestFinished(() => open.close());
   const said = (): string[] => server.requests.map(({ body }) => lastOf(body).text);
   const idle = /run_\w{12}\n>/;
@@ -64,6 +68,10 @@ test("a session as people type it: every line arrives, in every state", { timeou
   await open.until("queued: ask this next or later");
   open.keys("hear this now", "C-s");
   await open.until("sent now: hear this now");
+
+  // a command that only looks does not wait for the answer
+  open.keys("/cost", "Enter");
+  await open.until(/messages?, \d+ turns/);
 
   // Ctrl-C while it works stops the answer; what was queued is sent, and nothing is lost
   open.keys("C-c");
@@ -96,15 +104,36 @@ test("a session as people type it: every line arrives, in every state", { timeou
   await open.until("/resume continues");
   expect(existsSync(join(at.workspace, "a.txt"))).toBe(true);
 
+  // the output of a command of the person is shown while it runs, and Ctrl-C ends the command alone
+  open.keys("!echo begun; sleep 600; echo never", "Enter");
+  await open.until(/\nbegun\n.*running/);
+  open.keys("C-c");
+  await open.until("ended by SIGINT");
+
+  // Ctrl-C in an editor is for the editor, and the line that was typed stays
+  open.keys("half a line", "C-g");
+  await open.until("the editor waits");
+  open.keys("C-c");
+  await open.until(/> half a line\n.*ended with/);
+  open.keys("C-c");
+  await open.until(/>\s*\n/);
+
   // an edit is shown as a diff before it is approved, and undone
   open.keys("change it", "Enter");
   await open.until("+new");
   open.keys("y", "Enter");
   await open.until(/changed: a\.txt[^>]*run_\w{12}\n>/);
   expect(readFileSync(join(at.workspace, "a.txt"), "utf8")).toBe("new\n");
-  open.keys("/undo", "Enter");
-  await open.until(/\/undo[\s\S]*a\.txt[\s\S]*\n>/);
-  await expect.poll(() => readFileSync(join(at.workspace, "a.txt"), "utf8")).toBe("old\n");
+  open.keys("change more", "Enter");
+  await open.until("+newer");
+  open.keys("y", "Enter");
+  await open.until(/\+newer[\s\S]*changed: a\.txt[^>]*run_\w{12}\n>/);
+  // entered again, it restores what the answer before has changed
+  for (const before of ["new\n", "old\n"]) {
+    open.keys("/undo", "Enter");
+    await expect.poll(() => readFileSync(join(at.workspace, "a.txt"), "utf8"), { timeout: 20_000 }).toBe(before);
+    await open.until(/Done\.\n>/);
+  }
 
   // a pasted path of an image is a mention, and the image is sent
   open.paste("a\\ pic.png".replace("a\\", join(at.workspace, "a\\")));

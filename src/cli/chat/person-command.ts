@@ -1,0 +1,93 @@
+import { spawn } from "node:child_process";
+import { sanitize } from "../../core/text/sanitize.ts";
+import { fit } from "../../core/view/fit.ts";
+import type { Look } from "../../core/view/look.ts";
+import { restoreOnEnd } from "../terminal/restore-terminal.ts";
+import type { ChatTerminal, OtherWork } from "./chat-terminal.ts";
+
+/** Where the output of a command of the person is shown while it runs. */
+export type CommandView = Readonly<{
+  lines(lines: string[]): void;
+  during<T>(work: OtherWork, ended: Promise<T>): Promise<T>;
+  look?: Look;
+  columns?(): number;
+}>;
+
+/** Shows the lines of a command above the prompt, and the line that it has begun below them. */
+export const createCommandView = (chat: Pick<ChatTerminal, "print" | "during">, look: Look): CommandView => ({
+  lines: (lines) => chat.print(lines.join("\n")),
+  during: chat.during,
+  look,
+  columns: () => (process.stderr.columns || 80) - 1,
+});
+
+/** How often lines are printed, and how many at once: a command may print faster than a terminal can show. */
+const PRINT_MS = 100;
+const MOST_AT_ONCE = 500;
+/** Time for a command to end after Ctrl-C before it is asked again, and then killed. */
+const PATIENCE_MS = 1_000;
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGKILL"] as const;
+
+/** Runs a command with the rights of the person until it ends or is stopped. Returns how it ended, in words. */
+export async function runPersonCommand(
+  command: string,
+  { received, lines, during, look, columns }: CommandView & Readonly<{ received(text: string): void }>,
+): Promise<string> {
+  // A group of its own, so that everything that it starts can be stopped with it.
+  const child = spawn("/bin/sh", ["-c", command], { stdio: ["ignore", "pipe", "pipe"], detached: true });
+  let open = "";
+  let ready: string[] = [];
+  let asked = 0;
+  const signal = (name: NodeJS.Signals): void => {
+    try {
+      process.kill(-child.pid!, name);
+    } catch {
+      // it has ended
+    }
+  };
+  const stop = (): void => {
+    const name = SIGNALS[asked];
+    if (name === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    asked += 1;
+    signal(name);
+    setTimeout(stop, PATIENCE_MS).unref();
+  };
+  const withdraw = restoreOnEnd(() => signal("SIGKILL"));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (chunk: string) => {
+      received(chunk);
+      const parts = `${open}${chunk}`.split("\n");
+      open = parts.pop()!.slice(-LONGEST_LINE);
+      ready.push(...parts.map(shownLine));
+    });
+  const print = (): void => {
+    const left = Math.max(0, ready.length - MOST_AT_ONCE);
+    const some = ready.slice(left);
+    ready = [];
+    if (some.length > 0) lines(left > 0 ? [`(${left} lines are not shown)`, ...some] : some);
+  };
+  const timer = setInterval(print, PRINT_MS);
+  const ended = new Promise<string>((done) => {
+    child.once("error", ({ message }) => done(`it could not be started: ${message}`));
+    child.once("close", (code, by) => done(by === null ? `exit code ${code ?? "unknown"}` : `ended by ${by}`));
+  });
+  const rows = (most: number, tick: number): string[] => {
+    const sign = look?.signs.spinner[tick % look.signs.spinner.length] ?? "";
+    const line = shownLine(open);
+    return [fit(line === "" ? `${sign} running` : line, columns?.() ?? 79, look?.signs.more ?? "...")].slice(0, most);
+  };
+  try {
+    return await during({ rows, stop }, ended);
+  } finally {
+    withdraw();
+    clearInterval(timer);
+    if (open !== "") ready.push(shownLine(open));
+    print();
+  }
+}
+
+const LONGEST_LINE = 20_000;
+
+/** A line as a terminal would show it at its end: what follows on the last carriage return. */
+const shownLine = (line: string): string =>
+  sanitize(line.replace(/\r+$/, "").split("\r").at(-1) ?? "").replaceAll("\t", "    ");

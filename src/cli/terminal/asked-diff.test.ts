@@ -1,0 +1,34 @@
+import { expect, test } from "vitest";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { askedDiff } from "./asked-diff.ts";
+
+const text = Array.from({ length: 20 }, (_, n) => `line ${n + 1}\n`).join("");
+const call = (name: string, input: object) => ({ id: "1", name, input });
+
+test("an edit is asked about as a diff with the lines around it", () => {
+  const cwd = tempFolder({ "a.txt": text });
+  const diff = askedDiff(call("edit_file", { path: "a.txt", oldText: "line 10\n", newText: "line ten\n" }), cwd)!;
+  expect(diff.split("\n").slice(2)).toEqual([
+    "@@ -7,7 +7,7 @@",
+    " line 7",
+    " line 8",
+    " line 9",
+    "-line 10",
+    "+line ten",
+    " line 11",
+    " line 12",
+    " line 13",
+  ]);
+});
+
+test("a file that would be overwritten is shown as a diff, and a new one is not", () => {
+  const cwd = tempFolder({ "a.txt": "one\ntwo\n" });
+  expect(askedDiff(call("write_file", { path: "a.txt", content: "one\n2\n" }), cwd)).toContain("-two\n+2");
+  expect(askedDiff(call("write_file", { path: "b.txt", content: "one\n" }), cwd)).toBeUndefined();
+});
+
+test("a text that is not in the file, or a folder that is not known, leaves the texts of the call", () => {
+  const cwd = tempFolder({ "a.txt": text });
+  const edit = call("edit_file", { path: "a.txt", oldText: "nothing", newText: "something" });
+  for (const folder of [cwd, ""]) expect(askedDiff(edit, folder)).toContain("-nothing\n+something");
+});
