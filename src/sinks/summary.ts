@@ -157,6 +157,6 @@ function nextLines({ run, outcome, status }: State, { look: { colors }, columns 
     return next(`subcrew resume ${run} "..."`, "continues the conversation");
   if (outcome?.status !== "failed") return next(`subcrew resume ${run}`, "continues where it stopped");
   if (outcome.fault.code === "NEEDS_ANSWER")
-    return next(`subcrew resume ${run} --retry-failed`, "asks again; with --yes it approves");
+    return next(`subcrew resume ${run} --retry-failed`, "asks the question again; with --yes it is approved");
   return next(`subcrew resume ${run} --retry-failed`, "retries what failed and keeps the rest");
 }

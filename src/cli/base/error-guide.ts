@@ -5,7 +5,7 @@ import { type ErrorCode, exitCodeOfError, isCode } from "../../core/schema/error
 export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause: string, fix: string]>> = {
   BAD_INPUT: [
     "a flag, an argument or an input file does not have the expected form.",
-    "The message names the place and the expected value. `subcrew COMMAND --help` shows examples.",
+    "The message names the faulty part and the expected value. `subcrew COMMAND --help` shows examples.",
   ],
   BAD_FILE: ["a file that was named does not exist or cannot be read.", "Check the path and its permissions."],
   BAD_AGENT: [
@@ -55,7 +55,10 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
     "Start a worker that has what the message names; see [Past one machine](scale-out.md).",
   ],
   MISSING_PEER: ["a feature needs a package that is not installed.", "Install the package that the message names."],
-  PLAN_INVALID: ["a plan does not have the right form.", "The message names the place; see [Plans](plans.md)."],
+  PLAN_INVALID: [
+    "a plan does not have the right form.",
+    "The message names the faulty part of the plan; see [Plans](plans.md).",
+  ],
   PLAN_EMPTY: ["a plan has no nodes.", "Add at least one task."],
   PLAN_NO_OUTPUT: ["`output` of a plan names no node.", "Set `output` to the node whose result you want."],
   PLAN_UNKNOWN_NEED: [

@@ -21,7 +21,7 @@ export const diffCommand: CliCommand = {
   ],
   examples: [
     ["subcrew diff nightly", "everything that a run changed"],
-    ["subcrew diff run_4k2x/build src/a.ts", "what one task made of one file"],
+    ["subcrew diff run_4k2x/build src/a.ts", "the changes of one task to one file"],
     ["subcrew diff nightly --stat", "the list of files"],
   ],
   notes:

@@ -111,7 +111,7 @@ export type RemoteCard = Readonly<{
 export type AgentSource = Readonly<{
   kind: "bundled" | "user" | "project" | "plugin" | "inline";
   file?: string;
-  /** The family of the place: `claude`, `omp`, ... */
+  /** The tool whose folder holds the agent's file: `claude`, `omp`, ... */
   family?: string;
   /** The format of the file. */
   dialect?: string;

@@ -164,7 +164,7 @@ export const config = z.strictObject({
       maxLines: count.optional().describe("how many lines of a tool's result a model reads (default 2000)"),
     })
     .optional()
-    .describe("sizes of outputs; the whole is always in a file"),
+    .describe("limits on how much of an output is shown or passed on; the full output is always kept in a file"),
   models: z
     .strictObject({
       callersMayChoose: z

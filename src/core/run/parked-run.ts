@@ -44,5 +44,5 @@ const timeOf = ({ until, nextTry }: Parking): number => nextTry ?? until ?? Numb
 /** When a parked run continues by itself, for logs; empty if it does not. */
 export function parkedUntil({ until, nextTry }: Parking): string {
   if (until !== undefined) return `until ${new Date(until).toISOString()}`;
-  return nextTry === undefined ? "" : `asks again at ${new Date(nextTry).toISOString()}`;
+  return nextTry === undefined ? "" : `next try at ${new Date(nextTry).toISOString()}`;
 }

@@ -408,7 +408,7 @@ function foldNode(view: NodeView, event: Event): void {
     case "turn.restarted":
       view.text = "";
       view.partial = "";
-      view.doing = "asking again";
+      view.doing = "asking the provider again";
       view.open = undefined;
       break;
     case "context.compacted":

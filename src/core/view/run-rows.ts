@@ -231,7 +231,7 @@ const placeOf = (place: Pick<Place, "key" | "path"> & Partial<Place>): Place => 
 
 type Seen = Readonly<{ path: string; node: NodeView | undefined }>;
 
-/** The nodes of a run so that each follows the one it is below. */
+/** The nodes of a run, ordered so that each child follows its parent. */
 function treeOf({ id, state: { plan } }: ShownRun, all: readonly Seen[], root: Place | undefined): Place[] {
   const below = new Map<string, Seen[]>();
   const paths = new Set(all.map(({ path }) => path));

@@ -58,7 +58,7 @@ export async function handleCommand(run: Run, command: RunCommand, signal: Abort
   }
 }
 
-/** The failed tasks of the plan at a path, or all of them. */
+/** The failed task with this path; without a path, every failed task of the plan. */
 function failedIn({ nodes, plan }: State, path: string | undefined): string[] {
   const tops = Object.keys(plan?.nodes ?? {}).filter((id) => plan?.nodes[id]?.kind !== "join");
   return tops.filter((id) => (path === undefined || id === path) && nodes.get(id)?.outcome?.status === "failed");

@@ -68,7 +68,7 @@ export class InFlight {
   /** Commands that end in the same turn of the event loop share a scan. */
   #ends: Promise<void> | undefined;
 
-  /** `state`: where records are kept; absent: nowhere. `skipped`: folders that no command can write. */
+  /** `state`: the folder for records of running commands; absent: none are kept. `skipped`: folders that scans leave out because no command can write there. */
   constructor({ state, skipped = [] }: { state?: string; skipped?: readonly string[] } = {}) {
     this.#records = state === undefined ? undefined : recordsIn(state);
     this.#skipped = skipped;

@@ -61,4 +61,4 @@ export async function parkForBudget(
 }
 
 /** Why a parked task continues. */
-export const ASKS_AGAIN = "asking again";
+export const ASKS_AGAIN = "asking the provider again";

@@ -26,9 +26,13 @@ export async function assignModel(
     });
   const runner = definition.remote ? "a2a" : chooseRunner(wishes, { limits, depth });
   if (call.fork && (definition.remote || isForeign(runner)))
-    return failed("UNSUPPORTED", `"${name}" runs elsewhere, so it cannot start from a conversation of this program.`, {
-      hint: "Leave out `fork`, or let it run here.",
-    });
+    return failed(
+      "UNSUPPORTED",
+      `"${name}" runs in another program or on a server, so it cannot start from a conversation of subcrew.`,
+      {
+        hint: "Leave out `fork`, or let it run here.",
+      },
+    );
   const keepsModel = call.fork !== undefined && (depth > 0 || task.model === undefined);
   const model = await (call.fork && keepsModel
     ? forkedModel(request, definition, call.fork)

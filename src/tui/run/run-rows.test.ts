@@ -86,14 +86,14 @@ describe("a frame", () => {
       ...more,
     });
     const one = stateOf(["a", "b"], start("a"), start("b"), park("a", { nextTry: 75_000 }));
-    expect(frame(one).join("\n")).not.toContain("asks again");
+    expect(frame(one).join("\n")).not.toContain("next try");
     const all = stateOf(["a"], start("a"), park("a", { nextTry: 75_000 }));
-    expect(frame(all).at(-2)).toBe("parked: asks again in 1m 5s · Correct it.");
+    expect(frame(all).at(-2)).toBe("parked: next try in 1m 5s · Correct it.");
     expect(frame(all, 80, 11, "Ctrl-C pauses").at(-2)).toBe(
-      "parked: asks again in 1m 5s · Ctrl-C pauses · Correct it.",
+      "parked: next try in 1m 5s · Ctrl-C pauses · Correct it.",
     );
     const due = stateOf(["a"], start("a"), park("a", { nextTry: 9_000 }));
-    expect(frame(due).at(-2)).toContain("parked: asking again");
+    expect(frame(due).at(-2)).toContain("parked: trying again");
     const limit = stateOf(["a"], start("a"), park("a", { waitsFor: "budget" }));
     expect(frame(limit).at(-2)).toContain("waits until a limit is raised");
     expect(frame(all, 30).every((line) => widthOf(line) <= 30)).toBe(true);

@@ -127,7 +127,7 @@ test("in a terminal a parked run counts down, and Ctrl-C pauses it", async (ctx)
   if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
   const server = await serve(() => quota);
   open = terminal(tmux.path, place(), ["run", "explore", "hi"], { columns: 100, env: on(server) });
-  await open.until(/parked: asks again in 9m 5\ds/);
+  await open.until(/parked: next try in 9m 5\ds/);
   await open.until("Ctrl-C pauses");
   open.keys("C-c");
   await open.until("[exit 130]");
