@@ -18,7 +18,7 @@ const file = join(root, "bench", "results", "capacity.json");
  * ms: processor time of the database.
  */
 
-/** What a number of agents at once costs. */
+/** Computes the resources for a number of concurrent agents. */
 export function capacity(
   costs,
   {
@@ -94,7 +94,7 @@ async function measure(url) {
   const between = async (work) => {
     const before = await now();
     await work();
-    await new Promise((resolve) => setTimeout(resolve, 1_500)); // the statistics of the database are a second late
+    await new Promise((resolve) => setTimeout(resolve, 1_500)); // the statistics of the database lag by a second
     const after = await now();
     return Object.fromEntries(Object.keys(before).map((key) => [key, after[key] - before[key]]));
   };
@@ -156,7 +156,7 @@ async function measure(url) {
       perWatcher: { statementsPerSecond: 2, connections: 2 },
     };
     writeFileSync(file, `${JSON.stringify(costs, null, 2)}\n`);
-    // The check: the model says what three turns cost; the database says what they did cost.
+    // The check: compares the cost of three turns in the model with the cost measured in the database.
     writeFileSync(join(folder, "three.json"), JSON.stringify([turn(1), turn(2), "done"]));
     const three = net(await between(() => parallel("three.json")));
     const said = {
@@ -172,7 +172,7 @@ async function measure(url) {
   }
 }
 
-/** The processor time of a server and of all its processes, also of those that have ended, in ms. */
+/** The processor time of a server and all its processes, including ended ones, in ms. */
 function cpuOf(postmaster) {
   const { execFileSync } = process.getBuiltinModule("node:child_process");
   const pids = [

@@ -76,7 +76,7 @@ if ((other !== undefined && !existsSync(join(other, "dist"))) || only.some((name
 /** @type {Record<string, string>} */
 const trees = { ...(other !== undefined && { before: other }), now: join(here, "..") };
 
-/** A built tree in a process of its own. @param {string} tree @param {string} url */
+/** Starts a built tree in its own process. @param {string} tree @param {string} url */
 async function openTree(tree, url) {
   const child = fork(join(here, "compare", "child.mjs"), [tree, homes, url], { execArgv: ["--expose-gc"] });
   await once(child, "message");
@@ -92,7 +92,7 @@ async function openTree(tree, url) {
   };
 }
 
-/** A loop written by hand that does the same calls. @param {string} name @param {string} url */
+/** Starts the floor: a hand-written loop that makes the same calls. @param {string} name @param {string} url */
 async function openFloor(name, url) {
   const one = await openContender(name);
   return {
@@ -141,7 +141,7 @@ async function measure({ job, per, rounds, warmUp, floors = false }, url) {
     for (let n = 0; n < names.length; n += 1) {
       const name = names[(n + round + warmUp) % names.length] ?? "";
       const one = /** @type {Awaited<ReturnType<typeof openTree>>} */ (company[name]);
-      // the memory of a process that did this before says nothing
+      // Warm up with small jobs. Large ones need a new process each round, since memory after earlier work is not representative.
       if (job.atOnce) for (let first = 0; first < 2; first += 1) await one.ask({ ...job, runs: 20 });
       const taken = await one.ask(job);
       if (round >= 0)

@@ -19,7 +19,7 @@ const flag = (/** @type {string} */ name) => {
 };
 const rounds = Number(flag("rounds") ?? 5);
 
-/** In the order of the table. @type {Record<string, import("./cost/measure.mjs").Part>} */
+/** The parts, in the order of the table. @type {Record<string, import("./cost/measure.mjs").Part>} */
 const parts = {
   run,
   node,
@@ -72,7 +72,7 @@ const minutes = (performance.now() - began) / 60_000;
 const rows = table.map(({ what, ours, peers, goal, met }) => [what, ours, peers, goal, met ? "met" : "**missed**"]);
 const text = markdownTable(["workload", "subcrew", "peers", "goal", ""], rows);
 process.stdout.write(`${text}\n\n`);
-// A part of it is not the benchmark: what was measured in one go stays as it is.
+// A partial run does not overwrite the results, which are measured in one go.
 if (flag("only") === undefined) {
   const folder = join(import.meta.dirname, "results");
   mkdirSync(folder, { recursive: true });

@@ -8,7 +8,7 @@ const { createCrew, defineAgent } = await import(join(root, "dist/index.js"));
 const { offline } = await import(join(root, "dist/models/offline/offline.js"));
 const { scripted } = await import(join(root, "dist/models/scripted/scripted.js"));
 
-/** What somebody who is new to this repository asks. */
+/** Typical questions about this repository. */
 const questions = [
   "Where is the order of the agent sources decided?",
   "How does a run give its slot back while its helpers work?",
@@ -17,7 +17,7 @@ const questions = [
   "Which code decides whether a tool may be used?",
   "How is a journal with a torn tail read?",
 ];
-/** At least this much less has to be in the context of whoever delegates. */
+/** The largest allowed ratio of the context of a delegating agent to that of an agent that searches itself. */
 const LIMIT = 0.5;
 
 const home = mkdtempSync(join(tmpdir(), "subcrew-bench-"));
@@ -64,8 +64,8 @@ process.stdout.write(saved >= LIMIT ? "PASS: every limit holds\n" : `FAIL: less 
 if (saved < LIMIT) process.exitCode = 1;
 
 /**
- * One question, to an agent that looks itself or to one that has it looked up; the model that looks is the offline one in
- * both cases. What counts is the conversation of the agent that was asked.
+ * Asks one question: of an agent that searches itself, or of one that delegates. The model that searches is the
+ * offline one in both cases. The conversation of the asked agent is measured.
  *
  * @param {string} question @param {string} agent
  */
@@ -113,7 +113,8 @@ async function ask(question, agent) {
 }
 
 /**
- * What all models are sent when the questions follow on each other: each turn sends again what was said before.
+ * The total that is sent to all models when the questions are asked in one conversation: each turn sends the earlier
+ * ones again.
  *
  * @param {"alone" | "delegated"} how
  */

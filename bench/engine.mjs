@@ -9,7 +9,10 @@ import { openFloor } from "./engine/floor.mjs";
 import { databaseCpu, FACTS, openEngine, OUTCOME, startDatabase } from "./engine/site.mjs";
 import { scaleWorkers } from "./engine/workers.mjs";
 
-/** What may be used of a bare queued workflow of one step: time, processor time of Node, and log of the database. */
+/**
+ * The limits, as multiples of a bare queued workflow of one step: time, processor time of Node, and write-ahead log
+ * of the database.
+ */
 const LIMITS = { ms: 1.5, cpu: 2, wal: 2.5 };
 const LIMIT_P50_MS = 100;
 const LIMIT_IDEAL = 0.75;
@@ -118,7 +121,7 @@ async function tasks() {
   return { tasks: TASKS, rounds, ratios, limits: LIMITS, isMet };
 }
 
-/** The time of one call alone, at two intervals of polling. */
+/** The latency of a single call, at two polling intervals. */
 async function latency() {
   const pollMs = Number(rest[0] ?? 50);
   const site = await startDatabase();
@@ -140,7 +143,7 @@ async function latency() {
   return { pollMs, p50, p95, isMet: pollMs !== 50 || p50 <= LIMIT_P50_MS };
 }
 
-/** Plans of many nodes through the whole path: `fan`, `chain` or `random`. */
+/** Plans of many nodes through the whole engine: `fan`, `chain` or `random`. */
 async function plans() {
   const { runPlan } = await import("./engine/plans.mjs");
   return runPlan(rest[0] ?? "fan", Number(rest[1] ?? 5_000));
@@ -191,7 +194,7 @@ async function all() {
   }
 }
 
-/** Writes a result beside those of the other parts. @param {number[]} before @param {object} result */
+/** Adds a result to the file with those of the other parts. @param {number[]} before @param {object} result */
 function keep(before, result) {
   const known = (() => {
     try {

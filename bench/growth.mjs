@@ -18,7 +18,8 @@ import { homes, openContender, openServer } from "./loop/company.mjs";
 const ROUNDS = 3;
 
 /**
- * `sizes`: from the smallest to the largest; each gives the milliseconds of wall and processor time that one unit takes.
+ * One series of measurements. `sizes` goes from the smallest to the largest; each has the wall and processor time of
+ * one unit, in milliseconds.
  *
  * @typedef {{ unit: string, limit: number, sizes: Record<string, import("./cost/measure.mjs").Taken[]>, against?: Record<string, import("./cost/measure.mjs").Taken[]> }} Series
  */
@@ -26,7 +27,11 @@ const ROUNDS = 3;
 /** @param {import("./cost/measure.mjs").Taken} sample @param {number} by */
 const part = ({ wall, cpu }, by) => ({ wall: wall / by, cpu: cpu / by });
 
-/** Turns of one agent. The request grows with the conversation, for the floor too. @param {string} url @returns {Promise<Series>} */
+/**
+ * Measures turns of one agent. The request grows with the conversation, also for the floor.
+ *
+ * @param {string} url @returns {Promise<Series>}
+ */
 async function turns(url) {
   /** @type {Record<string, import("./cost/measure.mjs").Taken[]>} */
   const [sizes, against] = [{}, {}];
@@ -54,7 +59,11 @@ async function turns(url) {
   return { unit: "turn", limit: 1.2, sizes, against };
 }
 
-/** Agents of one parallel run, one call each. @param {string} url @param {string} root @returns {Promise<Series>} */
+/**
+ * Measures agents of one parallel run, one call each.
+ *
+ * @param {string} url @param {string} root @returns {Promise<Series>}
+ */
 async function agents(url, root) {
   const crew = crewAt(`${url}/0/v1`, root);
   /** @type {Series["sizes"]} */
@@ -72,7 +81,11 @@ async function agents(url, root) {
   return { unit: "agent", limit: 1.5, sizes };
 }
 
-/** Nodes of a plan whose tasks do nothing: checked, carried out, recorded in memory. @returns {Promise<Series>} */
+/**
+ * Measures nodes of a plan whose tasks do nothing: checked, executed, recorded in memory.
+ *
+ * @returns {Promise<Series>}
+ */
 async function plans() {
   /** @type {Series["sizes"]} */
   const sizes = {};
@@ -93,7 +106,7 @@ async function plans() {
   return { unit: "node of a plan", limit: 1.5, sizes };
 }
 
-/** Files in which discovery looks for agents. @returns {Promise<Series>} */
+/** Measures files that discovery searches for agents. @returns {Promise<Series>} */
 async function files() {
   const { discoverAgents } = await subcrew();
   /** @type {Series["sizes"]} */
@@ -113,7 +126,7 @@ async function files() {
   return { unit: "file", limit: 1.5, sizes };
 }
 
-/** Megabytes of a journal that is read to resume its run. @param {string} root @returns {Promise<Series>} */
+/** Measures megabytes of a journal that is read to resume its run. @param {string} root @returns {Promise<Series>} */
 async function journals(root) {
   /** @type {Series["sizes"]} */
   const [sizes, against] = [{}, {}];
@@ -130,7 +143,11 @@ async function journals(root) {
   return { unit: "MB of a journal", limit: 1.2, sizes, against };
 }
 
-/** The processor time of a unit at the largest size over that at the smallest. @param {Series["sizes"]} sizes */
+/**
+ * The ratio of the processor time per unit at the largest size to that at the smallest.
+ *
+ * @param {Series["sizes"]} sizes
+ */
 function growth(sizes) {
   const each = Object.values(sizes).map((samples) => median(samples.map(({ cpu }) => cpu)));
   return (each.at(-1) ?? Number.NaN) / (each[0] ?? Number.NaN);
@@ -160,7 +177,7 @@ try {
     const series = await measure();
     const seconds = (performance.now() - start) / 1_000;
     const [is, floor] = [growth(series.sizes), series.against ? growth(series.against) : 1];
-    // Where the bare way grows too, ours may grow as much.
+    // If the floor grows too, ours may grow as much.
     const allowed = series.limit * Math.max(1, floor);
     if (is > allowed) failed.push(`${name}: ${is.toFixed(2)} x, ${allowed.toFixed(2)} is allowed`);
     results[name] = { load, seconds, ...series, growth: is, ...(series.against && { growthOfFloor: floor }) };

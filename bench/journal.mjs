@@ -10,14 +10,14 @@ import { formatted } from "./executor/report.mjs";
 import { leastDisturbed, median } from "./executor/sample.mjs";
 
 /**
- * Our journal may take at most this much of the time of raw appends that are as durable and make a line of JSON of each
- * event, as anybody has to who has events and not lines.
+ * The largest allowed ratio of our journal's time to that of raw appends with the same durability, which also format
+ * each event as a JSON line.
  */
 const LIMIT = 1.3;
-/** The code is warm then; before that, what is measured is how it is compiled. */
+/** The number of warm-up rounds, after which the code is compiled. */
 const WARM_UP = 4;
 const ROUNDS = 7;
-/** What takes a tenth of a second is measured more often: one slow sync is a large part of it. */
+/** The number of rounds for parts that take a tenth of a second, in which one slow sync has a large effect. */
 const BRIEF_ROUNDS = 15;
 const EVENTS = Number(process.argv[2] ?? 20_000);
 const BYTES = 500;
@@ -39,11 +39,11 @@ const event = (seq) => ({
 });
 const lines = Array.from({ length: EVENTS }, (_, at) => encodeLines([event(at + 1)], 1).toString());
 const events = Array.from({ length: EVENTS }, (_, at) => event(at + 1));
-/** The two ways to have something to append: it was ready before, or it is made of its event now. */
+/** Two ways to get the line to append: prepared before, or formatted from its event now. */
 const ready = (/** @type {number} */ at) => lines[at] ?? "";
 const made = (/** @type {number} */ at) => `${JSON.stringify(events[at])}\n`;
 
-/** Below this folder, so that it is the disk of the project that is measured. */
+/** A folder of the project, so that the project's disk is measured. */
 const root = mkdtempSync(join(import.meta.dirname, ".journal-"));
 
 /**
@@ -167,7 +167,7 @@ const durabilities = {
           }),
         );
       }),
-      // As the journal does: what came while a sync ran is written together and shares the next one.
+      // Like the journal: events that arrive during a sync are written together and share the next sync.
       "raw, grouped": raw(async (file) => {
         let next = 0;
         let text = "";
@@ -222,7 +222,7 @@ async function timed(way) {
 }
 
 /**
- * Each round begins with another one, so that a slow minute hits all of them.
+ * Rotates the list, so that each round begins with another contender and a slow minute affects all of them.
  *
  * @template T
  * @param {readonly T[]} list
@@ -255,7 +255,7 @@ try {
     const allBrief = Object.keys(ways).every(isBrief);
     for (let round = allBrief ? 1 - WARM_UP : 0; round < (allBrief ? BRIEF_ROUNDS : ROUNDS); round += 1)
       for (const [way, work] of rotated(Object.entries(ways), round + WARM_UP)) {
-        // Over a second of syncs a little waiting does not show.
+        // Only short measurements are repeated; over a second of syncs, short waits do not matter.
         const ms = isBrief(way) ? await leastDisturbed(() => timed(work)) : await timed(work);
         if (round >= 0) taken[way]?.push(ms);
       }

@@ -7,7 +7,7 @@ import { formatted } from "./executor/report.mjs";
 import { median } from "./executor/sample.mjs";
 import { contenders } from "./models/ask.mjs";
 
-/** A turn over our own wire clients may cost at most this much of a hand-written fetch loop. */
+/** The largest allowed ratio of the cost of a turn with our wire clients to a hand-written fetch loop. */
 const LIMIT = 1.5;
 const ROUNDS = 9;
 const WARM_UP = 3;
@@ -18,7 +18,7 @@ const server = spawn(process.execPath, [join(import.meta.dirname, "models", "ser
 });
 const url = await new Promise((resolve) => server.stdout.once("data", (line) => resolve(String(line).trim())));
 
-/** The jobs, and into how many parts the time of each is divided. */
+/** The jobs, and the number of parts by which the time of each is divided. */
 const jobs = {
   "50 tool turns": { prompt: "TURNS 50", parts: 51, unit: "µs per turn" },
   "5,000 tokens": { prompt: "SPEAK", parts: 5_000, unit: "µs per token" },

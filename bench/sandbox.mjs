@@ -8,8 +8,8 @@ import { InFlight } from "../dist/runtime/commands/in-flight.js";
 import { probeSandbox } from "../dist/runtime/commands/probe-sandbox.js";
 
 /**
- * What a command costs in the sandbox, on a small tree and on one of 100,000 files, as a multiple of what bubblewrap alone takes to
- * run the same command: a busy machine is slow in both.
+ * Measures the cost of a command in the sandbox, on a small tree and on one of 100,000 files, as a multiple of the
+ * same command in bubblewrap alone, because a busy machine slows both.
  */
 const ROUNDS = Number(process.argv[2] ?? 40);
 const sandbox = await probeSandbox();
@@ -69,14 +69,14 @@ for (const [name, folders] of /** @type {const} */ ([
   ["100,000 files", 10_000],
 ])) {
   const ws = tree(name.replaceAll(/\W/g, "-"), folders);
-  await new Promise((resolve) => setTimeout(resolve, 3_000)); // folders that have just changed are read again each time
+  await new Promise((resolve) => setTimeout(resolve, 3_000)); // recently changed folders are read again each time
   const ways = { "with a record": commandsIn(ws, true), "without a record": commandsIn(ws, false) };
   /** @type {Record<string, number[]>} */
   const times = { "bubblewrap alone": [], ...Object.fromEntries(Object.keys(ways).map((way) => [way, []])) };
   /** @type {Record<string, number>} */
   const first = {};
   for (let round = -1; round < ROUNDS; round++) {
-    // Turn about, so that what disturbs one disturbs all of them.
+    // Alternates, so that a disturbance affects all of them.
     for (const [way, host] of Object.entries(ways)) {
       const began = performance.now();
       await host.commands.run("true", { timeoutMs: 60_000, signal, report: () => {} });

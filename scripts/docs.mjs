@@ -5,8 +5,8 @@ import { pathToFileURL } from "node:url";
 import { isMain, root } from "./step.mjs";
 
 /**
- * Writes what is generated in docs/: `npm run docs`. With `--site` also the documentation as static files in `.cache/site`, and
- * with `--serve` it shows them at a local address.
+ * Writes the generated parts of docs/: `npm run docs`. With `--site` it also writes the documentation as static files
+ * to `.cache/site`, and with `--serve` it serves them at a local address.
  *
  * @param {readonly string[]} flags
  */

@@ -35,7 +35,7 @@ const versionModule = (version) =>
 /** @typedef {ReadonlyArray<readonly [name: string, text: string]>} Files */
 
 /**
- * The source text of src/embedded.ts. Files whose name begins with an underscore are only parts of others.
+ * The source text of src/embedded.ts. Files whose names begin with an underscore are only included in others.
  *
  * @param {Files} agents
  * @param {Files} prompts
@@ -73,7 +73,8 @@ function rowsOf(files) {
 const isPart = (name) => name.slice(name.lastIndexOf("/") + 1).startsWith("_");
 
 /**
- * The text of a file with the parts that it names on lines of their own, so that several agents can share one prompt.
+ * The text of a file with its included parts inserted, so that several agents can share one prompt. An include is a
+ * line of its own.
  *
  * @param {string} name
  * @param {string} text
@@ -88,7 +89,7 @@ function whole(name, text, texts) {
 }
 
 /**
- * The Markdown files of a folder and of those below it.
+ * The Markdown files of a folder, including subfolders.
  *
  * @param {string} folder
  * @returns {Files}

@@ -8,8 +8,8 @@ import { isMain, root, step } from "./step.mjs";
 const stamp = join(root, "node_modules", ".subcrew-installed");
 
 /**
- * Installs what the lockfile names, unless exactly that was installed before. Returns false after a failed install,
- * whose output has been shown by then.
+ * Installs the packages of the lockfile, unless they are installed already. Returns false after a failed install,
+ * whose output has been printed.
  *
  * @returns {boolean}
  */
@@ -30,7 +30,10 @@ export function install() {
   });
 }
 
-/** True when somebody's own `npm install` has put there what the lockfile names: no reason to wipe it and begin again. */
+/**
+ * True when a manual `npm install` has installed exactly the packages of the lockfile, so that nothing needs to be
+ * reinstalled.
+ */
 function installedByHand() {
   const record = join(root, "node_modules", ".package-lock.json"); // npm's own list of what it installed
   if (!existsSync(record)) return false;
@@ -45,7 +48,7 @@ function installedByHand() {
 }
 
 /**
- * Runs npm in a folder, with its output kept for the case that it fails.
+ * Runs npm in a folder; its output is kept and shown only if it fails.
  *
  * @param {string[]} args
  * @param {string} cwd

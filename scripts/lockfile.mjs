@@ -13,8 +13,8 @@ const systems = ["aix", "android", "darwin", "freebsd", "linux", "netbsd", "open
 const processors = ["arm", "arm64", "ia32", "loong64", "ppc64", "riscv64", "s390x", "wasm32", "x64"];
 
 /**
- * Completes a lockfile for other platforms than the one it was written on: npm leaves out the platform packages that its
- * registry did not serve, and `npm ci` then refuses the file everywhere. No entry names a host.
+ * Completes a lockfile for other platforms: npm leaves out platform packages that its registry did not serve, and
+ * `npm ci` then refuses the file everywhere. No entry names a registry host.
  *
  * @param {Lockfile} lockfile
  * @returns {Lockfile}
@@ -32,7 +32,7 @@ export function completed(lockfile) {
 }
 
 /**
- * Such packages say in their name where they run: `@biomejs/cli-linux-x64-musl`.
+ * Adds the platform to the entry of a platform package, from its name: `@biomejs/cli-linux-x64-musl`.
  *
  * @param {string} name
  * @param {Entry} entry

@@ -42,7 +42,7 @@ const resuming = [
   "test/crew/runs.test.ts",
 ];
 
-/** The central files; for each the tests that run first, and those that run when these notice nothing. */
+/** The central files. For each: the tests that run first, and those that run if the first ones notice nothing. */
 const suites = {
   "src/runtime/execute/execute.ts": [
     ["src/runtime/execute/execute.test.ts", ...execution.slice(0, 4)],
@@ -105,10 +105,10 @@ const suites = {
   "src/runtime/resume/reuse-results.ts": [["test/runtime/resume/reuse.test.ts"], resuming],
 };
 
-/** A change that makes a suite hang ends after so many milliseconds, and counts as noticed. */
+/** The timeout of a suite, in milliseconds. A change that makes a suite hang counts as noticed. */
 const HANGS = 240_000;
 
-/** The operator that takes the place of each. @type {Record<string, string>} */
+/** The replacement of each operator. @type {Record<string, string>} */
 const operators = {
   "===": "!==",
   "!==": "===",
@@ -179,7 +179,7 @@ function passes(tests) {
   return run.status === 0;
 }
 
-/** A copy of what git knows of this folder, with the installed packages linked. */
+/** Copies the files that git tracks, and links the installed packages. */
 function copyOfProject() {
   const folder = mkdtempSync(join(tmpdir(), "subcrew-mutate-"));
   const listed = spawnSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
@@ -196,7 +196,7 @@ function copyOfProject() {
   return folder;
 }
 
-/** Every change there is, in the order of the file. @param {string} text @returns {Edit[]} */
+/** All possible changes of a file, in order. @param {string} text @returns {Edit[]} */
 function editsOf(text) {
   /** @type {Edit[]} */
   const edits = [];
@@ -250,7 +250,11 @@ function visit(node, seen) {
   for (const value of Object.values(node)) visit(value, seen);
 }
 
-/** So many of them, the same for one seed. @param {Edit[]} edits @param {number} many @param {number} from */
+/**
+ * Picks a number of changes; the same seed gives the same changes.
+ *
+ * @param {Edit[]} edits @param {number} many @param {number} from
+ */
 function sample(edits, many, from) {
   let state = from;
   const next = () => (state = (state * 1_103_515_245 + 12_345) % 2_147_483_648);

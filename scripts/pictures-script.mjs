@@ -1,6 +1,6 @@
 // @ts-check
 
-/** What the model of the pictures says: the shortest script in which every state of a task is seen. */
+/** The scripted model for the pictures: the shortest script in which every state of a task occurs. */
 
 const task = (
   /** @type {string} */ id,

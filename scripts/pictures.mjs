@@ -42,7 +42,7 @@ async function drawn(text) {
   return svg(terminal.buffer.active);
 }
 
-/** The chat, and the screen of a team of twelve tasks with an open question. */
+/** The pictures: the chat, and the screen of a team of twelve tasks with an open question. */
 async function screens() {
   /** @type {typeof import("../src/doors/testing.ts")} */
   const { startProviderServer } = await import(join(root, "dist", "lib", "testing.js"));
@@ -122,7 +122,7 @@ function row(buffer, y) {
   let [spans, text, style, open] = ["", "", "", ""];
   let from = 0;
   const close = () => {
-    // Every piece has its own place: fonts differ in width, and blanks may be collapsed.
+    // Every piece of text has its own position, because fonts differ in width and spaces may be collapsed.
     const text = open.trimEnd();
     if (text !== "") {
       const x = 12 + (from + text.length - text.trimStart().length) * 8.43;
@@ -141,7 +141,7 @@ function row(buffer, y) {
     ]
       .filter(Boolean)
       .join(" ");
-    // Two blanks begin another piece, so that columns stand below each other.
+    // Two spaces begin another piece, so that columns stay aligned.
     if (next !== style || (open.endsWith("  ") && cell.getChars().trim() !== "")) close();
     if (open === "") from = x;
     style = next;

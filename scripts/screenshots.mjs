@@ -8,9 +8,9 @@ import { chromium } from "playwright-core";
 import { isMain, root } from "./step.mjs";
 
 /**
- * Pictures of the page for the documentation, from real runs: `node scripts/screenshots.mjs [FOLDER]`, after a build. Only the
- * model is scripted. With a folder, pictures of every page in both widths and schemes go there; without one, the two of the
- * documentation are written.
+ * Takes pictures of the page for the documentation, from real runs: `node scripts/screenshots.mjs [FOLDER]`, after a
+ * build. Only the model is scripted. With a folder, pictures of every page in both widths and colour schemes are
+ * written there; without one, the two pictures of the documentation.
  */
 async function main() {
   const wanted = process.argv[2];
@@ -282,7 +282,8 @@ function turnFor(body) {
 }
 
 /**
- * What the tasks of the team answer, by their prompt; a later task is told the answers of earlier ones, so it comes first.
+ * The answers of the team's tasks, by their prompt. A later task also gets the answers of earlier ones, so it comes
+ * first.
  *
  * @type {readonly (readonly [string, string])[]}
  */

@@ -9,17 +9,17 @@ import { install } from "./install.mjs";
 import { root, tools } from "./step.mjs";
 
 /**
- * A file of the soak: the minutes that it takes, or that it is given. A file with a `share` tries random things until its time is over;
- * `--minutes` lengthens and shortens these only. A file that is `alone` keeps both processors busy or measures time.
+ * A soak test file: its duration in minutes. A file with a `share` runs random tests until its time is over; only
+ * these change with `--minutes`. A file that is `alone` uses both processors or measures time.
  *
  * @typedef {{ minutes: number, share?: boolean, alone?: boolean }} Row
  * @typedef {{ name: string, result: "passed" | "failed" | "too long", minutes: number, done: string[] }} Soaked
  */
 
-/** The whole soak with these minutes, on two quiet processors. */
+/** The duration of the whole soak in minutes, on two idle processors. */
 const WHOLE = 60;
 
-/** In the order in which they run. @type {Readonly<Record<string, Row>>} */
+/** The files, in the order in which they run. @type {Readonly<Record<string, Row>>} */
 const rows = {
   rounds: { minutes: 3, share: true, alone: true },
   "engine-partition": { minutes: 3, alone: true },
@@ -36,7 +36,7 @@ const rows = {
   "engine-chaos": { minutes: 20, share: true, alone: true },
 };
 const rowOf = (/** @type {string} */ name) => rows[name] ?? { minutes: 1 };
-/** A new file without a row comes last. */
+/** The position of a file in the order; a file without a row comes last. */
 const placeOf = (/** @type {string} */ name) => (name in rows ? Object.keys(rows).indexOf(name) : Infinity);
 
 const folder = join("test", "soak");
@@ -61,7 +61,7 @@ function wanted() {
     if (values.seed !== undefined && !/^\d+$/.test(values.seed))
       return `--seed takes a whole number, not ${values.seed}.\n${usage}`;
     const shared = Object.values(rows).reduce((sum, row) => sum + (row.share ? row.minutes : 0), 0);
-    // What is not random takes its time in any case.
+    // Only the random tests are scaled; the others always take their time.
     const scale = Math.max(0.02, (minutes - (WHOLE - shared)) / shared);
     return { names: positionals, scale, seed: values.seed };
   } catch (error) {
@@ -70,7 +70,7 @@ function wanted() {
 }
 
 /**
- * Runs the files that are wanted, each to its end or to the end of its time: those that need the machine for themselves one after the other,
+ * Runs the requested files, each to its end or its timeout: files that need the whole machine one after the other,
  * the others two at a time.
  *
  * @param {{ names: string[], scale: number, seed: string | undefined }} wanted
@@ -150,7 +150,7 @@ function soakOne(name, { minutes, share, seed }) {
     const end = setTimeout(
       () => {
         tooLong = true;
-        child.kill("SIGKILL"); // the workers and what they started end with it
+        child.kill("SIGKILL"); // its workers and their child processes end with it
       },
       (2 * minutes + 20) * 60_000,
     );

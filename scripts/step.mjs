@@ -18,7 +18,7 @@ export const isMain = (url) =>
   process.argv[1] !== undefined && realpathSync(process.argv[1]) === realpathSync(fileURLToPath(url));
 
 /**
- * Does one piece of work and says on stderr what it was and how long it took; its output is shown only when it fails.
+ * Runs one step and reports its name and duration on stderr; its output is shown only when it fails.
  *
  * @param {string} name
  * @param {() => Done} work
@@ -55,7 +55,7 @@ export function runNode(file, args = []) {
 }
 
 /**
- * The same without blocking, so that several can run side by side.
+ * Like `runNode`, but asynchronous, so that several can run in parallel.
  *
  * @param {string} file
  * @param {string[]} args
@@ -79,7 +79,7 @@ export function startNode(file, args = []) {
   });
 }
 
-/** Where the installed tools start; all of them are started with this node, on every platform. */
+/** The entry scripts of the installed tools. All of them are started with this node, on every platform. */
 export const tools = {
   tsc: "node_modules/typescript/bin/tsc",
   vitest: "node_modules/vitest/vitest.mjs",

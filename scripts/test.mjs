@@ -14,10 +14,10 @@ import { root, tools } from "./step.mjs";
 const args = process.argv.slice(2);
 const folder = join(root, ".cache", "vitest");
 
-/** So many files that fail get a second look; more of them are no accident. */
+/** Up to this number of failed files are run again; more failures are not a coincidence. */
 const SECOND_LOOK_FILES = 3;
 
-/** So many of the files that took longest are listed at the end. */
+/** The number of slowest files listed at the end. */
 const SLOWEST_FILES = 10;
 
 const { passed, failed, skips, unsteady, slowest } = await everything();
@@ -61,7 +61,10 @@ async function everything() {
   };
 }
 
-/** A few files that failed are run again, one at a time: a machine that was too busy for a test is not a broken product. */
+/**
+ * Runs a few failed files again, one at a time, because a test can fail on an overloaded machine although the product
+ * works.
+ */
 function secondLook(/** @type {Ran} */ { clean, report }) {
   const again = report.testResults.filter((file) => file.status === "failed").map((file) => file.name);
   if (clean || again.length === 0 || again.length > SECOND_LOOK_FILES) return undefined;

@@ -26,7 +26,7 @@ const makeCrew = () =>
   });
 const crew = makeCrew();
 
-/** Hears every event of a run and waits for its result. @param {import("../compare.mjs").Job} job */
+/** Reads every event of a run and waits for its result. @param {import("../compare.mjs").Job} job */
 async function one({ prompt, turns, expected, fresh = false }) {
   const run = (fresh ? makeCrew() : crew).run(
     { mode: "single", agent: "looker", task: prompt, resourceLimits: { maxTurns: turns + 2, maxDurationMs: 600_000 } },

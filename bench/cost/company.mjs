@@ -5,7 +5,7 @@ import { above, inTurns, middle, shown } from "./measure.mjs";
 const names = ["http-floor", "floor", "subcrew", "pi-agent-core"];
 const TURNS = 50;
 const AGENTS = 1_000;
-/** Samples of a thousand agents take seconds each. */
+/** The number of samples with a thousand agents, which take seconds each. */
 const MOST_CROWDS = 3;
 
 /** One agent with 50 tool turns, beside the floors and pi. @type {import("./measure.mjs").Part} */
@@ -74,7 +74,7 @@ export const crowd =
       names.map((name) => [
         name,
         async () => {
-          const one = await openContender(name); // the memory of a process that did this before says nothing
+          const one = await openContender(name); // a new process, because memory after earlier work is not representative
           for (let warm = 0; warm < 2; warm += 1) await one.ask({ ...job, agents: 20, baseURL: `${url}/0/v1` });
           const { ms, cpu, bytes } = await one.ask({ ...job, baseURL: `${url}/50/v1` });
           one.close();

@@ -30,7 +30,11 @@ async function langgraph({ needs }, slots, work) {
     .invoke({ done: 0 }, { recursionLimit: NODES + 10, ...(Number.isFinite(slots) && { maxConcurrency: slots }) });
 }
 
-/** A DAG of real agents beside schedulers on bare calls. The bound is what the calls alone take. @type {import("./measure.mjs").Part} */
+/**
+ * A DAG of real agents compared with schedulers of bare calls. The lower bound is the time of the calls alone.
+ *
+ * @type {import("./measure.mjs").Part}
+ */
 export async function dag({ url, root, rounds }) {
   const at = `${url}/${LATENCY_MS}/v1`;
   const crew = crewAt(at, root);

@@ -3,12 +3,12 @@ import { run as pi } from "../loop/contenders/pi-agent-core.mjs";
 import { above, inTurns, less, middle, shown, taken } from "./measure.mjs";
 import { ask, bare, crewAt, good } from "./site.mjs";
 
-/** So many rounds of a thousand nodes pass until V8 has compiled what it wants to. */
+/** The number of warm-up rounds of a thousand nodes, after which V8 has compiled the code. */
 const WARM_UP = 4;
 const RUNS = 100;
 const NODES = 1_000;
 
-/** What one run with one call costs besides the call. @type {import("./measure.mjs").Part} */
+/** The cost of one run with one call, without the call itself. @type {import("./measure.mjs").Part} */
 export async function run({ url, root, rounds }) {
   const at = `${url}/0/v1`;
   const crew = crewAt(at, root);
@@ -58,7 +58,11 @@ export async function run({ url, root, rounds }) {
   };
 }
 
-/** What one node with one call costs besides the call, in a run of a thousand with 8 slots. @type {import("./measure.mjs").Part} */
+/**
+ * The cost of one node with one call, without the call itself, in a run of a thousand nodes with 8 slots.
+ *
+ * @type {import("./measure.mjs").Part}
+ */
 export async function node({ url, root, rounds }) {
   const at = `${url}/0/v1`;
   const crew = crewAt(at, root);

@@ -7,7 +7,7 @@ import { encodeLines } from "../../dist/runtime/store/journal-line.js";
 import { above, inTurns, middle, shown, taken } from "./measure.mjs";
 
 const RUNS = 1_000;
-/** Runs that have not ended; `ps` folds those, and the five newest of the others. */
+/** The number of unfinished runs; `ps` folds those and the five newest of the others. */
 const OPEN = 5;
 const LIMIT = 2;
 
@@ -28,7 +28,11 @@ function recordsOf(n) {
   ];
 }
 
-/** What `subcrew ps` looks at among 1,000 kept runs, beside a bare listing of their last records. @type {import("./measure.mjs").Part} */
+/**
+ * The work of `subcrew ps` with 1,000 stored runs, compared with a bare listing of their last records.
+ *
+ * @type {import("./measure.mjs").Part}
+ */
 export async function listing({ root, rounds }) {
   const home = mkdtempSync(join(root, "runs-"));
   const store = createFolderStore(home);

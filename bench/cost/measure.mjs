@@ -20,7 +20,11 @@ export async function taken(work) {
   return { wall: performance.now() - began, cpu: (user + system) / 1_000 };
 }
 
-/** The medians of some samples, for one of so many. @param {readonly Taken[]} samples @param {number} each @returns {Taken} */
+/**
+ * The medians of some samples, divided by `each`.
+ *
+ * @param {readonly Taken[]} samples @param {number} each @returns {Taken}
+ */
 export const middle = (samples, each = 1) => ({
   wall: median(samples.map(({ wall }) => wall)) / each,
   cpu: median(samples.map(({ cpu }) => cpu)) / each,
@@ -33,7 +37,7 @@ export const less = (one, other) => ({ wall: one.wall - other.wall, cpu: one.cpu
 export const above = (what, is, limit) => (is <= limit ? [] : [`${what}: ${is.toFixed(2)}, ${limit} is allowed`]);
 
 /**
- * Everybody in turn, each round begun by another one.
+ * Measures all contenders in turn; each round begins with another one.
  *
  * @template T
  * @param {Record<string, (round: number) => Promise<T>>} ways

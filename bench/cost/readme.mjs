@@ -4,7 +4,11 @@ import { join } from "node:path";
 
 const file = join(import.meta.dirname, "..", "README.md");
 
-/** Replaces what stands between the two comments of this name in the README. @param {string} name @param {string} text */
+/**
+ * Replaces the text between the two comments with this name in the README.
+ *
+ * @param {string} name @param {string} text
+ */
 export function fill(name, text) {
   const [begin, end] = [`<!-- ${name}: written by the benchmark -->`, `<!-- /${name} -->`];
   const before = readFileSync(file, "utf8");
@@ -17,6 +21,10 @@ export function fill(name, text) {
 export const markdownTable = (head, rows) =>
   [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 
-/** What was measured where. @param {{ node: string, cores: number, cpu: string, load: number[], minutes: number }} of */
+/**
+ * The circumstances of a measurement: versions, machine, load and duration.
+ *
+ * @param {{ node: string, cores: number, cpu: string, load: number[], minutes: number }} of
+ */
 export const circumstances = ({ node, cores, cpu, load, minutes }) =>
   `Node ${node}, ${cores} x ${cpu}; load before it ${(load[0] ?? 0).toFixed(1)}; it took ${minutes.toFixed(1)} minutes.`;

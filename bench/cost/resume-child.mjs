@@ -17,7 +17,7 @@ const work =
 
 const delay = monitorEventLoopDelay({ resolution: 5 });
 delay.enable();
-await new Promise((resolve) => setTimeout(resolve, 50)); // what the start of the process still does, and the first tick of the monitor
+await new Promise((resolve) => setTimeout(resolve, 50)); // waits for the end of the start-up, and for the first tick of the monitor
 globalThis.gc?.();
 await new Promise((resolve) => setTimeout(resolve, 20));
 delay.reset();
@@ -25,7 +25,7 @@ const before = process.memoryUsage.rss();
 const used = process.cpuUsage();
 const began = performance.now();
 const kept = await work();
-await new Promise((resolve) => setTimeout(resolve, 10)); // a delay is seen when it is over
+await new Promise((resolve) => setTimeout(resolve, 10)); // a delay is recorded only after it has ended
 delay.disable();
 const { user, system } = process.cpuUsage(used);
 const peak = Number(/VmHWM:\s*(\d+)/.exec(readFileSync("/proc/self/status", "utf8"))?.[1]) * 1_024;

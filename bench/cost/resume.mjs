@@ -8,7 +8,11 @@ import { RUN, writeJournal } from "./journal-file.mjs";
 
 /** @typedef {{ seconds: number, cpu: number, megabytes: number, blockedMs: number }} Read */
 
-/** Each in a process of its own: what a process has taken once, it keeps. @param {string[]} asked @returns {Promise<Read>} */
+/**
+ * Runs each measurement in its own process, because a process keeps the memory that it once allocated.
+ *
+ * @param {string[]} asked @returns {Promise<Read>}
+ */
 async function child(...asked) {
   return JSON.parse(
     execFileSync(process.execPath, ["--expose-gc", join(import.meta.dirname, "resume-child.mjs"), ...asked], {
@@ -17,7 +21,11 @@ async function child(...asked) {
   );
 }
 
-/** Our read and the plain one of a journal of this size. @param {{ root: string, rounds: number, bytes: number }} how */
+/**
+ * Compares our reader with a plain one for a journal of this size.
+ *
+ * @param {{ root: string, rounds: number, bytes: number }} how
+ */
 export async function reading({ root, rounds, bytes }) {
   const home = mkdtempSync(join(root, "journal-"));
   const { file } = writeJournal(home, bytes);

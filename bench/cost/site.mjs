@@ -4,10 +4,17 @@ import { join } from "node:path";
 import { createCrew, defineAgent } from "../../dist/index.js";
 import { run as bareCall } from "../loop/contenders/http-floor.mjs";
 
-/** An agent without tools whose model answers at once: the provider looks for `TURNS`, also in the instructions. */
+/**
+ * An agent without tools whose model answers at once: the scripted provider looks for `TURNS`, also in the
+ * instructions.
+ */
 const worker = () => defineAgent({ name: "worker", description: "works", instructions: "Work. TURNS 0", tools: [] });
 
-/** A crew as users have it: journal, discovery, permissions and every other default. @param {string} url @param {string} root */
+/**
+ * A crew as users create it: journal, discovery, permissions and all other defaults.
+ *
+ * @param {string} url @param {string} root
+ */
 export function crewAt(url, root) {
   const home = mkdtempSync(join(root, "home-"));
   return createCrew({

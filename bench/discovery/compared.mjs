@@ -3,10 +3,10 @@ import { median } from "../executor/sample.mjs";
 
 /** @typedef {import("../executor/report.mjs").Report} Report */
 
-/** The second discovery with a cache, among the others. */
+/** The name of the repeated discovery with a cache, in the table. */
 export const AGAIN = "subcrew, unchanged files";
 
-/** What each of ours may take, in times of a peer in the same run. */
+/** The limits of our contenders, as multiples of a peer in the same run. */
 const limits = [
   { ours: "subcrew", peer: "js-yaml", atMost: 1.3 },
   { ours: "subcrew", peer: "gray-matter", atMost: 1 },

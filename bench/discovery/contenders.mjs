@@ -4,8 +4,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 
 /**
- * Who walks through the files. `load` brings in what the contender is made of and gives back its work, which returns
- * how many agents it has.
+ * The contenders. `load` imports the code of a contender and returns its work, which returns the number of agents.
  *
  * @typedef {import("./corpus.mjs").Corpus} Corpus
  * @typedef {(corpus: Corpus) => number | Promise<number>} Work
@@ -24,7 +23,7 @@ export const contenders = {
   },
   "gray-matter": async () => {
     const matter = createRequire(import.meta.url)("gray-matter");
-    // without options it remembers every text it has seen, and would read each file once in all rounds
+    // without options it caches every text, and would parse each file only once in all rounds
     return (corpus) => each(corpus, (text) => Object.keys(matter(text, {}).data).length > 0);
   },
   subcrew: async () => {
@@ -34,7 +33,7 @@ export const contenders = {
 };
 
 /**
- * The discovery of a caller that keeps a cache, which this is the second and later time.
+ * A repeated discovery by a caller that keeps a cache.
  *
  * @returns {Promise<Work>}
  */
@@ -47,10 +46,7 @@ export async function againWithCache() {
 /** @param {import("../../src/doors/discover-agents.ts").AgentDiscoveryResult} found */
 const count = ({ agents, shadowed }) => agents.length + shadowed.length;
 
-/**
- * The code of discovery and nothing else of the program. What is measured is dist; what is checked are the types of the
- * source it was made from.
- */
+/** Only the code of discovery. The measured code is dist; the types are those of its sources. */
 export async function subcrew() {
   const { discoverAgents } = /** @type {typeof import("../../src/doors/discover-agents.ts")} */ (
     await built("doors/discover-agents.js")
@@ -67,7 +63,7 @@ const built = (file) => import(new URL(`../../dist/${file}`, import.meta.url).hr
 const FRONTMATTER = /^---\r?\n([\s\S]*?)\r?\n---(?:\r?\n|$)/;
 
 /**
- * The loop somebody writes who wants the files of some directories: list, read, parse, pass over what is broken.
+ * The usual hand-written loop over the files of some directories: list, read, parse, skip broken files.
  *
  * @param {Corpus} corpus
  * @param {(text: string) => boolean} read
@@ -79,7 +75,7 @@ function each({ directories }, read) {
       try {
         if (read(readFileSync(path, "utf8"))) agents += 1;
       } catch {
-        // a file that cannot be parsed is lost to the loop
+        // the loop skips a file that cannot be parsed
       }
     }
   }

@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 /**
- * Where the files lie: what discovery is told, and what the others walk through.
+ * The location of the files, for discovery and for the other contenders.
  *
  * @typedef {{ cwd: string, home: string, directories: string[], files: number, bytes: number }} Corpus
  * @typedef {() => number} Random
  * @typedef {{ name: string, index: number, random: Random }} Subject
  */
 
-/** Five directories of four dialects, two of them a project's and a user's of the same one. */
+/** Five directories of four dialects; two of them are the project's and the user's directory of the same dialect. */
 const places = [
   { path: "project/.subcrew/agents", ending: ".md", shapes: "any" },
   { path: "project/.claude/agents", ending: ".md", shapes: "any", nested: true },
@@ -21,7 +21,7 @@ const places = [
 ];
 
 /**
- * Writes agents as people write them into a folder of its own.
+ * Writes realistic agent files into a new folder.
  *
  * @param {number} count
  * @param {number} seed
@@ -34,7 +34,7 @@ export function writeCorpus(count, seed) {
   for (let index = 0; index < count; index += 1) {
     const place = places[index % places.length];
     if (!place) throw new Error("there is no place for it");
-    const again = random() < 0.05 ? index - 1 : index; // one in twenty has the name of its neighbour, elsewhere
+    const again = random() < 0.05 ? index - 1 : index; // one in twenty has the name of its neighbour in another directory
     const subject = { name: `agent-${Math.max(0, again)}`, index, random };
     const text = place.shapes === "strict" ? strict(subject) : chosen(subject);
     const below = place.nested && index % 3 === 0 ? `team-${index % 7}/` : "";
@@ -54,7 +54,7 @@ export function writeCorpus(count, seed) {
 }
 
 /**
- * How often each shape comes in a hundred files; about three are broken, as in what people publish.
+ * The number of files of each shape in a hundred; about three are broken, as among published files.
  *
  * @type {Array<[share: number, write: (subject: Subject) => string]>}
  */
@@ -114,7 +114,7 @@ function chosen(subject) {
 }
 
 /**
- * What Gemini takes.
+ * Frontmatter that Gemini accepts.
  *
  * @param {Subject} subject
  */

@@ -7,7 +7,7 @@ import { contenders } from "./contenders.mjs";
 const ROUNDS = 15;
 
 /**
- * Everybody in a process that has just started, so nothing is compiled yet. The files are in the page cache.
+ * Measures all contenders in new processes, so that nothing is compiled yet. The files are in the page cache.
  *
  * @param {import("./corpus.mjs").Corpus} corpus
  */

@@ -1,7 +1,7 @@
 // @ts-check
 
 /**
- * What would take a careless reader seconds, or its memory.
+ * Files that would cost a careless reader seconds, or its memory.
  *
  * @type {Record<string, () => string>}
  */
@@ -42,7 +42,7 @@ const lines = (/** @type {number} */ count, /** @type {(index: number) => string
 const agent = (/** @type {string} */ frontmatter, body = "Body") =>
   `---\nname: hostile\ndescription: d\n${frontmatter}\n---\n${body}\n`;
 
-/** Nine lists, each of nine of the one before. */
+/** A YAML bomb: nine lists, each with nine references to the previous one. */
 function bomb() {
   const names = "abcdefghi".split("");
   return names

@@ -9,11 +9,11 @@ import { hostileFiles } from "./hostile-files.mjs";
 const ROUNDS = 7;
 const LIMIT_MS = 100;
 
-/** Every file goes through every one of these. */
+/** The directories into which every file is written, one per dialect. */
 const places = [".claude/agents", ".subcrew/agents", ".omp/agent/agents", ".gemini/agents", ".config/opencode/agents"];
 
 /**
- * How long the worst files take, each alone beside one that is fine, in the dialect that takes longest over it.
+ * The time for the worst files, each together with one valid file, in the slowest dialect.
  *
  * @returns {Promise<import("../executor/report.mjs").Report[]>}
  */

@@ -7,7 +7,7 @@ const ROUNDS = 11;
 const WARM_UP = 3;
 
 /**
- * Everybody in one process that has done it before.
+ * Measures all contenders in one process after a warm-up.
  *
  * @param {import("./corpus.mjs").Corpus} corpus
  */

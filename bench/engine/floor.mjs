@@ -2,8 +2,8 @@
 import pg from "pg";
 
 /**
- * The least that handing tasks to workers through Postgres can cost: one table, an insert for each task, a worker that takes the next row
- * with SKIP LOCKED, and an update with its result.
+ * The floor for sending tasks to workers through Postgres: one table, an insert for each task, a worker that takes
+ * the next row with SKIP LOCKED, and an update with its result.
  *
  * @param {string} url
  * @param {{ atOnce: number; outcome: object }} options
@@ -34,7 +34,11 @@ export async function openFloor(url, { atOnce, outcome }) {
     }
   };
   return {
-    /** Workers only work while this does: they would disturb the other contenders. @param {() => Promise<unknown>} work */
+    /**
+     * Runs the workers only while `work` runs, because they would disturb the other contenders.
+     *
+     * @param {() => Promise<unknown>} work
+     */
     during: async (work) => {
       over = false;
       const workers = Array.from({ length: atOnce }, worker);

@@ -9,14 +9,18 @@ import { openEngine, startDatabase } from "./site.mjs";
 const shapes = {
   fan: () => [],
   chain: (at) => (at === 0 ? [] : [`n${at - 1}`]),
-  // A node needs one to three of the 60 before it; the numbers are the same each time.
+  // Each node needs one to three of the 60 nodes before it; the random numbers are the same each time.
   random: (at) =>
     [...new Set([1, 2, 3].slice(0, (at % 3) + 1).map((n) => at - 1 - ((at * 7_919 * n) % 60)))]
       .filter((n) => n >= 0)
       .map((n) => `n${n}`),
 };
 
-/** A plan of so many nodes through the whole path: run, executor, journal, engine, worker. @param {string} shape @param {number} size */
+/**
+ * Runs a plan of this size through the whole engine: run, executor, journal, engine, worker.
+ *
+ * @param {string} shape @param {number} size
+ */
 export async function runPlan(shape, size) {
   const needs = shapes[shape];
   if (!needs) throw new Error(`fan, chain or random, not ${shape}`);

@@ -85,7 +85,12 @@ export const announcement = {
  * @param {{ pollMs: number }} options
  */
 export async function openEngine(url, { pollMs }) {
-  /** Who waits for a bare workflow is told in this process: asking the database for results would cost more than the work. @type {Map<string, () => void>} */
+  /**
+   * Callbacks for the end of a bare workflow, by id. They are called in this process, because polling the database
+   * for results would cost more than the work.
+   *
+   * @type {Map<string, () => void>}
+   */
   const waiting = new Map();
   const work = async (/** @type {string} */ id) => {
     const outcome = await DBOS.runStep(async () => OUTCOME, { name: "step" });
@@ -138,7 +143,7 @@ export async function openEngine(url, { pollMs }) {
 let runs = 0;
 
 /**
- * Runs on an engine, whose tasks workers carry out.
+ * Creates runs on an engine, whose tasks are executed by workers.
  *
  * @param {ReturnType<typeof coordinate>} coordination
  * @param {ReturnType<typeof connectEngine>} here
@@ -158,7 +163,7 @@ export function runsOf(coordination, here) {
   });
   return {
     engine,
-    /** A run whose tasks are asked for one by one. */
+    /** A run whose tasks are requested one by one. */
     run: async () => {
       runs += 1;
       const run = `run_bench${process.pid}x${runs}`;

@@ -11,7 +11,9 @@ import { runsOf, startDatabase } from "./site.mjs";
 const SLOTS = 8;
 const TURNS_PER_SLOT = 12;
 
-/** How many tasks of one second 1, 2 and 4 worker processes carry out, beside what their slots could. */
+/**
+ * Measures how many one-second tasks 1, 2 and 4 worker processes execute, compared with the capacity of their slots.
+ */
 export async function scaleWorkers() {
   const site = await startDatabase();
   const here = connectEngine(site.url, { local: createMemoryStore() });

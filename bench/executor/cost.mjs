@@ -12,9 +12,9 @@ import { compile, execute, holding, interrupted, recorded } from "./subcrew.mjs"
 const SIZES = [100, 1_000, 10_000];
 const ROUNDS = 7;
 const WARM_UP = 2;
-/** The cost per node at the largest size over that at the smallest. */
+/** The largest allowed ratio of the cost per node at the largest size to that at the smallest. */
 const LIMIT = 1.5;
-/** The same for what is done before a run: a few µs, of which most of the growth is memory that no cache holds. */
+/** The same limit for the work before a run: a few µs, whose growth is mostly cache misses. */
 const PLAN_LIMIT = 4;
 
 const shapes = [randomGraph, wideGraph, chainGraph];
@@ -23,7 +23,7 @@ const shapes = [randomGraph, wideGraph, chainGraph];
 const nothing = async () => ({ status: "ok", output: "done" });
 
 /**
- * What carrying out one node costs when the task itself costs nothing.
+ * The cost of executing one node whose task costs nothing.
  *
  * @returns {Promise<Report>}
  */
@@ -47,7 +47,7 @@ export const costPerNode = () =>
   ]);
 
 /**
- * What comes before and after: from JSON to a checked plan, and from the record of a run to where it stopped.
+ * The cost before and after execution: from JSON to a checked plan, and from the record of a run to its state.
  *
  * @returns {Promise<Report>}
  */
@@ -102,7 +102,7 @@ export const planCostPerNode = () =>
   ]);
 
 /**
- * The same number of nodes at every size: one large run takes as long as a hundred small ones.
+ * Executes the same number of nodes at every size, so that one large run takes as long as a hundred small ones.
  *
  * @param {string} title
  * @param {readonly Work[]} works

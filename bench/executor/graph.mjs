@@ -1,17 +1,18 @@
 // @ts-check
 
 /**
- * A graph as every contender takes it: node 0..n-1, each with the earlier nodes it needs.
+ * A graph for all contenders: nodes 0..n-1, each with the earlier nodes it needs.
  *
  * @typedef {{ name: string, needs: number[][] }} Graph
  * @typedef {import("../../src/core/plan/plan.ts").Plan} Plan
  */
 
-/** How far back a node of the random graph looks for what it needs. */
+/** How far back the dependencies of a node in the random graph may be. */
 const WINDOW = 60;
 
 /**
- * One to three needs for each node, two on average, among the 60 nodes before it: the degree does not depend on the size.
+ * A random graph. Each node needs one to three, on average two, of the 60 nodes before it, so the degree does not
+ * depend on the size.
  *
  * @param {number} size
  * @param {number} seed
@@ -28,7 +29,7 @@ export function randomGraph(size, seed = 1) {
 }
 
 /**
- * Nodes side by side; their results meet in the join that every plan ends with.
+ * Independent nodes; their results meet in the join at the end of the plan.
  *
  * @param {number} size
  * @returns {Graph}
@@ -50,8 +51,8 @@ export const chainGraph = (size) => ({
 export const idOf = (index) => `n${index}`;
 
 /**
- * The plan of a graph. The first need of a node is a placeholder in its prompt and the others are listed, so both kinds
- * of edge are there. What nobody needs is gathered by a join, which is the output.
+ * The plan of a graph. The first need of a node is a placeholder in its prompt and the others are listed, so that
+ * both kinds of edges occur. The output is a join of all nodes that no other node needs.
  *
  * @param {Graph} graph
  * @returns {Plan}
@@ -70,7 +71,7 @@ export function planOf({ needs }) {
 }
 
 /**
- * The number of nodes on the longest way through a graph.
+ * The number of nodes on the longest path through a graph.
  *
  * @param {Graph} graph
  */
@@ -82,7 +83,7 @@ export function depthOf({ needs }) {
 }
 
 /**
- * A small generator of numbers in [0, 1); the same seed gives the same ones everywhere.
+ * A small random generator of numbers in [0, 1); the same seed gives the same numbers everywhere.
  *
  * @param {number} seed
  * @returns {() => number}

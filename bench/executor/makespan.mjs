@@ -12,15 +12,15 @@ import { execute, onDisk } from "./subcrew.mjs";
 
 const TASKS = 500;
 const TASK_MS = 20;
-/** One graph for each round: which order suits one graph is luck. */
+/** One graph for each round, because the best order for a single graph is a matter of luck. */
 const GRAPHS = Array.from({ length: 7 }, (_, index) => randomGraph(TASKS, index + 1));
-/** Rounds without any waiting, so that everybody's code is compiled when it counts. */
+/** Rounds without any waiting, so that the code of all contenders is compiled before it is measured. */
 const WARM_UP = 30;
-/** Ours over the better peer. */
+/** The largest allowed ratio of our time to that of the better peer. */
 const LIMIT = 1.03;
 
 /**
- * How long graphs take beside their critical paths, for us and for schedulers that do nothing else.
+ * The time for graphs relative to their critical paths, for us and for pure schedulers.
  *
  * @returns {Promise<Report>}
  */
@@ -81,7 +81,7 @@ async function race(schedulers, slots, report) {
 const criticalMsOf = (graph) => depthOf(graph) * TASK_MS;
 
 /**
- * The milliseconds, and how many critical paths that is, each as the median over the graphs.
+ * The milliseconds and the multiple of the critical path, each as the median over the graphs.
  *
  * @param {readonly number[]} times
  */

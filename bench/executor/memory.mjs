@@ -9,7 +9,7 @@ const NODES = 10_000;
 const ROUNDS = 5;
 
 /**
- * What a node costs while nothing can be done for it yet.
+ * The memory of a node that cannot start yet.
  *
  * @returns {Promise<Report>}
  */
@@ -37,7 +37,7 @@ export async function memoryPerWaitingNode() {
 }
 
 /**
- * One task that everything else waits for.
+ * A plan with one task that all other tasks wait for.
  *
  * @param {number} waiting
  */
@@ -47,7 +47,7 @@ function behindOne(waiting) {
 }
 
 /**
- * The heap that a run takes while its first task, the only one with a slot, does not end.
+ * The heap of a run while its first task, the only one with a slot, does not end.
  *
  * @param {import("./graph.mjs").Plan} plan
  */

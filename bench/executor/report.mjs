@@ -1,7 +1,7 @@
 // @ts-check
 
 /**
- * What one part of the benchmark found: a table for people, the raw numbers for the file, and what missed its limit.
+ * The result of one part of the benchmark: a table for people, the raw numbers for the file, and the missed limits.
  *
  * @typedef {{ title: string, how: string, columns: string[], rows: string[][], failed: string[], raw: Record<string, unknown> }} Report
  */
@@ -23,7 +23,7 @@ export function formatted({ title, how, columns, rows }) {
 }
 
 /**
- * Names and verdicts to the left, numbers to the right.
+ * Aligns names and verdicts to the left, numbers to the right.
  *
  * @param {string} cell
  * @param {number} column

@@ -2,23 +2,23 @@
 import { existsSync, readFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 
-// Contenders take turns, and collecting garbage between them would throw away the code of those who rest.
+// Contenders take turns, and garbage collection between them would discard the compiled code of the idle ones.
 setFlagsFromString("--no-flush-bytecode");
 
 /**
- * One thing to time.
+ * One contender to time.
  *
  * @typedef {{ name: string, run: (round: number) => unknown }} Contender
  */
 
-/** A sample in which the process was kept waiting for a processor for more than this share is taken again. */
+/** A sample is repeated when the process waited for a processor for more than this share of the time. */
 const DISTURBED = 0.01;
-/** How often; then the least disturbed one counts. */
+/** The maximum number of attempts; after them, the least disturbed sample counts. */
 const ATTEMPTS = 4;
 
 /**
- * Times every contender once per round, in turn, so that a slow minute of the machine hits all of them alike. Each round
- * starts with another one. The first `warmUp` rounds do not count.
+ * Times every contender once per round, in turn, so that a slow minute of the machine affects all of them. Each round
+ * starts with another contender. The first `warmUp` rounds do not count.
  *
  * @param {readonly Contender[]} contenders
  * @param {{ rounds: number, warmUp: number }} options
@@ -51,7 +51,7 @@ function undisturbed(run) {
 }
 
 /**
- * Takes a sample again while others had the processor; the least disturbed one counts.
+ * Repeats a sample while other processes used the processor; the least disturbed sample counts.
  *
  * @param {() => Promise<number>} sample gives the milliseconds that it took
  * @returns {Promise<number>}
@@ -59,7 +59,7 @@ function undisturbed(run) {
 export async function leastDisturbed(sample) {
   let least = { ms: Number.NaN, disturbed: Number.POSITIVE_INFINITY };
   for (let attempt = 0; attempt < ATTEMPTS && least.disturbed > DISTURBED; attempt += 1) {
-    collectGarbage(); // nobody pays for what the one before left behind
+    collectGarbage(); // garbage of the previous contender is not charged to the next
     const waited = waitedMs();
     const ms = await sample();
     const disturbed = (waitedMs() - waited) / ms;
@@ -68,7 +68,7 @@ export async function leastDisturbed(sample) {
   return least.ms;
 }
 
-/** How long the main thread was ready to run and had no processor, where the system says so. */
+/** How long the main thread was ready to run but had no processor, if the system reports it. */
 function waitedMs() {
   if (!existsSync(SCHEDULER)) return 0;
   return Number(readFileSync(SCHEDULER, "utf8").split(" ")[1]) / 1e6;
@@ -84,7 +84,7 @@ export function median(numbers) {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** Bytes that are in use once everything unreachable is gone. */
+/** The bytes in use after a garbage collection. */
 export function heapUsed() {
   collectGarbage();
   collectGarbage();

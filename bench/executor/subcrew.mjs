@@ -14,7 +14,7 @@ import { join } from "node:path";
 /** @type {(file: string) => Promise<any>} */
 const built = (file) => import(new URL(`../../dist/${file}`, import.meta.url).href);
 
-// What is measured is dist; what is checked are the types of the source it was made from.
+// The measured code is dist; the types are those of its sources.
 const { Run } = /** @type {typeof import("../../src/runtime/run/run.ts")} */ (await built("runtime/run/run.js"));
 const { drive } = /** @type {typeof import("../../src/runtime/run/drive.ts")} */ (await built("runtime/run/drive.js"));
 const { openJournal } = /** @type {typeof import("../../src/runtime/store/journal.ts")} */ (
@@ -34,17 +34,17 @@ const { compile } = /** @type {typeof import("../../src/modes/compile.ts")} */ (
 
 export { compile };
 
-/** A limit of time that is armed and never reached, so that its cost is in the figures. */
+/** A time limit that is armed and never reached, so that its cost is included. */
 const MAX_TIME_MS = 3_600_000;
 
-/** As the crew does, one for all runs: what looks like a secret is taken out of every event. */
+/** One redactor for all runs, as in a crew: it removes secrets from every event. */
 const redactor = createRedactor([]);
 
 let runs = 0;
 
 /**
- * A run as the crew starts one: the real drive, executor, local engine, events, fold and limits. Only what carries out
- * a task is ours.
+ * Starts a run as the crew does: with the real drive, executor, local engine, events, fold and limits. Only the
+ * execution of a task is replaced.
  *
  * @param {Plan} plan
  * @param {Options} options
@@ -73,7 +73,7 @@ export function start(plan, { perform, concurrency = 8, journal = inMemory, resu
 }
 
 /**
- * Runs a plan to its end with somebody listening to every event. Throws when it did not end well.
+ * Runs a plan to its end with a listener for every event. Throws unless it succeeded.
  *
  * @param {Plan} plan
  * @param {Options} options
@@ -91,7 +91,7 @@ export async function execute(plan, options) {
 const inMemory = (run, listener) => createMemoryStore().open(run, listener);
 
 /**
- * Journals as files in a folder of their own, synced as those of a real run.
+ * Journals as files in a temporary folder, synced like those of a real run.
  *
  * @returns {{ folder: string, open: OpenJournal, remove: () => void }}
  */
@@ -119,7 +119,7 @@ export async function recorded(plan, perform) {
 }
 
 /**
- * What a run of this plan leaves behind when it is stopped just before the last of its tasks ends, or before the first.
+ * The events of a run of this plan that was stopped just before its last task, or its first, ended.
  *
  * @param {Plan} plan
  * @param {Perform} perform
@@ -146,7 +146,7 @@ export async function interrupted(plan, perform, before) {
 }
 
 /**
- * A journal that holds the events of an earlier life.
+ * A journal that already holds events of an earlier process.
  *
  * @param {readonly KeptEvent[]} past
  * @returns {OpenJournal}

@@ -4,17 +4,18 @@ import { once } from "node:events";
 import { join } from "node:path";
 
 /**
- * What a job took: milliseconds, milliseconds of processor time, bytes at the most, and when the tool was called.
+ * The measurements of a job: milliseconds, milliseconds of processor time, peak memory in bytes, and the times of the
+ * tool calls.
  *
  * @typedef {{ ms: number, cpu: number, bytes: number, at: number[] }} Taken
  * @typedef {{ baseURL: string, prompt: string, agents: number, separate?: boolean, turns: number, result: number, expected: string }} Asked
  */
 
 const here = import.meta.dirname;
-/** Beside the results: the journal is on the disk that the project is on. */
+/** A folder beside the results, so that the journal is on the project's disk. */
 export const homes = join(here, "..", ".homes");
 
-/** The provider, in a process of its own. */
+/** Starts the provider in its own process. */
 export async function openServer() {
   const child = spawn(process.execPath, [join(here, "server.mjs")], { stdio: ["ignore", "pipe", "inherit", "ipc"] });
   const [line] = await once(/** @type {import("node:stream").Readable} */ (child.stdout), "data");
@@ -22,7 +23,7 @@ export async function openServer() {
 }
 
 /**
- * One contender in a process of its own.
+ * Starts one contender in its own process.
  *
  * @param {string} name
  */
@@ -30,7 +31,7 @@ export async function openContender(name) {
   const child = fork(join(here, "child.mjs"), [name, homes], { execArgv: ["--expose-gc"] });
   await once(child, "message");
   const ended = gone(child, name);
-  ended.catch(() => {}); // it is closed when everything was asked
+  ended.catch(() => {}); // it is closed after the last request
   return {
     /** @param {Asked} asked @returns {Promise<Taken>} */
     async ask(asked) {

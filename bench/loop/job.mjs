@@ -1,14 +1,17 @@
 // @ts-check
 
 /**
- * What every contender is asked to do: so many agents, each with this prompt and the one tool, until all have answered.
+ * The job of every contender: a number of agents, each with this prompt and the one tool, until all have answered.
  *
  * @typedef {{ baseURL: string, prompt: string, agents: number, separate?: boolean, turns: number, look: (path: string) => string, home: string }} Job
  *   `separate`: each agent is a run of its own, where there is such a thing
  * @typedef {(job: Job) => Promise<readonly string[]>} Contender what each agent said last
  */
 
-/** Who is asked; the floor, over fetch, is what the others are measured by. The other floor uses `node:http`, as subcrew does. */
+/**
+ * The contenders. The floor, over fetch, is the reference for the others. The other floor uses `node:http`, as
+ * subcrew does.
+ */
 export const names = /** @type {const} */ ([
   "floor",
   "http-floor",
@@ -30,7 +33,7 @@ export const schema = {
 };
 
 /**
- * As many as a job has agents, at once.
+ * Runs `one` for all agents of a job at once.
  *
  * @param {Job} job
  * @param {() => Promise<string>} one

@@ -16,7 +16,7 @@ const WARM_UP = 3;
 const ONE = { agents: 1, result: 200, expected: "done" };
 
 /**
- * A job that everybody does again and again, each in the process in which it did it before.
+ * Repeats a job for all contenders, each in its own long-lived process.
  *
  * @param {import("./company.mjs").Asked} job
  * @param {{ rounds: number, warmUp?: number }} how
@@ -86,7 +86,7 @@ const crowd =
     const job = { agents, separate, result: 200, expected: "", prompt: "TURNS 5", turns: 5 };
     const how = separate ? "one run each" : "in one run";
     await inTurn(rounds, async (name) => {
-      const one = await openContender(name); // the memory of a process that did this before says nothing
+      const one = await openContender(name); // a new process, because memory after earlier work is not representative
       await one.ask({ ...job, agents: 20, baseURL: `${url}/0/v1` });
       await one.ask({ ...job, agents: 20, baseURL: `${url}/0/v1` });
       const { ms, bytes } = await one.ask({ ...job, baseURL: `${url}/50/v1` });
@@ -107,7 +107,7 @@ const crowd =
     };
   };
 
-/** What a turn costs between these two, as the median of the times between calls of the tool. */
+/** The range of turns for the early cost of a turn, which is the median of the times between tool calls. */
 const EARLY = [10, 40];
 const LATE = [265, 295];
 const GROWTH = 1.2;
@@ -174,7 +174,7 @@ async function start({ rounds: asked }) {
   };
 }
 
-/** In the order in which they are taken. */
+/** The parts, in the order in which they are measured. */
 export const parts = {
   turns,
   tokens: speech("SPEAK", "sent at once"),

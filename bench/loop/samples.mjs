@@ -15,7 +15,7 @@ export const noSamples = () => Object.fromEntries(names.map((name) => [name, []]
 export const middle = (samples, name) => median(samples[name] ?? []);
 
 /**
- * Rows of a table: each contender with its medians and how often the floor's fits into them.
+ * Rows of a table: each contender with its medians, and their ratios to the floor's.
  *
  * @param {Record<string, Samples>} measures
  * @param {(value: number) => string} shown
@@ -31,7 +31,7 @@ export const rowsOf = (measures, shown = (value) => value.toFixed(2)) =>
   ]);
 
 /**
- * What was missed: ours has to be less than each peer's, and at most so many times the floor's.
+ * The missed limits: ours must be less than each peer's, and at most a multiple of the floor's.
  *
  * @param {string} what
  * @param {Samples} samples
@@ -50,7 +50,7 @@ export function missed(what, samples, { floor } = {}) {
 }
 
 /**
- * Everybody in turn, each round begun by another one.
+ * Measures all contenders in turn; each round begins with another one.
  *
  * @param {number} rounds
  * @param {(name: string, round: number) => Promise<void>} take

@@ -3,9 +3,9 @@ import { createServer } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * The provider that everybody talks to: OpenAI's chat format, streamed. It reads as little of a request as it can, so that
- * what is measured is who asks. The path says how long it waits (`/50/v1`: 50 ms), the prompt what it says: `TURNS n` asks
- * for a tool n times, `SPEAK` says 5,000 words at once, `DRIBBLE` one by one.
+ * The provider for all contenders: OpenAI's chat format, streamed. It reads as little of a request as possible, so
+ * that the client is measured. The path sets the delay (`/50/v1`: 50 ms), the prompt sets the answer: `TURNS n` asks
+ * for a tool n times, `SPEAK` sends 5,000 words at once, `DRIBBLE` one by one.
  */
 const WORDS = 5_000;
 
@@ -66,7 +66,7 @@ async function answer(path, body, res) {
   const wanted = Number.parseInt(body.toString("latin1", said + 6, said + 12), 10);
   if (said < 0) return res.writeHead(200, STREAM).end(speech);
   const n = count(body, TOOL_RESULT);
-  answers += 1; // an id that is not new means the same message to some
+  answers += 1; // a new id, because some clients treat a repeated id as the same message
   const answer = (n < wanted && calls[n]) || done;
   res.writeHead(200, STREAM).end(answer.replaceAll('"id":"c"', `"id":"c${answers}"`));
 }

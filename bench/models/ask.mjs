@@ -4,7 +4,7 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { createModelRegistry } from "../../dist/models/registry/registry.js";
 
 /**
- * One turn of a talk: what was said and called. Each contender keeps the talk in its own shape.
+ * One turn of a conversation: text and calls. Each contender keeps the conversation in its own format.
  *
  * @typedef {{ text: string, calls: { id: string, name: string, input: unknown }[] }} Turn
  * @typedef {(prompt: string) => { turn(): Promise<Turn>, answer(turn: Turn, result: string): void }} Talk
@@ -14,7 +14,7 @@ const system = "You look at files and say what is in them. ".repeat(20);
 const schema = { type: "object", properties: { path: { type: "string" } }, required: ["path"] };
 const tool = { name: "look", description: "looks at a file" };
 
-/** What somebody writes who has an afternoon: fetch, a loop over the stream, JSON.parse. */
+/** A minimal hand-written client: fetch, a loop over the stream, JSON.parse. */
 async function* events(url, headers, body) {
   const response = await fetch(url, {
     method: "POST",
@@ -110,7 +110,7 @@ const anthropicFloor = (url) => (prompt) => {
   };
 };
 
-/** The AI SDK's provider layer, asked directly. */
+/** The provider layer of the AI SDK, called directly. */
 const library = (model) => (prompt) => {
   const messages = /** @type {any[]} */ ([
     { role: "system", content: system },
@@ -147,7 +147,7 @@ const library = (model) => (prompt) => {
   };
 };
 
-/** Ours, with retries and prices, as a crew has it. */
+/** Our wire client with retries and prices, as in a crew. */
 const ours = (registry, name) => (prompt) => {
   const { model, modelId } = registry.resolve(name);
   const messages = /** @type {any[]} */ ([{ role: "user", text: prompt }]);
@@ -175,7 +175,7 @@ const ours = (registry, name) => (prompt) => {
 };
 
 /**
- * Who is compared, by wire format.
+ * The contenders, by wire format.
  *
  * @param {string} url
  * @returns {Record<string, Record<"floor" | "subcrew" | "library", Talk>>}

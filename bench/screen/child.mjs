@@ -2,7 +2,9 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { createFeed, EVERY_MS } from "./feed.mjs";
 
-/** One contender in a process of its own: `child.mjs CONTENDER COLUMNS ROWS SECONDS`; prints what it measured as JSON. */
+/**
+ * Runs one contender in its own process: `child.mjs CONTENDER COLUMNS ROWS SECONDS`; prints the measurements as JSON.
+ */
 const [name = "", columns = "80", rows = "24", seconds = "10"] = process.argv.slice(2);
 const size = { columns: Number(columns), rows: Number(rows) };
 /** @type {number[]} */
@@ -11,7 +13,7 @@ let bytes = 0;
 let clears = 0;
 let open = 0;
 let unbracketed = 0;
-/** Standard output goes to a reader that throws it away, as fast as a terminal that shows it. */
+/** Counts the output and passes it to a reader that discards it, as fast as a terminal. */
 const write = (/** @type {string} */ text) => {
   bytes += Buffer.byteLength(text);
   if (/\u001b\[(?:2|3)J/.test(text)) clears += 1;
@@ -28,7 +30,7 @@ const contenders = {
 };
 const draw = await contenders[/** @type {keyof typeof contenders} */ (name)]();
 const delay = monitorEventLoopDelay({ resolution: 10 });
-/** What was written since the last tick is one frame. */
+/** The output since the last tick is one frame. */
 const step = () => {
   if (bytes > 0) frames.push(bytes);
   bytes = 0;
@@ -48,7 +50,7 @@ await new Promise((done) => setTimeout(done, Number(seconds) * 1_000));
 const { user, system } = process.cpuUsage(cpu);
 const ms = performance.now() - start;
 const writes = open;
-// The monitor wakes up a hundred times a second, which costs about half a percent of a core: it runs afterwards.
+// The monitor wakes up a hundred times a second, which costs about half a percent of a core, so it runs afterwards.
 delay.enable();
 await new Promise((done) => setTimeout(done, Number(seconds) * 500));
 delay.disable();

@@ -3,7 +3,7 @@ import { Box, render, Text } from "ink";
 import { createElement as h } from "react";
 
 /**
- * The same rows drawn by ink: as many as fit, cut to the width, as its users write it.
+ * Draws the same rows with ink, as its users would: as many as fit, cut to the width.
  *
  * @param {{ columns: number; rows: number }} size
  * @param {(text: string) => void} write

@@ -17,7 +17,7 @@ export function createDrawing({ columns, rows: height }, write) {
   /** @type {readonly import("../../dist/core/view/run-rows.js").ShownRun[]} */
   let runs = [];
   return (/** @type {import("../../dist/core/run/state.js").State} */ state) => {
-    // As the feed of the screen does: the same object until something about the run itself changes.
+    // As in the real screen, the object stays the same until the run itself changes.
     if (runs[0]?.state !== state) runs = [{ id: state.run, state, life: "running", problems: [] }];
     const top = { title: "subcrew watch", runs, one: true, hidden: [] };
     const listed = listedRows(top, view);

@@ -3,9 +3,9 @@ import { createFolderStore } from "../../dist/runtime/store/folder-store.js";
 import { openJournal } from "../../dist/runtime/store/journal.js";
 
 /**
- * A process that works on a run as far as the page can see: it owns the run and records 1,000 nodes and 10,000 events at once.
- * From then on each line of its standard input, the number of seconds, makes it record 200 events a second for so long.
- * It says `ready` and `done`.
+ * A process that looks to the page like one that works on a run: it owns the run and records 1,000 nodes and 10,000
+ * events at once. After that, each line of its standard input is a number of seconds for which it records 200 events
+ * a second. It prints `ready` and `done`.
  */
 const [home = "", run = "", cwd = ""] = process.argv.slice(2);
 const NODES = 1_000;
@@ -13,7 +13,7 @@ const LAYER = 50;
 const EVENTS = 10_000;
 const PER_SECOND = 200;
 const EVERY_MS = 50;
-/** The nodes that have ended, and those that work; the others wait. */
+/** The number of ended and of working nodes; the others wait. */
 const ENDED = 600;
 const WORKING = 200;
 
@@ -32,7 +32,12 @@ const emit = (path, fact, at = Date.now()) => {
 
 const id = (/** @type {number} */ at) => `part-${String(at).padStart(4, "0")}`;
 const prompt = (/** @type {number} */ at) => `Look into part ${at} of the sources and say what could be simpler`;
-/** Nodes in layers of 50; each needs one of the layer before, every third one another. @param {number} at */
+/**
+ * The dependencies of a node. Nodes are in layers of 50; each needs one node of the previous layer, and every third a
+ * second one.
+ *
+ * @param {number} at
+ */
 const needs = (at) =>
   at < LAYER
     ? []
@@ -47,7 +52,7 @@ const model = "claude-sonnet-5";
 const usage = { input: 900, output: 120, cacheRead: 4_000, cacheWrite: 0, turns: 1 };
 const cost = { usd: 0.004, unpriced: 0 };
 
-/** What a task does over and over: a turn with one call. */
+/** The repeated steps of a task: a turn with one call. */
 const steps = /** @type {const} */ ([
   (/** @type {number} */ turn) => ({ type: "turn.started", turn, model }),
   (/** @type {number} */ turn) => ({
@@ -79,7 +84,7 @@ const failed = {
   outcome: { status: "failed", fault: { code: "NO_RESULT", message: "It did not work.", retryable: false } },
 };
 const begins = { type: "node.started", kind: "task", attempt: 2, agent: "explore", prompt: "Look again." };
-/** The steps that each node has taken. */
+/** The number of steps of each node. */
 const taken = Array.from({ length: NODES }, () => 0);
 /** @param {number} at @param {number} [when] */
 const step = (at, when) => {
@@ -117,7 +122,7 @@ process.stdin.on("data", (chunk) => {
   const timer = setInterval(() => {
     for (; due <= Date.now(); due += 1_000 / PER_SECOND, at += 1) {
       const place = at % WORKING;
-      // A task fails and begins again each second; the selected one goes on.
+      // A task fails and restarts each second; the selected task continues.
       if (at % 200 === 50) emit(id(ENDED + 50 + (Math.floor(at / 200) % 50)), failed);
       else if (at % 200 === 51) emit(id(ENDED + 50 + (Math.floor(at / 200) % 50)), begins);
       else step(ENDED + place);

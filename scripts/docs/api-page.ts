@@ -21,7 +21,7 @@ const doors: readonly (readonly [name: string, file: string, what: string])[] = 
   ["subcrew/gemini", "src/doors/gemini.ts", "Definitions and registry as Gemini CLI has them."],
 ];
 
-/** docs/api.md: every name that the package exports, with its contract and declaration, from the sources. */
+/** docs/api.md: every exported name with its comment and declaration, from the sources. */
 export function apiPage(read: Read): string {
   return [
     "# API reference",

@@ -98,7 +98,7 @@ function typeOf(schema) {
 const escaped = (text) => text.replaceAll("|", "\\|");
 
 /**
- * The list of places in docs/agents.md, made from the data that discovery uses.
+ * The table of locations in docs/agents.md, from the data that discovery uses.
  *
  * @param {readonly (readonly Row[])[]} families
  * @returns {string}
@@ -123,7 +123,7 @@ export function sourcesTable(families) {
 }
 
 /**
- * A text with something new between two marks.
+ * Replaces the text between two marks.
  *
  * @param {string} text
  * @param {string} name

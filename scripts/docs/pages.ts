@@ -14,10 +14,10 @@ import { errorsPage } from "./errors-page.ts";
 import { eventsTables } from "./events-tables.ts";
 import { fieldsTables } from "./fields-tables.ts";
 
-/** Makes the new text of a page from its old one. */
+/** Creates the new text of a page from the old one. */
 export type Make = (old: string) => string;
 
-/** Every page that is generated, whole or between marks, by its path below the project. */
+/** All generated pages, by path; some are generated only between marks. */
 export async function generatedPages(root: string): Promise<Readonly<Record<string, Make>>> {
   const read = (file: string): string => readFileSync(join(root, file), "utf8");
   const loaded = await Promise.all(

@@ -29,8 +29,8 @@ const menu = {
 };
 
 /**
- * Writes the documentation as static files: one page per Markdown file, a menu, and a search that runs in the browser. Nothing
- * in it asks another server.
+ * Writes the documentation as static files: one page per Markdown file, a menu, and a search that runs in the
+ * browser. It makes no requests to other servers.
  *
  * @param {string} root
  * @param {string} folder
@@ -64,7 +64,11 @@ export function buildSite(root, folder) {
   return folder;
 }
 
-/** Names that differ only in case would be one file on some systems. @type {Readonly<Record<string, string>>} */
+/**
+ * Pages with another file name, because names that differ only in case would be one file on some systems.
+ *
+ * @type {Readonly<Record<string, string>>}
+ */
 const renamed = { README: "index", AGENTS: "working-on-subcrew", SECURITY: "reporting" };
 
 /** @param {string} name */
@@ -128,7 +132,7 @@ function html(text) {
   return body.replaceAll("<table>", '<div class="table"><table>').replaceAll("</table>", "</table></div>");
 }
 
-/** Links between the Markdown files, as links between the pages. @param {string} href */
+/** Converts a link between Markdown files to a link between pages. @param {string} href */
 function siteLink(href) {
   if (/^[a-z]+:/.test(href)) return href;
   const [path = "", anchor] = href
@@ -234,7 +238,7 @@ const types = {
 };
 
 /**
- * The file of the site that an address means; `undefined`: there is none.
+ * The file of the site for a URL; `undefined` when there is none.
  *
  * @param {string} folder
  * @param {string} url
@@ -250,7 +254,7 @@ function servedFile(folder, url) {
 }
 
 /**
- * Serves the files on this machine only.
+ * Serves the files on the loopback address.
  *
  * @param {string} folder
  * @param {number} port

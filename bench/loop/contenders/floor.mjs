@@ -2,7 +2,7 @@
 import { schema, system, together, tool } from "../job.mjs";
 
 /**
- * What somebody writes who has an afternoon: fetch, a loop over the stream, JSON.parse, and all messages again each turn.
+ * A minimal hand-written agent loop: fetch, a loop over the stream, JSON.parse, and all messages again each turn.
  *
  * @type {import("../job.mjs").Contender}
  */

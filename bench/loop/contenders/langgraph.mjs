@@ -5,7 +5,7 @@ import { ChatOpenAI } from "@langchain/openai";
 import { schema, system, together, tool } from "../job.mjs";
 
 /**
- * It is streamed because of the mode; `streaming: true` besides would count tokens with tables from the internet.
+ * The stream mode already streams. `streaming: true` would also count tokens, with tables from the internet.
  *
  * @type {import("../job.mjs").Contender}
  */

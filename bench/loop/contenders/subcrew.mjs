@@ -7,7 +7,8 @@ const { createCrew, defineAgent, defineTool } = /** @type {typeof import("../../
 );
 
 /**
- * As users have it: one run, its journal in a folder, every event heard, and limits on turns, time, calls and tokens.
+ * The default use: one run with a journal in a folder, a listener for every event, and limits on turns, time, calls
+ * and tokens.
  *
  * @type {import("../job.mjs").Contender}
  */
@@ -47,7 +48,7 @@ export const run = async ({ baseURL, prompt, agents, separate = false, turns, lo
 };
 
 /**
- * Hears every event of a run, and waits for its result.
+ * Reads every event of a run and waits for its result.
  *
  * @param {ReturnType<ReturnType<typeof createCrew>["run"]>} started
  */
