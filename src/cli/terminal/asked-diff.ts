@@ -6,18 +6,21 @@ import { readRegularTextSync } from "../../runtime/disk/regular-file.ts";
 
 /** A larger file is not read for a question. */
 const MOST_BYTES = 2_000_000;
+const FIELDS: ReadonlySet<string> = new Set(["path", "oldText", "newText", "replaceAll", "content"]);
 
 /** What a call would change in a file, with the lines around it where the folder is known; `undefined`: nothing. */
 export function askedDiff({ input }: ToolCall, cwd: string): string | undefined {
-  if (!isRecord(input)) return undefined;
+  // A call with anything else in it is shown whole: a diff must not hide what the call does.
+  if (!isRecord(input) || !Object.keys(input).every((name) => FIELDS.has(name))) return undefined;
   const { oldText, newText, path, content } = input;
+  if (content !== undefined && (oldText !== undefined || newText !== undefined)) return undefined;
   const name = typeof path === "string" ? path : "file";
   const now = typeof path === "string" && cwd !== "" ? textOf(resolve(cwd, path)) : undefined;
   if (typeof content === "string" && now !== undefined) return unifiedDiff(now, content, name) || undefined;
   if (typeof oldText !== "string" || typeof newText !== "string") return undefined;
   const at = oldText === "" ? -1 : (now?.indexOf(oldText) ?? -1);
   if (now === undefined || at < 0) return unifiedDiff(`${oldText}\n`, `${newText}\n`, name);
-  const all = input["replaceAll"] === true || input["all"] === true;
+  const all = input["replaceAll"] === true;
   const changed = all
     ? now.replaceAll(oldText, () => newText)
     : now.slice(0, at) + newText + now.slice(at + oldText.length);
