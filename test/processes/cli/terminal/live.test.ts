@@ -215,7 +215,7 @@ describe("in a terminal", () => {
     const wrong = await there.run(["inbox", "allow", id, "--always"]);
     expect([wrong.code, wrong.stderr]).toEqual([
       2,
-      expect.stringContaining("This is an approval, which is given once"),
+      expect.stringContaining("This is an approval, which holds once"),
     ]);
     open = terminal(tmux.path, there, ["inbox"]);
     await open.until(/approval, .* ago\) {2}Approve this plan\?[^]*1 of 1: [^]*the whole page[^]*\n>$/);
