@@ -1,6 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { topOf } from "./git.ts";
 import { applyPatch, openOrigin } from "./worktree.ts";
+import { ownEntry } from "../../core/text/json.ts";
 
 /** The result of applying a kept patch, per file. */
 export type AppliedFiles = Readonly<{
@@ -30,7 +31,7 @@ export async function applyKept(
     const done = await applyPatch(patch, origin, [file], { only: file });
     if (done === "applied") applied.push(file);
     else if (done === "already") already.push(file);
-    else conflicts[file] = done.conflicts[file] ?? done.reason;
+    else conflicts[file] = ownEntry(done.conflicts, file) ?? done.reason;
   }
   return { into: top, applied, already, conflicts };
 }

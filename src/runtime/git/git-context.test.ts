@@ -219,9 +219,11 @@ describe("GIT-02: slow, huge and incomplete repositories", () => {
     expect(text).not.toContain("\ufffd");
   });
 
-  test("a repository that hangs is given up after five seconds", async () => {
+  test("a repository that hangs is given up after seconds", async () => {
     const folder = repository(commit, "mkfifo pipe", "git config include.path ../pipe");
-    expect(await getGitContext(true, folder)).toBe("(git context left out: git took longer than 5 s)");
+    expect(await getGitContext(true, folder)).toMatch(
+      /^\(git context left out: git (?:waits for a pipe in place of one of its files|took longer than 5 s)\)$/,
+    );
   });
 
   test("a caller that aborts does not wait for git", async () => {

@@ -1,4 +1,5 @@
-import { appendFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { appendFileSync, existsSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { repository } from "../../../test/support/repository.ts";
@@ -51,3 +52,35 @@ test("a conditional configuration (includeIf) is refused, unless it is the user'
   appendFileSync(join(folder, ".git/config"), condition);
   expect(await ask(folder, "status")).toMatch(/different things in different places/);
 });
+
+test.skipIf(!existsSync("/proc/self/task"))(
+  "a pipe in place of a file of git is reported after seconds",
+  async () => {
+    const home = tempFolder();
+    execFileSync("mkfifo", [join(home, ".gitconfig")]);
+    const folder = repository();
+    execFileSync("mkfifo", [join(folder, ".gitignore")]);
+    const waiting = { ok: false, reason: "git waits for a pipe in place of one of its files" };
+    const opened = await openRepository(folder);
+    const [configuration, ignored] = await Promise.all([
+      openRepository(repository(), { home, isPatient: true }),
+      opened.ok && opened.work(["add", "--all", "--", "."]),
+    ]);
+    expect([configuration, ignored]).toEqual([waiting, waiting]);
+  },
+  30_000,
+);
+
+test("an endless file in place of one of git is refused at once", async () => {
+  const zero = (name: string): string => {
+    const folder = repository();
+    rmSync(join(folder, ".git", name), { force: true });
+    symlinkSync("/dev/zero", join(folder, ".git", name));
+    return folder;
+  };
+  const named = repository("git config core.attributesFile /dev/zero");
+  const folders = [zero("info/attributes"), zero("objects/info/alternates"), zero("info/exclude"), named];
+  const answers = await Promise.all(folders.map((folder) => ask(folder, "status", "--porcelain")));
+  expect(answers.filter((answer) => !answer.includes("is not a regular file"))).toEqual([]);
+  expect(await ask(repository("git config core.excludesFile /nowhere/ignored"), "status", "--porcelain")).toBe("");
+}, 20_000);

@@ -1,9 +1,11 @@
 import { execFile } from "node:child_process";
 import { realpath, stat } from "node:fs/promises";
 import { devNull } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
+import { endlessFile } from "./endless-file.ts";
+import { onStuck } from "./stuck-process.ts";
 
 /**
  * Opens the repository whose `.git` is in `top` for safe queries: git starts no program that the repository names, uses
@@ -13,7 +15,7 @@ import { defined } from "../../core/text/defined.ts";
  * never used. Every query has a time limit and an output limit, and a failure is a result, not an exception.
  */
 export async function openRepository(top: string, place: GitPlace = {}): Promise<Repository | GitFailure> {
-  const valid = await git(top, ["rev-parse", "--git-dir"], place);
+  const valid = await git(top, ["rev-parse", "--git-dir", "--git-common-dir"], place);
   if (!valid.ok) return valid;
   const listed = await git(top, ["config", "--list", "--show-scope", "--name-only", "-z"], place);
   if (!listed.ok) return listed;
@@ -22,6 +24,13 @@ export async function openRepository(top: string, place: GitPlace = {}): Promise
   if (listed.cut || filters.size > MOST_FILTERS) return { ok: false, reason: "its configuration is too large" };
   if (keys.some(({ scope, key }) => OWN.has(scope) && CONDITION.test(key)))
     return { ok: false, reason: "its configuration says different things in different places (includeIf)" };
+  const named = await namedFiles(keys, (...args) => git(top, args, place));
+  const gitDirs = valid.text.split("\n").filter((folder) => folder !== "");
+  const endless = endlessFile(
+    gitDirs.map((folder) => resolve(top, folder)),
+    named.map((file) => resolve(top, file)),
+  );
+  if (endless !== undefined) return { ok: false, reason: `${endless} is not a regular file, or is too long` };
   const settings = [...filters].flatMap(withoutFilter);
   return {
     ok: true,
@@ -97,13 +106,22 @@ function git(
     ...defined({ signal }),
   } as const;
   return new Promise((answer) => {
-    execFile("git", command, options, (error, stdout, stderr) => {
+    let isStuck = false;
+    let ended = (): void => {};
+    const child = execFile("git", command, options, (error, stdout, stderr) => {
+      ended();
+      if (isStuck) return answer({ ok: false, reason: "git waits for a pipe in place of one of its files" });
       answer(
         error
           ? failure(error, { stdout, stderr, timeout })
           : { ok: true, text: decode(stdout), bytes: stdout, cut: false },
       );
     });
+    if (child.pid !== undefined)
+      ended = onStuck(child.pid, () => {
+        isStuck = true;
+        child.kill("SIGKILL");
+      });
   });
 }
 
@@ -176,6 +194,18 @@ function environment(top: string, settings: readonly Setting[], home: string | u
   });
   return env;
 }
+
+/** The files that its configuration names and that git reads whole. */
+async function namedFiles(
+  keys: readonly Readonly<{ key: string }>[],
+  ask: (...args: readonly string[]) => Promise<GitAnswer>,
+): Promise<string[]> {
+  const wanted = NAMED.filter((name) => keys.some(({ key }) => key === name));
+  const answers = await Promise.all(wanted.map((name) => ask("config", "--type=path", "-z", "--get-all", name)));
+  return answers.flatMap((answer) => (answer.ok ? answer.text.split("\0").filter((file) => file !== "") : []));
+}
+
+const NAMED = ["core.attributesfile", "core.excludesfile"];
 
 /** The keys of the configuration, each with its scope. */
 function keysIn(text: string): { scope: string; key: string }[] {
