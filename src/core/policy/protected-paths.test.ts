@@ -37,6 +37,36 @@ describe("in a home folder", () => {
     expect(protectedPart(`${before}src/.cargo/config.toml`, [anchor])).toBeUndefined();
   });
 
+  test("settings and programs that nobody listed are protected, and data is not", () => {
+    const home = [{ cut: "", add: "" }];
+    const unlisted = [
+      ...[".mkshrc", ".foorc", ".wezterm.lua", ".foo.conf", ".foo_profile", ".Foo.TOML", ".foo.d/x", ".bashrc.local"],
+      ...[
+        ".foo/bin/ls",
+        ".foo/shims/python",
+        ".config/mpv/scripts/x.lua",
+        ".config/hg/hgrc",
+        ".config/foo",
+        "go/bin/x",
+      ],
+      ...[".node_modules/x.js", ".terminfo/x/xterm", ".dir-locals.el", ".hammerspoon/init.lua"],
+    ];
+    expect(unlisted.filter((place) => protectedPart(place, home) === undefined)).toEqual([]);
+    expect(unlisted.filter((place) => !place.split("/").some(mayBeProtected))).toEqual([]);
+    const data = [
+      ".cache/x/y.json",
+      ".npm/_cacache/x",
+      ".local/share/foo/data",
+      ".foo/data.json",
+      "notes/.foo/x",
+      "a.conf",
+    ];
+    expect(data.filter((place) => protectedPart(place, home) !== undefined)).toEqual([]);
+    expect(protectedPart(".foorc")).toBeUndefined();
+    expect(protectedPart(".foorc.refused-ab12", home)).toBeUndefined();
+    expect([isAbovePlace(".foo", home), isAbovePlace("foo", home), isAbovePlace(".foo")]).toEqual([true, false, false]);
+  });
+
   test("a protected folder above the workspace counts, unless it contains the workspace", () => {
     expect(protectedPart("bin/x", [{ cut: "", add: ".local" }])).toBe(".local/bin");
     expect(protectedPart("src/bin/x", [{ cut: "", add: "work/project" }])).toBeUndefined();

@@ -86,7 +86,25 @@ const ONLY_HOME_PLACES: readonly string[] = words(`
   .git-template .git_template .gitattributes .subversion .docker .kube .aws
   library/launchdaemons library/preferences library/services library/startupitems
   .crontab .forward .procmailrc .rhosts .shosts .k5login .hushlogin
+  .selected_editor .terminfo .lesskey .lessfilter .dir-locals-2.el .hammerspoon .mutt .muttrc.d .irssi .weechat .mpv .mplayer
+  .node_modules .node_libraries .npm-global .npm-packages go/bin .gem perl5 .perl5 .cpan .cpanm .luarocks .nimble .choosenim
+  .pub-cache .swiftpm .krew .foundry .vagrant.d .packer.d .groovy .ammonite .julia .aliases .functions .exports .path .extra
+  .zim .zinit .antigen .antidote .prezto .zprezto .fzf .bash_it .bash-it .oh-my-bash .rpmmacros .buckconfig .icewm .fvwm .e
+  .enlightenment .qtile .dwm .herbstluftwm .screenlayout .fehbg .xscreensaver .xdefaults .xmodmap .atom .guile
+  .local/sbin .local/libexec .local/share/mise .local/share/pnpm .local/share/fnm .local/share/uv .local/share/pipx
+  .local/share/nemo .local/share/kio .local/share/kservices5 .local/share/plasma .local/share/gnome-shell
+  .local/share/cinnamon .local/share/thumbnailers .local/share/vim .local/share/emacs .local/share/jupyter
+  .config
 `);
+
+/**
+ * Entries at the top of a home folder that nobody listed and that look like start-up files or settings of a program: `.foorc`,
+ * `.foo.conf`, `.foo_profile`.
+ */
+const HOME_SETTING =
+  /^\..*(?:rc|profile|login|logout|env|environment|aliases|init|startup)$|^\..+\.(?:conf|cfg|ini|toml|ya?ml|jsonc?|xml|lua|el|vim|[cm]?js|ts|py|rb|pl|sh|bash|zsh|fish|ksh|csh|nu|d|local|rc)$/;
+/** Folders of programs in a hidden folder of a home folder, such as `.foo/bin`, which start-up files add to PATH. */
+const HOME_PROGRAMS: ReadonlySet<string> = new Set(["bin", "sbin", "shims"]);
 
 const names = new Set([...PROJECT_FOLDERS, ...PROJECT_FILES, ...HOME_FOLDERS, ...HOME_FILES]);
 const places = [...PROJECT_PLACES, ...HOME_PLACES];
@@ -106,8 +124,22 @@ export function protectedPart(path: string, homes: readonly HomeAnchor[] = []): 
   return (
     places.find((place) => whole.includes(`/${place}/`)) ??
     TOP_PLACES.find((place) => whole.startsWith(`/${place}/`)) ??
-    inHomes(steps, homes).find(({ inner, place }) => `${inner}/`.startsWith(`${place}/`))?.place
+    inHomes(steps, homes)
+      .map(homePart)
+      .find((part) => part !== undefined)
   );
+}
+
+/** The protected entry of a home folder; entries that contain the workspace do not count. */
+function homePart({ inner, above }: InHome): string | undefined {
+  const counts = (place: string): boolean =>
+    `${inner}/`.startsWith(`${place}/`) && !`${above}/`.startsWith(`${place}/`);
+  const listed = ONLY_HOME_PLACES.find(counts);
+  if (listed !== undefined) return listed;
+  const [first = "", second = ""] = inner.split("/");
+  if (HOME_SETTING.test(first) && counts(first)) return first;
+  const programs = `${first}/${second}`;
+  return first.startsWith(".") && HOME_PROGRAMS.has(second) && counts(programs) ? programs : undefined;
 }
 
 /** True for a folder above a protected path: a link there would replace the protected path. */
@@ -117,7 +149,11 @@ export function isAbovePlace(path: string, homes: readonly HomeAnchor[] = []): b
   return (
     places.some((place) => prefixesOf(place).some((prefix) => whole.endsWith(`/${prefix}`))) ||
     TOP_PLACES.some((place) => place.startsWith(`${whole.slice(1)}/`)) ||
-    inHomes(steps, homes).some(({ inner, place }) => place.startsWith(`${inner}/`))
+    inHomes(steps, homes).some(
+      ({ inner, above }) =>
+        !`${above}/`.startsWith(`${inner}/`) &&
+        (HIDDEN.test(inner) || ONLY_HOME_PLACES.some((place) => place.startsWith(`${inner}/`))),
+    )
   );
 }
 
@@ -129,15 +165,19 @@ const prefixesOf = (place: string): string[] => {
   return steps.slice(1).map((_, at) => steps.slice(0, at + 1).join("/"));
 };
 
-/** The path relative to each home folder, with the entries that apply; entries that contain the workspace do not. */
-function inHomes(steps: readonly string[], homes: readonly HomeAnchor[]): { inner: string; place: string }[] {
+/** A hidden entry at the top of a home folder: it may hold a folder of programs. */
+const HIDDEN = /^\.[^/]+$/;
+
+/** A path relative to a home folder, and the place of the workspace there. */
+type InHome = Readonly<{ inner: string; above: string }>;
+
+function inHomes(steps: readonly string[], homes: readonly HomeAnchor[]): InHome[] {
   const whole = `${steps.join("/")}/`;
   return homes.flatMap(({ cut, add }) => {
     const [begin, above] = [stepsOf(cut).join("/"), stepsOf(add).join("/")];
     if (begin !== "" && !whole.startsWith(`${begin}/`)) return [];
     const rest = begin === "" ? whole : whole.slice(begin.length + 1);
-    const inner = split(`${above}/${rest}`).join("/");
-    return ONLY_HOME_PLACES.filter((place) => !`${above}/`.startsWith(`${place}/`)).map((place) => ({ inner, place }));
+    return [{ inner: split(`${above}/${rest}`).join("/"), above }];
   });
 }
 
@@ -146,8 +186,14 @@ const lasts = new Set([...names, ...allPlaces.flatMap((place) => place.split("/"
 
 /** Fast pre-check of one name: false means that it is neither protected nor above a protected path. */
 export function mayBeProtected(name: string): boolean {
-  return lasts.has(PLAIN.test(name) ? name : foldFileName(name));
+  const folded = foldedName(name);
+  return folded.startsWith(".") || HOME_PROGRAMS.has(folded) || lasts.has(folded);
 }
+
+/** True for a name that is listed, in any spelling. */
+export const isListedName = (name: string): boolean => lasts.has(foldedName(name));
+
+const foldedName = (name: string): string => (PLAIN.test(name) ? name : foldFileName(name));
 
 /** Matches names that folding leaves unchanged. */
 const PLAIN = /^[a-z0-9_.-]*[a-z0-9_-]$/;

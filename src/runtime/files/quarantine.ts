@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { chmodSync, closeSync, fstatSync, lstatSync, openSync, renameSync, symlinkSync } from "node:fs";
-import { mayBeProtected } from "../../core/policy/protected-paths.ts";
+import { isListedName } from "../../core/policy/protected-paths.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import { shellWord } from "../../core/text/shell-word.ts";
 import { FOLDER_FLAGS } from "./protected-scan.ts";
@@ -60,7 +60,7 @@ export function restoreLink(root: string, path: RawPath, target: RawPath): Quara
 function harmlessName(name: RawPath): RawPath {
   const mark = `refused-${randomBytes(3).toString("hex")}`;
   const next = `${name}.${mark}`;
-  return next.length > LONGEST_NAME || mayBeProtected(textOfRaw(next)) ? mark : next;
+  return next.length > LONGEST_NAME || isListedName(textOfRaw(next)) ? mark : next;
 }
 
 const LONGEST_NAME = 255;
