@@ -3,6 +3,7 @@ import { version } from "../core/text/version.ts";
 import { armFaults } from "../runtime/disk/fault-points.ts";
 import { bare, buildCommand, helped } from "./base/command.ts";
 import { endWithTerminal } from "./base/dead-terminal.ts";
+import { muteConsole } from "./base/mute-console.ts";
 import { report } from "./base/report.ts";
 import { terminal } from "./base/terminal.ts";
 import { unknownCode, unknownCommand } from "./base/usage.ts";
@@ -99,6 +100,7 @@ const args = first === "help" ? [...others, "--help"] : process.argv.slice(2);
 armFaults(process.env[first === "background-run" ? "SUBCREW_BACKGROUND_FAULT" : "SUBCREW_FAULT"]); // a background run inherits both variables
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {}); // a closed pipe, as after `| head`, is not an error
 endWithTerminal();
+muteConsole();
 process.on("uncaughtException", (error) => void leave(failWith(error)));
 const checking = await versionCheck(args).catch(() => undefined);
 const code = await main(args).catch(failWith);

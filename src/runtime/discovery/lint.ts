@@ -1,5 +1,5 @@
 import { readRegularTextSync } from "../disk/regular-file.ts";
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync, type Stats, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Dialect, Dialects } from "../../core/agent/dialect.ts";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
@@ -54,7 +54,7 @@ const hasPrompt = ({ instructions, remote }: { readonly instructions: string; re
 
 /** The files of a path: the file itself, or the files below the folder. In folders, files that no dialect reads are skipped. */
 function filesAt(path: string, dialects: Dialects, wanted: string | undefined): LintFile[] {
-  const stats = statSync(path, { throwIfNoEntry: false });
+  const stats = statsOf(path);
   if (stats === undefined) throw new CrewError("BAD_FILE", `There is no "${path}".`, "Check the path.");
   if (!stats.isDirectory()) return [lintFileAt(path, dialects, wanted)];
   const all = below(path);
@@ -64,6 +64,14 @@ function filesAt(path: string, dialects: Dialects, wanted: string | undefined): 
   return all
     .filter((file) => dialect.accepts(basename(file)))
     .map((file) => ({ path: file, relative: relativeIn(path, file), dialect }));
+}
+
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    throw new CrewError("BAD_FILE", `"${path}" cannot be read: ${messageOf(error)}`, "Check the path.");
+  }
 }
 
 /** A file that was named explicitly is always checked. */

@@ -128,8 +128,8 @@ function instructionsIn(cwd: string, home: string): Asked[] {
 function projectSettings(cwd: string, home: string): Asked | undefined {
   const near = nearestInProject(cwd, PROJECT_CONFIG, home);
   if (near === undefined) return undefined;
-  const opened = openText(near.path);
-  if (!("text" in opened)) return undefined;
-  const hidden = hiddenCharacters(opened.text) !== undefined;
-  return { root: near.root, path: realpathSync.native(near.path), hash: hashTexts([opened.text]), hidden };
+  const text = currentText(near.path);
+  if (text === undefined) return undefined;
+  const hidden = hiddenCharacters(text) !== undefined;
+  return { root: near.root, path: realpathSync.native(near.path), hash: hashTexts([text]), hidden };
 }

@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, symlinkSync } from "node:fs";
+import { createServer } from "node:net";
 import { dirname, join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { place } from "../../command.ts";
 
 /** What is read in a project and in the home folder of a person. */
@@ -36,3 +37,17 @@ test("pipes in place of every file that a project and a state folder can hold ha
     expect(stderr).not.toContain("UNEXPECTED");
   }
 }, 120_000);
+
+test("a socket and a link that leads to itself are reported in one sentence", async () => {
+  const at = place();
+  mkdirSync(join(at.workspace, ".subcrew"));
+  const server = createServer();
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(join(at.workspace, ".subcrew/config.yaml"), resolve));
+  symlinkSync("loop.md", join(at.workspace, "loop.md"));
+  for (const args of [
+    ["trust", "--yes"],
+    ["agents", "lint", "loop.md"],
+  ])
+    expect([args, (await at.run(args)).stderr]).toEqual([args, expect.not.stringMatching(/Unexpected|UNEXPECTED/)]);
+});
