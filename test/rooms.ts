@@ -148,7 +148,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "runtime/channel": {
     holds:
-      "a task and its run at the two ends of a channel, in processes, threads or machines: messages, requests and answers",
+      "a task and its run at the two ends of a channel, in processes, threads or machines: messages, requests and answers; lines of a stream",
     sees: ["runtime/async"],
   },
   "runtime/loop": {

@@ -1,5 +1,5 @@
 import type { Event } from "../core/run/event.ts";
-import { isRecord } from "../core/text/json.ts";
+import { isRecord, ownEntry } from "../core/text/json.ts";
 import { canonicalName } from "../core/vocabulary/tool-names.ts";
 import type { SessionUpdate, ToolKind } from "./sdk.ts";
 
@@ -31,7 +31,7 @@ const kinds: Readonly<Record<string, ToolKind>> = {
 
 export function kindOf(tool: string): ToolKind {
   const name = canonicalName(tool) ?? tool;
-  return kinds[name] ?? (/^(http|web)_/.test(name) ? "fetch" : "other");
+  return ownEntry(kinds, name) ?? (/^(http|web)_/.test(name) ? "fetch" : "other");
 }
 
 /** The id of a call for the editor. It includes the task, because calls of different tasks may have the same id. */

@@ -3,6 +3,7 @@ import { convertInputConfigToJsonSchema } from "../core/agent/inputs.ts";
 import type { AgentCard } from "../core/delegation/catalog.ts";
 import type { JsonSchema } from "../core/text/json.ts";
 import { RESERVED_INPUT } from "../core/vocabulary/agent-name.ts";
+import { ownEntry } from "../core/text/json.ts";
 
 /** The inputs of an agent that declares none: one query. */
 const QUERY: Readonly<Record<string, AgentInput>> = {
@@ -56,7 +57,7 @@ const checks: Readonly<Record<string, (value: unknown) => boolean>> = {
   "string[]": (value) => Array.isArray(value) && value.every((one) => typeof one === "string"),
   "number[]": (value) => Array.isArray(value) && value.every((one) => typeof one === "number"),
 };
-const isOf = (type: string, value: unknown): boolean => checks[type]?.(value) ?? true;
+const isOf = (type: string, value: unknown): boolean => ownEntry(checks, type)?.(value) ?? true;
 
 /** Builds the prompt of an agent from its inputs: the single text, or all inputs with their names. */
 export function promptFromInputs(card: AgentCard, given: Readonly<Record<string, unknown>>): string {

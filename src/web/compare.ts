@@ -8,6 +8,7 @@ import type { Crew } from "../crew.ts";
 import type { ComparedSide } from "./client/wire.ts";
 import { badInput } from "./responses.ts";
 import { diffReport } from "./run-details.ts";
+import { addCount } from "../core/text/json.ts";
 
 const plain = createLook({ color: false, unicode: true });
 
@@ -26,8 +27,7 @@ export async function comparedSide(crew: Crew, word: string): Promise<ComparedSi
   const nodes = [...state.nodes.values()];
   const mine = path === "" ? nodes : nodes.filter((each) => each.path === path);
   const tools: Record<string, number> = {};
-  for (const each of mine)
-    for (const [tool, count] of Object.entries(each.tools)) tools[tool] = (tools[tool] ?? 0) + count;
+  for (const each of mine) for (const [tool, count] of Object.entries(each.tools)) addCount(tools, tool, count);
   const names = (list: readonly (string | undefined)[]): string => [...new Set(list.filter(Boolean))].join(", ");
   const kept = outcome?.status === "ok" ? await crew.kept.output(id, path) : undefined;
   return {

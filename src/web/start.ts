@@ -5,7 +5,7 @@ import type { AnyInput } from "../core/plan/input.ts";
 import type { Body, Node, Plan } from "../core/plan/plan.ts";
 import { runParameters } from "../core/run/run-parameters.ts";
 import { parseAs } from "../core/schema/parse.ts";
-import { isRecord } from "../core/text/json.ts";
+import { isRecord, ownEntry } from "../core/text/json.ts";
 import { jsonText } from "../core/text/json-text.ts";
 import { shellWord } from "../core/text/shell-word.ts";
 import type { Crew } from "../crew.ts";
@@ -102,7 +102,7 @@ const flags: Readonly<Record<string, (value: unknown) => readonly string[]>> = {
 
 const flagsFor = (options: Readonly<Record<string, unknown>>): string =>
   Object.entries(options)
-    .flatMap(([name, value]) => (value === undefined ? [] : (flags[name]?.(value) ?? [])))
+    .flatMap(([name, value]) => (value === undefined ? [] : (ownEntry(flags, name)?.(value) ?? [])))
     .map((word) => ` ${shellWord(word)}`)
     .join("");
 

@@ -28,6 +28,16 @@ export function noUsage(): Usage {
   return { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0, contextTokens: 0, turns: 0 };
 }
 
+/** A number that a peer reported: what is negative or not a number would give money back to a budget, and counts as nothing. */
+export const nonNegative = (value: number): number => (Number.isFinite(value) && value > 0 ? value : 0);
+
+/** Usage that a peer reported. */
+export function nonNegativeUsage(usage: Partial<Usage>): Partial<Usage> {
+  return Object.fromEntries(
+    Object.entries(usage).map(([name, value]) => [name, Math.min(nonNegative(value), Number.MAX_SAFE_INTEGER)]),
+  );
+}
+
 /** The sum; the context size is taken from the later one, if it has any. */
 export function addUsage(a: Usage, b: Partial<Usage>): Usage {
   return {

@@ -12,6 +12,7 @@ import { cutTurn, type OpenTurn } from "./cut-turn.ts";
 import type { Event, Origin, Parking, ParkRules, RunLimits, RecordedSettings } from "./event.ts";
 import { waitingText } from "./event.ts";
 import { isOldStop } from "./older-events.ts";
+import { ownEntry } from "../text/json.ts";
 
 /** What is known about one node. */
 export type NodeView = {
@@ -421,7 +422,7 @@ function foldNode(view: NodeView, event: Event): void {
       view.open = undefined;
       break;
     case "tool.started":
-      view.tools = { ...view.tools, [event.tool]: (view.tools[event.tool] ?? 0) + 1 };
+      view.tools = { ...view.tools, [event.tool]: (ownEntry(view.tools, event.tool) ?? 0) + 1 };
       view.doing = `${event.tool} ${event.preview}`.trimEnd();
       view.calling += 1;
       break;

@@ -8,3 +8,15 @@ export type JsonSchema = { readonly [key: string]: unknown };
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
+
+/** The entry of a table under a name that others chose: names such as `constructor`, which every object inherits, are not entries. */
+export function ownEntry<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
+/** Adds to the count of a name that others chose. */
+export function addCount(counts: Record<string, number>, name: string, by = 1): void {
+  const value = (ownEntry(counts, name) ?? 0) + by;
+  // A plain assignment to `__proto__` would be ignored.
+  Object.defineProperty(counts, name, { value, enumerable: true, writable: true, configurable: true });
+}

@@ -11,6 +11,7 @@ import { isOpenRefusal, openInside, rootOf } from "../../runtime/files/open-cont
 import { callTool } from "../../runtime/loop/call-tool.ts";
 import type { AcpHost, ToolCallUpdate } from "./acp-sdk.ts";
 import { field, listIn, textIn } from "./tool.ts";
+import { ownEntry } from "../../core/text/json.ts";
 
 type Task = Readonly<{ assignment: Assignment; context: PerformContext }>;
 
@@ -106,7 +107,7 @@ export function aboutOf(call: Pick<ToolCallUpdate, "kind" | "title" | "rawInput"
   name: string;
   subjects: Subject[];
 } {
-  const name = kinds[call.kind ?? ""] ?? "bash";
+  const name = ownEntry(kinds, call.kind ?? "") ?? "bash";
   if (name === "bash") return { name, subjects: [{ kind: "command", command: commandIn(call) }] };
   if (name === "http_get")
     return { name, subjects: [{ kind: "url", url: textIn(call.rawInput, "url") || (call.title ?? "") }] };

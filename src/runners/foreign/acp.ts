@@ -16,6 +16,7 @@ import { type ForeignParts, type ForeignHandover, handOver, outcomeOf, writtenBy
 import { foreignTable } from "./table.ts";
 import { createTally } from "./tally.ts";
 import { field, listIn, numberIn, type ToolListener, textIn, together } from "./tool.ts";
+import { ownEntry } from "../../core/text/json.ts";
 
 const MARKER = "SUBCREW_TASK";
 const GRACE_MS = 1_500;
@@ -85,7 +86,7 @@ async function talkWith(
     if (!child.pipes) return undefined;
     talk = await openAcp(child.pipes, asked.cwd, { ...acpHost({ assignment, context }), heard: reader.take });
     const { stopReason } = await talk.prompt(together(asked));
-    return STOPS[stopReason]?.(called);
+    return ownEntry(STOPS, stopReason)?.(called);
   };
   const gone = child.ended.then(({ code, signal, problem }): Outcome => {
     const how = problem ?? (signal === undefined ? `it exited with code ${code}` : `it was killed by ${signal}`);
@@ -173,7 +174,7 @@ function readerOf(heard: ToolListener): Readonly<{ take(update: SessionUpdate): 
       spent = { contextTokens: numberIn(update, "used"), usd: typeof usd === "number" ? usd : undefined };
     },
   };
-  return { take: (update) => updates[update.sessionUpdate]?.(update), end };
+  return { take: (update) => ownEntry(updates, update.sessionUpdate)?.(update), end };
 }
 
 /** The environment variables of a known tool, also when it is started by its command line. */

@@ -3,6 +3,7 @@ import type { Rule } from "../../core/rules/rule.ts";
 import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
 import { type Ability, abilityNames, type Bounds } from "./bounds.ts";
 import { type ForeignTool, field, listIn, numberIn, type ToolListener, textIn, withoutProvider } from "./tool.ts";
+import { ownEntry } from "../../core/text/json.ts";
 
 /** Claude Code's tool names for our abilities. It has no tool that only lists files. */
 const names: Readonly<Partial<Record<Ability, string>>> = {
@@ -161,7 +162,7 @@ function reader(heard: ToolListener): (event: Readonly<Record<string, unknown>>)
   };
   return (event) => {
     // Messages of its subagents are in the same stream; they belong to the call that started them.
-    if (textIn(event, "parent_tool_use_id") === "") events[textIn(event, "type")]?.(event);
+    if (textIn(event, "parent_tool_use_id") === "") ownEntry(events, textIn(event, "type"))?.(event);
   };
 }
 

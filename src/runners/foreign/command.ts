@@ -54,7 +54,9 @@ export function commandRunner(name: string, tool: ForeignTool, parts: ForeignPar
       redact: assignment.redact ?? ((text) => text),
       stop,
     });
-    const lines = jsonLines(tool.reader(tally), () => {});
+    const lines = jsonLines(tool.reader(tally), (why) =>
+      stop(failed("CRASHED", `The output of ${name} cannot be read: ${why}`, { retryable: true })),
+    );
     const child = startChild({
       file,
       args: invocation.args,

@@ -1,33 +1,30 @@
+import { messageOf } from "../../core/schema/error.ts";
 import { isRecord } from "../../core/text/json.ts";
+import { createLineSplitter } from "../../runtime/channel/line-splitter.ts";
 
 /** The maximum length of a line; a longer one is dropped. */
 const LONGEST = 16_000_000;
 
-/** Parses JSON values from chunks; other text goes to `other`. */
+/**
+ * Parses JSON values from chunks; lines that are none are skipped. What a tool prints must not stop the process: an error
+ * while a value is read goes to `failed`.
+ */
 export function jsonLines(
   take: (value: Readonly<Record<string, unknown>>) => void,
-  other: (line: string) => void,
+  failed: (why: string) => void,
 ): Readonly<{ push(text: string): void; end(): void }> {
-  let rest = "";
   const line = (text: string): void => {
     const trimmed = text.trim();
-    if (trimmed === "") return;
     const value = trimmed.startsWith("{") ? parsed(trimmed) : undefined;
-    if (value) take(value);
-    else other(trimmed);
+    if (!value) return;
+    try {
+      take(value);
+    } catch (error) {
+      failed(messageOf(error));
+    }
   };
-  return {
-    push: (text) => {
-      const lines = (rest + text).split("\n");
-      rest = lines.pop() ?? "";
-      if (rest.length > LONGEST) rest = "";
-      lines.forEach(line);
-    },
-    end: () => {
-      line(rest);
-      rest = "";
-    },
-  };
+  const lines = createLineSplitter(line, { longest: LONGEST });
+  return { push: lines.push, end: lines.end };
 }
 
 function parsed(text: string): Record<string, unknown> | undefined {

@@ -27,7 +27,7 @@ export const piTool: ForeignTool = {
     "PI_CODING_AGENT_DIR",
   ],
   keeps: { without: "each", patterns: [], places: false, sandbox: false },
-  translate: ({ prompt, instructions, model, thinking, bounds }) => {
+  translate: ({ prompt, instructions, model, thinking, bounds, rulesFile }) => {
     const tools = abilityNames.flatMap((name) => (bounds.may[name] === "yes" ? (names[name] ?? []) : []));
     return {
       args: [
@@ -40,11 +40,13 @@ export const piTool: ForeignTool = {
         "--no-prompt-templates",
         "--offline",
         ...(tools.length === 0 ? ["--no-tools"] : ["--tools", tools.join(",")]),
-        ...(instructions.trim() === "" ? [] : ["--append-system-prompt", instructions]),
+        // The name of a file would be taken for the file: instructions such as `../.env` would send it to the provider.
+        ...(instructions.trim() === "" ? [] : ["--append-system-prompt", rulesFile]),
         ...(model === undefined ? [] : ["--model", model]),
         ...(thinking === undefined ? [] : ["--thinking", thinkingLevel(thinking)]),
       ],
       env: { PI_TELEMETRY: "0" },
+      ...(instructions.trim() !== "" && { rules: instructions }),
       input: prompt,
     };
   },

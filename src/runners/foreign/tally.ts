@@ -1,13 +1,21 @@
 import type { ToolCall } from "../../core/model/model.ts";
 import { type FailedOutcome, failed, type Spending } from "../../core/outcome/outcome.ts";
 import { codeOfLimit } from "../../core/outcome/reached-limit.ts";
-import { addCost, addUsage, noCost, noUsage, type Usage } from "../../core/outcome/usage.ts";
+import {
+  addCost,
+  addUsage,
+  noCost,
+  noUsage,
+  nonNegative,
+  nonNegativeUsage,
+  type Usage,
+} from "../../core/outcome/usage.ts";
 import type { BudgetRefusal } from "../../core/run/budget.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import { extractToolArgsPreview } from "../../core/task/preview.ts";
 import { cutTail, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../core/text/cut.ts";
 import { defined } from "../../core/text/defined.ts";
-import { isRecord } from "../../core/text/json.ts";
+import { addCount, isRecord } from "../../core/text/json.ts";
 import { toolsNamed } from "../../core/vocabulary/tool-names.ts";
 import type { ToolListener } from "./tool.ts";
 
@@ -34,6 +42,10 @@ type Options = Readonly<{
   /** Stops the tool because a limit was reached. */
   stop(fault: FailedOutcome): void;
 }>;
+
+/** What one turn of a tool may hold; a tool that prints without end is stopped. */
+const MOST_TEXT = 12_000_000;
+const MOST_CALLS = 10_000;
 
 const LOOKING = new Set([
   "read_file",
@@ -63,6 +75,7 @@ export function createTally({ context, called, model: given, why, maxTurns, reda
   let last = "";
   let answer: string | undefined;
   let fault: FailedOutcome | undefined;
+  let isCut = false;
   const tools: Record<string, number> = {};
   const running = new Map<string, Readonly<{ name: string; began: number }>>();
 
@@ -83,6 +96,12 @@ export function createTally({ context, called, model: given, why, maxTurns, reda
     open = { text: "", calls: [] };
     return open;
   };
+  /** Stops a tool that does not end its turn, and ignores what it still prints. */
+  const exceeded = (what: string): void => {
+    if (isCut) return;
+    isCut = true;
+    stop(failed("INVALID_OUTPUT", `${called} was stopped: ${what}.`, { hint: "Ask it for less at once." }));
+  };
   /** Books usage when it becomes known, which is only after the turn. A task over its budget ends. */
   const book = async (tokens: number, usd: number | undefined): Promise<void> => {
     const wish = { tokens, ...defined({ usd }) };
@@ -90,8 +109,10 @@ export function createTally({ context, called, model: given, why, maxTurns, reda
     if ("settle" in reserved) reserved.settle(wish);
     else stop(refusedBy(reserved));
   };
-  const ended: ToolListener["turnEnded"] = ({ text, usage: used = {}, usd, model: other } = {}) => {
+  const ended: ToolListener["turnEnded"] = ({ text, usage: told = {}, usd: asked, model: other } = {}) => {
     const { text: heard, calls } = begun();
+    const used = nonNegativeUsage(told);
+    const usd = asked === undefined ? undefined : nonNegative(asked);
     const all = text ?? heard;
     const spent = addUsage(noUsage(), { contextTokens: (used.input ?? 0) + (used.cacheRead ?? 0), ...used, turns: 1 });
     const price = usd === undefined ? { usd: 0, unpriced: 1 } : { usd, unpriced: 0 };
@@ -105,7 +126,11 @@ export function createTally({ context, called, model: given, why, maxTurns, reda
   };
   return {
     text: (piece) => {
-      begun().text += piece;
+      if (isCut) return;
+      const now = begun();
+      if (now.text.length + piece.length > MOST_TEXT)
+        return exceeded(`it wrote more than ${MOST_TEXT} characters in one turn`);
+      now.text += piece;
       context.live({ type: "text.delta", text: piece });
     },
     thinking: (text) => {
@@ -113,10 +138,12 @@ export function createTally({ context, called, model: given, why, maxTurns, reda
       context.live({ type: "thinking.delta", text });
     },
     call: ({ id, name, input = {} }) => {
-      if (running.has(id)) return;
-      begun().calls.push({ id, name, input });
+      if (running.has(id) || isCut) return;
+      const { calls } = begun();
+      if (calls.length >= MOST_CALLS) return exceeded(`it made more than ${MOST_CALLS} calls in one turn`);
+      calls.push({ id, name, input });
       running.set(id, { name, began: performance.now() });
-      tools[name] = (tools[name] ?? 0) + 1;
+      addCount(tools, name);
       const known = toolsNamed(name)[0] ?? name;
       const preview = redact(extractToolArgsPreview(known, isRecord(input) ? input : {}));
       context.emit({

@@ -12,6 +12,7 @@ import type { ResourceUse } from "../../runtime/commands/process-meter.ts";
 import { keepLimits } from "./keep-limits.ts";
 import { type ChildCall, serveChild } from "../../runtime/channel/parent-side.ts";
 import type { HostChannel } from "../../runtime/channel/protocol.ts";
+import { addCount } from "../../core/text/json.ts";
 
 /** The parameters of a runner for tasks outside of this thread. */
 export type SpawnParts = Readonly<{
@@ -186,7 +187,7 @@ function createTally({ model }: Assignment, context: PerformContext, past: reado
   let answering = model.name;
   const tools: Record<string, number> = {};
   const note = (fact: KeptEvent | Parameters<PerformContext["emit"]>[0]): void => {
-    if (fact.type === "tool.started") tools[fact.tool] = (tools[fact.tool] ?? 0) + 1;
+    if (fact.type === "tool.started") addCount(tools, fact.tool);
     if (fact.type !== "turn.ended") return;
     usage = addUsage(usage, fact.usage);
     cost = addCost(cost, fact.cost);

@@ -23,6 +23,7 @@ import { conversationHead } from "./conversation-head.ts";
 import { type FinishAttempt, finishText, finishWith, finishWithoutTool } from "./finish-tool.ts";
 import { type RebuiltConversation, rebuildConversation, summarised } from "./rebuild-conversation.ts";
 import { type AnsweredTurn, type Turn, takeTurn } from "./turn.ts";
+import { addCount } from "../../core/text/json.ts";
 
 /** Share of the context window at which the conversation is compacted. */
 const FULL = 0.8;
@@ -180,7 +181,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
         if (reply.is === "more") reply = { is: "limit", refusal };
         return { id: call.id, name: call.name, text: `Not carried out: ${refusal.refused}.`, error: true };
       }
-      used[call.name] = (used[call.name] ?? 0) + 1;
+      addCount(used, call.name);
       const result = await callTool(call, assignment, inner);
       if (result.denied) denials += 1;
       const again = repeated(call.name, call.input, result.text);

@@ -8,6 +8,7 @@ import { defined } from "../../core/text/defined.ts";
 import { fill } from "../../core/text/template.ts";
 import { prompts } from "../../embedded.ts";
 import type { AnsweredTurn } from "./turn.ts";
+import { addCount } from "../../core/text/json.ts";
 
 /** A conversation rebuilt from the journal. */
 export type RebuiltConversation = Readonly<{
@@ -132,7 +133,7 @@ export function rebuildConversation(past: readonly KeptEvent[], begin: readonly 
         if (event.enforced) limit = { name: event.limit, ...defined({ reached: event.reached }) };
         break;
       case "tool.started":
-        used[event.tool] = (used[event.tool] ?? 0) + 1;
+        addCount(used, event.tool);
         if (event.effect === "write") {
           const unknown = unknownOutcome(event.call, event.tool);
           open?.known.set(event.call, unknown);

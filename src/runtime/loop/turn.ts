@@ -2,7 +2,7 @@ import { boundedCall } from "../../core/task/tool-specs.ts";
 import { LONGEST_TIMER_MS } from "../async/long-timer.ts";
 import type { ProviderData, Model, ModelRequest, ToolCall, TurnUsage } from "../../core/model/model.ts";
 import type { Fault } from "../../core/outcome/outcome.ts";
-import { type Cost, noUsage, type Usage } from "../../core/outcome/usage.ts";
+import { type Cost, noUsage, nonNegative, nonNegativeUsage, type Usage } from "../../core/outcome/usage.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
@@ -96,7 +96,7 @@ export async function takeTurn(
             calls,
             usage: usageOf(event.usage),
             cost: {
-              ...(event.cost === undefined ? { usd: 0, unpriced: 1 } : { usd: event.cost, unpriced: 0 }),
+              ...(event.cost === undefined ? { usd: 0, unpriced: 1 } : { usd: nonNegative(event.cost), unpriced: 0 }),
               ...defined({ saved: event.saved }),
             },
             ...defined({ carry: event.carry, model: event.model }),
@@ -127,15 +127,7 @@ function silent(ms: number): Fault {
   };
 }
 
-function usageOf({ input, output, cacheRead = 0, cacheWrite = 0, reasoning = 0 }: TurnUsage): Usage {
-  return {
-    ...noUsage(),
-    input,
-    output,
-    cacheRead,
-    cacheWrite,
-    reasoning,
-    contextTokens: input + cacheRead + cacheWrite,
-    turns: 1,
-  };
+function usageOf(told: TurnUsage): Usage {
+  const used = { ...noUsage(), ...nonNegativeUsage(told), turns: 1 };
+  return { ...used, contextTokens: used.input + used.cacheRead + used.cacheWrite };
 }

@@ -11,6 +11,7 @@ import { defined } from "../../core/text/defined.ts";
 import { certificateAuthorities } from "./certificates.ts";
 import { checkHeaders, crossing, type WebHeaders } from "./web-headers.ts";
 import { judgeAddress, judgeUrl, parseAllowedHosts, type Target, webRefusal } from "./web-target.ts";
+import { ownEntry } from "../../core/text/json.ts";
 
 /** The network settings of the user. */
 export type NetworkRules = Readonly<{
@@ -275,7 +276,7 @@ function unpack(stream: Readable, encoding: string | undefined): Readable {
     .toReversed();
   if (decoders.length > MAX_ENCODINGS) throw new Error("the response is compressed too many times");
   return decoders.reduce<Readable>((packed, name) => {
-    const decoder = DECODERS[name]?.();
+    const decoder = ownEntry(DECODERS, name)?.();
     if (!decoder) throw new Error(`the response uses an unsupported compression (${name})`);
     return pipeline(packed, decoder, () => {});
   }, stream);

@@ -1,7 +1,7 @@
 import * as oauth from "oauth4webapi";
 import { isPrivateWay } from "../../core/net/loopback-host.ts";
 import { defined } from "../../core/text/defined.ts";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, ownEntry } from "../../core/text/json.ts";
 import { type CallbackOptions, waitForCode } from "./sign-in-callback.ts";
 import { signingKey } from "./signing-key.ts";
 
@@ -255,9 +255,9 @@ async function authentications({ server, client }: OAuthContext): Promise<readon
     client_secret_basic: basic(secret),
     client_secret_post: oauth.ClientSecretPost(secret),
   };
-  const registered = method === undefined ? undefined : ways[method];
+  const registered = method === undefined ? undefined : ownEntry(ways, method);
   if (registered) return [registered];
-  const supported = (server.token_endpoint_auth_methods_supported ?? []).flatMap((name) => ways[name] ?? []);
+  const supported = (server.token_endpoint_auth_methods_supported ?? []).flatMap((name) => ownEntry(ways, name) ?? []);
   return supported.length > 0 ? supported : Object.values(ways);
 }
 

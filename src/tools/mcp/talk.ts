@@ -1,3 +1,4 @@
+import { createLineSplitter } from "../../runtime/channel/line-splitter.ts";
 import type { Child } from "../../runtime/commands/child.ts";
 import type { ClientSdk, McpTransport } from "./client.ts";
 
@@ -16,15 +17,11 @@ export function childTransport({ deserializeMessage, serializeMessage }: ClientS
     stderr: null,
     start: async () => {
       if (!input || !output) throw new Error("it could not be started");
-      let rest = "";
-      output.setEncoding("utf8").on("data", (chunk: string) => {
-        const lines = (rest + chunk).split("\n");
-        rest = lines.pop() ?? "";
-        for (const line of lines) receive(line);
-        if (rest.length <= MOST_BYTES) return;
+      const tooLong = (): void => {
         transport.onerror?.(new Error(`it sent a message of more than ${MOST_BYTES} bytes`));
         void transport.close();
-      });
+      };
+      output.setEncoding("utf8").on("data", createLineSplitter(receive, { longest: MOST_BYTES, tooLong }).push);
       output.once("close", end);
       void child.ended.then(end);
     },

@@ -9,7 +9,9 @@ const folder = dirname(process.argv[1]);
 const script = JSON.parse(readFileSync(join(folder, `${name}.script.json`), "utf8"));
 let input = "";
 for await (const chunk of process.stdin) input += chunk;
-const files = process.argv.flatMap((word) => (/^--admin-policy=(.*)$/.exec(word)?.[1] ? [RegExp.$1] : []));
+const files = process.argv.flatMap((word, at) =>
+  word === "--append-system-prompt" ? [process.argv[at + 1]] : (/^--admin-policy=(.*)$/.exec(word)?.slice(1) ?? []),
+);
 const rules = files.map((file) => readFileSync(file, "utf8")).join("");
 writeFileSync(
   join(folder, `${name}.called.json`),

@@ -171,6 +171,13 @@ describe("our rules in the words of each tool", () => {
     ]);
     expect((await argsFor("pi", { agent: { tools: [] } })).args).toContain("--no-tools");
   });
+
+  test("pi: instructions that are the name of a file stay a text", async () => {
+    const instructions = "/etc/passwd";
+    const { args, rules } = await argsFor("pi", { agent: { ...looking, instructions } });
+    expect(args).not.toContain(instructions);
+    expect(rules).toContain(instructions);
+  });
 });
 
 describe("a restriction that a tool cannot keep", () => {

@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { createLineSplitter } from "./line-splitter.ts";
+
+function split(chunks: readonly string[], longest = 100): { lines: string[]; dropped: number } {
+  const lines: string[] = [];
+  let dropped = 0;
+  const splitter = createLineSplitter((line) => lines.push(line), { longest, tooLong: () => void (dropped += 1) });
+  for (const chunk of chunks) splitter.push(chunk);
+  splitter.end();
+  return { lines, dropped };
+}
+
+test("lines are the same however the text is cut into chunks", () => {
+  const expected = { lines: ["one", "", "two three", "end"], dropped: 0 };
+  expect(split(["one\n\ntwo three\nend"])).toEqual(expected);
+  expect(split(Array.from("one\n\ntwo three\nend"))).toEqual(expected);
+  expect(split(["one", "\n\ntwo", " three\n", "", "end"])).toEqual(expected);
+});
+
+test("a line that is too long is dropped, and the next one is read", () => {
+  expect(split(["x".repeat(60), "x".repeat(60), "x".repeat(60), "xx\nnext\n"])).toEqual({
+    lines: ["next", ""],
+    dropped: 1,
+  });
+});
+
+test("a long line takes time in proportion to its length", () => {
+  const chunk = "x".repeat(8_000);
+  let length = 0;
+  const splitter = createLineSplitter((line) => (length = line.length), { longest: 1e9 });
+  const began = performance.now();
+  for (let n = 0; n < 8_000; n += 1) splitter.push(chunk);
+  splitter.end();
+  expect(length).toBe(64_000_000);
+  expect(performance.now() - began).toBeLessThan(5_000); // joined anew with every chunk it takes minutes
+});
