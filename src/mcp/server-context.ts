@@ -1,5 +1,5 @@
 import { timeoutSignal } from "../runtime/async/long-timer.ts";
-import { relative, resolve } from "node:path";
+import { resolve } from "node:path";
 import { answerKind } from "../core/plan/answer-kind.ts";
 import type { Answer } from "../core/plan/gate.ts";
 import type { Body, Plan } from "../core/plan/plan.ts";
@@ -8,6 +8,8 @@ import type { State } from "../core/run/state.ts";
 import { CrewError } from "../core/schema/error.ts";
 import { defined } from "../core/text/defined.ts";
 import type { Crew } from "../crew.ts";
+import { folderContains } from "../runtime/files/folder-contains.ts";
+import { realPathOf } from "../runtime/files/real-path.ts";
 import type { DelegatedCall } from "./delegated.ts";
 import { createServedRuns, type McpRun, type ServedRuns } from "./runs.ts";
 import { type RunView, viewOf } from "./view.ts";
@@ -180,8 +182,8 @@ function checkWorkspace({ nodes }: Body, workspace: string): void {
   for (const node of Object.values(nodes)) {
     if (node.kind === "loop") checkWorkspace(node.body, workspace);
     if (node.kind !== "task" || node.task.cwd === undefined) continue;
-    const way = relative(workspace, resolve(workspace, node.task.cwd));
-    if (way === ".." || way.startsWith("../") || way.startsWith("..\\") || resolve(way) === way)
+    // A link in the workspace may lead anywhere.
+    if (!folderContains(realPathOf(workspace), realPathOf(resolve(workspace, node.task.cwd))))
       throw new CrewError(
         "BAD_INPUT",
         `"${node.task.cwd}" is outside of the working folder of this server.`,

@@ -1,3 +1,5 @@
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openDelegation } from "../../src/doors/delegation.ts";
 import { never, type Script } from "../../src/models/scripted/scripted.ts";
@@ -95,12 +97,16 @@ test.for(eras)("the modes and the list of agents, over the %s protocol", async (
 });
 
 test("a mistake in the arguments is told with what to do, and nothing has run", async () => {
-  const crew = crewOf({ scout: [] });
+  const cwd = tempFolder();
+  symlinkSync("/", join(cwd, "way"));
+  const crew = crewOf({ scout: [] }, { cwd });
   const { client } = await session(crew, "auto");
   for (const [args, text] of [
     [{ agent: "scuot", task: "x" }, /UNKNOWN_AGENT.*scout/s],
     [{ task: "x", agnt: "scout" }, /BAD_INPUT.*agent/s],
     [{ task: "x", agent: "scout", cwd: "../.." }, /outside of the working folder/],
+    [{ task: "x", agent: "scout", cwd: "way" }, /outside of the working folder/],
+    [{ task: "x", agent: "scout", cwd: "way/tmp/./nothing" }, /outside of the working folder/],
   ] as const) {
     const { content, isError } = await client.callTool({ name: "run", arguments: args });
     expect(isError).toBe(true);

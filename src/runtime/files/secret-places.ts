@@ -1,6 +1,6 @@
 import { readdirSync, realpathSync, statSync } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { join } from "node:path";
 import { movedInto, type Worktree } from "../../core/plan/isolation.ts";
 import {
   secretFinder,
@@ -11,6 +11,7 @@ import {
 } from "../../core/policy/secret-paths.ts";
 import type { ClosedPlace, FileIdentity } from "../../core/rules/call-subject.ts";
 import { folderContains } from "./folder-contains.ts";
+import { realPathOf } from "./real-path.ts";
 
 /** Forbidden paths of this machine: secret paths, which a rule can allow, and the state folder, which is never accessible. */
 export type ClosedPlaces = Readonly<{
@@ -44,10 +45,10 @@ export function createClosedPlaces({
   workspace,
   env,
 }: ClosedPlaceSpec): ClosedPlaces {
-  const state = realOf(stateFolder);
-  const real = realOf(workspace);
-  const homes = [...new Set([...given, ...given.map(realOf)])];
-  const named = secretPathsIn(env).flatMap((path) => [path, realOf(path)]);
+  const state = realPathOf(stateFolder);
+  const real = realPathOf(workspace);
+  const homes = [...new Set([...given, ...given.map(realPathOf)])];
+  const named = secretPathsIn(env).flatMap((path) => [path, realPathOf(path)]);
   const secretIn = secretFinder(homes, [...new Set(named)]);
   // A link among the secret places (~/.aws -> ~/dotfiles/aws) also closes its target. The targets are resolved before
   // the first file is opened or the first command starts: a task that does neither needs none of these calls.
@@ -187,14 +188,4 @@ async function collect({ folders, files }: HiddenPlaces): Promise<ReadonlyMap<st
     for (const entry of entries) if (entry.isDirectory()) queue.push(join(folder, entry.name));
   }
   return found;
-}
-
-/** Resolves the existing part of a path. */
-function realOf(path: string): string {
-  const wanted = resolve(path);
-  try {
-    return realpathSync.native(wanted);
-  } catch {
-    return wanted === dirname(wanted) ? wanted : join(realOf(dirname(wanted)), wanted.slice(dirname(wanted).length));
-  }
 }

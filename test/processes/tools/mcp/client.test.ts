@@ -278,7 +278,7 @@ describe.concurrent("MCP servers", () => {
     expect(tools[3]).toMatch(/^mcp__old__strange_name__[0-9a-f]{6}$/);
     expect(tools).toHaveLength(6);
     expect(texts).toEqual([
-      "refused with -32601",
+      "refused with -32601 -32601 -32601",
       "first",
       "[hologram]\n[unknown content]\n[text]\nseen",
       expect.stringContaining("failed"),
