@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { createShellCommands } from "../../src/runtime/commands/commands.ts";
@@ -42,6 +42,8 @@ const line = fc.oneof(
   target.map(({ where, path }) => `${makes(where)}cp -r given ${path}`),
   fc.tuple(folder, folder).map(([from, to]) => `mv ${quoted(from || "a")} ${quoted(`${to || "m"}moved`)}`),
   target.map(({ path }) => `rm -rf ${path}; ln -s seed.txt ${path}`),
+  // an existing link with a protected name must lead where it led
+  fc.constantFrom("rm -f given/.husky", "ln -sfn /etc given/.husky", "rm -f given/.husky; mkdir given/.husky"),
   folder.map((where) => `chmod 0311 ${quoted(where || "a")}`),
   fc.constantFrom("sleep 0.1", "rm -rf node_modules/p", "mv given gone", "echo x > given/.npmrc", "cp -r given copy"),
 );
@@ -114,6 +116,7 @@ function prepare(ws: string): void {
     mkdirSync(join(ws, path, ".."), { recursive: true });
     writeFileSync(join(ws, path), text);
   }
+  symlinkSync("../a", join(ws, "given", ".husky"));
 }
 
 /** Every protected name on the disk, by its bytes, with its kind, size and where it leads. */
