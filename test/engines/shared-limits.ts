@@ -120,7 +120,8 @@ export function sharedLimitsSuite(process: () => Database): void {
     test("a refusal closes the provider for other processes without a request of theirs, and one probe opens it for all", async () => {
       let closed = true;
       const server = await startProviderServer(async () =>
-        closed ? { fault: "rate-limit", retryAfter: "1" } : { text: "hello", delayMs: 50 },
+        // Long enough for a busy machine: all have to ask before the provider may be tried again.
+        closed ? { fault: "rate-limit", retryAfter: "5" } : { text: "hello", delayMs: 50 },
       );
       try {
         const all = [modelsOf(`${server.url}/v1`), modelsOf(`${server.url}/v1`), modelsOf(`${server.url}/v1`)];
