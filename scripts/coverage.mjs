@@ -4,7 +4,7 @@ import { isAbsolute, join, relative, sep } from "node:path";
 import { isMain, root } from "./step.mjs";
 
 /**
- * What is used of vitest's JSON report.
+ * The parts of vitest's JSON report that are used.
  *
  * @typedef {{ fullName: string, ancestorTitles: string[], title: string, status: string }} Test
  * @typedef {{ testResults: Array<{ name: string, status: string, startTime: number, endTime: number, assertionResults: Test[] }> }} Report

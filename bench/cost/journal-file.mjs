@@ -6,7 +6,11 @@ import { encodeLines } from "../../dist/runtime/store/journal-line.js";
 
 export const RUN = "run_bench0000000";
 
-/** Writes a journal of at least so many bytes: nodes with turns whose text is 1,900 characters. @param {string} home @param {number} size */
+/**
+ * Writes a journal of at least this size in bytes: nodes with turns whose text is 1,900 characters.
+ *
+ * @param {string} home @param {number} size
+ */
 export function writeJournal(home, size) {
   const store = createFolderStore(home);
   mkdirSync(store.place(RUN), { recursive: true });

@@ -2,7 +2,7 @@
 import { median } from "../executor/sample.mjs";
 
 /**
- * What a piece of work took, in milliseconds.
+ * The wall and processor time of some work, in milliseconds.
  *
  * @typedef {{ wall: number, cpu: number }} Taken
  * @typedef {import("../executor/report.mjs").Report} Report

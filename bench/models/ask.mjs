@@ -1,4 +1,4 @@
-// The contenders are small programs of their own; only what they give back is typed.
+// The contenders are separate small programs; only their results are typed.
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { createModelRegistry } from "../../dist/models/registry/registry.js";

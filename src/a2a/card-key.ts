@@ -6,7 +6,7 @@ import { stableText } from "../core/text/stable-text.ts";
 export type CardKey = Readonly<{
   key: KeyObject;
   alg: string;
-  /** Its thumbprint (RFC 7638). */
+  /** The key id: the thumbprint of the public key (RFC 7638). */
   kid: string;
   /** The public key, for clients that verify the signature. */
   jwk: Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-/** Keeps the last result of a pure function for as long as its arguments are the same objects. */
+/** Caches the last result of a pure function while its arguments stay the same objects. */
 export function remembering<A extends readonly unknown[], R>(make: (...args: A) => R): (...args: A) => R {
   let last: Readonly<{ args: A; result: R }> | undefined;
   return (...args) => {

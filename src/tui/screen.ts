@@ -12,7 +12,7 @@ export type ScreenTerminal = Readonly<{
    * does.
    */
   readonly wrapsCursorRow?: boolean;
-  /** Is told before the cursor is hidden, and after it was shown again. */
+  /** Called before the cursor is hidden, and after it was shown again. */
   cursorHidden?(isHidden: boolean): void;
 }>;
 

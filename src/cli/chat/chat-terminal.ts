@@ -25,9 +25,9 @@ export type ChatTerminal = Readonly<{
   show(run: Run): Promise<void>;
   /** Prints lines above the prompt. */
   print(text: string): void;
-  /** Shows rows of other work until it ends; Ctrl-C and Esc stop it, and what is typed meanwhile is queued. */
+  /** Shows the rows of other work until it ends. Ctrl-C and Esc stop it; typed messages are queued. */
   during<T>(other: OtherWork, work: Promise<T>): Promise<T>;
-  /** Gives the terminal to something else, such as a command that prints, and takes it back. */
+  /** Hands the terminal over to other code, such as a command that prints, until that has finished. */
   lend<T>(work: () => Promise<T>): Promise<T>;
   /** The entered messages, the newest first. */
   history(): readonly string[];
@@ -36,7 +36,7 @@ export type ChatTerminal = Readonly<{
   close(): void;
 }>;
 
-/** Work that is not an answer, such as a command of the person. */
+/** Work other than an answer, such as a shell command that the person typed. */
 export type OtherWork = Readonly<{ rows(most: number, tick: number): string[]; stop(): void }>;
 
 export type ChatTerminalOptions = Readonly<{
@@ -46,9 +46,9 @@ export type ChatTerminalOptions = Readonly<{
   complete(word: string, text: string): readonly string[];
   /** Converts pasted text; the path of an image becomes a mention of it. */
   pasted(text: string): string;
-  /** What happened so far in this conversation, answer by answer. */
+  /** The transcripts of this conversation, answer by answer. */
   transcripts(): readonly (readonly Transcript[])[];
-  /** Lines that do not wait for the answer that is being made, such as `/cost`. */
+  /** Runs lines that need not wait for the current answer, such as `/cost`; `takes` selects them. */
   atOnce: Readonly<{ takes(line: string): boolean; run(line: string): Promise<void> }>;
 }>;
 
@@ -228,7 +228,7 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
     lent += 1;
     screen.close();
     input.stop();
-    process.on("SIGINT", ignore); // Ctrl-C is for the program that has the terminal
+    process.on("SIGINT", ignore); // Ctrl-C belongs to the program that has the terminal
     try {
       return await work();
     } finally {

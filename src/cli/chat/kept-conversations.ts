@@ -32,7 +32,7 @@ export function conversationList(
   return [...lines, ...(left > 0 ? [`and ${left} more; add words to search for`] : [])].join("\n");
 }
 
-/** The longest conversation that is read again. */
+/** The maximum number of messages of a conversation that are read again. */
 const MOST_MESSAGES = 1_000;
 
 /** The events of a conversation, answer by answer, up to this run. */
@@ -64,7 +64,10 @@ export function lastExchange(events: readonly KeptEvent[], columns: number, look
   ];
 }
 
-/** The run that some words mean: its id or name, or the only conversation in which they occur; otherwise those that fit. */
+/**
+ * The run that the words mean: by id or name, or the only conversation that contains them. When several conversations
+ * match, all of them are returned.
+ */
 export async function conversationFor(
   crew: Crew,
   words: string,

@@ -5,7 +5,7 @@ import type { Look } from "../../core/view/look.ts";
 import { restoreOnEnd } from "../terminal/restore-terminal.ts";
 import type { ChatTerminal, OtherWork } from "./chat-terminal.ts";
 
-/** Where the output of a command of the person is shown while it runs. */
+/** Shows the output of a shell command that the person typed, while it runs. */
 export type CommandView = Readonly<{
   lines(lines: string[]): void;
   during<T>(work: OtherWork, ended: Promise<T>): Promise<T>;
@@ -13,7 +13,7 @@ export type CommandView = Readonly<{
   columns?(): number;
 }>;
 
-/** Shows the lines of a command above the prompt, and the line that it has begun below them. */
+/** Prints complete lines of a command above the prompt, and shows its last, incomplete line below them. */
 export const createCommandView = (chat: Pick<ChatTerminal, "print" | "during">, look: Look): CommandView => ({
   lines: (lines) => chat.print(lines.join("\n")),
   during: chat.during,
@@ -21,19 +21,22 @@ export const createCommandView = (chat: Pick<ChatTerminal, "print" | "during">, 
   columns: () => (process.stderr.columns || 80) - 1,
 });
 
-/** How often lines are printed, and how many at once: a command may print faster than a terminal can show. */
+/**
+ * The interval of printing, and the maximum number of lines per print: a command can print faster than a terminal
+ * shows.
+ */
 const PRINT_MS = 100;
 const MOST_AT_ONCE = 500;
-/** Time for a command to end after Ctrl-C before it is asked again, and then killed. */
+/** The time for a command to end after each signal: Ctrl-C sends SIGINT, then SIGTERM and SIGKILL follow. */
 const PATIENCE_MS = 1_000;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGKILL"] as const;
 
-/** Runs a command with the rights of the person until it ends or is stopped. Returns how it ended, in words. */
+/** Runs a command with the rights of the person until it ends or is stopped. Returns a text about how it ended. */
 export async function runPersonCommand(
   command: string,
   { received, lines, during, look, columns }: CommandView & Readonly<{ received(text: string): void }>,
 ): Promise<string> {
-  // A group of its own, so that everything that it starts can be stopped with it.
+  // A process group of its own, so that all its child processes can be stopped with it.
   const child = spawn("/bin/sh", ["-c", command], { stdio: ["ignore", "pipe", "pipe"], detached: true });
   let open = "";
   let ready: string[] = [];
@@ -88,6 +91,6 @@ export async function runPersonCommand(
 
 const LONGEST_LINE = 20_000;
 
-/** A line as a terminal would show it at its end: what follows on the last carriage return. */
+/** The visible text of a line: the part after the last carriage return. */
 const shownLine = (line: string): string =>
   sanitize(line.replace(/\r+$/, "").split("\r").at(-1) ?? "").replaceAll("\t", "    ");

@@ -22,7 +22,7 @@ export type Slash = Readonly<{
   undone: Set<string>;
 }>;
 
-/** `meanwhile`: it can be done while an answer is made. */
+/** One slash command. `meanwhile` means that it can run while an answer is generated. */
 type Row = Readonly<{
   usage: string;
   what: string;
@@ -186,13 +186,13 @@ const aliases: Readonly<Record<string, string>> = { new: "clear", quit: "exit" }
 const names = Object.keys(table).map((name) => `/${name}`);
 export const slashNames: readonly string[] = names;
 
-/** Whether a line is a command that can be done while an answer is made. */
+/** True for a slash command that can run while an answer is generated. */
 export function isDoneMeanwhile(line: string): boolean {
   const name = /^\/(\S+)/.exec(line)?.[1] ?? "";
   return Object.hasOwn(table, name) && table[name]!.meanwhile === true;
 }
 
-/** Does what a line that begins with a slash says. True: the person wants to leave. */
+/** Runs a slash command. Returns true when the conversation should end. */
 export async function runSlashCommand(line: string, on: Slash): Promise<boolean> {
   const [name = "", ...words] = line.slice(1).trim().split(/\s+/);
   const known = Object.hasOwn(aliases, name) ? aliases[name]! : name;
@@ -271,7 +271,7 @@ async function asCommand(
   return (await surface.lend(async () => act(words, { color: true }))) ?? 0;
 }
 
-/** Restores the files of the last answer that changed some and was not undone yet. */
+/** Restores the files of the last answer that changed files and was not undone yet. */
 async function undoLast(on: Slash): Promise<void> {
   const { talk, surface, undone } = on;
   const last = talk.last();
@@ -290,7 +290,7 @@ async function undoLast(on: Slash): Promise<void> {
   if ((await asCommand(on, "undo", [run])) === 0) undone.add(run);
 }
 
-/** A command about the run of the last answer. */
+/** Runs a command on the run of the last answer. */
 async function aboutLast(on: Slash, name: "diff"): Promise<void> {
   const last = on.talk.last();
   if (last === undefined) return on.surface.print("There is no answer yet.");

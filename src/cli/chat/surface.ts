@@ -35,7 +35,7 @@ export type ChatSurface = Readonly<{
   withCommands(text: string): string;
   /** Every event of the answers of the conversation. */
   events(): readonly KeptEvent[];
-  /** Shows the end of an earlier conversation, which goes on; none: a new one begins. */
+  /** Shows the end of an earlier conversation that is continued. Without answers a new one begins. */
   recall(answers: readonly (readonly KeptEvent[])[]): void;
   close(): Promise<void>;
 }>;
@@ -46,7 +46,7 @@ type SurfaceOptions = Readonly<{
   place: Terminal;
   home: string;
   slashNames: readonly string[];
-  /** Lines that are carried out while an answer is made. */
+  /** Runs lines that need not wait for the current answer. */
   atOnce: ChatTerminalOptions["atOnce"];
 }>;
 
@@ -93,7 +93,7 @@ async function terminalSurface(options: SurfaceOptions): Promise<ChatSurface> {
     show: async (run) => {
       const mine: KeptEvent[] = [];
       const before = answers.findIndex(([first]) => first?.run === run.id);
-      if (before >= 0) answers.splice(before, 1); // a resumed run tells again what happened before
+      if (before >= 0) answers.splice(before, 1); // a resumed run repeats its earlier events
       answers.push(mine);
       const collected = (async (): Promise<void> => {
         for await (const event of run) if (isKept(event)) mine.push(event);
@@ -152,7 +152,10 @@ function completions(word: string, { first, agents, slashNames, cwd }: Known): s
   ].slice(0, MOST_COMPLETIONS);
 }
 
-/** Hidden files are offered once the name begins with a dot, and large folders of dependencies once they are named. */
+/**
+ * True for a file that is offered as a completion. Hidden files are offered after a dot was typed, large dependency
+ * folders after their name was typed.
+ */
 const isOffered = (name: string, typed: string): boolean =>
   (!name.startsWith(".") || typed.startsWith(".")) && (name !== "node_modules" || typed !== "");
 
@@ -174,7 +177,7 @@ const asMention = (path: string): string => (path.endsWith("/") ? mentionOf(path
 /** The most output that is handed to the agent; the rest is cut. */
 const MOST_OUTPUT = 20_000;
 
-/** `!command`: runs with the rights of the person, and the next message carries what it printed. */
+/** Runs `!command` with the rights of the person. The next message contains its output. */
 function personCommands(
   print: (text: string) => void,
   view: CommandView,

@@ -16,10 +16,13 @@ import { guardTerminal } from "../terminal/terminal-guard.ts";
 const ALTERNATE_ON = "\u001b[?1049h\u001b[2J\u001b[H";
 const ALTERNATE_OFF = "\u001b[?1049l";
 
-/** How often new steps are looked for while the screen is open. */
+/** The interval at which new steps are read while the screen is open. */
 const FRESH_MS = 500;
 
-/** Shows the steps of a conversation on the alternate screen until the person returns, also new ones. The end is shown first. */
+/**
+ * Shows the steps of a conversation on the alternate screen, including new ones, until the person returns. It opens
+ * at the end.
+ */
 export async function browseTranscripts(
   current: () => readonly TranscriptItem[],
   { look, highlight }: Readonly<{ look: Look; highlight: Highlight | undefined }>,

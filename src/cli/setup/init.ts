@@ -67,7 +67,7 @@ export const init: CliCommand = {
   },
 };
 
-/** One step: what it did, and where. */
+/** One completed step of `init`: a description, and the file it changed. */
 type Step = Readonly<{ about: "settings" | "agent" | "host"; text: string; file?: string; failed?: true }>;
 type Agree = (question: string) => Promise<boolean>;
 

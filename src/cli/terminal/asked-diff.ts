@@ -4,11 +4,14 @@ import { unifiedDiff } from "../../core/text/diff.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { readRegularTextSync } from "../../runtime/disk/regular-file.ts";
 
-/** A larger file is not read for a question. */
+/** The size above which a file is not read for a question. */
 const MOST_BYTES = 2_000_000;
 const FIELDS: ReadonlySet<string> = new Set(["path", "oldText", "newText", "replaceAll", "content"]);
 
-/** What a call would change in a file, with the lines around it where the folder is known; `undefined`: nothing. */
+/**
+ * The diff of a call that changes a file, with context lines when the folder is known; `undefined` when there is no
+ * diff to show.
+ */
 export function askedDiff({ input }: ToolCall, cwd: string): string | undefined {
   // A call with anything else in it is shown whole: a diff must not hide what the call does.
   if (!isRecord(input) || !Object.keys(input).every((name) => FIELDS.has(name))) return undefined;

@@ -176,7 +176,7 @@ export function createQuestions(options: QuestionOptions): OpenQuestions {
       if (!question) return [];
       const others = waiting.length > 1 ? ` (${waiting.length - 1} more wait)` : "";
       const title = look.colors.yellow(`${titleOf(step, question)}${others}`);
-      // What is printed meanwhile may move the question away, so its agent and its call stay above the answer.
+      // Other output can scroll the question away, so its agent and its call stay above the answer.
       const asked = `${askerOf(question)}: ${calledWith(question)}`;
       return most < 2 ? [title] : [look.colors.dim(fit(asked, columns, look.signs.more)), title];
     },
@@ -185,19 +185,22 @@ export function createQuestions(options: QuestionOptions): OpenQuestions {
   };
 }
 
-/** The call of a question in a few words; of another question, its first line. */
+/** A short text about the call of a question; for other questions, the first line. */
 function calledWith({ about, text }: Pick<Question, "about" | "text">): string {
   if (!about) return terminalLine(text.split("\n", 1)[0] ?? "");
   return terminalLine(`${about.name} ${extractToolArgsPreview(about.name, isRecord(about.input) ? about.input : {})}`);
 }
 
-/** Whether a rule that was proposed for this question too was approved, for a call that is asked about for the same reason. */
+/**
+ * True when an approved rule also covers this question: the same rule was proposed for it, and it is asked for the
+ * same reason.
+ */
 function isCovered(other: Question, answered: Question, rule: string | undefined): boolean {
   const reason = ({ text }: Question): string => /\(.*\):$/.exec(text.split("\n", 1)[0] ?? "")?.[0] ?? text;
   return other.kind === "permission" && !other.network && other.rule === rule && reason(other) === reason(answered);
 }
 
-/** What is wrong with a rule that was typed; `undefined`: it can be read. */
+/** The problem with a typed rule; `undefined` when it is valid. */
 function problemOfRule(rule: string, tool: string): string | undefined {
   try {
     parseRules([rule], [tool]);

@@ -3,7 +3,10 @@ import type { Socket } from "node:net";
 import { LEAVE } from "../../tui/top/field-screen.ts";
 import { terminalJob } from "./terminal-job.ts";
 
-/** What a screen does to a terminal, and the text that undoes it, in this order. `keys` is the raw mode of the keyboard. */
+/**
+ * The terminal modes that a screen turns on, each with the text that turns it off, in this order. `keys` is the raw
+ * mode of the keyboard.
+ */
 const undo = {
   fields: LEAVE,
   alternate: "\u001b[?1049l",
@@ -16,12 +19,11 @@ export type TerminalMode = keyof typeof undo;
 const SYNCHRONISED_OFF = "\u001b[?2026l";
 
 /**
- * Undoes what a dead process did to its terminal. It reads what there is to undo, a line for each change, until the process is
- * gone; after a process that undid everything itself there is nothing. A terminal that another job has taken is left alone;
- * the shell that started the process is no other job. Only a keyboard that is still in raw mode is reset: a shell may
- * already have set its own.
- *
- * Arguments: the settings of the keyboard, the group of the process, the leader of its session. Descriptor 3 is the keyboard.
+ * A shell script that restores the terminal after its process died. It reads the modes to restore, one per line,
+ * until the process has ended; after a clean exit there are none. A terminal that another job uses is left alone; the
+ * shell that started the process does not count as another job. The keyboard is reset only if it is still in raw
+ * mode, because a shell may already have set its own mode. Arguments: the keyboard settings, the process group, the
+ * session leader. Descriptor 3 is the keyboard.
  */
 const SCRIPT = `
 saved=$1 group=$2 leader=$3 keys= undo=
@@ -40,8 +42,8 @@ const on = new Set<TerminalMode>();
 let guard: ChildProcess | undefined;
 
 /**
- * Says that this process turns a mode of the terminal on, or has turned it off. While one is on, a small shell stands beside
- * this process and turns it off after a crash or SIGKILL, when no handler of this process can.
+ * Records that this process turned a terminal mode on or off. While one is on, a small shell process runs beside this
+ * one and turns it off after a crash or SIGKILL, when no handler of this process can.
  */
 export function guardTerminal(mode: TerminalMode, isOn: boolean): void {
   if (on.has(mode) === isOn || process.platform === "win32" || !process.stderr.isTTY) return;
@@ -58,14 +60,14 @@ export function guardTerminal(mode: TerminalMode, isOn: boolean): void {
 
 function startGuard(): ChildProcess {
   const { group = "", leader = "" } = terminalJob() ?? {};
-  // In a session of its own: what is sent to the job of this process, as by Ctrl-C, must not end it.
+  // The shell has its own session, so that signals to the job of this process, as by Ctrl-C, do not end it.
   const started = spawn("/bin/sh", ["-c", SCRIPT, "subcrew-terminal-guard", keyboardSettings(), group, leader], {
     stdio: ["pipe", 2, "ignore", 0],
     detached: true,
     cwd: "/",
     env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin" },
   });
-  const ignore = (): void => {}; // without a shell there is no guard, and the screens work nevertheless
+  const ignore = (): void => {}; // without a shell there is no guard, but the screens work
   started.on("error", ignore);
   started.stdin?.on("error", ignore);
   started.unref();
@@ -73,7 +75,7 @@ function startGuard(): ChildProcess {
   return started;
 }
 
-/** The settings of the keyboard as `stty` writes and reads them; empty when it cannot. */
+/** The keyboard settings in the format of `stty`; empty when it fails. */
 function keyboardSettings(): string {
   if (!process.stdin.isTTY) return "";
   try {

@@ -58,7 +58,7 @@ export function createAnswerView(options: AnswerViewOptions): AnswerView {
     return [...gap, ...lines];
   };
   let last: "text" | "call" | "other" = "other";
-  /** What a wait before the next turn is for. */
+  /** The note about a wait before the next turn; empty when there is none. */
   let noted = "";
   const previews = new Map<string, string>();
   const text = (lines: string[]): string[] => {
@@ -216,7 +216,7 @@ export function createAnswerView(options: AnswerViewOptions): AnswerView {
   };
 }
 
-/** What the model does while nothing of it can be shown yet. */
+/** The activity of the model while there is nothing else to show. */
 function activity(thought: string, streamed: string): string {
   if (thought === "" && streamed !== "") return "writing";
   const line = thought.split("\n").findLast((each) => each.trim() !== "");

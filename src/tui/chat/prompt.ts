@@ -13,7 +13,7 @@ export type Prompt = Readonly<{
   draft: string;
   /** The search text for the earlier messages. */
   search: string | undefined;
-  /** How many messages that fit are passed over, because Ctrl-R was pressed again. */
+  /** The number of matches that are skipped, because Ctrl-R was pressed again. */
   passed: number;
   /** Completions of the typed word, and the chosen one. */
   completions: Readonly<{ words: readonly string[]; from: number; chosen: number | undefined }> | undefined;

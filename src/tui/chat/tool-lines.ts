@@ -81,10 +81,13 @@ export function diffLines(
   ];
 }
 
-/** The most lines that a failed command has printed last. */
+/** The maximum number of output lines shown for a failed command. */
 const MOST_REASONS = 3;
 
-/** Why a call failed: its first line; of a command the last lines that it printed, and how it ended. */
+/**
+ * The reason of a failed call: the first line of its result. For a command, the last lines that it printed, and how
+ * it ended.
+ */
 function reasonsIn(text: string): string[] {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   const printed = lines.findLastIndex((line) => !/^\[.*\]$/.test(line)) + 1;

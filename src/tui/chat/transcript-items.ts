@@ -9,18 +9,21 @@ import { codeLines, markdownLines } from "../markdown/markdown.ts";
 import type { MarkdownOptions } from "../markdown/options.ts";
 import { diffLines } from "./tool-lines.ts";
 
-/** One row that can be opened: a message, a call, or a helper, whose own rows are shown while it is open. */
+/** One row that can be expanded: a message, a call, or a helper, whose own rows are shown while it is expanded. */
 export type TranscriptItem = Readonly<{
-  /** Stays the same while rows are added before it. */
+  /** An id that stays the same when rows are inserted before it. */
   id: string;
   depth: number;
   title: string;
   body(options: MarkdownOptions): string[];
-  /** The number of the helper to which the row belongs; absent: the main agent. */
+  /** The index of the helper that the row belongs to; absent for the main agent. */
   within?: number;
 }>;
 
-/** The steps of runs, one after the other, as rows. A helper is one row after the call that started it, and holds its steps and its own helpers. */
+/**
+ * The steps of runs as rows, in order. A helper is one row after the call that started it, and contains its steps and
+ * its own helpers.
+ */
 export function transcriptItems(runs: readonly (readonly Transcript[])[], look: Look): TranscriptItem[] {
   return runs.reduce<TranscriptItem[]>(
     (all, run, index) => [...all, ...runItems(run, look, { from: all.length, name: `${index}` })],
@@ -56,7 +59,10 @@ function runItems(
   return items;
 }
 
-/** The transcripts of helpers, by the path of the agent that started them; those without one have no parent. */
+/**
+ * The transcripts of helpers, by the path of the agent that started them; under `undefined` those without such an
+ * agent.
+ */
 function helpersOf(transcripts: readonly Transcript[]): ReadonlyMap<string | undefined, readonly Transcript[]> {
   const paths = new Set(transcripts.map(({ path }) => path));
   const below = new Map<string | undefined, Transcript[]>();
@@ -69,7 +75,7 @@ function helpersOf(transcripts: readonly Transcript[]): ReadonlyMap<string | und
   return below;
 }
 
-/** An answer or a result that ended well is seen without a row for its end. */
+/** True for a successful end, which needs no row because the answer is visible. */
 const isPlainEnd = (entry: TranscriptEntry): boolean => entry.kind === "end" && entry.outcome.status === "ok";
 
 function helperTitle({ path, label, agent, entries, startedAt }: Transcript, { colors, signs, ...look }: Look): string {

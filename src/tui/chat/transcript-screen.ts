@@ -43,13 +43,13 @@ function linesOf(
   });
 }
 
-/** Whether a row of this helper is shown: the helper and those above it are open. */
+/** True when the rows of this helper are visible: the helper and all its parents are expanded. */
 function isShown(items: readonly TranscriptItem[], within: number | undefined, open: TranscriptPlace["open"]): boolean {
   for (let at = within; at !== undefined; at = items[at]?.within) if (!open.has(at)) return false;
   return true;
 }
 
-/** What a key does; `undefined`: back to the conversation. */
+/** Handles a key; returns `undefined` to go back to the conversation. */
 export function transcriptKey(
   items: readonly TranscriptItem[],
   place: TranscriptPlace,
@@ -106,7 +106,7 @@ export function transcriptKey(
       const open = new Set(place.open);
       const closed = key.name !== "right" && open.delete(place.selected);
       if (!closed && key.name !== "left") open.add(place.selected);
-      // Left on a closed row goes to the helper that it belongs to.
+      // On a collapsed row, the left key selects the helper that the row belongs to.
       const selected =
         closed || key.name !== "left" ? place.selected : (items[place.selected]?.within ?? place.selected);
       return scrolled(items, { ...place, open, selected }, size);
@@ -116,7 +116,7 @@ export function transcriptKey(
   }
 }
 
-/** The same place after rows were added; at the last row it stays at the end. */
+/** Keeps the selection and scroll position after rows were added. If the last row was selected, the new last row is. */
 export function placeAfter(
   before: readonly TranscriptItem[],
   items: readonly TranscriptItem[],
@@ -139,7 +139,7 @@ function topOf(items: readonly TranscriptItem[], row: number): number {
   return at;
 }
 
-/** Scrolls so that the selected row is on the screen. */
+/** Scrolls so that the selected row is visible. */
 export function scrolled(items: readonly TranscriptItem[], place: TranscriptPlace, size: Size): TranscriptPlace {
   const room = Math.max(1, size.height - 1);
   const at = linesOf(items, place, size).findIndex(({ item }) => item === place.selected);

@@ -8,9 +8,9 @@ export type TextEditor = Readonly<{
   cursor: number;
   /** The text cut last, for Ctrl-Y. */
   cut: string;
-  /** The text has just been cut here, so what is cut next is added to it. */
+  /** True right after a cut, so that the next cut text is added to it. */
   cutting?: true;
-  /** Texts from before the last changes, for Ctrl-_; typing that goes on is one change. */
+  /** Earlier texts, for Ctrl-_; continuous typing is one change. */
   undo?: readonly Readonly<{ text: string; cursor: number }>[];
 }>;
 
@@ -46,7 +46,7 @@ export function edit(editor: TextEditor, key: Key): TextEditor | undefined {
   const next = key.name === "paste" || typed ? insert(editor, key.text ?? "") : action?.(editor);
   if (!next) return undefined;
   const { undo = [], cutting: _, ...same } = next;
-  // Letters that follow each other are one change; a blank ends it.
+  // Consecutive letters are one change; a space ends it.
   const goesOn =
     typed && /\S/.test(key.text ?? "") && /\S$/.test(editor.text.slice(0, editor.cursor)) && undo.length > 0;
   const changed = next.text !== editor.text && !goesOn;
@@ -92,7 +92,7 @@ function swapped(editor: TextEditor): TextEditor {
   };
 }
 
-/** Changes the letters of the next word. */
+/** Changes the case of the next word. */
 const recased = (editor: TextEditor, change: (word: string) => string): TextEditor => {
   const end = wordEnd(editor);
   const { text, cursor } = editor;

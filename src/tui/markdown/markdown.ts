@@ -131,7 +131,7 @@ function inline(tokens: readonly Token[], look: Look, style?: Style): Span[] {
 
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0" };
 
-/** Text with the usual entities as the characters that they mean; those that could act on the terminal are left out. */
+/** Replaces common HTML entities by their characters; control characters are removed. */
 function unescaped(text: string): string {
   return text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]{2,4}));/gi, (all, decimal, hex, name) => {
     if (name !== undefined) return entities[name] ?? all;

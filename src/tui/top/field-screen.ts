@@ -24,7 +24,7 @@ export class FieldScreen {
   #cursor = "";
   #open = false;
 
-  /** `taken` is told before the terminal is taken, and after it was given back. */
+  /** `taken` is called before the terminal is taken over, and after it was restored. */
   constructor(write: (text: string) => unknown, taken: (isTaken: boolean) => void = () => {}) {
     this.#write = write;
     this.#taken = taken;
@@ -63,7 +63,7 @@ const ESC = "\u001b";
  * cannot spill into the next row.
  */
 const ENTER = `${ESC}[22;0t${ESC}[?1049h${ESC}[?7l`;
-/** Undoes it, and shows the cursor. */
+/** Leaves the alternate screen, undoes the changes of `ENTER` and shows the cursor. */
 export const LEAVE = `${ESC}[?7h${ESC}[?1049l${ESC}[?25h${ESC}[23;0t`;
 
 const place = (row: number, column: number): string => `${ESC}[${row + 1};${column + 1}H`;

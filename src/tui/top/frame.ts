@@ -123,10 +123,10 @@ function line(text: string, { columns, look }: Pick<Canvas, "columns" | "look">,
   return text === "" ? [] : [fieldOf(text, { at: 0, width: columns + 1 }, look, paint)];
 }
 
-/** How many rows each group has, in the order of the groups, and at which rows another group begins. */
+/** The number of rows in each group, in the order of the groups, and the indexes at which groups begin. */
 type Parts = Readonly<{ counts: readonly number[]; starts: readonly number[] }>;
 
-/** The parts of a list, which stays the same while no row moves. */
+/** The parts of a list, cached while the list stays the same object. */
 export function partsOf(rows: readonly TopRow[]): Parts {
   const known = parts.get(rows);
   if (known) return known;
@@ -335,7 +335,7 @@ const filled = (rows: readonly Row[], columns: number): readonly Row[] => [
   ...emptyRows(keyRows(columns) - rows.length),
 ];
 
-/** What the keys of the selected row depend on. */
+/** The data that determines the keys of the selected row. */
 type KeysOf = [row: TopRow | undefined, moves: number, filter: string, shape: TopView["shape"], project: string];
 
 function keysOf({ one }: TopState, { filter, shape, everywhere }: TopView, row: TopRow | undefined): KeysOf {
@@ -363,7 +363,7 @@ const keysRows = remembering((...[row, , filter, shape, project, columns, look]:
   };
 });
 
-/** A question, or a text that is being typed. */
+/** The last rows while a question or an input field is open. */
 function footRows({ mode }: TopView, canvas: Canvas & Readonly<{ inRow: boolean }>): Foot {
   const { columns, look, inRow } = canvas;
   const fill = (rows: readonly Row[]): readonly Row[] => filled(rows.slice(0, keyRows(columns)), columns);

@@ -7,12 +7,12 @@ import type { DiffSize, TopRow } from "../../core/view/run-rows.ts";
 import type { Field } from "./field-screen.ts";
 import { fieldOf, type Layout } from "./layout.ts";
 
-/** How and when a row is drawn. */
+/** The style, layout and time of drawing a row. */
 export type RowDrawing = Readonly<{ selected: boolean; layout: Layout; look: Look; now: number }>;
 
 /**
- * The fields of a row. A field that did not change is the same object as before, and so is the row: in most frames only the
- * words of some tasks change.
+ * The fields of a row. An unchanged field, and an unchanged row, is the same object as before, because in most frames
+ * only the activity of some tasks changes.
  */
 export function rowFields(row: TopRow, drawing: RowDrawing): readonly Field[] {
   const known = drawn.get(row);
@@ -33,17 +33,17 @@ export function rowFields(row: TopRow, drawing: RowDrawing): readonly Field[] {
   return known.fields;
 }
 
-/** A row as it was last drawn: what its fields were made of. */
+/** The last drawing of a row: its fields and the data they were made from. */
 type Drawn = Omit<RowDrawing, "now"> & {
   readonly facts: Facts;
-  /** Absent where the column is not shown; `at` is the place in the layout. */
+  /** The data of the activity column and its index in the layout; absent when the column is not shown. */
   readonly doing: { readonly at: number; of: Activity } | undefined;
   readonly age: { readonly at: number; seconds: number } | undefined;
   fields: readonly Field[];
 };
 const drawn = new WeakMap<TopRow, Drawn>();
 
-/** The fields before the columns of the layout: mark, sign, name. */
+/** The number of fields before the columns of the layout: mark, sign, name. */
 const BEFORE = 3;
 
 function newlyDrawn(row: TopRow, drawing: RowDrawing): Drawn {
@@ -92,7 +92,7 @@ function doingField(row: TopRow, { selected, layout, look, now }: RowDrawing, at
 const isDrawnAlike = (known: Drawn, { selected, layout, look }: RowDrawing): boolean =>
   known.selected === selected && known.layout === layout && known.look === look;
 
-/** What all columns but the activity and the age are made of. Sums are replaced when they change. */
+/** The data of all columns but the activity and the age. Totals are replaced by new objects when they change. */
 type Facts = Readonly<{
   usage: Usage | undefined;
   cost: Cost | undefined;
@@ -124,7 +124,7 @@ function hasSameFacts(facts: Facts, { path, run, node }: TopRow): boolean {
   );
 }
 
-/** What the words about the activity are made of; a node that is not at work changes them only by a move. */
+/** The data of the activity column. An idle node changes it only when it changes its state. */
 type Activity = Readonly<{ doing: string; text: string; partial: string; calls: boolean; moves: number }>;
 
 const activityOf = ({ run, node }: TopRow): Activity => ({
@@ -146,13 +146,13 @@ function isSameActivity(activity: Activity, { run, node }: TopRow): boolean {
   );
 }
 
-/** In whole seconds, as the age is shown. */
+/** The age of a row in whole seconds; -1 before it starts. */
 function secondsOf({ node, run, path }: TopRow, now: number): number {
   const { startedAt, endedAt } = path === "" ? run.state : (node ?? { startedAt: 0, endedAt: undefined });
   return startedAt === 0 ? -1 : Math.floor(((endedAt ?? now) - startedAt) / 1_000);
 }
 
-/** The sign of a row: which group it is in, and how it ended. */
+/** The sign of a row, which shows its group and its result. */
 export function signOf(
   { group, node, run, path }: TopRow,
   { colors, signs }: Look,

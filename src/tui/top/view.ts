@@ -64,7 +64,10 @@ export type Pressed = Readonly<{ view: TopView; act?: Act }>;
 export const selectedRow = (rows: readonly TopRow[], view: TopView): TopRow | undefined =>
   rows[indexOfSelected(rows, view)];
 
-/** Where the selected row is; -1 when the list does not contain it. It seldom moves, so its last place is tried first. */
+/**
+ * The index of the selected row; -1 when the list does not contain it. It seldom moves, so its last index is tried
+ * first.
+ */
 export function indexOfSelected(rows: readonly TopRow[], { selected, at }: TopView): number {
   if (selected === undefined) return -1;
   return rows[at]?.key === selected ? at : rows.findIndex(({ key }) => key === selected);
