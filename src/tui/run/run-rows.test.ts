@@ -89,9 +89,7 @@ describe("a frame", () => {
     expect(frame(one).join("\n")).not.toContain("next try");
     const all = stateOf(["a"], start("a"), park("a", { nextTry: 75_000 }));
     expect(frame(all).at(-2)).toBe("parked: next try in 1m 5s · Correct it.");
-    expect(frame(all, 80, 11, "Ctrl-C pauses").at(-2)).toBe(
-      "parked: next try in 1m 5s · Ctrl-C pauses · Correct it.",
-    );
+    expect(frame(all, 80, 11, "Ctrl-C pauses").at(-2)).toBe("parked: next try in 1m 5s · Ctrl-C pauses · Correct it.");
     const due = stateOf(["a"], start("a"), park("a", { nextTry: 9_000 }));
     expect(frame(due).at(-2)).toContain("parked: trying again");
     const limit = stateOf(["a"], start("a"), park("a", { waitsFor: "budget" }));

@@ -59,9 +59,7 @@ function countdown({ nextTry, until }: Pick<ParkedRun, "nextTry" | "until">, now
   const at = nextTry ?? until;
   if (at === undefined) return "waits until a limit is raised";
   const seconds = Math.ceil((at - now) / 1_000);
-  return seconds > 0
-    ? `next try in ${took(seconds * 1_000, look, "spaced")}`
-    : "trying again";
+  return seconds > 0 ? `next try in ${took(seconds * 1_000, look, "spaced")}` : "trying again";
 }
 
 function rowFor(view: NodeView, names: number, { look, columns, now, tick }: RunFrame): string {
