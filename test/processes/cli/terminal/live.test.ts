@@ -213,10 +213,7 @@ describe("in a terminal", () => {
     const id = (await there.run(args)).stdout.trim();
     await there.run(["wait", id, "--until", "question"]);
     const wrong = await there.run(["inbox", "allow", id, "--always"]);
-    expect([wrong.code, wrong.stderr]).toEqual([
-      2,
-      expect.stringContaining("This is an approval, which holds once"),
-    ]);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("This is an approval, which holds once")]);
     open = terminal(tmux.path, there, ["inbox"]);
     await open.until(/approval, .* ago\) {2}Approve this plan\?[^]*1 of 1: [^]*the whole page[^]*\n>$/);
     open.keys("perhaps", "Enter");
