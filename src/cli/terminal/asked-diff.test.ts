@@ -36,5 +36,5 @@ test("a text that is not in the file, or a folder that is not known, leaves the 
 test("a call with other fields is shown whole", () => {
   const cwd = tempFolder({ "a.txt": "one\n" });
   expect(askedDiff(call("upload", { path: "a.txt", content: "two\n", to: "elsewhere" }), cwd)).toBeUndefined();
-  expect(askedDiff(call("patch", { path: "a.txt", oldText: "one", newText: "2", then: "run" }), cwd)).toBeUndefined();
+  expect(askedDiff(call("patch", { path: "a.txt", oldText: "one", newText: "2", after: "run" }), cwd)).toBeUndefined();
 });
