@@ -131,7 +131,7 @@ async function measure(url) {
   );
   try {
     await parallel("one.json");
-    await pause(4_000); // until the statistics of that run have arrived
+    await pause(4_000); // waits until the statistics of that run have arrived
     const idle = await between(() => pause(4_000));
     const one = await between(() => parallel("one.json"));
     const six = await between(() => parallel("six.json"));

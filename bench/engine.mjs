@@ -62,7 +62,7 @@ async function measured(site, work) {
   };
 }
 
-/** 1,000 one-turn tasks beside as many bare workflows, in alternating rounds. */
+/** Measures 1,000 one-turn tasks compared with as many bare workflows, in alternating rounds. */
 async function tasks() {
   const site = await startDatabase();
   const engine = await openEngine(site.url, { pollMs: 20 });
@@ -149,7 +149,7 @@ async function plans() {
   return runPlan(rest[0] ?? "fan", Number(rest[1] ?? 5_000));
 }
 
-/** 1, 2 and 4 worker processes at one second per turn. */
+/** Measures 1, 2 and 4 worker processes with tasks of one second per turn. */
 async function workers() {
   const found = await scaleWorkers();
   for (const one of found)
@@ -173,7 +173,7 @@ else {
 }
 process.exit();
 
-/** Every part, in a process of its own. */
+/** Runs every part in its own process. */
 async function all() {
   const each = [
     "tasks 600",

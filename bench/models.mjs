@@ -18,7 +18,7 @@ const server = spawn(process.execPath, [join(import.meta.dirname, "models", "ser
 });
 const url = await new Promise((resolve) => server.stdout.once("data", (line) => resolve(String(line).trim())));
 
-/** The jobs, and the number of parts by which the time of each is divided. */
+/** The jobs. The time of each is divided by `parts`, its number of turns or tokens. */
 const jobs = {
   "50 tool turns": { prompt: "TURNS 50", parts: 51, unit: "µs per turn" },
   "5,000 tokens": { prompt: "SPEAK", parts: 5_000, unit: "µs per token" },

@@ -8,7 +8,7 @@ const AGENTS = 1_000;
 /** The number of samples with a thousand agents, which take seconds each. */
 const MOST_CROWDS = 3;
 
-/** One agent with 50 tool turns, beside the floors and pi. @type {import("./measure.mjs").Part} */
+/** Measures one agent with 50 tool turns, compared with the floors and pi. @type {import("./measure.mjs").Part} */
 export async function turn({ url, rounds }) {
   const job = {
     agents: 1,
@@ -60,7 +60,7 @@ export async function turn({ url, rounds }) {
 }
 
 /**
- * A thousand agents with five tool turns each.
+ * Measures a thousand agents with five tool turns each.
  *
  * @param {{ separate: boolean, times: number, kilobytes: number }} limits separate: each agent is a run of its own
  * @returns {import("./measure.mjs").Part}

@@ -22,7 +22,11 @@ const events = Array.from({ length: EVENTS }, (_, at) => ({
 }));
 const line = (/** @type {object} */ event) => `${JSON.stringify(event)}\n`;
 
-/** One writer that waits for a sync after each of its events. Opening and closing are not timed. @type {import("./measure.mjs").Part} */
+/**
+ * Measures one writer that waits for a sync after each event, without opening and closing.
+ *
+ * @type {import("./measure.mjs").Part}
+ */
 export async function log({ root, rounds }) {
   const folderOf = () => mkdtempSync(join(root, "log-"));
   const raw = await inTurns(

@@ -37,7 +37,7 @@ export function randomGraph(size, seed = 1) {
 export const wideGraph = (size) => ({ name: "wide", needs: Array.from({ length: size }, () => []) });
 
 /**
- * Each node needs the one before it.
+ * A chain: each node needs the one before it.
  *
  * @param {number} size
  * @returns {Graph}

@@ -61,7 +61,7 @@ export type Flags = PermissionFlags &
     quiet?: boolean;
     color: boolean;
 
-    /** Of `agents`, `skills`, `commands`, `trust`. */
+    /** Flags of `agents`, `skills`, `commands`, `trust`. */
     preset?: string;
     agentScope?: string;
     format?: string;
@@ -87,31 +87,31 @@ export type Flags = PermissionFlags &
     answerTimeout?: number;
     placementTimeout?: number;
     allowFailed?: boolean;
-    /** Of `chat`. */
+    /** Flags of `chat`. */
     resume?: string | true;
 
     all?: boolean;
-    /** Of `show` and `mcp`. */
+    /** Flags of `show` and `mcp`. */
     full?: boolean;
     markdown?: boolean;
     html?: boolean;
     pager?: boolean;
-    /** Of `ps`. */
+    /** Flags of `ps`. */
     here?: boolean;
     status?: readonly string[];
-    /** Of `logs`. */
+    /** Flags of `logs`. */
     verbose?: boolean;
-    /** Of `plan`. */
+    /** Flags of `plan`. */
     mermaid?: boolean;
     /** How the result is printed. */
     output?: OutputFormat;
     outputFile?: string;
     outputSchema?: string;
-    /** Of `diff`. */
+    /** Flags of `diff`. */
     stat?: boolean;
     follow?: boolean;
     timeout?: number;
-    /** Of `wait`. */
+    /** Flags of `wait`. */
     until?: "ended" | "parked" | "question";
     interrupt?: boolean;
     olderThan?: number;
@@ -121,17 +121,17 @@ export type Flags = PermissionFlags &
     always?: boolean;
     scope?: "run" | "project" | "user";
     speed?: number;
-    /** Of `top` and `watch`. */
+    /** Flags of `top` and `watch`. */
     notify?: "bell" | "osc9";
 
-    /** Of `web`. */
+    /** Flags of `web`. */
     open?: boolean;
     shareReadonly?: boolean;
 
-    /** Of `init`. */
+    /** Flags of `init`. */
     hosts?: readonly string[];
 
-    /** Of `mcp`. */
+    /** Flags of `mcp`. */
     setup?: string;
     http?: boolean;
     as?: readonly string[];
@@ -142,21 +142,21 @@ export type Flags = PermissionFlags &
     tokenFile?: string;
     browser?: boolean;
 
-    /** Of `a2a`. */
+    /** Flags of `a2a`. */
     publicCards?: boolean;
     signKey?: string;
     url?: string;
 
-    /** Of every command. */
+    /** Flag of every command. */
     engine?: string;
-    /** Of `engine dev`. */
+    /** Flags of `engine dev`. */
     data?: string;
-    /** Of `engine limit`. */
+    /** Flags of `engine limit`. */
     atOnce?: number;
     requests?: number;
     tokens?: number;
     off?: boolean;
-    /** Of `worker`. */
+    /** Flags of `worker`. */
     slots?: number;
     workspaces?: readonly string[];
     scratch?: boolean;

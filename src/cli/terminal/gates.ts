@@ -81,7 +81,7 @@ export async function answerGates(
   }
 }
 
-/** Handlers for a run of this process. */
+/** The answer handlers for a run of this process. */
 export function answering(run: Run, since: number, tell: (text: string) => void): AnswerHandlers {
   return {
     isOpen: ({ at }) => at >= since,

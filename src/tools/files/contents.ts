@@ -60,7 +60,7 @@ export async function contentsOf(
   return found;
 }
 
-/** The path of an entry of a folder; read-only checks need no open folder. */
+/** The absolute path of an entry of a folder, for read-only checks that need no open folder. */
 export function pathsOf({ real }: Root, { path }: FileEntry): Readonly<{ real: string; at(): string }> {
   const absolute = `${real}/${path}`;
   return { real: absolute, at: () => absolute };

@@ -204,7 +204,7 @@ const RIGHT = 8;
 const REAL = " ╵╷│╴┘┐┤╶└┌├─┴┬┼";
 const PLAIN = "  ||-+++-+++-+++";
 
-/** Lines on a character grid; crossing lines are joined. */
+/** A character grid for the lines of the graph; crossing lines are joined. */
 class Inks {
   readonly #cells = new Map<string, number>();
 
