@@ -59,8 +59,8 @@ export const defects: readonly Defect[] = [
   {
     name: "stale cache of policy",
     file: "runtime/access/access.ts",
-    good: "(agent, parent) => narrow(parent ?? parts.policy, agent);",
-    bad: "(agent, parent) => { const known = stale.get(agent.name) ?? narrow(parent ?? parts.policy, agent); stale.set(agent.name, known); return known; };\n  const stale = new Map();",
+    good: "known.get(agent) ?? narrow(around, agent);",
+    bad: "(parts.stale ??= new Map()).get(agent.name) ?? narrow(around, agent);\n    parts.stale.set(agent.name, policy);",
   },
   {
     name: "missing redaction",
