@@ -175,7 +175,11 @@ describe("an invalid change is refused and changes nothing", () => {
       { newTasks: { d: task(["c"]) }, updateDependencies: { b: ["d"] } },
       "The change would make a cycle: d -> c -> b -> d.",
     ],
-    ["a join of nothing", { updateDependencies: { end: [] } }, 'Node "end" would gather 0 nodes, which is too few.'],
+    [
+      "a join of nothing",
+      { updateDependencies: { end: [] } },
+      'Node "end" would be left with 0 nodes to join, which is too few.',
+    ],
     ["giving up who is not there", { markFailed: { x: "?" } }, 'There is no node "x" to cancel.'],
     ["one part of many", { newTasks: { d: task() }, markFailed: { x: "?" } }, 'There is no node "x" to cancel.'],
     [

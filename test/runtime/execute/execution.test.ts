@@ -520,7 +520,7 @@ describe("plan changes", () => {
     [
       "a join that is left with nothing",
       { updateDependencies: { end: [] } },
-      'Node "end" would gather 0 nodes, which is too few.',
+      'Node "end" would be left with 0 nodes to join, which is too few.',
     ],
   ])("%s is refused, and nothing has changed", async (_what, change, message) => {
     const messages: string[] = [];

@@ -223,7 +223,7 @@ test.each([
   const server = await provider([]);
   await expect(crewAt(server, "openai-chat/gpt-4o").run(input)).rejects.toMatchObject({
     code: "BAD_INPUT",
-    message: expect.stringContaining("no agent starts it whose conversation it could begin with"),
+    message: expect.stringContaining("no agent starts it, so there is no conversation to fork"),
   });
   expect(server.requests).toHaveLength(0);
 });
