@@ -39,6 +39,16 @@ async function syncOnce(folder: string, disk: Disk): Promise<void> {
   }
 }
 
+/**
+ * Makes a folder and its entries survive a power cut, although another process made it, which may have died before its sync: the
+ * folders above are synced, too. Those that cannot be opened are not ours.
+ */
+export async function syncFolderWithParents(folder: string, disk: Disk = machineDisk): Promise<void> {
+  const above: string[] = [];
+  for (let at = dirname(folder); at !== dirname(at); at = dirname(at)) above.push(at);
+  await Promise.all([syncFolder(folder, disk), ...above.map((each) => syncFolder(each, disk).catch(() => {}))]);
+}
+
 /** Creates a private folder with its parents. `durable` resolves when they survive a power cut; `undefined`: it was there. */
 export async function makeFolder(
   folder: string,

@@ -5,7 +5,7 @@ import { CrewError, isCrewError, messageOf } from "../../core/schema/error.ts";
 import { type Disk, machineDisk } from "../disk/disk.ts";
 import { fault } from "../disk/fault-points.ts";
 import type { DiskFile } from "../disk/open-file.ts";
-import { makeFolder, syncFolder } from "../disk/sync-folder.ts";
+import { makeFolder, syncFolder, syncFolderWithParents } from "../disk/sync-folder.ts";
 import { removeDrafts } from "../disk/write-atomic.ts";
 import type { JournalContents } from "./journal-records.ts";
 import { encodeLines, LINE_END } from "./journal-line.ts";
@@ -201,7 +201,7 @@ async function openWhole(folder: string, disk: Disk, known: JournalContents | un
   const file = await disk.open(join(folder, JOURNAL_FILE), "a", 0o600);
   try {
     let kept = known && (await isUnchanged(file, known)) ? known : await readForResume(folder, disk);
-    if (kept.events.length === 0) await syncFolder(folder, disk);
+    await syncFolderWithParents(folder, disk); // the process that made the folders may have died before its sync
     if (kept.tornBytes > 0) await file.truncate(kept.wholeBytes);
     else if (kept.endMissing) kept = await endLine(file, kept);
     // The last writer may have died before its sync, and these records are reported from now on.
