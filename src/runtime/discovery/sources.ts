@@ -16,8 +16,9 @@ export type Row = Readonly<{
 }>;
 
 /**
- * Where agents are searched, in order of precedence. Rows in one inner list are one family: their project places all
- * come before their user places. Help, documents and `agents sources` are generated from this list.
+ * The sources of agents. Their order decides which of two agents with the same name is used: the earlier source wins.
+ * Rows in one inner list are one family: their project places all come before their user places. Help, documents and
+ * `agents sources` are generated from this list.
  */
 export const agentFamilies: readonly (readonly Row[])[] = [
   [
