@@ -99,14 +99,15 @@ async function tell(notice: Notice, { notify, network, env, log }: NotifyOptions
     ...(notify?.desktop ? [["desktop", ran(...desktop(notice), notice, env)] as const] : []),
     ...(notify?.webhook === undefined ? [] : [["webhook", posted(notify.webhook, notice, { network, env })] as const]),
   ];
-  for (const [how, done] of ways)
-    await done.catch(async (error: unknown) => {
-      if (log === undefined) return;
-      const line = `${new Date().toISOString()} ${notice.run} ${how}: ${terminalLine(messageOf(error))}\n`;
-      await mkdir(dirname(log), { recursive: true, mode: 0o700 })
-        .then(() => appendRegularSync(log, line))
-        .catch(() => {}); // a full disk must not end a run
-    });
+  const failed = async (how: string, error: unknown): Promise<void> => {
+    if (log === undefined) return;
+    const line = `${new Date().toISOString()} ${notice.run} ${how}: ${terminalLine(messageOf(error))}\n`;
+    await mkdir(dirname(log), { recursive: true, mode: 0o700 })
+      .then(() => appendRegularSync(log, line))
+      .catch(() => {}); // a full disk must not end a run
+  };
+  // All at once: a channel that fails while another one is awaited would end the process.
+  await Promise.all(ways.map(([how, done]) => done.catch((error: unknown) => failed(how, error))));
 }
 
 /** Runs a program of the user. Text of a run is never part of its command line, only of its variables and its input. */

@@ -47,6 +47,16 @@ test("a command is told that a run needs the person, and that it is done; no tex
   expect(home).not.toBe("");
 });
 
+test("a webhook that is refused while the command still works does not end the process", async () => {
+  const unhandled: unknown[] = [];
+  const noted = (error: unknown): void => void unhandled.push(error);
+  process.on("unhandledRejection", noted);
+  onTestFinished(() => void process.off("unhandledRejection", noted));
+  const { home } = await runWith({ command: "sleep 0.3", webhook: "http://127.0.0.1:9/" });
+  expect(unhandled).toEqual([]);
+  expect(readFileSync(join(home, "notify.log"), "utf8").match(/webhook: /g)).toHaveLength(2);
+});
+
 test("notices arrive in the order of their events, also when the first takes longer", async () => {
   const out = join(tempFolder(), "notices");
   const slowly = `read notice; if [ "$SUBCREW_EVENT" = needs-you ]; then sleep 0.5; fi; echo "$SUBCREW_EVENT" >> '${out}'`;
