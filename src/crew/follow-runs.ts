@@ -27,6 +27,8 @@ const MOST_ENDED = 40;
 export const COMPARE_EVERY_MS = 2_000;
 /** How often new runs and new owners are searched. */
 const LOOK_EVERY_MS = 1_000;
+/** How many ended runs are checked each time whether they continue. */
+const MOST_CHECKED = 20;
 
 type Entry = {
   run: KeptRun;
@@ -37,6 +39,8 @@ type Entry = {
   changed: boolean;
   /** Requests a comparison of the run's changed files. */
   readonly compare: () => void;
+  /** The number of the last event when the run was last checked. */
+  last: number | undefined;
   /** The run as shown; the same object until it changes, so that its rows are reused. */
   shown: (ShownRun & Readonly<{ of: KeptRun }>) | undefined;
 };
@@ -55,6 +59,7 @@ export async function followRuns(crew: Crew, { only, signal, changed }: FeedOpti
       comparedAt: -1,
       shown: undefined,
       changed: false,
+      last: undefined,
       compare: atMostEvery(COMPARE_EVERY_MS, signal, () => compare(entry)),
     };
     return entry;
@@ -101,9 +106,12 @@ export async function followRuns(crew: Crew, { only, signal, changed }: FeedOpti
   };
 
   const look = async (): Promise<void> => {
-    order = only === undefined ? await crew.runs() : [only];
+    const stored = await crew.runs();
+    order = only === undefined ? stored : stored.filter((id) => id === only);
     const open = new Set(order);
-    for (const id of entries.keys()) if (!open.has(id)) entries.delete(id);
+    const deleted = [...entries.keys()].filter((id) => !open.has(id));
+    for (const id of deleted) entries.delete(id);
+    if (deleted.length > 0) changed();
     const fresh = order.filter((id) => !entries.has(id));
     const unended =
       only === undefined && entries.size === 0 ? new Set((await crew.kept.list()).map(({ id }) => id)) : undefined;
@@ -113,12 +121,25 @@ export async function followRuns(crew: Crew, { only, signal, changed }: FeedOpti
     unread = [...skipped].filter((id) => open.has(id)).length;
     await Promise.all(fresh.filter((id) => !left.has(id)).map(refresh));
     const idle = [...entries.values()].filter(({ run, following }) => !following && !isEnded(run.life));
-    for (const { run } of idle) {
-      const owned = (await crew.kept.owner(run.id)) !== undefined;
-      if (owned !== isActive(run.life)) await refresh(run.id);
+    for (const entry of idle) {
+      const { id, life } = entry.run;
+      const owned = (await crew.kept.owner(id)) !== undefined;
+      await (owned === isActive(life) ? check(entry) : refresh(id));
     }
+    const over = [...entries.values()].filter(({ run, following }) => !following && isEnded(run.life));
+    for (const entry of someEnded(over)) await check(entry);
+    for (const id of someSkipped([...skipped])) if ((await crew.kept.owner(id)) !== undefined) skipped.delete(id);
   };
   const skipped = new Set<string>();
+  const [someEnded, someSkipped] = [rotation<Entry>(MOST_CHECKED), rotation<string>(MOST_CHECKED)];
+  /** Reads a run again if its last event is another one: it was retried, or a task of an idle run was cancelled. */
+  const check = async (entry: Entry): Promise<void> => {
+    const { id, state } = entry.run;
+    const last = (await crew.kept.last(id).catch(() => undefined))?.seq;
+    if (last === (entry.last ?? state.seq)) return;
+    entry.last = last;
+    await refresh(id);
+  };
 
   await look();
   void (async () => {
@@ -136,6 +157,16 @@ export async function followRuns(crew: Crew, { only, signal, changed }: FeedOpti
         return [entry.shown];
       }),
     older: () => unread,
+  };
+}
+
+/** Takes some elements of a list, others each time. */
+function rotation<T>(most: number): (all: readonly T[]) => readonly T[] {
+  let next = 0;
+  return (all) => {
+    const from = next < all.length ? next : 0;
+    next = from + most;
+    return all.slice(from, next);
   };
 }
 

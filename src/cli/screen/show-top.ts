@@ -70,7 +70,7 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
       title:
         run === undefined
           ? `subcrew top${look.signs.dot}${view.everywhere ? "all projects" : "this project"}`
-          : `subcrew watch ${run}`,
+          : `subcrew watch ${run}${all.length === 0 ? `${look.signs.dot}the run was deleted` : ""}`,
       runs,
       one: run !== undefined,
       hidden: [
@@ -128,7 +128,7 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
     schedule();
   };
   const open = async (row: TopRow, tab: PageTab): Promise<void> => {
-    const { state } = row.run;
+    const { state } = feed.runs().find(({ id }) => id === row.run.id) ?? row.run;
     const same = opened?.row.key === row.key && opened.tab === tab ? opened : undefined;
     if (same) opened = { ...same, readAt: Date.now() };
     try {

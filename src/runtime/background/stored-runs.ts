@@ -45,6 +45,8 @@ export type KeptRuns = Readonly<{
   events(id: string, signal: AbortSignal, after?: number): AsyncIterable<KeptEvent>;
   /** All records of a run that can be read, and what cannot be read of it. */
   records(id: string): Promise<KeptRecords>;
+  /** The last event of a run. */
+  last(id: string): Promise<KeptEvent | undefined>;
   /** The process that works on a run. */
   owner(id: string): Promise<RunOwner | undefined>;
   /** A file of this machine with the output or the patch of a task, made if necessary. */
@@ -174,6 +176,7 @@ export function keptRuns(store: RunStore): KeptRuns {
       }
       return { events, problems };
     },
+    last: store.last,
     owner: store.owner,
     file: store.file,
     document: store.document,

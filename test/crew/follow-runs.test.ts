@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import type { Model } from "../../src/core/model/model.ts";
+import { followRuns, type RunFeed } from "../../src/crew/follow-runs.ts";
+import { type Crew, createCrew } from "../../src/crew.ts";
+import { never, scripted } from "../../src/models/scripted/scripted.ts";
+import { deferred } from "../../src/runtime/async/deferred.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+import { until } from "../support/until.ts";
+
+const failing = () => scripted({ error: { code: "CRASHED", message: "down", retryable: false } });
+const crewOf = (home: string, model: Model = failing()): Crew =>
+  createCrew({ cwd: tempFolder(), home, discover: false, env: {}, model: "model", models: { model } });
+
+/** What a screen shows of each run: its life, and how far its tasks are. */
+const shownIn = (feed: RunFeed): string[] =>
+  feed.runs().map(({ life, state }) => [life, ...Array.from(state.nodes.values(), ({ status }) => status)].join(": "));
+
+test.each(["all runs", "one run"])(
+  "an ended run that is retried is shown at work, then with its result: %s",
+  async (of) => {
+    const home = tempFolder();
+    const run = crewOf(home).run({ agent: "general", task: "one" });
+    await run;
+    const over = new AbortController();
+    const only = of === "one run" ? run.id : undefined;
+    const feed = await followRuns(crewOf(home), { only, signal: over.signal, changed: () => {} });
+    expect(shownIn(feed)).toEqual(["failed: failed"]);
+
+    const goOn = deferred<void>();
+    const again = crewOf(
+      home,
+      scripted(async () => {
+        await goOn.promise;
+        return "up again";
+      }),
+    ).resume(run.id, { retryFailed: true });
+    await until(() => shownIn(feed)[0] === "running: running");
+    goOn.resolve();
+    await again;
+    await until(() => shownIn(feed)[0] === "ok: ok");
+    over.abort();
+  },
+);
+
+test("a task of a paused run that is cancelled is shown as cancelled", async () => {
+  const home = tempFolder();
+  const run = crewOf(home, never).run({ agent: "general", task: "one" });
+  for await (const event of run) if (event.type === "turn.started") run.pause();
+  await run;
+  const over = new AbortController();
+  const feed = await followRuns(crewOf(home), { only: undefined, signal: over.signal, changed: () => {} });
+  expect(shownIn(feed)).toEqual(["paused: running"]);
+  const [path] = feed.runs()[0]!.state.nodes.keys();
+  await crewOf(home).kept.cancelTask(run.id, path!, "not needed");
+  await until(() => shownIn(feed)[0] === "paused: cancelled");
+  over.abort();
+});
+
+test("an ended run that is deleted is no longer shown, also where it is the only one", async () => {
+  const home = tempFolder();
+  const run = crewOf(home).run({ agent: "general", task: "one" });
+  await run;
+  const over = new AbortController();
+  const feed = await followRuns(crewOf(home), { only: run.id, signal: over.signal, changed: () => {} });
+  expect(shownIn(feed)).toEqual(["failed: failed"]);
+  await crewOf(home).kept.remove(run.id);
+  await until(() => feed.runs().length === 0);
+  over.abort();
+});
