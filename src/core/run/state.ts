@@ -200,7 +200,7 @@ function foldSteady(state: State, view: NodeView, event: Event): State {
     else if (event.type === "turn.ended") spend(state, view, event);
     foldNode(view, event);
   }
-  if (waited || !waitsForNothing(view)) countMove(state);
+  if (waited) countMove(state); // none of these events makes a node wait
   return state;
 }
 

@@ -165,7 +165,10 @@ function nameAt(state: State, place: Place): string {
 const isNamedSame = (name: NameParts, node: NameParts): boolean =>
   name.label === node.label && name.agent === node.agent && name.asked === node.asked && name.order === node.order;
 
-/** The places of a run, made anew only when a node was added or removed, or the run has ended. */
+/**
+ * The places of a run, made anew only when a node was added or removed, or the run has ended. They are not kept while a
+ * loop has failed: whether that loop is shown depends on the outcomes of the others.
+ */
 function placesOf(run: ShownRun, one: boolean): readonly Place[] {
   const { state, life } = run;
   const folds = !one && (isEnded(life) || life === "damaged");
@@ -175,7 +178,8 @@ function placesOf(run: ShownRun, one: boolean): readonly Place[] {
   const nodes = [...state.nodes.values()];
   const kinds = nodes.map(({ kind }) => kind);
   const places = newPlaces(run, one, folds);
-  trees.set(state, { folds, plan: state.plan, nodes, kinds, places });
+  if (nodes.some(isFailedLoop)) trees.delete(state);
+  else trees.set(state, { folds, plan: state.plan, nodes, kinds, places });
   return places;
 }
 
@@ -192,13 +196,14 @@ const nothingMade = (): Made => ({ places: new WeakMap(), trees: new WeakMap(), 
 const treesOfOne = nothingMade();
 const treesOfAll = nothingMade();
 
-/** Whether the same nodes are shown. Whether a loop that failed is shown depends on the others. */
+const isFailedLoop = ({ kind, status }: NodeView): boolean => kind === "loop" && status === "failed";
+
+/** Whether the same nodes are shown. */
 function isSame({ nodes: now }: State, { nodes, kinds }: Tree): boolean {
   if (now.size !== nodes.length) return false;
   let at = 0;
   for (const node of now.values()) {
-    if (node !== nodes[at] || node.kind !== kinds[at] || (node.kind === "loop" && node.status === "failed"))
-      return false;
+    if (node !== nodes[at] || node.kind !== kinds[at] || isFailedLoop(node)) return false;
     at += 1;
   }
   return true;

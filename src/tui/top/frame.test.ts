@@ -181,6 +181,11 @@ test("an answer carries the question that was shown", () => {
   });
 });
 
+test("a terminal of 20 by 5 shows the selected row and its first keys", () => {
+  const [, ...rows] = draw(oneRun, viewOf(oneRun), 20, 5);
+  expect(rows).toEqual(["NEEDS YOU (1)", "> ? ask", "hidden: 6 below", "y allow  n deny"]);
+});
+
 test("a refusal takes words", () => {
   const { rows } = listedRows(oneRun, firstView);
   let view = press(rows, viewOf(oneRun), key("n"), 10).view;
@@ -198,6 +203,15 @@ test("cancelling says what else ends, and needs a second key", () => {
   expect(draw(oneRun, asked.view, 160).at(-1)).toBe(
     'Cancel "build"? Also 1 helper will end; skipped with it: notes, ask. [y] yes, any other key: no',
   );
+  // The keys are shown in any width.
+  expect(draw(oneRun, asked.view, 80).slice(-2)).toEqual([
+    'Cancel "build"? Also 1 helper will end; skipped with it: notes, ask.',
+    "[y] yes, any other key: no",
+  ]);
+  expect(draw(oneRun, asked.view, 40).slice(-2)).toEqual([
+    'Cancel "build"? Also 1 helper will end;',
+    "skipped w... [y] yes, any other key: no",
+  ]);
   expect(press(rows, asked.view, key("y"), 10).act).toEqual({ do: "command", words: ["cancel", "run_1/build"] });
   expect(press(rows, asked.view, key("n"), 10).act).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-import { widthOf } from "../../core/view/fit.ts";
+import { fit, widthOf } from "../../core/view/fit.ts";
 import type { Look } from "../../core/view/look.ts";
 import { counted, terminalLine } from "../../core/view/words.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
@@ -12,6 +12,7 @@ import { type Group, groups } from "../../core/view/row-groups.ts";
 import { movesOf } from "../../core/schedule/moves.ts";
 import { remembering } from "../remember.ts";
 import { graphRows, inGraphOrder } from "./graph.ts";
+import { help } from "./help.ts";
 import { rowFields, signOf } from "./row-fields.ts";
 import { diffPaint, fieldOf, layoutFor } from "./layout.ts";
 import { type RowOptions, rowsOf, type ShownRun, type TopRow } from "../../core/view/run-rows.ts";
@@ -56,10 +57,12 @@ export function listedRows({ runs, one }: TopState, { shape, filter, graphOf }: 
 
 /** The number of list rows that fit between the title and the keys. */
 export function listHeight(height: number, columns: number): number {
-  return Math.max(0, height - HEAD_ROWS - 1 - keyRows(columns));
+  return Math.max(0, height - (isLow(height) ? 3 : HEAD_ROWS + 1 + keyRows(columns)));
 }
 
 const HEAD_ROWS = 2;
+/** In a low terminal the headings and the second row of keys are left out, so that a row of the list is shown. */
+const isLow = (height: number): boolean => height < 8;
 /** The number of rows for the keys: two in a narrow terminal. */
 const keyRows = (columns: number): number => (columns < 160 ? 2 : 1);
 
@@ -74,12 +77,12 @@ export function topFrame(
   const selected = selectedRow(rows, view);
   const { counts } = partsOf(all);
   const isTable = view.mode.kind !== "help" && view.shape !== "graph";
-  const head = [
-    titleRow(state.title, state.one, counts, columns, look),
-    isTable ? headingRow(columns, look) : NO_FIELDS,
-  ];
+  const title = titleRow(state.title, state.one, counts, columns, look);
+  const head = isLow(height) ? [title] : [title, isTable ? headingRow(columns, look) : NO_FIELDS];
   const keys = view.mode.kind === "list" && keysRows(...keysOf(state, view, selected), columns, look);
-  const foot = keys || footRows(view, { ...canvas, inRow: isInRow(view) });
+  const tall = keys || footRows(view, { ...canvas, inRow: isInRow(view) });
+  const low = view.mode.kind === "confirm" ? tall.rows.slice(-1) : tall.rows.slice(0, 1);
+  const foot = isLow(height) ? { ...tall, rows: low } : tall;
   const room = Math.max(0, height - head.length - 1 - foot.rows.length);
   const peek = selected ? peekRows(state, selected, canvas, peekHeight(view, rows, selected, room)) : [];
   const body =
@@ -373,9 +376,21 @@ function footRows({ mode }: TopView, canvas: Canvas & Readonly<{ inRow: boolean 
     const { text, cursor } = typedText(`${prompts[mode.what]}: `, mode.editor, columns);
     return { rows: fill([line(text, canvas), line(help, canvas, look.colors.dim)]), cursor };
   }
-  if (mode.kind === "confirm")
-    return { rows: fill([line(`${mode.text} [y] yes, any other key: no`, canvas, look.colors.yellow)]) };
+  if (mode.kind === "confirm") return { rows: fill(confirmRows(mode.text, canvas)) };
   return { rows: fill([line("any key goes back", canvas, look.colors.dim)]) };
+}
+
+/** The question in the rows for keys. The keys that answer it are always shown; the text is cut if it does not fit. */
+function confirmRows(text: string, { columns, look }: Canvas): Row[] {
+  const keys = "[y] yes, any other key: no";
+  const lines = wrap([{ text: terminalLine(text) }], columns - 1);
+  const room = columns - widthOf(keys) - 2;
+  const rows = keyRows(columns);
+  const paint = look.colors.yellow;
+  const start = lines.slice(0, rows - 1);
+  const rest = lines.slice(rows - 1).join(" ");
+  const cut = rest === "" ? "" : `${fit(rest, Math.max(0, room), look.signs.more)} `;
+  return [...start, `${cut}${keys}`].map((each) => line(each, { columns, look }, paint));
 }
 
 const prompts: Readonly<Record<Typing, string>> = {
@@ -409,24 +424,3 @@ function helpRows(canvas: Canvas, room: number): Body {
   const rows = help.map(([key, what]) => line(`${key.padEnd(16)}${what}`, canvas));
   return { rows: rows.slice(0, room), above: 0, below: Math.max(0, rows.length - room) };
 }
-
-const help: readonly (readonly [string, string])[] = [
-  ["up, down, j, k", "select a row; PageUp, PageDown, Home, End, g, G go further"],
-  ["Enter", "open: transcript, tools, diff, prompt, timeline"],
-  ["Space", "show the whole question, fault or result below the list"],
-  ["/", "filter: is:failed agent:explore model:x run:y words"],
-  ["", "is: needs, failed, working, waiting, done, open"],
-  ["y, n", "allow or deny what it asks; n may say what to change"],
-  ["a", "allow this exact call for the rest of the run"],
-  ["w", "allow a command with network, where the sandbox has none"],
-  ["i", "answer in words"],
-  ["m", "send a message to a running task"],
-  ["p", "pause, or resume what is paused"],
-  ["x", "cancel; says first what else ends"],
-  ["r", "retry what failed, in the background"],
-  ["d", "the diff of the task or run"],
-  ["c", "copy the shell command that does the same"],
-  ["t", "tree, list, or graph of the run; left, right follow its lines"],
-  ["e", "this project or everywhere"],
-  ["q, Esc", "back, quit; runs go on"],
-];

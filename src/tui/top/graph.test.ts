@@ -67,14 +67,14 @@ test("the graph of a run has a column per layer, lines between tasks, and no joi
   `);
 });
 
-test("left and right follow the lines, and the selected task stays selected in the graph", () => {
+test("left and right follow the lines, and the selected task stays selected in every form", () => {
   const state = shown();
   const view = pressed(state, firstView, "t", "t", "home");
   expect(view.selected).toBe("run_1/read");
   const right = pressed(state, view, "right", "right");
   expect(["run_1/test", "run_1/api/look"]).toContain(right.selected);
   expect(pressed(state, right, "left", "left").selected).toBe("run_1/read");
-  expect(pressed(state, right, "t").shape).toBe("tree");
+  expect(pressed(state, right, "t")).toMatchObject({ shape: "tree", selected: right.selected });
 });
 
 test("a graph that is wider than the screen counts what is outside of it", () => {

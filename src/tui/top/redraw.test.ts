@@ -28,19 +28,28 @@ const text = fc.oneof(
 );
 const PATHS = ["a", "b", "c", "a/one", "a/one/two", "loop", "loop.1/x", "loop.2/x", "added"] as const;
 const path = fc.constantFrom(...PATHS);
-const usage = fc.record({ input: fc.nat(90_000), turns: fc.nat(3) });
+const usage = fc.record({ input: fc.nat(90_000), turns: fc.nat(3), contextTokens: fc.nat(90_000) });
+const MODEL = "anthropic/claude-haiku-4-5";
 
 /** Facts about nodes, of which the frequent ones are frequent here, too. */
 const fact = fc.oneof(
   { weight: 6, arbitrary: fc.record({ type: fc.constant("text.delta"), text }) },
-  { weight: 2, arbitrary: fc.record({ type: fc.constant("turn.started"), turn: fc.nat(9), model: text }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant("turn.started"),
+      turn: fc.nat(9),
+      model: fc.oneof(text, fc.constant(MODEL)),
+      limits: fc.constantFrom(undefined, { maxTurns: 9, maxTimeMs: 1 }),
+    }),
+  },
   {
     weight: 2,
     arbitrary: fc.record({
       type: fc.constant("turn.ended"),
       text,
       usage: usage.map((some) => ({ ...noUsage(), ...some })),
-      cost: fc.constant({ usd: 0.01, unpriced: 0 }),
+      cost: fc.constantFrom({ usd: 0.01, unpriced: 0 }, { usd: 0, unpriced: 0 }),
     }),
   },
   // A tool may have any name, also one that reads like a state.
@@ -85,12 +94,22 @@ const fact = fc.oneof(
       why: text,
       waitsFor: fc.constantFrom("person", "provider"),
       helps: text,
+      until: fc.constantFrom(undefined, 3_600_000, 7_200_000),
     }),
   },
   { weight: 1, arbitrary: fc.record({ type: fc.constant("node.unparked"), why: text }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant("node.paused"), reason: text }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant("node.resumed") }) },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant("gate.opened"), question: text }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant("gate.opened"),
+      question: text,
+      call: fc.constantFrom("1", undefined),
+      wants: fc.constantFrom(undefined, "words"),
+      offersNetwork: fc.constantFrom(undefined, true),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ type: fc.constant("gate.answered"), answer: fc.constant({ approve: true }) }) },
   {
     weight: 2,
@@ -120,6 +139,7 @@ const step = fc.oneof(
       size: fc.constantFrom<Size>(
         { columns: 80, height: 24 },
         { columns: 33, height: 9 },
+        { columns: 20, height: 5 },
         { columns: 200, height: 16 },
       ),
     }),

@@ -1,9 +1,9 @@
-import type { Cost, Usage } from "../../core/outcome/usage.ts";
+import type { Cost } from "../../core/outcome/usage.ts";
 import { movesOf } from "../../core/schedule/moves.ts";
 import { lastRow } from "../../core/view/fit.ts";
 import type { Look } from "../../core/view/look.ts";
 import { cellOf, isWriting } from "../../core/view/row-cells.ts";
-import type { DiffSize, TopRow } from "../../core/view/run-rows.ts";
+import type { TopRow } from "../../core/view/run-rows.ts";
 import type { Field } from "./field-screen.ts";
 import { fieldOf, type Layout } from "./layout.ts";
 
@@ -92,34 +92,30 @@ function doingField(row: TopRow, { selected, layout, look, now }: RowDrawing, at
 const isDrawnAlike = (known: Drawn, { selected, layout, look }: RowDrawing): boolean =>
   known.selected === selected && known.layout === layout && known.look === look;
 
-/** The data of all columns but the activity and the age. Totals are replaced by new objects when they change. */
+/**
+ * The data of all columns but the activity and the age that a row does not already imply: a run with another plan or
+ * another diff has other rows. A turn replaces both totals, tokens and costs, by new objects, so one of them is enough.
+ */
 type Facts = Readonly<{
-  usage: Usage | undefined;
   cost: Cost | undefined;
   agent: string | undefined;
   model: string | undefined;
   limits: object | undefined;
-  diffs: ReadonlyMap<string, DiffSize> | undefined;
-  plan: object | undefined;
   status: string;
 }>;
 
 function factsOf({ path, run, node }: TopRow): Facts {
-  const { usage, cost } = path === "" ? run.state : (node ?? { usage: undefined, cost: undefined });
+  const cost = path === "" ? run.state.cost : node?.cost;
   const { agent, model, limits, status = "" } = node ?? {};
-  return { usage, cost, agent, model, limits, diffs: run.diffs, plan: run.state.plan, status };
+  return { cost, agent, model, limits, status };
 }
 
 function hasSameFacts(facts: Facts, { path, run, node }: TopRow): boolean {
-  const spent = path === "" ? run.state : node;
   return (
-    facts.usage === spent?.usage &&
-    facts.cost === spent?.cost &&
+    facts.cost === (path === "" ? run.state.cost : node?.cost) &&
     facts.agent === node?.agent &&
     facts.model === node?.model &&
     facts.limits === node?.limits &&
-    facts.diffs === run.diffs &&
-    facts.plan === run.state.plan &&
     (node === undefined || facts.status === node.status)
   );
 }

@@ -152,7 +152,7 @@ function pressedInList(rows: readonly TopRow[], view: TopView, key: Key, page: n
 function reshaped(view: TopView, row: TopRow | undefined): TopView {
   const shape = nextShape[view.shape];
   const next: TopView = { ...view, shape, graphOf: shape === "graph" ? row?.run.id : undefined };
-  return row?.path === "" || view.shape === "graph" ? { ...next, selected: undefined, at: 0 } : next;
+  return row?.path === "" ? { ...next, selected: undefined, at: 0 } : next;
 }
 
 const moves: Readonly<Record<string, (view: TopView, count: number, page: number) => number>> = {

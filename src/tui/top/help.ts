@@ -1,0 +1,21 @@
+/** The keys of the screen, each with what it does. */
+export const help: readonly (readonly [string, string])[] = [
+  ["up, down, j, k", "select a row; PageUp, PageDown, Home, End, g, G go further"],
+  ["Enter", "open: transcript, tools, diff, prompt, timeline"],
+  ["Space", "show the whole question, fault or result below the list"],
+  ["/", "filter: is:failed agent:explore model:x run:y words"],
+  ["", "is: needs, failed, working, waiting, done, open"],
+  ["y, n", "allow or deny what it asks; n may say what to change"],
+  ["a", "allow this exact call for the rest of the run"],
+  ["w", "allow a command with network, where the sandbox has none"],
+  ["i", "answer in words"],
+  ["m", "send a message to a running task"],
+  ["p", "pause, or resume what is paused"],
+  ["x", "cancel; says first what else ends"],
+  ["r", "retry what failed, in the background"],
+  ["d", "the diff of the task or run"],
+  ["c", "copy the shell command that does the same"],
+  ["t", "tree, list, or graph of the run; left, right follow its lines"],
+  ["e", "this project or everywhere"],
+  ["q, Esc", "back, quit; runs go on"],
+];
