@@ -39,12 +39,12 @@ const rules: readonly Rule[] = [
     ]);
   },
   function nothingRecordedIsDoneAgain({ journal, lives, deeds }) {
-    // A task that was paused alone, or with a task above it, is performed again when it goes on.
-    const goneOn = (key: string): number =>
-      journal.filter(({ type, path }) => type === "node.resumed" && (key.startsWith(`${path}#`) || isBelow(key, path)))
-        .length;
-    const tasks = lives.flatMap(({ number, past, performed }) => {
+    const tasks = lives.flatMap(({ number, past, performed, resumed }) => {
       const done = doneIn(past);
+      // A task that was paused alone, or with a task above it, is performed again when it continues, even if the disk
+      // fails before that is recorded.
+      const goneOn = (key: string): number =>
+        resumed.filter((path) => key.startsWith(`${path}#`) || isBelow(key, path)).length;
       return performed
         .filter((key, at) => done.has(key) || performed.slice(0, at).filter((one) => one === key).length > goneOn(key))
         .map((key) => `${key} was performed again by process ${number}`);

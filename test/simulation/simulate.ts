@@ -40,6 +40,8 @@ export type LifeStory = {
   past: readonly KeptEvent[];
   readonly published: Event[];
   readonly performed: string[];
+  /** Paused tasks that the person let continue, as the person was told. */
+  readonly resumed: string[];
   /** Messages that were taken, as the person was told. */
   readonly sent: string[];
   end: "ended" | "paused" | "crashed" | "refused" | "under way";
@@ -104,7 +106,10 @@ export async function simulate(seed: number, setting: Setting = {}): Promise<Sto
       if (running.length === 0) return;
       const { path } = dice.pick(running);
       if (!run.pauseTask(path, PAUSE)) return;
-      time.after(faults.pauseTaskAt!.forMs, () => void (story.end === "under way" && run.resumeTask(path)), number);
+      const goOn = (): void => {
+        if (story.end === "under way") story.resumed.push(...run.resumeTask(path));
+      };
+      time.after(faults.pauseTaskAt!.forMs, goOn, number);
     });
     later(faults.cancelTaskAt, () => {
       const running = [...run.state.nodes.values()].filter(({ status }) => status === "running");
@@ -152,7 +157,15 @@ export async function simulate(seed: number, setting: Setting = {}): Promise<Sto
     if (over || lives.length >= MOST_LIVES) return;
     const number = lives.length + 1;
     calm = number > 6;
-    const story: LifeStory = { number, past: [], published: [], performed: [], sent: [], end: "under way" };
+    const story: LifeStory = {
+      number,
+      past: [],
+      published: [],
+      performed: [],
+      resumed: [],
+      sent: [],
+      end: "under way",
+    };
     lives.push(story);
     let life: Life | undefined;
     time.after(
