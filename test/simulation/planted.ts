@@ -71,8 +71,8 @@ export const defects: readonly Defect[] = [
   {
     name: "a pause ends tasks",
     file: "runtime/run/drive.ts",
-    good: "if ((paused() !== undefined || pauses.covers(path)) && !isKeptWhilePausing(fact)) return;",
-    bad: "",
+    good: "if ((paused() !== undefined || pauses.covers(path)) && !isKeptWhilePausing(fact)) {",
+    bad: "if (false) {",
   },
   {
     name: "a pause stops nothing",

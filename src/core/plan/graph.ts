@@ -52,6 +52,10 @@ export function isBelow(path: string, above: string): boolean {
   return path.startsWith(above) && /^(?:\.\d+)?\//.test(path.slice(above.length));
 }
 
+/** Paths in the order in which their nodes end: helpers before the task that started them. */
+export const deepestFirst = (paths: readonly string[]): string[] =>
+  paths.toSorted((a, b) => b.split("/").length - a.split("/").length);
+
 /** Every path above this one: `build.2` and `build` for `build.2/review`. */
 export function pathsAbove(path: string): string[] {
   const found: string[] = [];

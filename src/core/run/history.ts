@@ -1,6 +1,6 @@
 import type { Outcome } from "../outcome/outcome.ts";
 import type { Answer } from "../plan/gate.ts";
-import { isBelow } from "../plan/graph.ts";
+import { deepestFirst, isBelow } from "../plan/graph.ts";
 import type { Change } from "../schedule/change.ts";
 import type { KeptEvent } from "./event.ts";
 import { withoutOldStops } from "./older-events.ts";
@@ -178,7 +178,7 @@ function closing(open: Set<string>): History["close"] {
     if (open.size === 0) return [];
     const below = [...open].filter((other) => isBelow(other, path));
     for (const left of below) open.delete(left);
-    return below.toSorted((a, b) => b.split("/").length - a.split("/").length);
+    return deepestFirst(below);
   };
 }
 

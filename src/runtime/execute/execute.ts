@@ -75,7 +75,7 @@ export async function execute(
   const take = (step: Step, stop: Stop): void => {
     for (const id of step.settled) {
       const path = scope.prefix + id;
-      for (const left of scope.run.history.close(path))
+      for (const left of [...scope.run.history.close(path), ...scope.run.pauses.abandon(path)])
         scope.run.emit(left, { type: "node.ended", outcome: { status: "cancelled", reason: NOT_NEEDED } });
       const outcome = all.entries.get(id)!.outcome!;
       scope.run.emit(path, { type: "node.ended", outcome });

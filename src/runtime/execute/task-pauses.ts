@@ -1,4 +1,4 @@
-import { isBelow } from "../../core/plan/graph.ts";
+import { deepestFirst, isBelow } from "../../core/plan/graph.ts";
 import type { Fact } from "../../core/run/event.ts";
 import { pausedFor, type Stoppable } from "../async/cancel.ts";
 
@@ -19,6 +19,10 @@ export type TaskPauses = Readonly<{
   resume(path: string | undefined): readonly string[];
   /** The task has ended: there is nothing left to pause. */
   forget(path: string): void;
+  /** Call when a node ends while a pause covers it: its end is not recorded, and it continues with the paused task. */
+  interrupt(path: string): void;
+  /** The interrupted nodes below a node that ends without continuing, deepest first: their ends are still to be recorded. */
+  abandon(path: string): readonly string[];
   /** Call when a task has ended, to detect that no task is working. */
   look(): void;
 }>;
@@ -45,6 +49,8 @@ export const noPauses: TaskPauses = {
   stopped: () => {},
   resume: () => [],
   forget: () => {},
+  interrupt: () => {},
+  abandon: () => [],
   look: () => {},
 };
 
@@ -60,6 +66,7 @@ export function createTaskPauses(parts: TaskPauseParts): TaskPauses {
   const { emit, stoppable, initially, renew, onlyWaits, idle } = parts;
   const paused = new Map<string, Pause>();
   const released = new Set<string>();
+  const interrupted = new Set<string>();
 
   const isWorking = (path: string): boolean => {
     const pause = paused.get(path);
@@ -73,7 +80,14 @@ export function createTaskPauses(parts: TaskPauseParts): TaskPauses {
     for (const path of stoppable.keys()) if (isWorking(path)) return;
     idle([...paused.keys()]);
   };
+  const abandon = (path: string): readonly string[] => {
+    if (interrupted.size === 0) return [];
+    const below = [...interrupted].filter((other) => isBelow(other, path));
+    for (const left of below) interrupted.delete(left);
+    return deepestFirst(below);
+  };
   const release = (path: string): void => {
+    abandon(path); // from now on the reloaded history lists them
     paused.delete(path);
     released.add(path);
     emit(path, { type: "node.resumed" });
@@ -124,6 +138,8 @@ export function createTaskPauses(parts: TaskPauseParts): TaskPauses {
       return those;
     },
     forget: (path) => void paused.delete(path),
+    interrupt: (path) => void interrupted.add(path),
+    abandon,
     look,
   };
 }

@@ -123,7 +123,10 @@ export async function drive(start: Start, { run, signal, state, publish, connect
   const { emit, live } = redacting(redactor, {
     emit: (path, fact) => {
       // Pausing records no ends: stopped tasks continue after a resume, as after a kill.
-      if ((paused() !== undefined || pauses.covers(path)) && !isKeptWhilePausing(fact)) return;
+      if ((paused() !== undefined || pauses.covers(path)) && !isKeptWhilePausing(fact)) {
+        if (fact.type === "node.ended") pauses.interrupt(path);
+        return;
+      }
       partials.before(path, fact);
       meter.see(path, fact);
       append(path, cancelledTasks.has(path) ? cancelledForGood(fact) : fact);

@@ -399,3 +399,34 @@ test("a paused task that goes on at the moment when the journal is lost ends not
   await new Promise(setImmediate);
   expect(unhandled).toEqual([]);
 });
+
+const asks: Script = { text: "asking", calls: [{ name: "hand_on", input: { to: "helper" } }] };
+const endsOf = (events: readonly Event[], ...paths: string[]): string[] =>
+  events.flatMap((event) =>
+    event.type === "node.ended" && paths.includes(event.path) ? [`${event.path} ${event.outcome.status}`] : [],
+  );
+const isPaused = (event: Event): boolean => event.type === "node.paused";
+
+test.each<[how: string, act: (run: Run, win: () => void) => void]>([
+  ["cancelled by its name", (run) => void run.cancelTask("lead", "not wanted")],
+  ["cancelled with its run", (run) => run.cancel("not wanted")],
+  ["no longer needed", (_run, win) => win()],
+])("a paused task that is %s leaves no helper open", async (_how, act) => {
+  let win: (text: string) => void = () => {};
+  const waits = new Promise<string>((resolve) => (win = resolve));
+  const { crew } = stage(tempFolder(), { lead: [asks], helper: [hang, hang], b: [() => waits] });
+  const { nodes, output } = team(["lead"], ["b"]);
+  const run = crew.run({
+    nodes: { ...nodes, all: { kind: "join", pick: "first", needs: ["lead", "b"] } },
+    output,
+  });
+  const events = await at(
+    run,
+    [turnOf("lead/helper", 1), () => run.pauseTask("lead", "not now")],
+    [isPaused, () => run.resumeTask("lead")],
+    [turnOf("lead/helper", 1), () => run.pauseTask("lead", "not now")],
+    [isPaused, () => setImmediate(() => act(run, () => win("b wins")))],
+    [(event) => event.type === "node.ended" && event.path.startsWith("lead"), () => win("b is done")],
+  );
+  expect(endsOf(events, "lead", "lead/helper")).toEqual(["lead/helper cancelled", "lead cancelled"]);
+});
