@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { failed, type Outcome } from "../outcome/outcome.ts";
 import type { Fact, KeptEvent } from "./event.ts";
-import { historyOf, noHistory } from "./history.ts";
+import { historyOf, noHistory, renewable } from "./history.ts";
 
 const ok: Outcome = { status: "ok", output: "fine" };
 const bad = failed("CRASHED", "boom");
@@ -196,4 +196,12 @@ test("a new run has an empty history", () => {
     noHistory.delegated("a"),
     noHistory.close("a"),
   ]).toEqual([[], { next: 1, used: 0, underWay: false }, undefined, [], []]);
+});
+
+test("a helper that continued alone and ended is not left open when the task above it ends", () => {
+  const events = journal(began("lead"), began("lead/helper"), began("lead/helper/scout"), began("lead/other"));
+  const history = renewable(historyOf(events));
+  history.renew("lead/helper", historyOf(events));
+  expect(history.close("lead/helper")).toEqual(["lead/helper/scout"]);
+  expect(history.close("lead")).toEqual(["lead/other"]);
 });

@@ -163,7 +163,12 @@ export function renewable(first: History): History & Readonly<{ renew(path: stri
     ended: (path) => at(path).ended(path),
     started: (path) => at(path).started(path),
     delegated: (path) => at(path).delegated(path),
-    close: (path) => at(path).close(path),
+    close: (path) => {
+      const open = at(path).close(path);
+      for (const { history } of renewed) history.close(path);
+      if (renewed.length > 0) first.close(path); // else the end of a node above would close the node again
+      return open;
+    },
     renew: (path, history) => void renewed.push({ path, history }),
   };
 }

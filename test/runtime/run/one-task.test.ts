@@ -416,10 +416,7 @@ test.each<[how: string, act: (run: Run, win: () => void) => void]>([
   const waits = new Promise<string>((resolve) => (win = resolve));
   const { crew } = stage(tempFolder(), { lead: [asks], helper: [hang, hang], b: [() => waits] });
   const { nodes, output } = team(["lead"], ["b"]);
-  const run = crew.run({
-    nodes: { ...nodes, all: { kind: "join", pick: "first", needs: ["lead", "b"] } },
-    output,
-  });
+  const run = crew.run({ output, nodes: { ...nodes, all: { kind: "join", pick: "first", needs: ["lead", "b"] } } });
   const events = await at(
     run,
     [turnOf("lead/helper", 1), () => run.pauseTask("lead", "not now")],
@@ -429,4 +426,23 @@ test.each<[how: string, act: (run: Run, win: () => void) => void]>([
     [(event) => event.type === "node.ended" && event.path.startsWith("lead"), () => win("b is done")],
   );
   expect(endsOf(events, "lead", "lead/helper")).toEqual(["lead/helper cancelled", "lead cancelled"]);
+});
+
+test("a helper that is paused and continues in a resumed run ends once", async () => {
+  const home = tempFolder();
+  const first = stage(home, { lead: [asks], helper: [hang] }).crew.run({
+    mode: "single",
+    agent: "lead",
+    task: "Lead.",
+  });
+  await at(first, [turnOf("lead/helper", 1), () => first.pause("later")]);
+  const { crew } = stage(home, { lead: ["thank you"], helper: [hang, "helped"] });
+  const run = crew.resume(first.id);
+  let begun = 0; // the first turn that begins is one of the earlier process
+  const events = await at(
+    run,
+    [(event) => turnOf("lead/helper", 1)(event) && ++begun === 2, () => run.pauseTask("lead/helper", "not now")],
+    [isPaused, () => run.resumeTask("lead/helper")],
+  );
+  expect(endsOf(events, "lead", "lead/helper")).toEqual(["lead/helper ok", "lead ok"]);
 });
