@@ -207,7 +207,7 @@ const earlier: ShownRun = { id: "run_0", state: emptyState("run_0"), life: "star
 test.each(Object.entries(cases))("%s is drawn", (_, { before = [], change, one, view: seen }) => {
   const facts = [begun, started("a"), ...before];
   const isFact = "type" in change;
-  const all = eventsOf(isFact ? [...facts, change as Fact] : facts);
+  const all = eventsOf(isFact ? [...facts, change] : facts);
   const view: TopView = { ...firstView, selected: one === false ? "run_1" : "run_1/a", graphOf: "run_1", ...seen };
   const drawn = (
     run: ShownRun,
