@@ -312,6 +312,11 @@ test("the arms of a race are compared, and runs are found by words, state and pr
   await page.getByLabel("Search runs").fill("hostile");
   await expect.poll(() => rows.count()).toBe(1);
   await page.getByLabel("Search runs").fill("");
+  writeFileSync(
+    join(served.place.workspace, "short.json"),
+    script({ text: "", calls: [{ name: "list_files", input: {} }] }),
+  );
+  await served.place.run(["run", "general", "Look.", ...model("short")], { shared: false });
   await page.getByRole("button", { name: "failed" }).click();
   await expect
     .poll(() =>
