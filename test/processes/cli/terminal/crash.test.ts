@@ -24,10 +24,12 @@ function processesIn(tty: string): Readonly<{ commands: number[]; guards: number
 const MODES = "#{alternate_on} #{cursor_flag} #{wrap_flag}";
 
 async function kill(open: Terminal, tty: string, how: NodeJS.Signals): Promise<void> {
-  const { commands, guards } = processesIn(tty);
-  expect(commands, how).toHaveLength(1);
-  expect(guards, how).toHaveLength(1);
-  process.kill(commands[0]!, how);
+  const counted = (): Readonly<{ commands: number; guards: number }> => {
+    const { commands, guards } = processesIn(tty);
+    return { commands: commands.length, guards: guards.length };
+  };
+  await expect.poll(counted, { message: how }).toEqual({ commands: 1, guards: 1 });
+  process.kill(processesIn(tty).commands[0]!, how);
   await open.until("after:");
 }
 
@@ -51,7 +53,7 @@ for (const [name, args, shown, taken] of screens)
     const tty = open.about("#{pane_tty}");
     for (const [index, how] of ends.entries()) {
       await open.until(shown);
-      expect(open.about(MODES), `${name} before ${how}`).toBe(taken);
+      await expect.poll(() => open.about(MODES), { message: `${name} before ${how}` }).toBe(taken);
       await kill(open, tty, how);
       await expect.poll(() => open.about(MODES), { message: how }).toBe("0 1 1");
       await open.until(`after: eof = ^E echo  ${index + 1}`);
