@@ -98,7 +98,7 @@ function declaration(text: string): string {
 function classDeclaration(lines: readonly string[]): string {
   const body = lines.slice(1, lines.indexOf("}")).join("\n");
   const members = body.matchAll(
-    /((?: {2}\/\*\*(?:(?!\*\/).)*\*\/\n)?)^ {2}(?!#|readonly #|async #|constructor|\/\/|\/\*| |\})(.*?)(?:;| \{)$/gms,
+    /((?: {2}\/\*\*(?:(?!\*\/).)*\*\/\n)?)^ {2}(?!#|\*#|readonly #|async #|async \*#|constructor|\/\/|\/\*| |\})(.*?)(?:;| \{)$/gms,
   );
   const kept = Array.from(
     members,

@@ -37,7 +37,7 @@ describe("in a home folder", () => {
     expect(protectedPart(`${before}src/.cargo/config.toml`, [anchor])).toBeUndefined();
   });
 
-  test("settings and programs that nobody listed are protected, and data is not", () => {
+  test("unlisted settings and programs are protected, and data is not", () => {
     const home = [{ cut: "", add: "" }];
     const unlisted = [
       ...[".mkshrc", ".foorc", ".wezterm.lua", ".foo.conf", ".foo_profile", ".Foo.TOML", ".foo.d/x", ".bashrc.local"],

@@ -98,7 +98,7 @@ const ONLY_HOME_PLACES: readonly string[] = words(`
 `);
 
 /**
- * Entries at the top of a home folder that nobody listed and that look like start-up files or settings of a program: `.foorc`,
+ * Unlisted entries at the top of a home folder that look like start-up files or settings of a program: `.foorc`,
  * `.foo.conf`, `.foo_profile`.
  */
 const HOME_SETTING =

@@ -17,7 +17,7 @@ export const trusting = (ca: readonly string[] | undefined): { ca?: string[] } =
 
 /**
  * Every connection is kept for the next request: of a thousand agents whose turns end together, most would otherwise connect anew
- * for each turn. One that nobody uses for a while is closed.
+ * for each turn. An idle connection is closed after a while.
  */
 export const keptOpen = { keepAlive: true, maxFreeSockets: Number.POSITIVE_INFINITY, timeout: 60_000 };
 

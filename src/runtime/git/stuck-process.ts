@@ -4,8 +4,8 @@ const LOOK_MS = 1_000;
 const LOOKS = 3;
 
 /**
- * Calls `stuck` when a process and everything below it have slept for three seconds without using the processor: git waits for
- * nobody, so it has opened a pipe, such as one in place of `.gitignore`. Does nothing on systems without `/proc`.
+ * Calls `stuck` when a process and everything below it have slept for three seconds without using the processor. Git has no
+ * reason to wait that long unless it opened a pipe, such as one in place of `.gitignore`. Does nothing on systems without `/proc`.
  */
 export function onStuck(pid: number, stuck: () => void): () => void {
   let [before, same] = [-1, 0];
