@@ -65,7 +65,10 @@ export type Crew<Data = object> = Readonly<{
    * in the input or the options rejects the run with a `CrewError` before anything happens.
    */
   run: Starter<Data>;
-  /** Resumes a run that was paused, parked or interrupted; for an ended run, returns its result. */
+  /**
+   * Resumes a run that was paused, parked (waiting for a provider that refuses requests) or interrupted; for an ended
+   * run, returns its result.
+   */
   resume(run: string | RecordedRun, options?: ResumeOptions): Run;
   /**
    * Starts a run in a process that outlives this one, and resolves once it has started. Its questions wait in the
@@ -88,9 +91,12 @@ export type Crew<Data = object> = Readonly<{
   plan(what: RunInput | Plan): Plan;
   /** A file of this machine that has, or will have, the output of a node; `undefined`: this crew makes no files. */
   outputFile(run: string, path: string): Promise<string | undefined>;
-  /** The agents as a model sees them that may start them, including those passed in code. */
+  /** The catalog of agents that a model reads before it starts one of them, including the agents passed in code. */
   catalog(): Promise<Catalog>;
-  /** Delegation tools for a caller outside of runs, with descriptions of the current agents; see `openDelegation`. */
+  /**
+   * Delegation tools for a caller that is not a task of a run, with descriptions of the current agents; see
+   * `openDelegation`.
+   */
   delegationTools(spellings: readonly string[], caller?: Partial<Caller>): Promise<readonly Tool[]>;
   /** All currently available skills and workflow commands. */
   skills(): Promise<Workflows<Skill>>;
@@ -115,13 +121,14 @@ export type Crew<Data = object> = Readonly<{
   /** The records of a run. */
   record(id: string): Promise<State>;
   cwd: string;
-  /** The JSON options of this crew, with some of them replaced: the setup with which a worker performs jobs. */
+  /** The JSON options of this crew with some of them replaced; a worker process creates its own crew from them. */
   setupFor(changes: Partial<CrewSetup>): CrewSetup;
 }>;
 
 /** How a run is started: the type of the result follows from the schema, if it is known. */
 type Starter<Data> = {
-  // First: the ids of the tasks are literal types only in the first signature that is tried.
+  // This signature is the first, because TypeScript infers the task ids as literal types only from the first one it
+  // tries.
   <const T extends TeamTasks>(what: TypedTeam<T>, options?: RunOptions): Run<NamedData<T>>;
   <S extends StandardSchema>(what: TypedTask<S> | TypedRace<S> | TypedChain<S>, options?: RunOptions): Run<OutputOf<S>>;
   <S extends Schemas>(what: TypedParallel<S>, options?: RunOptions): Run<ListedData<S>>;
@@ -251,7 +258,7 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
     background: async (what, more = {}, given = {}) => {
       const id = runId(random);
       const plan = compile(what, { strict: more.strict ?? false, ...defined({ references: config.references }) });
-      await prepare({ run: id, plan, options: more }); // faults are thrown here
+      await prepare({ run: id, plan, options: more }); // throws here if the input is faulty
       return launch({ id, plan, options: more, ...given });
     },
     resumeInBackground: (id, more = {}, given = {}) => launch({ id, options: more, ...given }),

@@ -48,8 +48,8 @@ import { searchBackend, type WebSearch } from "./tools/parts/search-backends.ts"
 import type { ToolParts } from "./tools/parts/tool-parts.ts";
 
 /**
- * The options of a crew that are JSON: the same world is built from them here, in a child process and in a worker
- * thread. Options that tasks read are declared in `TaskWorldSettings`.
+ * The options of a crew that can be written as JSON: this process, a child process and a worker thread build the same
+ * tools, models and rules from them. Options that tasks read are declared in `TaskWorldSettings`.
  */
 export type CrewSetup = TaskWorldSettings &
   Readonly<{
@@ -100,18 +100,24 @@ type SkillSource = Readonly<{ skills?: () => Promise<readonly Skill[]> }>;
 /** The process's existing connection to the engine; absent: one is opened on first use. */
 export type SharedEngine = Readonly<{ connection?: Connection }>;
 
-/** The parts that all runs of a crew share, and a function that creates the world of one run. */
+/**
+ * The outfit of a crew: the parts that all its runs share, such as tools and access rules, and a function that creates
+ * the `World` of one run, which holds everything that the run's tasks need.
+ */
 export type Outfit = Readonly<{
   models: ModelRegistry;
   redactor: Redactor;
   store: RunStore;
-  /** The engine that runs are stored on; absent: tasks are carried out in this process. */
+  /** Connects to the engine (the database that stores the runs); absent: tasks are executed in this process. */
   connection?(): Promise<Connection>;
   clock(): number;
   random(): number;
   /** Creates delegation tools in the requested spelling. */
   delegation: NonNullable<World["delegation"]>;
-  /** Finishes the quarantine of files that commands of dead processes created; returns one line for each. */
+  /**
+   * Moves protected files to quarantine that commands created whose subcrew process died; returns one line for each
+   * file.
+   */
   finishCommands(): Promise<readonly string[]>;
   /** The access rules of the crew, before any run narrows them. */
   access(): Promise<AccessParts>;
@@ -119,7 +125,7 @@ export type Outfit = Readonly<{
   worldFor(roster: Roster, runner: Runner, before?: Permissions): Promise<World>;
 }>;
 
-/** Creates the outfit of a crew. */
+/** Creates the outfit of a crew: the parts that all its runs share. */
 export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource & SharedEngine = {}): Outfit {
   const { cwd, env } = setup;
   const random = code.random ?? ((): number => randomInt(2 ** 32) / 2 ** 32);
@@ -148,7 +154,7 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource & Sh
   const pins = openPins(kept);
   const logins = openLogins({ home: kept, learn: redactor.learn });
   let open: ReturnType<typeof createGuardedOpen> | undefined;
-  /** The MCP servers of one run. */
+  /** The MCP servers that the agents of one run may use. */
   const peersOf = (): PeerTools =>
     createServers({
       servers: setup.mcpServers ?? {},
@@ -255,8 +261,8 @@ async function skillsFor({ cwd, env, userHome, trusted, ...setup }: CrewSetup): 
 }
 
 /**
- * Reads which agent must not be started: an agent that runs this program as a command sets the variable to its own
- * name.
+ * Reads from the environment which agent must not be started. An agent that runs this program as its command sets the
+ * variable to its own name, so that it cannot start itself again.
  */
 export function blockedBy(env: Env): Pick<Caller, "blocked"> {
   const blocked = env["SUBCREW_BLOCKED_AGENT"] ?? env["PI_BLOCKED_AGENT"];
@@ -292,7 +298,7 @@ function openRuns(
   return { store, connection };
 }
 
-/** Files of engine runs that are needed only on this machine. */
+/** The local files of runs whose records are in the engine's database. */
 function besideEngine(setup: Pick<CrewSetup, "home" | "env">, clock: () => number): RunStore {
   return setup.home === false ? createMemoryStore(clock) : createFolderStore(join(homeOf(setup), "engine"));
 }
@@ -306,7 +312,7 @@ export async function connectWorker(
   return connectEngine(setup.engine, { local: besideEngine(setup, Date.now), worker, env: setup.env });
 }
 
-/** Limits on models and refused keys, shared with all processes of an engine. */
+/** Model limits, and the API keys that a provider refused; both are shared with all processes of an engine. */
 function sharedLimits(connection: () => Promise<Connection>): Readonly<{ holds: ProviderHolds; quota: RequestQuota }> {
   const holds = async (): Promise<ProviderHolds> => (await connection()).holds;
   return {
@@ -353,7 +359,10 @@ async function accessTo(
   return { ...parts, session: [], ...(kept && { keep: (rules, scope) => kept.keep(rules, scope, setup.cwd) }) };
 }
 
-/** The built program; Node cannot run the source file. */
+/**
+ * The path of the built program that moves files to quarantine; `undefined` when only its TypeScript source exists,
+ * which Node cannot run.
+ */
 function finisherFile(): string | undefined {
   const url = childEntry("quarantine-child");
   return url?.pathname.endsWith(".js") ? fileURLToPath(url) : undefined;
@@ -406,6 +415,9 @@ function oneByOne(clean: (text: string) => string): (text: string) => Promise<st
 const withRule = (setup: CrewSetup, delegation: DelegationRule | undefined): CrewSetup =>
   delegation === undefined ? setup : { ...setup, delegation };
 
-/** The strictest of several rules: a ceiling set by any source applies, and resuming does not remove it. */
+/**
+ * The strictest of several rules: a `ceiling` (subagents get at most their parent's tools) set by any source applies,
+ * and resuming does not remove it.
+ */
 const strictestRule = (...rules: readonly (DelegationRule | undefined)[]): DelegationRule | undefined =>
   rules.includes("ceiling") ? "ceiling" : undefined;

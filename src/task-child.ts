@@ -12,8 +12,8 @@ import { loop } from "./runtime/loop/loop.ts";
 import { assign } from "./runtime/task/assign.ts";
 
 /**
- * Builds the same world and assignment as the parent and runs the local loop; everything else is requested from the
- * parent's run.
+ * Executes one task in a child process: assigns agent, tools, model and prompt as the parent process would, and runs
+ * the loop of model turns and tool calls. Everything else is requested from the parent process.
  */
 const work: RunJob = async (job, context, given) => {
   const { call, agent, prices, holds, providers, permissions, projectInstructions, catalog = emptyCatalog } = job;
@@ -27,7 +27,7 @@ const work: RunJob = async (job, context, given) => {
   };
   let assigned = false;
   const assignment = await assign(call, world, (fact) => {
-    if (assigned) context.emit(fact); // the parent already reported the events of the assignment
+    if (assigned) context.emit(fact); // the parent process already reported the events of the assignment
   });
   assigned = true;
   try {

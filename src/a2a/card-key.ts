@@ -2,7 +2,7 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject } from "n
 import { CrewError } from "../core/schema/error.ts";
 import { stableText } from "../core/text/stable-text.ts";
 
-/** The key that signs the cards of a server. */
+/** The private key with which an A2A server signs its agent cards. */
 export type CardKey = Readonly<{
   key: KeyObject;
   alg: string;

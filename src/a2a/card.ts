@@ -1,17 +1,17 @@
 import { version } from "../core/text/version.ts";
 
-/** The public card of an agent: without its prompt, its file path or its permissions. */
+/** The public description of an agent (its A2A agent card): without its prompt, its file path or its permissions. */
 export type Card = Readonly<{
   name: string;
   description: string;
   url: string;
   version: string;
   needsToken: boolean;
-  /** The address of the keys that the card is signed with. */
+  /** The URL of the public keys that verify the card's signature. */
   keysUrl: string;
 }>;
 
-/** The path of the keys with which cards are signed. */
+/** The path at which the server publishes the keys that verify its cards. */
 export const KEYS_PATH = ".well-known/jwks.json";
 
 export function cardFor({ name, description }: Readonly<{ name: string; description: string }>, base: string): Card {

@@ -26,7 +26,10 @@ export type WritePush = (
   version: PushConfig["version"],
 ) => Promise<Readonly<{ body: string; contentType: string }>>;
 
-/** The push configurations of tasks. They are stored with the runs, so that they survive a restart. */
+/**
+ * The push configurations of tasks: where to send notifications about each. They are stored with the runs, so that they
+ * survive a restart.
+ */
 export type Push = Readonly<{
   /** Adds a configuration. Throws for a forbidden address. */
   set(run: string, wanted: Omit<PushConfig, "id"> & { id?: string }): Promise<PushConfig>;
@@ -68,7 +71,7 @@ export function createPush({
   const closing = new AbortController();
   const allowed = parseAllowedHosts(network.allowHosts ?? []);
   const queues = new Map<string, Promise<unknown>>();
-  /** Runs work on the same key one after the other, so that changes are not lost and updates arrive in order. */
+  /** Runs the work for one run or one address in order, so that changes are not lost and updates arrive in order. */
   const inTurn = <T>(run: string, work: () => Promise<T>): Promise<T> => {
     const next = (queues.get(run) ?? Promise.resolve()).then(work);
     const quiet = next.catch(() => {});

@@ -28,7 +28,7 @@ export type Protocol = Readonly<{
 
 type Sdk = Awaited<ReturnType<typeof load>>;
 
-/** The A2A library parses and writes messages; their meaning is implemented here. */
+/** Loads the A2A library, which parses and writes messages, and connects it to the server's tasks. */
 export async function loadProtocol(
   parts: Readonly<{ tasks(): Tasks; push(): Push; signing?: CardKey | undefined }>,
 ): Promise<Protocol> {

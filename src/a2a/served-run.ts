@@ -8,7 +8,7 @@ import { deferred } from "../runtime/async/deferred.ts";
 import type { Run } from "../runtime/run/run.ts";
 import { artifactsOf, RESULT, taskView, type ViewContext } from "./view.ts";
 
-/** A run of a remote caller that this process owns or watches. */
+/** A run that a remote caller started and that this process executes or watches. */
 export type A2aRun = Readonly<{
   run: Run;
   origin: Origin;
@@ -22,7 +22,7 @@ export type A2aRun = Readonly<{
    * caller. `from` is the last event that the caller knows; by default the latest one.
    */
   updates(from?: number): AsyncGenerator<RemoteUpdate, void>;
-  /** Waits until the run has ended, waits for input or is parked. */
+  /** Waits until the run has ended, waits for input or is parked until its provider accepts requests again. */
   settled(): Promise<void>;
   /** Waits for an event that matches, or for the end. */
   until(isIt: (event: Event) => boolean): Promise<void>;
@@ -50,7 +50,8 @@ export function serveRun(run: Run, origin: Origin, heard: (served: A2aRun, event
         yield taskView(run.state, seen());
         if (run.state.outcome || question()) return;
       }
-      // A separate fold, so that a stream that starts in the past does not show later state.
+      // The state of the run as of the stream's position, so that a stream that starts in the past does not show later
+      // state.
       const state = emptyState(run.id);
       const now = (): ViewContext => ({ life: runStatusOf(state, true), origin, isForCaller });
       const tell = teller(state, now);

@@ -24,7 +24,7 @@ export type A2aServerOptions = Readonly<{
   tokens?: Readonly<Record<string, string>>;
   /** True when cards can be read without a token. */
   publicCards?: boolean;
-  /** The public URL, if it differs from the address it listens on. */
+  /** The public URL of the server, if it differs from the address that the server listens on. */
   publicUrl?: string;
   /** Signs the cards with this private key, in PEM form. */
   signingKey?: string;
@@ -120,7 +120,7 @@ async function parts(
   return { tasks, push, protocol };
 }
 
-/** The offered names. Throws for an unknown name. */
+/** The names of the offered agents. Throws for an unknown name. */
 async function offered(crew: Crew, wanted: readonly string[] | "*"): Promise<readonly string[]> {
   const { agents } = await crew.catalog();
   if (wanted === "*") return agents.flatMap(({ name, hidden }) => (hidden ? [] : [name]));

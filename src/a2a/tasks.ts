@@ -139,7 +139,7 @@ export function createTasks(crew: Crew, { agents, run: given = {}, heard, onErro
     const { state, life } = await crew.kept.look(id);
     return taskView(state, { life, origin, isForCaller: ({ call }) => call === undefined });
   };
-  /** The run of an unfinished task: of this process, or followed from here. */
+  /** The run of an unfinished task: executed by this process, or watched while another process executes it. */
   const following = async (origin: Origin, id: string): Promise<A2aRun | undefined> => {
     const served = active.get(id);
     if (served) return served.run.state.outcome ? undefined : served;

@@ -54,7 +54,7 @@ export function remoteStatusOf(state: State, { life, origin, isForCaller }: View
   return status(BY_LIFE[life], STANDS_STILL[life] ?? parkedWords(state));
 }
 
-/** The reason why all tasks of a run are parked; `undefined` when some are not. */
+/** The reason why all tasks of a run are parked, that is, wait for a provider; `undefined` when some are not. */
 function parkedWords(state: State): string | undefined {
   const parked = parkedRun(state);
   return parked && ["parked:", parked.why, parkedUntil(parked), parked.helps].filter((part) => part !== "").join(" ");

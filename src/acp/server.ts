@@ -35,7 +35,10 @@ export type AcpOptions = Readonly<{
   onError(error: unknown): void;
 }>;
 
-/** Serves one editor over a pair of streams until either ends. Running prompts are then paused and can be resumed. */
+/**
+ * Serves one editor over a pair of streams until one of the streams ends. Running prompts are then paused and can be
+ * resumed.
+ */
 export async function serveAcp({ input, output, mode, open, signal, onError }: AcpOptions): Promise<void> {
   const acp = await loadAcpSdk();
   const sessions = new Map<string, EditorSession>();

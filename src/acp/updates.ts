@@ -37,7 +37,7 @@ export function kindOf(tool: string): ToolKind {
 /** The id of a call for the editor. It includes the task, because calls of different tasks may have the same id. */
 export const callIdOf = (path: string, call: string): string => `${path}#${call}`;
 
-/** Creates a writer. Text is sent for the main agent only; calls also for its helpers, prefixed with their names. */
+/** Creates a writer. Text is sent for the main agent only; calls also for its subagents, prefixed with their names. */
 export function createUpdateWriter(): UpdateWriter {
   const calls = new Map<string, KnownCall>();
   const streamed = new Set<string>();

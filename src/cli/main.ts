@@ -97,7 +97,7 @@ function failWith(thrown: unknown): number {
 
 const [first, ...others] = process.argv.slice(2);
 const args = first === "help" ? [...others, "--help"] : process.argv.slice(2);
-armFaults(process.env[first === "background-run" ? "SUBCREW_BACKGROUND_FAULT" : "SUBCREW_FAULT"]); // a background run inherits both variables
+armFaults(process.env[first === "background-run" ? "SUBCREW_BACKGROUND_FAULT" : "SUBCREW_FAULT"]); // a background run inherits both variables and must use only its own
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {}); // a closed pipe, as after `| head`, is not an error
 endWithTerminal();
 muteConsole();

@@ -12,14 +12,16 @@ import type { ResumeOptions } from "./run-options.ts";
 export type BackgroundRun = Readonly<{
   id: string;
   folder: string;
-  /** The file that contains its result once it has ended. */
+  /** The file that contains the run's result once it has ended. */
   outputFile: string;
 }>;
 
-/** The options from which the process of a background run creates the same crew: JSON without secrets. */
+/**
+ * The options from which the process of a background run creates the same crew; they are JSON and contain no secrets.
+ */
 export type BackgroundOptions = Readonly<{
   crew?: Readonly<Record<string, unknown>>;
-  /** Approves every question. */
+  /** True: every question of the run is answered with yes. */
   yes?: boolean;
 }>;
 
@@ -28,7 +30,10 @@ export type BackgroundJob = BackgroundOptions & Readonly<{ id: string; plan?: Pl
 
 export type LaunchParts = Readonly<{ options: CrewOptions; config: Config; setup: CrewSetup; outfit: Outfit }>;
 
-/** Starts runs in the background. Code that was passed to this crew (tools, models) is not available there. */
+/**
+ * Starts runs in the background. Code that was passed to this crew (tools, models) is not available in the background
+ * process.
+ */
 export function createLaunch({
   options,
   config,

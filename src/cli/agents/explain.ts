@@ -19,7 +19,10 @@ import { crewFor } from "../launch/start.ts";
 import { findDefinition, stateText } from "../../runtime/discovery/find-definition.ts";
 import { sourceText } from "./list.ts";
 
-/** One row per agent that adds tools; those that add none share a row. */
+/**
+ * One row for each agent that adds tools to those of the explained agent, because that agent can start it. Agents that
+ * add none share a row.
+ */
 function reachRows(reach: readonly ReachedAgent[]): Readonly<Record<string, string>>[] {
   const [adding, others] = [reach.filter(({ adds }) => adds.length > 0), reach.filter(({ adds }) => adds.length === 0)];
   return [

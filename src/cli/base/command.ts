@@ -7,7 +7,7 @@ import { noneChosen, usageError } from "./usage.ts";
  */
 export type CliCommand = Readonly<{
   description: string;
-  /** Another name. */
+  /** Another name of the command. */
   alias?: string;
   /** The positional arguments: in commander's notation, and as help shows them. */
   words?: string;

@@ -275,7 +275,7 @@ function contextOptions(): Option[] {
   ]);
 }
 
-/** Flags that `resume` offers, too. */
+/** The flags about executing a run; `resume` offers them, too. */
 export function runningOptions(): Option[] {
   return group("The run:", [
     new Option("--cwd <folder>", "the folder to work in"),

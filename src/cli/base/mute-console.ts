@@ -4,9 +4,9 @@ import { sanitize } from "../../core/text/sanitize.ts";
 const METHODS = ["log", "info", "warn", "error", "debug", "trace", "dir"] as const;
 
 /**
- * Keeps libraries from printing what peers send them, such as a message of an ACP agent that is not valid: it would reach the
- * terminal as it is, or mix with the output of a protocol. With SUBCREW_DEBUG=1 it is printed on stderr, without terminal
- * sequences. Subcrew itself never prints this way.
+ * Keeps libraries from printing data of remote programs with `console`, such as an invalid message of an ACP agent: it
+ * would reach the terminal unfiltered, or mix with the output of a protocol. With SUBCREW_DEBUG=1 it is printed on
+ * stderr, without terminal sequences. Subcrew itself does not print with `console`.
  */
 export function muteConsole(): void {
   const print = (...parts: readonly unknown[]): void => {

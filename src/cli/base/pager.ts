@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** Prints a text. On a terminal that is too small for it, it goes through `$PAGER`. A missing pager is not an error. */
+/** Prints a text. A text that does not fit on the terminal is shown with `$PAGER`. A missing pager is not an error. */
 export async function printPaged(text: string, { pager }: Readonly<{ pager: boolean }>): Promise<void> {
   const { stdout } = process;
   const fits = text.split("\n").length < (stdout.rows || 24);

@@ -88,7 +88,7 @@ function conflictLines({ file, why, workspace, task }: Conflict, patch: string):
 
 type KeptChanges = Readonly<{ path: string; changes: Changes; attempt: number }>;
 
-/** The task whose patch was kept: the given task, or the only one. */
+/** The task whose changes were kept as a patch: the given task, or the only one. */
 function keptIn({ run, nodes }: State, named: string | undefined): KeptChanges {
   const all = [...nodes.values()].flatMap(({ path, outcome, attempt }) =>
     outcome?.changes ? [{ path, changes: outcome.changes, attempt }] : [],

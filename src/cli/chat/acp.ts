@@ -4,7 +4,7 @@ import type { CliCommand } from "../base/command.ts";
 import { runOptions } from "../base/flags.ts";
 import { MAIN_AGENT, mainAgentOption } from "./chat.ts";
 
-/** Flags that `subcrew acp` does not have: the editor controls them, or they have no effect there. */
+/** Flags that `subcrew acp` does not have: the editor controls them, or they have no effect in an editor. */
 const elsewhere: ReadonlySet<string> = new Set([
   "--bg",
   "--cwd",

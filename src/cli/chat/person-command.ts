@@ -45,7 +45,7 @@ export async function runPersonCommand(
     try {
       process.kill(-child.pid!, name);
     } catch {
-      // it has ended
+      // the process has already ended
     }
   };
   const stop = (): void => {

@@ -12,8 +12,8 @@ import { boxesOn } from "../terminal/helper-boxes.ts";
 import { openTerminal } from "../watch/watch-run.ts";
 
 /**
- * Shows the progress of one message until it is answered: boxes for its agents, then the answer. The first Ctrl-C
- * stops those agents, the second the answer, the third exits.
+ * Shows the progress of one message until it is answered: boxes for its agents, then the answer. The first Ctrl-C stops
+ * the agents in the boxes, the second the answer, the third exits.
  */
 export async function watch(
   run: Run,

@@ -39,7 +39,7 @@ export async function takeOverDead({ connection, queue, coordinate, say, signal 
       await run;
       failed.delete(id);
     } catch (error) {
-      if (isCrewError(error) && error.code === "RUN_BUSY") return; // another process took it over
+      if (isCrewError(error) && error.code === "RUN_BUSY") return; // another process took the run over
       const tries = (failed.get(id)?.tries ?? 0) + 1;
       const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (tries - 1));
       failed.set(id, { tries, again: performance.now() + wait });

@@ -160,14 +160,15 @@ async function goOn(
 /** The time limit for the run's process to reply. */
 const WAIT_MS = 15_000;
 
-/** The time limit for the process of a parked run to release it. */
+/** The time limit for the process of a run with parked tasks to release the run. */
 const LEAVE_MS = 15_000;
 
 const isParkedTask = ({ parked, status }: NodeView): boolean => parked !== undefined && status === "running";
 
 /**
- * Takes a run with parked tasks over from its process, to resume it with the keys and limits of this command. The
- * other process pauses the run and releases it. Its running tasks continue from their recorded turns.
+ * Takes a run with parked tasks (tasks that wait for a provider) over from its process, to resume it with the keys and
+ * limits of this command. The other process pauses the run and releases it. Its running tasks continue from their
+ * recorded turns.
  */
 async function takeOver(store: RunStore, id: string, { quiet }: { quiet: boolean }): Promise<void> {
   const owner = await store.owner(id);

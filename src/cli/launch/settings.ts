@@ -95,7 +95,9 @@ function modelsIn(text: string): string | string[] {
 
 const SCRIPTED = "scripted:";
 
-/** Resolves a file against the current folder, also with --cwd. */
+/**
+ * A model name given by a flag. The file of a scripted model is resolved against the current folder, even with --cwd.
+ */
 export function modelName(name: string): string {
   return name.startsWith(SCRIPTED) ? `${SCRIPTED}${resolve(name.slice(SCRIPTED.length))}` : name;
 }

@@ -79,7 +79,7 @@ export const attach: CliCommand = {
           attended ? gates.answerGates(view, person, { isOpen, give, giveUp: detach, tell: text.say }) : undefined,
         ]).finally(() => keys?.stop());
       }
-      // Waits for the receipts: the last answer can end the run before its receipt is read.
+      // Waits until the run has confirmed each answer: the last answer can end the run before its confirmation is read.
       if (!away) await Promise.all(receipts);
     } finally {
       over.abort();

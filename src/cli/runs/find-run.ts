@@ -33,7 +33,7 @@ export async function findRun(word: string | undefined, what = "No run given."):
   return { crew, run, path };
 }
 
-/** Reports the unreadable parts of a journal, so that the rest is not mistaken for the whole. */
+/** Reports the unreadable parts of a journal, so that the readable rest is not mistaken for the whole. */
 export function warnOfDamage({ problems }: Pick<KeptRun, "problems">): void {
   for (const problem of problems) process.stderr.write(`warning: ${terminalLine(problem)}\n`);
 }

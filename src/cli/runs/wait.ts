@@ -113,8 +113,8 @@ function parkedText({ why, helps, command, ...when }: ParkedRun, id: string): st
 }
 
 /**
- * Calls back when a run has been parked, or has had an open question, for a moment. Shorter waits are ignored,
- * because past ones appear and disappear while the record is read.
+ * Calls back when a run has stayed parked, or has had an open question, for a moment. Shorter waits are ignored: while
+ * the run's record is read from its beginning, waits that ended long ago appear and disappear again.
  */
 async function watchWaiting(
   events: AsyncIterable<KeptEvent>,

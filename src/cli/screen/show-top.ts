@@ -56,7 +56,7 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
     columns: stderr.columns || 80,
     height: stderr.rows || 24,
   });
-  const ofProject = new Map<string, boolean>(); // by folder: whether a run there belongs to the project; every frame asks this for every run
+  const ofProject = new Map<string, boolean>(); // by folder: whether a run in it belongs to the project; every frame asks this for every run
   const isHere = (folder: string): boolean => {
     const known = ofProject.get(folder) ?? isBelowFolder(folder, crew.cwd);
     ofProject.set(folder, known);
@@ -80,7 +80,7 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
     };
   };
   let asked: (NonNullable<TopState["asked"]> & Readonly<{ at: number }>) | undefined;
-  /** Reads the call that the question of the selected row is about, once. */
+  /** Reads the tool call that the question in the selected row is about, once. */
   const readQuestion = ({ key, run: of, path, node }: TopRow): void => {
     const { question, call, askedAt = 0 } = node ?? {};
     if (question === undefined || (asked?.key === key && asked.at === askedAt)) return;
@@ -91,7 +91,7 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
         asked = { key, at: askedAt, lines: questionLines({ text: question, about }, plain) };
         schedule();
       },
-      () => undefined, // without the call, the text of the question is shown
+      () => undefined, // if the call cannot be read, the text of the question is shown
     );
   };
   const frame = (): FieldFrame => {

@@ -11,7 +11,7 @@ import { homes } from "../base/home.ts";
 import { crewFor } from "../launch/start.ts";
 import { hostsHere } from "./hosts.ts";
 
-/** One result of the check. `note` means that it works, but could work better. */
+/** One result of a check. `note` means that the checked thing works, but could work better. */
 export type Finding = Readonly<{ state: "ok" | "note" | "broken"; about: string; text: string; fix?: string }>;
 
 /** Checks everything that a run needs. A failed check does not stop the others. */

@@ -25,7 +25,10 @@ export type AnswerHandlers = Readonly<{
 type GateOpened = Extract<Event, { type: "gate.opened" }>;
 export type OpenQuestion = AskedPerson & Readonly<{ path: string }>;
 
-/** Asks every question of a run, one after the other. A question that is answered elsewhere is withdrawn. */
+/**
+ * Asks every question of a run, one after the other. A question that is answered in another program, such as a second
+ * terminal is withdrawn.
+ */
 export async function answerGates(
   run: Run,
   ask: AskPerson,

@@ -55,7 +55,7 @@ export type QuestionOptions = Readonly<{
   changed(): void;
   /** Receives a typed text that is not an answer to the question. */
   other(text: string): void;
-  /** False for a question that is asked elsewhere. */
+  /** False for a question that another part of the program asks. */
   takes?(event: Extract<KeptEvent, { type: "gate.opened" }>): boolean;
 }>;
 

@@ -9,7 +9,7 @@ export type SignalOptions = Readonly<{
 
 /** The handling of signals while a run is going on. */
 export type Signals = Readonly<{
-  /** Acts like Ctrl-C, for screens that read the keyboard themselves: there Ctrl-C is a key, not a signal. */
+  /** Acts like Ctrl-C, for screens that read the keyboard themselves: in them Ctrl-C is a key, not a signal. */
   interrupt(): void;
   /** The exit code of the received signal. */
   code(): number | undefined;
@@ -28,9 +28,9 @@ const reasons: Readonly<Record<Name, string>> = {
 const DRAIN_MS = 10_000;
 
 /**
- * Raises the priority of this process, if the system allows it. Commands that are being ended, and other programs,
- * may otherwise leave it too little processor time to end them. Every thread has its own priority, including those
- * that write files.
+ * Raises the priority of this process, if the system allows it. Otherwise the commands that this process has to end,
+ * and other programs, may leave it too little processor time to end them. Every thread has its own priority, including
+ * the threads that write files.
  */
 function raisePriority(): void {
   try {

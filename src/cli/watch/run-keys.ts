@@ -75,8 +75,8 @@ export async function followOnScreen(run: Run, options: OnScreenOptions): Promis
   };
   let over = false;
   /**
-   * Pauses the run to continue it in the background. Running commands are waited for first, because they would start
-   * again there.
+   * Pauses the run to continue it in the background. Running commands are waited for first, because the background
+   * process would start them again.
    */
   const move = (now: boolean): void => {
     moving = true;

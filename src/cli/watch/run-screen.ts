@@ -28,7 +28,7 @@ export type RunScreen = TextSink &
     redraw(): void;
     /** Asks these questions in the rows. */
     ask(questions: OpenQuestions): void;
-    /** Hands the terminal over to another screen; events of that time are printed afterwards. */
+    /** Hands the terminal over to another screen; events that arrive meanwhile are printed afterwards. */
     lend<T>(work: () => Promise<T>): Promise<T>;
   }>;
 
@@ -38,7 +38,7 @@ export type RunScreenOptions = Readonly<{
   /** Events before this time are not shown, because a resumed run repeats its earlier events. */
   since: number;
   clock?: (() => number) | undefined;
-  /** The text about what Ctrl-C does while the run is parked. */
+  /** The text about what Ctrl-C does while the run is parked (waits for a provider). */
   interrupt?: string | undefined;
   /** The text about the keys in the last row. */
   keys?: string | undefined;

@@ -113,7 +113,10 @@ export function exitCodeFor({ outcome, status }: State, signals: Pick<Signals, "
 /** The exit code after `subcrew stop` or Ctrl-C. */
 const PAUSED = 130;
 
-/** Input at a terminal that cannot redraw: the keyboard, without echo, and a function that asks questions while other output waits. */
+/**
+ * Input at a terminal that cannot redraw: the keyboard, and a function that asks the person questions while other
+ * output waits.
+ */
 export type Seat = Readonly<{ keys: RawInput | undefined; person: AskPerson }>;
 
 export function openTerminal(

@@ -36,28 +36,37 @@ export type Agent = Readonly<{
    */
   output?: JsonSchema | string | null;
   completion?: Completion;
-  /** How many characters of its result the agent that started it reads; the rest is in a file. */
+  /** How many characters of this agent's result the agent that started it reads; the rest is in a file. */
   summaryChars?: number;
-  /** Where a longer result is cut: at that character (simple, the default), or after a whole paragraph or sentence (smart). */
+  /**
+   * Where a longer result is cut: at exactly that character (simple, the default), or after a whole paragraph or
+   * sentence (smart).
+   */
   summaryCut?: SummaryCut;
   /** Which text is the result when the agent ends without the finish tool: its last message (default), or all messages. */
   summary?: "last" | "all";
   /** Name of the result parameter of the finish tool; `result` by default. */
   outputName?: string;
-  /** Which agents it may start; none by default. */
+  /** Which agents this agent may start; none by default. */
   spawns?: "*" | readonly string[];
-  /** Names of the delegation tools it gets, each as some program spells it; absent: `task`. */
+  /** The delegation tools that the agent gets, by their names in any supported program; absent: `task`. */
   delegation?: readonly string[];
-  /** What limits the tools of its helpers: only their own definitions, or also this agent's tools (`ceiling`). */
+  /**
+   * What limits the tools of the agent's subagents: only their own definitions (`own`), or also this agent's tools
+   * (`ceiling`).
+   */
   delegationRule?: DelegationRule;
-  /** A parent agent cannot choose another model for it. */
+  /** True: an agent that starts this one cannot choose another model for it. */
   modelLock?: boolean;
-  /** MCP servers it defines, and the user's servers it names. Absent: all of the user's servers that its tools cover. */
+  /**
+   * The MCP servers that the agent defines, and the user's servers that it names. Absent: all of the user's servers
+   * whose tools the agent may use.
+   */
   mcpServers?: AgentServers;
   extends?: string;
   /** Display name. */
   displayName?: string;
-  /** When to choose it, if the file has a separate field for that. */
+  /** When to choose this agent, if its file has a separate field for that. */
   whenToUse?: string;
   /** Whether the agent gets the project's instructions (AGENTS.md and similar files); the default depends on the location of its file. */
   projectInstructions?: "on" | "off";
@@ -65,34 +74,43 @@ export type Agent = Readonly<{
   documentation?: string;
   temperature?: number;
   topP?: number;
-  /** Permission mode requested by its file; never more than its user and its parent allow. */
+  /**
+   * The permission mode that the agent's file requests; the agent never gets more than its user and its parent allow.
+   */
   permission?: PermissionMode;
-  /** Its commands run in a read-only sandbox without network, whatever the user allows. */
+  /** The agent's commands run in a read-only sandbox without network, whatever the user allows. */
   sandbox?: "read-only";
-  /** Skills that are added to its prompt. */
+  /** Skills whose text is added to the agent's prompt. */
   skills?: readonly string[];
-  /** Runs in the background unless the caller says otherwise. */
+  /** True: the agent runs in the background unless its caller says otherwise. */
   background?: boolean;
   isolation?: "worktree";
-  /** `fork`: started by another agent, it begins with the conversation of that agent instead of an empty one. */
+  /**
+   * `fork`: when another agent starts this one, it begins with the conversation of that agent instead of an empty one.
+   */
   conversation?: "fork";
-  /** Where its tasks run; in this process by default. */
+  /** What executes the agent's tasks, such as a child process; in this process by default. */
   runner?: RunnerName;
-  /** Where it keeps notes between runs. */
+  /** Where the agent keeps notes between runs: for the user, the project, or this copy of the project. */
   memory?: "user" | "project" | "local";
-  /** How long its results may be reused, in milliseconds; only for agents that cannot change anything. */
+  /**
+   * How long the agent's results may be reused, in milliseconds; allowed only for agents that cannot change anything.
+   */
   cacheMs?: number;
-  /** Hidden from the list of helpers that models see. */
+  /** True: the agent is not in the list of agents that models see. */
   hidden?: boolean;
-  /** The inputs that `${name}` in its prompt refers to. */
+  /** The inputs that `${name}` in the agent's prompt refers to. */
   inputs?: Readonly<Record<string, AgentInput>>;
   /** Set for a remote agent: the address of its A2A agent card. */
   remote?: RemoteCard;
-  /** Where it was found. */
+  /** Where the agent's definition was found. */
   source?: AgentSource;
 }>;
 
-/** Tools of a helper: those of its own definition, or at most those of its parent. */
+/**
+ * The tools that a subagent gets: those of its own definition (`own`), or of those only the ones its parent has
+ * (`ceiling`).
+ */
 export type DelegationRule = "own" | "ceiling";
 
 /** The permission modes, from read-only to never asking. */
@@ -104,7 +122,10 @@ export type RemoteCard = Readonly<{
   cardUrl?: string;
   cardJson?: string;
   auth?: Readonly<Record<string, unknown>>;
-  /** The card has to be signed with this public key (PEM), or with one of the keys at this address (JWKS). */
+  /**
+   * The remote agent's card has to be signed with this public key (PEM), or with one of the keys at this address
+   * (JWKS).
+   */
   signedBy?: string;
 }>;
 
@@ -115,7 +136,7 @@ export type AgentSource = Readonly<{
   family?: string;
   /** The format of the file. */
   dialect?: string;
-  /** The plugin that contains it, and the scope it was installed for. */
+  /** The plugin that contains the agent, and the scope that the plugin was installed for. */
   plugin?: string;
   pluginScope?: "user" | "project";
   /** Why the agent has fewer tools than its file may have intended. */
@@ -127,16 +148,19 @@ type Draft = Omit<Agent, "output"> & Readonly<{ output?: JsonSchema | StandardSc
 
 declare const resultType: unique symbol;
 
-/** Carries the type of an agent's result data. It exists for the compiler only. */
+/** Carries the type of an agent's result data. This type exists for the compiler only. */
 export type Yields<T> = Readonly<{ [resultType]?: T }>;
 
-/** A defined agent: its fields, with a schema that is data, and the type of its results. */
+/** A defined agent: its fields, with the output schema as plain JSON, and the type of its results. */
 export type DefinedAgent<A extends Draft> = Readonly<
   (A extends Agent ? A : Omit<A, "output"> & Pick<Agent, "output">) &
     (A extends { readonly output: infer S extends StandardSchema } ? Yields<OutputOf<S>> : unknown)
 >;
 
-/** Checks and completes the literal at compile time. At run time it is the same agent, frozen, with a schema that is data. */
+/**
+ * Checks the agent and completes its type at compile time. At run time it returns the same agent, frozen, with its
+ * output schema as plain JSON.
+ */
 export function defineAgent<const A extends Draft>(agent: A): DefinedAgent<A> {
   const { output } = agent;
   const data = isStandardSchema(output) ? { ...agent, output: plainSchemaOf(output) } : agent;

@@ -3,8 +3,8 @@ import { DELEGATION_TOOL, isKnownTool, toolsNamed } from "../vocabulary/tool-nam
 import type { Agent } from "./agent.ts";
 
 /**
- * An agent that was written in code, with the tool names of other programs made canonical, as in files. `isOwn`: tools that
- * the caller brings along keep their names.
+ * An agent written in code, with tool names of other programs replaced by subcrew's names, as for agent files. `isOwn`:
+ * tools that the caller brings along keep their names.
  */
 export function withCanonicalTools(agent: Agent, isOwn: (tool: string) => boolean = () => false): Agent {
   const { tools, disallowedTools, spawns, delegation } = agent;

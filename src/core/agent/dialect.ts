@@ -1,13 +1,16 @@
 import type { Problem } from "../vocabulary/file-problem.ts";
 import type { Agent, AgentSource } from "./agent.ts";
 
-/** One way of writing agents down. Reading is pure: text in, agents and problems out, nothing thrown, nothing run. */
+/**
+ * One file format of agent definitions. Reading a file has no side effects: text goes in, agents and problems come out,
+ * and nothing is thrown.
+ */
 export type Dialect = Readonly<{
   id: string;
   /** True for a file name that may contain agents. */
   accepts(name: string): boolean;
   read(text: string, place: FilePlace): ParsedFile;
-  /** The line of a key, counted from 1; only `explain` and `lint` ask. */
+  /** The line of a key, counted from 1; only the commands `explain` and `lint` use it. */
   lineOf?(text: string, field: string): number | undefined;
 }>;
 
@@ -16,9 +19,9 @@ export type FilePlace = Readonly<{
   file: string;
   /** The file's path below the directory that was searched, with slashes. */
   relative: string;
-  /** The source that its agents get. */
+  /** The source that the agents in the file get. */
   source?: AgentSource | undefined;
-  /** Reads another file that this one refers to, if it is in an allowed place. */
+  /** Reads another file that this file refers to, if it is in an allowed place. */
   include?(path: string): string | undefined;
 }>;
 
@@ -30,15 +33,15 @@ export type ReadAgent = Readonly<{
   agent: Agent;
   /** The key of the file that each field came from. */
   from: Readonly<Record<string, string>>;
-  /** The file's own data, with foreign spellings and keys that have no effect here. */
+  /** The file's own data, with the spellings of its tool, including keys that have no effect in subcrew. */
   raw: Readonly<Record<string, unknown>>;
-  /** Keys that are kept and have no effect here. */
+  /** Keys that are kept and have no effect in subcrew. */
   kept: readonly string[];
   /** The file had to be repaired before it could be read. */
   recovered?: true;
   /** The file itself disables the agent. */
   disabled?: true;
-  /** Aliases of its dialect. */
+  /** Other names for the agent that its file format defines. */
   aliases?: readonly string[];
 }>;
 

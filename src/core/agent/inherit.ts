@@ -20,9 +20,9 @@ export const INHERITED_FIELDS = [
 ] as const;
 
 /**
- * Tools are the union of base and child. A base with every tool does not widen a child that lists its tools,
- * and a child with an empty list keeps it. Model and thinking are the child's, else the base's. Restrictions of
- * the base apply to the child.
+ * How an agent (the child) extends another (the base): tools are the union of both. A base with every tool does not
+ * widen a child that lists its tools, and a child with an empty list keeps it. Model and thinking are the child's, else
+ * the base's. Restrictions of the base apply to the child.
  */
 export function inherit<A extends Inherited>(child: A, base: Inherited): A {
   const inherited: { -readonly [K in keyof Inherited]: Inherited[K] } = {};
@@ -46,7 +46,7 @@ export function inherit<A extends Inherited>(child: A, base: Inherited): A {
   return { ...child, ...inherited };
 }
 
-/** Names of base and child, each once, the base's first. */
+/** Tool names of the base and of the child, each once, the base's first. */
 export function unionOfTools(
   child: readonly string[] | undefined,
   base: readonly string[] | undefined,
@@ -57,11 +57,14 @@ export function unionOfTools(
   return [...new Set([...base, ...child])];
 }
 
-/** A definition that may be extended, in order of precedence. */
+/** A definition that others may extend; a list of them is in order of precedence. */
 export type InheritingAgent = Readonly<{
   name: string;
   extends?: string;
-  /** Trust in the source of the definition. An agent can only extend a definition of the same or a higher rank. */
+  /**
+   * How far the source of the definition is trusted. An agent can only extend a definition of the same or a higher
+   * rank.
+   */
   rank: number;
 }>;
 
@@ -70,8 +73,8 @@ export type Lineage<H> =
   | { readonly fault: "unknown-base" | "inheritance-cycle"; readonly message: string };
 
 /**
- * The base of each definition that extends another. To extend one's own name means the next weaker definition of that
- * name. An unresolved base is an error of that definition and of those that extend it.
+ * The base of each definition that extends another. A definition that extends its own name extends the next weaker
+ * definition of that name. A base that is not found is an error of that definition and of those that extend it.
  */
 export function lineages<H extends InheritingAgent>(definitions: readonly H[]): Map<H, Lineage<H>> {
   const found = new Map<H, Lineage<H>>();

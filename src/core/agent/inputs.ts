@@ -2,7 +2,7 @@ import type { JsonSchema } from "../text/json.ts";
 import { CrewError } from "../schema/error.ts";
 import type { AgentInput } from "./agent.ts";
 
-/** The inputs of an agent as the JSON Schema of the tool that starts it. */
+/** The inputs of an agent as a JSON Schema, for the tool that starts the agent. */
 export function convertInputConfigToJsonSchema({
   inputs,
 }: Readonly<{ inputs: Readonly<Record<string, AgentInput>> }>): JsonSchema {

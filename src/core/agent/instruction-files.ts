@@ -1,4 +1,4 @@
-/** Which files hold the instructions of a project, for the agents of one family. */
+/** Which files hold the instructions of a project, for agents of one family (the tool they were written for). */
 export type InstructionFiles = Readonly<{
   /**
    * Searched in each folder from the project's root down. In each folder, the first existing file of each inner list is

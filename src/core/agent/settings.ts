@@ -23,7 +23,7 @@ export type AgentSettings = Readonly<
   }
 >;
 
-/** Upper bounds for every agent, whatever its file and its user set. */
+/** Upper bounds that the settings set for agents, whatever an agent's file says. */
 export type AgentCeiling = Readonly<Partial<Pick<Agent, "tools" | "disallowedTools" | "limits">>>;
 
 /** Everything that settings say about agents. */
@@ -32,7 +32,10 @@ export type AgentAdjustments = Readonly<{
   defaults?: Readonly<Partial<Pick<Agent, "thinking" | "limits">>>;
   /** Overrides by agent name. */
   settings?: Readonly<Record<string, AgentSettings>>;
-  /** Restrictions applied last: for every agent, and by name. `key` is the setting that causes them. */
+  /**
+   * Restrictions applied last: for every agent, and for one agent by name. `key` is the setting that states the
+   * restriction.
+   */
   ceilings?: readonly Readonly<{ key: string; agent?: string; ceiling: AgentCeiling }>[];
 }>;
 
@@ -105,7 +108,7 @@ function takeAway(made: Making, tools: readonly string[] | undefined, key: strin
 const isNarrower = (theirs: Limit, ours: Limit): boolean =>
   typeof theirs === "number" && typeof ours === "number" ? theirs < ours : theirs === true && ours === false;
 
-/** Intersection of two lists. `undefined` means every tool except delegation. */
+/** The tools that are in both lists. `undefined` means every tool except delegation. */
 export function commonTools(ours: readonly string[] | undefined, theirs: readonly string[]): readonly string[] {
   if (ours === undefined) return theirs.filter((tool) => tool !== DELEGATION_TOOL);
   const covered = (list: readonly string[], by: readonly string[]): readonly string[] =>
@@ -116,7 +119,7 @@ export function commonTools(ours: readonly string[] | undefined, theirs: readonl
 type Limit = number | boolean;
 type LimitRule = {
   readonly key: string;
-  /** The narrowed value of a limit, or `undefined` for no change. `ours` is the current or default value. */
+  /** The narrowed value of a limit, or `undefined` for no change. `theirs` is the bound, `ours` the current value. */
   readonly value: (theirs: Limit, ours: Limit | undefined, fallback: Limit) => Limit | undefined;
 };
 

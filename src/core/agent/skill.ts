@@ -6,15 +6,15 @@ export type Skill = Readonly<{
   instructions: string;
   /** `fork`: run by a separate agent. `inline`: added to the current conversation, if there is one. */
   context: "fork" | "inline";
-  /** The agent that runs it; default `general`. */
+  /** The agent that runs the skill; default `general`. */
   agent?: string;
   model?: string | readonly string[];
-  /** Tools that its author pre-approved. It grants no permissions here. */
+  /** Tools that the skill's author pre-approved. In subcrew this list grants no permissions. */
   allowedTools?: readonly string[];
   argumentHint?: string;
-  /** Only a person may start it. */
+  /** True: only a person may start the skill, not a model. */
   disableModelInvocation: boolean;
-  /** False: only for models, hidden from lists for people. */
+  /** False: the skill is only for models, and hidden from lists for people. */
   userInvocable: boolean;
   source: "bundled" | "user" | "project" | "plugin";
   file?: string;

@@ -291,7 +291,7 @@ export const projectKeys: ReadonlySet<string> = new Set([
 /** Keys of settings whose children are names that the user chooses, such as names of agents. */
 const BY_NAME: ReadonlySet<string> = new Set(["agents", "mcpServers"]);
 
-/** True for a key that a project may set. */
+/** True for a key that a project's settings file may set. */
 export function isProjects(path: ConfigPath): boolean {
   const first = path[0] ?? "";
   const general = BY_NAME.has(first) ? [first, "*", ...path.slice(2)] : path;

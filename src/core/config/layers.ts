@@ -59,7 +59,7 @@ export function leavesOf(config: object, above: ConfigPath = []): [path: ConfigP
   });
 }
 
-/** A configuration of values with their paths. */
+/** Builds a configuration from values with their paths. */
 export function fromLeaves(leaves: readonly (readonly [path: ConfigPath, value: unknown])[]): Config {
   return leaves.reduce<Config>((config, [path, value]) => {
     const single = path.reduceRight<unknown>((inner, step) => ({ [step]: inner }), value);
@@ -67,7 +67,7 @@ export function fromLeaves(leaves: readonly (readonly [path: ConfigPath, value: 
   }, {});
 }
 
-/** The first value, overridden by the second where the second is given. */
+/** Merges two values: the second one overrides the first where it is given. */
 function over(ours: unknown, theirs: unknown): unknown {
   if (!isRecord(ours) || !isRecord(theirs)) return theirs;
   const keys = [...new Set([...Object.keys(ours), ...Object.keys(theirs)])];

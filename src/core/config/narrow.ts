@@ -32,7 +32,7 @@ export function narrowConfig(user: Config, project: Config): Config {
 
 type Servers = NonNullable<Config["mcpServers"]>;
 
-/** The user's MCP servers, without the servers and tools that the project disables. */
+/** The user's MCP servers, without the servers and tools that the project's settings disable. */
 function fewer(ours: Servers, theirs: Servers): Servers {
   const both = Object.entries(ours).map(([name, server]): [string, Servers[string]] => {
     const said = Object.hasOwn(theirs, name) ? theirs[name] : undefined;

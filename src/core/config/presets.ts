@@ -1,8 +1,8 @@
 import type { Config } from "./config.ts";
 
 /**
- * What each of the five systems sets besides the places of its agents (those are in `runtime/discovery/sources.ts`). The
- * user's settings, variables and flags come before a preset.
+ * What each preset sets besides the places of its agents (those are in `runtime/discovery/sources.ts`). A preset
+ * imitates one other agent system. The user's settings, variables and flags take precedence over it.
  */
 export const presetSettings: Readonly<Record<NonNullable<Config["preset"]>, Config>> = {
   unified: {},

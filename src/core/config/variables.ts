@@ -11,14 +11,14 @@ type Kind = "text" | "number" | "truth" | "list" | "text or list" | "text or num
 /** A variable that sets one value of the configuration. */
 export type ConfigVariable = Readonly<{ name: string; path: ConfigPath; kind: Kind }>;
 
-/** Every setting that is not below a user-defined name has a variable: `SUBCREW_LIMITS_MAX_TURNS`. */
+/** Every setting that is not below a name that the user chooses has a variable: `SUBCREW_LIMITS_MAX_TURNS`. */
 export function configVariables(): readonly ConfigVariable[] {
   return variablesIn(z.toJSONSchema(config, { io: "input" }), []);
 }
 
 /**
- * The variables that may have one of these names. It reads only the matching parts of the schema, because every command
- * starts with this.
+ * The variables that may have one of these names. This reads only the matching parts of the schema, because every
+ * command calls it at its start.
  */
 function variablesNamed(names: readonly string[]): readonly ConfigVariable[] {
   return Object.entries(config.shape).flatMap(([key, schema]) =>

@@ -15,7 +15,10 @@ export function addressee(
   return child ?? sibling ?? (named.length === 1 ? named[0] : undefined);
 }
 
-/** The path of the parent task: `lead` for `lead/scout` and for `lead.2/scout`; empty for a top-level task. */
+/**
+ * The path of the parent task: `lead` for `lead/scout` and for `lead.2/scout` (a round of a loop); empty for a
+ * top-level task.
+ */
 export function aboveOf(path: string): string {
   const cut = path.lastIndexOf("/");
   return cut < 0 ? "" : path.slice(0, cut).replace(/\.\d+$/, "");

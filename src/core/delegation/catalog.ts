@@ -8,17 +8,17 @@ import { READ_ONLY_TOOLS } from "../vocabulary/tool-names.ts";
 export type AgentCard = Readonly<{
   name: string;
   description: string;
-  /** Where it comes from. */
+  /** Where the agent comes from. */
   source?: AgentSource["kind"];
-  /** It cannot change anything. */
+  /** True: the agent cannot change anything. */
   readOnly: boolean;
-  /** It can be started by name but is not listed. */
+  /** True: the agent can be started by name but is not listed. */
   hidden?: boolean;
-  /** Its result has a fixed schema, so callers should not ask for another format. */
+  /** True: the agent's result has a fixed schema, so callers should not ask for another format. */
   structured?: boolean;
-  /** It runs in the background by default. */
+  /** True: the agent runs in the background by default. */
   background?: boolean;
-  /** It is a remote agent. */
+  /** True for a remote agent. */
   remote?: boolean;
   inputs?: Readonly<Record<string, AgentInput>>;
 }>;
@@ -28,7 +28,7 @@ export type Catalog = Readonly<{ agents: readonly AgentCard[]; disabled: readonl
 
 export const emptyCatalog: Catalog = Object.freeze({ agents: [], disabled: [] });
 
-/** Tools without effect outside of the task, besides the read-only ones. */
+/** Tools, besides the read-only ones, that change nothing but the task's own state. */
 const HARMLESS: ReadonlySet<string> = new Set([
   "get_env",
   "set_env",
@@ -56,7 +56,7 @@ export function cardOf(agent: Agent): AgentCard {
   };
 }
 
-/** The agents that were added and removed since the last catalog. */
+/** The agents that were added and removed between two catalogs. */
 export function changesBetween(before: Catalog, now: Catalog): Readonly<{ came: string[]; went: string[] }> {
   const names = ({ agents }: Catalog): string[] => agents.filter(({ hidden }) => !hidden).map(({ name }) => name);
   const [old, fresh] = [names(before), names(now)];

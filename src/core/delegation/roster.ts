@@ -7,7 +7,7 @@ import type { Catalog } from "./catalog.ts";
 export type Roster = Readonly<{
   find(name: string): Agent | undefined;
   names(): readonly string[];
-  /** The agents as a model sees them in the list of helpers. */
+  /** The agents as a model sees them in the list of agents that it may start. */
   catalog?(): Catalog;
 }>;
 

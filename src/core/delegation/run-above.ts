@@ -3,7 +3,7 @@ export const RUN_ABOVE_VARIABLE = "SUBCREW_PARENT";
 
 /**
  * The task whose program started this process, with its depth and the maximum depth; negative: unlimited. `above`: the
- * parents of that task in other runs, the nearest first.
+ * parents of that task in other runs, if runs are nested, the nearest first.
  */
 export type RunAbove = Readonly<{ task: string; depth: number; maxDepth: number; above?: readonly string[] }>;
 
@@ -18,7 +18,7 @@ export function readRunAbove(text: string | undefined): RunAbove | undefined {
   return depth === undefined ? undefined : { task, depth: Number(depth), maxDepth: Number(maxDepth), above };
 }
 
-/** True if the task above may not start other agents. */
+/** True if the task that started this process may not start agents, because of its depth. */
 export const isTooDeep = ({ depth, maxDepth }: RunAbove): boolean => maxDepth >= 0 && depth + 1 > maxDepth;
 
 /** The smaller of two maximum depths; negative or absent: unlimited. */

@@ -9,7 +9,7 @@ import type { Catalog } from "./catalog.ts";
 
 /** The caller of a delegation, and its limits. */
 export type Caller = Readonly<{
-  /** Name of the calling agent, or of the surface. */
+  /** Name of the calling agent, or of the interface (such as the MCP server) that calls. */
   agent: string;
   spawns: Spawns;
   /** The delegation depth of the agent and the maximum; negative: unlimited. */
@@ -17,7 +17,7 @@ export type Caller = Readonly<{
   maxDepth: number;
   /** The agent that must not be started, to prevent recursion. */
   blocked?: string;
-  /** Its own output schema, used for its helpers unless another one is given. */
+  /** The caller's own output schema, used for the agents it starts unless another one is given. */
   schema?: JsonSchema;
   /** The available agents. */
   catalog: Catalog;
@@ -26,7 +26,7 @@ export type Caller = Readonly<{
 /** The spawn policy of an agent: its `spawns` list, and the agent that must not be started again. */
 export type SpawnPolicy = Pick<Caller, "spawns" | "blocked">;
 
-/** The part of the spawn policy that refuses an agent by its name. */
+/** Which part of the spawn policy refuses an agent with this name; `undefined`: none does. */
 export function nameRefusal(name: string, { spawns, blocked }: SpawnPolicy): "blocked" | "spawns" | undefined {
   if (blocked === name) return "blocked";
   return mayStart(name, spawns) ? undefined : "spawns";
@@ -57,12 +57,12 @@ export function allowedText(spawns: Spawns): string {
   return spawns.length === 0 ? "none (spawns disabled for this agent)" : spawns.join(",");
 }
 
-/** The agent that takes a task which names none: the first that the caller may start, or the general worker. */
+/** The agent that takes a task which names none: the first that the caller may start, or `general`. */
 export const defaultAgent = (spawns: Spawns): string => (spawns === "*" ? undefined : namesOnly(spawns)[0]) ?? "task";
 
 /**
- * The delegation tools of an agent: if it lists one, or if it may use every tool and has `spawns`.
- * A `*` among the tools alone never means delegation.
+ * The delegation tools of an agent: if it lists one, or if it may use every tool and has `spawns`. A `*` in its tool
+ * list alone does not include delegation.
  */
 export function delegationToolsOf({
   tools,

@@ -4,10 +4,10 @@ import { idOfDisplayName, modelNames, parseModelName, splitModelName } from "../
 import type { Thinking } from "../vocabulary/thinking.ts";
 import { modelFamilies, shortcuts, type Tier, tierNames, tiers } from "../vocabulary/tiers.ts";
 
-/** A model request: one name, a comma-separated list or a list. */
+/** A request for a model: one name, a comma-separated list or a list of names, and who made it. */
 export type ModelWish = Readonly<{ by: WishSource; names: string | readonly string[] }>;
 
-/** Sources of model requests in order of precedence; settings and base agents count as the agent's. */
+/** Who requests a model, in order of precedence; settings and base agents count as `agent`. */
 export type WishSource = "call" | "agent" | "parent" | "run" | "default";
 
 /** The available models, as plain data. */
@@ -18,7 +18,7 @@ export type Catalogue = Readonly<{
   provider(name: string): ProviderStatus | undefined;
   /** Names of models and providers, for suggestions. */
   names: readonly string[];
-  /** The user's tiers and shortcuts, which replace the built-in ones. */
+  /** The user's own tiers and short names, which replace the built-in ones. */
   tiers?: Partial<Readonly<Record<Tier, string | readonly string[]>>>;
   /** The default model. */
   default: string | readonly string[];
@@ -35,7 +35,7 @@ export type ProviderStatus = Readonly<{
   isUnconfirmed?: boolean;
 }>;
 
-/** A model that exists here. */
+/** A model that is available on this machine. */
 export type ModelCandidate = Readonly<{
   /** `provider/id`, or the name under which the library user passed it. */
   name: string;
@@ -44,7 +44,7 @@ export type ModelCandidate = Readonly<{
   id: string;
   thinking?: Thinking;
   why: string;
-  /** Used only if the models before it do not exist. */
+  /** True: used only if the models before it do not exist. */
   spare?: true;
 }>;
 
@@ -55,9 +55,9 @@ export type Choice = Readonly<{
   /** The first model is used; the others are fallbacks. Empty: no model is available. */
   candidates: readonly ModelCandidate[];
   misses: readonly Miss[];
-  /** Warnings about requests that could not be fulfilled. */
+  /** Warnings about requested models that could not be used. */
   warnings: readonly string[];
-  /** The model is the last resort: no provider of the default models can be used. */
+  /** True: the model is the last resort, because no provider of the default models can be used. */
   lastResort?: true;
 }>;
 
@@ -125,7 +125,10 @@ const unconfirmed = (name: string, provider: string): Miss => ({
   hint: `Confirm it: run \`subcrew init\`, or \`subcrew config set model ${name}\`.`,
 });
 
-/** Whether the next model may be tried after this fault: a spare one only when the model before it does not exist. */
+/**
+ * Whether the next model may be tried after this fault: a model marked `spare` only when the model before it does not
+ * exist.
+ */
 export function mayFallBack({ code }: Pick<Fault, "code">, { spare }: Pick<ModelCandidate, "spare">): boolean {
   return code === "MODEL_UNKNOWN" || (spare !== true && passing.has(code));
 }
@@ -148,7 +151,7 @@ const asks: Readonly<Record<WishSource, string>> = {
 type Found = Readonly<{ candidates: readonly ModelCandidate[]; missed: readonly Miss[]; lastResort?: true }>;
 type Looking = Readonly<{ catalogue: Catalogue; inherited: string | readonly string[]; depth: number }>;
 
-/** Maximum number of alias steps. */
+/** Maximum number of aliases that refer to each other. */
 const DEEPEST = 5;
 
 /** Resolves one name to a model, or to several of which the first available is used. */
@@ -192,7 +195,7 @@ function standsFor(word: string, { catalogue, inherited, depth }: Looking): stri
   return Object.hasOwn(shortcuts, word) ? shortcuts[word] : undefined;
 }
 
-/** Shortens the list of missing keys. */
+/** Shortens the list of models that lack a key. */
 function inShort(name: string, missed: readonly Miss[]): readonly Miss[] {
   const [first] = missed;
   if (first === undefined || missed.length === 1 || missed.some(({ code }) => code !== "MISSING_KEY")) return missed;

@@ -1,12 +1,12 @@
 import { IMAGE_CHARS } from "./images.ts";
 import type { Message, ToolAnswer } from "./model.ts";
 
-/** Number of recent messages that are never changed. */
+/** Number of recent messages that compaction never changes. */
 const KEEP_LAST = 6;
-/** Results shorter than this are not worth removing. */
+/** Tool results shorter than this are not worth removing. */
 const WORTH_CHARS = 400;
 
-/** Roughly how many tokens a text takes; on the safe side for code. */
+/** Roughly how many tokens a text takes; rather too many, so that it is safe for code. */
 export function estimateTokens(chars: number): number {
   return Math.ceil(chars / 3.5);
 }
@@ -29,7 +29,9 @@ export function messageChars(message: Message): number {
   }
 }
 
-/** Step one: removes old tool results and keeps all text. The task and the last turns are never changed. */
+/**
+ * Step one of compaction: removes old tool results and keeps all text. The task and the last turns are never changed.
+ */
 export function dropOldResults(messages: readonly Message[]): Message[] {
   const border = messages.length - KEEP_LAST;
   return messages.map((message, index) => {
@@ -48,13 +50,16 @@ export function dropOldResults(messages: readonly Message[]): Message[] {
 
 const withoutImages = ({ images: _, ...result }: ToolAnswer): ToolAnswer => result;
 
-/** Step two: the messages to summarise, and those that stay; `undefined` when there is nothing to summarise. */
+/**
+ * Step two of compaction: the messages to summarise, and those that stay; `undefined` when there is nothing to
+ * summarise.
+ */
 export function splitForSummary(
   messages: readonly Message[],
 ): { task: Message; old: readonly Message[]; recent: readonly Message[] } | undefined {
   const task = messages[0];
   let border = messages.length - KEEP_LAST;
-  // Results stay with the calls that they answer.
+  // Tool results stay with the calls that they answer.
   while (border > 1 && messages[border]?.role === "tool") border -= 1;
   return task === undefined || border <= 2
     ? undefined

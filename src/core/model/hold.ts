@@ -3,7 +3,10 @@ import type { Fault } from "../outcome/outcome.ts";
 import { defined } from "../text/defined.ts";
 import { LONGEST_TOLD_MS, type ProviderFault, waitAfterFault } from "./provider-fault.ts";
 
-/** A hold on a refused key: no process of this machine uses the key before `probeAt`; then one task probes it. */
+/**
+ * A hold on an API key that the provider refused: no process of this machine uses the key before `probeAt`; then one
+ * task sends a request to test (probe) it.
+ */
 export type Hold = Readonly<{
   kind: ProviderFault;
   fault: Fault;
@@ -12,9 +15,9 @@ export type Hold = Readonly<{
   /** How many probes in a row were refused. */
   tries: number;
   probeAt: number;
-  /** The time that the provider gave. */
+  /** The time that the provider gave for a retry. */
   until?: number;
-  /** The models that were refused. */
+  /** The models for which requests were refused. */
   models: readonly string[];
 }>;
 
@@ -77,13 +80,16 @@ export function holdAfter(before: Hold | undefined, { fault, kind, model, now, p
   };
 }
 
-/** How one run treats holds. */
+/** How the tasks of one run react to a hold on their API key. */
 export type HoldRules = Readonly<{
-  /** Tasks of the run park while a provider refuses; otherwise they fail, after at most a minute of waiting. */
+  /**
+   * True: tasks of the run wait (park) while a provider refuses the key; otherwise they fail, after at most a minute of
+   * waiting.
+   */
   parks: boolean;
-  /** Holds set before this time are verified with one request. */
+  /** Holds set before this time may be outdated, so one request tests whether the key works again. */
   since: number;
-  /** Holds with an end given by the provider are verified, too, because a person asked to try now. */
+  /** True: holds with an end given by the provider are tested, too, because a person asked to try now. */
   insists: boolean;
 }>;
 
@@ -92,10 +98,13 @@ export type HeldRequest = Readonly<{ model: string; fallback: boolean; now: numb
 
 /** How many times a provider with a temporary fault is asked before tasks that do not park fail. */
 const TRIES = 3;
-/** The longest wait for a provider of tasks that do not park. */
+/** The longest time that a task which does not park waits for a provider. */
 const LONGEST_WAIT_MS = 60_000;
 
-/** Whether a request may be sent, may be sent by one task only, has to wait, or fails with the fault of the hold. */
+/**
+ * Decides about a request while its key is on hold: it may be sent, may be sent by one task only, has to wait, or fails
+ * with the fault that caused the hold.
+ */
 export function judgeHold(
   hold: Hold | undefined,
   { parks, since, insists }: HoldRules,
@@ -116,7 +125,7 @@ function isAboutModel({ fault }: Hold): boolean {
   return fault.code === "MODEL_OVERLOADED" || (fault.code === "MODEL_RATE_LIMIT" && fault.retryable);
 }
 
-/** The fault of a request that was not sent because its key is on hold. */
+/** The fault of a request that was not sent because the provider refused its key earlier. */
 export function heldFault({ fault, probeAt, until }: Hold, now: number, { parks }: Pick<HoldRules, "parks">): Fault {
   if (parks || until !== undefined) return { ...fault, retryAfterMs: Math.max(1, probeAt - now) };
   return { ...fault, retryable: false };

@@ -18,7 +18,7 @@ export type ModelRequest = Readonly<{
   temperature?: number;
   topP?: number;
   maxOutputTokens?: number;
-  /** The prefix shared with requests of other tasks: a cache key and its length. */
+  /** The beginning of the prompt that requests of other tasks share: a cache key and its length. */
   prefix?: Readonly<{ key: string; chars: number }>;
 }>;
 
@@ -31,7 +31,9 @@ export type Message =
       text: string;
       /** Images that belong to the text. */
       images?: readonly ImageContent[];
-      /** Length of the prefix shared with other tasks, sent as a separate block where providers cache. */
+      /**
+       * Length of the text's beginning that other tasks share; it is sent as a separate block to providers that cache.
+       */
       shared?: number;
       /**
        * A request of another task ended with this message: the provider's cache holds everything up to and including
@@ -70,7 +72,9 @@ export type ModelEvent =
       type: "end";
       usage: TurnUsage;
       cost?: number;
-      /** What the provider's cache saved in dollars; negative for a turn that wrote more than it read. */
+      /**
+       * What the provider's cache saved in dollars; negative when writing to the cache cost more than reading saved.
+       */
       saved?: number;
       carry?: ProviderData;
       /** The model that answered, if it is not the requested one. */

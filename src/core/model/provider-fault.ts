@@ -1,9 +1,15 @@
 import type { Fault } from "../outcome/outcome.ts";
 
-/** Why a provider does not serve a task: a key, credit, an exhausted quota, or an outage. The task waits for it. */
+/**
+ * Why a provider does not serve a task: a key, credit, an exhausted quota, or an outage. The task waits until the
+ * provider serves it again.
+ */
 export type ProviderFault = "key" | "credit" | "quota" | "provider";
 
-/** Which fault of a provider this is; `undefined`: asking later would not help, or it is not about the provider. */
+/**
+ * Which fault of a provider an error is; `undefined`: asking later would not help, or the error is not about the
+ * provider.
+ */
 export function providerFaultOf({ code, retryable }: Pick<Fault, "code" | "retryable">): ProviderFault | undefined {
   switch (code) {
     case "MODEL_AUTH":
@@ -28,7 +34,9 @@ const LONGEST_WAIT_MS = 300_000;
 /** The maximum wait: a provider that asks for a longer one is probed once a day. */
 export const LONGEST_TOLD_MS = 86_400_000;
 
-/** How long to wait before the provider is asked again: as long as it said, else twice as long after each try. */
+/**
+ * How long to wait before the provider is asked again: as long as the provider said, else twice as long after each try.
+ */
 export function waitAfterFault(fault: Fault, kind: ProviderFault, tries: number): number {
   if (fault.retryAfterMs !== undefined) return Math.min(fault.retryAfterMs, LONGEST_TOLD_MS);
   return Math.min(FIRST_WAIT_MS[kind] * 2 ** Math.max(0, tries - 1), LONGEST_WAIT_MS);

@@ -1,4 +1,4 @@
-/** The reaction to a repeated call. */
+/** The reaction to a repeated call: none, a warning to the model, or stopping the task. */
 export type Repeat = "fine" | "tell" | "stop";
 
 /** Number of identical calls with identical results before the model is warned, and before it is stopped. */

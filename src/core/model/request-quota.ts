@@ -26,19 +26,19 @@ export type QuotaEntry = Readonly<{
 export type QuotaLimits = Readonly<{
   /** Requests at the same time. */
   concurrency?: number;
-  /** Requests and tokens within any 60 seconds. */
+  /** The maximum number of requests and of tokens within any 60 seconds. */
   requests?: number;
   tokens?: number;
 }>;
 
-/** The names whose limits hold for a request, the widest first. */
+/** The names whose limits hold for a request, the most general first. */
 export const quotaNames = ({ provider, model }: Pick<QuotaRequest, "provider" | "model">): readonly string[] => [
   "*",
   provider,
   `${provider}/${model}`,
 ];
 
-/** The length of an answer that nothing limits, in tokens. */
+/** The number of tokens assumed for an answer whose length nothing limits. */
 const USUAL_ANSWER = 1_000;
 
 /** About how many tokens a request will use, in and out. */

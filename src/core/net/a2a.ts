@@ -19,7 +19,7 @@ export type RemoteMessage = Readonly<{
   taskId?: string;
 }>;
 
-/** The states of a task; `unknown` when the other side cannot tell. */
+/** The states of a task; `unknown` when the remote agent cannot tell. */
 export const remoteStates = [
   "submitted",
   "working",
@@ -70,7 +70,7 @@ export type RemoteUpdate =
       lastChunk?: boolean;
     }>;
 
-/** The result of an exchange. */
+/** The answer of a remote agent: a message or a task. */
 export type RemoteAnswer = RemoteMessage | RemoteTask;
 
 /** Which conversation and which task of it a message belongs to. */
@@ -83,7 +83,7 @@ export function isOver(state: RemoteState): boolean {
   return ENDED.has(state);
 }
 
-/** Folds one update into the state. An update without a known task starts a new one. */
+/** Merges one update from the remote agent into the answer so far. An update without a known task starts a new one. */
 export function foldRemote(before: RemoteAnswer | undefined, update: RemoteUpdate): RemoteAnswer {
   switch (update.kind) {
     case "message":
@@ -135,13 +135,15 @@ export function extractTaskText({ status, artifacts = [] }: Pick<RemoteTask, "st
   return [extractMessageText(status.message), ...made].filter((text) => text !== "").join("\n");
 }
 
-/** Ids for a reply. An ended task accepts no messages, so only its context id is kept. */
+/**
+ * The ids to send with a reply to a remote agent. An ended task accepts no messages, so only its context id is kept.
+ */
 export function extractIds(answer: RemoteAnswer): RemoteIds {
   if (answer.kind === "message") return idsOf(answer.contextId, answer.taskId);
   return idsOf(answer.contextId, isOver(answer.status.state) ? undefined : answer.id);
 }
 
-/** Ids for the next message: the context lasts, the task ends. */
+/** The ids to send with the next message to a remote agent: the conversation goes on, even when its task has ended. */
 export function nextIds(before: RemoteIds, answer: RemoteAnswer): RemoteIds {
   const { contextId, taskId } = extractIds(answer);
   return idsOf(contextId ?? before.contextId, taskId);
@@ -151,7 +153,7 @@ function idsOf(contextId: string | undefined, taskId: string | undefined): Remot
   return { ...(contextId && { contextId }), ...(taskId && { taskId }) };
 }
 
-/** The result of an answer: the content of its only artifact, else the whole text. */
+/** The result in a remote agent's answer: the content of its only artifact, else the whole text. */
 export function remoteResult(answer: RemoteAnswer): Readonly<{ text: string; data?: unknown }> {
   if (answer.kind === "message") return withData(answer.parts);
   const [only, ...others] = answer.artifacts ?? [];
@@ -184,7 +186,7 @@ function partText(part: RemotePart): string {
   }
 }
 
-/** Metadata key under which a server reports usage. */
+/** Metadata key under which an A2A server reports usage. */
 export const USAGE_KEY = "subcrew.usage";
 
 /** The reported usage of a task; `undefined` when it is missing or invalid. */

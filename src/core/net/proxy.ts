@@ -1,4 +1,4 @@
-/** The environment, as far as it matters here. */
+/** The environment variables. */
 type Env = Readonly<Record<string, string | undefined>>;
 
 /** The variables with which users set a proxy, and certificate authorities of their own. */

@@ -1,6 +1,6 @@
 import { failed, type Outcome } from "./outcome.ts";
 
-/** The outcome of a plan: that of its output node, or the cause if the output never ran. */
+/** The outcome of a plan: that of its output node, or, if that node never ran, the cause. */
 export function endingOf(outcome: Outcome, outcomeOf: (id: string) => Outcome | undefined): Outcome {
   if (outcome.status !== "skipped") return withoutSpent(outcome);
   const root = outcomeOf(outcome.because);

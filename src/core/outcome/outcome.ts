@@ -58,11 +58,11 @@ export type Fault = Readonly<{
   /** What a person can do about it. */
   hint?: string;
   retryable: boolean;
-  /** How long the other side asked us to wait. */
+  /** How long the provider or server asked us to wait. */
   retryAfterMs?: number;
 }>;
 
-/** Cost of a node, and its output as an artifact. */
+/** What a node cost, and its output as an artifact. */
 export type Spending = Readonly<{
   usage?: Usage;
   cost?: Cost;
@@ -72,28 +72,28 @@ export type Spending = Readonly<{
   ms?: number;
   /** The full output in the run's store. A reader creates a file from it when one is needed. */
   artifact?: Artifact;
-  /** How many characters of its output the agent that started it reads. */
+  /** How many characters of the output the agent that started the task reads. */
   summaryChars?: number;
   /** Where the excerpt is cut; by default at the exact character. */
   summaryCut?: SummaryCut;
-  /** The limit that cut it short. */
+  /** The limit that cut the task short. */
   limit?: ReachedLimit;
-  /** Its changes in a worktree, and whether they were applied. */
+  /** The changes that the task made in a worktree, and whether they were applied. */
   changes?: Changes;
 }>;
 
 /** One round of a review: the verdict and the feedback of the reviewer. */
 export type ReviewRound = Readonly<{ approved: boolean; feedback: string }>;
 
-/** Reviews of the work; absent for work without a review. */
+/** Reviews of a node's output; absent for a node without a review. */
 export type Reviewed = Readonly<{
-  /** False: the work was accepted without approval. */
+  /** False: the output was accepted without the reviewer's approval. */
   approved?: boolean;
-  /** The verdict of each round. */
+  /** The reviewer's verdict and feedback for each round. */
   reviews?: readonly ReviewRound[];
 }>;
 
-/** How a node ended. There is exactly one per node, and partial work travels with a failure. */
+/** How a node ended. There is exactly one per node; a failure carries the partial work. */
 export type Outcome = Spending &
   Reviewed &
   (
@@ -109,7 +109,7 @@ export type Outcome = Spending &
         status: "cancelled";
         reason: string;
         output?: string;
-        /** This task was cancelled by name: resuming the run does not start it again. */
+        /** True: this task was cancelled by name, so resuming the run does not start it again. */
         final?: true;
       }>
     | Readonly<{ status: "skipped"; because: string }>
@@ -120,7 +120,7 @@ export type ReadOutcome = Outcome & Readonly<{ file?: string }>;
 
 export type FailedOutcome = Extract<Outcome, { status: "failed" }>;
 
-/** A failed outcome in one call. */
+/** Creates a failed outcome. */
 export function failed(
   code: FaultCode,
   message: string,
@@ -134,7 +134,7 @@ export function withPartial(outcome: Extract<Outcome, { status: "failed" | "canc
   return text === "" ? outcome : { ...outcome, output: text };
 }
 
-/** Failures that a retry cannot fix: refusals. */
+/** Codes of failures that a retry cannot fix, such as refusals. */
 const final: ReadonlySet<FaultCode> = new Set([
   "DENIED",
   "REJECTED",
@@ -197,6 +197,6 @@ export function exitCodeOf(outcome: Outcome): number {
   }
 }
 
-/** True for an end that is decided again when the run is resumed. */
+/** True for an outcome that is decided again when the run is resumed. */
 export const isUndecided = (outcome: Outcome): boolean =>
   outcome.status === "skipped" || (outcome.status === "cancelled" && outcome.final !== true);

@@ -4,9 +4,9 @@ import { formatDuration } from "../text/duration.ts";
 export type ReachedLimit = Readonly<{
   kind: "turns" | "time" | "usd" | "tokens" | "toolCalls" | "spawns";
   value: number;
-  /** It is a limit of the whole run, not of the task alone. */
+  /** True: the limit is one of the whole run, not of the task alone. */
   run?: true;
-  /** It is a cap of all runs together: of a day, or in a project. */
+  /** The limit is a cap on all runs together: of one day, or in a project. */
   cap?: "day" | "project";
 }>;
 

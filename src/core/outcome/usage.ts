@@ -13,7 +13,9 @@ export type Usage = Readonly<{
   estimated?: number;
 }>;
 
-/** Money that was spent; `unpriced` counts the turns whose price is unknown, which are never taken for free. */
+/**
+ * Money that was spent; `unpriced` counts the turns whose price is unknown, which does not mean that they were free.
+ */
 export type Cost = Readonly<{
   usd: number;
   unpriced: number;
@@ -28,17 +30,20 @@ export function noUsage(): Usage {
   return { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0, contextTokens: 0, turns: 0 };
 }
 
-/** A number that a peer reported: what is negative or not a number would give money back to a budget, and counts as nothing. */
+/**
+ * A number that a remote program reported. A negative or invalid number counts as zero; otherwise it would give money
+ * back to a budget.
+ */
 export const nonNegative = (value: number): number => (Number.isFinite(value) && value > 0 ? value : 0);
 
-/** Usage that a peer reported. */
+/** Usage that a remote program reported, with invalid numbers as zero. */
 export function nonNegativeUsage(usage: Partial<Usage>): Partial<Usage> {
   return Object.fromEntries(
     Object.entries(usage).map(([name, value]) => [name, Math.min(nonNegative(value), Number.MAX_SAFE_INTEGER)]),
   );
 }
 
-/** The sum; the context size is taken from the later one, if it has any. */
+/** The sum of two usages; the context size is taken from the later one, if it has any. */
 export function addUsage(a: Usage, b: Partial<Usage>): Usage {
   return {
     input: a.input + (b.input ?? 0),
@@ -62,7 +67,7 @@ export function noCost(): Cost {
   return { usd: 0, unpriced: 0 };
 }
 
-/** The sums of known and of unknown costs. */
+/** The sum of two costs, known and unknown parts apart. */
 export function addCost(a: Cost, b: Cost): Cost {
   const saved = a.saved === undefined && b.saved === undefined ? undefined : (a.saved ?? 0) + (b.saved ?? 0);
   return { usd: a.usd + b.usd, unpriced: a.unpriced + b.unpriced, ...defined({ saved }), ...estimatedSum(a, b) };
@@ -76,7 +81,7 @@ export function formatTokens(count: number): string {
   return `${(count / 1_000_000).toFixed(1)}M`;
 }
 
-/** The cost in dollars, with a note if a part is unknown; `free` if all of it is known and nothing. */
+/** The cost in dollars, with a note if a part is unknown; `free` if all of it is known and zero. */
 export function formatCost({ usd, unpriced, estimated = 0 }: Cost): string {
   if (usd === 0 && unpriced === 0 && estimated === 0) return "free";
   const known = usd > 0 ? [usd < 0.000_05 ? "under $0.0001" : `$${usd.toFixed(4)}`] : [];

@@ -7,15 +7,15 @@ import { placed } from "../rules/call-subject.ts";
 /** One file that a task changed, and how: added, modified, deleted, or of another type now. */
 export type FileChange = Readonly<{ path: string; how: "A" | "M" | "D" | "T"; isRepository: boolean }>;
 
-/** Changes of a task in a worktree, and whether they were applied. */
+/** The changes that a task made in a worktree, and whether they were applied. */
 export type Changes = Readonly<{
   files: readonly string[];
   applied: boolean;
   /** The patch, which is in the run's store. */
   patch: Artifact;
-  /** The changes were made on another machine and are not applied here yet. */
+  /** True: the changes were made on another machine and are not applied on this one yet. */
   returned?: true;
-  /** Conflicting files that prevented applying it. */
+  /** Conflicting files that prevented applying the patch. */
   conflicts?: readonly string[];
   /** The task's version of each conflicting file, unless it deleted the file. */
   versions?: Readonly<Record<string, Artifact>>;
@@ -55,7 +55,7 @@ export function conflictsIn(said: string, files: readonly string[]): Readonly<Re
   return Object.fromEntries(found);
 }
 
-/** Judges a set of changes: the strictest verdict of all files. */
+/** Judges the changes of a task by the policy: the strictest verdict of all files decides. */
 export function judgeChanges(policy: Policy, changes: readonly FileChange[]): Verdict & Readonly<{ path?: string }> {
   const verdicts = changes.map(({ path, how }) => {
     const tool = how === "D" ? "delete_file" : "write_file";

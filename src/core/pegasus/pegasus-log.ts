@@ -5,7 +5,7 @@ import { isRecord } from "../text/json.ts";
 import type { Fact, KeptEvent } from "../run/event.ts";
 import { isPegasusEvent, nextState, type PegasusState } from "./pegasus-states.ts";
 
-/** The agent of a task whose record names no type. */
+/** The agent of a task whose record in a pegasus log names no type. */
 const DEFAULT_TYPE = "general";
 
 type Data = Readonly<Record<string, unknown>>;

@@ -14,11 +14,11 @@ export type PegasusEvent =
   | "TASK_COMPLETED"
   | "TASK_FAILED";
 
-/** What a transition may depend on besides the state. */
+/** What a transition between the states of a pegasus task may depend on besides the state. */
 export type StateDetails = Readonly<{
   /** The state before the task was suspended. */
   suspendedState?: PegasusState;
-  /** The steps of its plan. */
+  /** The steps of the task's plan. */
   steps?: readonly Readonly<{ type?: string; completed: boolean }>[];
 }>;
 

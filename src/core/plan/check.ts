@@ -80,7 +80,7 @@ function checkBody(body: Body, roots: readonly string[], outer: Place["outer"], 
   checkUsed(body, roots, needs);
 }
 
-/** The sibling nodes of a checked node, and those of the enclosing plans. */
+/** The sibling nodes of a checked node, and a test for the nodes of enclosing plans. */
 type Place = Readonly<{ has(id: string): boolean; ids: readonly string[]; outer(id: string): boolean; depth: number }>;
 
 /** Throws on the first fault of one node. */

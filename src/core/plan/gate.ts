@@ -4,7 +4,7 @@ import { z } from "zod";
 export const answer = z.strictObject({
   approve: z.boolean(),
   text: z.string().optional(),
-  /** Who answered: a person, a rule, another agent. */
+  /** Who answered: a person, a rule or another agent. */
   by: z.string().optional(),
   /** Identical calls need no further answer during the run. */
   always: z.boolean().optional(),

@@ -47,12 +47,12 @@ export function nodeAt(body: Body, path: string): Node | undefined {
   return loop?.kind === "loop" ? nodeAt(loop.body, path.slice(cut + 1)) : undefined;
 }
 
-/** True for the path of a node, however deep, below the one at `above`: its helpers, and the rounds of a loop. */
+/** True for the path of a node, however deep, below the one at `above`: its subagents, and the rounds of a loop. */
 export function isBelow(path: string, above: string): boolean {
   return path.startsWith(above) && /^(?:\.\d+)?\//.test(path.slice(above.length));
 }
 
-/** Paths in the order in which their nodes end: helpers before the task that started them. */
+/** Paths in the order in which their nodes end: subagents before the task that started them. */
 export const deepestFirst = (paths: readonly string[]): string[] =>
   paths.toSorted((a, b) => b.split("/").length - a.split("/").length);
 

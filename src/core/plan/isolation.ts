@@ -3,23 +3,26 @@ import type { Agent } from "../agent/agent.ts";
 /** Where a task edits files: in a separate worktree, or in the shared workspace. */
 export const isolationKinds = ["worktree", "off"] as const;
 
-/** Worktree options of a task. */
+/** How a task is isolated in a git worktree of its own. */
 export type Isolation = Readonly<{
-  /** The worktree includes uncommitted changes. */
+  /** True: the worktree also contains the repository's uncommitted changes. */
   dirty: boolean;
-  /** The changes are kept as a patch and not applied. */
+  /** True: the task's changes are kept as a patch and not applied to the workspace. */
   keep: boolean;
 }>;
 
-/** A worktree of a repository: the path `of/x` of the repository is `top/x` for the task. */
+/**
+ * A worktree in which a task works instead of the repository: the path `of/x` of the repository is `top/x` for the
+ * task.
+ */
 export type Worktree = Readonly<{
   top: string;
   of: string;
-  /** Its git folder; never read from the worktree, because the task can write there. */
+  /** The git folder of the worktree. It is never read from the worktree itself, because the task can write there. */
   gitDir: string;
 }>;
 
-/** The worktree options of a task or an agent. */
+/** The worktree options that a task or an agent asks for. */
 type IsolationWish = Readonly<{
   isolation?: (typeof isolationKinds)[number] | undefined;
   isolationDirty?: boolean | undefined;
@@ -27,8 +30,8 @@ type IsolationWish = Readonly<{
 }>;
 
 /**
- * Whether a task gets a separate worktree. A task of a person overrides the agent file; a delegated task can request
- * isolation but not remove it.
+ * Whether a task gets a separate worktree. A task that a person started overrides the agent file; a delegated task can
+ * request isolation but not remove it.
  */
 export function chooseIsolation(
   { isolation, isolationDirty = false, isolationKeep = false }: IsolationWish,

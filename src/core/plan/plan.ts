@@ -4,11 +4,14 @@ import { contextOptions } from "./context.ts";
 import { exhaustedKinds } from "./review.ts";
 import { type Task, task } from "./task.ts";
 
-/** Characters of a node id after the first, and its maximum length. */
+/** The characters that a node id may have after its first one, and its maximum length. */
 export const NODE_ID_CHARACTERS = `${LETTER_OR_MARK}_.:@\\-`;
 export const MOST_NODE_ID = 80;
 
-/** Names of nodes: path segments, so without a slash; `__proto__` cannot be a key of an object. */
+/**
+ * Valid ids of nodes. They are parts of paths, so they have no slash; `__proto__` is excluded because it cannot be a
+ * key of an object.
+ */
 export const NODE_ID = namePattern(`${LETTER}_`, NODE_ID_CHARACTERS, MOST_NODE_ID, "(?!__proto__$)");
 const id = z
   .string()
@@ -22,7 +25,8 @@ const needs = z.array(id).optional().describe("nodes that must succeed first");
 const taskNode = z.strictObject({ kind: z.literal("task"), needs, task });
 
 /**
- * Collects the outputs of other nodes. `settled` waits for all of them, `first` for the number of successes in `count`.
+ * Collects the outputs of other nodes. `settled` waits for all of them, `first` until as many have succeeded as `count`
+ * says.
  */
 const joinNode = z.strictObject({
   kind: z.literal("join"),

@@ -2,10 +2,10 @@ import type { Agent } from "../agent/agent.ts";
 import type { Skill } from "../agent/skill.ts";
 import type { Plan } from "./plan.ts";
 
-/** True for an agent that starts with the text of skills. */
+/** True for an agent whose prompt includes the text of skills. */
 export const usesSkills = ({ skills }: Pick<Agent, "skills">): boolean => (skills?.length ?? 0) > 0;
 
-/** Appends the text of its skills to an agent; missing skills are left out. */
+/** Adds the text of the agent's skills to its prompt; missing skills are left out. */
 export function withSkills<A extends Agent>(agent: A, skills: readonly Skill[]): A {
   const texts = (agent.skills ?? []).flatMap((name) => {
     const skill = skills.find((one) => one.name === name);
@@ -16,7 +16,7 @@ export function withSkills<A extends Agent>(agent: A, skills: readonly Skill[]):
 
 type Agents = Readonly<{ find(name: string): Agent | undefined }>;
 
-/** Warnings about missing skills of the agents of a plan. */
+/** Warnings about skills that agents of a plan name and that do not exist. */
 export function skillNotes({ nodes }: Plan, agents: Agents, skills: readonly Skill[]): string[] {
   const names = Object.values(nodes).flatMap((node) =>
     node.kind === "task" && node.task.agent ? [node.task.agent] : [],
@@ -28,7 +28,7 @@ export function skillNotes({ nodes }: Plan, agents: Agents, skills: readonly Ski
   );
 }
 
-/** Ignores errors of lookup: agents that may not run are reported when the plan is checked. */
+/** Finds an agent and ignores errors: agents that may not run are reported when the plan is checked. */
 function knownAgent(agents: Agents, name: string): Agent | undefined {
   try {
     return agents.find(name);

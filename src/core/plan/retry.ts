@@ -8,7 +8,10 @@ export type RetryConfig = Readonly<z.infer<typeof schema>>;
 /** Maximum wait between two attempts. */
 export const MAX_BACKOFF_MS = 60_000;
 
-/** Whether an error is retried: `skipOn` beats `retryOn`, no `retryOn` means any error, no config means never. */
+/**
+ * Whether a task is retried after an error: `skipOn` beats `retryOn`, no `retryOn` means any error, no config means
+ * never.
+ */
 export function shouldRetry(error: string, retry?: RetryConfig): boolean {
   if (retry === undefined) return false;
   const { retryOn = [], skipOn = [] } = retry;
@@ -16,7 +19,10 @@ export function shouldRetry(error: string, retry?: RetryConfig): boolean {
   return retryOn.length === 0 || mentions(error, retryOn);
 }
 
-/** The wait after the given attempt (1 is the first): the base, doubled each time, never above a minute and always finite. */
+/**
+ * The wait after the given attempt (1 is the first): `baseMs`, doubled with each attempt, never above a minute and
+ * always finite.
+ */
 export function calculateBackoff(baseMs: number, attempt: number): number {
   const doublings = attempt > 1 ? Math.floor(attempt) - 1 : 0;
   return baseMs > 0 ? Math.min(baseMs * 2 ** doublings, MAX_BACKOFF_MS) : 0;
@@ -35,9 +41,7 @@ export function parseRetryFlag(text: string): RetryConfig | undefined {
 const DEFAULT_BACKOFF_MS = 1_000;
 const MOST_ATTEMPTS = 100;
 
-/**
- * True if the error contains one of the patterns. An empty pattern matches nothing, because it would match everything.
- */
+/** True if the error contains one of the patterns. An empty pattern is ignored, because every text contains it. */
 function mentions(error: string, patterns: readonly string[]): boolean {
   const text = error.toLowerCase();
   return patterns.some((pattern) => pattern !== "" && text.includes(pattern.toLowerCase()));

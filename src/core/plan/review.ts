@@ -1,16 +1,17 @@
 import { isRecord } from "../text/json.ts";
 import { asksForRevision, isApproval, verdictOfLine, verdictOfLoneLine, verdictOfValue } from "./verdict.ts";
 
-/** What happens to work that no review round approved. */
+/** What happens to a result that the reviewer approved in no round. */
 export const exhaustedKinds = ["accept", "fail"] as const;
 
-/** The decision, and the rest of the reviewer's answer. */
+/** The reviewer's decision, and the rest of the reviewer's answer. */
 export type Review = Readonly<{ approved: boolean; feedback: string }>;
 
 /**
- * Reads a review in every spelling that reviewers use: fields (`approved: true`, `verdict: correct`), as data or as JSON
- * text; the markers `APPROVED` and `REVISION_NEEDED` or another verdict word on a line of its own; a line, heading, table
- * row, tag or checkbox with the verdict. Without any of these the closing words decide. In doubt the work is not approved.
+ * Reads the verdict of a reviewer's answer in every spelling that reviewers use: fields (`approved: true`, `verdict:
+ * correct`), as data or as JSON text; the markers `APPROVED` and `REVISION_NEEDED` or another verdict word on a line of
+ * its own; a line, heading, table row, tag or checkbox with the verdict. Without any of these the closing words decide.
+ * In doubt the work is not approved.
  */
 export function parseReview(output: string, data?: unknown): Review {
   const text = output.trim();
@@ -21,11 +22,11 @@ export function parseReview(output: string, data?: unknown): Review {
   if (marked !== undefined) return { approved: marked, feedback: text.slice(0, text.length - lastLine.length).trim() };
   const stated = statedVerdict(text);
   if (stated) return stated;
-  if (jsonIn(text).length > 0) return { approved: false, feedback: text }; // the fields contain no verdict
+  if (jsonIn(text).length > 0) return { approved: false, feedback: text }; // the answer has fields, and none of them is a verdict
   return { approved: isApproval(text.slice(-CLOSING_CHARS)), feedback: text };
 }
 
-/** The explicit verdict of an answer; `undefined` when there is none. */
+/** The explicit verdict in a reviewer's answer; `undefined` when there is none. */
 export function statedVerdict(output: string): Review | undefined {
   const text = output.trim();
   const fields = jsonIn(text).findLast((each) => verdictIn(each) !== undefined);
@@ -40,13 +41,16 @@ const MARKERS: ReadonlyMap<string, boolean> = new Map([
   ["REVISION_NEEDED", false],
 ]);
 
-/** A verdict on the last line; "approved" below a text that asks for a revision does not count. */
+/** The verdict on the last line of a review; "approved" below a text that asks for a revision does not count. */
 function lastVerdict(text: string): boolean | undefined {
   const verdict = verdictOfLine(lastLineOf(text));
   return verdict === true && asksForRevision(text.slice(-CLOSING_CHARS)) ? undefined : verdict;
 }
 
-/** The last label with a verdict. If it contradicts the marker, the work is not approved. */
+/**
+ * The last label with a verdict, such as `Verdict: approved`. If the review also has a marker (`APPROVED`) that
+ * contradicts it, the work is not approved.
+ */
 function labelledVerdict(text: string): boolean | undefined {
   const found = labels(text).findLast((each) => each !== undefined);
   return found === true && /\bREVISION_NEEDED\b/.test(text) ? false : found;
@@ -67,13 +71,16 @@ function labels(text: string): (boolean | undefined)[] {
   ];
 }
 
-/** Verdicts on lines of their own; when they contradict each other, the work is not approved. */
+/** The verdict that is alone on a line; when they contradict each other, the work is not approved. */
 function loneVerdict(text: string): boolean | undefined {
   const found = text.split("\n").map((line) => (/^\s*>/.test(line) ? undefined : verdictOfLoneLine(line)));
   return found.includes(false) ? false : found.find((each) => each !== undefined);
 }
 
-/** Matches what may precede a label: list marks, headings, tables, quotes of keys, and words such as "my final". */
+/**
+ * Matches what may precede a label such as `Verdict:`: list marks, headings, tables, quotes of keys, and words such as
+ * "my final".
+ */
 const BEFORE = String.raw`^[ \t*_#|{("'\x60-]{0,12}(?:\d+[.)]\s+)?[*_]{0,4}(?:(?:my|the|final|overall|review|reviewer's)\s+){0,4}`;
 const AFTER = String.raw`["'\x60*_]*\s*(?:is\s*:|[:：?]|=>?|\||[–—]|\s-\s)[\s*_"'\x60]*([^\n|]{1,80})`;
 /** `Verdict: correct`, `**Decision:** approved`, `| Verdict | approved |`, `'approved' => true` */
@@ -81,7 +88,7 @@ const LABELLED = new RegExp(
   `${BEFORE}(?:verdict|decision|assessment|recommendation|(?:is[_ ]?)?approved?|approval|genehmigt|freigegeben|aprobad[oa]|approuvée?|aprovad[oa]|approvat[oa]|goedgekeurd|одобрено|批准|承認|승인)${AFTER}`,
   "gimu",
 );
-/** Ambiguous labels: they count only when a verdict word follows. */
+/** Labels that are not always about a verdict, such as `Status:`. They count only when a verdict word follows. */
 const WEAKLY_LABELLED = new RegExp(`${BEFORE}(?:result|status|outcome|conclusion|review)${AFTER}`, "gimu");
 const TAGGED = /<(?:verdict|decision|approved)>([^<]{1,80})<\//gi;
 /** Matches a heading such as `## Verdict` with the verdict on the line below it. */
@@ -89,13 +96,13 @@ const HEADED =
   /^[ \t]*(?:#+[ \t]*|\*\*)(?:(?:final|overall|my|review)\s+)*(?:verdict|decision|assessment|recommendation)[ \t:*]{0,8}\n[ \t\n]{0,8}([^\n]{1,80})/gim;
 const CHECKBOX = /^[ \t]*(?:[-*][ \t]*)?\[([ x✓✔])\]\s*([^\n]{1,60})$/gim;
 
-/** Names of fields that hold a verdict, in lower case and without separators. Their verdicts must agree. */
+/** Names of fields in a review that hold a verdict, in lower case and without separators. Their verdicts must agree. */
 const FIELDS: ReadonlySet<string> = new Set(
   "approved approve isapproved approval accepted verdict decision recommendation overallcorrectness reviewdecision".split(
     " ",
   ),
 );
-/** Names of fields that count only when none of the others is present. */
+/** Names of fields in a review that count only when none of `FIELDS` is present. */
 const WEAK_FIELDS: ReadonlySet<string> = new Set(["review", "status", "result", "outcome", "value"]);
 const FEEDBACK = ["feedback", "comments", "comment"] as const;
 
@@ -118,7 +125,7 @@ function verdictIn(value: unknown, depth = 0): boolean | undefined {
   );
 }
 
-/** The combined verdict of several places; if one of them rejects, the work is not approved. */
+/** The combined verdict from several places of a review; if one of them rejects, the work is not approved. */
 function agreed(verdicts: readonly (boolean | undefined)[]): boolean | undefined {
   return verdicts.includes(false) ? false : verdicts.find((each) => each !== undefined);
 }
@@ -130,7 +137,7 @@ function feedbackIn(value: unknown): string | undefined {
 
 const lastLineOf = (text: string): string => text.slice(text.lastIndexOf("\n") + 1).trim();
 
-/** The JSON values of a text: the whole of it, its code blocks, or the object at the end of a line of words. */
+/** The JSON values in a text: the whole text, its code blocks, or the object at the end of a line of words. */
 function jsonIn(text: string): unknown[] {
   const fenced = [...text.matchAll(/^(?:```|~~~)[^\n]*\n([\s\S]*?)\n\s*(?:```|~~~)/gm)].map(([, block = ""]) => block);
   const found = [text, ...fenced].flatMap(parsed);
@@ -147,5 +154,5 @@ function parsed(candidate: string): unknown[] {
   }
 }
 
-/** Number of characters at the end that count as closing words. */
+/** Number of characters at the end of a review that count as its closing words. */
 const CLOSING_CHARS = 200;

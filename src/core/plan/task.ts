@@ -15,7 +15,8 @@ export const retry = z.strictObject({
 });
 
 /**
- * A JSON Schema. Parsing returns the same object, because the library schema it was made from is looked up by identity.
+ * A JSON Schema. Parsing returns the same object, because this object is the key under which the original schema of a
+ * schema library is found.
  */
 export const jsonSchema = z
   .unknown()
@@ -26,7 +27,7 @@ export const jsonSchema = z
   Record<string, unknown>
 >;
 
-/** Settings of a task, the same at every level of every mode. */
+/** Settings of a task, the same in every mode, for all tasks together and for a single one. */
 export const taskSettings = {
   agent: z.string().min(1).optional().describe("the agent that runs the task"),
   model: z
@@ -64,7 +65,7 @@ export const taskSettings = {
     .describe("files the task may change, as patterns relative to the workspace; overlapping tasks run one at a time"),
 } as const;
 
-/** The target of a placeholder: the output or the prompt of a node. */
+/** The target of a placeholder in a prompt: the output or the prompt of a node. */
 const reference = z.union([z.string(), z.strictObject({ prompt: z.string() })]);
 export type Reference = z.infer<typeof reference>;
 

@@ -1,7 +1,10 @@
 import { type Needs, needsIn } from "./graph.ts";
 import type { Body } from "./plan.ts";
 
-/** Topological order of the nodes; `left` are the nodes that depend on a cycle. */
+/**
+ * Topological order of the nodes; `left` are the nodes that cannot be ordered, because they are in a cycle or depend on
+ * one.
+ */
 export function orderOf(body: Body, needs: Needs = needsIn(body)): { order: string[]; left: string[] } {
   const all = new Map<string, Waiting>();
   for (const id of needs.keys()) all.set(id, { id, open: 0, dependents: [] });
@@ -26,7 +29,10 @@ export function orderOf(body: Body, needs: Needs = needsIn(body)): { order: stri
 
 type Waiting = { readonly id: string; open: number; readonly dependents: Waiting[] };
 
-/** One cycle of a plan as a path along needs, first node again at the end; `undefined` when there is none. */
+/**
+ * One cycle of a plan as a path from node to dependency, with the first node again at the end; `undefined` when there
+ * is none.
+ */
 export function cycleIn(body: Body, needs: Needs = needsIn(body)): string[] | undefined {
   const left = new Set(orderOf(body, needs).left);
   let [id] = left;

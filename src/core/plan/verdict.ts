@@ -1,5 +1,6 @@
 /**
- * The verdict in the value of a field or label, as in `verdict: approved (one nit)`; `undefined` when there is none.
+ * The verdict in the value of a field or label of a review, as in `verdict: approved (one nit)`; `undefined` when there
+ * is none.
  */
 export function verdictOfValue(value: unknown): boolean | undefined {
   if (typeof value === "boolean") return value;
@@ -20,14 +21,14 @@ export function verdictOfValue(value: unknown): boolean | undefined {
 export const verdictOfLine = (line: string): boolean | undefined =>
   line.length > LINE_CHARS ? undefined : BARE.get(wordOf(plain(line)));
 
-/** The verdict of a line in the middle of a text, where only words count that occur in reviews alone. */
+/** The verdict of a line in the middle of a text, where only words count that are used for nothing but verdicts. */
 export const verdictOfLoneLine = (line: string): boolean | undefined =>
   line.length > LINE_CHARS ? undefined : MARKED.get(wordOf(plain(line)));
 
 /** Maximum length of a verdict line; longer lines contain more than a verdict. */
 const LINE_CHARS = 120;
 
-/** True when a text asks for another round. */
+/** True when a text asks for another round of work. */
 export const asksForRevision = (text: string): boolean => REVISION.test(plain(text).replace(NO_REVISION, " "));
 
 /**
@@ -81,7 +82,7 @@ const BARE: ReadonlyMap<string, boolean> = new Map([
      odrzucone neschváleno reddedildi не_одобрено отклонено 未批准 不批准 不通过 不通過 未通过 拒绝 却下 否決 未承認 거부 반려 미승인`,
   ),
 ]);
-/** Verdict words where a field or a label says that they are the verdict. */
+/** Verdict words that count where a field or a label announces a verdict. */
 const VERDICTS: ReadonlyMap<string, boolean> = new Map([
   ...BARE,
   ...words(
@@ -97,7 +98,7 @@ const VERDICTS: ReadonlyMap<string, boolean> = new Map([
 ]);
 const NEGATIONS: ReadonlySet<string> = new Set(["not", "never", "cannot", "nicht", "kein", "pas", "не"]);
 
-/** Sentences about an approval: "approved", or a person who approves. */
+/** Matches sentences about an approval: "approved", or a person who approves. */
 const APPROVES = /\b(?:approved|lgtm)\b|\b(?:i|we)\b[^.!?;\n]{0,20}\bapprove\b/;
 /** Matches a condition, a reservation, a question, a quotation of others, or an approval of only a part. */
 const RESERVES =
@@ -107,7 +108,7 @@ const DENIES =
   /\b(?:not|never|cannot|can't|isn't|wasn't|won't|don't|doesn't|didn't|neither|nor|unable|refuse|decline|before|will be|to be|to get)\b[^.!?;\n]*\b(?:approved?|lgtm)\b|\b(?:un|non|not|dis|no)-?_?approved\b|❌[^.!?;\n]*\bapproved\b|\bapproved\b[^.!?;\n]*\b(?:when|after (?:the|a|an|you|your|these|those|this|that|fix\w*))\b|\bapproved\b[^.!?;\n]*❌/;
 const NO_REVISION =
   /\bno (?:further |more |other |additional )?revisions?(?: is| are)?(?: needed| required| necessary| requested)?\b/g;
-/** Matches a request for another round. "The revision is good" is not one. */
+/** Matches a request for another round of work. "The revision is good" is not one. */
 const REVISION =
   /revision[s_\s-]*(?:is |are )?(?:needed|required|necessary|requested)|\b(?:needs?|requires?|please|another|an?|one more|further|minor|major|some|for)\s+(?:\w+\s+)?revisions?\b/;
 
@@ -122,7 +123,10 @@ function plain(text: string): string {
     .toLowerCase();
 }
 
-/** A word without Markdown, punctuation and a mark that agrees: `**✅ Looks good to me.**` is `looks_good_to_me`. */
+/**
+ * A verdict without Markdown, punctuation and a check mark that says the same, as one word: `**✅ Looks good to me.**`
+ * is `looks_good_to_me`.
+ */
 function wordOf(text: string): string {
   const word = text
     .replace(/^(?:[\s*_`"'#([{✅-]|\d+[.)]\s)+/u, "")

@@ -1,20 +1,20 @@
 import type { Verdict } from "./verdict.ts";
 
-/** A call that a person is asked to approve. */
+/** A tool call that a person is asked to approve. */
 export type Approval = Readonly<{
   agent: string;
   tool: string;
-  /** The arguments, as they will be used. */
+  /** The arguments with which the tool will be called. */
   input: unknown;
   verdict: Verdict;
-  /** The sandbox of commands, where relevant. */
+  /** How commands are sandboxed, where relevant. */
   isolation?: string;
-  /** The command needs the network, and the answer may add it. */
+  /** True: the command needs the network, and the answer may grant it. */
   offersNetwork?: boolean;
 }>;
 
 /**
- * The question with the full call: nothing is shortened, and nothing can be hidden by control
+ * The question to the person, with the full tool call: nothing is shortened, and nothing can be hidden by control
  * characters, marks that reorder text, or thousands of spaces before the important part.
  */
 export function approvalText({ agent, tool, input, verdict, isolation, offersNetwork }: Approval): string {
@@ -41,7 +41,7 @@ export function visible(text: string): string {
     .replace(/\n{5,}/g, (ends) => `\n[${ends.length - 1} empty lines]\n`);
 }
 
-/** Control characters, unusual spaces, characters that join, hide or reorder text, and lone surrogates. */
+/** Matches control characters, unusual spaces, characters that join, hide or reorder text, and lone surrogates. */
 const HIDDEN = new RegExp(
   `[${[
     "\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u00a0\\u00ad\\u034f\\u061c\\u115f\\u1160\\u1680\\u17b4\\u17b5\\u180b-\\u180e",
@@ -51,7 +51,10 @@ const HIDDEN = new RegExp(
   "gu",
 );
 
-/** One argument; a multi-line value is indented, so that it cannot be mistaken for another part of the question. */
+/**
+ * One argument of the call, as text for the person; a multi-line value is indented, so that it cannot be mistaken for
+ * another part of the question.
+ */
 function field(name: string, value: string): string {
   const shown = visible(value);
   const size = value.length > 2_000 ? ` (${value.length} characters)` : "";

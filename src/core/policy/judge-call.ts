@@ -10,28 +10,31 @@ import { protectedPart } from "./protected-paths.ts";
 import { secretNamed } from "./secret-paths.ts";
 import { strictest, type Verdict } from "./verdict.ts";
 
-/** The part of a call that the policy needs. */
+/** The part of a tool call that the policy needs. */
 export type CallToJudge = Readonly<{
   tool: string;
   does: ToolClass;
   effect: "read" | "write";
   subjects: readonly LocatedSubject[];
-  /** How commands run in this task; absent if it cannot run any. */
+  /** How commands run in this task; absent if the task cannot run any. */
   shell?: ShellState;
 }>;
 
 export type ShellState = Readonly<{
-  /** Commands run in a sandbox that was verified by a probe. */
+  /** True: commands run in a sandbox that was tested before its use. */
   sandboxed: boolean;
-  /** The user disabled the sandbox. */
+  /** True: the user disabled the sandbox. */
   waived: boolean;
   /** Real paths of the writable folders; commands start in the first one. */
   roots: readonly string[];
-  /** Name of the first folder in rules; empty when it is the workspace. */
+  /** How permission rules name the first folder; empty when it is the workspace. */
   place?: string;
 }>;
 
-/** Judges a call by its class and by the rules about its subjects; the strictest verdict wins. */
+/**
+ * Judges a call by the kind of its tool (reading, writing, ...) and by the rules about its subjects (the paths, URLs or
+ * commands in its arguments); the strictest verdict wins.
+ */
 export function judgeCall(policy: Policy, ask: CallToJudge): Verdict {
   const [first, ...rest] = ask.subjects.length === 0 ? [undefined] : ask.subjects;
   return strictest(judgeSubject(policy, ask, first), ...rest.map((subject) => judgeSubject(policy, ask, subject)));
@@ -67,7 +70,7 @@ function byRules(policy: Policy, ask: CallToJudge, subject: LocatedSubject | und
   return allowed ? { decision: "allow", rule: `allow ${ruleText(allowed)}`, why: "", hint: "" } : base;
 }
 
-/** A deny rule for one tool that reads or writes files applies to all such tools. */
+/** Applies deny rules about files: a deny rule for one tool that reads or writes files applies to all such tools. */
 export function banned(
   policy: Policy,
   { tool, does }: Pick<CallToJudge, "tool" | "does">,
@@ -90,7 +93,10 @@ export function banned(
   );
 }
 
-/** A task may write only files in its own lease and in those of its parents. */
+/**
+ * The refusal of a file outside of the leases: a task may write only files in its own lease (the files that it declared
+ * to write) and in those of its parents.
+ */
 function unleased({ leases = [] }: Policy, subject: LocatedSubject | undefined): Verdict | undefined {
   if (subject?.kind !== "path" || !subject.change) return undefined;
   const lease = leases.find((each) => !subject.places.every((place) => covers(each, place)));
@@ -114,8 +120,8 @@ export function outsideLease({ of, globs }: Lease): Verdict {
 }
 
 /**
- * The refusal for a forbidden path. A secret path needs a rule that names it, in every mode; the state folder is never
- * accessible.
+ * The refusal for a forbidden path. A secret path needs a rule that names it, in every mode; subcrew's state folder is
+ * never accessible.
  */
 function closedTo(policy: Policy, tool: string, subject: LocatedSubject | undefined): Verdict | undefined {
   if (subject?.kind !== "path" || subject.closed === undefined) return undefined;
@@ -136,7 +142,9 @@ function closedTo(policy: Policy, tool: string, subject: LocatedSubject | undefi
   };
 }
 
-/** Whether a user's rule allows a tool to access a secret path: it must name the place and match the path. */
+/**
+ * Whether a user's rule allows a tool to access a secret path: the rule must name the secret place and match the path.
+ */
 export function isOpened(
   { allow }: Policy,
   tool: string,
@@ -173,7 +181,7 @@ export function readBanPatterns({ deny }: Policy): string[] {
   return [...new Set(rules.flatMap(({ pattern }) => (pattern === undefined ? [] : [pattern])))];
 }
 
-/** The rule that forbids every call of a tool; `undefined` when it depends on the arguments. */
+/** The rule that forbids every call of a tool; `undefined` when the arguments matter. */
 export function barred(
   { level, deny, bounds }: Policy,
   { tool, does, effect }: Pick<CallToJudge, "tool" | "does" | "effect">,
@@ -186,13 +194,13 @@ export function barred(
   return verdict.decision === "deny" ? verdict.rule : undefined;
 }
 
-/** True when rules deny every call of a tool and no later rule allows any. */
+/** True when an agent's rules deny every call of a tool and no later rule allows any. */
 export function isShut(about: AgentRules): boolean {
   const last = about.findLastIndex(({ pattern }) => pattern === undefined);
   return about[last]?.says === "deny" && about.slice(last).every(({ says }) => says === "deny");
 }
 
-/** Whether a rule allows a protected path with everything in it. */
+/** Whether an allow rule covers a protected path with everything in it. */
 export function lifts({ allow, homes }: Pick<Policy, "allow" | "homes">, place: string): boolean {
   return allow.some(({ tool, pattern, ...rule }) => {
     if (pattern === undefined || protectedPart(pattern, homes) === undefined || !FILE_CHANGING_TOOLS.includes(tool))
@@ -228,8 +236,8 @@ export function boundVerdict(
 }
 
 /**
- * The verdict on a protected path, which is executed or loaded later: it needs a rule that names it; a broader rule is
- * not enough.
+ * The verdict on a protected path, that is, a file that is executed or loaded later without another approval. It needs
+ * a rule that names it; a broader rule is not enough.
  */
 function shielded(
   { allow, homes }: Policy,
@@ -254,7 +262,7 @@ function shielded(
   };
 }
 
-/** The verdict of each permission mode for each class when no rule matches. */
+/** The verdict of each permission mode for each kind of tool when no rule matches. */
 const byLevel: Readonly<
   Record<
     PolicyLevel,
@@ -315,7 +323,7 @@ const WHY: Readonly<Record<ToolClass, string>> = {
   spawn: "it starts agents",
 };
 
-/** The verdict of the mode alone. */
+/** The verdict of the permission mode alone. */
 export function byMode(
   level: PolicyLevel,
   { tool, does, effect }: Pick<CallToJudge, "tool" | "does" | "effect">,
@@ -335,7 +343,7 @@ export function byMode(
   return { decision, rule, why: WHY[does], hint: `Allow it with --allow '${suggestedRule(tool, subject)}'${also}.` };
 }
 
-/** The narrowest rule that would have allowed this. */
+/** The narrowest rule that would have allowed this call. */
 function suggestedRule(tool: string, subject: LocatedSubject | undefined): string {
   switch (subject?.kind) {
     case "path":

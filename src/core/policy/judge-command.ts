@@ -20,9 +20,9 @@ import { type AgentBound, type Policy, rulesFor } from "./policy.ts";
 import { strictest, type Verdict } from "./verdict.ts";
 
 /**
- * Judges a command line by every command in it. A deny rule for commands also applies to lines that cannot be parsed with
- * certainty; an allow rule covers only what it spells, word by word. Rules only save questions: the security boundary is the
- * sandbox, and no rule takes a command out of it.
+ * Judges a command line by every command in it. A deny rule for commands also applies to lines that cannot be parsed
+ * with certainty; an allow rule covers only what it spells, word by word. Rules only save questions to the person: the
+ * security boundary is the sandbox, and every command stays in it, whatever a rule says.
  */
 export function judgeCommand(policy: Policy, ask: CallToJudge, command: string): Verdict {
   const line = readLine(command);
@@ -62,8 +62,8 @@ function byRules(policy: Policy, ask: CallToJudge, command: string, line: Line):
 }
 
 /**
- * The refusal of a command that the task's lease cannot restrict: only the sandbox can, so without it the command is
- * denied.
+ * The refusal of a command in a task with a lease (the files that it may write): only the sandbox can enforce a lease
+ * on commands, so without one the command is denied.
  */
 function unbounded({ leases: [lease] = [] }: Policy, { sandboxed }: ShellState): Verdict | undefined {
   if (lease === undefined || sandboxed) return undefined;
@@ -72,18 +72,20 @@ function unbounded({ leases: [lease] = [] }: Policy, { sandboxed }: ShellState):
 
 const NOWHERE: ShellState = { sandboxed: false, waived: false, roots: [] };
 
-/** A command of a line, with those it runs in turn. */
+/** A command of a command line, with the commands that it runs in turn, as `xargs rm` runs `rm`. */
 type Part = Readonly<{ command: ShellCommand; inner: readonly Part[]; transparent: boolean; problem?: string }>;
 
 type Line = Readonly<{
   parts: readonly Part[];
-  /** The parts and everything inside them. */
+  /** The commands of the line and the commands that they run. */
   all: readonly Part[];
-  /** Why not all of it can be read with certainty. */
+  /** Why the line cannot be parsed with certainty. */
   problem?: string;
   /** Whether the line changes the folder with `cd`: never, only to folders below the start folder, or to any folder. */
   moves: "no" | "inside" | "anywhere";
-  /** The folders that its commands may run in, relative to the start folder; empty when they are not known. */
+  /**
+   * The folders that the commands of the line may run in, relative to the start folder; empty when they are not known.
+   */
   folders: readonly string[];
 }>;
 
@@ -158,7 +160,7 @@ const MOST_MOVES = 4;
 const foldersAfter = (moves: readonly string[]): readonly string[] =>
   moves.reduce<readonly string[]>((before, to) => [...before, ...before.map((from) => `${from}${to}/`)], [""]);
 
-/** True for a relative path that cannot lead upwards. */
+/** True for a relative path that cannot lead out of its folder. */
 function isPlainly({ text, glob, home }: ShellWord): boolean {
   return (
     text !== undefined &&
@@ -207,7 +209,9 @@ function boundOn(bound: AgentBound, tool: string, line: Line): Verdict | undefin
   return first && strictest(first, ...more);
 }
 
-/** The last matching rule for one command. Its inner commands may be allowed by several rules together. */
+/**
+ * The last rule of an agent file that matches one command. Its inner commands may be allowed by several rules together.
+ */
 function lastSpeaking(rules: AgentRules, part: Part): AgentRule | undefined {
   const allowing: AgentRule[] = [];
   return rules.findLast((rule) => {
@@ -217,7 +221,7 @@ function lastSpeaking(rules: AgentRules, part: Part): AgentRule | undefined {
   });
 }
 
-/** Whether a deny or ask rule matches one of the commands, in any context. */
+/** Whether a deny or ask rule matches one of the commands, also one that another command runs. */
 function speaksOf({ pattern, exact }: Rule, command: string, { all }: Pick<Line, "all">): boolean {
   if (pattern === undefined) return true;
   if (exact) return command === pattern;
@@ -249,12 +253,12 @@ function covers(rule: Rule, rules: readonly Rule[], part: Part, isRead: (part: P
     if (isRead(each)) return true;
     const behind = ruleBehind(rule, part, each);
     if (behind === undefined) return isCovered(rules, each, isRead);
-    // Variable assignments before the inner command must be in the rule, too.
+    // Variable assignments before an inner command must be in the rule, too.
     return isCovered([...rules, behind], { ...each, command: { ...each.command, sets: [] } }, isRead);
   });
 }
 
-/** The part of a rule about the inner command: `rm *` of `xargs rm *`. */
+/** The part of a rule about the inner command, which another command runs: `rm *` of `xargs rm *`. */
 function ruleBehind(rule: Rule, { command }: Part, { command: inner }: Part): Rule | undefined {
   const at = inner.words[0] === undefined ? -1 : command.words.indexOf(inner.words[0]);
   const { words, more } = wordsOf(rule.pattern ?? "");
@@ -280,7 +284,10 @@ function spells({ pattern, exact }: Rule, given: readonly ShellWord[]): boolean 
   return fits && effects.every((at) => words[at + 1] !== undefined && words[at + 1] === given[at + 1]?.text);
 }
 
-/** The words of a rule; a trailing star, or `:*` of another tool, matches any number of further words. */
+/**
+ * The words of a rule; a trailing star, or `:*`, which is how other tools write it, matches any number of further
+ * words.
+ */
 function wordsOf(pattern: string): { words: string[]; more: boolean } {
   const plain = pattern.trim().replace(/:\*$/, " *");
   const words = plain.split(/\s+/);
@@ -288,14 +295,16 @@ function wordsOf(pattern: string): { words: string[]; more: boolean } {
   return { words: more ? words.slice(0, -1) : words, more };
 }
 
-/** True for variables that only affect display. */
+/** True for environment variables that only affect how output is displayed. */
 function isHarmless(name: string): boolean {
   return /^(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|NO_COLOR|FORCE_COLOR|CLICOLOR|COLUMNS|LINES|TERM|CI|NODE_ENV|RUST_BACKTRACE)$/.test(
     name,
   );
 }
 
-/** A rule for all commands, or for exactly this text, needs no parsing. */
+/**
+ * The verdict of a rule that allows all commands, or exactly this text: such a rule needs no parsing of the command.
+ */
 function freely(policy: Policy, { tool }: CallToJudge, command: string): Verdict | undefined {
   const rule = rulesFor(policy.allow, tool).find(
     ({ pattern, exact }) => pattern === undefined || (exact && pattern === command),
@@ -314,14 +323,14 @@ function wordByWord(policy: Policy, { tool }: CallToJudge, line: Line, shell: Sh
     const isRead = (each: Part): boolean => onlyReads(policy, each, line, shell)?.decision === "allow";
     if (!isCovered(rules, part, isRead)) return undefined;
     const covering = rules.find((each) => flat(part).some(({ command }) => spells(each, command.words))) ?? rules[0];
-    if (covering) rule = `allow ${ruleText(covering)}`; // a redirect around other commands has no rule of its own
+    if (covering) rule = `allow ${ruleText(covering)}`; // a redirection of several commands together has no rule of its own
   }
   return { decision: "allow", rule, why: "", hint: "" };
 }
 
 /**
- * Allows read-only commands inside the folder without a rule. Requires a working sandbox, because links can lead
- * outside.
+ * Allows read-only commands inside the workspace without a rule. Requires a working sandbox, because symbolic links can
+ * lead out of the workspace.
  */
 function onlyReads(
   policy: Policy,
@@ -398,7 +407,10 @@ function unknownFile(policy: Policy, { sandboxed }: ShellState, writes: boolean)
 /** True for a path below `/tmp`, which is private in the sandbox. */
 const isScratch = (path: string): boolean => path.startsWith("/tmp/") && !path.split("/").includes("..");
 
-/** The name of a file in rules; `undefined` when it is outside. */
+/**
+ * How rules name a file: its path below one of the writable folders; `undefined` when the file is outside of all of
+ * them.
+ */
 function placeOf(path: string, { roots, place = "" }: Pick<ShellState, "roots" | "place">): string | undefined {
   const root = path.startsWith("/") ? roots.find((each) => path === each || path.startsWith(`${each}/`)) : "";
   if (root === undefined || path.startsWith("~")) return undefined;
@@ -413,8 +425,8 @@ function placeOf(path: string, { roots, place = "" }: Pick<ShellState, "roots" |
 }
 
 /**
- * The verdict with regard to the sandbox: without a verified one every command needs approval, unless the user disabled
- * it.
+ * The verdict after the sandbox is considered: without a tested sandbox every command needs approval, unless the user
+ * disabled the sandbox.
  */
 function withSandbox({ sandboxed, waived }: ShellState, verdict: Verdict): Verdict {
   if (sandboxed || waived || verdict.decision === "deny") return verdict;
@@ -426,7 +438,7 @@ function withSandbox({ sandboxed, waived }: ShellState, verdict: Verdict): Verdi
   };
 }
 
-/** The verdict of the mode, with a suggested rule for the first command that no rule allows. */
+/** The verdict of the permission mode, with a suggested rule for the first command that no rule allows. */
 function suggesting(base: Verdict, { tool }: CallToJudge, { parts, problem }: Line): Verdict {
   if (base.decision !== "ask") return base;
   const words =

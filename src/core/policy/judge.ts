@@ -6,8 +6,8 @@ import type { Policy } from "./policy.ts";
 import { strictest, type Verdict } from "./verdict.ts";
 
 /**
- * Judges a call: deny wins over ask, ask over allow, and without a matching rule the mode decides. Where a policy
- * does not ask, a call that needs approval is denied.
+ * Judges a tool call: deny rules win over ask rules, ask rules over allow rules, and without a matching rule the
+ * permission mode decides. Where no person can be asked, a call that needs approval is denied.
  */
 export function judge(policy: Policy, ask: CallToJudge): Verdict {
   const commands = ask.subjects.flatMap((subject) =>
@@ -22,7 +22,7 @@ export function judge(policy: Policy, ask: CallToJudge): Verdict {
     : verdict;
 }
 
-/** The rules that allow exactly this call, for an "always" answer. */
+/** The rules that allow exactly this call, added when a person answers "always". */
 export function rulesAlike(tool: string, subjects: readonly LocatedSubject[]): Rule[] {
   if (subjects.length === 0) return [{ tool }];
   return subjects.flatMap((subject): Rule[] => {

@@ -24,7 +24,7 @@ export const permissions = z.strictObject({
 });
 export type Permissions = Readonly<z.infer<typeof permissions>>;
 
-/** Combines settings with those of a call: rules are merged, everything else is replaced. */
+/** Combines permission settings with those of a single run: rules are merged, everything else is replaced. */
 export function withPermissions(before: Permissions = {}, now: Permissions = {}): Permissions {
   const lists = (["allow", "ask", "deny", "writableRoots"] as const).flatMap((key) => {
     const both = [...new Set([...(before[key] ?? []), ...(now[key] ?? [])])];
@@ -33,7 +33,7 @@ export function withPermissions(before: Permissions = {}, now: Permissions = {})
   return { ...before, ...now, ...Object.fromEntries(lists) };
 }
 
-/** The policy for these settings; `own` are tools that only this crew has. */
+/** The policy for these settings; `own` are the names of tools that the library user passed. */
 export function policyOf(
   { mode = "default", allow = [], ask = [], deny = [], network = false }: Permissions,
   own: readonly string[],

@@ -1,7 +1,7 @@
 import type { Agent } from "../agent/agent.ts";
 import { DELEGATION_TOOL, toolMatches } from "../vocabulary/tool-names.ts";
 
-/** The names of the finish tool. */
+/** The names of the finish tool, with which an agent returns its result. */
 export const FINISH_TOOLS = ["complete_task", "submit_result", "yield"] as const;
 export const FINISH_TOOL = FINISH_TOOLS[0];
 
@@ -10,20 +10,20 @@ export function isFinishTool(name: string): boolean {
   return FINISH_TOOLS.some((finish) => finish === name);
 }
 
-/** A decision and the rule behind it. */
+/** Whether a tool may be used, and the rule that decided. */
 export type Permission = Readonly<{ allowed: boolean; rule: string }>;
 
 /** The tool permissions of a task: its agent's tools, limited by its parent and by the policy. */
 export type Rights = Pick<Agent, "name" | "tools" | "disallowedTools"> &
   Readonly<{
     ceiling?: readonly string[];
-    /** Tool -> the rule that forbids it. */
+    /** For each forbidden tool, the rule that forbids it. */
     barred?: Readonly<Record<string, string>>;
-    /** Names of its delegation tools; they are one permission, whatever their name. */
+    /** Names of the task's delegation tools; they are one permission, whatever their name. */
     delegation?: readonly string[];
   }>;
 
-/** The permission that a tool needs: its name; all delegation tools share one. */
+/** The permission that a tool needs: its name; all delegation tools share one permission. */
 export function rightTo({ delegation }: Pick<Rights, "delegation">, tool: string): string {
   return delegation?.includes(tool) ? DELEGATION_TOOL : tool;
 }
@@ -48,10 +48,10 @@ export function permit(rights: Rights, called: string): Permission {
   return permission;
 }
 
-/** Rights never change, and each step of a task asks about every tool. */
+/** Decisions that were already made: rights never change, and each step of a task asks about every tool. */
 const judged = new WeakMap<Rights, Map<string, Permission>>();
 
-/** The rules of a right list with their patterns cut off, for each list once. */
+/** The tool names in a list without their argument patterns; computed once for each list. */
 const listedTools = new WeakMap<readonly string[], readonly string[]>();
 
 function namesIn(tools: readonly string[]): readonly string[] {

@@ -10,11 +10,13 @@ import type { HomeAnchor } from "./protected-paths.ts";
 export const policyModes = ["plan", "default", "acceptEdits", "dontAsk", "bypass"] as const;
 export type PolicyMode = (typeof policyModes)[number];
 
-/** Permission levels from read-only to never asking; each allows what the one before it allows. */
+/** Permission levels from read-only to never asking; each allows everything that the one before it allows. */
 const levels = ["plan", "default", "acceptEdits", "bypass"] as const;
 export type PolicyLevel = (typeof levels)[number];
 
-/** The policy that judges the calls of a task: data that is sent along with the task. */
+/**
+ * The policy that judges the tool calls of a task. It is plain data that is sent to the process that executes the task.
+ */
 export type Policy = Readonly<{
   level: PolicyLevel;
   /** False: a call that needs approval is denied. */
@@ -22,15 +24,17 @@ export type Policy = Readonly<{
   allow: readonly Rule[];
   ask: readonly Rule[];
   deny: readonly Rule[];
-  /** Rules of agent files: each list applies, and none can widen the rest of the policy. */
+  /** Rules of agent files: each list applies, and none can allow what the rest of the policy does not. */
   bounds: readonly AgentBound[];
-  /** Leases of the task and its parents: each must cover a changed file. */
+  /**
+   * The files that the task and its parents declared to write (their leases): a changed file must be in each of them.
+   */
   leases?: readonly Lease[];
-  /** Home folders relative to the workspace, where more paths are protected. */
+  /** Where home folders are, relative to the workspace: more paths are protected in them. */
   homes?: readonly HomeAnchor[];
 }>;
 
-/** The rules of one agent file, and their key. */
+/** The rules of one agent file, and the key of the file that contains them. */
 export type AgentBound = Readonly<{ of: string; key: "tools" | "rules"; rules: AgentRules }>;
 
 /** Mode names of users and agent files, mapped to levels. */
@@ -48,7 +52,7 @@ export function createPolicy(mode: PolicyMode, rules: Partial<Pick<Policy, "allo
   return { ...modes[mode], allow: [], ask: [], deny: [], bounds: [], ...rules };
 }
 
-/** The policy of an agent: the surrounding policy narrowed by its file. A file never widens it. */
+/** The policy of an agent: the policy of its caller, narrowed by the agent's file. The file never widens the policy. */
 export function narrow(around: Policy, agent: Narrowing): Policy {
   const { name, permission, tools, disallowedTools, rules = [], sandbox } = agent;
   const policy = sandbox === "read-only" ? withLease(around, { of: name, globs: [] }) : around;
@@ -67,12 +71,12 @@ export function narrow(around: Policy, agent: Narrowing): Policy {
   };
 }
 
-/** The policy narrowed by a task's lease. */
+/** The policy narrowed by a task's lease (the files that the task declared to write). */
 export function withLease(policy: Policy, lease: Lease | undefined): Policy {
   return lease ? { ...policy, leases: [...(policy.leases ?? []), lease] } : policy;
 }
 
-/** The policy of an agent's helpers: denials of its file apply to them, too. */
+/** The policy of the agents that an agent starts: what the agent's file denies is denied to them, too. */
 export function withDenied(policy: Policy, disallowedTools: readonly string[] = []): Policy {
   const plain = disallowedTools.filter((tool) => !tool.includes("(")).map((tool) => ({ tool }));
   return plain.length === 0 ? policy : { ...policy, deny: [...policy.deny, ...plain] };
@@ -105,7 +109,7 @@ type Narrowing = Readonly<{
   sandbox?: "read-only";
 }>;
 
-/** Limits these tools to the calls that match one of the rules. */
+/** Rules that limit the tools they name to the calls that match one of them. */
 function nothingBut(rules: readonly Rule[]): AgentRules {
   const tools = [...new Set(rules.map(({ tool }) => tool))];
   return [
@@ -114,7 +118,7 @@ function nothingBut(rules: readonly Rule[]): AgentRules {
   ];
 }
 
-/** Tool list entries with argument patterns. */
+/** The entries of a tool list that have argument patterns, such as `bash(git log *)`. */
 function patternsIn(written: readonly string[] = []): Rule[] {
   return written.flatMap((entry) => {
     const [, tool, pattern] = /^([^()]+)\(([\s\S]+)\)$/.exec(entry) ?? [];
@@ -128,7 +132,7 @@ export function mayUseNetwork({ allow, deny, level }: Policy): boolean {
   return level !== "plan" && allow.some(named) && !deny.some(named);
 }
 
-/** True when a person may give a command the network: no rule and no mode forbids it. */
+/** True when a person may grant a command network access: no rule and no mode forbids that. */
 export function canGrantNetwork({ deny, level, asks }: Policy): boolean {
   return asks && level !== "plan" && !deny.some(({ tool }) => tool === NETWORK);
 }

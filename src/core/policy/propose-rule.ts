@@ -1,8 +1,8 @@
 import { isRecord } from "../text/json.ts";
 
 /**
- * A rule that a person may want after approving a call: the same command and options with any operands, the same folder,
- * the same site. `undefined` when there is nothing to generalise.
+ * A rule that a person may want to add after approving a call: the same command and options with any operands, the same
+ * folder, the same site. `undefined` when there is nothing to generalise.
  */
 export function proposedRule(tool: string, input: unknown): string | undefined {
   if (!isRecord(input)) return undefined;
@@ -15,11 +15,14 @@ export function proposedRule(tool: string, input: unknown): string | undefined {
   return typeof url === "string" && URL.canParse(url) ? `${tool}(${new URL(url).origin}/*)` : undefined;
 }
 
-/** Commands whose first operand chooses what they do. */
+/** Commands whose first argument is a subcommand, such as `git`. */
 const SUBCOMMANDS =
   /^(?:git|npm|pnpm|yarn|npx|cargo|go|docker|kubectl|make|pip|uv|poetry|gh|dotnet|mvn|gradle|deno|bun)$/;
 
-/** Keeps the program, its subcommand and every option; operands may differ. Lines with operators are never generalised. */
+/**
+ * Keeps the program, its subcommand and every option; other arguments may differ. Lines with operators are never
+ * generalised.
+ */
 function commandRule(tool: string, command: string): string | undefined {
   const line = command.trim();
   if (line === "" || /[\n;&|<>`$(){}*?[\]"'\\#]/.test(line)) return undefined;

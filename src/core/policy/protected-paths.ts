@@ -1,9 +1,9 @@
 import { foldFileName } from "../rules/fold-path.ts";
 import { words } from "../text/words.ts";
 
-/*
+/**
  * Names and paths that are executed or loaded later without another approval: an agent that may write source files may
- * still not write these. A name counts at any depth, with everything below it, also when it does not exist yet.
+ * still not write these. A name is protected at any depth, with everything below it, also when it does not exist yet.
  *
  * Build files, package scripts and CI files are not listed: they are source, and a person reviews them before they run.
  */
@@ -40,7 +40,7 @@ const PROJECT_FILES: readonly string[] = [
   ...words(".devcontainer.json .aider.conf.yml .continuerc.json crush.json .crush.json"),
 ];
 
-/** Names that only programs in a home folder look for; they count at any depth, too. */
+/** Names that only programs in a home folder look for; they are protected at any depth, too. */
 const HOME_FOLDERS: readonly string[] = words(".ssh .gnupg");
 const HOME_FILES: readonly string[] = words(`
   .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc
@@ -55,12 +55,13 @@ const HOME_PLACES: readonly string[] = words(`
   library/launchagents
 `);
 
-/** Places that only count at the top of a workspace. */
+/** Paths that are protected only at the top of a workspace. */
 const TOP_PLACES: readonly string[] = words("subagents data/subagents config/agents.yaml");
 
 /**
- * Places that only count in a home folder: programs on PATH, start-up files of sessions, and the configuration of editors,
- * build tools and package managers, where an entry can be a command. The same names in a project are source.
+ * Paths that are protected only in a home folder: programs on PATH, start-up files of sessions, and the configuration
+ * of editors, build tools and package managers, where an entry can be a command. The same names in a project are
+ * source.
  */
 const ONLY_HOME_PLACES: readonly string[] = words(`
   bin .bin .local/bin .local/share/applications .local/share/systemd .local/share/dbus-1 .local/share/autostart
@@ -111,7 +112,7 @@ const places = [...PROJECT_PLACES, ...HOME_PLACES];
 
 /**
  * Position of a home folder relative to the workspace: a path in the home folder begins with `cut`, and the rest,
- * prefixed with `add`, is its path there. A workspace inside the home folder has only `add`.
+ * prefixed with `add`, is its path relative to the home folder. A workspace inside the home folder has only `add`.
  */
 export type HomeAnchor = Readonly<{ cut: string; add: string }>;
 
@@ -130,7 +131,7 @@ export function protectedPart(path: string, homes: readonly HomeAnchor[] = []): 
   );
 }
 
-/** The protected entry of a home folder; entries that contain the workspace do not count. */
+/** The protected entry of a home folder; entries that contain the workspace are not protected by this. */
 function homePart({ inner, above }: InHome): string | undefined {
   const counts = (place: string): boolean =>
     `${inner}/`.startsWith(`${place}/`) && !`${above}/`.startsWith(`${place}/`);
@@ -142,7 +143,7 @@ function homePart({ inner, above }: InHome): string | undefined {
   return first.startsWith(".") && HOME_PROGRAMS.has(second) && counts(programs) ? programs : undefined;
 }
 
-/** True for a folder above a protected path: a link there would replace the protected path. */
+/** True for a folder above a protected path: a symbolic link in its place would replace the protected path. */
 export function isAbovePlace(path: string, homes: readonly HomeAnchor[] = []): boolean {
   const steps = stepsOf(path);
   const whole = `/${steps.join("/")}`;
@@ -168,7 +169,7 @@ const prefixesOf = (place: string): string[] => {
 /** A hidden entry at the top of a home folder: it may hold a folder of programs. */
 const HIDDEN = /^\.[^/]+$/;
 
-/** A path relative to a home folder, and the place of the workspace there. */
+/** A path relative to a home folder, and the path of the workspace in that folder. */
 type InHome = Readonly<{ inner: string; above: string }>;
 
 function inHomes(steps: readonly string[], homes: readonly HomeAnchor[]): InHome[] {
@@ -190,10 +191,10 @@ export function mayBeProtected(name: string): boolean {
   return folded.startsWith(".") || HOME_PROGRAMS.has(folded) || lasts.has(folded);
 }
 
-/** True for a name that is listed, in any spelling. */
+/** True for a name that is listed, in any spelling (case, accents, full-width letters). */
 export const isListedName = (name: string): boolean => lasts.has(foldedName(name));
 
 const foldedName = (name: string): string => (PLAIN.test(name) ? name : foldFileName(name));
 
-/** Matches names that folding leaves unchanged. */
+/** Matches names that have only one spelling, so that they need no normalising. */
 const PLAIN = /^[a-z0-9_.-]*[a-z0-9_-]$/;

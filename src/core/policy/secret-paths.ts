@@ -2,11 +2,12 @@ import { foldPath } from "../rules/fold-path.ts";
 import { words } from "../text/words.ts";
 
 /*
- * The one list of places that hold keys, tokens, cookies, mail or typed commands. The sandbox hides them from commands; file
- * tools, search, context files, worktrees, ACP and foreign runners refuse them. A rule that names a path allows it.
+ * The only list of places that hold keys, tokens, cookies, mail or typed commands. The sandbox hides them from
+ * commands; file tools, search, context files, worktrees, ACP and foreign runners refuse them. A rule that names a path
+ * allows it.
  */
 
-/** Folders and files in a home folder. */
+/** Secret folders and files in a home folder. */
 export const secretHomeFolders: readonly string[] = words(`
   .ssh .gnupg .aws .azure .kube .docker .oci .aliyun .bluemix .minikube .fly .terraform.d .password-store .huggingface .kaggle
   .config/gcloud .config/gh .config/glab-cli .config/hub .config/op .config/doctl .config/hcloud .config/linode-cli .config/rclone
@@ -32,7 +33,10 @@ export const secretHomeFiles: readonly string[] = words(`
   .local/share/fish/fish_history
 `);
 
-/** System paths. Programs in the sandbox have their own `/proc`, so it is not hidden there. */
+/**
+ * Secret system paths. Programs in the sandbox have their own `/proc`, so the system's `/proc` need not be hidden from
+ * them.
+ */
 export const secretSystemPlaces: readonly string[] = words(`
   /etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/sudoers /etc/sudoers.d /etc/ssl/private /etc/security/opasswd
   /etc/krb5.keytab /etc/NetworkManager/system-connections /etc/wireguard /etc/openvpn /etc/kubernetes /etc/rancher
@@ -70,7 +74,9 @@ function secretAt(steps: readonly string[], from: number): string | undefined {
   return found?.join("/");
 }
 
-/** The secret place that the pattern of a rule names, wherever the home folder is. A wildcard names nothing. */
+/**
+ * The secret place that the pattern of a rule names, wherever the home folder is. A pattern with a wildcard names none.
+ */
 export function secretNamed(pattern: string): string | undefined {
   const path = foldPath(pattern);
   const steps = path.split("/").filter((step) => step !== "" && step !== ".");

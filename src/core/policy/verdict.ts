@@ -3,15 +3,15 @@ export type Verdict = Readonly<{
   decision: "allow" | "ask" | "deny";
   /** The rule that decided: one that the user wrote, the permission mode, or a built-in rule. */
   rule: string;
-  /** The reason, as a clause that ends a sentence; may be empty. */
+  /** The reason, as a clause that completes a sentence; may be empty. */
   why: string;
-  /** What the user can do to change it. */
+  /** What the user can do to change the verdict. */
   hint: string;
 }>;
 
 const order: readonly Verdict["decision"][] = ["allow", "ask", "deny"];
 
-/** The strictest of several verdicts; the first of equals. */
+/** The strictest of several verdicts; among equally strict ones the first. */
 export function strictest(first: Verdict, ...more: readonly Verdict[]): Verdict {
   return more.reduce(
     (before, next) => (order.indexOf(next.decision) > order.indexOf(before.decision) ? next : before),

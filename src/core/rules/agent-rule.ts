@@ -4,10 +4,10 @@ import { parseRules, type Rule, ruleText } from "./rule.ts";
 /** A rule of an agent file. It never grants a permission: `allow` only cancels earlier rules of the same list. */
 export type AgentRule = Rule & Readonly<{ says: "allow" | "ask" | "deny" }>;
 
-/** The last matching rule wins; without a match the list has no effect. */
+/** The rules of an agent file. The last matching rule wins; without a match the list has no effect. */
 export type AgentRules = readonly AgentRule[];
 
-/** Reads `ask bash(git push *)`, also about a tool that only the caller has; `undefined` for anything else. */
+/** Reads `ask bash(git push *)`, also for a tool that only the library user passed; `undefined` for anything else. */
 export function parseAgentRule(text: string): AgentRules | undefined {
   const [, says, rule = "", tool = ""] = /^\s*(allow|ask|deny)\s+(([\w.*:@/-]+)(?:\([\s\S]+\))?)\s*$/.exec(text) ?? [];
   if (rule === "") return undefined;

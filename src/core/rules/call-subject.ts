@@ -3,9 +3,9 @@ export type Subject =
   | Readonly<{
       kind: "path";
       path: string;
-      /** The path is written, moved or deleted. */
+      /** True: the call writes, moves or deletes the path. */
       change: boolean;
-      /** A symbolic link at the path is not followed. */
+      /** True: a symbolic link at the path is meant itself and not followed. */
       itself?: true;
     }>
   | Readonly<{ kind: "command"; command: string }>
@@ -14,8 +14,8 @@ export type Subject =
   | Readonly<{ kind: "name"; name: string }>;
 
 /**
- * A resolved path: all its names relative to the workspace, the real path last.
- * A file in another writable folder has its absolute path.
+ * A subject whose path is resolved: every path of the file relative to the workspace, through links and directly, the
+ * real one last. A file in another writable folder has its absolute path.
  */
 export type LocatedSubject =
   | Exclude<Subject, { kind: "path" }>
@@ -23,21 +23,23 @@ export type LocatedSubject =
       kind: "path";
       places: readonly string[];
       change: boolean;
-      /** The forbidden path that contains it. */
+      /** The forbidden path that contains the subject's path. */
       closed?: ClosedPlace;
     }>;
 
-/** A secret path, which a user's rule can allow, or the state folder, which is never accessible. */
+/**
+ * A forbidden path: a secret one, which a user's rule can allow, or subcrew's state folder, which is never accessible.
+ */
 export type ClosedPlace = Readonly<{ kind: "secret" | "state"; name: string }>;
 
 /** Identity of a file (device and inode), and its number of links. */
 export type FileIdentity = Readonly<{ dev: number; ino: number; nlink: number }>;
 
-/** Forbidden paths of one folder. */
+/** The forbidden paths in one folder. */
 export type ClosedInFolder = Readonly<{
   /** Whether the file or folder at this relative path is forbidden. */
   isClosed?(path: string): boolean;
-  /** Whether an open file is a forbidden one under another name. */
+  /** Whether an open file is a forbidden one that was opened by another name, such as a hard link. */
   isClosedFile?(file: FileIdentity): Promise<boolean>;
 }>;
 

@@ -12,8 +12,8 @@ export function foldPath(path: string): string {
 }
 
 /**
- * The same for one name without its path, and further: full-width and other compatible letters, and what NTFS and SMB leave
- * out of a name (blanks and dots at its end, a stream behind a colon).
+ * Like `foldPath`, for one name without its folders, and also treats as equal: full-width and other compatible letters,
+ * and what NTFS and SMB leave out of a name (blanks and dots at its end, a stream behind a colon).
  */
 export function foldFileName(name: string): string {
   if (name === "..") return name;

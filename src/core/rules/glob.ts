@@ -19,7 +19,7 @@ export function textMatches(pattern: string, text: string): boolean {
   return matchesName(tokensOf(pattern), text);
 }
 
-/** A pattern, name by name; `**` stands for any number of names. */
+/** A pattern split at its slashes; `**` stands for any number of names. */
 export type PathPattern = readonly (typeof SPAN | NamePattern)[];
 export type NamePattern = readonly Token[];
 
@@ -62,7 +62,7 @@ const SPAN = "**";
 const STAR = "*";
 const ANY = "?";
 
-/** `exact` is one character; a class is a list of ranges. */
+/** One element of a name pattern: a single character, a class as a list of ranges, or a wildcard. */
 type Token =
   | typeof STAR
   | typeof ANY
@@ -116,7 +116,10 @@ function tokensOf(name: string): NamePattern {
   return tokens;
 }
 
-/** The bracket that closes the class opened at `start`; one directly after the opening is a member. */
+/**
+ * The index of the bracket that closes the class opened at `start`; a closing bracket directly after the opening one is
+ * a member of the class.
+ */
 function classEnd(name: string, start: number): number {
   let at = start + 1;
   if (name.charAt(at) === "!" || name.charAt(at) === "^") at++;

@@ -31,7 +31,10 @@ function charactersMeet(one: Token, other: Token): boolean {
 
 type Meeting<T> = Readonly<{ isSpan(step: T): boolean; both(one: T, other: T): boolean }>;
 
-/** Walks two sequences side by side, in which a span stands for any number of steps. Time: one length times the other. */
+/**
+ * Whether two patterns can match the same text. A span in a pattern, such as `*`, stands for any number of elements.
+ * The time is proportional to the product of the lengths.
+ */
 function meet<T>(ours: readonly T[], theirs: readonly T[], { isSpan, both }: Meeting<T>): boolean {
   const spans = (list: readonly T[], at: number): boolean => at < list.length && isSpan(list[at]!);
   /** For each pair of positions: whether the rests of both patterns can match the same text. Computed from the ends backwards. */

@@ -1,22 +1,21 @@
 import { globMatcher } from "./glob.ts";
 import { globsMeet } from "./globs-overlap.ts";
 
-/** A lease: the files that a task declares to write. */
+/** A lease: the files that a task declares to write. Tasks whose leases overlap run one after the other. */
 export type Lease = Readonly<{
-  /** The task that holds the lease. */
+  /** The path of the task that holds the lease. */
   of: string;
   /** Patterns relative to the workspace. */
   globs: readonly string[];
 }>;
 
-/** A held or requested lease. `under`: the lease of the parent task that contains it. */
+/** A held or requested lease. `under`: the parent task whose lease contains this one. */
 export type LeaseWish = Lease & Readonly<{ under?: string }>;
 
 /**
  * The waiting leases that can be granted: those that overlap with no holder and no earlier waiter.
- *
- * There is no deadlock: a task takes its whole lease at once, before any other resource, so no two tasks wait for
- * each other; helpers compete only within the lease of their parent, so they never wait for it.
+ * There is no deadlock: a task takes its whole lease at once, before any other resource, so no two tasks wait for each
+ * other; subagents compete only within the lease of their parent, so they never wait for it.
  */
 export function grantable<W extends LeaseWish>(held: readonly LeaseWish[], waiting: readonly W[]): W[] {
   const before: LeaseWish[] = [...held];
@@ -39,15 +38,15 @@ export function blockersOf(
   });
 }
 
-/** The lease of the nearest task above that holds one. */
+/** The path of the nearest parent task that holds a lease. */
 export function leaseAbove(held: readonly Lease[], path: string): string | undefined {
   const above = held.map(({ of }) => of).filter((of) => isBelow(of, path));
   return above.toSorted((one, other) => other.length - one.length)[0];
 }
 
 /**
- * True if `path` is below `above`: the helper `scout` of task `lead` has the path `lead/scout`, in the second round
- * `lead.2/scout`.
+ * True if `path` is below `above`: the subagent `scout` of the task `lead` has the path `lead/scout`, in the second
+ * round `lead.2/scout`.
  */
 function isBelow(above: string, path: string): boolean {
   return path.startsWith(above) && /^(?:\.\d+)?\//.test(path.slice(above.length));

@@ -1,9 +1,9 @@
 /**
- * Output files of the run that a task was told about because it saw only a part of them. Each may be read; other files
- * in the folder may not.
+ * Output files of the run that a task was told about because it saw only a part of them. The task may read these files,
+ * and no others in the folder.
  */
 export type ReadableOutputs = Readonly<{
-  /** The output folder of the run: files outside of it are never readable this way. */
+  /** The output folder of the run: files outside of it are never readable by this permission. */
   folder: string;
   files: ReadonlySet<string>;
 }>;

@@ -8,27 +8,28 @@ import { urlMatches } from "./url-pattern.ts";
 
 /** A rule of a policy: a tool, and a pattern for its argument. */
 export type Rule = Readonly<{
-  /** A canonical name or one of the patterns of allow-lists. */
+  /** A canonical name or a pattern such as `mcp_*`. */
   tool: string;
-  /** Absent: every call of the tool. */
+  /** The pattern for the argument; absent: every call of the tool. */
   pattern?: string;
-  /** The pattern is the argument itself, character by character. */
+  /** True: the pattern has no wildcards and must equal the argument, character by character. */
   exact?: true;
 }>;
 
-/** The rule name for network access of commands in the sandbox. */
+/** The name in a rule that stands for network access of commands in the sandbox. */
 export const NETWORK = "network";
 
-/** The rule name for user namespaces in the sandbox. */
+/** The name in a rule that stands for user namespaces in the sandbox. */
 export const NAMESPACES = "namespaces";
 
-/** The rule name for remote agents, as in `a2a(https://agents.example.com/*)`. */
+/** The name in a rule that stands for remote agents, as in `a2a(https://agents.example.com/*)`. */
 export const REMOTE = "a2a";
 
 /**
- * Reads rules such as `bash(git log *)`, `write_file(src/**)`, `http_get(https://example.com/*)` or `delete_file`, in
- * any dialect. A pattern after `=`, as in `bash(=make && make test)`, is the exact argument. `own` are tools that only this crew has. An invalid rule is an error: a rule that
- * is silently ignored would grant or deny something by accident.
+ * Reads rules such as `bash(git log *)`, `write_file(src/**)`, `http_get(https://example.com/*)` or `delete_file`, with
+ * the tool names of any supported program. A pattern after `=`, as in `bash(=make && make test)`, is the exact
+ * argument. `own` are the names of tools that the library user passed. An invalid rule is an error: a rule that is
+ * silently ignored would grant or deny something by accident.
  */
 export function parseRules(texts: readonly string[], own: readonly string[] = []): Rule[] {
   return texts.flatMap((text) => parseRule(text.trim(), own));
@@ -74,9 +75,9 @@ export function ruleText({ tool, pattern, exact }: Rule): string {
 }
 
 /**
- * Whether a rule matches a call. An allow rule must match every name of the subject and covers only what it spells; a
- * deny rule matches when one name does, in any spelling, and covers everything below. `judge-command.ts` matches
- * commands.
+ * Whether a rule matches a call. An allow rule must match every path of the subject (links have several) and covers
+ * only what it spells; a deny rule matches when one path does, in any spelling, and covers everything below.
+ * `judge-command.ts` matches commands.
  */
 export function ruleFits(
   rule: Rule,
@@ -111,7 +112,7 @@ function bans(rule: Rule, pattern: string, subject: LocatedSubject): boolean {
   return permits(rule, pattern, subject);
 }
 
-/** Whether a deny pattern covers a path: in any spelling, with everything below. */
+/** Whether a deny pattern covers a path: in any spelling, with everything below the path. */
 export function pathBan(pattern: string): (place: string) => boolean {
   const folded = foldPath(wholeFolder(pattern));
   const matches = pathMatcher(folded);

@@ -3,7 +3,7 @@ import type { KeptEvent } from "./event.ts";
 import { isWaiting } from "./run-status.ts";
 import { cutOffAll, emptyState, reduce } from "./state.ts";
 
-/** The part of its limits that a recorded run has used, and the working time of its tasks. */
+/** How much of its limits a recorded run has used, and how long its tasks worked. */
 export function budgetSpent(events: readonly KeptEvent[]): BudgetSpent & Readonly<{ ms: number }> {
   const state = emptyState("");
   const closing = new Set<string>();
@@ -24,7 +24,7 @@ export function budgetSpent(events: readonly KeptEvent[]): BudgetSpent & Readonl
         if (event.kind === "task" && isHelper(event.path, state.nodes)) helpers.add(event.path);
         break;
       case "limit.reached":
-        if (event.enforced) closing.add(event.path); // the grace turn of a task is not counted
+        if (event.enforced) closing.add(event.path); // the last turn of a task at its limit is not counted
         break;
       case "turn.ended":
         if (!closing.has(event.path)) turns += 1;
@@ -67,7 +67,7 @@ export const changesWork: ReadonlySet<string> = new Set([
   "node.resumed",
 ]);
 
-/** True for a task that an agent started: the part before its last slash is a task, and not the round of a loop. */
+/** True for a task that an agent started: the part before its last slash is a task, and not a round of a loop. */
 function isHelper(path: string, nodes: ReadonlyMap<string, Readonly<{ kind: string }>>): boolean {
   const cut = path.lastIndexOf("/");
   if (cut < 0) return false;

@@ -4,7 +4,7 @@ import type { Exact } from "../text/defined.ts";
 
 const count = z.number().int().positive();
 
-/** The budget of a run and everything below it. */
+/** The limits on what a run and all runs below it may spend. */
 export const budgetLimits = z.strictObject({
   maxUsd: z.number().positive().optional().describe("dollars"),
   maxTokens: count.optional().describe("tokens, in and out"),
@@ -18,7 +18,7 @@ export type BudgetLimits = Readonly<Exact<z.infer<typeof budgetLimits>>>;
 /** Tokens and cost of a model call: an estimate before it, the actual value after it. */
 export type Amount = Readonly<{
   tokens: number;
-  /** Absent: the price is unknown. */
+  /** The cost in dollars; absent: the price is unknown. */
   usd?: number;
 }>;
 
@@ -28,37 +28,40 @@ export type Reservation = Readonly<{ settle(actual: Amount): void; release(): vo
 /** Why a call may not start: an exhausted limit, or an unknown price. */
 export type BudgetRefusal = Readonly<{
   refused: string;
-  /** When the limit allows calls again without any action. */
+  /** When the limit allows calls again without any action of a person. */
   until?: number;
 }> &
   (Readonly<{ limit: ReachedLimit }> | Readonly<{ unpriced: true }>);
 
 /**
- * One budget for a whole tree of tasks. The cost of a call is reserved before it and settled after it, so that parallel
- * calls cannot exceed it together; a call that would fit once others are settled waits for them. A call that costs more than reserved takes the excess from calls that are
- * still running: the newest are revoked until the rest fits.
+ * The budget that all tasks of a run share. The cost of a call is reserved before it and settled after it, so that
+ * parallel calls cannot exceed the budget together; a call that would fit once others are settled waits for them. A
+ * call that costs more than reserved takes the excess from calls that are still running: the newest are revoked until
+ * the rest fits.
  */
 export type Budget = Readonly<{
   /**
-   * Reserves the cost of a call. `finish`: the grace turn of a task, which may use the share kept for such turns.
-   * `revoke` is called when the call has to stop.
+   * Reserves the cost of a call. `finish`: the call is the last turn of a task at its limit, which may use the share
+   * kept for such turns. `revoke` is called when the call has to stop.
    */
   reserve(
     wish: Amount & {
       readonly finish?: boolean;
-      /** Estimated cost if the process dies before it is settled. */
+      /** Estimated cost to count if the process dies before the call is settled. */
       readonly cut?: Amount;
     },
     revoke: () => void,
     signal: AbortSignal,
   ): Promise<Reservation | BudgetRefusal>;
   count(what: "maxTurns" | "maxToolCalls" | "maxSpawns"): Promise<BudgetRefusal | undefined>;
-  /** Counts what was used outside of this process; calls that no longer fit are revoked. */
+  /** Counts what was used by other processes; calls that no longer fit are revoked. */
   charge(used: BudgetSpent): void;
   /** The largest answer that still fits, in tokens; undefined: no limit. */
   room(): Promise<number | undefined>;
   spent(): Readonly<{ tokens: number; usd: number }>;
-  /** Allows only final turns from now on, for example when the run's time is up; turns under way are revoked or may finish. */
+  /**
+   * Allows only final turns from now on, such as when the run's time is up; running turns are revoked or may finish.
+   */
   close(limit: ReachedLimit, options?: Readonly<{ revoke: boolean }>): void;
 }>;
 
@@ -70,17 +73,17 @@ const kinds: Readonly<Record<keyof BudgetLimits, ReachedLimit["kind"]>> = {
   maxSpawns: "spawns",
 };
 
-/** The share of a budget reserved for grace turns, so that a parent can still answer. */
+/** The share of a budget reserved for the last turns of tasks, so that they can still return a result. */
 const KEPT_BACK = 0.05;
 
-/** The part of its limits that a run has used. */
+/** How much of its limits a run has used. */
 export type BudgetSpent = Readonly<
   { tokens: number; usd: number } & Record<"maxTurns" | "maxToolCalls" | "maxSpawns", number>
 >;
 
 const NOTHING_SPENT: BudgetSpent = { tokens: 0, usd: 0, maxTurns: 0, maxToolCalls: 0, maxSpawns: 0 };
 
-/** Creates the budget of a run with previous usage. */
+/** Creates the budget of a run, of which `used` is already spent. */
 export function createBudget(limits: BudgetLimits, used: BudgetSpent = NOTHING_SPENT): Budget {
   const { tokens: usedTokens, usd: usedUsd, ...usedCounts } = used;
   const counts = { ...usedCounts };
@@ -149,7 +152,8 @@ export function createBudget(limits: BudgetLimits, used: BudgetSpent = NOTHING_S
           drop(entry);
           spent.tokens += actual.tokens;
           spent.usd += actual.usd ?? 0;
-          // Open calls are copied only when one has to go: a copy for each of a thousand would be quadratic.
+          // The list of running calls is copied only when one has to be revoked: a copy for each of a thousand calls
+          // would take quadratic time.
           if (over("tokens", 0) || over("usd", 0)) revokeYoungest();
           wake();
         },

@@ -1,28 +1,28 @@
 import type { KeptEvent } from "./event.ts";
 import { type FileVersion, isSameVersion } from "./file-version.ts";
 
-/** The versions of one file before and during a run. */
+/** One file that a run changed, with its versions before and during the run. */
 export type FileHistory = Readonly<{
   file: string;
-  /** The version before its first change, and after its last one. */
+  /** The version before the first change, and after the last one. */
   before: FileVersion;
   after: FileVersion;
-  /** Every version that the run left there, one after the other. */
+  /** Every version of the file that the run wrote, in order. */
   versions: readonly FileVersion[];
-  /** The tasks that changed it. */
+  /** The tasks that changed the file. */
   tasks: readonly string[];
-  /** The last change failed or was interrupted, so the file may not have this version. */
+  /** True: the last change failed or was interrupted, so the file may not have the version `after`. */
   isUncertain: boolean;
 }>;
 
-/** The changes of a run, and what is not known about them. */
+/** The files that a run changed, and what is not known about them. */
 export type RunChanges = Readonly<{
   files: readonly FileHistory[];
-  /** Why changes of commands could not be recorded, and how many commands that concerns. */
+  /** Why files that shell commands changed could not be recorded, and how many commands that concerns. */
   unseen: readonly Readonly<{ reason: string; calls: number }>[];
 }>;
 
-/** Folds the recorded changes of a run, or of one task with everything below it. */
+/** Collects the recorded file changes of a run, or of one task with everything below it. */
 export function changedFiles(events: Iterable<KeptEvent>, task?: string): RunChanges {
   const files = new Map<string, FileHistory>();
   const unseen = new Map<string, number>();

@@ -1,15 +1,15 @@
 import type { Cost, Usage } from "../outcome/usage.ts";
 import type { ReservedTurn } from "./event.ts";
 
-/** An incomplete turn: its reservation, and the number of characters shown. */
+/** A model turn that has not ended: its reserved cost, and the number of characters received so far. */
 export type OpenTurn = Readonly<{ reserved?: ReservedTurn | undefined; chars: number }>;
 
-/** Characters per token, for the estimate. */
+/** Characters per token, for estimates of usage. */
 const CHARS_PER_TOKEN = 4;
 
 /**
- * Estimated usage of a turn that was cut off: the provider has read the input and written the shown text, but sent no usage
- * data. Foreign tools that do not report their requests have no reservation.
+ * Estimated usage of a turn that was cut off: the provider has read the input and written the shown text, but sent no
+ * usage data. Agents of other tools that do not report their requests have no reservation.
  */
 export function cutTurn({ reserved, chars }: OpenTurn): Readonly<{ usage: Partial<Usage>; cost: Cost }> {
   const shown = Math.ceil(chars / CHARS_PER_TOKEN);

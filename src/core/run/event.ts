@@ -13,13 +13,16 @@ import type { BudgetLimits } from "./budget.ts";
 import type { ChangedFile } from "./file-version.ts";
 import type { RunParameters } from "./run-parameters.ts";
 
-/** Where and when something happened. `path` is empty for the run itself. */
+/** Which run and task an event belongs to, and its time. `path` is empty for the run itself. */
 export type Envelope = Readonly<{ run: string; path: string; at: number }>;
 
 /** Origin of a run that a remote caller started: protocol, caller and context id. */
 export type Origin = NonNullable<RunParameters["origin"]>;
 
-/** The address of a provider when the run began; the digest covers address and key and is absent in older journals. */
+/**
+ * The address of a model provider when the run began. The digest is computed from address and API key; older journals
+ * have none.
+ */
 export type RecordedProvider = Readonly<{ address: string; digest?: string }>;
 
 /** Settings at the start of a run: default model, providers by name, the sandbox, and whether the project's settings and instructions are used. */
@@ -33,20 +36,20 @@ export type RecordedSettings = Readonly<{
 /** The limits of a run as a whole. */
 export type RunLimits = BudgetLimits & Readonly<{ maxTimeMs?: number }>;
 
-/** Why a task is parked, until when, and what helps. */
+/** Why a task is parked (waits before its next turn without failing), until when, and what a person can do. */
 export type Parking = Readonly<{
   why: string;
-  /** What it waits for. */
+  /** What the task waits for. */
   waitsFor: "key" | "credit" | "quota" | "provider" | "budget" | "person" | "worker";
-  /** When it continues automatically; absent: after a successful probe or an action of the user. */
+  /** When the task continues automatically; absent: after a successful test request or an action of the user. */
   until?: number;
-  /** When it retries automatically; absent: only after an action of the user. */
+  /** When the task retries automatically; absent: only after an action of the user. */
   nextTry?: number;
-  /** What a person can do about it. */
+  /** What a person can do to end the wait. */
   helps: string;
 }>;
 
-/** Whether tasks park or end at a limit of the run and at a fault of their provider. */
+/** Whether tasks wait (park) or end when they reach a limit of the run, and when their provider refuses requests. */
 export type ParkRules = Readonly<{ onLimit: "park" | "end"; onProviderFault: "park" | "fail" }>;
 
 /** Cost estimate of a turn before its answer. */
@@ -58,7 +61,7 @@ export type ReservedTurn = Readonly<{
   usdPerToken?: number;
 }>;
 
-/** A durable event of a run; `seq` has no gaps. */
+/** A recorded event of a run; `seq` numbers have no gaps. */
 export type Fact =
   | {
       type: "run.started";
@@ -69,17 +72,20 @@ export type Fact =
       continues?: string;
       /** The remote caller that started the run, and the conversation it belongs to. */
       origin?: Origin;
-      /** The context that precedes every prompt: text, files and git facts as they were at the start of the run. */
+      /**
+       * The text that precedes the prompt of every task: given text, files and the git state as they were at the start
+       * of the run.
+       */
       context?: string;
-      /** Permissions of its agents, also after a resume. */
+      /** The permissions of the run's agents, also after a resume. */
       permissions?: Permissions;
       /** The limits of the run; absent in journals of 0.1. */
       limits?: RunLimits;
       /** Other settings that decided how the run works. */
       settings?: RecordedSettings;
-      /** Whether its tasks wait instead of failing; absent in older journals. */
+      /** Whether the run's tasks wait instead of failing; absent in older journals. */
       parks?: ParkRules;
-      /** No key of a provider was found, so tasks that name no other model run on the offline one. */
+      /** True: no API key was found, so tasks that name no other model use the offline model. */
       offline?: true;
     }
   | { type: "run.ended"; outcome: Outcome }
@@ -91,29 +97,34 @@ export type Fact =
       retryFailed?: true;
       /** The only task that is resumed, together with its dependents; absent: the whole run is. */
       task?: string;
-      /** The new limits. */
+      /** The new limits of the run. */
       limits?: RunLimits;
-      /** Whether its tasks wait instead of failing from now on. */
+      /** Whether the run's tasks wait instead of failing from now on. */
       parks?: ParkRules;
     }
   | {
       type: "node.started";
       attempt: number;
-      /** A join starts only when it has changes to apply. */
+      /**
+       * The kind of the node. A join (a node that collects outputs) is recorded as started only when it has changes to
+       * apply.
+       */
       kind: "task" | "gate" | "loop" | "join";
       label?: string;
       agent?: string;
       model?: string;
       prompt?: string;
-      /** The task whose conversation it continues, as `run/path`. */
+      /** The task whose conversation this one continues, as `run/path`. */
       continues?: string;
-      /** The nodes whose outputs were attached to its prompt: by which name, and where they are in the run. */
+      /**
+       * The nodes whose outputs were attached to the prompt: each with its title in the prompt and its path in the run.
+       */
       attached?: readonly Readonly<{ title: string; path: string }>[];
-      /** Its result is a verdict about the work of another task. */
+      /** True: the result of this task is a verdict about the output of another task. */
       review?: true;
-      /** The task of this run whose conversation it continues. */
+      /** The task of the same run whose conversation this one continues. */
       resumes?: string;
-      /** The options of a helper's task; those of other tasks are in the plan. */
+      /** The options of a task that an agent started; those of other tasks are in the plan. */
       task?: Readonly<Partial<Task>>;
     }
   | {
@@ -133,10 +144,10 @@ export type Fact =
       /** The agent that `hash` was computed from. A process records it with the first event that has this hash. */
       definition?: Agent;
       rights?: readonly string[];
-      /** The key by which a later run finds the result of this task. */
+      /** The key under which a later run can find and reuse the result of this task. */
       reuse?: string;
     }
-  /** A task waits for files that other tasks hold. */
+  /** A task waits for files that other tasks are writing. */
   | { type: "node.waiting"; for: readonly Readonly<{ task: string; files: readonly string[]; run?: string }>[] }
   | { type: "node.retried"; attempt: number; outcome: Outcome; delayMs: number }
   | ({ type: "node.parked" } & Parking)
@@ -144,18 +155,18 @@ export type Fact =
   /** The task was paused, or does not start, while the rest of the run continues. */
   | { type: "node.paused"; reason: string }
   | { type: "node.resumed" }
-  /** A contender has a place among the winners; its changes are applied next. */
+  /** One task of a race is among the winners; its changes are applied next. */
   | { type: "node.won" }
   | { type: "node.ended"; outcome: Outcome }
   | {
       type: "turn.started";
       turn: number;
       model: string;
-      /** With the first turn: why this model. */
+      /** With the first turn: the reason why this model was chosen. */
       why?: string;
       /** With the first turn: how many turns the task may take, and how long it may work. */
       limits?: Readonly<{ maxTurns: number; maxTimeMs: number }>;
-      /** Estimate for the case that the turn is cut off: input tokens, and prices if known. */
+      /** What to count as spent in case the turn is cut off: input tokens, and prices if known. */
       reserved?: ReservedTurn;
     }
   | { type: "turn.partial"; turn: number; text: string }
@@ -171,7 +182,7 @@ export type Fact =
   | {
       type: "turn.ended";
       turn: number;
-      /** What the model showed of its thinking. */
+      /** The part of its reasoning that the model showed. */
       thinking?: string;
       text: string;
       calls: readonly ToolCall[];
@@ -198,26 +209,29 @@ export type Fact =
       type: "files.changed";
       call?: string;
       files: readonly ChangedFile[];
-      /** Recorded before the change is made, so that a crash in between loses nothing. */
+      /** True: the event was recorded before the change is made, so that a crash in between loses nothing. */
       ahead?: true;
-      /** Why changes of the call could not be recorded. */
+      /** Why files that the call changed could not be recorded. */
       unseen?: string;
     }
   | { type: "tool.denied"; call: string; tool: string; rule: string; text: string }
   /** A call with invalid arguments, which was not run. */
   | { type: "tool.rejected"; call: string; tool: string; reason: string; text: string }
-  /** A writing call that was running at a crash: its effect is unknown, and it was not repeated. */
+  /**
+   * A call of a tool with effects that was running when the process crashed: its effect is unknown, and it was not
+   * repeated.
+   */
   | { type: "tool.unknown"; call: string; tool: string; text: string }
-  /** The task starts from the conversation of another one, as `run/path`, as it was after this many turns. */
+  /** The task starts from the conversation of another task (`from`, as `run/path`), as it was after this many turns. */
   | { type: "conversation.forked"; from: string; turn: number }
-  /** The agent got fewer tools than its file names. */
+  /** The agent got fewer tools than the agent's file names. */
   | { type: "rights.reduced"; agent: string; lost: readonly string[]; reason: string }
   | {
       type: "gate.opened";
       question: string;
-      /** The tool call it is about; absent for a gate of the plan. */
+      /** The tool call that the question is about; absent for a gate of the plan. */
       call?: string;
-      /** The question is answered in words; absent: with yes or no. */
+      /** The question needs an answer in words; absent: yes or no. */
       wants?: "words";
       /** The command needs the network, which the sandbox does not have; the answer may add it. */
       offersNetwork?: true;
@@ -247,21 +261,24 @@ export type Fact =
       limit: string;
       text: string;
       enforced: boolean;
-      /** The limit, in the form that outcomes use. */
+      /** The limit that was reached, in the form that an outcome holds. */
       reached?: ReachedLimit;
     }
   | {
       type: "context.compacted";
       before: number;
       after: number;
-      /** What stands in place of earlier messages, and how many after the first one it replaces; absent: only old results went. */
+      /**
+       * The summary that replaces earlier messages, and how many messages after the first one it replaces; absent: only
+       * old tool results were removed.
+       */
       summary?: string;
       replaced?: number;
     }
   | { type: "note"; text: string }
   | { type: "warning"; code: string; text: string };
 
-/** Live events, not recorded; the event that ends the turn or tool has the full content. */
+/** Events that are only shown live and not recorded; the event that ends the turn or tool call has the full content. */
 export type Delta =
   | { type: "text.delta"; text: string }
   | { type: "thinking.delta"; text: string }
@@ -276,7 +293,7 @@ export function isKept(event: Event): event is KeptEvent {
   return "seq" in event;
 }
 
-/** `waiting for api (src/**)`: the task that holds the files, and the files. */
+/** `waiting for api (src/**)`: the task that is writing the files, and the files. */
 export function waitingText(blockers: Extract<Fact, { type: "node.waiting" }>["for"]): string {
   const named = blockers.map(
     ({ task, files, run }) => `${task}${run === undefined ? "" : ` of ${run}`} (${files.join(", ")})`,

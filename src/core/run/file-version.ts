@@ -1,4 +1,4 @@
-/** What is at a path at one moment. A file whose content was too large to store is not `kept`. */
+/** What is at a path at one moment. For a file whose content was too large to store, `kept` is not set. */
 export type FileVersion =
   | Readonly<{ kind: "absent" | "folder" | "other" }>
   | Readonly<{ kind: "link"; target: string }>
@@ -14,7 +14,7 @@ export type ChangedFile = Readonly<{
 
 export const ABSENT: FileVersion = { kind: "absent" };
 
-/** True when both hold the same content. Files without a hash are never the same. */
+/** True when both versions have the same content. Files without a hash are never the same. */
 export function isSameVersion(a: FileVersion, b: FileVersion): boolean {
   if (a.kind === "file") return b.kind === "file" && a.hash !== "" && a.hash === b.hash;
   if (a.kind === "link") return b.kind === "link" && a.target === b.target;

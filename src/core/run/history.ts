@@ -5,16 +5,16 @@ import type { Change } from "../schedule/change.ts";
 import type { KeptEvent } from "./event.ts";
 import { withoutOldStops } from "./older-events.ts";
 
-/** The recorded history of a run before a resume, by path. */
+/** What the journal of a run recorded before a resume, by task path. */
 export type History = Readonly<{
-  /** Outcomes and plan changes directly below a prefix, in order. */
+  /** Outcomes and plan changes of the nodes directly below a path prefix, in order. */
   under(prefix: string): readonly ReplayedStep[];
   /** The attempts of a task so far. */
   attempts(path: string): Attempts;
   answer(path: string): Answer | undefined;
-  /** Events of the interrupted attempt, in order. */
+  /** Events of a task's interrupted attempt, in order. */
   events(path: string): readonly KeptEvent[];
-  /** Outcome of a node, unless it started again afterwards. */
+  /** The outcome of a node, unless the node started again afterwards. */
   ended(path: string): Outcome | undefined;
   /** The last start event of a node. */
   started(path: string): NodeStarted | undefined;
@@ -29,10 +29,13 @@ export type ReplayedStep =
   | Readonly<{ type: "changed"; change: Change }>;
 export type NodeStarted = Extract<KeptEvent, { type: "node.started" }>;
 
-/** The number of the next attempt, how many tries of the retry rule are used up, and whether the next one is in the journal already. */
+/**
+ * The number of the next attempt, how many tries that the retry setting allows are used up, and whether the journal
+ * already contains the start of the next attempt.
+ */
 export type Attempts = Readonly<{ next: number; used: number; underWay: boolean }>;
 
-/** A plan below a task: where it is, and what had begun in it, by id. */
+/** A plan below a task: its path prefix, and which of its nodes had started, by id. */
 export type ChildPlan = Readonly<{
   prefix: string;
   number: number;
@@ -43,7 +46,7 @@ export type ChildPlan = Readonly<{
 /** Which failed tasks are run again: all of them, or those at the given paths. */
 export type RetryFailed = boolean | ((path: string) => boolean);
 
-/** The history of a new run. */
+/** The history of a new run: nothing has happened yet. */
 export const noHistory: History = {
   under: () => [],
   attempts: () => FIRST,
@@ -58,7 +61,7 @@ export const noHistory: History = {
 const FIRST: Attempts = { next: 1, used: 0, underWay: false };
 
 /**
- * Builds the history from a journal. Only performed nodes count: joins, skips and cancellations are derived and
+ * Builds the history from a journal. Only the outcomes of nodes that did work count: joins, skips and cancellations are
  * decided again, so that a cancelled run continues where it stopped.
  */
 export function historyOf(
@@ -95,7 +98,7 @@ export function historyOf(
   };
   const retried = (path: string, attempt: number): void => {
     attempts.set(path, { next: attempt + 1, used: (attempts.get(path)?.used ?? 0) + 1, underWay: false });
-    // The next attempt delegates again, so results of this one are not reused.
+    // The next attempt starts its subagents again, so results of this one are not reused.
     for (const plan of delegated.get(path)?.values() ?? []) plan.spent = true;
   };
   const end = (path: string, outcome: Outcome): void => {
@@ -142,13 +145,16 @@ export function historyOf(
   };
 }
 
-/** Whether a journal is complete. With `retryFailed`, a failed run is not. */
+/** Whether a journal is complete. With `retryFailed`, the journal of a failed run is not. */
 export function hasEnded(events: readonly KeptEvent[], { retryFailed }: { retryFailed: boolean }): boolean {
   const last = withoutOldStops(events).at(-1);
   return last?.type === "run.ended" && !(retryFailed && last.outcome.status === "failed");
 }
 
-/** A history in which the part at and below a path can be replaced, for a task that continues while its run is alive. */
+/**
+ * A history in which the part at and below a path can be replaced, for a task that is resumed while its run is still
+ * executed.
+ */
 export function renewable(first: History): History & Readonly<{ renew(path: string, history: History): void }> {
   const renewed: { readonly path: string; readonly history: History }[] = [];
   const at = (path: string): History => {
@@ -166,7 +172,7 @@ export function renewable(first: History): History & Readonly<{ renew(path: stri
     close: (path) => {
       const open = at(path).close(path);
       for (const { history } of renewed) history.close(path);
-      if (renewed.length > 0) first.close(path); // else the end of a node above would close the node again
+      if (renewed.length > 0) first.close(path); // otherwise the end of a parent node would close this node again
       return open;
     },
     renew: (path, history) => void renewed.push({ path, history }),
@@ -174,8 +180,8 @@ export function renewable(first: History): History & Readonly<{ renew(path: stri
 }
 
 /**
- * Nodes that continue in this process end before their parents, so that only abandoned nodes are still open then.
- * Only nodes with a parent are tracked.
+ * Nodes that continue in this process end before their parents, so that, when a parent ends, only abandoned nodes below
+ * it are still open. Only nodes with a parent are tracked.
  */
 function closing(open: Set<string>): History["close"] {
   return (path) => {
@@ -202,7 +208,10 @@ function split(path: string): { prefix: string; id: string } {
   return { prefix: path.slice(0, cut), id: path.slice(cut) };
 }
 
-/** The task that started the plan with this prefix, and its number; loop rounds have no such owner. */
+/**
+ * The task that started the plan with this path prefix, and the plan's number among those of the task; loop rounds have
+ * no such task.
+ */
 function ownerOf(
   prefix: string,
   started: ReadonlyMap<string, NodeStarted>,

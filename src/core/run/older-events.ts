@@ -4,8 +4,8 @@ import { splitModelName } from "../vocabulary/model-name.ts";
 import type { Event, Fact, KeptEvent, RecordedSettings, RunLimits } from "./event.ts";
 
 /**
- * Defaults for missing fields of events. An earlier version may not have written a field, and another program may not know
- * it. Defaults are on the safe side: a tool without an effect counts as writing.
+ * Defaults for missing fields of events. An earlier version may not have written a field, and another program may not
+ * know it. Defaults are on the safe side: a tool call of unknown effect counts as one that changes something.
  */
 const meant: Readonly<Partial<Record<Fact["type"], Readonly<Record<string, unknown>>>>> = {
   "run.started": { cwd: "", version: "0" },
@@ -94,7 +94,7 @@ const known: Readonly<Record<Fact["type"], true>> = {
   warning: true,
 };
 
-/** False for an unknown event of a newer version, which is kept and skipped. */
+/** False for an unknown event of a newer version, which stays in the journal and is not evaluated. */
 export function isKnown({ type }: Readonly<{ type: string }>): boolean {
   return Object.hasOwn(known, type);
 }
@@ -125,7 +125,7 @@ const envelopeOf = ({ seq, run, path, at }: KeptEvent): Pick<KeptEvent, "seq" | 
   at,
 });
 
-/** True for the journal of a run that only 0.1 worked on. */
+/** True for the journal of a run that only version 0.1 of subcrew worked on. */
 function isOldJournal(events: readonly KeptEvent[]): boolean {
   const [started] = events;
   return (
@@ -135,7 +135,10 @@ function isOldJournal(events: readonly KeptEvent[]): boolean {
   );
 }
 
-/** True for a run that version 0.1 stopped: it recorded a stop as a cancellation, and recorded no limits. */
+/**
+ * True for a run that version 0.1 of subcrew stopped. That version recorded a stop as a cancellation, and recorded no
+ * limits.
+ */
 export function isOldStop(
   limits: RunLimits | undefined,
   event: Extract<Event, { type: "run.ended" }>,

@@ -3,7 +3,10 @@ import type { Parking } from "./event.ts";
 import { isParked } from "./run-status.ts";
 import type { State } from "./state.ts";
 
-/** Why a run is parked, until when, what helps, and the command that resumes it now. */
+/**
+ * Why a run is parked (all its tasks wait before their next turn), until when, what helps, and the command that resumes
+ * the run now.
+ */
 export type ParkedRun = Parking & Readonly<{ command: string; tasks: number }>;
 
 /** Why a run is parked: the latest recorded reason. `undefined` while any task works. */

@@ -3,7 +3,7 @@ import { exactRule, type Rule } from "../rules/rule.ts";
 import { isRecord } from "../text/json.ts";
 import type { KeptEvent } from "./event.ts";
 
-/** A recorded decision about a call, with the rules that give the same result. */
+/** A person's recorded decision about a tool call, with the rules that give the same result. */
 export type Decision = Readonly<{
   run: string;
   path: string;
@@ -14,10 +14,10 @@ export type Decision = Readonly<{
   rules: readonly Rule[];
 }>;
 
-/** The subjects of a call, from the tool itself. */
+/** The subjects of a tool call (paths, URLs, commands), as the tool itself reports them. */
 export type SubjectsOf = (tool: string, input: unknown) => readonly Subject[] | undefined;
 
-/** Every decision about a call that a journal holds, each narrowed to exactly what was asked. */
+/** Every decision about a tool call in a journal, as rules that cover exactly that call. */
 export function decisionsIn(events: readonly KeptEvent[], subjectsOf: SubjectsOf): Decision[] {
   const calls = new Map<string, { name: string; input: unknown }>();
   const decisions: Decision[] = [];

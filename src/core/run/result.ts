@@ -5,8 +5,8 @@ import { defined } from "../text/defined.ts";
 import type { State } from "./state.ts";
 
 /**
- * The result of a run: the fold of its events. `data` has the type of the schema that the run was given, once `status`
- * is known to be `ok`.
+ * The result of a run, computed from its events. `data` has the type of the schema that was passed to the run, once
+ * `status` is known to be `ok`.
  */
 export type Result<T = unknown> = ResultFields &
   Readonly<
@@ -20,13 +20,13 @@ type Status = "ok" | "failed" | "cancelled" | "paused";
 type ResultFields = Readonly<{
   id: string;
   output: string;
-  /** The nodes whose output it is: of a race the winner. */
+  /** The nodes whose output this is; for a race, the winner. */
   from?: readonly string[];
-  /** False: it contains work that was accepted without approval. */
+  /** False: the result contains work that was accepted without approval. */
   approved?: boolean;
-  /** Why it failed. */
+  /** Why the run failed. */
   fault?: Fault;
-  /** The limit that cut it short. */
+  /** The limit that cut the run short. */
   limit?: ReachedLimit;
   /** True: no key of a provider was found, so the offline model answered, which searches and quotes and does not reason. */
   offline?: true;
@@ -36,7 +36,7 @@ type ResultFields = Readonly<{
   nodes: Readonly<Record<string, Outcome>>;
 }>;
 
-/** Text of unfinished tasks: the shown part of an incomplete answer, else their last message. */
+/** Text of unfinished tasks: the received part of an incomplete answer, else their last message. */
 export function partialOf(state: State): string {
   const open = [...state.nodes.values()].filter(({ status }) => status === "running");
   const texts = open.flatMap(({ path, partial, said }) => {

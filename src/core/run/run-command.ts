@@ -12,7 +12,7 @@ export const command = z.discriminatedUnion("do", [
     answer,
     /** The call that the question is about. */
     call: z.string().optional(),
-    /** The question as it was shown: an answer to another one does not count. */
+    /** The question as it was shown to the person: an answer to another question has no effect. */
     question: z.string().optional(),
   }),
   z.strictObject({
@@ -22,11 +22,14 @@ export const command = z.discriminatedUnion("do", [
     from: z.string(),
     how: z.enum(["steer", "interrupt"]).optional(),
   }),
-  /** Without a path, the whole run. A run or task that is paused can be resumed; one that is cancelled cannot. */
+  /**
+   * Pauses a task, or without a path the whole run. A run or task that is paused can be resumed; one that is cancelled
+   * cannot.
+   */
   z.strictObject({ do: z.literal("pause"), reason: z.string(), path: z.string().optional() }),
   z.strictObject({ do: z.literal("cancel"), reason: z.string(), path: z.string().optional() }),
   /**
-   * Resumes a task that was paused by itself; without a path, all such tasks. `retryFailed`: retries a task that
+   * Resumes a task that was paused individually; without a path, all such tasks. `retryFailed`: retries a task that
    * failed.
    */
   z.strictObject({ do: z.literal("resume"), path: z.string().optional(), retryFailed: z.boolean().optional() }),
@@ -39,12 +42,12 @@ export const command = z.discriminatedUnion("do", [
   z.strictObject({ do: z.literal("charge"), path: z.string(), spent: belowSpent }),
   /** A nested run that a program of this task started requests a part of the budget. */
   z.strictObject({ do: z.literal("budget"), path: z.string(), below: z.string(), request: budgetRequest }),
-  /** The run above takes a reservation of the nested run back. */
+  /** The run above takes back a reservation that it granted to the nested run. */
   z.strictObject({ do: z.literal("revoke"), reservation: z.string() }),
   /** Changes the plan: new nodes, other dependencies, cancelled nodes. */
   z.strictObject({ do: z.literal("change"), change }),
 ]);
 export type RunCommand = z.infer<typeof command>;
 
-/** The receipt of a command. */
+/** The receipt of a command to a run: whether the command took effect, and a text about it. */
 export type Receipt = Readonly<{ done: boolean; text: string; budget?: BudgetReply }>;

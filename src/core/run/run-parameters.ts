@@ -4,7 +4,7 @@ import { budgetLimits } from "./budget.ts";
 
 const count = z.number().int().positive();
 
-/** The part of `runParameters` that the settings may also hold, for every run. */
+/** The options of a run that the settings may also set, for every run. */
 export const runLimits = z.strictObject({
   concurrency: count.optional().describe("how many tasks run at once"),
   maxTimeMs: count.optional().describe("how long a run may take, in milliseconds"),

@@ -14,7 +14,10 @@ export type RunStatus =
   | "failed"
   | "cancelled";
 
-/** Combines the journal with the liveness of the owner: a run without an owner is not running. */
+/**
+ * The status of a run, from its journal and from whether a living process owns it: a run without an owner is not
+ * running.
+ */
 export function runStatusOf(state: State, owned: boolean): RunStatus {
   if (state.status === "ok" || state.status === "failed" || state.status === "cancelled") return state.status;
   if (state.status === "skipped") return "failed";
@@ -25,28 +28,28 @@ export function runStatusOf(state: State, owned: boolean): RunStatus {
   return isParked(state) ? "parked" : "running";
 }
 
-/** True when every task that is under way waits for a provider, a quota or a budget. */
+/** True when every unfinished task that has started waits for a provider, a quota or a budget. */
 export function isParked(state: State): boolean {
   if (!some(state, ({ parked }) => parked !== undefined)) return false;
   const leaves = workingLeaves(state);
   return leaves.length > 0 && leaves.every(({ parked }) => parked !== undefined);
 }
 
-/** True when everything that is under way waits: for an answer of a person, or because it is parked or paused. */
+/** True when every node that has started waits: for an answer of a person, or because it is parked or paused. */
 export function isWaiting(state: State): boolean {
   if (!hasWaitingNode(state)) return false;
   const leaves = workingLeaves(state);
   return leaves.length > 0 && leaves.every(waitsNow);
 }
 
-/** The tasks and gates that are under way, without those that only wait for their helpers. */
+/** The tasks and gates that have started and not ended, without tasks that only wait for their subagents. */
 function workingLeaves(state: State): NodeView[] {
   const open = nodesUnderWay(state).filter(({ kind }) => kind !== "loop");
   const above = new Set(open.flatMap(({ path }) => pathsAbove(path)));
   return open.filter(({ path }) => !above.has(path));
 }
 
-/** Searches the nodes without copying them: it is called after each event, and a run may have thousands of nodes. */
+/** Searches the nodes without copying them: this is called after each event, and a run may have thousands of nodes. */
 function some(state: State, is: (view: NodeView) => boolean): boolean {
   for (const view of state.nodes.values()) if (is(view)) return true;
   return false;
@@ -67,9 +70,9 @@ export type Question = Readonly<{
   run: string;
   path: string;
   question: string;
-  /** The call it is about; absent for a gate of the plan. */
+  /** The tool call that the question is about; absent for a gate of the plan. */
   call?: string;
-  /** The question is answered in words; absent: with yes or no. */
+  /** The question needs an answer in words; absent: yes or no. */
   wants?: "words";
   /** The answer may let the command use the network. */
   offersNetwork?: true;

@@ -17,7 +17,7 @@ export type RunStore = RunRecords &
   Readonly<{
     /** Deletes everything that is kept of a run. The caller has checked that no process owns it. */
     remove(run: string): Promise<void>;
-    /** Deletes what still refers to deleted runs. */
+    /** Deletes data that refers to deleted runs. */
     sweep(): Promise<void>;
   }>;
 
@@ -27,7 +27,7 @@ export type RunRecords = Readonly<{
   list(): Promise<readonly string[]>;
   /** The first record; `undefined`: there is none that can be read. */
   first(run: string): Promise<KeptEvent | undefined>;
-  /** The last whole record. */
+  /** The last complete record. */
   last(run: string): Promise<KeptEvent | undefined>;
   /**
    * The records after the number `after`, piece by piece, around damaged parts: for display, never to append to. Throws
@@ -36,10 +36,13 @@ export type RunRecords = Readonly<{
   read(run: string, after?: number): AsyncIterable<RecordPiece>;
   /**
    * All records, to resume the run. Throws `RUN_DAMAGED` when one is missing, `UNKNOWN_RUN` for a run without records.
-   * `open` accepts the result, so that a journal is read once.
+   * `open` accepts the result, so that the journal is not read twice.
    */
   readWhole(run: string): Promise<KeptRecords>;
-  /** The records after the number `after`, then each as it is written, until `until` says so or the signal aborts. */
+  /**
+   * The records after the number `after`, then each new one when it is written, until `until` returns true or the
+   * signal aborts.
+   */
   follow(run: string, options: FollowOptions): AsyncIterable<KeptEvent>;
   /** The size of everything that is kept of a run, and when it last changed. */
   measure(run: string): Promise<Readonly<{ bytes: number; changedAt: number }>>;
@@ -52,7 +55,7 @@ export type RecordPiece = Readonly<{
   events: readonly KeptEvent[];
   /** Unreadable parts and missing records, as sentences. */
   damage: readonly string[];
-  /** Bytes of a last record that is not whole: it is being written right now, or was torn by a crash. */
+  /** Bytes of a last record that is incomplete: it is being written right now, or was torn by a crash. */
   tornBytes: number;
 }>;
 
@@ -61,18 +64,18 @@ export type KeptRecords = Readonly<{ events: readonly KeptEvent[]; problems: rea
 
 export type FollowOptions = Readonly<{
   after?: number;
-  /** Called with the last record whenever all records were read; true ends the iteration. */
+  /** Called with the last record each time that all existing records were read; true ends the iteration. */
   until(last: KeptEvent | undefined): Promise<boolean>;
   signal: AbortSignal;
 }>;
 
-/** Who works on a run, and the right to write its records. */
+/** Who works on a run, and how a process gets the right to write its records. */
 export type RunOwnership = Readonly<{
   /** Claims a run and opens its journal. Throws `RUN_BUSY` while another process owns it. */
   open(run: string, listener: JournalListener, options?: JournalOpening): Promise<Journal>;
   /** The process that works on a run; `undefined`: none, or it is dead. */
   owner(run: string): Promise<RunOwner | undefined>;
-  /** Announces that a process is about to start the run; the result withdraws the announcement. */
+  /** Announces that a process is about to start the run; the returned function withdraws the announcement. */
   announce(run: string): Promise<() => Promise<void>>;
   /** True while a living process announces the run. */
   isAnnounced(run: string): Promise<boolean>;
@@ -83,24 +86,24 @@ export type JournalOpening = Readonly<{
   known?: KeptRecords | undefined;
   /** Takes the run over from another machine, after a person confirmed that no process there works on it. */
   force?: boolean;
-  /** The process serves only this run, so `kill` may end the process. */
+  /** True: the process serves only this run, so `kill` may end the process. */
   sole?: boolean;
 }>;
 
-/** A process that works on a run; without a number while its claim is being written. */
+/** A process that works on a run; it has no `pid` while the process is still recording that it owns the run. */
 export type RunOwner = Readonly<{
   pid: number | undefined;
-  /** The other machine that claims the run; whether its process lives cannot be seen from here. */
+  /** The other machine that claims the run; whether its process lives cannot be seen from this machine. */
   host?: string;
-  /** The process exists for this run alone. */
+  /** True: the process exists for this run alone. */
   sole?: true;
 }>;
 
 /** A listener of a journal. */
 export type JournalListener = Readonly<{
-  /** Events that are durable now, in order. */
+  /** Called with events that are now safely stored, in order. */
   kept(events: readonly KeptEvent[]): void;
-  /** Writing failed for good: the run has to stop. */
+  /** Called when writing failed permanently: the run has to stop. */
   lost(error: Error): void;
 }>;
 
@@ -109,10 +112,10 @@ export type Journal = Readonly<{
   append(event: KeptEvent): void;
   /** Starts writing the appended events now instead of at the end of the turn; absent where that is not possible. */
   hasten?(): void;
-  /** Resolves once everything appended so far is durable; rejects when writing fails. */
+  /** Resolves once everything appended so far is safely stored on disk; rejects when writing fails. */
   durable(): Promise<void>;
   read(): Promise<readonly KeptEvent[]>;
-  /** Problems that were found when it was opened. */
+  /** Problems that were found when the journal was opened. */
   problems: readonly string[];
   close(): Promise<void>;
 }>;
@@ -136,13 +139,13 @@ export type RunCommands = Readonly<{
 
 export type PostOptions = Readonly<{ waitMs: number; signal: AbortSignal; ended(): Promise<Receipt | undefined> }>;
 
-/** The receipt of a command; `undefined` keeps the command for later. */
+/** Handles a command and returns its receipt; `undefined` keeps the command for later. */
 export type HandleCommand = (command: RunCommand, signal: AbortSignal) => Promise<Receipt | undefined>;
 
 /**
- * The texts that are kept of a task: its output or the patch of its worktree; for a task on another machine also the
- * uncommitted changes and commits that it starts from, its changes so far, its files as its helpers get them, and the helpers
- * that returned changes. The path "" is the run itself.
+ * The texts that are stored for a task: its output or the patch of its worktree; for a task on another machine also the
+ * uncommitted changes and commits that it starts from, its changes so far, its files for its subagents, and the
+ * subagents that returned changes. The path "" is the run itself.
  */
 export type OutputKind = "output" | "patch" | "dirty" | "bundle" | "progress" | "files" | "returned";
 
@@ -150,23 +153,27 @@ export type OutputFileOptions = Readonly<{ kind?: OutputKind; text?: string }>;
 
 /** Full outputs of tasks. */
 export type RunOutputs = Readonly<{
-  /** Keeps a text that no record has; durable when it resolves. */
+  /** Stores a text that is in no record; when this resolves, the text is safely on disk. */
   keep(run: string, path: string, text: string, kind?: OutputKind): Promise<Artifact>;
-  /** Called with the output of a task before it is recorded. Writes a file only if `file` already returned its path. */
+  /**
+   * Called with the output of a task before it is recorded. Writes an output file only if `file` has already returned
+   * the path of that file.
+   */
   recorded(run: string, path: string, text: string): Promise<Artifact>;
-  /** The kept text, or the output in the records; `undefined`: there is none. */
+  /** The stored text, or the output in the records; `undefined`: there is none. */
   output(run: string, path: string, kind?: OutputKind): Promise<string | undefined>;
   /**
-   * A file of this machine with the output; made if necessary. Before there is an output the file says so, and it gets the
-   * output as soon as there is one. `text`: the output, where the caller has it. `undefined`: this store makes no files.
+   * The path of a file of this machine with a task's output; the file is created if necessary. Before there is an
+   * output the file says so, and it gets the output as soon as there is one. `text`: the output, where the caller has
+   * it. `undefined`: this store makes no files.
    */
   file(run: string, path: string, more?: OutputFileOptions): Promise<string | undefined>;
   /**
-   * Keeps a byte-for-byte copy of the local output file for other machines that use this store; does nothing without
-   * such a file.
+   * Stores a byte-for-byte copy of a task's local output file for other machines that use this store; does nothing
+   * without such a file.
    */
   share(run: string, path: string, kind: OutputKind): Promise<void>;
-  /** A folder of this machine for data of a run that is needed only here; `undefined`: there is none. */
+  /** A folder of this machine for data of a run that is needed only on this machine; `undefined`: there is none. */
   local(run: string, what: LocalPlace): string | undefined;
 }>;
 
@@ -184,16 +191,21 @@ export type RunDocuments = Readonly<{
 
 export type RunDocument = "request" | "a2a-push";
 
-/** Leases on the files of workspaces: every run that uses this store sees those of all others. */
+/**
+ * Leases on the files of workspaces: the files that tasks are writing. Every run that uses this store sees the leases
+ * of all other runs.
+ */
 export type WorkspaceLeases = Readonly<{
   /**
-   * Queues for a lease and resolves with its release as soon as no overlapping lease is held, and no overlapping one was
-   * asked for before; `undefined`: the signal aborted first. Leases of a dead process do not count.
+   * Queues for a lease and resolves with a function that releases it as soon as no overlapping lease is held, and no
+   * overlapping one was asked for before; `undefined`: the signal aborted first. Leases of a dead process do not count.
    */
   lease(wish: WorkspaceLease, options: LeaseOptions): Promise<(() => Promise<void>) | undefined>;
 }>;
 
-/** A lease of a task of one run. `above`: the tasks, as `run/path`, that started its run: it works within their leases. */
+/**
+ * A lease of a task of one run. `above`: the tasks (as `run/path`) that started this run; it works within their leases.
+ */
 export type WorkspaceLease = Lease & Readonly<{ workspace: string; run: string; above?: readonly string[] }>;
 
 export type LeaseOptions = Readonly<{
@@ -202,12 +214,12 @@ export type LeaseOptions = Readonly<{
   signal: AbortSignal;
 }>;
 
-/** A task whose lease overlaps; `run`: it belongs to another run. */
+/** A task that blocks a lease, because its own lease overlaps; `run` is set when the task belongs to another run. */
 export type LeaseBlocker = Readonly<{ task: string; files: readonly string[]; run?: string }>;
 
-/** Results that later runs can reuse, by the keys in the records of the runs. */
+/** Results that later runs can reuse, found by a key that the records of the runs contain. */
 export type ReusableResults = Readonly<{
-  /** The tasks that were begun with a key, oldest first. */
+  /** The recorded tasks that started with this key, oldest first. */
   reusable(key: string): Promise<readonly IndexedResult[]>;
   /** Adds a result to an index, where the store has one; a failure to write is ignored, because the work can be done again. */
   addReusable?(entry: IndexedResult): Promise<void>;

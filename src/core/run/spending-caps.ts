@@ -14,12 +14,15 @@ export const spendingCaps = z.strictObject({
 });
 export type SpendingCaps = Readonly<z.infer<typeof spendingCaps>>;
 
-/** Amounts spent and reserved by all processes: today, and in the project. */
+/** What all processes together have spent and reserved: today, and in the project. */
 export type SharedSpending = Readonly<
   Record<"day" | "project", Readonly<{ spent: Required<Amount>; open: Required<Amount> }>>
 >;
 
-/** Whether a call fits: `undefined` when it does, `"wait"` when it fits once others are settled, else the cap that it exceeds. */
+/**
+ * Whether a model call fits the caps: `undefined` when it does, `"wait"` when it fits once other calls are settled,
+ * else the cap that it exceeds.
+ */
 export function capReached(
   { perDay, perProject }: SpendingCaps,
   { day, project }: SharedSpending,
@@ -59,13 +62,19 @@ export function capRoom(
 export const capsMoney = ({ perDay, perProject }: SpendingCaps): boolean =>
   perDay?.maxUsd !== undefined || perProject?.maxUsd !== undefined;
 
-/** A reservation for one call. It is settled in the ledger before the turn is recorded, so that no recorded turn is missing there. */
+/**
+ * A reservation for one call. It is settled in the ledger before the turn is recorded, so that no recorded turn is
+ * missing in the ledger.
+ */
 export type LedgerEntry = Readonly<{ settle(actual: Required<Amount>): void }>;
 
 /** The record of what all processes of a user spend. */
 export type SpendingLedger = Readonly<{
   look(): Promise<SharedSpending>;
-  /** Reserves an amount unless `fits` rejects the current total; other processes are locked out meanwhile. */
+  /**
+   * Reserves an amount for a model call unless `fits` rejects the current total; other processes cannot reserve
+   * meanwhile.
+   */
   reserve<T>(
     wish: Readonly<{ amount: Required<Amount>; cut: Required<Amount> }>,
     fits: (spending: SharedSpending) => T | undefined,

@@ -14,24 +14,24 @@ import { waitingText } from "./event.ts";
 import { isOldStop } from "./older-events.ts";
 import { ownEntry } from "../text/json.ts";
 
-/** What is known about one node. */
+/** The state of one node of a run, as far as its events tell. */
 export type NodeView = {
   readonly path: string;
   kind: "task" | "gate" | "loop" | "join";
   label: string;
-  /** The first line of what it was asked to do. */
+  /** The first line of the node's prompt or question. */
   asked?: string;
   agent: string | undefined;
   model: string | undefined;
   status: "running" | Outcome["status"];
   attempt: number;
-  /** Its current activity. */
+  /** The current activity of the node, in words. */
   doing: string;
   /** Text of the current turn so far. */
   text: string;
-  /** Why it waits before its next turn. */
+  /** Why the node is parked, that is, waits before its next turn. */
   parked: Parking | undefined;
-  /** Why it alone is paused. */
+  /** Why this node is paused while the rest of the run continues. */
   paused: string | undefined;
   /** The recorded part of an incomplete answer. */
   partial: string;
@@ -39,12 +39,12 @@ export type NodeView = {
   said: string;
   /** The current turn, for the estimate when it is cut off. */
   open: OpenTurn | undefined;
-  /** How many turns it may take, and how long it may work. */
+  /** How many turns the task may take, and how long it may work. */
   limits: Readonly<{ maxTurns: number; maxTimeMs: number }> | undefined;
   tools: Readonly<Record<string, number>>;
-  /** Which round of a loop it is in, or which of the plans that the task above delegated; absent: the first. */
+  /** Which round of a loop the node is in, or in which of the plans that its parent task started; absent: the first. */
   order?: Readonly<{ of: "round" | "helper"; number: number }> | undefined;
-  /** How many of its tool calls are under way. */
+  /** How many tool calls of the node are running. */
   calling: number;
   usage: Usage;
   cost: Cost;
@@ -53,7 +53,7 @@ export type NodeView = {
   outcome: Outcome | undefined;
   /** The earlier task whose result was reused, and its cost. */
   reused?: Readonly<{ from: string; usage: Usage; cost: Cost }>;
-  /** The open question, the call it is about, and whether it is answered in words. */
+  /** The open question, the tool call that it is about, and whether it needs an answer in words. */
   question: string | undefined;
   call: string | undefined;
   wants?: "words" | undefined;
@@ -64,36 +64,36 @@ export type NodeView = {
   answer: Answer | undefined;
 };
 
-/** What is known about a run. One owner; `reduce` changes it in place. */
+/** The state of a run, computed from its events. It has one owner, and `reduce` changes it in place. */
 export type State = {
   run: string;
   name: string | undefined;
   plan: Plan | undefined;
   cwd: string;
-  /** The task of an earlier run whose conversation this one continues. */
+  /** The task of an earlier run whose conversation this run continues. */
   continues: string | undefined;
   /** The remote caller that started the run. */
   origin: Origin | undefined;
-  /** What its agents were allowed when it began. */
+  /** The permissions of the run's agents when the run began. */
   permissions: Permissions | undefined;
   status: "starting" | "running" | "paused" | Outcome["status"];
   outcome: Outcome | undefined;
-  /** Why it is paused. */
+  /** Why the run is paused. */
   pausedFor: string | undefined;
-  /** The limits of the run; absent in journals of 0.1. */
+  /** The limits of the run; absent in journals of version 0.1. */
   limits: RunLimits | undefined;
   /** The settings that the run began with. */
   settings: RecordedSettings | undefined;
-  /** Whether its tasks wait instead of failing; absent in older journals. */
+  /** Whether the run's tasks wait instead of failing; absent in older journals. */
   parks: ParkRules | undefined;
-  /** True: no key of a provider was found when it began, so it used the offline model. */
+  /** True: no key of a provider was found when the run began, so it used the offline model. */
   offline: true | undefined;
   readonly nodes: Map<string, NodeView>;
   usage: Usage;
   cost: Cost;
   startedAt: number;
   endedAt: number | undefined;
-  /** Sequence number of the last folded event. */
+  /** Sequence number of the last event that this state includes. */
   seq: number;
   readonly warnings: string[];
 };
@@ -125,7 +125,7 @@ export function emptyState(run: string): State {
   };
 }
 
-/** Folds one event into the state; used by log, screen, page and resume. */
+/** Applies one event to the state; used by logs, screen, web page and resume. */
 export function reduce(state: State, event: Event): State {
   if ("seq" in event) state.seq = event.seq;
   if (isSteady(event)) return foldSteady(state, viewOf(state, event), event);
@@ -179,7 +179,7 @@ export function reduce(state: State, event: Event): State {
       break;
     default:
       if (state.status !== "running" && event.type === "node.started") reopen(state);
-      // Events of the run itself do not belong to a node.
+      // Events of the run itself have an empty path: they do not belong to a node.
       if (event.path === "") break;
       if (event.type === "node.started") begunNodes.add(state, viewOf(state, event));
       if (MAKES_WAIT.has(event.type)) waitingNodes.add(state, viewOf(state, event));
@@ -189,7 +189,9 @@ export function reduce(state: State, event: Event): State {
   return state;
 }
 
-/** Folds an event of which a run has many. A text that grows comes first: it is most of them. */
+/**
+ * Applies an event of a type that is frequent. Text that grows is handled first, because most events are of that type.
+ */
 function foldSteady(state: State, view: NodeView, event: Event): State {
   const waited = !waitsForNothing(view);
   if (event.type === "text.delta") {
@@ -211,10 +213,10 @@ function spend(state: State, view: NodeView, { usage, cost }: Readonly<{ usage: 
   view.cost = addCost(view.cost, cost);
 }
 
-/** Events after which an open turn cannot complete, besides the start of another one. */
+/** Events, besides the start of another turn, after which an unfinished model turn cannot complete. */
 const CUTS_OFF: ReadonlySet<Event["type"]> = new Set(["node.started", "node.retried", "node.ended"]);
 
-/** A cut-off turn is counted as an estimate, unless the provider refused it before any output. */
+/** A model turn that was cut off is counted with estimated usage, unless the provider refused it before any output. */
 function cutOff(state: State, view: NodeView, event: Event): void {
   if (!view.open) return;
   const outcome = "outcome" in event ? event.outcome : undefined;
@@ -223,12 +225,12 @@ function cutOff(state: State, view: NodeView, event: Event): void {
   view.open = undefined;
 }
 
-/** A turn of which nothing is known to be spent leaves the sums as they are. */
+/** Adds the estimated usage of a cut-off turn to the sums, if anything was spent. */
 function spendCut(state: State, view: NodeView, open: OpenTurn): void {
   if (open.chars > 0 || (open.reserved?.input ?? 0) > 0) spend(state, view, cutTurn(open));
 }
 
-/** Counts open turns of a run whose process has died. */
+/** Counts the unfinished model turns of a run whose process died as cut off. */
 export function cutOffAll(state: State): State {
   for (const view of state.nodes.values()) {
     if (view.open) spendCut(state, view, view.open);
@@ -240,7 +242,7 @@ export function cutOffAll(state: State): State {
 function pause(state: State, reason: string): State {
   cutOffAll(state);
   for (const [path, { outcome }] of state.nodes) {
-    if (outcome?.status === "cancelled" && outcome.reason === reason) state.nodes.delete(path); // a stop of version 0.1
+    if (outcome?.status === "cancelled" && outcome.reason === reason) state.nodes.delete(path); // version 0.1 recorded a stop as a cancellation
   }
   state.status = "paused";
   state.pausedFor = reason;
@@ -255,11 +257,14 @@ function reopen(state: State): void {
   state.endedAt = undefined;
   for (const [path, view] of state.nodes) {
     if (view.outcome && isUndecided(view.outcome)) state.nodes.delete(path);
-    view.paused = undefined; // the whole run continues; nodes that do not are reported again
+    view.paused = undefined; // the whole run continues; nodes that stay paused are reported as paused again
   }
 }
 
-/** The initial tool counts of every node; shared, because they are replaced and never changed in place. */
+/**
+ * The initial tool counts of every node; all nodes share this object, because it is replaced and never changed in
+ * place.
+ */
 const NO_TOOLS: NodeView["tools"] = Object.freeze({});
 const NO_USAGE = Object.freeze(noUsage());
 const NO_COST = Object.freeze(noCost());
@@ -308,12 +313,18 @@ function viewOf(state: State, { path, at }: Event): NodeView {
 const begunNodes = createMarkedNodes<NodeView>();
 const waitingNodes = createMarkedNodes<NodeView>();
 const MAKES_WAIT: ReadonlySet<Event["type"]> = new Set(["gate.opened", "node.parked", "node.paused"]);
-/** The nodes under way. Ended nodes are forgotten, so that they are not checked again after each event. */
+/**
+ * The nodes that have started and not ended. Ended nodes are removed from the list, so that they are not checked again
+ * after each event.
+ */
 export const nodesUnderWay = (state: State): NodeView[] => [
   ...begunNodes.still(state, ({ status }) => status === "running"),
 ];
 
-/** True while a node waits for a person, or is parked or paused. Every event calls it, so it checks only such nodes. */
+/**
+ * True while a node waits for a person, or is parked or paused. This is called for every event, so it checks only such
+ * nodes.
+ */
 export const hasWaitingNode = (state: State): boolean => waitingNodes.still(state, waitsNow).size > 0;
 
 /** True for a node that waits for a person, or is parked or paused. */
@@ -356,7 +367,7 @@ function foldNode(view: NodeView, event: Event): void {
         helps: event.helps,
         ...defined({ until: event.until, nextTry: event.nextTry }),
       };
-      view.open = undefined; // the provider refused it, or it was never sent
+      view.open = undefined; // the provider refused the turn, or it was never sent
       view.doing = `parked: ${event.why}`;
       break;
     case "node.unparked":
@@ -366,7 +377,7 @@ function foldNode(view: NodeView, event: Event): void {
     case "node.paused":
       view.paused = event.reason;
       view.parked = undefined;
-      view.question = undefined; // asked again when the task continues
+      view.question = undefined; // the question is asked again when the task continues
       view.doing = `paused: ${event.reason}`;
       break;
     case "node.resumed":

@@ -8,7 +8,7 @@ import { NOT_NEEDED, release, settle } from "./decide.ts";
 import { joinOutcome } from "./join.ts";
 import { entryOf, linkEntry, type Schedule, type ScheduleEntry, type Step } from "./schedule.ts";
 
-/** A change of a running plan: new nodes, new dependencies, cancelled nodes. */
+/** A change to the plan of a running run: new nodes, new dependencies, cancelled nodes. */
 export const change = z.strictObject({
   newTasks: z.record(z.string().regex(NODE_ID), node).optional().describe("nodes to add"),
   into: z.string().optional().describe("the join that collects the new nodes; the plan's output by default"),
@@ -80,7 +80,7 @@ export function changedPlan<P extends Body>(plan: P, change: Change): P {
   return { ...plan, nodes: { ...plan.nodes, ...Object.fromEntries(changed) } };
 }
 
-/** Every node that is new or has other needs, as it is after the change. */
+/** Every node that is new or has other dependencies, as it is after the change. */
 function changedNodes(
   { newTasks = {}, into, updateDependencies = {} }: Change,
   nodeOf: (id: string) => Node | undefined,
@@ -106,7 +106,10 @@ function changedNodes(
   return changed;
 }
 
-/** A node with new dependencies. References in its prompt stay dependencies; attached results follow the new ones. */
+/**
+ * A node with new dependencies. References in its prompt stay dependencies; the attached results are those of the new
+ * dependencies.
+ */
 function withNeeds(before: Node, needs: readonly string[]): Node {
   if (before.kind === "join" || before.kind === "gate") return { ...before, needs };
   if (before.kind === "task") return { ...handing(before, needs), needs };
@@ -128,7 +131,7 @@ function handing(before: TaskNode, needs: readonly string[]): TaskNode {
   return { ...before, task: { ...before.task, include: needs.filter((need) => !referred.has(need)) } };
 }
 
-/** Checks new nodes like those of a plan, with the error code of a change. */
+/** Checks new nodes like those of a plan, but with the error code for changes. */
 function checkAdded(all: Schedule, newTasks: Readonly<Record<string, Node>>): void {
   const has = (id: string): boolean => all.entries.has(id) || Object.hasOwn(newTasks, id);
   const ids = [...all.entries.keys(), ...Object.keys(newTasks)];
@@ -246,7 +249,7 @@ function rewire(all: Schedule, entry: ScheduleEntry, needs: readonly string[]): 
   return before;
 }
 
-/** Re-evaluates a node whose dependencies changed. */
+/** Decides again about a waiting node whose dependencies changed. */
 function review(all: Schedule, entry: ScheduleEntry): Step {
   const step: Step = { start: [], settled: [], cancel: [] };
   if (entry.state !== "waiting") return step;

@@ -7,7 +7,7 @@ import { schedule } from "./schedule.ts";
 /** A plan, and the outcomes of its ended nodes. */
 export type KnownOutcomes = Readonly<{ body: Body; outcomeOf(id: string): Outcome | undefined }>;
 
-/** The nodes that are skipped when this node is cancelled, without joins. */
+/** The nodes that are skipped when this node is cancelled, joins left out. */
 export function endWith({ body, outcomeOf }: KnownOutcomes, id: string): string[] {
   const all = schedule(body);
   begin(all);

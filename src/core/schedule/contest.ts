@@ -1,6 +1,9 @@
 import type { Schedule, ScheduleEntry } from "./schedule.ts";
 
-/** The joins that may choose other nodes instead of this one, as in a race; none when another node needs its result. */
+/**
+ * The joins that may use other nodes instead of this one, as in a race; empty when another node needs this node's
+ * result.
+ */
 export function pickingJoins(all: Schedule, id: string): ScheduleEntry[] {
   const entry = all.entries.get(id);
   if (!entry || entry.dependents.length === 0 || all.roots.has(id)) return [];
@@ -9,8 +12,9 @@ export function pickingJoins(all: Schedule, id: string): ScheduleEntry[] {
 }
 
 /**
- * The contender that a node works for: the node itself if a join may choose others instead of it, else the nearest
- * dependent that receives all its results. `undefined`: its result is used, regardless of who wins.
+ * The contender (competing node of a race) that a node works for: the node itself if a join may choose others instead
+ * of it, else the nearest dependent that receives all its results. `undefined`: its result is used, regardless of which
+ * contender wins.
  */
 export function contenderOf(all: Schedule, id: string): string | undefined {
   for (let at = id; ; ) {
@@ -22,7 +26,10 @@ export function contenderOf(all: Schedule, id: string): string | undefined {
   }
 }
 
-/** The contenders that a node works for, the nearest first: a contender may itself be part of another one. */
+/**
+ * The contenders (competing nodes of a race) that a node works for, the nearest first: a contender may itself be part
+ * of another one.
+ */
 export function contendersOf(all: Schedule, id: string): string[] {
   const found: string[] = [];
   for (let at = contenderOf(all, id); at !== undefined; at = common(all, all.entries.get(at)!.dependents))

@@ -29,7 +29,7 @@ export function cancelAll(all: Schedule, reason: string): Step {
   return step;
 }
 
-/** Starts a ready node. A join never starts: it settles with its dependencies. */
+/** Starts a ready node. A join never starts: its outcome follows from those of its dependencies. */
 export function release(entry: ScheduleEntry, step: Step): void {
   if (entry.state !== "waiting" || entry.open > 0 || entry.node.kind === "join") return;
   entry.state = "running";
@@ -66,7 +66,7 @@ function end(
   }
 }
 
-/** Cancels the needs of a node that no other unfinished node needs. */
+/** Cancels those dependencies of a node that no other unfinished node needs. */
 function freeNeeds(all: Schedule, entry: ScheduleEntry, step: Step, ended: [ScheduleEntry, Outcome][]): void {
   for (const id of entry.needs) {
     const need = all.entries.get(id)!;
@@ -80,7 +80,7 @@ function freeNeeds(all: Schedule, entry: ScheduleEntry, step: Step, ended: [Sche
   }
 }
 
-/** The effect of an ended dependency on a waiting node. */
+/** What happens to a waiting node when one of its dependencies has ended. */
 function consequenceOf(all: Schedule, entry: ScheduleEntry, id: string, outcome: Outcome): Outcome | undefined {
   if (entry.node.kind === "join") return joinOutcome(entry, all.entries);
   if (outcome.status === "ok") return undefined;
@@ -96,5 +96,5 @@ function record(all: Schedule, entry: ScheduleEntry, outcome: Outcome, step: Ste
   step.settled.push(entry.id);
 }
 
-/** The reason of a node that was cancelled because no other node needs it. */
+/** The recorded reason why a node was cancelled that no other node needs. */
 export const NOT_NEEDED = "no longer needed";

@@ -3,7 +3,7 @@ import { textOf } from "../plan/graph.ts";
 import type { GateNode, Node, TaskNode } from "../plan/plan.ts";
 import { fill, NO_OUTPUT } from "../text/template.ts";
 
-/** The scope of references: the plan, then its enclosing plans. */
+/** Where references in a prompt are looked up: in the plan, then in its enclosing plans. */
 export type Lookup = Readonly<{
   outcomeOf(id: string): Outcome | undefined;
   /** The full prompt of a node. */
@@ -12,7 +12,7 @@ export type Lookup = Readonly<{
   pathOf?(id: string): string | undefined;
 }>;
 
-/** The empty outer scope. */
+/** A lookup that finds nothing, for a plan that no other plan encloses. */
 export const nowhere: Lookup = { outcomeOf: () => undefined, promptOf: () => "" };
 
 /** The prompt of a task or gate with all references replaced. */
@@ -33,7 +33,7 @@ export function askedOf(node: Node, lookup: Lookup): string {
   return node.kind === "task" || node.kind === "gate" ? fillIn(node, lookup) : "";
 }
 
-/** The output of a node as another one reads it. */
+/** The output of a node as text for the prompt of another node. */
 export function outputOfNode(outcome: Outcome | undefined): string {
   return outcome?.status === "ok" && outcome.output !== "" ? outcome.output : NO_OUTPUT;
 }

@@ -3,7 +3,10 @@ import { limitNote } from "../outcome/reached-limit.ts";
 import { defined } from "../text/defined.ts";
 import type { ScheduleEntry } from "./schedule.ts";
 
-/** The outcome of a join from its settled dependencies; `undefined` while it waits. */
+/**
+ * The outcome of a join (a node that collects outputs), from its ended dependencies; `undefined` while it waits for
+ * some.
+ */
 export function joinOutcome(join: ScheduleEntry, entries: ReadonlyMap<string, ScheduleEntry>): Outcome | undefined {
   if (join.node.kind !== "join") return undefined;
   const { pick, count = 1 } = join.node;
@@ -26,7 +29,7 @@ export function gathered(
 
 type Part = Readonly<{ id: string; label: string; outcome: Outcome; rank: number }>;
 
-/** The needs that have settled, in the order of the join. */
+/** The dependencies that have ended, in the order in which the join lists them. */
 function partsOf({ needs }: ScheduleEntry, entries: ReadonlyMap<string, ScheduleEntry>): Part[] {
   return needs.flatMap((id) => {
     const { node, outcome, rank } = entries.get(id)!;
@@ -48,7 +51,7 @@ function firstOf(parts: readonly Part[]): Outcome {
   };
 }
 
-/** A join of unapproved work is unapproved, too. */
+/** A join that includes unapproved work is unapproved, too. */
 function unapproved(parts: readonly Part[]): Readonly<{ approved?: false }> {
   return parts.some(({ outcome }) => outcome.approved === false) ? { approved: false } : {};
 }
@@ -72,19 +75,19 @@ function allOf(parts: readonly Part[]): Outcome {
   const names = bad.slice(0, 5).map(({ id }) => id);
   const more = bad.length > names.length ? ` and ${bad.length - names.length} more` : "";
   const message = `${bad.length} of ${parts.length} did not succeed: ${names.join(", ")}${more}`;
-  // An unanswerable question is reported as such, not as a failure of the work.
+  // A question that nobody could answer is reported as such, not as a failure of a task.
   const unanswered = bad.some(({ outcome }) => outcome.status === "failed" && outcome.fault.code === "NEEDS_ANSWER");
   const code = unanswered ? "NEEDS_ANSWER" : "SOME_FAILED";
   return { status: "failed", fault: { code, message, retryable: false }, output: texts(parts), ...unapproved(parts) };
 }
 
-/** Every output under its node's name; a single one needs no heading. */
+/** Every output with its node's name as heading; a single output needs none. */
 function texts(parts: readonly Part[]): string {
   const only = parts.length === 1 ? parts[0] : undefined;
   return only ? alone(only.outcome) : parts.map(({ id, outcome }) => `## ${id}\n\n${textOf(outcome)}`).join("\n\n");
 }
 
-/** A single output stands for the whole join; the join's own outcome carries the note about a limit. */
+/** The text of a join with a single output. It has no note about a limit, because the join's own outcome carries it. */
 const alone = (outcome: Outcome): string => (outcome.status === "ok" ? outcome.output : textOf(outcome));
 
 /** The output of a node, or the reason of its failure with its partial output. */

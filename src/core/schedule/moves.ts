@@ -1,16 +1,18 @@
-/** The states of runs, each with the number of its moves. */
+/** For each state of a run, how many events may have moved a node in a list. */
 const counts = new WeakMap<object, number>();
 
 /**
- * How many events of a run may have moved one of its nodes to another group of a list, renamed, added or removed it. A list
- * that was made at this number still holds.
+ * How many events of a run may have moved one of its nodes to another group of a list, renamed, added or removed it. A
+ * list that was made when this number was the same is still correct.
  */
 export const movesOf = (state: object): number => counts.get(state) ?? 0;
 
-/** Counts a move. */
+/** Counts an event that may have moved a node in a list. */
 export const countMove = (state: object): void => void counts.set(state, movesOf(state) + 1);
 
-/** Events with which a node that works keeps its place and its name. Nearly all events of a run are among them. */
+/**
+ * Events with which a node that works keeps its place and its name in lists. Nearly all events of a run are among them.
+ */
 export const isSteady = ({ type, path }: Readonly<{ type: string; path: string }>): boolean =>
   path !== "" && STEADY.has(type);
 
@@ -25,7 +27,7 @@ const STEADY: ReadonlySet<string> = new Set([
   "tool.ended",
 ]);
 
-/** Whether a node, as far as such an event can tell, waits for nothing. */
+/** Whether a node that gets such an event was not waiting for anything. */
 export const waitsForNothing = ({
   question,
   doing,

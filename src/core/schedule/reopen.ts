@@ -32,7 +32,7 @@ export function reopen(all: Schedule, id: string): Step | string {
 const needsIn = (all: Schedule, { needs }: ScheduleEntry): ScheduleEntry[] =>
   needs.map((need) => all.entries.get(need)!);
 
-/** The nodes that ended without success after a node on which they depend, directly or indirectly. */
+/** The nodes that ended without success and that depend on the failed node, directly or indirectly. */
 function dependentsOf(all: Schedule, failed: ScheduleEntry): Set<ScheduleEntry> {
   const found = new Set([failed]);
   for (const { dependents } of found)
@@ -42,10 +42,10 @@ function dependentsOf(all: Schedule, failed: ScheduleEntry): Set<ScheduleEntry> 
   return found;
 }
 
-/** Whether a node was cancelled because the only node that needed it was skipped. */
+/** Whether a node was cancelled because the only node that needed it was skipped, so that its result had no use. */
 const wasFreed = ({ outcome }: ScheduleEntry): boolean => outcome?.status === "cancelled" && !isDismissed(outcome);
 
-/** The nodes that no other failed node blocks. */
+/** The nodes that no failed node but this one blocks. */
 function possible(all: Schedule, failed: ScheduleEntry, nodes: ReadonlySet<ScheduleEntry>): Set<ScheduleEntry> {
   const left = new Set(nodes);
   const isMet = (need: ScheduleEntry): boolean =>
@@ -57,7 +57,7 @@ function possible(all: Schedule, failed: ScheduleEntry, nodes: ReadonlySet<Sched
   return left;
 }
 
-/** True for a node that was itself cancelled by name, or marked as failed by a change of the plan. */
+/** True for a node that was cancelled by name, or marked as failed by a change of the plan. */
 function isDismissed(outcome: Outcome): boolean {
   if (outcome.status === "cancelled") return outcome.final === true;
   return outcome.status === "failed" && outcome.fault.code === "MARKED_FAILED";

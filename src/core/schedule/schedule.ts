@@ -3,14 +3,14 @@ import { needsOf } from "../plan/graph.ts";
 import type { Body, Node } from "../plan/plan.ts";
 
 /**
- * The dependency graph with its current state. One owner, changed in place: each event touches only the
+ * The dependency graph with its current state. It has one owner and is changed in place: each event touches only the
  * neighbours of a node, so that 10,000 nodes stay cheap.
  */
 export type Schedule = {
   readonly entries: Map<string, ScheduleEntry>;
   readonly roots: ReadonlySet<string>;
   unsettled: number;
-  /** How many nodes have ended: the rank of the next one that does. */
+  /** How many nodes have ended: this is the rank of the next one that ends. */
   ended: number;
 };
 
@@ -19,30 +19,35 @@ export type ScheduleEntry = {
   node: Node;
   needs: string[];
   dependents: string[];
-  /** Needs that have not settled. */
+  /** How many dependencies have not ended. */
   open: number;
-  /** Needs that succeeded. */
+  /** How many dependencies succeeded. */
   good: number;
-  /** Dependents that have not settled, and one for a root. */
+  /** How many dependents have not ended; a root counts as having one more. */
   wanted: number;
   state: "waiting" | "running" | "settled";
   outcome: Outcome | undefined;
-  /** The position among all ends, from 0. */
+  /** The position of this node among all ended nodes, from 0. */
   rank: number;
   /** True for a running node that is no longer needed. */
   moot: boolean;
   /** The forced outcome of a running node that is being stopped. */
   givenUp: Outcome | undefined;
-  /** True for a join that has work to do once it succeeds: it starts then, and settles when that work is done. */
+  /**
+   * True for a join that has work to do once it succeeds, such as applying changes: it starts then, and ends when that
+   * work is done.
+   */
   works: boolean;
   /** The outcome of a join that has started its work. */
   decided: Outcome | undefined;
 };
 
-/** The consequences of an event. Each node is in `settled` exactly once. */
+/**
+ * What an event causes: nodes to start, nodes that have ended, nodes to cancel. Each node is in `settled` exactly once.
+ */
 export type Step = { start: string[]; settled: string[]; cancel: string[] };
 
-/** Creates the schedule of a plan with these roots. */
+/** Creates the schedule of a plan; `roots` are the nodes whose results are wanted. */
 export function schedule(body: Body, roots: readonly string[] = [body.output]): Schedule {
   const entries = new Map<string, ScheduleEntry>();
   for (const [id, node] of Object.entries(body.nodes)) entries.set(id, entryOf(id, node));
@@ -51,7 +56,7 @@ export function schedule(body: Body, roots: readonly string[] = [body.output]): 
   return { entries, roots: new Set(roots), unsettled: entries.size, ended: 0 };
 }
 
-/** An entry that is not yet connected to its needs. */
+/** An entry that is not yet connected to its dependencies. */
 export function entryOf(id: string, node: Node): ScheduleEntry {
   return {
     id,
@@ -71,7 +76,7 @@ export function entryOf(id: string, node: Node): ScheduleEntry {
   };
 }
 
-/** Links an entry to what it needs; needs from outside the plan are met already. */
+/** Links an entry to its dependencies; dependencies outside of the plan count as fulfilled. */
 export function linkEntry(
   entries: ReadonlyMap<string, ScheduleEntry>,
   entry: ScheduleEntry,

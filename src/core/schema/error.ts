@@ -1,4 +1,4 @@
-/** Error codes for mistakes of the caller, with their exit codes. */
+/** Error codes for mistakes that the caller made, with their exit codes. */
 const exitCodes = {
   BAD_INPUT: 2,
   BAD_FILE: 2,
@@ -46,10 +46,10 @@ export function isCode(value: unknown): value is ErrorCode {
   return typeof value === "string" && Object.hasOwn(exitCodes, value);
 }
 
-/** Thrown only for mistakes the caller can fix; what agents, models and tools do wrong is an Outcome. */
+/** Thrown only for mistakes the caller can fix; a failure of an agent, a model or a tool is an `Outcome` instead. */
 export class CrewError extends Error {
   readonly code: ErrorCode;
-  /** What to do about it, in one sentence. */
+  /** What the caller can do about the error, in one sentence. */
   readonly hint: string;
 
   constructor(code: ErrorCode, message: string, hint: string, options?: ErrorOptions) {

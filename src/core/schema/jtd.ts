@@ -14,7 +14,7 @@ export function jsonSchemaOf(schema: JsonSchema): JsonSchema {
 
 const translated = new WeakMap<JsonSchema, JsonSchema>();
 
-/** True for a JTD schema that JSON Schema would misread. */
+/** True for a JTD schema that would mean something else when read as JSON Schema. */
 export function isJtd(schema: JsonSchema): boolean {
   return isForm(schema, isRecord(schema["definitions"]) ? schema["definitions"] : {}) && isTelling(schema);
 }
@@ -37,7 +37,7 @@ const types: Readonly<Record<string, JsonSchema>> = {
   uint32: { type: "integer", ...unsigned(32) },
 };
 
-/** The forms of a JTD schema by their keyword, with the keywords allowed next to it. */
+/** The forms of a JTD schema by their keyword, each with the keywords that may stand next to that keyword. */
 const forms: Readonly<Record<string, readonly string[]>> = {
   ref: [],
   type: [],
@@ -110,7 +110,8 @@ function formOf(schema: Readonly<Record<string, unknown>>): JsonSchema {
 }
 
 /**
- * An object schema: properties are required unless they are optional, and additional ones are refused unless allowed.
+ * The JSON Schema of a JTD object: properties are required unless they are listed as optional, and additional ones are
+ * refused unless allowed.
  */
 function objectOf(schema: Readonly<Record<string, unknown>>): JsonSchema {
   const { properties = {}, optionalProperties = {}, additionalProperties } = schema;

@@ -4,7 +4,7 @@ import { nearest } from "../text/nearest.ts";
 import { CrewError, type ErrorCode } from "./error.ts";
 import { descriptionAt, keysAt } from "./schema-place.ts";
 
-/** Parses an external value; throws an error with place, problem and fix. */
+/** Parses an external value; throws an error that names the place, the problem and the fix. */
 export function parseAs<T>(schema: z.ZodType<T>, value: unknown, { code, what }: { code: ErrorCode; what: string }): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -29,7 +29,7 @@ type Issue = z.core.$ZodIssue;
 type Parsed = Readonly<{ schema: z.ZodType; value: unknown; what: string }>;
 type Said = Readonly<{ message: string; hint: string }>;
 
-/** A union only says "no variant fits"; the variant that got furthest says why. */
+/** A union only says "no variant fits"; the variant that matched furthest tells the actual problem. */
 function deepest(issue: Issue): Issue {
   if (issue.code !== "invalid_union" || issue.errors.length === 0) return issue;
   const inner = issue.errors
@@ -92,7 +92,7 @@ function unknownKey(place: string, key: string, known: readonly string[]): Said 
   return { message: `${place} has an unknown key "${key}".`, hint };
 }
 
-/** The issue for a value that is not one of the allowed ones, or is missing. */
+/** The problem text for a value that is missing or is not one of the allowed values. */
 function oneOf(place: string, found: unknown, values: readonly unknown[]): Said {
   const names = values.map(String);
   const close = typeof found === "string" ? nearest(found, names) : undefined;

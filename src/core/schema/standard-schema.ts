@@ -46,7 +46,10 @@ export function plainSchemaOf(type: StandardSchema): JsonSchema {
   return schema;
 }
 
-/** The schema that a JSON Schema was made from, in this process: it also knows what JSON Schema cannot say. */
+/**
+ * The schema that a JSON Schema was made from, in this process: the original can also check what JSON Schema cannot
+ * express.
+ */
 export const sourceOf = (schema: JsonSchema): StandardSchema | undefined => sources.get(schema);
 
 const made = new WeakMap<object, JsonSchema>();
@@ -72,7 +75,7 @@ function converted(type: StandardSchema): JsonSchema {
   );
 }
 
-/** The problems of a value in one line, at most five; `undefined`: it is valid. */
+/** The problems of a value in one line, at most five; `undefined`: the value is valid. */
 export function issuesText(issues: readonly Issue[] | undefined): string | undefined {
   return issues
     ?.slice(0, 5)
@@ -83,7 +86,10 @@ export function issuesText(issues: readonly Issue[] | undefined): string | undef
     .join("; ");
 }
 
-/** The same input or plan with every schema of a library in it as JSON Schema; the very same one when there is none. */
+/**
+ * The same input or plan, with every schema of a schema library in it replaced by its JSON Schema; returns the given
+ * object itself when there is none.
+ */
 export function withPlainSchemas<T>(value: T): T {
   return plain(value, 0) as T;
 }

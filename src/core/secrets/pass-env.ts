@@ -18,7 +18,10 @@ export function passedEnv(env: Env, more: readonly string[] = []): Record<string
   return passed;
 }
 
-/** True for a variable that decides which code runs or where it looks: a task must not set it, not even for itself. */
+/**
+ * True for a variable that decides which code runs or where programs look for code: a task must not set it, not even
+ * for itself.
+ */
 export function steersPrograms(name: string): boolean {
   return STEERING.test(name);
 }

@@ -1,6 +1,9 @@
 import { privateKeyAt } from "./private-key.ts";
 
-/** A kind of secret: the first three characters it may have, and a function that finds it at a position. */
+/**
+ * A kind of secret: the first three characters that such a secret may have, and a function that finds one at a position
+ * of a text.
+ */
 export type SecretPattern = Readonly<{
   begins: readonly string[];
   find(text: string, at: number): SecretMatch | undefined;
@@ -9,7 +12,7 @@ export type SecretPattern = Readonly<{
 /** A match: the prefix and suffix that stay visible, and the length including them. */
 export type SecretMatch = Readonly<{ before: string; length: number; after: string }>;
 
-/** A key name must not follow a letter directly, except after an escaped line end. */
+/** The name before a secret must not follow a letter directly, except after an escaped line end (`\n`). */
 const START = "(?:(?<![A-Za-z0-9_])|(?<=\\\\[nrt]))";
 /** A value of letters only is prose, not a secret: `sk-learn-pipelines`, `Bearer authentication`. */
 const HAS_DIGIT = "(?=[A-Za-z_.~+/=-]{0,60}\\d)";
@@ -21,7 +24,9 @@ const NO_LOGIN = "\\s/?#@\"'<>\\\\`";
 
 const letters = Array.from("abcdefghijklmnopqrstuvwxyz");
 
-/** Every repetition is bounded, so matching takes linear time. */
+/**
+ * The kinds of secrets that are recognised by their form. Every repetition is bounded, so matching takes linear time.
+ */
 export const secretPatterns: readonly SecretPattern[] = [
   row(["sk-", "sk_", "pk_", "rk_", "xai", "gsk"], `(?:[spr]k|xai|gsk)[-_]${HAS_DIGIT}[A-Za-z0-9_-]{16,4000}`),
   row(["ghp", "gho", "ghu", "ghs", "ghr"], "gh[pousr]_[A-Za-z0-9]{20,255}"),
@@ -61,7 +66,7 @@ export const secretPatterns: readonly SecretPattern[] = [
   ),
 ];
 
-/** Named groups stay visible. */
+/** Creates a pattern. The named groups of the expression stay visible in the redacted text. */
 function row(begins: readonly string[], source: string, start: string = START): SecretPattern {
   const pattern = new RegExp(start + source, "y");
   return {

@@ -1,6 +1,6 @@
 /*
- * Private keys in PEM form, of any size, whole or cut off: indented, numbered, quoted, or escaped as JSON, URL or HTML does it.
- * Every step moves forward, so the scan takes linear time.
+ * Finds private keys in PEM form, of any size, whole or cut off: indented, numbered, quoted, or escaped as JSON, URL or
+ * HTML does it. Every step moves forward, so the scan takes linear time.
  */
 
 const BLANK = "(?: |%20|\\+|&#(?:32|x20);|\\\\u0020)";
@@ -24,7 +24,7 @@ const SHORTEST_KEY = 16;
 /** A private key in a text: where its lines begin and end, where its end marker ends, and whether the text ended first. */
 export type FoundKey = Readonly<{ from: number; to: number; end: number; open: boolean }>;
 
-/** The private key whose begin marker is at this offset. */
+/** The private key whose begin marker (`-----BEGIN ...`) is at this offset. */
 export function privateKeyAt(text: string, at: number): FoundKey | undefined {
   const from = matched(BEGIN, text, at);
   if (from === undefined) return undefined;
@@ -33,7 +33,7 @@ export function privateKeyAt(text: string, at: number): FoundKey | undefined {
   return { from, to, end, open: end === to && to === text.length };
 }
 
-/** The offset at which the lines of the key end that start at this offset. */
+/** The offsets at which the lines of a key end that start at `from`. */
 function keyLines(text: string, from: number): { to: number; end: number; chars: number } {
   let at = from;
   let to = from;
@@ -44,7 +44,8 @@ function keyLines(text: string, from: number): { to: number; end: number; chars:
     if (end !== undefined) return { to: at, end, chars };
     const next = matched(HEADER, text, at) ?? matched(MATERIAL, text, at);
     if (next === undefined) break;
-    // A short run is the last line of a key when it stands alone, and a word of prose when more words follow.
+    // A few key characters are the last line of a key when they stand alone, and a word of prose when more words
+    // follow.
     const alone =
       next === text.length || matched(LINE_END, text, next) !== undefined || /["'`,\\&%-]/.test(text.charAt(next));
     if (next - at < SHORTEST_KEY && !alone) break;
@@ -52,7 +53,7 @@ function keyLines(text: string, from: number): { to: number; end: number; chars:
     at = next;
     to = next;
   }
-  // Only white space up to the end: the key may continue in the next chunk.
+  // Only white space follows up to the end of the text: the key may continue in the next chunk.
   const rest = skipped(text, to);
   if (rest === text.length) to = rest;
   const near = /^[^-]{0,90}/.exec(text.slice(to, to + 90))![0].length;
@@ -73,14 +74,14 @@ function matched(pattern: RegExp, text: string, at: number): number | undefined 
   return pattern.test(text) ? pattern.lastIndex : undefined;
 }
 
-/** Whether a private key is still open at the end of a text; `inside`: one was open at its beginning. */
+/** Whether a text ends in the middle of a private key; `inside`: it also began in the middle of one. */
 export function endsInKey(text: string, inside: boolean): boolean {
   const last = lastBegin(text);
   if (last >= 0) return privateKeyAt(text, last)?.open ?? isBareMarker(text, last);
   return inside && keyLines(text, 0).to === text.length && !/-{4,5}[^-\n]{0,80}-{0,5}\s*$/.test(text.slice(-100));
 }
 
-/** True if the marker is at the very end of the text, so that the next chunk decides. */
+/** True if the begin marker of a key is at the very end of the text, so that the next chunk decides. */
 function isBareMarker(text: string, at: number): boolean {
   const from = matched(BEGIN, text, at);
   return from !== undefined && keyLines(text, from).to === text.length;
@@ -96,7 +97,7 @@ function lastBegin(text: string): number {
   return -1;
 }
 
-/** Removes the rest of a private key from the beginning of a text. */
+/** Removes the rest of a private key from a text that begins in the middle of one. */
 export function withoutOpenKey(text: string, mask: string): string {
   const { to, end } = keyLines(text, 0);
   return end > to ? `${mask}${text.slice(to)}` : to === 0 ? text : `${mask}${text.slice(to)}`;

@@ -7,17 +7,22 @@ export const REDACTED = "[redacted]";
 
 /** Removes secrets from output. Every method takes linear time. */
 export type Redactor = Readonly<{
-  /** Removes known values in every encoding, and everything that looks like a key, a token or a password in a URL. */
+  /**
+   * Removes the known secrets in every encoding, and everything that looks like a key, a token or a password in a URL.
+   */
   text(text: string): string;
-  /** Removes known values only: for text that is processed further, such as a tool result for the model. */
+  /** Removes the known secrets only: for text that is processed further, such as a tool result for the model. */
   known(text: string): string;
   /** Redacts every string inside a JSON value; returns the same object when nothing was removed. */
   deep<T>(value: T): T;
-  /** Adds known values, such as tokens that are issued during a run. */
+  /** Adds secrets to the known ones, such as tokens that are issued during a run. */
   learn(secrets: readonly string[]): void;
 }>;
 
-/** A redactor that knows these values: raw, base64, hex, and escaped in any way. Values shorter than 8 characters are ignored. */
+/**
+ * A redactor that knows these secrets: raw, base64, hex, and escaped in any way. Secrets shorter than 8 characters are
+ * ignored.
+ */
 export function createRedactor(secrets: readonly string[]): Redactor {
   const words = new Set(secrets.flatMap(spellingsOf));
   const searchers = () => {
@@ -31,7 +36,7 @@ export function createRedactor(secrets: readonly string[]): Redactor {
     };
   };
   let now = searchers();
-  // No secret is shorter, in whatever way it is escaped.
+  // A shorter text cannot contain a secret, however it is escaped.
   const text = (given: string): string => (given.length < SHORTEST_SECRET ? given : now.text(given));
   /** Names of fields that contain no secret. They are the same in every event, so each is checked once. */
   let cleanNames = new Set<string>();
@@ -67,7 +72,7 @@ const LONGEST_NAME = 100;
 /** Maximum nesting; a deeper value is redacted as one JSON text. */
 const DEEPEST = 100;
 
-/** How strings are cleaned: values, and names of fields. */
+/** How the strings of a JSON value are redacted: the values, and the names of fields. */
 type Cleaning = Readonly<{ text(text: string): string; nameOf(name: string): string }>;
 
 function deep(value: unknown, clean: Cleaning, depth: number): unknown {
@@ -97,7 +102,7 @@ function deep(value: unknown, clean: Cleaning, depth: number): unknown {
   return changed ?? value;
 }
 
-/** Candidates for a three-character prefix: words to compare, patterns to try. */
+/** Candidates for a three-character prefix of a secret: words to compare, patterns to try. */
 type Bucket = { readonly words: string[]; readonly patterns: SecretPattern[] };
 
 const BUCKETS = 1 << 16;
@@ -149,7 +154,7 @@ type Found = Readonly<{ from: number; to: number; shown: string }>;
 
 const NOTHING: readonly Found[] = [];
 
-/** Positions in the original text of values that appear only after escapes are resolved. */
+/** Positions in the original text of known secrets that appear only after escapes are resolved. */
 function escapedValues(text: string, values: (text: string) => readonly Found[]): Found[] {
   return unescapedLayers(text).flatMap((layer) =>
     values(layer.text).map(({ from, to, shown }) => {

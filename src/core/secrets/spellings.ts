@@ -8,7 +8,7 @@ export function spellingsOf(secret: string): string[] {
   return [...new Set(forms)].filter((form) => form.length >= SHORTEST_SECRET);
 }
 
-/** The values of an environment that must not be seen: by name, and the passwords inside URLs. */
+/** The secret values of an environment: those of variables with telling names, and the passwords inside URLs. */
 export function secretValues(env: Readonly<Record<string, string | undefined>>): string[] {
   const values = Object.entries(env).flatMap(([name, value]) => {
     if (value === undefined || value.length < SHORTEST_SECRET) return [];
@@ -43,8 +43,8 @@ const NOT_SECRET = /^(?:OLD)?PWD$|^XAUTHORITY$|_(?:SOCK|SOCKET|FILE|PATH|DIR|HOM
 
 function isSecret(name: string, value: string): boolean {
   if (!looksSecret(name)) return false;
-  // TOKEN_TYPE=standard is a setting: unless the last word of the name indicates a secret, the value must look like
-  // one.
+  // TOKEN_TYPE=standard is a harmless setting: unless the last word of a variable's name indicates a secret, its value
+  // must look like one.
   return TELLING.has(wordsOf(name).at(-1) ?? "") || value.length >= 20 || /\d|[a-z][A-Z]|[^A-Za-z0-9_.-]/.test(value);
 }
 
@@ -68,7 +68,7 @@ function decoded(text: string): string {
   }
 }
 
-/** A key over several lines is also found line by line, as an editor or a log indents it. */
+/** The lines of a key with several lines: each is searched separately, because an editor or a log may indent them. */
 function longLines(secret: string): string[] {
   return secret.includes("\n") ? secret.split(/\s*\n\s*/).filter((line) => line.length >= 16) : [];
 }
@@ -96,8 +96,8 @@ function spellings(value: string): string[] {
 const wellFormed = (text: string): string => text.replace(/[\ud800-\udfff]/gu, "\ufffd");
 
 /**
- * The characters of a base64 text that depend only on these bytes when `before` other bytes precede them: `user:`
- * before a password shifts the encoding.
+ * The characters of a base64 text that depend only on the bytes of the secret when `before` other bytes precede them:
+ * `user:` before a password shifts the encoding.
  */
 function base64Core(bytes: Uint8Array, before: number): string[] {
   const shifted = new Uint8Array(before + bytes.length);

@@ -98,7 +98,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 function resolved(text: string): UnescapedText | undefined {
   if (!/[%\\&]/.test(text)) return undefined;
   const parts: string[] = [];
-  /** Positions in the new and the old text after each escape, and of the escape itself. */
+  /** Positions in the unescaped and the original text after each escape, and of the escape itself. */
   const news: number[] = [];
   const olds: number[] = [];
   let length = 0;

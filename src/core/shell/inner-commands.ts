@@ -2,8 +2,9 @@ import { subcommandAt } from "./known-commands.ts";
 import type { ShellWord } from "./parse.ts";
 
 /**
- * The command lines that options, scripts and subcommands of known programs run: `tar --to-command=rm`, `git -c alias.x=!rm`,
- * `awk 'system("rm")'`. `undefined`: none. A problem: it runs something that is not on the command line.
+ * The command lines that options, scripts and subcommands of known programs run: `tar --to-command=rm`, `git -c
+ * alias.x=!rm`, `awk 'system("rm")'`. `undefined`: none. With a `problem`: the program runs something that is not on
+ * the command line.
  */
 export function runByOptions(program: string, args: readonly ShellWord[]): InnerLines | undefined {
   if (/^[gmn]?awk$/.test(program)) return inAwk(args);
@@ -13,10 +14,13 @@ export function runByOptions(program: string, args: readonly ShellWord[]): Inner
   return options && inOptions(options, program, args);
 }
 
-/** Command lines, or why they cannot be read. */
+/** Command lines that a program runs, or why they cannot be determined. */
 export type InnerLines = Readonly<{ lines: readonly string[]; problem?: string }>;
 
-/** Options whose value is a command line. The value of an option letter may follow directly or in the next word. */
+/**
+ * Options whose value is a command line, by program. The value of an option letter may follow directly or in the next
+ * word.
+ */
 const running: Readonly<Record<string, readonly string[]>> = {
   tar: [
     "--to-command",
@@ -122,7 +126,7 @@ function inSed(args: readonly ShellWord[]): InnerLines | undefined {
 const HARMLESS_KEYS =
   /^(?:color|column|advice|user|author|committer|log|status|branch|tag|pretty|i18n|versionsort|push\.default|pull\.(?:rebase|ff)|core\.(?:quotepath|abbrev|autocrlf|eol|filemode|ignorecase)|diff\.(?:renames|color\w*|context|algorithm|noprefix|mnemonicprefix)|init\.defaultbranch|commit\.gpgsign|safe\.directory|merge\.conflictstyle|rerere)(?:\.|$|\w)/i;
 
-/** Settings and subcommands of git that name programs. */
+/** The programs that settings and subcommands of git run. */
 function inGit(args: readonly ShellWord[]): InnerLines | undefined {
   const lines: string[] = [];
   const at = subcommandAt(args);

@@ -3,20 +3,20 @@ import type { ShellWord } from "./parse.ts";
 import { awkReads, sedReads } from "./scripts.ts";
 
 /**
- * The effects of a known command's arguments besides reading, by their index: options that write, run or configure,
- * subcommands that change something, operands that are written to. `undefined`: the command is not in the table.
+ * The indexes of a known command's arguments that do more than read: options that write, run or configure, subcommands
+ * that change something, operands that are written to. `undefined`: the command is not in the table.
  */
 export function effectsOf(program: string, args: readonly ShellWord[]): readonly number[] | undefined {
   return WRAPPING.has(program) ? undefined : readingOf(program, args)?.effects;
 }
 
-/** Programs whose inner command is judged separately. */
+/** Programs that run another command, which is judged separately. */
 const WRAPPING: ReadonlySet<string> = new Set(["env", "command"]);
 
 /**
- * The paths a command reads, when it is known to change nothing and to start nothing with these arguments; `undefined` when
- * that is not known. What counts is a list of options known to be safe, never the name of the program alone: most programs
- * that only read also have an option that writes or runs something.
+ * The paths a command reads, when it is known to change nothing and to start nothing with these arguments; `undefined`
+ * when that is not known. This is decided by lists of options known to be safe, never by the name of the program alone:
+ * most programs that only read also have an option that writes or runs something.
  */
 export function readOnlyPaths(program: string, args: readonly ShellWord[]): readonly string[] | undefined {
   if (Object.hasOwn(acting, program)) return undefined;
@@ -24,7 +24,9 @@ export function readOnlyPaths(program: string, args: readonly ShellWord[]): read
   return reading?.effects.length === 0 && !reading.acts ? reading.paths : undefined;
 }
 
-/** `acts`: the command is not read-only even with safe options, but a star in a rule may cover them. */
+/**
+ * `acts`: the command is not read-only even with safe options, but a `*` in a permission rule may cover those options.
+ */
 type Reading = SortedArguments & Readonly<{ acts?: boolean }>;
 type Check = (args: readonly ShellWord[]) => Reading;
 
@@ -46,7 +48,7 @@ const GREP: Grammar = {
     "binary-files= include= exclude= exclude-dir= recursive extended-regexp fixed-strings basic-regexp perl-regexp regexp=",
 };
 
-/** Programs that are read-only with these options. */
+/** Programs that are read-only when used with these options only. */
 const looking: Readonly<Record<string, Grammar>> = {
   ls: {
     flags: "1AaBCcdFfGghHiklLmnNopqrRsStuUvXx",
@@ -142,7 +144,7 @@ const looking: Readonly<Record<string, Grammar>> = {
   },
 };
 
-/** Programs that are never treated as read-only; a star in a rule covers only these options. */
+/** Programs that are never treated as read-only; a `*` in a permission rule covers only these options. */
 const acting: Readonly<Record<string, Grammar>> = {
   awk: { valued: "Fv", operands: "script", isReading: awkReads },
   gawk: { valued: "Fv", operands: "script", isReading: awkReads },
@@ -193,7 +195,7 @@ const acting: Readonly<Record<string, Grammar>> = {
   },
   dig: { operands: "texts", badOperand: /^-/ },
   tar: {
-    badWord: /^[^/]*:/, // a file on another machine is fetched by another program
+    badWord: /^[^/]*:/, // a path such as `host:file` makes the command start a network program
     flags: "tvzjJpPO",
     valued: "fC",
     bundle: true,
@@ -245,7 +247,7 @@ const GIT_LOG: Grammar = {
     "ignore-space-change raw source parents children no-renames relative-date patch-with-stat",
 };
 
-/** Subcommands that list and show; one whose operands would create something may have none. */
+/** Subcommands of git that only list and show; those whose operands would create something may have none. */
 const gitLooking: Readonly<Record<string, Grammar>> = {
   log: GIT_LOG,
   show: GIT_LOG,
@@ -281,7 +283,10 @@ const gitLooking: Readonly<Record<string, Grammar>> = {
 
 const REFSPECS = /^[+:]|::/;
 
-/** Subcommands that change something: a rule has to name them, and then a star covers these options. */
+/**
+ * Subcommands of git that change something: a permission rule has to name them, and then a `*` in it covers these
+ * options.
+ */
 const gitActing: Readonly<Record<string, Grammar>> = {
   grep: { ...GREP, flags: "EFGPivwxclLqnhHz", long: `${GREP.long ?? ""} cached untracked name-only full-name` },
   add: { flags: "AuNvn", long: "all update intent-to-add verbose dry-run" },
@@ -308,7 +313,7 @@ const gitActing: Readonly<Record<string, Grammar>> = {
   init: { flags: "q", long: "quiet initial-branch=" },
 };
 
-/** Options before the subcommand. The others configure, run or lead to another repository. */
+/** Safe options of git before the subcommand. Other ones configure, run or lead to another repository. */
 const GIT_BEFORE: Grammar = { valued: "C", long: "no-pager no-optional-locks literal-pathspecs version help" };
 
 const git: Check = (args) => {
@@ -334,7 +339,7 @@ const git: Check = (args) => {
   };
 };
 
-/** Index of the subcommand, after options, some of which take a value. */
+/** Index of the subcommand, of git, after the options before it, some of which take a value. */
 export function subcommandAt(args: readonly ShellWord[]): number {
   let at = 0;
   for (; at < args.length; at++) {
@@ -381,7 +386,7 @@ const SED: Grammar = {
   long: "quiet silent regexp-extended expression= separate null-data unbuffered posix",
 };
 
-/** Read-only only for scripts that print lines; other scripts need approval. */
+/** sed is read-only only with scripts that print lines; other scripts need approval. */
 const sed: Check = (args) => {
   const plain =
     args[0]?.text === "-n" &&

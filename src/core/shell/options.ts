@@ -1,32 +1,35 @@
 import type { ShellWord } from "./parse.ts";
 
-/** Which options of a program only read, and what the words after them are. Long ones end with `=` when they take a value. */
+/**
+ * Which options of a program only read, and what the words after them mean. Long options end with `=` when they take a
+ * value.
+ */
 export type Grammar = Readonly<{
   flags?: string;
-  /** Letters that take a value. */
+  /** Option letters that take a value. */
   valued?: string;
   long?: string;
-  /** `-20` is a number. */
+  /** True: `-20` is a number. */
   number?: true;
-  /** Long options begin with one dash, and letters are not bundled: `find`, `go`. */
+  /** True: long options begin with one dash, and letters are not bundled, as in `find` and `go`. */
   oneDash?: true;
-  /** The first word is a bundle of letters even without a dash: `tar tf`. */
+  /** True: the first word is a bundle of option letters even without a dash, as in `tar tf`. */
   bundle?: true;
   /** The meaning of the words after the options; `pattern`: one text, then paths; `script`: a sed or awk program, then paths. */
   operands?: "paths" | "texts" | "pattern" | "script";
   /** Maximum number of operands that are only read; further ones are written to or created. */
   most?: number;
-  /** A command whose arguments have no effect, such as `echo`. */
+  /** True: the arguments of the command have no effect, as with `echo`. */
   harmless?: true;
-  /** Operands with side effects. */
+  /** Matches operands with side effects. */
   badOperand?: RegExp;
-  /** Any word with side effects: an operand, an option or its value. */
+  /** Matches any word with side effects: an operand, an option or its value. */
   badWord?: RegExp;
-  /** Whether a script only reads. */
+  /** Whether a script for the program, such as an awk program, only reads. */
   isReading?(script: string): boolean;
 }>;
 
-/** The arguments of a program, classified by its grammar. */
+/** The arguments of a program, classified by the program's grammar. */
 export type SortedArguments = Readonly<{
   names: ReadonlySet<string>;
   /** Indexes of words that are not known to be read-only. */
@@ -36,7 +39,7 @@ export type SortedArguments = Readonly<{
   paths: readonly string[];
 }>;
 
-/** Classifies the arguments of a program. A word that is only known at run time may be an option. */
+/** Classifies the arguments of a program. A word that is only known at run time counts as a possible option. */
 export function readOptions(grammar: Grammar, args: readonly ShellWord[]): SortedArguments {
   const { flags = "", valued = "", long = "", number, oneDash, bundle, operands: kind = "paths" } = grammar;
   const longs = new Set(long.split(" "));
@@ -50,7 +53,7 @@ export function readOptions(grammar: Grammar, args: readonly ShellWord[]): Sorte
     if (end < 0) return at;
     if (!valued.includes(word.charAt(end))) {
       effects.push(at);
-      return at; // unknown whether it takes a value
+      return at; // it is not known whether this option takes a value
     }
     const next = end === word.length - 1 ? at + 1 : at;
     if (kind === "script" && word.charAt(end) === "e") scripts.push(next);

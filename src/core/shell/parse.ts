@@ -35,9 +35,9 @@ export type ShellCommand = Readonly<{
 /** A word; its text is absent when it is only known at run time. */
 export type ShellWord = Readonly<{
   text?: string;
-  /** The shell replaces it by matching file names. */
+  /** True: the shell replaces the word by matching file names. */
   glob?: true;
-  /** The word begins with an unquoted `~`. */
+  /** True: the word begins with an unquoted `~`. */
   home?: true;
 }>;
 
@@ -49,7 +49,7 @@ const SPLIT = "a line ends in the middle of a word";
 const LONGEST = 65_536;
 const DEEPEST = 20;
 
-/** Control characters, white space that a shell does not split at, and marks that reorder or hide text. */
+/** Matches control characters, white space that a shell does not split at, and marks that reorder or hide text. */
 const HIDDEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u00ad\u061c\u115f\u1160\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e0fff}]/u;
 
@@ -64,7 +64,7 @@ type Reader = { readonly line: string; at: number; readonly commands: ShellComma
 /** Commands and separators, up to the end or a closing parenthesis. */
 function readList(reader: Reader, close: ")" | undefined): void {
   if (++reader.depth > DEEPEST) throw new Unreadable("it is nested too deeply");
-  let awaits = true; // a separator is not allowed here
+  let awaits = true; // true where a command must follow, so that a separator is not allowed
   for (;;) {
     skipBlanks(reader);
     const char = reader.line.charAt(reader.at);
@@ -174,7 +174,7 @@ function readRedirect(reader: Reader): ShellRedirect[] {
 type Read = Readonly<{
   word: ShellWord;
   raw: string;
-  /** The word contains no quotes and no expansions. */
+  /** True: the word contains no quotes and no expansions. */
   plain: boolean;
 }>;
 

@@ -1,6 +1,7 @@
 /**
  * Whether a sed script writes no file and runs nothing: addresses, and commands that print, delete, jump or substitute.
- * Everything that is not known to be harmless counts as harmful. The script is read once, from left to right.
+ * Every command of the script that is not known to be harmless counts as harmful. The script is read once, from left to
+ * right.
  */
 export function sedReads(script: string): boolean {
   let at = 0;

@@ -4,7 +4,7 @@ import { parseShell, type ShellCommand, type ShellWord } from "./parse.ts";
 
 /**
  * The inner commands of a wrapper such as `sudo` or `xargs`, and whether the wrapper itself has no other effect.
- * `undefined`: not a wrapper. A problem: the inner command cannot be read from the arguments.
+ * `undefined`: not a wrapper. With a `problem`: the inner command cannot be read from the arguments.
  */
 export function unwrap(command: ShellCommand): UnwrappedCommand | undefined {
   const [first, ...args] = command.words;
@@ -32,7 +32,7 @@ export function baseName(program: string): string {
   return program.slice(program.lastIndexOf("/") + 1);
 }
 
-/** Programs that run other commands in ways that are not analysed here. */
+/** Programs that run other commands in ways that are not analysed. */
 const OPAQUE = new Set(
   words(`
     parallel su runuser chroot unshare nsenter strace ltrace gdb flock busybox toybox firejail bwrap systemd-run at batch
@@ -45,14 +45,14 @@ const OPAQUE = new Set(
 
 type Unwrap = (args: readonly ShellWord[]) => UnwrappedCommand | undefined;
 
-/** The options before the inner command: letters without and with a value, words without and with one. */
+/** The options of a wrapper before the inner command: letters without and with a value, words without and with one. */
 type Grammar = Readonly<{
   flags?: string;
   valued?: string;
   long?: string;
-  /** Number of words between the options and the command. */
+  /** Number of words between the options and the inner command. */
   before?: number;
-  /** `NAME=value` is allowed before the command. */
+  /** True: `NAME=value` is allowed before the inner command. */
   sets?: true;
   transparent?: false;
 }>;
@@ -86,7 +86,10 @@ const grammars: Readonly<Record<string, Grammar>> = {
   npx: { flags: "y", valued: "p", long: "yes no-install package=", transparent: false },
 };
 
-/** Package managers that run a program of a project: the subcommands behind which it stands, and options before it. */
+/**
+ * Package managers that run a program of a project: the subcommands after which the program follows, and the options
+ * before it.
+ */
 const runners: Readonly<Record<string, Grammar & Readonly<{ after: string }>>> = {
   npm: { after: "exec x", flags: "y", valued: "p", long: "yes no package=" },
   pnpm: { after: "exec dlx", flags: "r", valued: "C", long: "recursive package=" },
@@ -178,7 +181,10 @@ function behind(name: string, grammar: Grammar, args: readonly ShellWord[]): Unw
   );
 }
 
-/** The input of xargs becomes unknown words: at the end, or at a placeholder. */
+/**
+ * The words of a command that xargs runs. What xargs reads from its input becomes unknown words: at the end, or at a
+ * placeholder.
+ */
 function withInput(words: readonly ShellWord[], args: readonly ShellWord[]): readonly ShellWord[] {
   const at = args.findIndex(({ text = "" }) => /^(?:-[A-Za-z]*I|--replace)/.test(text));
   const option = args[at]?.text ?? "";
@@ -200,7 +206,7 @@ function setsOf(words: readonly ShellWord[]): string[] {
   return names;
 }
 
-/** What follows the options, or `undefined` when one of them is not known. */
+/** The words after the options, or `undefined` when one of the options is not known. */
 function afterOptions(
   { flags = "", valued = "", long = "" }: Grammar,
   args: readonly ShellWord[],
@@ -225,7 +231,7 @@ function afterOptions(
   return [];
 }
 
-/** A shell with `-c`. A shell with a script, or without arguments, cannot be analysed. */
+/** The command that `sh -c` runs. A shell with a script, or without arguments, cannot be analysed. */
 function shellWith(args: readonly ShellWord[]): UnwrappedCommand {
   const at = args.findIndex(({ text = "" }) => /^-[a-zA-Z]*c$/.test(text));
   const known = args
@@ -248,7 +254,7 @@ function insideFind(args: readonly ShellWord[]): UnwrappedCommand | undefined {
   return commands.length === 0 ? undefined : inner(commands, false);
 }
 
-/** Words that are joined and parsed by a shell again. */
+/** The command in words that a program joins and passes to a shell, as `eval` does. */
 function joined(words: readonly ShellWord[] | undefined): UnwrappedCommand {
   if (words === undefined || words.length === 0 || words.some(({ text, glob }) => text === undefined || glob))
     return { problem: "the inner command is only known at run time" };

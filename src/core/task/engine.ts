@@ -16,12 +16,12 @@ import type { Journal, JournalListener } from "../run/run-store.ts";
 import type { ForkPoint } from "./fork-point.ts";
 import type { WorkspaceSnapshot } from "./workspace-snapshot.ts";
 
-/** One unit of work as JSON, with a unique key: it can run in this process or on any worker. */
+/** A request to execute one task, as JSON with a unique key: it can be executed in this process or on any worker. */
 export type Call = Readonly<{
   run: string;
   path: string;
   attempt: number;
-  /** The task with every reference filled in. */
+  /** The task with every reference in its prompt filled in. */
   task: Task;
   /** Outputs of other nodes that are attached to the task. */
   attachments: readonly Attachment[];
@@ -30,13 +30,13 @@ export type Call = Readonly<{
   /** Delegation depth of this task, and the maximum depth; negative or absent: unlimited. */
   depth: number;
   maxDepth?: number;
-  /** Upper bound of its tools, set by the run or the parent agent. */
+  /** Upper bound of the task's tools, set by the run or the parent agent. */
   ceiling?: readonly string[];
-  /** The tools it had before it was interrupted: resuming adds none. */
+  /** The tools that the task had before it was interrupted: resuming adds none. */
   recordedRights?: readonly string[];
-  /** The model on which an earlier process began this attempt. */
+  /** The model with which an earlier process began this attempt. */
   recordedModel?: string;
-  /** Policy of the parent task; absent for tasks that a person started. */
+  /** The permission policy of the parent task; absent for tasks that a person started. */
   policy?: Policy;
   /** Model of the parent task, used for `inherit`. */
   parentModel?: string;
@@ -47,17 +47,17 @@ export type Call = Readonly<{
    * with those files and returns its changes to them.
    */
   filesOf?: string;
-  /** This task reviews another task: its result is a verdict. */
+  /** True: this task reviews another task; its result is a verdict. */
   review?: true;
-  /** The task of this run whose conversation this one continues: path, prompt and result. */
+  /** The task of the same run whose conversation this one continues: its path, prompt and result. */
   resumes?: Readonly<{ path: string; prompt: string; output: string }>;
-  /** The images beside its prompt. */
+  /** The images beside the task's prompt. */
   images?: readonly ImageContent[];
   /** The conversation that this task continues. */
   before?: readonly Message[];
   /**
-   * The conversation of the parent agent, which this task may start from. Once the agent of the task is resolved: set
-   * only if it does.
+   * The conversation of the parent agent, which this task may start from. Once the task's agent is known, it is set
+   * only if the task does start from it.
    */
   fork?: ForkPoint;
 }>;
@@ -65,29 +65,29 @@ export type Call = Readonly<{
 /** The output of another node: its name, its path in the run, and the text. */
 export type Attachment = Readonly<{ title: string; path: string; text: string }>;
 
-/** The properties that an agent passes on to its helpers. `inherit` means its model. */
+/** What a task passes on to the agents that it starts. `inherit` in their definitions means its model. */
 export type Parent = Readonly<{
-  /** The agents that it may start. */
+  /** The agents that the task may start. */
   spawns: Spawns;
-  /** Upper bound of their tools; absent: those of their own definitions. */
+  /** Upper bound of the tools of started agents; absent: each has the tools of its own definition. */
   ceiling?: readonly string[];
   model: string;
-  /** The policy that judges its calls. */
+  /** The permission policy that judges the task's tool calls. */
   policy?: Policy;
-  /** The worktree it works in, if any. */
+  /** The worktree that the task works in, if any. */
   worktree?: Worktree;
   /**
-   * Set if it works in a copy of the workspace that helpers on other machines cannot reach: the path under which its
-   * files are stored.
+   * Set if the task works in a copy of the workspace that subagents on other machines cannot reach: the path under
+   * which its files are stored.
    */
   filesOf?: string;
-  /** Its conversation, for helpers that start from it. */
+  /** The task's conversation, for subagents that start from it. */
   conversation?: ForkPoint;
-  /** The tasks above, as `run/path`, for a plan that becomes a run of its own. */
+  /** The parent tasks, as `run/path`, for a plan that becomes a run of its own. */
   above?: readonly string[];
 }>;
 
-/** Outcome of a delegated plan, and of each of its nodes by id. */
+/** The outcome of a plan that an agent started, and of each of the plan's nodes by id. */
 export type DelegationOutcome = Outcome &
   Readonly<{
     /** Path prefix of the nodes, and the run id when the plan is a separate run. */
@@ -96,40 +96,40 @@ export type DelegationOutcome = Outcome &
     nodes?: Readonly<Record<string, Outcome>>;
   }>;
 
-/** The outcome of a delegation, for the agent that requested it. */
+/** The outcome of a plan that an agent started, in the form that the agent reads. */
 export type ReadDelegation = ReadOutcome &
   Omit<DelegationOutcome, "nodes"> &
   Readonly<{ nodes?: Readonly<Record<string, ReadOutcome>> }>;
 
-/** A plan that runs in the background: its path, and the output file of each task. */
+/** A plan that an agent started in the background: its path, and the output file of each task. */
 export type StartedNode = Readonly<{
-  /** The key by which the agent asks about it. */
+  /** The key by which the agent asks about the plan. */
   key: string;
   under: string;
   run?: string;
   files: Readonly<Record<string, string>>;
 }>;
 
-/** The message to an agent when its background helpers have ended: the full result, or only a notice. */
+/** The message to an agent when its background subagents have ended: the full result, or only a notice. */
 export type HelperNotice = "result" | "ending";
 
-/** Background helpers; they end with the task that started them. */
+/** Subagents that run in the background; they end with the task that started them. */
 export type UnawaitedHelpers = Readonly<{
-  /** Helpers that end send no message, because there is no conversation to receive it. */
+  /** True: subagents that end send no message, because there is no conversation to receive it. */
   silent?: true;
   start(what: AnyInput | Plan, parent: Parent, tells: HelperNotice): Promise<StartedNode | FailedOutcome>;
-  /** Waits until they end; `undefined`: there are none, or the signal aborted first. */
+  /** Waits until the subagents with this key end; `undefined`: there are none, or the signal aborted first. */
   ended(key: string, signal: AbortSignal): Promise<DelegationOutcome | undefined>;
-  /** Stops them; false: they have already ended, or there are none. */
+  /** Stops the subagents with this key; false: they have already ended, or there are none. */
   stop(key: string, reason: string): Promise<boolean>;
 }>;
 
-/** How a task parks until its provider, its budget or a person lets it continue. */
+/** How a task parks, that is, waits until its provider, its budget or a person lets it continue. */
 export type Parks = ParkRules &
   Readonly<{
     /**
-     * Records why the task waits and gives its slot back until `wait` resolves with what ended the wait. False: it was
-     * stopped meanwhile.
+     * Records why the task waits and gives its slot to other tasks until `wait` resolves with the reason why the wait
+     * ended. False: the task was stopped meanwhile.
      */
     park(why: Parking, wait: (signal: AbortSignal) => Promise<string>): Promise<boolean>;
   }>;
@@ -139,11 +139,13 @@ export type PerformContext = Readonly<{
   signal: AbortSignal;
   emit(fact: Fact): void;
   live(delta: Delta): void;
-  /** Resolves once all emitted events are durable. */
+  /** Resolves once all emitted events are safely stored. */
   durable(): Promise<void>;
-  /** Runs a plan below this call; its tasks inherit from `parent` and end with the call or with `stop`. */
+  /**
+   * Executes a plan for this task; the plan's tasks inherit from `parent` and end when this task ends or `stop` aborts.
+   */
   delegate(what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<DelegationOutcome>;
-  /** Absent where background tasks are not supported. */
+  /** Starts and watches background tasks; absent where they are not supported. */
   background?: UnawaitedHelpers;
   /** The currently available agents; absent where discovery is not possible. */
   agents?(): Promise<Catalog>;
@@ -151,18 +153,24 @@ export type PerformContext = Readonly<{
   send?(to: string, text: string): Promise<Receipt>;
   /** The remaining budget of the run and of all runs below it. */
   budget: Pick<Budget, "reserve" | "count" | "room">;
-  /** Absent: the task fails instead of waiting for a provider, a quota or a higher limit. */
+  /** Lets the task park (wait); absent: the task fails instead of waiting for a provider, a quota or a higher limit. */
   parks?: Parks;
-  /** Waits until it is decided whether this task's changes are used: false when a join picked another task. */
+  /** Waits until it is decided whether the changes of this task of a race are used: false when another task won. */
   claim?(): Promise<boolean>;
   /** True when a person can be asked to approve calls. */
   attended: boolean;
-  /** Asks for approval of one call, or for an answer in words, and waits; `undefined` when nobody is available or the signal aborts first. */
+  /**
+   * Asks for approval of one tool call, or for an answer in words, and waits; `undefined` when nobody is available or
+   * the signal aborts first.
+   */
   ask(
     question: string,
     about: Readonly<{ call: string; wants?: "words"; offersNetwork?: true; signal: AbortSignal }>,
   ): Promise<Answer | undefined>;
-  /** Messages to this task since its last turn. With a signal, waits for a message of its background helpers, if there are any. */
+  /**
+   * The messages that arrived for this task since its last turn. With a signal, waits for a message of its background
+   * subagents, if there are any.
+   */
   mail(wait?: AbortSignal): Promise<readonly string[]>;
   /** Calls back when an urgent message arrives during a turn; returns a function that unsubscribes. */
   onUrgent?(rung: () => void): () => void;
@@ -171,29 +179,32 @@ export type PerformContext = Readonly<{
   /** Stores the conversation for a later task of this run that continues it. */
   remember?(messages: readonly Message[]): void;
   /**
-   * Events of this attempt that were recorded so far, in order; empty for a new attempt. Each performer asks once, when it
-   * begins: one that replaces a dead performer continues from the recorded turns.
+   * Events of this attempt that were recorded so far, in order; empty for a new attempt. Each process that executes the
+   * task asks once, when it begins: one that replaces a dead process continues from the recorded turns.
    */
   past(): Promise<readonly KeptEvent[]>;
   /**
    * A snapshot of the workspace's current files, for a machine that does not have them. `have`: commits that the
-   * machine has, if it also needs the commits since then. Absent where the files are available.
+   * machine has, if it also needs the commits since then. Absent where the task's machine has the files.
    */
   workspace?(have?: readonly string[]): Promise<WorkspaceSnapshot | Readonly<{ unable: string }>>;
-  /** Calls the cassette that the run records or replays; absent without one, and where the task can use it directly. */
+  /**
+   * Calls the recording (cassette) that the run writes or replays; absent without one, and where the task can use it
+   * directly.
+   */
   tape?(method: string, values: readonly unknown[]): Promise<object | undefined>;
 }>;
 
 /**
- * Performs one call. It never throws: failures are outcomes. Once the signal aborts it returns soon, whatever
- * its tools still do: a run ends when all its calls have.
+ * Executes one task. It never throws: failures are outcomes. Once the signal aborts it returns soon, even if its tools
+ * are still busy: a run ends when all its tasks have.
  */
 export type Perform = (call: Call, context: PerformContext) => Promise<Outcome>;
 
 /**
- * Where calls and waits live: in this process, or on a durable engine with many workers.
- * `perform` is idempotent per (run, path, attempt): same key, same outcome, one performer. So a coordinator
- * that comes back after a crash folds the journal, decides again, and asks for the same keys.
+ * Where tasks are executed and questions wait: in this process, or in a database with many workers. `perform` is
+ * idempotent per (run, path, attempt): the same key gives the same outcome, and only one process executes it. So a
+ * process that resumes a run after a crash replays the journal, decides again, and asks for the same keys.
  */
 export type Engine = Readonly<{
   perform: Perform;
@@ -202,6 +213,6 @@ export type Engine = Readonly<{
   answer(key: string, signal: AbortSignal): Promise<Answer | undefined>;
   /** Answers an open question; false when there is none or it was already answered. */
   give(key: string, answer: Answer): Promise<boolean>;
-  /** The journal of a run, and its listeners. */
+  /** Opens the journal of a run; `listener` learns which events are stored. */
   journal(run: string, listener: JournalListener): Promise<Journal>;
 }>;

@@ -1,16 +1,16 @@
 import type { Message, ModelRequest, ToolSpec } from "../model/model.ts";
 
 /**
- * A conversation from which helpers can start, exactly as it is sent to the model: a request that begins with the same
- * bytes is read from the provider's cache.
+ * A conversation from which subagents can start, exactly as it is sent to the model: a request that begins with the
+ * same bytes is read from the provider's cache.
  */
 export type ForkPoint = Readonly<{
-  /** The task whose conversation it is, as `run/path`, and how many turns of it count. */
+  /** The task that had the conversation, as `run/path`, and how many of its turns belong to the fork. */
   task: string;
   turn: number;
   /** The agent of that task. */
   agent: string;
-  /** The name that resolves to its model again. */
+  /** The name by which the same model is chosen again. */
   model: string;
   tools: readonly ToolSpec[];
   messages: readonly Message[];
@@ -18,12 +18,15 @@ export type ForkPoint = Readonly<{
 }> &
   Pick<ModelRequest, "system" | "thinking" | "temperature" | "topP">;
 
-/** The answer to a call that was under way at the fork; the same for all helpers, so that they share it. */
+/**
+ * The answer to a tool call that was running at the fork; it is the same for all subagents, so that they share the
+ * cached text.
+ */
 const ELSEWHERE = "This call is answered in the original conversation.";
 
 /**
- * The messages that a helper starts with: every call has an answer, and the end of the request that is in the provider's
- * cache bears the mark.
+ * The messages that a forked subagent starts with: every tool call has an answer, and the message up to which the
+ * provider's cache holds the request is marked.
  */
 export function forkedMessages({ messages }: Pick<ForkPoint, "messages">): readonly Message[] {
   const last = messages.findLastIndex(({ role }) => role === "assistant");

@@ -9,66 +9,75 @@ import type { TaskRunner } from "../vocabulary/runner-name.ts";
 import type { Call, PerformContext } from "./engine.ts";
 import type { Assignment } from "./runner.ts";
 
-/** The files that a task works on, under a name that is valid on every machine that has them. */
+/** The workspace of a task, identified by names that is valid on every machine that has them. */
 export type JobWorkspace = Readonly<{
-  /** The real path of the folder on the machine of the run. */
+  /** The real path of the folder on the machine that started the run. */
   id: string;
-  /** The machine of the run: elsewhere the same path may be another folder. */
+  /** The machine that started the run: on another machine the same path may be another folder. */
   host?: string;
-  /** Names that every clone of its repository has. A place with a clone fetches commit and changes from the run. */
+  /**
+   * Names that every clone of the folder's repository has. A worker with a clone fetches commit and changes from the
+   * run.
+   */
   repositories?: readonly string[];
   /**
-   * The task needs a copy of the workspace with the changes of its parent task, which the folder itself does not
+   * True: the task needs a copy of the workspace with the changes of its parent task, which the folder itself does not
    * contain.
    */
   isCopied?: true;
 }>;
 
-/** The names of what a machine needs to run a task: runner, providers, servers. Keys and programs stay on that machine. */
+/**
+ * What a machine must have to execute a task: runner, models, tools, servers, by name. Keys and programs stay on that
+ * machine.
+ */
 export type JobNeeds = Readonly<{
   runner: TaskRunner;
   /** The names of models in order of preference, as in `provider/model`; one of them is enough. Absent: any model. */
   models?: readonly string[];
-  /** Without any provider the offline model may answer. */
+  /** True: if no provider is available, the offline model may answer. */
   offline?: true;
   /** The tools that the task may use. */
   tools: readonly string[];
-  /** MCP servers. */
+  /** The MCP servers that the task uses. */
   servers?: readonly string[];
-  /** Commands must run in a sandbox. */
+  /** True: commands must run in a sandbox. */
   sandbox?: true;
 }>;
 
 /**
- * One call with its agent, as JSON: enough to carry it out on any machine that has its workspace and its needs. It
- * never contains an environment, a key or a home folder of the coordinator: each machine adds its own.
+ * A task with its agent, as JSON: everything that a machine needs to execute it, if the machine has the workspace and
+ * meets `needs`. It never contains an environment, a key or a home folder of the process that coordinates the run: each
+ * machine adds its own.
  */
 export type Job = Readonly<{
   workspace: JobWorkspace;
   needs: JobNeeds;
   call: Call;
-  /** The agent as the coordinator resolved it; the worker does not search for agents. */
+  /**
+   * The agent's definition, as the process that coordinates the run found it; the worker does not search for agents.
+   */
   agent: Agent;
-  /** The agents it may want to start. */
+  /** The agents that the task may start. */
   catalog?: Catalog;
   attended: boolean;
-  /** The run has no other task under way, so the worker waits a moment for the next one. */
+  /** True: no other task of the run is running, so the worker waits a moment for the run's next task. */
   isAlone?: true;
-  /** Whether the task parks instead of failing. */
+  /** Whether the task parks (waits) instead of failing. */
   parks?: ParkRules;
-  /** Prices have to be known before the first call. */
+  /** True: prices have to be known before the first model request, because a budget limits the cost. */
   prices: boolean;
-  /** How its run treats keys that providers refuse. */
+  /** How the run treats API keys that providers refuse. */
   holds?: HoldRules;
   /** The providers of a resumed run as it recorded them: each is used at its recorded address, or not at all. */
   providers?: RecordedSettings["providers"];
   /** The recorded permissions of a resumed run: an upper bound of the worker's permissions. */
   permissions?: Permissions;
-  /** False: its agent does not get the project's instructions. */
+  /** False: the task's agent does not get the project's instructions. */
   projectInstructions?: false;
-  /** The run uses results of earlier tasks with the same input. */
+  /** True: the run reuses results of earlier tasks with the same input. */
   reuse?: true;
-  /** The run records the traffic with models and tools, or replays such a recording. */
+  /** Whether the run records its model and tool calls in a file, or replays such a recording. */
   tape?: "records" | "replays";
 }>;
 
@@ -78,7 +87,7 @@ export type JobSettings = Pick<
   "workspace" | "prices" | "holds" | "providers" | "permissions" | "projectInstructions" | "reuse" | "tape"
 >;
 
-/** The job of a task, from its assignment. */
+/** Creates the job of a task: its request together with its agent and what it needs. */
 export function jobOf(
   assignment: Assignment,
   { attended, parks }: Pick<PerformContext, "attended" | "parks">,

@@ -9,22 +9,22 @@ export type PeerAsk = Readonly<{
   run: string;
   /** The tools of the parent task: an upper bound. */
   ceiling?: readonly string[];
-  /** True if a rule of the user allows every call of a tool. */
+  /** True if a rule of the user allows every call of the tool. */
   isTrusted(tool: string): boolean;
   /** Reports a warning to the user, with a code if there is one. */
   say(text: string, code?: string): void;
   /** Tells the user something that is not a problem. */
   note(text: string): void;
-  /** Limits the time for all servers; made only when one is asked. */
+  /** Creates the signal that limits the time for all servers; called only when a server is asked. */
   signal(): AbortSignal;
 }>;
 
-/** Subject of a call of such a tool: rules match its arguments as one text. */
+/** The subject of a call to an MCP tool: permission rules match its arguments as one text. */
 export const peerSubjects = (input: unknown): readonly Subject[] => [{ kind: "name", name: stableText(input ?? {}) }];
 
 /**
- * Timeout of an MCP tool as the loop sees it: unlimited, since a call may wait for an approval. The request itself has
- * its own timeout.
+ * Timeout of an MCP tool in the loop that executes tool calls: unlimited, since a call may wait for an approval. The
+ * request itself has its own timeout.
  */
 export const PEER_TOOL_MS = 2 ** 31 - 1;
 

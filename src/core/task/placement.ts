@@ -1,34 +1,34 @@
 import { ownRunners } from "../vocabulary/runner-name.ts";
 import type { Job, JobNeeds, JobWorkspace } from "./job.ts";
 
-/** The capabilities of a worker. Workers with the same capabilities are one class and share a queue. */
+/** The capabilities of a worker. Workers with the same capabilities form a class and share a queue. */
 export type Announcement = Readonly<{
-  /** The protocol numbers that it speaks. */
+  /** The versions of the worker protocol that the worker supports. */
   protocols: readonly number[];
   platform: string;
   runners: readonly string[];
-  /** The providers that it has keys for, or that need none. */
+  /** The providers that the worker has keys for, or that need none. */
   providers: readonly string[];
-  /** Names of models that its settings name, besides all of its providers. */
+  /** Names of models that the worker's settings define, in addition to all models of its providers. */
   models: readonly string[];
-  /** The worker has a default model for tasks that name none. */
+  /** True: the worker has a default model for tasks that name none. */
   hasDefaultModel: boolean;
   tools: readonly string[];
-  /** Its MCP servers. */
+  /** The MCP servers in the worker's settings. */
   servers: readonly string[];
-  /** The workspaces that it has, by id; `*`: it makes an empty one for others. */
+  /** The workspaces that the worker has, by id; `*`: it creates an empty one for others. */
   workspaces: readonly string[];
-  /** The repositories that it has clones of, by the names that all clones share; `*`: it fetches others. */
+  /** The repositories that the worker has clones of, by the names that all clones share; `*`: it fetches others. */
   repositories: readonly string[];
   /** The sandbox level of the worker; `none`: it has no sandbox. */
   sandbox: string;
   slots: number;
 }>;
 
-/** A job to be placed on a worker: its needs, and the protocol number of its coordinator. */
+/** A job to be placed on a worker: its needs, and the protocol version of the process that coordinates the run. */
 export type PlacementWish = Pick<Job, "needs" | "workspace"> & Readonly<{ protocol: number }>;
 
-/** Why a worker cannot serve a job, in words; `undefined`: it can. */
+/** Why a worker cannot serve a job, in words; `undefined`: the worker can. */
 export function placementMisfit(wish: PlacementWish, worker: Announcement): string | undefined {
   const { needs, workspace, protocol } = wish;
   if (!worker.protocols.includes(protocol)) return `protocol ${protocol} (it speaks ${worker.protocols.join(", ")})`;
@@ -44,7 +44,10 @@ export function placementMisfit(wish: PlacementWish, worker: Announcement): stri
   return hasWorkspace(workspace, worker) ? undefined : `the workspace ${workspace.id}`;
 }
 
-/** A name with a provider needs that provider; another name, or none, any provider. Built-in models are everywhere. */
+/**
+ * Checks models: a name with a provider needs that provider; another name, or none, needs any provider. Built-in models
+ * are everywhere.
+ */
 function modelMisfit({ models = [], offline }: JobNeeds, worker: Announcement): string | undefined {
   if (models.length === 0) return worker.hasDefaultModel || offline ? undefined : "a key of any model provider";
   const fits = models.some((name) => {
@@ -68,18 +71,18 @@ const hasClone = (wanted: readonly string[], { repositories }: Announcement): bo
   wanted.length > 0 && (repositories.includes("*") || wanted.some((name) => repositories.includes(name)));
 
 /**
- * Order of preference: a worker with the folder itself, then one with a clone, then one that starts with an empty
- * folder.
+ * Orders workers by how they get the task's files: a worker with the folder itself, then one with a clone, then one
+ * that starts with an empty folder.
  */
 function distance({ id, repositories = [] }: JobWorkspace, { announcement }: WorkerClass): number {
   if (announcement.workspaces.includes(id)) return 0;
   return repositories.some((name) => announcement.repositories.includes(name)) ? 1 : 2;
 }
 
-/** A class of workers that are alive, and its load. */
+/** Workers with the same capabilities that are alive, and their load. */
 export type WorkerClass = Readonly<{ class: string; announcement: Announcement; workers: number; load: number }>;
 
-/** The class with the most room among those that fit, or why none fits. */
+/** The class of workers with the most free capacity among those that can serve the job, or why none can. */
 export function choosePlace(
   wish: PlacementWish,
   classes: readonly WorkerClass[],
@@ -102,5 +105,5 @@ export function choosePlace(
 
 const fullness = ({ load, workers, announcement }: WorkerClass): number => load / (workers * announcement.slots);
 
-/** A worker that only has the offline model comes last. */
+/** Sorts workers that only have the offline model last. */
 const offlineOnly = ({ announcement }: WorkerClass): number => (announcement.hasDefaultModel ? 0 : 1);

@@ -10,7 +10,10 @@ export function extractToolArgsPreview(toolName: string, args: Record<string, un
   return preview || usualKey(args) || firstText(args);
 }
 
-/** A call as a line of progress, as gen-code writes it: `TaskOutput(task-123)`, `Agent: Explore find the parser`. */
+/**
+ * A tool call as a line of progress, in the style of the program gen-code: `TaskOutput(task-123)`, `Agent: Explore find
+ * the parser`.
+ */
 export function progressLabel(toolName: string, args: Record<string, unknown>): string {
   const who = text(args, "subagent_type");
   if (who !== "") return `${toolName}: ${start(`${who} ${text(args, "description", "prompt")}`.trim(), TEXT_CHARS)}`;
@@ -22,8 +25,8 @@ type Args = Readonly<Record<string, unknown>>;
 type Preview = (args: Args) => string;
 
 /**
- * Previews by tool: first the names of the parallel agents tool, then the canonical names. A tool without a row shows
- * its usual arguments.
+ * Previews by tool: first tool names of the program pi-parallel-agents, then the canonical names. A tool without a row
+ * shows its usual arguments.
  */
 const previews: ReadonlyMap<string, Preview> = new Map([
   ["read", range],
@@ -137,7 +140,7 @@ function spawned(args: Args): string {
   return start(who !== "" && what !== "" ? `${who}: ${what}` : who || what, TEXT_CHARS);
 }
 
-/** The id of the task that a call asks about, and the requested action. */
+/** The id of the task that a tool call asks about, and the requested action. */
 function started(args: Args): string {
   return start([text(args, "action"), text(args, "task_id", "taskId")].filter(Boolean).join(" "), TEXT_CHARS);
 }
@@ -181,7 +184,7 @@ function start(value: string, chars: number): string {
   return line.length <= chars && !cut ? line : cutHead(line, chars - ELLIPSIS.length).text + ELLIPSIS;
 }
 
-/** The end of a path says more than its beginning. */
+/** The last characters of a path, which say more than its first ones. */
 function end(value: string, chars: number): string {
   const line = oneLine(value.slice(-LOOKED_AT));
   if (line.length <= chars) return line;

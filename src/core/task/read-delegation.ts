@@ -2,11 +2,12 @@ import type { Outcome } from "../outcome/outcome.ts";
 import { defined } from "../text/defined.ts";
 import type { DelegationOutcome, ReadDelegation } from "./engine.ts";
 
-/** Makes a file of this machine with the output of the task at a path; `undefined`: no files are made. */
+/** Makes a file of this machine with the output of the task at a path; `undefined`: this store creates no files. */
 export type MakeOutputFile = (path: string, outcome: Outcome) => Promise<string | undefined>;
 
 /**
- * The outcome of a delegation for the agent that requested it: the full output of every task is a file of this machine.
+ * The outcome of a delegation for the agent that requested it: the full output of every task is in a file of this
+ * machine.
  */
 export async function readDelegation(delegated: DelegationOutcome, makeFile: MakeOutputFile): Promise<ReadDelegation> {
   const { nodes = {}, under = "" } = delegated;

@@ -14,42 +14,45 @@ import type { Call, PerformContext } from "./engine.ts";
 import type { TaskAccess } from "./task-access.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
-/** A model that was chosen, and why. */
+/** The model that was chosen for a task, and why. */
 export type ChosenModel = Readonly<{
   /** Display name. */
   name: string;
   /** The name that the provider uses for the model. */
   id: string;
-  /** The name that resolves to this model again, for children that inherit it. */
+  /** The name by which the same model is chosen again, for subagents that inherit it. */
   ref: string;
   model: Model;
   why: string;
-  /** Thinking level from the model name; it wins over the agent's. */
+  /** Thinking level from the model name; it takes precedence over the agent's level. */
   thinking?: Thinking;
   /** Warning when a requested model is not used. */
   warnings?: readonly string[];
   /** How many tokens fit into one request. */
   contextWindow?: number;
-  /** Tells when a provider that refuses may be asked again; absent for a model without a provider. */
+  /** Tells when a provider that refused a request may be asked again; absent for a model without a provider. */
   reopening?: Reopening;
   /** Cost in dollars of a call of this size; absent when the price is unknown. */
   price?(tokens: Readonly<{ input: number; output: number }>): number | undefined;
 }>;
 
-/** When a model that refuses may be asked again. */
+/** When a provider that refused a request may be asked again. */
 export type Reopening = Readonly<{
-  /** Until when the model must not be asked; `undefined`: it may be asked now. */
+  /** Until when the provider must not be asked; `undefined`: it may be asked now. */
   look(): Promise<Readonly<{ nextTry: number; until?: number }> | undefined>;
-  /** Waits until another task was served, or this one is to try first; resolves with which of them it was. */
+  /**
+   * Waits until another task got an answer, or until this task is the one that should try; resolves with a text that
+   * says which.
+   */
   wait(signal: AbortSignal): Promise<string>;
 }>;
 
-/** The source of models. */
+/** Chooses models for tasks. */
 export type ModelSource = Readonly<{
   /**
-   * Chooses the model of a task: the first request with an available model wins, otherwise the default.
-   * `binding`: whose request must be fulfilled; `retry: false`: failed turns are not retried; `thinking`: overrides
-   * the level in the model names.
+   * Chooses the model of a task: the first request with an available model wins, otherwise the default. `binding`:
+   * whose request must be fulfilled, or the choice fails; `retry: false`: failed turns are not retried; `thinking`:
+   * overrides the level in the model names.
    */
   choose(
     wishes: readonly ModelWish[],
@@ -60,27 +63,29 @@ export type ModelSource = Readonly<{
 /** A checker of the project: a command that reports problems in the current files. */
 export type Diagnostics = Readonly<{ command: string; timeoutMs?: number }>;
 
-/** A task with everything resolved once: no code below merges settings. */
+/** A task with everything that its execution needs, resolved once: later code does not merge settings. */
 export type Assignment = Readonly<{
   call: Call;
   agent: Agent;
   rights: Rights;
   model: ChosenModel;
-  /** The tools that exist for it; `permit` says which of them it may see and use. */
+  /** The tools that exist for the task; `permit` decides which of them the agent may see and use. */
   tools: ReadonlyMap<string, Tool>;
-  /** The agents that it may want to start, where it may start any. */
+  /** The agents that the task may start, if it may start any. */
   catalog?: Catalog;
   limits: Limits;
-  /** Where the task runs. */
+  /** What executes the task: this process, a child process, another tool or a remote agent. */
   runner: TaskRunner;
   completion: Completion;
   schema?: JsonSchema;
-  /** Checks a result against the schema: `undefined`, or what is wrong with it. */
+  /** Checks a result against the schema: returns the problem, or `undefined`. */
   validate?(value: unknown): string | undefined;
-  /** Policy and access of its calls; absent: a strict policy without any access. */
+  /**
+   * The policy for the task's tool calls, and its access to this machine; absent: a strict policy without any access.
+   */
   access?: TaskAccess;
   system: string;
-  /** How much of a tool's result the model reads, if it differs from the default. */
+  /** How much of a tool's result the model reads, if that differs from the default. */
   cut?: CutLimits;
   /** Which tool names the model sees; our own by default. */
   toolNames?: ToolNameStyle;
@@ -95,15 +100,21 @@ export type Assignment = Readonly<{
   diagnostics?: Diagnostics;
   /** Removes known secrets from tool results before a model reads them. */
   redact?(text: string): string;
-  /** Saves a tool result that is too long to show; `undefined`: not possible, or too large. */
+  /**
+   * Saves a tool result that is too long for the model in a file and returns its path; `undefined`: not possible, or
+   * too large.
+   */
   keepLong?(tool: string, text: string): Promise<string | undefined>;
-  /** Makes a file of this machine with the full output of another task, to read it; `undefined`: no files are made. */
+  /**
+   * Makes a file of this machine with the full output of another task, to read it; `undefined`: this store creates no
+   * files.
+   */
   outputFile?(task: Readonly<{ run: string; path: string }>, outcome: Outcome): Promise<string | undefined>;
   toolContext: Omit<ToolContext, "signal" | "report" | "delegate" | "notify">;
 }>;
 
-/** Runs one task: in the local loop, a child process, a foreign command or a remote agent. */
+/** Executes one task: in the loop of this process, a child process, a foreign command or a remote agent. */
 export type Runner = (assignment: Assignment, context: PerformContext) => Promise<Outcome>;
 
-/** Runs the acceptance command of a task on a successful answer; a rejected answer fails. */
+/** Runs the command that decides whether a task's result is accepted; a rejected result is a failure. */
 export type Acceptance = (outcome: Outcome, assignment: Assignment, context: PerformContext) => Promise<Outcome>;

@@ -1,6 +1,6 @@
-/** Private state of a task between its calls; discarded when the task ends. */
+/** Private state of a task between its tool calls; discarded when the task ends. */
 export type Scratchpad = Readonly<{
-  /** Variables that the task set: they are added to the environment of what it runs, and of nothing else. */
+  /** Environment variables that the task set: they are passed to commands of this task, and to nothing else. */
   env: Map<string, string>;
   todos: Todo[];
   findings: string[];

@@ -3,9 +3,9 @@ import type { ShellState } from "../policy/judge-call.ts";
 /** Commands on this machine, inside the sandbox of the run when there is one. Commands end with the task that started them. */
 export type ShellCommands = Readonly<{
   state: ShellState;
-  /** True: the sandbox has no network, so this command would fail, or has failed for that reason. */
+  /** True: the sandbox has no network, so this command would fail, or it has already failed for that reason. */
   lacksNetwork(command: string): boolean;
-  /** One line about their sandbox. */
+  /** One line of text about the sandbox of the commands. */
   isolation: string;
   /** Runs a command until it ends, times out or the signal aborts. */
   run(command: string, options: ShellCommandOptions): Promise<ShellCommandResult>;
@@ -19,9 +19,9 @@ export type ShellCommandOptions = Readonly<{
   timeoutMs: number;
   signal: AbortSignal;
   report(text: string): void;
-  /** It may use the network, whatever the policy says about other commands. */
+  /** True: the command may use the network, whatever the policy says about other commands. */
   network?: boolean;
-  /** What it reads from its standard input; nothing by default. */
+  /** The text that the command reads from its standard input; empty by default. */
   input?: string;
 }>;
 
@@ -31,23 +31,23 @@ export type ShellCommandResult = Readonly<{
   /** The exit code, if the command exited by itself. */
   code?: number;
   signal?: string;
-  /** The command failed because the sandbox has no network, as its output shows. */
+  /** True: the command failed because the sandbox has no network, as its output shows. */
   missedNetwork?: true;
   /** Output of both streams in order; only the tail if it is long. */
   text: string;
   /** Bytes missing at the beginning of `text`, and the file with the full output. */
   cutBytes: number;
   file?: string;
-  /** Protected files that it created, and their quarantine names. */
+  /** Protected files that the command created, and their names in the quarantine. */
   setAside?: readonly Readonly<{ place: string; now: string; problem?: string; repository?: true }>[];
 }>;
 
 export type UnawaitedCommand = Readonly<{
   id: string;
   command: string;
-  /** Output since the last read. */
+  /** The output since the last read. */
   news(): string;
-  /** The result, once it has ended. */
+  /** The result of the command, once it has ended. */
   result(): ShellCommandResult | undefined;
   kill(): Promise<void>;
 }>;

@@ -7,33 +7,33 @@ import type { ShellCommands } from "./shell-commands.ts";
 
 /** The policy of one task, and its access to this machine. */
 export type TaskAccess = Readonly<{
-  /** The policy, including approvals for the rest of the run. */
+  /** The permission policy, including approvals for the rest of the run. */
   policy(): Policy;
   /** Adds an approval for the rest of the run, or permanently. */
   agree(rules: readonly Rule[], scope?: "run" | "session" | "project" | "user"): Promise<void>;
-  /** Resolves the subjects of a call; throws a refusal for paths outside. */
+  /** Resolves the subjects of a call; throws a refusal for paths outside of the accessible folders. */
   locate(subject: Subject): Promise<LocatedSubject>;
-  /** The name under which rules see the file at this real path. */
+  /** The path by which permission rules match the file at this real path. */
   placeOf(absolute: string): string;
-  /** Paths in a real folder that a tool may not access: forbidden by a rule, secrets, or state of the crew. */
+  /** Paths in a real folder that a tool may not access: forbidden by a rule, secrets, or subcrew's own state. */
   closedIn(tool: string, folder: string): ClosedInFolder;
   /** Existing forbidden paths at or below these real folders. */
   closedBelow(folders: readonly string[]): readonly string[];
   /** The folders that may be written besides the working folder. */
   roots: readonly string[];
-  /** Outputs of its run that it may read; absent where none are kept. */
+  /** Output files of the run that the task may read; absent where none are stored. */
   handed?: ReadableOutputs;
   /** Registers files that the task may read because it was told about them. */
   allowReading(files: readonly string[]): void;
-  /** Whether its commands need a sandbox, and whether a tool with weaker enforcement may run the task. */
+  /** Whether the task's commands need a sandbox, and whether a tool with weaker enforcement may run the task. */
   demands: Readonly<{ sandbox: "required" | "auto" | "off"; weaker: boolean }>;
   /** The state of each file when the task last read or wrote it, to notice changes by others. */
   seen: Map<string, string>;
   /** Called before a tool writes at this real path, so that the file is not quarantined as created by a command. */
   noteWrite(real: string): Promise<void>;
-  /** Stores the files that it changes; absent where no runs are stored, and in a worktree. */
+  /** Stores the files that the task changes; absent where no runs are stored, and in a worktree. */
   changes?: ChangeRecorder;
-  /** Its commands; the sandbox is probed on first use. */
+  /** The task's shell commands; the sandbox is tested on first use. */
   commands?(): Promise<ShellCommands>;
   /** Stops everything the task still runs. */
   end(): Promise<void>;

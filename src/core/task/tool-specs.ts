@@ -32,7 +32,7 @@ export const inputSchemaOf = ({ input }: Tool): JsonSchema => (isZodType(input) 
 /** Maximum length of the arguments of one call, all strings and keys together. */
 const MOST_ARGUMENTS = 12_000_000;
 
-/** Replaces arguments that are too long; they are neither recorded nor sent to the model. */
+/** The text that replaces arguments that are too long; such arguments are neither recorded nor sent to the model. */
 const DROPPED = "[arguments dropped: too long]";
 
 /** A call whose arguments are within the limit. */

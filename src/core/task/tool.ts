@@ -19,16 +19,21 @@ import type { UnawaitedHelpers, ReadDelegation, StartedNode, HelperNotice } from
 import type { Scratchpad } from "./scratchpad.ts";
 import type { ShellCommands } from "./shell-commands.ts";
 
-/** What an agent may do. A tool that fails throws or returns `{ error }`; either becomes an error result. */
+/**
+ * A tool: one kind of action that an agent may take. A tool that fails throws or returns `{ error }`; either becomes an
+ * error result.
+ */
 export type Tool<I = unknown> = Readonly<{
   name: string;
   description: string;
   input: z.ZodType<I> | JsonSchema;
   /** A `read` tool changes nothing, so it may be repeated after a crash. */
   effect: "read" | "write";
-  /** What it touches, which decides whether it needs approval. Default: `exec`, or `read` for a read-only tool. */
+  /**
+   * What the tool accesses, which decides whether it needs approval. Default: `exec`, or `read` for a read-only tool.
+   */
   does?: ToolClass;
-  /** The subjects of a call (paths, command, address), which rules are compared with. */
+  /** The subjects of a call (paths, command, address), against which permission rules are matched. */
   subjects?(input: I): readonly Subject[];
   timeoutMs?: number;
   run(input: I, context: ToolContext): Promise<ToolResult> | ToolResult;
@@ -38,7 +43,7 @@ export type ToolResult =
   | string
   | Readonly<{
       text: string;
-      /** Set when the call did not succeed. */
+      /** True when the call did not succeed. */
       error?: boolean;
       /** A more specific status of the failure. */
       status?: ToolStatus;
@@ -54,7 +59,7 @@ export type ToolResult =
 export type ToolContext = Readonly<{
   cwd: string;
   signal: AbortSignal;
-  /** The part of the user's environment that is passed on: no key is in it. */
+  /** The part of the user's environment that is passed on: it contains no API keys. */
   env: Readonly<Record<string, string | undefined>>;
   run: string;
   /** Path of the calling node. */
@@ -63,11 +68,11 @@ export type ToolContext = Readonly<{
   agent: string;
   /** Agents that the task may start; absent: none. */
   spawns?: Spawns;
-  /** Private state of the task between its calls. */
+  /** Private state of the task between its tool calls. */
   desk: Scratchpad;
   /** Shows output while the tool runs; not recorded. */
   report(text: string): void;
-  /** Runs other agents under the caller's path; the caller's slot is free while it waits. */
+  /** Runs other agents as subtasks of the caller; other tasks can use the caller's slot while it waits. */
   delegate(what: AnyInput | Plan): Promise<ReadDelegation>;
   /** Starts agents in the background; absent where that is not supported. */
   background?: Omit<UnawaitedHelpers, "start"> &
@@ -87,15 +92,15 @@ export type ToolContext = Readonly<{
   access?: CallAccess;
 }>;
 
-/** The access of one call. */
+/** What one tool call may access. */
 export type CallAccess = Readonly<{
-  /** A person allowed this command to use the network. */
+  /** True: a person allowed this command to use the network. */
   network?: true;
-  /** The subjects of this call as judged: a file opened for writing must be one of them. */
+  /** The subjects of this call as the policy judged them: a file opened for writing must be one of them. */
   judged: readonly LocatedSubject[];
-  /** The name under which rules see a path. */
+  /** The path by which permission rules match a file. */
   placeOf(absolute: string): string;
-  /** Paths in a real folder that this call may not access: forbidden by a rule, secrets, or state of the crew. */
+  /** Paths in a real folder that this call may not access: forbidden by a rule, secrets, or subcrew's own state. */
   closedIn(folder: string): ClosedInFolder;
   /** Judges a subject found during the call: a file in a folder, the next address of a redirect. */
   check(subject: LocatedSubject): Verdict;
@@ -103,9 +108,9 @@ export type CallAccess = Readonly<{
   roots: readonly string[];
   /** Output files of the run that the task may read; absent where none are stored. */
   handed?: ReadableOutputs;
-  /** How files looked when this task last read or wrote them, by their real path. */
+  /** The state of each file when this task last read or wrote it, by real path. */
   seen: Map<string, string>;
-  /** Called before something is written at this real path. */
+  /** Called before the tool writes at this real path. */
   noteWrite?(real: string): Promise<void>;
   /** Stores and records the files that the call changes; absent where no runs are stored, and in a worktree. */
   changes?: Pick<ChangeRecorder, "keep" | "version"> &
@@ -114,7 +119,7 @@ export type CallAccess = Readonly<{
   commands?(): Promise<ShellCommands>;
 }>;
 
-/** Identity at run time; ties the input's type to its schema at compile time. */
+/** Returns the tool unchanged; at compile time, the type of the tool's input follows from its schema. */
 export function defineTool<S extends z.ZodType>(tool: Omit<Tool<z.infer<S>>, "input"> & { readonly input: S }): Tool {
   return Object.freeze(tool);
 }

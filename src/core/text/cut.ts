@@ -2,15 +2,15 @@
 export const MAX_OUTPUT_BYTES = 51_200;
 /** How many lines of one task's output are stored. */
 export const MAX_OUTPUT_LINES = 2_000;
-/** How much of an output is shown inline; the rest is in its file. */
+/** How much of an output is shown inline; the rest is in a file. */
 export const INLINE_CHARS = 2_000;
 
 /** A text after cutting, and whether anything was removed. */
 export type CutText = Readonly<{ text: string; cut: boolean }>;
 
 /**
- * Keeps the end of a text: at most so many UTF-8 bytes and lines, cut between two code points.
- * A newline at the very end does not count as a further line. Looks only at what it keeps.
+ * Keeps the end of a text: at most so many UTF-8 bytes and lines, cut between two code points. A newline at the very
+ * end does not count as a further line. Reads only the part that it keeps.
  */
 export function cutTail(text: string, { bytes = MAX_OUTPUT_BYTES, lines = MAX_OUTPUT_LINES }: CutLimits = {}): CutText {
   let start = text.length;
@@ -44,8 +44,8 @@ export const cutSummary = (text: string, chars: number = INLINE_CHARS, how: Summ
   how === "smart" ? cutWhole(text, chars) : cutHead(text, chars);
 
 /**
- * Keeps whole paragraphs, else whole lines, sentences or words, if they fill at least half of what may be kept. A block of code that would be
- * left open is closed.
+ * Keeps whole paragraphs, else whole lines, sentences or words, if they fill at least half of the limit. A block of
+ * code that would be left open is closed.
  */
 function cutWhole(text: string, chars: number): CutText {
   const head = cutHead(text, chars);

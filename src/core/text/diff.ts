@@ -14,7 +14,9 @@ export function unifiedDiff(before: string, after: string, path: string): string
 
 type Names = [before: string, after: string];
 
-/** Above this number of changed lines the smallest diff takes too long; the diff then replaces the whole text. */
+/**
+ * Above this number of changed lines computing the smallest diff takes too long; the diff then replaces the whole text.
+ */
 const MOST_EDITS = 400;
 
 /** Replaces every line of one text by the other. */

@@ -1,4 +1,7 @@
-/** A time span for people: `1m30s` and `1.5s` when tight (the parallel agents tool), `1m 30s` and `2h 2m` when spaced (gen-code). */
+/**
+ * A time span for people: `1m30s` and `1.5s` when tight (as pi-parallel-agents writes it), `1m 30s` and `2h 2m` when
+ * spaced (as gen-code does).
+ */
 export function formatDuration(ms: number, style: DurationStyle = "tight"): string {
   return styles[style](ms > 0 ? Math.floor(ms) : 0);
 }

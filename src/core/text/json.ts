@@ -1,7 +1,7 @@
 /** A value that survives JSON unchanged. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** A JSON Schema (or JTD) document: checked by the validator, opaque to everybody else. */
+/** A JSON Schema (or JTD) document. Only the validator looks into it. */
 export type JsonSchema = { readonly [key: string]: unknown };
 
 /** True for a plain object, the only shape a schema or a record of arguments can have. */
@@ -9,12 +9,15 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The entry of a table under a name that others chose: names such as `constructor`, which every object inherits, are not entries. */
+/**
+ * The entry of a table under a name from outside, such as a file: names such as `constructor`, which every object
+ * inherits, are not entries.
+ */
 export function ownEntry<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
-/** Adds to the count of a name that others chose. */
+/** Increases the count of a name that comes from outside, such as a file. */
 export function addCount(counts: Record<string, number>, name: string, by = 1): void {
   const value = (ownEntry(counts, name) ?? 0) + by;
   // A plain assignment to `__proto__` would be ignored.

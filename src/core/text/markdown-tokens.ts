@@ -8,7 +8,7 @@ export function tokensOf(text: string): Token[] {
   return allTokensOf(text).filter(({ type }) => type !== "space" && type !== "def");
 }
 
-/** Every block, blank lines included, so that together they are the text. */
+/** Every block of a Markdown text, blank lines included: joined, they are the whole text. */
 export function allTokensOf(text: string): Token[] {
   if (text.length > MOST_PARSED || DEEP.test(text)) return [plain(text)];
   const lexer = new Lexer();
@@ -21,7 +21,10 @@ export function allTokensOf(text: string): Token[] {
   return [...lexer.lex(text)];
 }
 
-/** The parser nests once per mark, and takes cubic time for text that consists of marks. Such text is shown as it is. */
+/**
+ * The parser nests once per mark, and takes cubic time for text that consists of marks. Text that this expression
+ * matches is shown unparsed.
+ */
 const DEEP = /^(?:[ \t]*(?:>|[-*+](?= ))){16}/m;
 const isCostly = (text: string): boolean => (text.match(MARKS)?.length ?? 0) > MOST_MARKS;
 const MARKS = /[*_`[\]<~]/g;

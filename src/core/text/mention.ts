@@ -8,7 +8,10 @@ const MENTION = /(?<=^|[\s(["'])@(?:"([^"\n]+)"|([^\s"]+))/g;
 /** A name as it is written after `@`. */
 export const mentionOf = (name: string): string => (/[\s"]/.test(name) ? `@"${name.replaceAll('"', "")}"` : `@${name}`);
 
-/** Where the mention that ends at the end of a text begins, with its blanks when it is quoted; -1: there is none. */
+/**
+ * The index at which the mention (`@file`) at the end of a text begins, with its blanks when it is quoted; -1: there is
+ * none.
+ */
 export function openMention(text: string): number {
   const quoted = /(?:^|[\s(["'])(@"[^"\n]*)$/.exec(text);
   return quoted ? quoted.index + quoted[0].length - quoted[1]!.length : -1;

@@ -1,9 +1,8 @@
 /**
  * Text from a model, a tool, a file or a branch name, made safe to print: every terminal sequence and every control
  * character except newline and tab is removed.
- *
  * A string sequence (title, clipboard, hyperlink, image) that is never closed ends with its line, so that it cannot
- * swallow what follows. No start of a sequence remains, so the rest cannot form a new sequence.
+ * hide the text after it. No start of a sequence remains, so the rest cannot form a new sequence.
  */
 export function sanitize(text: string): string {
   return text.replace(SEQUENCE, "");
@@ -17,16 +16,20 @@ export function showsNothing(text: string): boolean {
 /** Any character but blanks, format and control characters, and the fillers that are drawn as blanks. */
 const SEEN = /[^\s\p{Cc}\p{Cf}\u115f\u1160\u2800\u3164\uffa0]/u;
 
-/** The same text with control characters shown as symbols instead of removed, for places where nothing may hide. */
+/**
+ * The same text with control characters shown as symbols instead of removed, for places where nothing may be hidden.
+ */
 export function reveal(text: string): string {
   return text.replace(CONTROL, symbolOf);
 }
 
-/** Everything but newline and tab that a terminal acts on or that reorders what is shown. */
+/** Characters, except newline and tab, that a terminal acts on or that reorders what is shown. */
 const CONTROLS = "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069";
 const CONTROL = new RegExp(`[${CONTROLS}]`, "g");
 
-/** Each alternative can only go forward: no part after a repetition is required, so the scan stays linear. */
+/**
+ * Matches terminal sequences. In no alternative is a part required after a repetition, so matching takes linear time.
+ */
 const SEQUENCE = new RegExp(
   [
     // OSC, DCS, SOS, PM, APC with their payload

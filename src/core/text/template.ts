@@ -2,7 +2,10 @@ import { LETTER, LETTER_OR_MARK } from "./name-characters.ts";
 
 const PLACEHOLDER = new RegExp(`\\{([${LETTER}_](?:[${LETTER_OR_MARK}_.:@ \\-]*[${LETTER_OR_MARK}_.:@\\-])?)\\}`, "gu");
 
-/** The placeholders of a text, each once, in order. `blanks`: also those with blanks inside, which are mostly prose. */
+/**
+ * The placeholders of a text, each once, in order. `blanks`: also those with blanks inside, which are usually ordinary
+ * text in braces.
+ */
 export function placeholdersIn(text: string, { blanks = false }: { blanks?: boolean } = {}): string[] {
   if (!text.includes("{")) return [];
   const found = new Set<string>();
@@ -22,8 +25,9 @@ export function fill(text: string, values: Pick<ReadonlyMap<string, string>, "ge
 export const NO_OUTPUT = "(no output from task)";
 
 /**
- * The node that a mode's placeholder means: `task_x`, `result_x`, `task:x` or `result:x`, where `x` is an id,
- * or, when it is all digits and no id, the position in the list. `undefined`: not a reference, or to nothing.
+ * The node that a mode's placeholder means: `task_x`, `result_x`, `task:x` or `result:x`, where `x` is an id, or, when
+ * it is all digits and no id, the position in the list. `undefined`: it is not a reference, or its target does not
+ * exist.
  */
 export function referenced(placeholder: string, ids: readonly string[]): string | undefined {
   const name = referenceName(placeholder);

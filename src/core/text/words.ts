@@ -1,4 +1,4 @@
-/** A list of names, written as one text. */
+/** Splits a text into a list of words. */
 export function words(text: string): string[] {
   return text.split(/\s+/).filter((word) => word !== "");
 }

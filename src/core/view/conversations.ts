@@ -1,8 +1,8 @@
 import type { State } from "../run/state.ts";
 
-/** Messages that continue each other, each a run of its own. */
+/** A conversation: messages that continue each other, each a run of its own. */
 export type KeptConversation = Readonly<{
-  /** The run of the last message: the next one continues it. */
+  /** The run of the last message; a new message continues this run. */
   last: string;
   /** The first message. */
   title: string;
@@ -11,7 +11,7 @@ export type KeptConversation = Readonly<{
   /** When the last message was sent. */
   at: number;
   cwd: string;
-  /** Every message and every answer. */
+  /** The texts of all messages and answers. */
   texts: readonly string[];
 }>;
 

@@ -19,19 +19,19 @@ export function fit(text: string, columns: number, more: string): string {
 }
 
 /**
- * The last row of a text that is wrapped by words: where a text grows. It stays in place while words are added, and begins anew
- * when it is full, so that little has to be drawn again.
+ * The last row of a text that is wrapped by words: where a growing text continues. The row stays in place while words
+ * are added, and begins anew when it is full, so that little has to be drawn again.
  */
 export function lastRow(text: string, columns: number): string {
   if (text.length <= columns && isPlain(text)) return text;
-  // Of a very long line only the end is wrapped; from a place that moves seldom, so that the rows stay the same.
+  // Of a very long line only the end is wrapped; from a position that changes seldom, so that the rows stay the same.
   const from = Math.max(0, Math.floor(text.length / FAR) - 1) * FAR;
   const end = from === 0 ? text : text.slice(from);
   return isPlain(end) ? lastPlainRow(end, columns) : (wordRows(end, columns).at(-1) ?? "");
 }
 const FAR = 1_000;
 
-/** The same for characters of one column each, where blanks are found without measuring words. */
+/** The same as `lastRow` for characters of one column each, where blanks are found without measuring words. */
 function lastPlainRow(text: string, columns: number): string {
   let start = 0;
   while (text.length - start > columns) {
@@ -68,7 +68,7 @@ export function pad(text: string, columns: number): string {
 /** How many columns a text takes. */
 export function widthOf(text: string): number {
   if (isPlain(text)) return text.length;
-  // A cut text is often plain except for the sign at its end.
+  // A cut text is often plain except for the sign for omitted text at its end.
   if (text.endsWith(CUT) && isPlain(text.slice(0, -1))) return text.length;
   const known = measured.get(text);
   if (known !== undefined) return known;
@@ -87,6 +87,6 @@ const LONGEST_MEASURED = 400;
 const CUT = "\u2026";
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
-/** More code units than this in one cell of the screen are dropped as noise. */
+/** More code units than this for one character on the screen are dropped as noise. */
 const LONGEST_CLUSTER = 16;
 const isPlain = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);

@@ -1,9 +1,10 @@
-/** For each node, the nodes that it comes after. */
+/** For each node of a graph, the nodes that it depends on. */
 export type GraphNeeds = ReadonlyMap<string, readonly string[]>;
 
 /**
- * The nodes of a graph in layers: each node one layer after the last node that it needs, and inside a layer near the
- * nodes it is connected to, so that few edges cross. Needs that are not nodes are ignored; nodes of a cycle share a layer.
+ * The nodes of a graph in layers: each node is one layer after the last node that it depends on, and inside a layer
+ * near the nodes it is connected to, so that few edges cross. Dependencies that are not nodes are ignored; nodes of a
+ * cycle share a layer.
  */
 export function layersOf(needs: GraphNeeds): readonly (readonly string[])[] {
   const links = linksOf(needs);
@@ -22,7 +23,10 @@ export function layersOf(needs: GraphNeeds): readonly (readonly string[])[] {
   return layers;
 }
 
-/** Passes over all layers, alternately from the first and from the last one. More change little. */
+/**
+ * How many passes over all layers reduce crossings, alternately from the first and from the last one. More change
+ * little.
+ */
 const SWEEPS = 4;
 
 type Links = Readonly<{
@@ -41,7 +45,7 @@ function linksOf(needs: GraphNeeds): Links {
   return { before, after };
 }
 
-/** The longest way from a node without needs to each node. */
+/** For each node, the length of the longest path to it from a node without dependencies. */
 function depthsOf({ before, after }: Links): ReadonlyMap<string, number> {
   const open = new Map(Array.from(before, ([id, list]) => [id, list.length]));
   const depths = new Map<string, number>();

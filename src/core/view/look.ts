@@ -18,9 +18,9 @@ type Signs = Readonly<{
   dot: string;
   more: string;
   bullet: string;
-  /** A running step, and one that ended. */
+  /** The symbols for a running step and for one that ended. */
   step: string;
-  /** The corners from the top left on, the line, the side. */
+  /** The parts of a frame: the corners from the top left on, the horizontal line, the side. */
   frame: readonly [string, string, string, string, string, string];
   spinner: readonly string[];
 }>;
@@ -35,7 +35,7 @@ export function stateColor({ colors }: Pick<Look, "colors">, state: string): (te
   return colors[stateColors[state] ?? "yellow"];
 }
 
-/** Colours of states that ended well and of states that failed; all other states wait or were stopped. */
+/** Colours of run and task states. States without an entry wait or were stopped. */
 const stateColors: Readonly<Record<string, "green" | "red" | "cyan" | "magenta" | "dim">> = {
   ok: "green",
   failed: "red",

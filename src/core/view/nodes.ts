@@ -4,7 +4,7 @@ import { movesOf } from "../schedule/moves.ts";
 import type { Look } from "./look.ts";
 import { terminalLine } from "./words.ts";
 
-/** The nodes to show, in start order: no joins, and the body of a loop instead of the loop. */
+/** The nodes to show, in start order: without joins, and with the body of a loop instead of the loop. */
 export function shownNodes(state: State): NodeView[] {
   const all = [...state.nodes.values()];
   const loops = all.filter(({ kind }) => kind === "loop");
@@ -23,7 +23,7 @@ export type Progress = Readonly<
   Record<"total" | "done" | "failed" | "cancelled" | "skipped" | "running" | "paused" | "waiting", number>
 >;
 
-/** `2 of 5 done`, `1 running`, `2 waiting`: the progress of a running run. */
+/** `2 of 5 done`, `1 running`, `2 waiting`: parts of the text about a run that has not ended. */
 export function progressWords(progress: Progress): string[] {
   return [...settledWords(progress), ...counts(progress, ["running", "paused", "waiting"])];
 }
@@ -36,7 +36,10 @@ export function settledWords(progress: Progress): string[] {
 const counts = (progress: Progress, kinds: readonly (keyof Progress)[]): string[] =>
   kinds.filter((how) => progress[how] > 0).map((how) => `${progress[how]} ${how}`);
 
-/** How far the nodes of the plan itself are. Counted again only after a node has moved: a screen asks in every frame. */
+/**
+ * The progress of the plan's own nodes, without subagents. Counted again only after a node has changed its state: a
+ * screen asks in every frame.
+ */
 export function progressOf(state: State): Progress {
   const moves = movesOf(state);
   const known = counted.get(state);
@@ -68,7 +71,7 @@ function countProgress(state: State): Progress {
   };
 }
 
-/** Reviewed work that was accepted without approval. */
+/** Nodes whose reviewed output was accepted without approval. */
 export function unapprovedNodes(state: State): NodeView[] {
   return [...state.nodes.values()].filter(({ kind, outcome }) => kind === "loop" && outcome?.approved === false);
 }
@@ -79,13 +82,13 @@ export function nodeTitle({ label, path, agent, order }: NodeView): string {
   return terminalLine(`${label}${who}${label === path ? "" : orderText(order)}`);
 }
 
-/** `, round 2` of a loop; ` #2` of helpers that a task started one after the other. */
+/** `, round 2` of a loop; ` #2` for subagents that a task started one after the other. */
 export function orderText(order: NodeView["order"]): string {
   if (order === undefined) return "";
   return order.of === "round" ? `, round ${order.number}` : ` #${order.number}`;
 }
 
-/** What a run is about: its name, or what its first task was asked. */
+/** What a run is about: its name, or the prompt of its first task. */
 export function describe(state: State): string {
   if (state.name !== undefined) return terminalLine(state.name);
   if (!state.plan) return "";
@@ -101,7 +104,7 @@ function firstPrompt({ nodes }: Plan): string {
   return first?.kind === "task" ? terminalLine(first.task.prompt).slice(0, 100) : "";
 }
 
-/** `build.2/review` is below `build`. */
+/** The paths of all parents of a path: `build.2/review` is below `build`. */
 function parentsOf(path: string): string[] {
   const parts = path.split("/");
   return parts.slice(0, -1).map((part, index) => [...parts.slice(0, index), part.replace(/\.\d+$/, "")].join("/"));

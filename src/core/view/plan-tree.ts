@@ -3,7 +3,7 @@ import { terminalLine } from "./words.ts";
 
 type Graph = Pick<Plan, "nodes" | "output">;
 
-/** A plan as lines for a terminal: each node once, after the nodes that it needs. */
+/** A plan as lines for a terminal: each node once, after the nodes that it depends on. */
 export function planTree(plan: Graph, { columns, unicode }: Readonly<{ columns: number; unicode: boolean }>): string {
   const lines = [`${Object.keys(plan.nodes).length} nodes, the result is that of "${terminalLine(plan.output)}"`];
   branch(plan, "", { lines, signs: unicode ? ["\u251c\u2500 ", "\u2514\u2500 ", "\u2502  "] : ["|- ", "`- ", "|  "] });
@@ -37,7 +37,7 @@ function about(node: Node): string {
   }
 }
 
-/** The nodes so that each comes after those that it needs. */
+/** The nodes in an order in which each comes after those that it depends on. */
 function inOrder({ nodes }: Graph): string[] {
   const done = new Set<string>();
   const visit = (id: string): void => {

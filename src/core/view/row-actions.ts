@@ -6,9 +6,9 @@ import { shellWord } from "../text/shell-word.ts";
 import { counted } from "./words.ts";
 import type { TopRow } from "./run-rows.ts";
 
-/** An action that a person can take on a row. */
+/** An action that a person can take on a row of the screen (a task or a run). */
 export type RowAction = Readonly<{
-  /** The key, and the word beside it. */
+  /** The key of the action, and the word shown beside it. */
   key: string;
   word: string;
   does:
@@ -25,9 +25,9 @@ export type RowAction = Readonly<{
     | "retry"
     | "cancel"
     | "copy";
-  /** The command that does it, without `subcrew`. */
+  /** The command line of the action, without `subcrew`. */
   words?: readonly string[];
-  /** Names what else ends with this action. */
+  /** A warning that names what else ends with this action. */
   warns?: string;
 }>;
 

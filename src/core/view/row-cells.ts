@@ -7,13 +7,15 @@ import type { Look } from "./look.ts";
 import { terminalLine, took } from "./words.ts";
 import type { TopRow } from "./run-rows.ts";
 
-/** The columns after state and name, the most important first: the last ones are dropped when it is narrow. */
+/**
+ * The columns after state and name, the most important first: the last ones are dropped when the terminal is narrow.
+ */
 export const columns = ["agent", "model", "doing", "turns", "context", "tokens", "price", "diff", "age"] as const;
 export type Column = (typeof columns)[number];
 
 type Durations = Pick<Look, "durations">;
 
-/** The words of a row, in each column. */
+/** The text of a row in one column. */
 export function cellOf(row: TopRow, column: Column, now: number, look: Durations = {}): string {
   return cells[column](row, now, look);
 }
@@ -49,7 +51,7 @@ const cells: Readonly<Record<Column, (row: TopRow, now: number, look: Durations)
   },
 };
 
-/** Without provider and date: `claude-haiku-4-5` of `anthropic/claude-haiku-4-5-20251001`. */
+/** A model name without provider and date: `claude-haiku-4-5` of `anthropic/claude-haiku-4-5-20251001`. */
 const shortModel = (name: string): string =>
   name.slice(name.lastIndexOf("/") + 1).replace(/-\d{8}$|-\d{4}-\d{2}-\d{2}$/, "");
 
@@ -73,14 +75,17 @@ function priceText({ usd, unpriced, estimated = 0 }: Cost): string {
   return `$${known < 10 ? known.toFixed(4) : known.toFixed(2)}${unpriced > 0 ? "?" : ""}`;
 }
 
-/** In whole seconds, so that the row changes at most once a second; without the space unless the settings ask for it. */
+/**
+ * An age in whole seconds, so that the row changes at most once a second; without a space unless the settings ask for
+ * one.
+ */
 function shortAge(ms: number, look: Durations): string {
   const whole = ms - (ms % 1_000);
   const text = took(whole, look, "spaced");
   return look.durations === "spaced" ? text : text.replace(" ", "").replace(".0s", "s");
 }
 
-/** The question, the fault, the current tool, the last words, what it waits for, or its result. */
+/** What a row is doing: its question, its fault, the current tool, the last words, what it waits for, or its result. */
 function doingOf(row: TopRow): string {
   const { group, node, run, path, waitsFor, folded } = row;
   if (path === "") return runDoing(row);
@@ -103,12 +108,12 @@ function doingOf(row: TopRow): string {
 export const isWriting = ({ group, node, path }: TopRow): boolean =>
   group === "working" && path !== "" && node !== undefined && node.calling === 0 && (node.text || node.partial) !== "";
 
-/** A question about a call as its tool and its arguments: who asks stands in another column. */
+/** A question about a call as its tool and its arguments: the agent that asks is in another column. */
 export function shortQuestion(text: string): string {
   const [first = "", ...rest] = text.split("\n");
   const [, tool] = /^.{1,200}? wants to use (\S+?)(?: \(.*\))?:$/.exec(first) ?? [];
   if (tool === undefined) return text;
-  // Lines that are not indented tell about the sandbox.
+  // Lines of the question that are not indented are about the sandbox.
   const input = rest.filter((line) => line.startsWith("  ")).join(" ");
   return `${tool} ${input.replace(/^ {2}(?:command|path|file_path|url|pattern|query|prompt|input): ?/, "")}`;
 }

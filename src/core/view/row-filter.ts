@@ -2,7 +2,7 @@ import { cellOf } from "./row-cells.ts";
 import type { Group } from "./row-groups.ts";
 import type { TopRow } from "./run-rows.ts";
 
-/** Words of `is:` and the groups they mean. */
+/** The words after `is:` in a filter, and the groups of rows that they mean. */
 const states: Readonly<Record<string, readonly Group[]>> = {
   needs: ["needs you"],
   "needs-you": ["needs you"],
@@ -45,11 +45,11 @@ export function parseFilter(text: string): Readonly<{ matches: Filter | undefine
   return { matches: parts.length === 0 ? undefined : (row) => parts.every((part) => part(row)), unknown };
 }
 
-/** The words that `is:` knows, for the help. */
+/** The words that a filter accepts after `is:`, for the help. */
 export const stateWords = Object.keys(states);
 
 const textsOf = (row: TopRow): readonly (string | undefined)[] => [
-  cellOf(row, "agent", 0), // also of a task that has not begun
+  cellOf(row, "agent", 0), // this also finds tasks that have not begun
   ...ownTexts(row),
 ];
 

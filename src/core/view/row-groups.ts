@@ -4,11 +4,11 @@ import type { Parking } from "../run/event.ts";
 import { isEnded, type RunStatus } from "../run/run-status.ts";
 import type { NodeView, State } from "../run/state.ts";
 
-/** The groups of the screen, in the order in which they are read. */
+/** The groups of rows on the screen, in the order in which they are shown. */
 export const groups = ["needs you", "failed", "working", "waiting", "done"] as const;
 export type Group = (typeof groups)[number];
 
-/** A group, and for a waiting row what it waits for. */
+/** The group that a row belongs to, and for a waiting row what it waits for. */
 export type Placed = Readonly<{ group: Group; waitsFor: string }>;
 
 const placed = (group: Group, waitsFor = ""): Placed => ({ group, waitsFor });
@@ -46,10 +46,12 @@ export function groupOfNode(node: NodeView, life: RunStatus | "damaged"): Placed
   return placed("working");
 }
 
-/** How the state describes a task that waits for a lease or for its next attempt. */
+/**
+ * Matches how the state describes a task that waits for files that another task is writing, or for its next attempt.
+ */
 const WAITS = /^waiting (?:for|to) /;
 
-/** True for a parked task that does not continue by itself. */
+/** True for a parked task that only a person can let continue. */
 const needsPerson = ({ waitsFor, until, nextTry }: Parking): boolean =>
   waitsFor === "person" || (until === undefined && nextTry === undefined);
 
@@ -59,7 +61,7 @@ function parkedText({ why, until, nextTry, helps }: Parking): string {
   return helps === "" ? why : `${why} ${helps}`;
 }
 
-/** `14:05` in the time of this machine. */
+/** The time of day on this machine, such as `14:05`. */
 function clock(at: number): string {
   const time = new Date(at);
   return [time.getHours(), time.getMinutes()].map((part) => String(part).padStart(2, "0")).join(":");
@@ -88,7 +90,7 @@ function knownNeeds(node: Node): readonly string[] {
 }
 const needs = new WeakMap<Node, readonly string[]>();
 
-/** A join is shown as the nodes that it gathers. */
+/** The names of a node for the screen; for a join, those of the nodes whose outputs it collects. */
 function namesOf(state: State, id: string): string[] {
   const node = state.plan?.nodes[id];
   return node?.kind === "join" ? unmetNeeds(state, node) : [id];

@@ -4,8 +4,8 @@ import type { GraphNeeds } from "./graph-layers.ts";
 import { shownNodes } from "./nodes.ts";
 
 /**
- * The graph of a run by paths: the nodes of its plan, nodes that were added later, helpers, and the rounds of loops. A
- * join is replaced by the nodes that it gathers; what a node has started comes after that node.
+ * The graph of a run as paths: the nodes of its plan, nodes that were added later, subagents, and the rounds of loops.
+ * A join is replaced by the nodes whose outputs it collects; subagents come after the node that started them.
  */
 export function graphOfRun(state: State): GraphNeeds {
   const planned = state.plan?.nodes ?? {};
@@ -17,7 +17,7 @@ export function graphOfRun(state: State): GraphNeeds {
     const inner = new Set([...seen, id]);
     if (node?.kind === "join") return needsOf(node).flatMap((need) => gathered(need, inner));
     if (paths.has(id)) return [id];
-    // A loop is shown as its rounds: whatever follows it comes after the nodes of the last one.
+    // A loop is shown as its rounds: nodes that depend on the loop come after the nodes of its last round.
     return lastRoundOf(id, paths);
   };
   return new Map(
@@ -45,7 +45,7 @@ type Known = Readonly<{
   gathered(id: string, seen: ReadonlySet<string>): string[];
 }>;
 
-/** The predecessors of a node that is not a node of the plan itself, such as a helper or a node of a loop's body. */
+/** The predecessors of a node that is not a node of the plan itself, such as a subagent or a node of a loop's body. */
 function startedBy(path: string, { paths, planned, gathered }: Known): string[] {
   const cut = path.lastIndexOf("/");
   if (cut < 0) return [];

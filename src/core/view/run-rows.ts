@@ -11,33 +11,33 @@ import { type Group, groupOfNode, groupOfPlanned, groupOfRun, groups, type Place
 /** How many lines a task added and removed. */
 export type DiffSize = Readonly<{ added: number; removed: number }>;
 
-/** A run as the screen knows it. */
+/** A run as the screen shows it. */
 export type ShownRun = Readonly<{
   id: string;
   state: State;
   life: RunStatus | "damaged";
   problems: readonly string[];
-  /** By path; the run itself has the empty one. */
+  /** The sizes of changes by path; the run itself has the empty path. */
   diffs?: ReadonlyMap<string, DiffSize>;
 }>;
 
-/** One row: a task, a gate, or a whole run. */
+/** One row of the screen: a task, a gate, or a whole run. */
 export type TopRow = Readonly<{
   /** `run/path`, or the id of a run. */
   key: string;
   run: ShownRun;
-  /** Empty for the run itself. */
+  /** The task's path; empty for the run itself. */
   path: string;
   /** The state of the node; absent before it begins. */
   node: NodeView | undefined;
   name: string;
   group: Group;
   waitsFor: string;
-  /** How many rows of the same group are above it in the tree. */
+  /** How many rows of the same group are above this row in the tree, as its parents. */
   depth: number;
-  /** The name of the row above it, where that is in another group. */
+  /** The name of this row's parent, if the parent is in another group. */
   inside: string;
-  /** How many rows below it are not listed. */
+  /** How many rows below this row are hidden. */
   folded: number;
 }>;
 
@@ -45,8 +45,8 @@ export type TopRow = Readonly<{
 export type RowOptions = Readonly<{ one: boolean; shape: "tree" | "flat" }>;
 
 /**
- * The rows of all runs, by group, and in each group as a tree. A row that did not change is the same object as before, and the
- * list is the same while no row moves.
+ * The rows of all runs, by group, and in each group as a tree. A row that did not change is the same object as before,
+ * and the list is the same object while no row moves.
  */
 export function rowsOf(runs: readonly ShownRun[], { one, shape }: RowOptions): readonly TopRow[] {
   const [first] = runs;
@@ -67,7 +67,7 @@ export function rowsOf(runs: readonly ShownRun[], { one, shape }: RowOptions): r
   return rows;
 }
 
-/** A list, and the moves of each run when it was made. */
+/** A list of rows, and for each run the number of moves when the list was made. */
 type List = Readonly<{ runs: readonly ShownRun[]; moves: readonly number[]; rows: readonly TopRow[] }>;
 
 function isUnmoved({ runs, moves }: List, now: readonly ShownRun[]): boolean {
@@ -87,7 +87,7 @@ function rowAt(run: ShownRun, place: Place, tree: boolean): TopRow {
   const depth = same ? above.depth + 1 : 0;
   const inside = !same && above !== undefined ? above.name : "";
   const known = place.row;
-  // This runs for every task whenever one moves, and making objects takes most of the time.
+  // This code runs for every task whenever one task moves, and making objects takes most of the time.
   if (
     known?.run === run &&
     known.group === group &&
@@ -139,7 +139,7 @@ type Place = {
   readonly planned: Node | undefined;
   readonly parent: Place | undefined;
   readonly folded: number;
-  /** It stands for the run: the row of the run itself, or of its only task. */
+  /** True: the row stands for the whole run: it is the row of the run itself, or of its only task. */
   readonly ofRun: boolean;
   row: TopRow | undefined;
   name: (NameParts & Readonly<{ text: string }>) | undefined;
@@ -166,8 +166,8 @@ const isNamedSame = (name: NameParts, node: NameParts): boolean =>
   name.label === node.label && name.agent === node.agent && name.asked === node.asked && name.order === node.order;
 
 /**
- * The places of a run, made anew only when a node was added or removed, or the run has ended. They are not kept while a
- * loop has failed: whether that loop is shown depends on the outcomes of the others.
+ * The places of a run's rows in the tree, computed again only when a node was added or removed, or the run has ended.
+ * They are not cached while a loop has failed: whether that loop is shown depends on the outcomes of the others.
  */
 function placesOf(run: ShownRun, one: boolean): readonly Place[] {
   const { state, life } = run;
@@ -190,7 +190,7 @@ type Tree = Readonly<{
   kinds: readonly NodeView["kind"][];
   places: readonly Place[];
 }>;
-/** What was made for the tasks of one run, and for the runs of a list by the first of them. */
+/** Caches: what was computed for the tasks of one run, and for a list of runs (found by the first run of the list). */
 type Made = Readonly<{ places: WeakMap<State, Tree>; trees: WeakMap<ShownRun, List>; flats: WeakMap<ShownRun, List> }>;
 const nothingMade = (): Made => ({ places: new WeakMap(), trees: new WeakMap(), flats: new WeakMap() });
 const treesOfOne = nothingMade();
@@ -198,7 +198,7 @@ const treesOfAll = nothingMade();
 
 const isFailedLoop = ({ kind, status }: NodeView): boolean => kind === "loop" && status === "failed";
 
-/** Whether the same nodes are shown. */
+/** Whether the run still has the same nodes to show. */
 function isSame({ nodes: now }: State, { nodes, kinds }: Tree): boolean {
   if (now.size !== nodes.length) return false;
   let at = 0;
@@ -236,7 +236,7 @@ const placeOf = (place: Pick<Place, "key" | "path"> & Partial<Place>): Place => 
 
 type Seen = Readonly<{ path: string; node: NodeView | undefined }>;
 
-/** The nodes of a run, ordered so that each child follows its parent. */
+/** The places of a run's nodes, ordered so that each child follows its parent. */
 function treeOf({ id, state: { plan } }: ShownRun, all: readonly Seen[], root: Place | undefined): Place[] {
   const below = new Map<string, Seen[]>();
   const paths = new Set(all.map(({ path }) => path));
@@ -258,7 +258,7 @@ function treeOf({ id, state: { plan } }: ShownRun, all: readonly Seen[], root: P
   return places;
 }
 
-/** The nearest row that a path is below: `build` of `build.2/review`; empty when there is none. */
+/** The path of the nearest row above a path: `build` of `build.2/review`; empty when there is none. */
 function nearestAbove(path: string, paths: ReadonlySet<string>): string {
   for (let cut = path.lastIndexOf("/"); cut > 0; cut = path.lastIndexOf("/", cut - 1)) {
     const above = path.slice(0, cut);

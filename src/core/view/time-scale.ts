@@ -7,7 +7,7 @@ export type CutPause = Readonly<{ at: number; ms: number }>;
 /** Maps a time to a place from 0 to 1. */
 export type TimeScale = Readonly<{ place(time: number): number; pauses: readonly CutPause[] }>;
 
-/** A pause longer than this part of the working time is cut, to this part of it. */
+/** A pause longer than this part of the working time is drawn shorter: as long as this part. */
 const LONG = 0.15;
 const SHOWN = 0.04;
 

@@ -4,7 +4,9 @@ import type { State } from "../run/state.ts";
 import type { Look } from "./look.ts";
 import { counted, terminalLine, took } from "./words.ts";
 
-/** When a node could have begun, when it began and ended, and when in between it waited for a person or a provider. */
+/**
+ * When a node could have started, when it started and ended, and when in between it waited for a person or a provider.
+ */
 export type NodeTimes = Readonly<{
   path: string;
   readyAt: number;
@@ -13,7 +15,7 @@ export type NodeTimes = Readonly<{
   waits: readonly Readonly<{ from: number; to: number }>[];
 }>;
 
-/** The times of the nodes that have begun, in the order in which they began. `until`: where open ones are cut. */
+/** The times of the nodes that have started, in that order. `until`: the end of nodes that are still running. */
 export function nodeTimes(events: readonly KeptEvent[], { plan, startedAt }: State, until: number): NodeTimes[] {
   const begun = new Map<string, number>();
   const ended = new Map<string, number>();
@@ -36,7 +38,7 @@ export function nodeTimes(events: readonly KeptEvent[], { plan, startedAt }: Sta
   return Array.from(begun, ([path, from]) => {
     const node = plan && nodeAt(plan, path);
     const needs = node && !path.includes("/") ? needsOf(node).map((id) => ended.get(id) ?? startedAt) : [];
-    // A helper is ready when it is asked for, and that is when it begins.
+    // A subagent is ready when it is requested, and that is when it starts.
     const ready = path.includes("/") ? from : Math.max(startedAt, ...needs);
     return {
       path,
@@ -49,12 +51,12 @@ export function nodeTimes(events: readonly KeptEvent[], { plan, startedAt }: Sta
 }
 
 const WAITS: ReadonlySet<KeptEvent["type"]> = new Set(["gate.opened", "node.parked"]);
-/** Facts that come while a node waits and do not end the wait. */
+/** Events that may occur while a node waits and that do not end the wait. */
 const NOTES: ReadonlySet<KeptEvent["type"]> = new Set(["warning", "note", "message.sent"]);
 
 const BAR = 16;
 
-/** The timeline as text, one line per node: a bar, and separately the time it was queued, worked and waited. */
+/** The timeline as text, one line per node: a bar, and separately the time that it was queued, worked and waited. */
 export function timelineText(
   events: readonly KeptEvent[],
   state: State,

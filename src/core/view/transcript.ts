@@ -134,11 +134,11 @@ function addTo(draftOf: (event: KeptEvent) => Draft, event: KeptEvent): void {
       add({ kind: "end", at, outcome: event.outcome });
       break;
     default:
-      break; // starts, plans and rights are shown elsewhere
+      break; // starts, plans and permissions are not part of a transcript
   }
 }
 
-/** What a conversation lost to fit the context window. */
+/** A text about what was removed from a conversation to fit the context window. */
 export const compactedText = ({ summary, before, after }: Extract<KeptEvent, { type: "context.compacted" }>): string =>
   `${summary === undefined ? "Old tool results were left out of the conversation" : "The conversation was summarised"}: ${before} tokens became ${after}.`;
 

@@ -4,9 +4,9 @@ import { type DurationStyle, formatDuration } from "../text/duration.ts";
 import { sanitize } from "../text/sanitize.ts";
 import type { Look } from "./look.ts";
 
-/** Foreign text as one line that is safe for a terminal. A very long one is cut. */
+/** Text from outside, such as a model's, as one line that is safe for a terminal. A very long one is cut. */
 export function terminalLine(text: string): string {
-  if (text.length < LINE_CHARS && HARMLESS.test(text)) return text; // nearly every text of a screen that is drawn often
+  if (text.length < LINE_CHARS && HARMLESS.test(text)) return text; // a shortcut for most texts: screens call this often
   const line = sanitize(text.slice(0, LINE_CHARS)).replace(/\s+/g, " ").trim();
   return text.length > LINE_CHARS ? `${line} ... (${text.length - LINE_CHARS} more characters)` : line;
 }
@@ -53,7 +53,7 @@ function cacheWords({ cacheRead }: Usage, { saved = 0 }: Cost): string[] {
   return [`${formatTokens(cacheRead)} tokens from cache${saved > 0 ? `, saved $${saved.toFixed(4)}` : ""}`];
 }
 
-/** A duration in short form: in the style that the settings choose, else in the one that is usual at this place. */
+/** A duration in short form: in the style that the settings choose, else in the usual style of the view. */
 export function took(
   ms: number,
   { durations }: Readonly<{ durations?: DurationStyle | undefined }>,

@@ -1,10 +1,13 @@
 import { LETTER, LETTER_OR_MARK, namePattern } from "../text/name-characters.ts";
 import { nearest } from "../text/nearest.ts";
 
-/** What every agent name looks like: letters and digits of every script. A dialect may be stricter in its own files. */
+/** The pattern of agent names: letters and digits of every script. A file format may be stricter for its own files. */
 export const AGENT_NAME = namePattern(LETTER, `${LETTER_OR_MARK}_.:\\-`, 64);
 
-/** Names that stand for a place in a conversation and so cannot be an agent's, in any case. */
+/**
+ * Names that mean the main agent or a subagent in a conversation and so cannot be an agent's name, in upper or lower
+ * case.
+ */
 const RESERVED: ReadonlySet<string> = new Set(["main", "sub"]);
 
 /** Why a name cannot be used, or `undefined` when it can. */
@@ -16,7 +19,7 @@ export function nameFault(name: string, rule: RegExp = AGENT_NAME): "bad-name" |
 /** Input names that a caller of a delegation tool could not set, because the tool itself uses them. */
 export const RESERVED_INPUT = "agent_name";
 
-/** The other agent a person most likely meant; qualified names are offered too. */
+/** The agent that a person most likely meant by a mistyped name; names with a prefix are offered too. */
 export function nearestName(name: string, agents: Iterable<{ readonly name: string }>): string | undefined {
   return nearest(
     name,

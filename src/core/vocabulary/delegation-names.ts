@@ -25,4 +25,4 @@ export function facadeOf(spelling: string): FacadeName | undefined {
 const bySpelling = new Map<string, FacadeName>(
   facadeNames.flatMap((name) => [name, ...delegationSpellings[name]].map((one): [string, FacadeName] => [one, name])),
 );
-bySpelling.delete("agents"); // the set with one tool per agent is chosen by a surface, never by a spelling in a file
+bySpelling.delete("agents"); // the set with one tool per agent is chosen by the program that offers it, never by a tool name in an agent file

@@ -1,4 +1,4 @@
-/** Everything that can be wrong with an agent file, and how bad it is when a dialect says nothing else. */
+/** Everything that can be wrong with an agent file, and its severity unless a file format says otherwise. */
 const severities = {
   unreadable: "error",
   "too-big": "error",
@@ -47,7 +47,7 @@ export type Problem = Readonly<{
   /** The key that the problem is about, as written in the file; its line is looked up lazily. */
   field?: string;
   line?: number;
-  /** What to do about it, in one sentence. */
+  /** What to do about the problem, in one sentence. */
   hint?: string;
 }>;
 
@@ -58,6 +58,6 @@ export function problem(code: ProblemCode, message: string, details: ProblemDeta
   return { code, severity: severities[code], message, ...details };
 }
 
-/** True when one of them kept the agent from being loaded. */
+/** True when one of the problems kept the agent from being loaded. */
 export const hasError = (problems: readonly Problem[]): boolean =>
   problems.some(({ severity }) => severity === "error");

@@ -2,7 +2,7 @@ import { foldName } from "./tool-names.ts";
 
 const words = (text: string): string[] => text.trim().split(/\s+/);
 
-/** Programs that collections of agents list as tools; they are run by commands. */
+/** Programs that published agent files list as tools although they are run by commands. */
 const PROGRAMS = `
     ansible aws az azure babel bandit bundler cargo chrome-devtools composer consul cypress database datadog detox docker
     docker-compose dotnet elasticsearch eslint excel express fastapi figma firebase flutter gcc gcloud gdb git github-cli go
@@ -14,8 +14,8 @@ const PROGRAMS = `
 `;
 
 /**
- * Tools of other programs that have no counterpart here; naming one is not an error. VS Code's and Copilot's tool sets
- * and tools, and built-in tools of other agents. Names are compared without case, `-` and `_`.
+ * Tools of other programs that have no counterpart in subcrew; naming one is not an error. VS Code's and Copilot's tool
+ * sets and tools, and built-in tools of other agents. Names are compared without case, `-` and `_`.
  */
 const known: ReadonlySet<string> = new Set(
   words(`
@@ -39,7 +39,10 @@ const known: ReadonlySet<string> = new Set(
   `).map(foldName),
 );
 
-/** True for a tool of another program that has no counterpart here. `set/tool` is known by its last part or its set. */
+/**
+ * True for a tool of another program that has no counterpart in subcrew. `set/tool` is recognised by its last part or
+ * by its set.
+ */
 export function isForeignTool(name: string): boolean {
   const parts = name.split("/");
   return known.has(foldName(name)) || parts.some((part) => known.has(foldName(part)));

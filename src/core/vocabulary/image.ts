@@ -9,7 +9,7 @@ export const MAX_IMAGE_BYTES = 3_750_000;
 export const MAX_IMAGES = 20;
 const MAX_IMAGE_CHARS = Math.ceil(MAX_IMAGE_BYTES / 3) * 4;
 
-/** An image beside a prompt: its content, or the name under which the run keeps it. */
+/** An image beside a prompt: its content, or the name under which the run stores it. */
 export const attachedImage = z
   .strictObject({
     name: z.string().min(1).max(500).describe("what the image is called, such as the name of its file"),
@@ -31,7 +31,7 @@ export type AttachedImage = z.infer<typeof attachedImage>;
 
 export const attachedImages = z.array(attachedImage).max(MAX_IMAGES);
 
-/** The format of an image by its first bytes; `undefined`: it is none of those that providers take. */
+/** The format of an image by its first bytes; `undefined`: it has none of the formats that providers accept. */
 export function imageTypeOf(bytes: Uint8Array): ImageType | undefined {
   return formats.find(({ starts }) => starts.every(([at, text]) => startsAt(bytes, at, text)))?.type;
 }

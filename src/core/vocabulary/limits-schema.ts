@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The limits of the parallel agents tool, as they are written in inputs of every mode. */
+/** The limits of a task, with the names that pi-parallel-agents uses, as they are written in inputs of every mode. */
 export const resourceLimits = z.strictObject({
   maxDurationMs: z.number().int().positive().optional().describe("how long the task may take, in milliseconds"),
   maxConcurrentToolCalls: z.number().int().positive().optional().describe("how many tool calls of a turn run at once"),

@@ -11,9 +11,9 @@ export const DEFAULT_MAX_TIME_MS = 30 * 60_000;
 export const NEAR_SHARE = 0.9;
 export const NEAR_MIN_TURNS = 10;
 export const NEAR_MIN_MS = 60_000;
-/** Duration of the grace turn after a limit. */
+/** How long the last turn may take in which a task at a limit returns its result. */
 export const GRACE_MS = 60_000;
-/** Number of reminders after a missing or invalid result. */
+/** How many times a task is reminded of a missing or invalid result. */
 export const DEFAULT_REMINDERS = 1;
 /** How long a model may send nothing at all before the call is given up. */
 export const DEFAULT_MAX_IDLE_MS = 3 * 60_000;
@@ -22,10 +22,10 @@ export const DEFAULT_CONCURRENCY = 8;
 export const DEFAULT_MAX_DEPTH = 2;
 /** How many tasks at once the `parallel` tool may be asked for. */
 export const MAX_CONCURRENCY = 8;
-/** How many items of a list are shown before the rest is folded away. */
+/** How many items of a list are shown before the rest is hidden. */
 export const COLLAPSED_ITEM_COUNT = 10;
 
-/** The defaults. */
+/** The default limits of a task. */
 export const DEFAULT_LIMITS: { readonly [K in keyof ResourceLimits]-?: NonNullable<ResourceLimits[K]> } = {
   maxDurationMs: DEFAULT_MAX_TIME_MS,
   maxConcurrentToolCalls: DEFAULT_CONCURRENCY,
@@ -75,7 +75,7 @@ export type Limits = Readonly<{
   enforce: boolean;
 }>;
 
-/** Combines limits by minimum: no level can widen another. */
+/** Combines limits: of each, the smallest value applies, so that no level can widen another. */
 export function narrowest(...levels: readonly (ResourceLimits | undefined)[]): ResourceLimits | undefined {
   const given = levels.filter((level) => level !== undefined);
   if (given.length < 2) return given[0];
@@ -92,7 +92,7 @@ export function narrowest(...levels: readonly (ResourceLimits | undefined)[]): R
   return narrow as ResourceLimits;
 }
 
-/** Merges limits from several levels into the limits of one task. */
+/** Merges limits from several levels (agent, task, settings) into the limits of one task. */
 export function combineLimits(...levels: readonly (ResourceLimits | undefined)[]): Limits {
   const given = narrowest(...levels) ?? {};
   return {

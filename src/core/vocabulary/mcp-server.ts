@@ -4,7 +4,7 @@ import { ALL_MCP_TOOLS, ALL_TOOLS, MCP_PREFIX } from "./tool-names.ts";
 const text = z.string().min(1);
 const texts = z.record(z.string(), z.string());
 
-/** How to log in to a server at an address, where it does not let programs register themselves. */
+/** How to log in to an MCP server that does not let programs register themselves. */
 const oauth = z.strictObject({
   clientId: text.optional().describe("OAuth client id; without one, subcrew registers itself with the server"),
   clientSecret: text.optional().describe("secret of clientId; $NAME is replaced by that environment variable"),
@@ -25,7 +25,7 @@ const oauth = z.strictObject({
     .describe("port of the login callback, http://localhost:PORT/callback; default: a free port of 127.0.0.1"),
 });
 
-/** An MCP server for agents: a program or a URL. A project file can only narrow it. */
+/** An MCP server for agents: a program or a URL. A project's settings can only restrict it. */
 export const mcpServer = z.strictObject({
   command: text.optional().describe("program that runs the server"),
   args: z.array(z.string()).optional().describe("arguments of the program"),
@@ -44,7 +44,7 @@ export const mcpServer = z.strictObject({
 });
 export type McpServer = Readonly<z.infer<typeof mcpServer>>;
 
-/** Servers by the names that their tools begin with. */
+/** MCP servers by name; the names of their tools begin with it. */
 export const mcpServers = z.record(
   z
     .string()
@@ -59,10 +59,10 @@ export type McpServers = Readonly<Record<string, McpServer>>;
 /** The servers of an agent: those it defines, and `true` for those it refers to. */
 export type AgentServers = Readonly<Record<string, McpServer | true>>;
 
-/** Maximum length of a tool name; providers accept no longer names, and only the characters below. */
+/** Maximum length of a tool name; providers accept no longer names, and only certain characters. */
 const LONGEST_NAME = 64;
 
-/** The name of a server's tool here. Equal names are made distinct by `hash`. */
+/** The name that subcrew gives to a tool of an MCP server. A hash makes equal names distinct. */
 export function mcpToolName(server: string, tool: string, hash: (text: string) => string): string {
   const plain = `${MCP_PREFIX}${server}__${tool}`;
   const name = plain.replace(/[^A-Za-z0-9_-]/g, "_");
@@ -71,7 +71,7 @@ export function mcpToolName(server: string, tool: string, hash: (text: string) =
   return `${name.slice(0, LONGEST_NAME - mark.length - 1)}_${mark}`;
 }
 
-/** Whether an agent's lists leave anything of a server: if not, it is not even started. */
+/** Whether an agent's tool lists allow any tool of a server: if not, the server is not even started. */
 export function couldUse(
   { tools, disallowedTools = [] }: Readonly<{ tools?: readonly string[]; disallowedTools?: readonly string[] }>,
   server: string,

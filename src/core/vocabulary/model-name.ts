@@ -1,9 +1,9 @@
 import { type Thinking, thinking } from "./thinking.ts";
 
-/** A written model name, and its thinking level if it has a suffix. */
+/** A written model name, and its thinking level if the name has a suffix for it. */
 export type ModelName = Readonly<{ name: string; thinking?: Thinking }>;
 
-/** Names out of a list or a comma list, in order, without the empty ones. */
+/** Model names from a list or a comma-separated text, in order, without the empty ones. */
 export function modelNames(wish: string | readonly string[]): string[] {
   return [wish]
     .flat()
@@ -27,7 +27,7 @@ export function splitModelName(name: string): Readonly<{ provider: string; id: s
   return provider === undefined || id === undefined ? undefined : { provider, id };
 }
 
-/** The id behind a name made for people: `Claude Sonnet 4.5 (copilot)` and `sonnet-4.5` are `claude-sonnet-4-5`. */
+/** The model id for a name made for people: `Claude Sonnet 4.5 (copilot)` and `sonnet-4.5` are `claude-sonnet-4-5`. */
 export function idOfDisplayName(name: string): string {
   const id = name
     .replace(/\s*\([^)]*\)\s*$/, "")

@@ -1,7 +1,10 @@
 /** Where the value of one field came from. */
 export type FieldOrigin =
   | { readonly from: "file"; readonly key: string; readonly file?: string; readonly line?: number }
-  /** Inherited from another agent. `at`: where that agent has the value from; `own`: what the file itself adds. */
+  /**
+   * A value inherited from another agent. `at`: where that agent has the value from; `own`: what the agent's own file
+   * adds.
+   */
   | {
       readonly from: "base";
       readonly base: string;
@@ -11,7 +14,7 @@ export type FieldOrigin =
     }
   | { readonly from: "settings"; readonly key: string; readonly file?: string; readonly line?: number }
   | { readonly from: "call"; readonly key: string }
-  /** The default, or the named rule. */
+  /** A default value, or one that the named rule decided. */
   | { readonly from: "default"; readonly rule?: string };
 
 /** The origin of each field whose value is not the one written in the file. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Limits } from "./limits.ts";
 
-/** Runners of this program, in order of isolation. */
+/** Runners that are part of subcrew, in order of isolation. */
 export const ownRunners = ["local", "thread", "process"] as const;
 export type OwnRunner = (typeof ownRunners)[number];
 
@@ -13,7 +13,7 @@ export type ForeignName = (typeof foreignTools)[number];
 export const ACP = "acp:";
 export type AcpCommand = `acp:${string}`;
 
-/** The former name of the runner `thread`, still accepted wherever a runner is named. */
+/** The former name of the runner `thread`, which is still accepted. */
 const FORMER_THREAD = "worker";
 
 /** The runner of a task, as a task, an agent file, a setting or a flag names it. */
@@ -27,7 +27,7 @@ export type RunnerName = OwnRunner | ForeignName | AcpCommand;
 /** The names of all runners, for help texts and errors. */
 export const runnerWords = [...ownRunners, ...foreignTools, `${ACP}COMMAND`].join(", ");
 
-/** Where a task runs: the requested runner, or a remote agent. */
+/** What executes a task: the requested runner, or a remote agent. */
 export type TaskRunner = RunnerName | "a2a";
 
 /** The runner that a text names; undefined when it names none. */
@@ -40,13 +40,13 @@ export function isForeign(runner: TaskRunner | undefined): runner is ForeignName
   return runner !== undefined && runner !== "a2a" && !ownRunners.some((own) => own === runner);
 }
 
-/** The source of a runner request. */
+/** Who requested which runner: the task, the agent's file or a setting. */
 export type RunnerWishes = Readonly<{ task?: RunnerName | undefined; agent?: RunnerName | undefined }>;
 
 /**
- * Where a task runs. The runner named in a person's task overrides that of the agent; a task of another agent can only
- * choose a more isolated one. Limits of memory and processor time can only be measured in a separate process, so they
- * also move the task there.
+ * Chooses what executes a task. The runner named in a person's task overrides that of the agent; a task of another
+ * agent can only choose a more isolated one. Limits of memory and processor time can only be measured in a separate
+ * process, so they also move the task there.
  */
 export function chooseRunner(wishes: RunnerWishes, { limits, depth }: { limits: Limits; depth: number }): RunnerName {
   const [task, agent] = [currentName(wishes.task), currentName(wishes.agent)];

@@ -1,6 +1,6 @@
 import { ALL_MCP_TOOLS } from "./tool-names.ts";
 
-/** An MCP server as it is listed, without starting it. */
+/** An MCP server as far as it is known without starting it. */
 export type KnownServer = Readonly<{
   name: string;
   /** A description in one line. */
@@ -14,7 +14,7 @@ export type KnownServer = Readonly<{
   shut?: "off" | "unlisted";
 }>;
 
-/** Tools of a server under one name or pattern, `github__*`. Only the server knows which tools match. */
+/** Tools of an MCP server as one name or pattern, such as `github__*`. Only the server knows which tools match. */
 export type ServerPattern = Readonly<{ pattern: string; server?: KnownServer }>;
 
 /**

@@ -24,11 +24,11 @@ export function simplerSpawns(entries: readonly string[]): Spawns {
   return list[0] === "*" && !list.some(isExclusion) ? "*" : list;
 }
 
-/** True when an exclusion may remove something that an earlier entry allows. */
+/** True when an exclusion (`!name`) may remove an agent that an earlier entry allows. */
 const takesFrom = (exclusion: string, other: string): boolean =>
   !isExclusion(other) && (other.includes("*") || fitsStars(bare(exclusion), other));
 
-/** Names without stars and exclusions, for formats that know only names: at most what the list allows. */
+/** Names without stars and exclusions, for file formats that know only names. They allow no more than the list. */
 export function namesOnly(spawns: readonly string[]): readonly string[] {
   return spawns.filter((entry) => !isExclusion(entry) && !entry.includes("*") && mayStart(entry, spawns));
 }

@@ -22,7 +22,7 @@ export function thinkingBudget(wish: Thinking): number {
   return typeof wish === "number" ? wish : budgets[wish];
 }
 
-/** The level of a request; a number counts as the highest level it reaches. */
+/** The named level for a request; a number of tokens counts as the highest level that it reaches. */
 export function thinkingLevel(wish: Thinking): ThinkingLevel {
   if (typeof wish === "string") return wish;
   if (wish === 0) return "off";

@@ -44,7 +44,7 @@ const sonnet = ["anthropic/claude-sonnet-5", "openrouter/anthropic/claude-sonnet
 const opus = ["anthropic/claude-opus-5-5", "openrouter/anthropic/claude-opus-5.5"];
 const flash = ["google/gemini-3.8-flash", "openrouter/google/gemini-3.8-flash"];
 
-/** Short names that agent files use: of a product line, or of a role that stands for a tier. */
+/** Short names of models that agent files use: of a product line, or of a role that stands for a tier. */
 export const shortcuts: Readonly<Record<string, string | readonly string[]>> = {
   haiku,
   sonnet,
@@ -55,12 +55,12 @@ export const shortcuts: Readonly<Record<string, string | readonly string[]>> = {
   pro: ["google/gemini-3.1-pro-preview"],
   "gemini-flash": flash,
   "gemini-pro": ["google/gemini-3.1-pro-preview"],
-  // generations that were never ids of their own
+  // names without a version, which are no model ids
   "claude-haiku": haiku,
   "claude-sonnet": sonnet,
   "claude-opus": opus,
   "claude-haiku-4": haiku,
-  // roles
+  // roles of models
   smol: "fast",
   "@smol": "fast",
   "pi/smol": "fast",
@@ -72,7 +72,7 @@ export const shortcuts: Readonly<Record<string, string | readonly string[]>> = {
   "@task": "inherit",
   "@default": "inherit",
   "pi/default": "inherit",
-  // complexity
+  // levels of complexity
   light: "fast",
   medium: "balanced",
   heavy: "powerful",

@@ -1,11 +1,13 @@
 /**
- * What a tool touches: files that it only reads, files that it changes, programs that it runs, the network, other agents,
- * the notes that are kept for the project; or nothing but the task itself.
+ * What a tool accesses: files that it only reads, files that it changes, programs that it runs, the network, other
+ * agents, the notes that are kept for the project; or nothing but the task itself.
  */
 export const toolClasses = ["read", "write", "exec", "net", "spawn", "memory", "none"] as const;
 export type ToolClass = (typeof toolClasses)[number];
 
-/** The class of a tool. A tool that does not declare what it touches gets the strictest class, unless it only reads. */
+/**
+ * The class of a tool. A tool that does not declare what it accesses gets the strictest class, unless it only reads.
+ */
 export function classOf({ does, effect }: Readonly<{ does?: ToolClass; effect: "read" | "write" }>): ToolClass {
   return does ?? (effect === "read" ? "read" : "exec");
 }

@@ -2,7 +2,10 @@
 export const toolNameStyles = ["canonical", "omp", "claude", "pi", "gemini"] as const;
 export type ToolNameStyle = (typeof toolNameStyles)[number];
 
-/** Canonical name -> the name in that style. Tools without a row keep their name; delegation tools have a setting of their own. */
+/**
+ * Maps each canonical tool name to the name in that style. Tools without a row keep their name; delegation tools have a
+ * setting of their own.
+ */
 export const styledToolNames: Readonly<Record<ToolNameStyle, Readonly<Record<string, string>>>> = {
   canonical: {},
   omp: {
@@ -51,7 +54,7 @@ export const styledToolNames: Readonly<Record<ToolNameStyle, Readonly<Record<str
   },
 };
 
-/** The canonical name of a tool that is called as in one of the styles. */
+/** The canonical name of a tool, from its name in one of the styles. */
 export const unstyledToolName = (name: string): string | undefined => canonicalOf.get(name);
 
 const canonicalOf: ReadonlyMap<string, string> = new Map(

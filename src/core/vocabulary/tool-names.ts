@@ -58,9 +58,9 @@ export const toolSpellings: Readonly<Record<string, readonly string[]>> = {
 
 /** The name of the delegation tool; `*` never includes it. */
 export const DELEGATION_TOOL = "task";
-/** Every tool, delegation excepted. */
+/** In tool lists: every tool except delegation. */
 export const ALL_TOOLS = "*";
-/** Every tool of every MCP server; one server's are `<server>__*`, one of them `<server>__<tool>`. */
+/** In tool lists: every tool of every MCP server; one server's are `<server>__*`, one of them `<server>__<tool>`. */
 export const ALL_MCP_TOOLS = "mcp_*";
 
 /** The prefix that MCP tools have in requests to a model; tool lists and rules omit it. */
@@ -84,7 +84,10 @@ export const FILE_CHANGING_TOOLS: readonly string[] = ["write_file", "edit_file"
 /** Normalises a tool name: spelling and case do not matter, so `Read_File`, `ReadFile` and `read-file` are one. */
 export const foldName = (name: string): string => name.replace(/[-_]/g, "").toLowerCase();
 
-/** A dialect's own words for several tools at once: `edit`, `read-only`, `command`. Keys are folded. */
+/**
+ * A file format's own words for several tools at once, such as `edit`, `read-only` or `command`. Keys are in the form
+ * of `foldName`.
+ */
 export type ToolGroups = Readonly<Record<string, readonly string[]>>;
 
 /** The canonical names that one written name stands for; none when it is unknown. */
@@ -97,7 +100,7 @@ export function toolsNamed(written: string, groups?: ToolGroups): readonly strin
   return byFoldedName.get(folded) ?? ownPattern(written) ?? mcpPattern(written) ?? NONE;
 }
 
-/** The canonical name for an exact spelling of another program; no guessing. */
+/** The canonical name of a tool, from its exact name in another program; nothing is guessed. */
 export function canonicalName(written: string): string | undefined {
   return byExactName.get(written)?.[0];
 }
@@ -166,7 +169,10 @@ const mcpForms: readonly RegExp[] = [
   /^(?<server>(?!mcp_)[A-Za-z0-9][\w.-]*?)_(?<tool>\*)$/,
 ];
 
-/** `memory_*` means our own tools that begin so, and `*Edit*` those with such a spelling; never delegation. */
+/**
+ * The canonical names that a pattern means: `memory_*` the tools of subcrew that begin so, and `*Edit*` those with such
+ * a spelling; never delegation.
+ */
 function ownPattern(written: string): readonly string[] | undefined {
   if (!written.includes("*") || written.startsWith("mcp") || written.includes("__") || written.includes("/"))
     return undefined;

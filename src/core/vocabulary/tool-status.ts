@@ -1,2 +1,5 @@
-/** The end status of a started call. A refused call never starts, and a call without an end is unknown. */
+/**
+ * The final status of a tool call that was started. A refused call never starts, and the status of a call without a
+ * recorded end is unknown.
+ */
 export type ToolStatus = "ok" | "failed" | "not-started" | "timeout" | "cancelled";
