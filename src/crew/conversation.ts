@@ -8,31 +8,31 @@ import type { RunOptions } from "./run-options.ts";
 import type { Crew } from "../crew.ts";
 import type { Run } from "../runtime/run/run.ts";
 
-/** The agent of a conversation, and options of its runs. */
+/** The agent of a conversation, and the options for its runs. */
 export type ConversationOptions = Readonly<{
   crew: Crew;
   options: RunOptions;
   /** The id of the first run, if it has to be known in advance. */
   id?: string;
-  /** The first task, including the options from the flags. */
+  /** The input of the first run: its task, with the options from the command-line flags. */
   opening(text: string): Promise<AnyInput>;
 }>;
 
 /** A conversation with a main agent: each message is a run that continues the previous one, so everything is stored. */
 export type ChatConversation = Readonly<{
-  /** Sends a message. It returns the run inside an object, because awaiting a run itself would wait for its end. */
+  /** Sends a message. Returns the run inside an object, because awaiting a run itself would wait for its end. */
   say(text: string, images?: readonly AttachedImage[]): Promise<Readonly<{ run: Run }>>;
-  /** Call when a run has ended or was stopped: adds its cost. */
+  /** To be called when a run has ended or was stopped: adds its cost to that of the conversation. */
   ended(run: Run): void;
-  /** Continues an answer that was stopped, including its helpers; `undefined`: none was stopped. */
+  /** Continues an answer that was stopped, including its subagents; `undefined`: none was stopped. */
   goOn(): Readonly<{ run: Run }> | undefined;
-  /** Starts a new conversation with a summary of this one. */
+  /** Starts a new conversation that begins with a summary of this one. */
   compactTo(summary: string): void;
   /** The runs of this conversation that this process has shown, the oldest first. */
   runs(): readonly Run[];
-  /** Continues a task of another run, or starts a new conversation. */
+  /** Lets the next message continue a task of another run, or with `undefined` start a new conversation. */
   moveTo(run: string | undefined): void;
-  /** The run that the next message continues. */
+  /** The id of the run that the next message continues. */
   last(): string | undefined;
   /** Sets the model from the next message on. */
   setModel(model: string): void;
@@ -48,7 +48,7 @@ export function createConversation({ crew, options, id, opening }: ConversationO
   let shown: Run[] = [];
   let spent = { usage: noUsage(), cost: noCost(), messages: 0 };
   const withModel = <T extends object>(task: T): T => (model === undefined ? task : { ...task, model });
-  /** Cancels a stopped answer for good when the person sends another message. */
+  /** Cancels an answer that was stopped, permanently, when the person sends another message. */
   const endStopped = async (): Promise<void> => {
     if (stopped === undefined) return;
     const ending = crew.resume(stopped);
@@ -106,7 +106,7 @@ export function createConversation({ crew, options, id, opening }: ConversationO
   };
 }
 
-/** No limits of continuations: they do not apply to a person who chats. */
+/** No limits on how often or how late a task may be continued: they do not apply to a person who chats. */
 const NO_END = { maxContinuations: Number.MAX_SAFE_INTEGER, expiresAfterDays: Number.MAX_SAFE_INTEGER };
 
 function tasksWith(plan: Plan, change: <T extends object>(task: T) => T): Plan {

@@ -7,13 +7,16 @@ import { createDetachedHelpers, type DetachedHelperParts } from "../runtime/run/
 import type { Run } from "../runtime/run/run.ts";
 import type { RunOptions } from "./run-options.ts";
 
-/** Makes the helpers of a run that outlive it. */
+/** Creates the subagents of a run that continue after its end. */
 export type DetachedHelpers = (
   outliving: NonNullable<RunOptions["outliving"]>,
   parameters: RunParameters,
 ) => UnawaitedHelpers;
 
-/** The detached helpers of a crew, one set for all its runs, so that a later run finds those of earlier ones. */
+/**
+ * The subagents of a crew that continue after the end of their run: one set for all its runs, so that a later run finds
+ * those of earlier ones.
+ */
 export function detachedHelpers(
   run: (plan: Plan, options: RunOptions) => Run,
   files: Pick<DetachedHelperParts, "file">,

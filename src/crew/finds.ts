@@ -14,7 +14,8 @@ export type Finds = Readonly<{
 }>;
 
 /**
- * `anywhere: false`: only bundled agents exist. Trust is checked each time, since it may have been granted meanwhile.
+ * `anywhere: false`: only bundled agents are found. Trust is checked each time, since the user may have granted it
+ * meanwhile.
  */
 export type FindsOptions = Readonly<{
   cwd: string;
@@ -36,7 +37,7 @@ export function createFinds({ cwd, home, anywhere, settings, trust }: FindsOptio
     return findAgents({ ...places, ...settings.agents, ...agentWords(config), trust: trust(), cache, inline });
   };
   return {
-    // Runs that are started in one turn of the event loop look once.
+    // Runs that are started in one turn of the event loop share one search for agents.
     agents: () => {
       if (!looking) setImmediate(() => (looking = undefined));
       return (looking ??= look());

@@ -8,14 +8,14 @@ import type { DiffSize, ShownRun } from "../core/view/run-rows.ts";
 
 /** The runs that a screen shows, updated live. */
 export type RunFeed = Readonly<{
-  /** Newest first. */
+  /** The shown runs, newest first. */
   runs(): readonly ShownRun[];
   /** The number of older ended runs that were not read. */
   older(): number;
 }>;
 
 export type FeedOptions = Readonly<{
-  /** Follow only this run. */
+  /** Shows only this run. */
   only?: string | undefined;
   signal: AbortSignal;
   changed(): void;
@@ -25,9 +25,9 @@ export type FeedOptions = Readonly<{
 const MOST_ENDED = 40;
 /** Minimum interval between comparisons of a run's changed files: each reads the whole journal. */
 export const COMPARE_EVERY_MS = 2_000;
-/** How often new runs and new owners are searched. */
+/** How often the feed looks for new runs, and for processes that have taken over a run. */
 const LOOK_EVERY_MS = 1_000;
-/** How many ended runs are checked each time whether they continue. */
+/** How many ended runs are checked each time, because a person may have continued them. */
 const MOST_CHECKED = 20;
 
 type Entry = {
@@ -35,17 +35,17 @@ type Entry = {
   following: boolean;
   diffs: ReadonlyMap<string, DiffSize>;
   comparedAt: number;
-  /** A file has changed since the last comparison. */
+  /** True: a file has changed since the last comparison. */
   changed: boolean;
   /** Requests a comparison of the run's changed files. */
   readonly compare: () => void;
   /** The number of the last event when the run was last checked. */
   last: number | undefined;
-  /** The run as shown; the same object until it changes, so that its rows are reused. */
+  /** The run as the screen shows it; the same object until the run changes, so that its rows are reused. */
   shown: (ShownRun & Readonly<{ of: KeptRun }>) | undefined;
 };
 
-/** Reads the runs, then folds each event as it is written. Resolves once the runs were read. */
+/** Reads the runs, then applies each new event to its run. Resolves once the runs were read. */
 export async function followRuns(crew: Crew, { only, signal, changed }: FeedOptions): Promise<RunFeed> {
   const entries = new Map<string, Entry>();
   let order: readonly string[] = [];
@@ -132,7 +132,7 @@ export async function followRuns(crew: Crew, { only, signal, changed }: FeedOpti
   };
   const skipped = new Set<string>();
   const [someEnded, someSkipped] = [rotation<Entry>(MOST_CHECKED), rotation<string>(MOST_CHECKED)];
-  /** Reads a run again if its last event is another one: it was retried, or a task of an idle run was cancelled. */
+  /** Reads a run again if its last event has changed: the run was retried, or a task of an idle run was cancelled. */
   const check = async (entry: Entry): Promise<void> => {
     const { id, state } = entry.run;
     const last = (await crew.kept.last(id).catch(() => undefined))?.seq;
@@ -160,7 +160,7 @@ export async function followRuns(crew: Crew, { only, signal, changed }: FeedOpti
   };
 }
 
-/** Takes some elements of a list, others each time. */
+/** Returns a function that selects some elements of a list, other ones at each call. */
 function rotation<T>(most: number): (all: readonly T[]) => readonly T[] {
   let next = 0;
   return (all) => {

@@ -38,7 +38,7 @@ export async function knowAgents(given: readonly Agent[], finds: Finds): Promise
   };
 }
 
-/** True for the name of a tool that the caller supplies. */
+/** True for the name of a tool that the library user passed. */
 export function isOwnTool(tools: readonly Readonly<{ name: string }>[] = []): (tool: string) => boolean {
   const names = new Set(tools.map(({ name }) => name));
   return (tool) => names.has(tool);
@@ -98,7 +98,10 @@ export function untrustedError(what: string, { file = "its file", distrust = "pr
   );
 }
 
-/** The agents as models see them: each name once, with the highest precedence first. */
+/**
+ * The agents as models see them: each name once, and of several agents with one name, the one with the highest
+ * precedence.
+ */
 export function catalogOf(given: readonly Agent[], { agents, disabled }: Discovery): Catalog {
   const all = [...given, ...agents.map(({ agent }) => agent)];
   const first = new Map(all.toReversed().map((agent) => [agent.name, agent]));

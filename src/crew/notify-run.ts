@@ -16,7 +16,7 @@ import type { Drive } from "../runtime/run/run.ts";
 export type Notice = Readonly<{
   event: "needs-you" | "done";
   run: string;
-  /** What the run is about. */
+  /** A text that says what the run is about. */
   title: string;
   /** The task with the question; empty for the run itself. */
   task: string;
@@ -32,16 +32,18 @@ export type NotifyOptions = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
   /** The file for errors of notifications; absent: they are discarded. */
   log?: string | undefined;
-  /** The run was resumed: an earlier process already sent notifications about the earlier events. */
+  /** True: the run was resumed, and an earlier process already sent notifications about the earlier events. */
   resumed?: boolean;
 }>;
 
 /** Timeout for sending notifications at the end of a run. */
 const TIMEOUT_MS = 10_000;
-/** How long a notice waits for the one before it, so that they arrive in the order of their events. */
+/** How long a notification waits for the one before it, so that they arrive in the order of their events. */
 const ORDER_MS = 5_000;
 
-/** Drives a run and, if the settings ask for it, notifies the person when the run needs an answer and when it ends. */
+/**
+ * Executes a run and, if the settings ask for it, notifies the person when the run needs an answer and when it ends.
+ */
 export async function notifyRun(options: NotifyOptions, it: Drive, work: (it: Drive) => Promise<void>): Promise<void> {
   const { notify, resumed = false } = options;
   const kinds = notify?.on ?? ["needs-you", "done"];
@@ -106,7 +108,7 @@ async function tell(notice: Notice, { notify, network, env, log }: NotifyOptions
       .then(() => appendRegularSync(log, line))
       .catch(() => {}); // a full disk must not end a run
   };
-  // All at once: a channel that fails while another one is awaited would end the process.
+  // All channels at once: one that fails while another one is awaited would end the process.
   await Promise.all(ways.map(([how, done]) => done.catch((error: unknown) => failed(how, error))));
 }
 
@@ -129,7 +131,7 @@ function ran(file: string, args: readonly string[], notice: Notice, env: NotifyO
   });
 }
 
-/** Variables with which a program finds the user's desktop. */
+/** Environment variables that a program needs to show a message on the user's desktop. */
 const DESKTOP_VARIABLES = ["DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "XAUTHORITY"];
 
 function desktop({ event, title, text, status }: Notice): readonly [file: string, args: readonly string[]] {
@@ -155,7 +157,7 @@ function desktop({ event, title, text, status }: Notice): readonly [file: string
   return ["notify-send", ["--app-name=subcrew", "--", head, withoutMarkup(body)]];
 }
 
-/** Escapes markup: desktops interpret it, and a model could add links and images. */
+/** Escapes markup in a notification: desktops interpret it, and text of a model could add links and images. */
 const withoutMarkup = (text: string): string =>
   text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 

@@ -63,7 +63,7 @@ import {
 import type { RunOptions } from "./run-options.ts";
 import { budgetOfAbove, countStart, reportAbove, runsBelow } from "./report-above.ts";
 
-/** A requested run; `recorded`: its journal, if it is resumed. */
+/** A run to start; `recorded`: its journal, if the run is resumed. */
 export type AskedRun = Readonly<{
   force?: boolean;
   run: string;
@@ -133,7 +133,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
     if (!outfit.connection) await checkModels(plan, models, (task) => task.runner ?? agentOf(task, roster)?.runner);
     const { spending } = config;
     if (parameters.budget?.maxUsd !== undefined || (spending && capsMoney(spending))) await outfit.models.loadPrices();
-    const allowed = recorded && (recorded.state.permissions ?? {}); // a journal without this field used the default
+    const allowed = recorded && (recorded.state.permissions ?? {}); // journals without this field were written with the default permissions
     const carried = await carriers(parts, {
       run,
       workspace: await workspace(),
@@ -209,7 +209,7 @@ function usesLastResort(body: Body, roster: Roster, models: Outfit["models"]): b
     if (node.kind === "loop") return usesLastResort(node.body, roster, models);
     if (node.kind !== "task") return false;
     const agent = agentOf(node.task, roster);
-    if (agent?.remote || isForeign(node.task.runner ?? agent?.runner)) return false; // these choose their models themselves
+    if (agent?.remote || isForeign(node.task.runner ?? agent?.runner)) return false; // remote agents and other tools choose their models themselves
     const wishes: ModelWish[] = [
       ...(node.task.model === undefined ? [] : [{ by: "call" as const, names: node.task.model }]),
       ...(agent?.model === undefined ? [] : [{ by: "agent" as const, names: agent.model }]),
@@ -218,12 +218,15 @@ function usesLastResort(body: Body, roster: Roster, models: Outfit["models"]): b
   });
 }
 
-/** The context that tasks of a resumed run got before their prompts; its files may have changed since. */
+/**
+ * The recorded context text that precedes the prompts of a resumed run; the files that it came from may have changed
+ * since.
+ */
 function recordedContext([first]: readonly KeptEvent[]): string | undefined {
   return first?.type === "run.started" ? first.context : undefined;
 }
 
-/** The context of a run, without paths that are forbidden to its agents. */
+/** The context text of a run (files, git state), without files that the run's agents may not read. */
 async function backgroundOf(
   wanted: NonNullable<Plan["context"]>,
   { outfit, setup: { cwd } }: PrepareParts,
@@ -248,7 +251,7 @@ type Carried = Readonly<{
   allowed: Permissions | undefined;
 }>;
 
-/** The engine for one run, and the cleanup of everything that its tasks start. */
+/** What executes the tasks of one run, and the cleanup of everything that they start. */
 async function carriers(
   { options, config, setup, outfit, remotes }: PrepareParts,
   { run, workspace, models, roster, earlier, deck, parameters, recorded, allowed, holds, claiming }: Carried,

@@ -28,8 +28,9 @@ export function settingsNow(
 }
 
 /**
- * Lists the settings that differ from those at the start of the run. Model and addresses are used as recorded; the
- * sandbox is the current one. `used`: the models of the plan's tasks; addresses of other providers are ignored.
+ * Lists the settings that differ from those at the start of the run. A resumed run uses model and addresses as
+ * recorded, and the sandbox of this machine as it is now. `used`: the models of the plan's tasks; addresses of other
+ * providers are ignored.
  */
 export function changedSettings(
   before: RecordedSettings | undefined,
@@ -67,13 +68,16 @@ export function modelsIn(body: Body, byDefault: string | undefined): string[] {
   });
 }
 
-/** The parameters of a resumed run: it keeps its limits, unless this call gives others. */
+/** The options of a resumed run: it keeps its recorded limits, unless this call gives others. */
 export function withRecordedLimits(limits: RunLimits, wished: RunParameters): RunParameters {
   const { maxTimeMs, ...budget } = limits;
   return { ...defined({ maxTimeMs }), ...wished, budget: { ...budget, ...wished.budget } };
 }
 
-/** Whether tasks of a run park instead of failing: by this call, else as recorded at its start, else by where it was started. */
+/**
+ * Whether tasks of a run park (wait) instead of failing: as this call says, else as recorded at the run's start, else
+ * depending on where the run was started.
+ */
 export function parkRulesOf(
   { onLimit, onProviderFault, parkByDefault = false }: RunParameters,
   recorded: ParkRules | undefined,
@@ -86,23 +90,26 @@ export function parkRulesOf(
   };
 }
 
-/** How long a provider's refusal from before the run is trusted without asking again. */
+/** How long a provider's refusal from before the run is believed without asking again. */
 const BELIEVED_MS = 30_000;
 
 /**
- * How a run treats keys that providers refused before it started. A run that does not park, and a run that a person
- * resumes, verifies such a refusal with one request, whatever time the provider gave; a run that parks does so if the
- * refusal is older than half a minute.
+ * How a run treats API keys that providers refused before it started. A run whose tasks do not wait, and a run that a
+ * person resumes, verifies such a refusal with one request, whatever time the provider gave; a run whose tasks wait
+ * (park) does so if the refusal is older than half a minute.
  */
 export function holdRulesOf({ onProviderFault }: ParkRules, resumed: boolean, now: number): HoldRules {
   const parks = onProviderFault === "park";
   return { parks, since: parks && !resumed ? now - BELIEVED_MS : now, insists: resumed };
 }
 
-/** True if a variable such as `CI` is set: build servers use different values, and a few use one that means false. */
+/**
+ * True if the value of a variable such as `CI` means yes: build servers use different values, and a few use one that
+ * means false.
+ */
 const isSet = (value: string | undefined): boolean => !["", "0", "false"].includes(value?.toLowerCase() ?? "");
 
-/** Reports the limits that have changed. */
+/** Describes the limits that differ from the recorded ones. */
 export function changedLimits(
   before: RunLimits,
   { budget, maxTimeMs }: RunParameters,
@@ -116,8 +123,8 @@ export function changedLimits(
 }
 
 /**
- * The models of a resumed run: tasks that name none use the model that the run started with; an error if it is
- * unavailable.
+ * The models of a resumed run: tasks that name none use the model that the run started with; if that is unavailable, it
+ * is an error.
  */
 export function onRecordedModel<T extends ModelSource>(models: T, model: string | undefined): T {
   if (model === undefined) return models;

@@ -13,20 +13,20 @@ import type { RunsBelow } from "../runtime/run/lend-budget.ts";
 /** How long to wait until the parent run has recorded what this run used. */
 const REPORT_MS = 5_000;
 
-/** The budget of the run above; a program of one of its tasks started this run. */
+/** The budget of the run above this one: a program of one of its tasks started this run. */
 export type BudgetOfAbove = BudgetAbove &
   Readonly<{
-    /** The limits of the run below: its own, and what is left of those above. */
+    /** The limits of the run below: its own, and what is left of the limits of the run above. */
     left(own: BudgetLimits): BudgetLimits;
-    /** The task that started this run, and the agents that it may still start. */
+    /** The task that started this run, and how many agents it may still start. */
     task: string;
     spawns: number | undefined;
   }>;
 
 /**
- * The budget of the run above. While a process works on that run, each amount is reserved there first, so that several
- * nested runs cannot exceed it together. `undefined`: that run is in another store and cannot be asked, so only this
- * run's own limits apply.
+ * The budget of the run above. While a process works on that run, each amount is first reserved from its budget, so
+ * that several nested runs cannot exceed that budget together. `undefined`: that run is in another store and cannot be
+ * asked, so only this run's own limits apply.
  */
 export async function budgetOfAbove(
   store: RunStore,
@@ -70,7 +70,7 @@ export async function countStart({ limits, task, spawns, ask }: BudgetOfAbove): 
   );
 }
 
-/** The nested runs, as seen by the run above. */
+/** How the run above learns about its nested runs. */
 export const runsBelow = (store: RunStore): RunsBelow => ({
   isOwned: async (run) => (await store.owner(run)) !== undefined,
   revoke: (run, reservation) => {
@@ -89,10 +89,10 @@ export async function reportAbove(store: RunStore, above: RunAbove, spent: Below
     { do: "charge", path, spent },
     { waitMs: REPORT_MS, signal: AbortSignal.timeout(REPORT_MS) },
   );
-  await told.catch(() => {}); // the run above is in another store, or has ended
+  await told.catch(() => {}); // the run above is not in this store, or has ended
 }
 
-/** A task is written as `run/path`. */
+/** The run id and the task path of a task written as `run/path`. */
 function placeOf({ task }: RunAbove): readonly [run: string, path: string] {
   const at = task.indexOf("/");
   return at < 0 ? [task, ""] : [task.slice(0, at), task.slice(at + 1)];

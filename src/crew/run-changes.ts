@@ -13,7 +13,7 @@ import { type FileVersions, openFileVersions } from "../runtime/changes/file-ver
 /** Selects changes of a run: those of one task, or of some files. */
 export type ChangeSelection = Readonly<{ task?: string; files?: readonly string[] }>;
 
-/** The changes of a run per file, and what is unknown about them. */
+/** The changes of a run per file, and which changes could not be recorded. */
 export type ChangeReport = Readonly<{
   run: string;
   cwd: string;
@@ -72,7 +72,7 @@ async function changesIn(store: RunStore, id: string, { task, files = [] }: Chan
   return { ...all, cwd: state.cwd, files: wanted.length === 0 ? all.files : wanted };
 }
 
-/** A changed file by its name in the folder of the run, or by its absolute path. */
+/** Finds a changed file by its path below the run's folder, or by its absolute path. */
 function fileNamed(name: string, files: readonly FileHistory[], cwd: string): FileHistory {
   const found = files.find(({ file }) => file === name || nameIn(cwd, file) === name);
   if (found) return found;
@@ -86,7 +86,7 @@ function fileNamed(name: string, files: readonly FileHistory[], cwd: string): Fi
   );
 }
 
-/** The stored contents of a run; a store without files has none. */
+/** The stored versions of the files that a run changed; a store without files has none. */
 function versionsOf(store: RunStore, id: string): FileVersions {
   const folder = store.local(id, "versions");
   return folder === undefined

@@ -13,7 +13,7 @@ export function schemasIn(
   what: RunInput | Plan,
   agents: readonly Agent[] = [],
 ): StandardSchema | PartSchemas | undefined {
-  // the input is not checked yet; compiling it reports any fault
+  // the input is not checked yet; `compile` reports any fault later
   const given: unknown = what;
   if (!isRecord(given)) return undefined;
   const { tasks, team, race, chain, task, agent, schema } = given;

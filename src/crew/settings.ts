@@ -12,7 +12,7 @@ export function settingsFor(given: CrewOptions["config"], where: Omit<LoadConfig
   return given === undefined ? noConfig : { ...noConfig, ...settleConfig({ user: given }) };
 }
 
-/** Options passed in code win over settings; permissions of both apply. */
+/** Options passed in code win over settings; the permissions of both apply together. */
 export function withSettings(given: CrewOptions, { config }: LoadedConfig): CrewOptions {
   return {
     ...crewSettings(config),
@@ -21,7 +21,10 @@ export function withSettings(given: CrewOptions, { config }: LoadedConfig): Crew
   };
 }
 
-/** The options that are JSON; options that are code or only for discovery are left out. */
+/**
+ * The options of a crew that can be written as JSON; options that are code, or that only the search for agents needs,
+ * are left out.
+ */
 export function setupOf(options: CrewOptions, where: Pick<CrewSetup, "cwd" | "env">): CrewSetup {
   const { agents: _a, tools: _t, models: _m, clock: _c, random: _r, config: _s, ...written } = options;
   return { ...written, ...where };

@@ -1,7 +1,7 @@
 import type { Config } from "../core/config/config.ts";
 import type { Drive } from "../runtime/run/run.ts";
 
-/** Drives a run and, where telemetry is configured, exports what happens in it. */
+/** Executes a run and, where telemetry is configured, exports its events as traces. */
 export async function traceRun(
   telemetry: Config["telemetry"],
   it: Drive,
@@ -11,7 +11,7 @@ export async function traceRun(
   if (telemetry === undefined) return work(it);
   const { openTelemetry } = await import("../sinks/otel.ts");
   const sink = await openTelemetry(telemetry);
-  let begun = !resumed; // earlier events were exported by the process in which they happened
+  let begun = !resumed; // earlier events were already exported by the process that recorded them
   const publish: Drive["publish"] = (event) => {
     begun ||= event.type === "run.resumed";
     if (begun) sink.take(event);

@@ -15,24 +15,27 @@ import { asFetch } from "../runtime/network/guarded-fetch-for-libraries.ts";
 import { createGuardedOpen, type GuardedOpen, type NetworkRules } from "../runtime/network/guarded-request.ts";
 
 export type A2AClientOptions = Readonly<{
-  /** The environment in which `$NAME` of `auth` is looked up. */
+  /** The environment in which `$NAME` in the `auth` of an agent is looked up. */
   env?: Readonly<Record<string, string | undefined>>;
-  /** The folder in which commands for secrets run. */
+  /** The folder in which commands run that print secrets. */
   cwd?: string;
   /** Addresses that may be reached besides the public internet. */
   network?: NetworkRules;
-  /** The folder in which tokens are stored between processes; absent: nowhere. */
+  /** The folder in which tokens are stored between processes; absent: they are not stored. */
   home?: string;
 }>;
 
-/** One conversation with a remote agent. It has its own ids, so that two conversations never mix. */
+/** One conversation with a remote agent. Each has its own ids, so that two conversations never mix. */
 export type RemoteConversation = Readonly<{
   ids(): RemoteIds;
   /** Sends a message and waits for the answer; a failure is returned as text, never thrown. */
   send(text: string, signal?: AbortSignal): Promise<RemoteAnswer | Readonly<{ kind: "error"; text: string }>>;
 }>;
 
-/** Gemini CLI's client manager: remote agents by name, each with one client. It asks for no approval; its creator decides what is sent. */
+/**
+ * Gemini CLI's client manager: remote agents by name, each with one client. It does not ask a person for approval; the
+ * code that creates it decides what is sent.
+ */
 export class A2AClientManager {
   readonly #clients: RemoteClients;
   readonly #open: GuardedOpen;

@@ -7,10 +7,7 @@ import { withCompletion } from "../formats/agent-fields.ts";
 import { listOf } from "../formats/fields/lists.ts";
 import type { FoundAgent } from "../runtime/discovery/discover.ts";
 
-/**
- * An agent in the documented shape of oh-my-pi and the parallel agents tool: tools and model are as written in the
- * file.
- */
+/** An agent in the documented format of oh-my-pi and pi-parallel-agents: tools and model are as written in the file. */
 export type AgentConfig = {
   name: string;
   description: string;
@@ -34,7 +31,7 @@ export type AgentConfig = {
   trusted?: boolean;
 };
 
-/** Converts a found agent to the documented shape. */
+/** Converts a found agent to the documented format of oh-my-pi. */
 export function configOf({ name, agent, read, trusted, file }: FoundAgent): AgentConfig {
   const { source } = agent;
   const kind =
@@ -73,14 +70,15 @@ function toolsAsWritten({ agent, from, raw }: ReadAgent, dialect: string | undef
 /** The fields that resolving `extends` needs. */
 type Extending = Pick<AgentConfig, "name"> & Partial<Pick<AgentConfig, "extends" | "tools" | "model" | "thinking">>;
 
-/** `A` merged with the agents it inherits from. */
+/** An agent of type `A`, merged with the agents that it extends. */
 export type WithInherited<A> = A & Pick<AgentConfig, "resolvedTools" | "resolvedModel" | "resolvedThinking">;
 
 export type InheritanceFault = Readonly<{ name: string; message: string }>;
 
 /**
- * Resolves `extends`: tools are the union, model and thinking the child's or the base's, the prompt is not inherited.
- * An agent whose base is missing or circular is left out and reported to `onFault`; the others stay.
+ * Resolves `extends`: tools are the union of child and base, model and thinking are the child's or else the base's, the
+ * prompt is not inherited. An agent whose base is missing or circular is left out and reported to `onFault`; the others
+ * stay.
  */
 export function resolveAgentInheritance<A extends Extending>(
   agents: readonly A[],

@@ -18,7 +18,9 @@ export type ResolvedSettings<A> = Omit<InlineSettings, "model"> & { model?: stri
 
 type Configured = Findable & Partial<WithInherited<AgentConfig>>;
 
-/** The parallel agents tool's precedence: the agent's own and inherited values are defaults; values of the call win. */
+/**
+ * How pi-parallel-agents combines settings: the agent's own and inherited values are defaults; values of the call win.
+ */
 export function resolveAgentSettings<A extends Configured>(
   agents: readonly A[],
   name: string | undefined | null,

@@ -12,37 +12,40 @@ import { onAbort } from "../runtime/async/on-abort.ts";
 import { createDetachedHelpers, delegatedOf } from "../runtime/run/detached-helpers.ts";
 import type { Run } from "../runtime/run/run.ts";
 
-/** Options of delegation tools for a caller outside of runs. */
+/** Options of delegation tools for a caller that is not a task of a run. */
 export type DelegationOptions = Readonly<{
-  /** How they are spelled: `Task`, `task`, `spawn_subagent`, `parallel`, `delegate_to_agent`, `invoke_agent`, `agents`. */
+  /**
+   * Under which names the tools are offered: `Task`, `task`, `spawn_subagent`, `parallel`, `delegate_to_agent`,
+   * `invoke_agent`, `agents`.
+   */
   as: readonly string[];
   run?: RunOptions;
 }>;
 
-/** The listener and the signal of one call. */
+/** The event listener and the abort signal of one call. */
 export type DelegationCall = Readonly<{
   signal: AbortSignal;
-  /** Receives every event of the runs that the call waits for. */
+  /** Called with every event of the runs that the call waits for. */
   heard?(event: Event, run: Run): void;
 }>;
 
-/** One tool as its caller sees it. */
+/** A delegation tool as its caller sees it. */
 export type DelegationTool = Readonly<{
   name: string;
   description: string;
   input: JsonSchema;
-  /** The tool changes nothing: it only shows something, or its agent is read-only. */
+  /** True: the tool changes nothing: it only shows something, or its agent is read-only. */
   readOnly: boolean;
 }>;
 
-/** Delegation tools for a surface: each call starts runs of the crew. */
+/** Delegation tools for an interface such as an MCP server: each call starts runs of the crew. */
 export type OpenedDelegation = Readonly<{
   /** The tools, with descriptions of the currently available agents. */
   tools(): Promise<readonly DelegationTool[]>;
   call(name: string, input: unknown, call: DelegationCall): Promise<Exclude<ToolResult, string>>;
 }>;
 
-/** Opens delegation tools on a crew for one session: its background tasks end with the session. */
+/** Opens delegation tools on a crew for one session: background tasks end with the session. */
 export function openDelegation(crew: Crew, { as, run: options = {} }: DelegationOptions): OpenedDelegation {
   let made: Promise<readonly Tool[]> | undefined;
   const tools = (): Promise<readonly Tool[]> => (made ??= crew.delegationTools(as));

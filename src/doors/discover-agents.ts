@@ -11,10 +11,10 @@ import { nearestPlace } from "../runtime/discovery/places.ts";
 import { agentFamilies, type SourceScope } from "../runtime/discovery/sources.ts";
 import { type AgentConfig, configOf, type WithInherited } from "./agent-config.ts";
 
-/** All options of `discover`, with subcrew's dialects and bundled agents as defaults. */
+/** All options of `discover`, with subcrew's file formats and bundled agents as defaults. */
 export type DiscoverAgentsOptions = Partial<Omit<DiscoverOptions, "cwd" | "dialects">>;
 
-/** The agents in their documented shape, and the whole discovery behind them. */
+/** The agents in their documented format, and the complete result of the search. */
 export type AgentDiscoveryResult = Omit<Discovery, "agents"> & {
   readonly agents: WithInherited<AgentConfig>[];
   /** The nearest directory of the project that contains agents. */
@@ -22,11 +22,10 @@ export type AgentDiscoveryResult = Omit<Discovery, "agents"> & {
 };
 
 /**
- * Finds all agents for `cwd`. The second argument is a home directory (oh-my-pi), a scope (the parallel agents tool) or
+ * Finds all agents for `cwd`. The second argument is a home directory (oh-my-pi), a scope (pi-parallel-agents) or
  * options.
- *
- * A program that names a directory is expected to trust it, so project files are used here unless `trust` says
- * otherwise; the command and the crew pass the user's decisions. Discovery runs no code.
+ * A program that names a directory is expected to trust it, so project files are used unless `trust` says otherwise;
+ * the command line and `createCrew` pass the user's decisions. No code of a found file is run.
  */
 export async function discoverAgents(
   cwd: string,
@@ -58,7 +57,7 @@ function resolvedConfig(found: FoundAgent): WithInherited<AgentConfig> {
   return config;
 }
 
-/** The agents of one directory; its path decides the dialect. A missing directory is empty. */
+/** The agents of one directory; its path decides the file format. A missing directory is empty. */
 export function loadAgentsFromDir(dir: string, source: "user" | "project" = "user"): AgentConfig[] {
   const path = resolve(dir);
   const row = agentFamilies
@@ -83,7 +82,7 @@ export function loadAgentsFromDir(dir: string, source: "user" | "project" = "use
   });
 }
 
-/** The nearest directory of a family at or above `cwd`, or `null`. */
+/** The nearest directory with agents of one tool, such as `.pi/agents`, in `cwd` or a directory above it, or `null`. */
 export function findNearestProjectAgentsDir(cwd: string, relative: string = join(".pi", "agents")): string | null {
   return nearestPlace(isAbsolute(cwd) ? cwd : resolve(cwd), relative) ?? null;
 }

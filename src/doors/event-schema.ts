@@ -23,7 +23,7 @@ const fileVersion = z.union([
   z.strictObject({ kind: z.literal("file"), hash: text, bytes: count, mode: count.optional(), kept: z.boolean() }),
 ]);
 
-/** Every recorded event: its description, and its fields besides those of all events. */
+/** Every recorded event: its description, and its own fields besides the common ones. */
 export const facts = {
   "run.started": fact("A run began.", {
     plan: plan.describe("the plan that is carried out"),
@@ -213,7 +213,7 @@ export const facts = {
   warning: fact("Something to look at.", { code: text, text }),
 } satisfies Readonly<Record<Fact["type"], unknown>>;
 
-/** Every live event. They have no `seq` and are not recorded. */
+/** Every event that is only sent live. Live events have no `seq` and are not recorded. */
 const deltas = {
   "text.delta": fact("A piece of an answer.", { text }),
   "thinking.delta": fact("A piece of the model's thinking.", { text }),

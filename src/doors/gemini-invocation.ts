@@ -10,7 +10,7 @@ import { onAbort } from "../runtime/async/on-abort.ts";
 /** One invocation of an agent with the interface of Gemini CLI. */
 export type SubagentInvocation = Readonly<{
   getDescription(): string;
-  /** Runs the agent; its thinking is reported while it runs. */
+  /** Runs the agent; its reasoning is reported while it runs. */
   execute(
     signal: AbortSignal,
     updateOutput?: (text: string) => void,

@@ -22,20 +22,20 @@ export type GeminiRegistryConfig = Readonly<{
   home: string;
   /** Whether the project's agents are used. */
   trusted?: boolean;
-  /** `false`: no files are read. */
+  /** False: no agent files are read. */
   enableAgents?: boolean;
   overrides?: Readonly<Record<string, AgentOverride>>;
   extensions?: readonly Readonly<{ active: boolean; agents: readonly AgentDefinition[] }>[];
   /** Bundled agents. */
   builtIn?: readonly AgentDefinition[];
-  /** Returns the model that `inherit` means; called each time. */
+  /** Returns the model that `inherit` means; called each time it is needed. */
   mainModel?(): string;
   onWarning?(message: string): void;
   /** Called after a reload. */
   onRefresh?(event: "agentsRefreshed"): void;
-  /** Clears cached remote agents. */
+  /** Clears the cache of remote agents. */
   clearRemoteCache?(): void;
-  /** Reads the cards of remote agents; an `A2AClientManager` by default, `false`: none is read. */
+  /** Reads the cards of remote agents; an `A2AClientManager` by default, `false`: no cards are read. */
   remotes?: RemoteCards | false;
 }>;
 
@@ -47,7 +47,9 @@ export type RemoteCards = Readonly<{
   ): Promise<Readonly<{ description?: string; skills?: readonly Readonly<{ name: string; description?: string }>[] }>>;
 }>;
 
-/** Gemini CLI's registry: the agents of `.gemini/agents` and `~/.gemini/agents`, found by the common discovery. */
+/**
+ * Gemini CLI's registry: the agents of `.gemini/agents` and `~/.gemini/agents`, found by the same search as all agents.
+ */
 export class AgentRegistry {
   readonly #config: GeminiRegistryConfig;
   readonly #known = new Map<string, AgentDefinition>();
@@ -76,7 +78,7 @@ export class AgentRegistry {
     this.#config.onRefresh?.("agentsRefreshed");
   }
 
-  /** Registers one agent; the first of a name wins. */
+  /** Registers one agent; of several agents with one name, the first wins. */
   registerAgent(definition: AgentDefinition): void {
     if (!definition.name || !definition.description) {
       if (definition.kind !== "remote" || !definition.name)
@@ -187,7 +189,7 @@ function describedBy(
 /** The alias under which the model settings of an agent are registered. */
 export const getModelConfigAlias = ({ name }: Pick<AgentDefinition, "name">): string => `${name}-config`;
 
-/** Bundled agents that Gemini CLI has, too. */
+/** The bundled agents that Gemini CLI also has. */
 function bundledDefinitions(): AgentDefinition[] {
   const ours = readBundledAgents().filter(
     ({ agent }) => agent.name === "codebase-investigator" || agent.name === "cli-help",

@@ -21,7 +21,7 @@ const titles = {
 export type SchemaName = keyof typeof titles;
 export const schemaNames: readonly SchemaName[] = Object.keys(titles) as SchemaName[];
 
-/** The JSON Schema (2020-12) of a file that subcrew reads, or of its output. */
+/** The JSON Schema (2020-12) of a file that subcrew reads, or writes. */
 export function jsonSchemaFor(name: SchemaName): JsonSchema {
   const { $schema, ...schema } = z.toJSONSchema(types[name](), { io: "input", unrepresentable: "any" });
   return { $schema, $id: `subcrew/schemas/${name}.json`, title: titles[name], ...schema };

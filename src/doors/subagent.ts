@@ -12,30 +12,30 @@ import { outputExcerpt } from "../facades/carry-out.ts";
 import { shortened } from "../facades/subagent-task.ts";
 import type { Run } from "../runtime/run/run.ts";
 
-/** The differences of a subagent from the agent with the name of its type. */
+/** How a subagent differs from the agent that its type names. */
 export type SubagentConfig = Readonly<{
   allowedTools?: readonly string[];
   defaultModel?: string;
   systemPrompt?: string;
   maxTurns?: number;
-  /** The crew that runs it; by default one with the user's settings. */
+  /** The crew that executes the subagent; by default one with the user's settings. */
   crew?: Crew;
 }>;
 
-/** The result of a task, as the document of `Task` defines it. */
+/** The result of a task, in the format that gen-code documents for its `Task` tool. */
 export type TaskOutput = Readonly<{
   success: boolean;
   result?: string;
-  /** The id for resuming the task, also valid in all commands about runs. */
+  /** The id with which the task can be continued; all commands about runs accept it, too. */
   agentId: string;
   outputFile?: string;
   error?: string;
 }>;
 
-/** The prompt for continuing when the caller gives none. */
+/** The prompt with which a task continues when the caller gives none. */
 const GO_ON = "Continue where you stopped.";
 
-/** gen-code's Subagent: one agent with its tasks, which are runs of a crew. */
+/** gen-code's class `Subagent`: one agent with its tasks, which are runs of a crew. */
 export class Subagent {
   readonly type: string;
   readonly #crew: Crew;
@@ -59,7 +59,7 @@ export class Subagent {
   async runInBackground(prompt: string): Promise<{ agentId: string; outputFile: string }> {
     const plan = this.#crew.plan(unchecked(this.#inputFor(prompt)));
     const run = this.#start(plan);
-    this.#outputOf(run).catch(() => {}); // the result is in the task's record
+    this.#outputOf(run).catch(() => {}); // the error is also in the task's record
     return {
       agentId: `${run.id}/${plan.output}`,
       outputFile: (await this.#crew.outputFile(run.id, plan.output)) ?? "",
@@ -87,7 +87,7 @@ export class Subagent {
     return this.#status;
   }
 
-  /** The calls that the last task has made so far, one line for each. */
+  /** The tool calls that the last task has made so far, one line for each. */
   getProgress(): readonly string[] {
     return this.#progress;
   }

@@ -3,15 +3,18 @@ import { resolve } from "node:path";
 import type { Skill, WorkflowCommand } from "../core/agent/skill.ts";
 import { findCommands, findSkills, type WorkflowPlaces } from "../defaults.ts";
 
-/** Where to search. A program that names a directory is expected to trust it, unless `trust` says otherwise. */
+/**
+ * Where to search for skills and commands. A program that names a directory is expected to trust it, unless `trust`
+ * says otherwise.
+ */
 export type WorkflowOptions = Partial<Omit<WorkflowPlaces, "cwd">>;
 
-/** Every skill available for `cwd`: the first of a name wins, bundled ones come last. */
+/** Every skill available for `cwd`: of several with one name the first wins, and bundled ones come last. */
 export async function discoverSkills(cwd: string, where: string | WorkflowOptions = {}): Promise<readonly Skill[]> {
   return (await findSkills(placesOf(cwd, where))).all;
 }
 
-/** Every workflow command available for `cwd`: the first of a name wins, bundled ones come last. */
+/** Every workflow command available for `cwd`: of several with one name the first wins, and bundled ones come last. */
 export async function discoverCommands(
   cwd: string,
   where: string | WorkflowOptions = {},
@@ -19,7 +22,7 @@ export async function discoverCommands(
   return (await findCommands(placesOf(cwd, where))).all;
 }
 
-/** The command of that name, exactly. */
+/** The command with exactly this name. */
 export const getCommand = <C extends { readonly name: string }>(commands: readonly C[], name: string): C | undefined =>
   commands.find((command) => command.name === name);
 

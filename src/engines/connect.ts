@@ -12,8 +12,8 @@ import { createPostgresStore, type PostgresStore } from "./postgres/store.ts";
 import { workerClassOf } from "./worker-class.ts";
 
 /**
- * A connected engine: its database, the entry of this process, the run store, and the limits that all processes
- * share.
+ * A connection to an engine (the database that several machines share): its database, this process's entry in the table
+ * of processes, the run store, and the limits that all processes share.
  */
 export type Connection = Readonly<{
   database: Database;
@@ -23,10 +23,12 @@ export type Connection = Readonly<{
   quota: RequestQuota;
 }>;
 
-/** The announcement of a worker; other processes only coordinate runs. */
+/** What a worker announces about itself; other processes only coordinate runs. */
 export type WorkerRole = Readonly<{ role: string; announcement: Announcement }>;
 
-/** The parameters of a connection. `local` is the store of this machine, for files that are needed only here. */
+/**
+ * The parameters of a connection. `local` is the store of this machine, for files that are needed only on this machine.
+ */
 export type ConnectionParts = Readonly<{
   local: Pick<RunStore, "keep" | "file" | "local">;
   worker?: WorkerRole;

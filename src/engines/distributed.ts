@@ -13,14 +13,14 @@ import { createSupervisor } from "./calls/supervise.ts";
 import { engineTimers } from "./calls/timers.ts";
 import type { Connection } from "./connect.ts";
 
-/** Coordinates runs on many machines; one per process. */
+/** Coordinates runs whose tasks are executed on many machines; one per process. */
 export type Coordination = Readonly<{ engine(parts: RunEngineParts): Engine; close(): Promise<void> }>;
 
 /** The parameters of the engine of one run. */
 export type RunEngineParts = Readonly<{
   /**
-   * Converts a call to a job that any worker with its workspace and requirements can execute, or returns the reason
-   * why it cannot.
+   * Converts a task to a job that any worker with its workspace and requirements can execute, or returns a failed
+   * outcome that says why it cannot.
    */
   job(call: Call, context: PerformContext): Promise<Job | Outcome>;
   journal: Engine["journal"];
@@ -28,18 +28,18 @@ export type RunEngineParts = Readonly<{
   workspace?(call: Call): NonNullable<PerformContext["workspace"]>;
   /** Applies the changes that a worker made in a copy of the workspace. */
   bring?(call: Call, context: PerformContext, outcome: Outcome): Promise<Outcome>;
-  /** The recording that the run writes or replays. */
+  /** Access to the recording that the run writes or replays. */
   tape?: PerformContext["tape"];
   /** Runs with a lower number are served first. */
   priority?: number;
   placementTimeoutMs?: number;
 }>;
 
-/** How long a task that may not park waits for a worker. */
+/** How long a task that may not park (wait without a limit) waits for a worker. */
 const PLACEMENT_MS = 60_000;
 /** The maximum age of the list of workers. */
 const CLASSES_MS = 500;
-/** Running calls of a run lower the priority of its next calls, so that runs share workers fairly. */
+/** Running tasks of a run lower the priority of its next tasks, so that runs share workers fairly. */
 const PRIORITY_STEP = 10_000;
 
 /** Coordinates runs whose tasks are executed by workers. */
@@ -53,7 +53,7 @@ export function coordinate(
   const classes = remembered(() => livingClasses(database), CLASSES_MS);
   const performing = new Map<string, Promise<Outcome>>();
   const inFlight = new Map<string, number>();
-  /** For each run: the call that ended last. */
+  /** For each run: the task that ended last. */
   const lastEnded = new Map<string, string>();
 
   const engine = ({
@@ -118,8 +118,8 @@ export function coordinate(
           opened.append(event);
         },
         close: async () => {
-          // Only a recorded end counts. A process that lost its run also ends it locally, but the calls then belong
-          // to another process.
+          // Only a recorded end counts. A process that lost its run to another process also ends it locally, but the
+          // tasks then belong to the other process.
           const isOver =
             last?.type === "run.ended" &&
             (await opened.durable().then(

@@ -1,6 +1,6 @@
 import type { RunStore } from "../core/run/run-store.ts";
 
-/** A store whose code is loaded with its first use, so that commands without an engine do not pay for one. */
+/** A store whose code is loaded with its first use, so that commands without an engine do not have to load it. */
 export function lazyStore(load: () => Promise<RunStore>, now: Pick<RunStore, "place" | "local">): RunStore {
   let loaded: Promise<RunStore> | undefined;
   const store = (): Promise<RunStore> => (loaded ??= load());

@@ -10,7 +10,7 @@ export type LocalParts = Readonly<{
   journal: Engine["journal"];
 }>;
 
-/** Executes calls and waits in this process. */
+/** Executes tasks, questions and waits in this process. */
 export function localEngine({ perform, journal }: LocalParts): Engine {
   const performing = new Map<string, Promise<Outcome>>();
   const questions = new Map<string, (answer: Answer | undefined) => void>();

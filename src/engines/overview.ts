@@ -5,7 +5,7 @@ import { LIVING } from "./postgres/presence.ts";
 import { announcementsArrive } from "./postgres/probe-announcements.ts";
 import { limitTable } from "./postgres/quota.ts";
 
-/** The data of `engine status`. */
+/** The data that `subcrew engine status` prints. */
 export type EngineOverview = Readonly<{
   shown: string;
   /** The version of the database server. */
@@ -16,15 +16,15 @@ export type EngineOverview = Readonly<{
   limits?: Readonly<Record<string, QuotaLimits>>;
   /** True when database notifications arrive; otherwise processes poll once a second. */
   announcements: boolean;
-  /** The number of keys that providers refuse now. */
+  /** The number of API keys that providers refuse now. */
   refusedKeys?: number;
   /** The number of runs; absent when the tables do not exist. */
   runs?: Readonly<{ kept: number; working: number; orphaned: number }>;
-  /** Tasks for workers, by state, and those that no worker can serve. */
+  /** Tasks for workers, by state; `parked` are those that no worker can execute. */
   calls?: Readonly<{ placed: number; taken: number; parked: readonly ParkedCall[] }>;
 }>;
 
-/** A task that no connected worker can serve, and the reason. */
+/** A task that no connected worker can execute, and the reason. */
 export type ParkedCall = Readonly<{ task: string; why: string }>;
 
 /** A connected process, or one that was silent for some time. */

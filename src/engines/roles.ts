@@ -16,15 +16,15 @@ export const ENGINE_ROLES = {
 type TableRights = Readonly<{ rights: string; rows?: Readonly<Partial<Record<RowAction, string>>> }>;
 type RowAction = "select" | "insert" | "update" | "delete";
 
-/** SQL for the ids of the processes of this login. */
+/** SQL for the ids of the processes that this database login started. */
 const OWN = "select p.id from subcrew.processes p where p.login = current_user";
 const DEAD = "beat < clock_timestamp() - interval '10 seconds'";
-/** SQL condition: a worker of this login has a task of the run. */
+/** SQL condition: a worker of this database login has a task of the run. */
 const OWN_RUN = `exists (select from subcrew.calls c where c.run = outputs.run and c.worker in (${OWN}))`;
 
 /**
- * The rights of workers. They cannot place a call, change its content, write events or act for another login's
- * worker. They have no access to other tables.
+ * The rights of workers. They cannot create a task, change its content, write events or act for a worker with another
+ * login. They have no access to other tables.
  */
 const WORKER: Readonly<Record<string, TableRights>> = {
   migrations: { rights: "select" },
@@ -40,12 +40,12 @@ const WORKER: Readonly<Record<string, TableRights>> = {
     rights: "select, insert, update (hash)",
     rows: { insert: OWN_RUN, update: OWN_RUN },
   },
-  quota: { rights: "select, update (name)", rows: { update: "true) with check (false" } }, // it locks rows but changes none
+  quota: { rights: "select, update (name)", rows: { update: "true) with check (false" } }, // a worker locks these rows but changes none
   model_requests: { rights: "select, insert, update, delete" },
   holds: { rights: "select, insert, update, delete" },
   probes: { rights: "select, insert, update, delete" },
   calls: {
-    rights: "select, update (state, worker, changed, job)", // the trigger below only lets it empty the job
+    rights: "select, update (state, worker, changed, job)", // a trigger (`KEEP_JOB`) only lets a worker empty the job
     rows: { update: `class in (select p.class from subcrew.processes p where p.login = current_user)` },
   },
   facts: {
@@ -141,7 +141,7 @@ function policy(table: string, role: string, action: RowAction | "all", rows: st
   ];
 }
 
-/** A trigger: a worker may empty the job of a call that it ends, but not replace it. */
+/** A trigger: a worker may empty the job of a task that it ends, but not replace it. */
 const KEEP_JOB = [
   `create or replace function subcrew.keep_job() returns trigger language plpgsql as $$
    begin
@@ -157,8 +157,8 @@ const KEEP_JOB = [
 ];
 
 /**
- * The rights on the tables of the queue, for processes that place or take calls. A call taken from the queue counts
- * only together with its row in our table.
+ * The rights on the tables of the queue, for processes that add or take tasks. A task taken from the queue counts only
+ * together with its row in subcrew's own table.
  */
 async function queueRights(query: RunStatement): Promise<string[]> {
   const [found] = await query<{ there: boolean }>("select to_regnamespace('dbos') is not null as there");

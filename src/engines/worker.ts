@@ -12,18 +12,18 @@ import type { QueueListener, QueueListenerOptions } from "./dbos/listen.ts";
 import { PROCESSES_CHANNEL } from "./postgres/channel-name.ts";
 import { workerClassOf } from "./worker-class.ts";
 
-/** A worker that takes calls until it is drained. */
+/** A worker: takes tasks from a queue and executes them until it is drained. */
 export type Worker = Readonly<{
   id: string;
   class: string;
-  /** The calls that it is executing. */
+  /** The tasks that the worker is executing. */
   working(): readonly string[];
   /**
-   * Takes no more calls. Each running call ends or is given back before its next turn, at the latest after the grace
-   * period.
+   * Takes no more tasks. Each running task ends or is given back before its next model turn, at the latest after the
+   * grace period.
    */
   drain(graceMs: number): Promise<void>;
-  /** Calls back when the engine tells the worker to drain. */
+  /** Calls back when a person drains the worker with `subcrew engine drain`. */
   onDrain(listener: () => void): void;
 }>;
 
@@ -31,13 +31,13 @@ export type WorkerOptions = Readonly<{
   connection: Connection;
   announcement: Announcement;
   pollMs: number;
-  /** Executes a job with the means of this machine. It never throws. */
+  /** Executes a job with the keys, tools and permissions of this machine. It never throws. */
   perform(job: Job, context: PerformContext): Promise<Outcome>;
-  /** Listens to the queue of the class. */
+  /** Listens to the queue of the worker's class. */
   listen(options: QueueListenerOptions): Promise<QueueListener>;
 }>;
 
-/** Starts to take calls. */
+/** Starts to take tasks. */
 export async function startWorker({
   connection,
   announcement,
@@ -53,12 +53,12 @@ export async function startWorker({
   const draining = new AbortController();
 
   let busy = 0;
-  /** The calls that this worker has taken or is taking. */
+  /** The tasks that this worker has taken or is taking. */
   const held = new Set<string>();
-  /** Executes a call. Returns true when it ran to its end; its run may then have the next call for this worker. */
+  /** Executes a task. Returns true when it ran to its end; its run may then have the next task for this worker. */
   const work = async (at: CallEpoch): Promise<boolean> => {
     const key = `${at.epoch} ${at.call}`;
-    if (held.has(key)) return false; // it was both offered and queued
+    if (held.has(key)) return false; // the same task was both offered directly and queued
     held.add(key);
     try {
       return await workOn(at);
@@ -91,12 +91,12 @@ export async function startWorker({
     );
     open.delete(`${epoch} ${call}`);
     await channel.close();
-    if (channel.isFenced()) await table.giveBack(at); // has no effect when there is a newer placement
+    if (channel.isFenced()) await table.giveBack(at); // this has no effect when the task was already given to another worker
     return taken.job.isAlone === true && !channel.isFenced() && !stop.signal.aborted;
   };
   /**
-   * Executes a call from the queue, then the calls that its run offers next, so that the next task of a chain need
-   * not wait for the next poll. A worker without another free slot does not wait for an offer.
+   * Executes a task from the queue, then the tasks that its run offers next, so that the next task of a chain need not
+   * wait for the next poll. A worker without another free slot does not wait for an offer.
    */
   const serve = async (first: CallEpoch): Promise<void> => {
     busy += 1;
@@ -130,7 +130,7 @@ export async function startWorker({
       busy -= 1;
     }
   };
-  /** Gives back a call that this worker cannot continue, once the database is reachable again. */
+  /** Gives back a task that this worker cannot continue, once the database is reachable again. */
   const giveUp = async (at: CallEpoch): Promise<void> => {
     do {
       const given = await table.giveBack(at).then(
@@ -178,9 +178,9 @@ export async function startWorker({
 }
 
 const GIVE_BACK_AGAIN_MS = 1_000;
-/** How long a free slot waits for the next call of the same run. */
+/** How long a free slot waits for the next task of the same run. */
 const OFFER_WAIT_MS = 100;
-/** The time for calls to end after they were given back. */
+/** The time for tasks to end after they were given back. */
 const LAST_MS = 3_000;
 
 const announceChange = async ({ database }: Connection): Promise<void> => {
@@ -188,8 +188,8 @@ const announceChange = async ({ database }: Connection): Promise<void> => {
 };
 
 /**
- * A task reserves its cost before each model turn. A draining worker gives the task back at this point, so that
- * nothing is repeated.
+ * A task reserves its cost before each model turn. A draining worker gives the task back to its run at this point, so
+ * that nothing is repeated.
  */
 function betweenTurns(context: PerformContext, draining: AbortSignal, handBack: () => Promise<void>): PerformContext {
   const { reserve } = context.budget;
@@ -200,7 +200,7 @@ function betweenTurns(context: PerformContext, draining: AbortSignal, handBack: 
       reserve: async (...asked) => {
         if (!draining.aborted) return reserve(...asked);
         await handBack();
-        return new Promise(() => {}); // the task is stopped, and its result is ignored
+        return new Promise(() => {}); // this worker gave the task back, so the task does not continue here
       },
     },
   };

@@ -5,7 +5,7 @@ import type { JsonSchema } from "../core/text/json.ts";
 import { RESERVED_INPUT } from "../core/vocabulary/agent-name.ts";
 import { ownEntry } from "../core/text/json.ts";
 
-/** The inputs of an agent that declares none: one query. */
+/** The input of an agent that declares none: one text named `query`. */
 const QUERY: Readonly<Record<string, AgentInput>> = {
   query: {
     type: "string",
@@ -18,7 +18,7 @@ const QUERY: Readonly<Record<string, AgentInput>> = {
 export const inputsOf = ({ inputs }: Pick<AgentCard, "inputs">): Readonly<Record<string, AgentInput>> =>
   inputs === undefined || Object.keys(inputs).length === 0 ? QUERY : inputs;
 
-/** Why an agent cannot be called by its inputs; `undefined` when it can. */
+/** The reserved input name because of which an agent cannot be called; `undefined` when it can. */
 export function reservedInputOf({ name, inputs }: Pick<AgentCard, "name" | "inputs">): string | undefined {
   if (inputs === undefined || !Object.hasOwn(inputs, RESERVED_INPUT)) return undefined;
   return `Agent '${name}' cannot have an input parameter named '${RESERVED_INPUT}' as it is a reserved parameter for delegation.`;

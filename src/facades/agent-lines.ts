@@ -8,9 +8,11 @@ export const DESCRIPTION_BYTES = 8_000;
 const STEPS = [Number.POSITIVE_INFINITY, 400, 200, 100, 0];
 
 export type AgentListLines = Readonly<{
-  /** Formats one agent differently from a list item; returns an empty text to leave it out when space is short. */
+  /**
+   * Formats one agent in another way than as a list item; returns an empty text to leave it out when space is short.
+   */
   line?(name: string, text: string): string;
-  /** The text around the list. */
+  /** The text before and after the list. */
   before: string;
   after?: string;
   budget?: number;

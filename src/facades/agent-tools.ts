@@ -9,7 +9,7 @@ import { delegating, type Facade } from "./facade.ts";
 import { invoke } from "./invocation.ts";
 import { createAgentLookup } from "./look.ts";
 
-/** Gemini CLI's other form: one tool per agent, with the name of the agent. */
+/** Gemini CLI's other form of delegation: one tool per agent, with the name of the agent. */
 export const agentTools: Facade = {
   tools: (caller) =>
     offered(caller.catalog, caller)

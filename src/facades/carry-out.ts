@@ -7,12 +7,12 @@ import type { ToolContext } from "../core/task/tool.ts";
 import { cutSummary, INLINE_CHARS } from "../core/text/cut.ts";
 import { nodeIds } from "../modes/names.ts";
 
-/** The request to one agent. The prompt is literal: nothing in it is a placeholder. */
+/** A request to one agent. The prompt is used literally: nothing in it is a placeholder. */
 export type FacadeTask = Pick<Task, "agent" | "prompt"> &
   Partial<Omit<Task, "agent" | "prompt" | "refs">> &
   Readonly<{ id: string }>;
 
-/** The outcome of one assignment. */
+/** The outcome of one task of a delegation. */
 export type FinishedNode = Readonly<{
   id: string;
   outcome: ReadOutcome;
@@ -23,7 +23,7 @@ export type FinishedNode = Readonly<{
 /** The outcome of a delegation: as a whole, and of each assignment in the given order. */
 export type DelegationEnd = Readonly<{ outcome: Outcome; done: readonly FinishedNode[] }>;
 
-/** A plan with one assignment, or several in parallel. */
+/** A plan with one task, or several in parallel. */
 export function planFor(assignments: readonly FacadeTask[], settings: Pick<Plan, "concurrency"> = {}): Plan {
   const nodes = Object.fromEntries(
     assignments.map(({ id, ...task }) => [id, { kind: "task" as const, task: { ...task, refs: {} } }]),

@@ -9,7 +9,10 @@ import { delegating, type Facade } from "./facade.ts";
 import { invoke } from "./invocation.ts";
 import { createAgentLookup } from "./look.ts";
 
-/** Gemini CLI's `delegate_to_agent`: one tool over the union of all agents, each with its own inputs. */
+/**
+ * Gemini CLI's `delegate_to_agent`: one tool for all agents, whose schema is the union of theirs, each with its own
+ * inputs.
+ */
 export const delegateToAgent: Facade = {
   tools: (caller, name) => [delegateTool(caller, name)],
 };
@@ -44,7 +47,7 @@ export function unionDescription(cards: readonly AgentCard[]): string {
   });
 }
 
-/** The schema: empty, the single agent, or a union discriminated by the agent's name. */
+/** The input schema of the tool: empty, that of a single agent, or a union discriminated by the agent's name. */
 export function unionSchema(cards: readonly AgentCard[]): JsonSchema {
   const [only, ...others] = cards;
   if (!only)

@@ -35,7 +35,7 @@ const modes: Readonly<Record<string, AgentTerminateMode>> = {
   INVALID_OUTPUT: "ERROR_NO_COMPLETE_TASK_CALL",
 };
 
-/** The text that the parent agent reads. */
+/** The text about the result that the parent agent reads. */
 export function invocationResult(agent: string, outcome: Outcome): string {
   return `Subagent '${agent}' finished.\nTermination Reason: ${terminateMode(outcome)}\nResult:\n${outputExcerpt(outcome)}`;
 }

@@ -9,7 +9,7 @@ import { invoke } from "./invocation.ts";
 import { createAgentLookup } from "./look.ts";
 import { agentNameSchema } from "./names-in-schema.ts";
 
-/** The newer tool of Gemini CLI: a name and a prompt, which becomes the agent's only input. */
+/** The newer delegation tool of Gemini CLI: a name and a prompt, which becomes the agent's only input. */
 export const invokeAgent: Facade = { tools: (caller, name) => [invokeTool(caller, name)] };
 
 function invokeTool(caller: Caller, name: string): Tool {
@@ -36,7 +36,7 @@ function invokeTool(caller: Caller, name: string): Tool {
   });
 }
 
-/** Maps a prompt to inputs: to the only required one, or else to the first that takes text. */
+/** Turns a prompt into an agent's inputs: it becomes the only required one, or else to the first that takes text. */
 export function inputsFor(card: AgentCard, prompt: string): Record<string, string> {
   const texts = Object.entries(inputsOf(card)).filter(([, { type }]) => type === "string");
   const [name] = texts.find(([, { required }]) => required) ?? texts[0] ?? ["query"];

@@ -2,10 +2,10 @@ import { type Catalog, changesBetween } from "../core/delegation/catalog.ts";
 import { type Caller, offered } from "../core/delegation/spawn.ts";
 import type { ToolContext } from "../core/task/tool.ts";
 
-/** The agents at the time of a call, and the changes since the model was last told. */
+/** The available agents at the time of a call, and the changes since the model was last told. */
 export type AgentLookup = Readonly<{
   now: Catalog;
-  /** Empty, or a sentence about changes to add to the answer. */
+  /** A sentence about changes of the agents to add to the answer, or empty. */
   news: string;
 }>;
 

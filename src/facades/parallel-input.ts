@@ -7,7 +7,7 @@ import { raceInput } from "../modes/race.ts";
 import { runSettings } from "../modes/settings.ts";
 import { teamInput } from "../modes/team.ts";
 
-const { acceptCommand: _command, ...race } = raceInput.shape.race.shape; // a model must not run commands this way
+const { acceptCommand: _command, ...race } = raceInput.shape.race.shape; // a model must not run commands through a race's acceptance command
 
 /** The parameters of a call of `parallel`: one of five modes, and the settings of tasks and runs. */
 export const parallelCall = z.strictObject({
@@ -30,7 +30,7 @@ export const parallelCall = z.strictObject({
 });
 export type ParallelCall = z.infer<typeof parallelCall>;
 
-/** Parameters that a call may use but that the schema for models omits, to save tokens in every turn. */
+/** Parameters of `parallel` that a call may use but that the schema for models omits, to save tokens in every turn. */
 const UNTOLD: ReadonlySet<string> = new Set(
   "retry resourceLimits runner cwd schema acceptSchema inputs isolation isolationDirty isolationKeep writes".split(" "),
 );

@@ -34,7 +34,7 @@ export function detailsOf(
 
 type Part = Readonly<{ mode: ParallelMode; id: string; at: number; node: Node; outcome: ReadOutcome }>;
 
-/** The ids of tasks in each mode, as the parallel agents tool numbers them. */
+/** The ids of tasks in each mode, as pi-parallel-agents numbers them. */
 const ids: Readonly<Record<ParallelMode, (id: string, at: number) => string>> = {
   single: () => "single",
   parallel: (id, at) => taskId(at, id),
@@ -110,7 +110,7 @@ function reviewOf(node: Node, outcome: Outcome | undefined): object {
   };
 }
 
-/** The answer in the format of the parallel agents tool; a failed task gives its reason. */
+/** The answer in the format of pi-parallel-agents; a failed task gives its reason. */
 export function parallelText(
   details: ParallelToolDetails,
   { objective, outcome }: Readonly<{ objective?: string | undefined; outcome: Outcome }>,
@@ -157,7 +157,7 @@ const texts: Readonly<Record<ParallelMode, (details: ParallelToolDetails, around
   },
 };
 
-/** `[dev] dev:a` for the task `a` of the member `dev`. */
+/** The displayed name of a team task: `[dev] dev:a` for the task `a` of the member `dev`. */
 function teamName(label: string, id: string): string {
   const [role, task] = label.split(": ");
   return task === undefined ? id : `[${role}] ${role}:${task}`;

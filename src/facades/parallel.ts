@@ -17,7 +17,7 @@ import { buildDag } from "./parallel/dag.ts";
 import { type ParallelCall, parallelCall, problemsIn, shownSchema } from "./parallel-input.ts";
 import { detailsOf, type ParallelMode, parallelText } from "./parallel-results.ts";
 
-/** The parallel agents tool's `parallel`: exactly one of five modes. */
+/** The tool `parallel` of pi-parallel-agents: a call uses exactly one of five modes. */
 export const parallelFacade: Facade = { tools: (caller, name) => [parallelTool(caller, name)] };
 
 function parallelTool(caller: Caller, name: string): Tool {
@@ -82,7 +82,7 @@ const UNKNOWN: Readonly<Record<ParallelMode, string>> = {
   team: "Unknown agent(s) in team",
 };
 
-/** The modes that a call names; a blank task does not count. */
+/** The modes that a call names; a task of blanks only does not count. */
 export function modesIn({ task, tasks, chain, race: one, team }: ParallelCall): ParallelMode[] {
   const given: Readonly<Record<ParallelMode, unknown>> = {
     single: task?.trim() || undefined,
@@ -131,7 +131,7 @@ function availableText(cards: readonly AgentCard[], { agentScope }: ParallelCall
   return `Available agents [${scope}]: ${text}${remaining > 0 ? `; ... +${remaining} more` : ""}`;
 }
 
-/** The plan of a call, or a text about its problem. */
+/** The plan for a call, or a text about what is wrong with the call. */
 function planned(mode: ParallelMode, { agentScope: _scope, ...given }: ParallelCall): Plan | string {
   try {
     if (given.team?.tasks)
@@ -144,7 +144,7 @@ function planned(mode: ParallelMode, { agentScope: _scope, ...given }: ParallelC
   }
 }
 
-/** The agents of a race: its own, or those of the call if it names none. */
+/** The agents of a race: its own, or those of the call if the race names none. */
 function own(mode: ParallelMode, given: Omit<ParallelCall, "agentScope">): object {
   if (mode !== "race") return given;
   const settings = Object.fromEntries(
@@ -156,8 +156,8 @@ function own(mode: ParallelMode, given: Omit<ParallelCall, "agentScope">): objec
 }
 
 /**
- * Adds the context to every task. Files are named, not read: the agents read them with their own permissions. A
- * diff or a log is shown only if no rule forbids reading a file, since it could contain that file.
+ * Adds the context in a call to every task. Files are named, not read: the agents read them with their own permissions.
+ * A diff or a log is shown only if no rule forbids reading a file, since it could contain that file.
  */
 async function withContext(
   plan: Plan,
@@ -193,6 +193,6 @@ function prefaced(nodes: Readonly<Record<string, Node>>, preface: string): Recor
   );
 }
 
-/** True if a call failed as a whole. With several parallel tasks it never does: each result is in the text. */
+/** True if a call failed as a whole. A call with several parallel tasks never does: each result is in the text. */
 const failedWhole = (mode: ParallelMode, status: string): boolean =>
   status !== "ok" && (mode === "single" || mode === "race" || mode === "chain");

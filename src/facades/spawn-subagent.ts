@@ -10,7 +10,10 @@ import { delegating, type Facade } from "./facade.ts";
 import { createAgentLookup } from "./look.ts";
 import { agentNameSchema } from "./names-in-schema.ts";
 
-/** pegasus's `spawn_subagent`: the task runs in the background, and its result arrives as a message. */
+/**
+ * The tool `spawn_subagent` of the program pegasus: the task runs in the background, and its result arrives as a
+ * message.
+ */
 export const spawnSubagent: Facade = { tools: (caller, name) => [spawnTool(caller, name)] };
 
 function spawnTool(caller: Caller, name: string): Tool {
@@ -50,7 +53,7 @@ function spawnTool(caller: Caller, name: string): Tool {
       const assignment: FacadeTask = { id: asId(type), agent: type, prompt: input, label: description };
       const plan = planFor([assignment]);
       const { background } = context;
-      // Without a way to deliver a message later, wait and return the result.
+      // If a message cannot be delivered later, this waits and returns the result.
       if (!background || background.silent) return waited(await delegatePlan(plan, context), news);
       const begun = await background.start(plan, "result");
       if ("status" in begun) return { text: begun.fault.message + news, error: true };

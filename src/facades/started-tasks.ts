@@ -11,7 +11,7 @@ export type StartedTasks = Readonly<{
   typeOf(id: string): string | undefined;
   /** Stores the agent of a task. */
   did(id: string, type: string): void;
-  /** The key of a task in the run. */
+  /** The key by which the run knows a task. */
   key(id: string): string | undefined;
   begin(record: TaskRecord, begun: StartedNode): void;
   end(id: string, outcome: Outcome, said: Readonly<{ endedAt: number; result: string }>): TaskRecord | undefined;

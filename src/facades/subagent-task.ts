@@ -19,7 +19,7 @@ import { backgroundStarted, resultBox } from "./task-texts.ts";
 /** The models that a caller may name, with the names in gen-code's document. */
 export const TASK_MODELS = ["haiku", "sonnet", "opus"] as const;
 
-/** gen-code's `Task`, with `TaskOutput` for background tasks. */
+/** The tool `Task` of the program gen-code, with `TaskOutput` for background tasks. */
 export const subagentTask: Facade = {
   tools: (caller, name, parts) => {
     const desk = createStartedTasks();
@@ -169,7 +169,7 @@ async function inBackground(
       if (outcome)
         desk.end(id, outcome, { endedAt: parts.clock(), result: outputExcerpt({ ...outcome, ...defined({ file }) }) });
     },
-    () => {}, // the rejection reaches the caller that awaits it
+    () => {}, // the code that awaits the promise handles the rejection
   );
   const details: BackgroundStart & Record<string, unknown> = {
     success: true,
@@ -201,7 +201,7 @@ function resultText(
   return `${outputExcerpt(outcome)}\n\n[agentId: ${agentId}]\n\n${resultBox(outcome, agent)}`;
 }
 
-/** The part of a result that becomes part of the caller's conversation. */
+/** The part of a result that is added to the caller's conversation. */
 export function shortened(outcome: Outcome): string {
   const note = outcome.limit === undefined ? "" : `\n\n[${limitNote(outcome)}]`;
   return "output" in outcome

@@ -21,7 +21,7 @@ const facades: Readonly<Record<FacadeName, Facade>> = {
   agents: agentTools,
 };
 
-/** The delegation tools of one caller, under the names it uses. */
+/** The delegation tools of one caller, under the names that the caller uses. */
 export function delegationTools(spellings: readonly string[], caller: Caller, parts: FacadeParts): readonly Tool[] {
   const tools = new Map<string, Tool>();
   for (const spelling of spellings) {

@@ -8,7 +8,7 @@ import { defined } from "../core/text/defined.ts";
 import { recordedTask, type TaskRecord } from "./task-records.ts";
 import { taskListText, taskText } from "./task-texts.ts";
 
-/** Maximum wait of one call. */
+/** The maximum time that one call waits. */
 export const MOST_WAIT_MS = 600_000;
 const DEFAULT_WAIT_MS = 60_000;
 
@@ -30,7 +30,10 @@ const input = z.strictObject({
 });
 type Input = z.infer<typeof input>;
 
-/** gen-code's `TaskOutput`: the state of background tasks. Records survive the process that wrote them, so every task of the project is found. */
+/**
+ * The tool `TaskOutput` of the program gen-code: it tells the state of background tasks. Records survive the process
+ * that wrote them, so every task of the project is found.
+ */
 export function taskOutput(desk: StartedTasks, parts: FacadeParts): Tool {
   return defineTool({
     name: "TaskOutput",
@@ -103,7 +106,7 @@ async function settled(record: TaskRecord, { desk, parts, context }: Around, sig
   return ended ?? (await recordedTask(record.id, parts.history, (one) => outputExcerpt(one))) ?? record;
 }
 
-/** The key for waiting on a task of an earlier run: its id without the last segment. */
+/** The key for waiting on a task of an earlier run: the task's id without the last segment. */
 const keyOf = (id: string): string => id.slice(0, id.lastIndexOf("/") + 1);
 
 function list({ filter = "all" }: Input, desk: StartedTasks, parts: FacadeParts): ToolResult {

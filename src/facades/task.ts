@@ -24,7 +24,10 @@ const item = z.strictObject({
     .describe("start with this conversation instead of an empty one, for work that needs its content"),
 });
 
-/** oh-my-pi's `task`: one agent, a context that all of its tasks share, and a batch of parallel tasks. */
+/**
+ * The tool `task` of the program oh-my-pi: one agent, a context that all of its tasks share, and a batch of parallel
+ * tasks.
+ */
 export const taskFacade: Facade = {
   tools: (caller, name) => [taskTool(caller, name)],
 };
@@ -75,7 +78,7 @@ type Given = Readonly<{
   tasks: readonly z.infer<typeof item>[];
 }>;
 
-/** Checks a call before anything starts: one invalid item prevents all. */
+/** Checks a call before anything starts: one invalid task prevents all of them. */
 function preflight({ agent, tasks }: Given, caller: Caller, { now }: AgentLookup): string | undefined {
   const names = [
     ...new Set(tasks.every((one) => one.agent !== undefined) ? [] : [agent]),
@@ -138,13 +141,13 @@ export function idProblem(ids: readonly string[]): string | undefined {
   return problems.length === 0 ? undefined : `Invalid tasks: ${problems.join(". ")}`;
 }
 
-/** The prompt of one task: the shared context, and its own part. */
+/** The prompt of one task: the shared context, and the task's own part. */
 export function batchPrompt(context: string | undefined, assignment: string): string {
   const shared = context?.trim() ?? "";
   return shared === "" ? assignment : `${shared}\n\n${assignment}`;
 }
 
-/** The assignments of a call. Output schema: the agent's own, else that of the call, else that of the caller. */
+/** The tasks of a call. Their output schema is the agent's own, else that of the call, else that of the caller. */
 function assignmentsOf(
   { agent, context, schema, tasks }: Given,
   caller: Caller,

@@ -7,22 +7,22 @@ import { emptyDraft, readFields } from "./fields/draft.ts";
 import { listOf, parseArrayOrCSV } from "./fields/lists.ts";
 import { flagOf } from "./fields/rules.ts";
 
-/** oh-my-pi's record of an agent's frontmatter. */
+/** The frontmatter of an agent file in the format of oh-my-pi. */
 export type AgentFields = {
   name: string;
   description: string;
-  /** The tools as written in the file, plus the completion tool. */
+  /** The tools as written in the file, plus the tool that returns the result. */
   tools?: string[];
   spawns?: "*" | string[];
   model?: string[];
   thinkingLevel?: Thinking;
-  /** The output schema as written. */
+  /** The output schema as written in the file. */
   output?: JsonSchema | string | null;
   blocking?: boolean;
   autoloadSkills?: string[];
 };
 
-/** The completion tool as oh-my-pi names it. */
+/** The tool with which an agent returns its result, as oh-my-pi names it. */
 const SUBMIT = "submit_result";
 
 /** Reads a frontmatter as oh-my-pi does; `null` when it has no name or no description. */
@@ -46,7 +46,7 @@ export function parseAgentFields(frontmatter: Readonly<Record<string, unknown>>)
   return fields;
 }
 
-/** Adds the completion tool to a list, unless the list already contains it under any of its names. */
+/** Adds the tool that returns the result to a list, unless the list already contains it under any of its names. */
 export function withCompletion(tools: readonly string[]): string[] {
   return tools.some((name) => toolsNamed(name).includes(FINISH_TOOL)) ? [...tools] : [...tools, SUBMIT];
 }

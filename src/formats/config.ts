@@ -4,10 +4,10 @@ import { faultsOf } from "../core/schema/parse.ts";
 import { readYaml } from "./yaml/yaml.ts";
 import { yamlLineAt } from "./yaml/yaml-place.ts";
 
-/** One fault of a configuration file. */
+/** One mistake in a configuration file. */
 export type ConfigFault = Readonly<{ message: string; hint: string; line?: number }>;
 
-/** The settings of a configuration file with their lines, or all its faults. */
+/** The settings of a configuration file with their lines, or all mistakes in it. */
 export type ConfigReading =
   | Readonly<{ config: Config; lineOf(path: ConfigPath): number | undefined }>
   | Readonly<{ faults: readonly ConfigFault[] }>;

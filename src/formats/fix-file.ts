@@ -7,14 +7,14 @@ import { repaired } from "./yaml/repair.ts";
 
 /**
  * The text of an agent file with its mistakes corrected: values that YAML cannot represent are quoted, lists are
- * indented, and keys are renamed to the keys they were read as or resemble. Comments and the prompt are unchanged.
- * `undefined`: nothing can be corrected without guessing.
+ * indented, and keys are renamed to the known keys that they stand for or resemble. Comments and the prompt are
+ * unchanged. `undefined`: nothing can be corrected without guessing.
  */
 export function fixedText(source: string, dialect: Dialect, place: FilePlace): string | undefined {
   const { yaml } = split(source);
   if (yaml === undefined) return undefined;
   const { recovered } = readFrontmatter(source);
-  if (recovered === "lossy") return undefined; // the intended meaning is unknown
+  if (recovered === "lossy") return undefined; // the intended meaning of the file is unknown
   const indented = indentedFlows(yaml.replace(/^[ \t]+|(?<=:)[ \t]+/gm, (blanks) => blanks.replaceAll("\t", "  ")));
   const quoted = recovered === "repaired" ? `${repaired(indented).yaml}\n` : indented;
   const { problems, agents } = dialect.read(source, place);
@@ -33,7 +33,7 @@ function renamed(yaml: string, problems: readonly Problem[]): string {
   return problems.reduce((text, { code, field, hint, message }) => {
     const better = /^Did you mean "([\w-]+)"\?$/.exec(hint ?? "")?.[1] ?? /; use "([\w-]+)"\.$/.exec(message)?.[1];
     if (field === undefined || better === undefined || (code !== "unknown-field" && code !== "deprecated")) return text;
-    if (field === "infer") return text; // its successor has the opposite meaning
+    if (field === "infer") return text; // the key that replaces it has the opposite meaning
     const taken = new RegExp(`^${better}\\s*:`, "m").test(text) && foldName(field) !== foldName(better);
     return taken ? text : text.replace(new RegExp(`^${escaped(field)}(?=\\s*:)`, "m"), better);
   }, yaml);

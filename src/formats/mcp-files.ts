@@ -8,14 +8,14 @@ import { readToml } from "./yaml/toml.ts";
 /** A file in which another tool stores its MCP servers. It is read only on request. */
 export type McpFile = Readonly<{
   from: "claude" | "codex" | "cursor" | "vscode" | "gemini" | "opencode";
-  /** Relative to the project or to the user's home folder. */
+  /** Whether the path is relative to the project or to the user's home folder. */
   place: "project" | "home";
   path: string;
   /** The key that holds the servers. */
   key: string;
 }>;
 
-/** All such files. A new tool is one row. */
+/** All files in which other tools store MCP servers. A new tool is one row. */
 export const mcpFiles: readonly McpFile[] = [
   { from: "claude", place: "project", path: ".mcp.json", key: "mcpServers" },
   { from: "claude", place: "home", path: ".claude.json", key: "mcpServers" },
@@ -33,7 +33,7 @@ export const mcpFiles: readonly McpFile[] = [
 /** A converted server definition, or why it cannot be converted. */
 export type ReadServer = Readonly<{ name: string }> & (Readonly<{ server: McpServer }> | Readonly<{ problem: string }>);
 
-/** The servers in the text of a file; throws when it cannot be read. */
+/** The servers in the text of a file; throws when the text cannot be parsed. */
 export function readMcpFile({ path, key }: Pick<McpFile, "path" | "key">, text: string): readonly ReadServer[] {
   const data = dataIn(path, text);
   const found = isRecord(data) ? data[key] : undefined;
@@ -51,7 +51,7 @@ function dataIn(path: string, text: string): unknown {
   throw new Error(`line ${read.line}: ${read.reason}`);
 }
 
-/** A server name with fewer characters, because it becomes part of tool names. */
+/** A server name without special characters, because it becomes part of tool names. */
 const plainName = (name: string): string =>
   name
     .replace(/[^A-Za-z0-9._-]+/g, "-")

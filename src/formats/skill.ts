@@ -38,7 +38,10 @@ const fields = defineFields({
 
 const folderOf = ({ relative }: FilePlace): string => relative.split("/").at(-2) ?? "";
 
-/** `SKILL.md` in a separate folder. Without a key, the folder gives the name and the first line the description. */
+/**
+ * Skills: a `SKILL.md` in a folder of its own. If its keys give no name or description, they come from the folder and
+ * from the first line.
+ */
 export const skillDialect: Dialect = markdown({
   id: "skill",
   accepts: (name) => name === "SKILL.md",
@@ -49,7 +52,10 @@ export const skillDialect: Dialect = markdown({
   bare: true,
 });
 
-/** The name of a command from its path: `frontend/test.md` is `frontend:test`; `frontend/test` also finds it. */
+/**
+ * The name of a command from its path: `frontend/test.md` is `frontend:test`; the command is also found as
+ * `frontend/test`.
+ */
 const nameOf = ({ relative }: FilePlace): string => relative.replace(/(?:\.prompt)?\.md$/, "").replaceAll("/", ":");
 
 /** Workflow commands: a prompt in a Markdown file, with or without frontmatter. */
@@ -67,7 +73,7 @@ export const commandDialect: Dialect = markdown({
   },
 });
 
-/** An agent that was read from a file or found by discovery. */
+/** An agent that was read from a file or found by the search for agents. */
 type Given = Readonly<{ agent: Agent; read: ReadAgent; file?: string }>;
 
 /** Converts a file to a skill. */
@@ -121,7 +127,7 @@ function bundled(dialect: Dialect, files: Readonly<Record<string, string>>): rea
   });
 }
 
-/** The value of a key in any spelling: `argument-hint`, `argumentHint`. */
+/** The value of a key, however the file spells it: `argument-hint`, `argumentHint`. */
 function valueOf(raw: ReadAgent["raw"], key: string): unknown {
   const folded = foldName(key);
   const written = Object.keys(raw).find((one) => foldName(one) === folded);

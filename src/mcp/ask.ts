@@ -5,11 +5,14 @@ import { isRecord } from "../core/text/json.ts";
 import { reveal } from "../core/text/sanitize.ts";
 import type { Capabilities, Questions } from "./sdk.ts";
 
-/** True when the client can show forms. A client that names no kind of elicitation supports forms. */
+/**
+ * True when the client can show forms. An MCP client that declares elicitation (questions to the person) without a kind
+ * supports forms.
+ */
 export const hasForms = ({ elicitation }: Capabilities): boolean =>
   elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 
-/** The key of a question. It stays the same over the rounds of a request. */
+/** The key that identifies a question. It stays the same when the client repeats its request with answers. */
 export const keyOf = ({ run, path, call = "" }: Pick<Question, "run" | "path" | "call">): string =>
   `${run}/${path}#${call}`;
 
@@ -31,7 +34,7 @@ const needed: Readonly<Record<AnswerKind, readonly string[]>> = {
   permission: ["approve"],
 };
 
-/** Converts the questions to forms for the client. Invisible characters are shown. */
+/** Converts the questions to forms for the client. Invisible characters are made visible. */
 export function formsFor(questions: readonly Question[]): Questions {
   return Object.fromEntries(
     questions.map((question) => [

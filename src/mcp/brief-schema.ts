@@ -28,7 +28,7 @@ const rare: ReadonlySet<string> = new Set([
   "writes",
 ]);
 
-/** Keywords that limit a value. They are not listed: a call that breaks one is refused with the reason. */
+/** Schema keywords that limit a value. They are not listed: a call that breaks one is refused with the reason. */
 const bounds: ReadonlySet<string> = new Set([
   "additionalProperties",
   "propertyNames",
@@ -83,7 +83,7 @@ function briefFields(fields: Fields, above: Fields): Fields {
   );
 }
 
-/** Of several alternatives only the first and simplest is listed. */
+/** Shortens a schema with several alternatives: only the first and simplest is listed. */
 function briefValue(value: unknown, above: Fields): unknown {
   if (Array.isArray(value)) return value.map((each) => briefValue(each, above));
   if (!isRecord(value)) return value;

@@ -8,16 +8,16 @@ import { RELATED_TASK } from "./tasks.ts";
 
 type Form = Parameters<ProtocolServer["elicitInput"]>[0];
 
-/** The owner of a form: the call that waits for it, or an MCP task. */
+/** What a form for the person belongs to: a tool call that waits for it, or an MCP task. */
 export type FormOf = Readonly<{ call: CallContext } | { task: string }>;
 
 /** The timeout of a form: a person may take hours. */
 const FORM_MS = 86_400_000;
 
 /**
- * Asks a client with a protocol of 2025 the questions of a run, as requests over the open connection. Returns whether
- * all forms were answered. A form that is cancelled, or that the client cannot show, leaves its question in the
- * inbox. A form is withdrawn when its question is answered elsewhere.
+ * Asks an MCP client with a protocol version of 2025 the questions of a run, as requests over the open connection.
+ * Returns whether all forms were answered. A form that is cancelled, or that the client cannot show, leaves its
+ * question in the inbox. A form is withdrawn when its question is answered in another program.
  */
 export async function askOverConnection(
   served: WaitedRun,

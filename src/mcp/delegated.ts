@@ -10,7 +10,7 @@ import type { McpRun, OnEvent, ServedRuns, WaitedRun } from "./runs.ts";
 export type DelegationCallContext = Readonly<{ signal: AbortSignal; heard(event: Event, run: Run): void }>;
 export type DelegationResult = Readonly<{ text: string; error?: boolean }>;
 
-/** Delegation tools for a client outside of runs, as `openDelegation` returns them for a crew. */
+/** Delegation tools for an MCP client, as `openDelegation` returns them for a crew. */
 export type DelegationTools = Readonly<{
   tools(): Promise<readonly Readonly<{ name: string; description: string; input: JsonSchema; readOnly: boolean }>[]>;
   call(name: string, input: unknown, call: DelegationCallContext): Promise<DelegationResult>;
@@ -19,7 +19,7 @@ export type DelegationTools = Readonly<{
 /** A call of a delegation tool, and all the runs that it started. */
 export type DelegatedCall = WaitedRun & Readonly<{ over: Promise<DelegationResult>; runs(): readonly McpRun[] }>;
 
-/** Makes a call. The runs that it starts belong to this server from their first event on. */
+/** Calls a delegation tool. The runs that the call starts belong to this server from their first event on. */
 export function delegated(
   runs: ServedRuns,
   call: (call: DelegationCallContext) => Promise<DelegationResult>,
@@ -38,7 +38,7 @@ export function delegated(
     });
   };
   const over = call({ signal: stop.signal, heard });
-  over.catch(() => {}); // the rejection reaches the caller that awaits it
+  over.catch(() => {}); // the code that awaits the promise handles the rejection
   return {
     id: `call_${randomBytes(9).toString("base64url")}`,
     questions: () => [...own.values()].flatMap((served) => served.questions()),

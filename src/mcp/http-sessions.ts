@@ -3,8 +3,8 @@ import { isRecord } from "../core/text/json.ts";
 import type { ProtocolServer, Sdk } from "./sdk.ts";
 
 /**
- * The sessions of clients with a protocol of 2025: a request, its forms and its cancellation arrive over several
- * connections.
+ * The sessions of clients with a protocol version of 2025: a request, its forms and its cancellation arrive over
+ * several connections.
  */
 export type HttpSessions = Readonly<{
   /** The response to a request that belongs to a session or begins one; otherwise `undefined`. */
@@ -67,7 +67,7 @@ export function createHttpSessions({ sdk, serve, maxRequestBodySize, onError }: 
   };
 }
 
-/** True when a request is the handshake of a protocol of 2025 or earlier. Newer protocols have no handshake. */
+/** True when a request is the handshake of a protocol version of 2025 or earlier. Newer protocols have no handshake. */
 async function isInitialize(request: Request): Promise<boolean> {
   if (request.method !== "POST") return false;
   try {

@@ -10,13 +10,13 @@ import { createServer } from "./server.ts";
 
 export type HttpOptions = ServerContextOptions &
   Readonly<{
-    /** The access token. It grants everything that this server offers. */
+    /** The access token. It allows the use of everything that this server offers. */
     token: string;
-    /** Loopback by default. */
+    /** The host name or address to listen on; loopback by default. */
     host?: string;
     /** The port; by default a free one. */
     port?: number;
-    /** Delegation tools to offer in addition to our own. */
+    /** Delegation tools to offer in addition to subcrew's own tools. */
     delegation?: DelegationTools;
     /** True when tools are listed with all fields of their arguments and results. */
     full?: boolean;

@@ -15,7 +15,7 @@ export type Offer = Readonly<{
   output?(): JsonSchema;
   /** True when the tool changes nothing. */
   readOnly: boolean;
-  /** True when agents work in it, so that it reaches a model and the tools of those agents. */
+  /** True when agents work for the tool, so that it reaches a model and the tools of those agents. */
   openWorld: boolean;
 }> &
   (StartingTool | ImmediateTool | DelegatingTool);
@@ -26,7 +26,7 @@ export type StartingTool = Readonly<{
   plan(args: ToolArguments): Plan | Promise<Plan>;
   /** False when the caller only waits for the start of the run. */
   waits(args: ToolArguments): boolean;
-  /** The final text for the model, if it differs from the output. */
+  /** The text about the finished run for the client's model, if it differs from the run's output. */
   told?(view: RunView): string;
 }>;
 
@@ -35,14 +35,16 @@ export type ImmediateTool = Readonly<{
   answer(args: ToolArguments, office: ServerContext, signal: AbortSignal): Promise<CallResult>;
 }>;
 
-/** A tool that starts runs by itself, as the delegation tools of other systems do. */
+/** A tool that starts runs by itself, as the delegation tools with the names of other programs do. */
 export type DelegatingTool = Readonly<{
   delegate(args: ToolArguments, call: DelegationCallContext): Promise<DelegationResult>;
 }>;
 
 export type ToolArguments = Readonly<Record<string, unknown>>;
 
-/** The JSON Schema of a zod type, without keywords that only a standalone document needs. It is created once. */
+/**
+ * The JSON Schema of a zod type, without keywords that only a standalone document needs. The schema is created once.
+ */
 export function schemaOf(type: z.ZodType, io: "input" | "output"): () => JsonSchema {
   let made: JsonSchema | undefined;
   return () => {

@@ -21,7 +21,10 @@ export type OfferOptions = Readonly<{
   readOnly: boolean;
 }>;
 
-/** All tools of the server. If a delegation tool has the name of one of ours, ours becomes `subcrew_NAME`. */
+/**
+ * All tools of the server. If a delegation tool has the name of one of subcrew's own tools, the latter becomes
+ * `subcrew_NAME`.
+ */
 export async function offersWith({ delegation, full, readOnly }: OfferOptions): Promise<readonly Offer[]> {
   const own = offers.map((offer) => ({ ...(full ? offer : brief(offer)), readOnly: readOnly || offer.readOnly }));
   if (!delegation) return own;
@@ -38,7 +41,7 @@ export async function offersWith({ delegation, full, readOnly }: OfferOptions): 
   return [...own.map((offer) => (taken.has(offer.name) ? { ...offer, name: qualified(offer.name) } : offer)), ...more];
 }
 
-/** The tool with this name. Our own tools can always be called as `subcrew_NAME`. */
+/** The tool with this name. Subcrew's own tools can always be called as `subcrew_NAME`. */
 export function offerNamed(name: string, all: readonly Offer[]): Offer | undefined {
   return all.find((offer) => offer.name === name) ?? all.find((offer) => qualified(offer.name) === name);
 }

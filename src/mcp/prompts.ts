@@ -4,7 +4,7 @@ import { CrewError, isCrewError } from "../core/schema/error.ts";
 import type { Crew } from "../crew.ts";
 import type { ProtocolServer, Sdk } from "./sdk.ts";
 
-/** Handles the requests of clients about prompts. */
+/** Handles the requests of MCP clients about prompts. */
 export function servePrompts(server: ProtocolServer, sdk: Sdk, crew: Crew): void {
   const prompts = promptsOf(crew);
   const refused = (message: string): Error => new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, message);
@@ -106,6 +106,6 @@ function wordsFor({ name, arguments: named }: Workflow, given: Readonly<Record<s
   return named.map((argument) => given[argument.name] ?? "");
 }
 
-/** Text that asks the model to delegate a workflow to the agent that the workflow names. */
+/** A text that asks the client's model to delegate a workflow to the agent that the workflow names. */
 const handedTo = (agent: string, text: string): string =>
   `Call the tool \`run\` of subcrew with the agent "${agent}" and the following task, word for word. Then report its result.\n\n${text}`;

@@ -3,7 +3,7 @@ import type { ProtocolServer, Sdk } from "./sdk.ts";
 import type { ServerContext } from "./server-context.ts";
 import type { RunView } from "./view.ts";
 
-/** Handles the requests of clients about resources. */
+/** Handles the requests of MCP clients about resources. */
 export function serveResources(server: ProtocolServer, sdk: Sdk, context: ServerContext): void {
   server.setRequestHandler("resources/list", async () => ({ resources: [...(await listResources(context))] }));
   server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [...resourceTemplates] }));
@@ -14,7 +14,7 @@ export function serveResources(server: ProtocolServer, sdk: Sdk, context: Server
   });
 }
 
-/** A run, or an output of it, as a client lists it. */
+/** A run, or the output of one of its tasks, as an MCP client lists it. */
 type ListedResource = Readonly<{
   uri: string;
   name: string;
@@ -30,7 +30,7 @@ const ROOT = "subcrew://runs";
 /** Maximum number of runs in a list; every run can be read by its id. */
 const MOST_RUNS = 100;
 
-/** The runs that a client may see, newest first, and their outputs. */
+/** The runs that a client may see, newest first, and the outputs of their tasks. */
 async function listResources({ list }: Pick<ServerContext, "list">): Promise<readonly ListedResource[]> {
   const runs = (await list()).slice(0, MOST_RUNS);
   const index: ListedResource = {

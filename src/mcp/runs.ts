@@ -13,11 +13,11 @@ import { keyOf } from "./ask.ts";
 export type WaitedRun = Readonly<{
   id: string;
   questions(): readonly Question[];
-  /** Questions that the client answered or left to the inbox. It is not asked them again. */
+  /** Questions that the client answered or left to the inbox. The client is not asked these again. */
   putOff: Set<string>;
-  /** The progress counter of a client. It must increase, also over the rounds of a call. */
+  /** The progress counter for a client. It must increase, even when the client repeats its call with answers. */
   told: { times: number };
-  /** Calls `heard` with each event; returns a function that stops it. */
+  /** Calls `heard` with each event; returns a function that unsubscribes. */
   listen(heard: OnEvent): () => void;
   /** The state of a run that only waits for a provider, a quota or a budget; otherwise `undefined`. */
   parked(): State | undefined;
@@ -29,20 +29,20 @@ export type WaitedRun = Readonly<{
 
 export type OnEvent = (event: Event, state: State) => void;
 
-/** A run started by a client, with the state folded from its events. */
+/** A run started by a client, with the state computed from its events. */
 export type McpRun = WaitedRun &
   Readonly<{
     run: Run;
     startedAt: number;
-    /** The time of its last event. */
+    /** The time of the run's last event. */
     changedAt(): number;
     life(): RunStatus;
-    /** True when this process no longer works on it. Later events are only in the store. */
+    /** True when this process no longer works on the run. Later events are only in the store. */
     isOver(): boolean;
     over: Promise<State>;
   }>;
 
-/** The runs of one server. A client sees these; other runs only if the owner shares them. */
+/** The runs that clients of one server started. A client sees these, and other runs only if the owner shares them. */
 export type ServedRuns = Readonly<{
   start(plan: Plan): McpRun;
   /** Adds a run that another part of the server started for a client. */
@@ -69,7 +69,7 @@ export function createServedRuns(crew: Crew, { attended = true }: { attended?: b
     const served = runs.get(run.id) ?? serve(run);
     runs.set(served.id, served);
     served.over.catch(() => {
-      if (run.state.status === "starting") runs.delete(run.id); // the run never started, so there is nothing to show
+      if (run.state.status === "starting") runs.delete(run.id); // the run never started, so it is not listed
     });
     for (const [id, each] of runs) {
       if (runs.size <= MOST_REMEMBERED) break;
@@ -121,7 +121,7 @@ function serve(run: Run): McpRun {
     try {
       for await (const event of run) {
         changedAt = event.at;
-        if (event.type === "gate.answered") putOff.delete(keyOf(event)); // the same gate may ask again later
+        if (event.type === "gate.answered") putOff.delete(keyOf(event)); // the same gate may ask another question later
         for (const listener of heard) listener(event, run.state);
       }
       await run;
@@ -131,7 +131,7 @@ function serve(run: Run): McpRun {
     }
     return run.state;
   })();
-  over.catch(() => {}); // the rejection reaches the caller that awaits it
+  over.catch(() => {}); // the code that awaits the promise handles the rejection
   return {
     id: run.id,
     run,

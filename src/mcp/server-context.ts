@@ -16,7 +16,7 @@ import { type RunView, viewOf } from "./view.ts";
 
 /** The permissions that the owner of a server gives its clients. */
 export type ServerContextOptions = Readonly<{
-  /** True when clients also see runs that were started elsewhere. */
+  /** True when clients also see runs that they did not start. */
   allRuns?: boolean;
   /**
    * True when the `answer` tool may also allow tool calls of agents. Otherwise only a person can, in a form or in the
@@ -27,11 +27,11 @@ export type ServerContextOptions = Readonly<{
   attended?: boolean;
 }>;
 
-/** The shared context of all tools and clients of a server. */
+/** What all tools and clients of a server share. */
 export type ServerContext = Readonly<{
   crew: Crew;
   runs: ServedRuns;
-  /** Running calls that start runs by themselves. */
+  /** Running tool calls that start runs by themselves. */
   delegations: Map<string, DelegatedCall>;
   /** Starts a run in the owner's workspace. Another folder is refused. */
   start(plan: Plan): McpRun;
@@ -182,7 +182,7 @@ function checkWorkspace({ nodes }: Body, workspace: string): void {
   for (const node of Object.values(nodes)) {
     if (node.kind === "loop") checkWorkspace(node.body, workspace);
     if (node.kind !== "task" || node.task.cwd === undefined) continue;
-    // A link in the workspace may lead anywhere.
+    // A symbolic link in the workspace may lead anywhere.
     if (!folderContains(realPathOf(workspace), realPathOf(resolve(workspace, node.task.cwd))))
       throw new CrewError(
         "BAD_INPUT",

@@ -79,7 +79,7 @@ type Call = SharedServer &
     client: Capabilities;
     era: Era;
     server: ProtocolServer;
-    /** True when a client of the earlier protocol requests a task. */
+    /** True when a client with the earlier protocol asks to run the call as an MCP task. */
     task: boolean;
   }>;
 
@@ -98,7 +98,7 @@ async function startOrGoOn(call: Call): Promise<CallResult | NeedsInput | Record
   if (wantsTask || !offer.waits(args)) {
     await untilStarted(served);
     if (!offer.waits(args)) return shown(served);
-    // A client must know the task before questions about it can be sent, so a new task is always "working", even if
+    // A client must know an MCP task before questions about it can be sent, so a new task is always "working", even if
     // its run already has a question.
     const created = { ...factsOf(served), life: "running" as const };
     if (era !== "legacy") return { resultType: "task", ...modernTask(created) };
@@ -138,16 +138,16 @@ async function waitFor(served: McpRun, call: Call): Promise<CallResult | NeedsIn
 }
 
 /**
- * Why a call returns: the run ended, it is parked and the client cannot change that, its questions were left to the
- * inbox, or the client gets forms.
+ * Why a call returns: the run ended, it is parked (waits for a provider) and the client cannot change that, its
+ * questions were left to the inbox, or the client gets forms.
  */
 type Stayed = Readonly<{ over: true } | { parked: State } | { left: true } | { forms: NeedsInput }>;
 const LEFT: Stayed = { left: true };
 
 /**
- * Waits for the end of a run and passes its questions to the client. Clients of 2025 are asked over the open
- * connection; newer ones get the forms and call again with the answers. A client without forms is told at once what
- * is asked.
+ * Waits for the end of a run and passes its questions to the client. Clients with a protocol version of 2025 are asked
+ * over the open connection; newer ones get the forms and call again with the answers. A client without forms is told at
+ * once what is asked.
  */
 function stayOrAsk(
   served: WaitedRun,
@@ -185,7 +185,7 @@ function factsOf(served: McpRun): TaskFacts {
 
 const taskParams = z.looseObject({ taskId: z.string() });
 
-/** Handles MCP tasks in both revisions, since most clients use the earlier one. */
+/** Handles MCP tasks in both revisions of the protocol, since most clients use the earlier one. */
 function serveTasks(server: ProtocolServer, { office, sdk }: SharedServer, era: Era): void {
   const find = (id: string): McpRun => {
     const served = office.runs.find(id);
@@ -219,7 +219,7 @@ function serveTasks(server: ProtocolServer, { office, sdk }: SharedServer, era: 
   });
 }
 
-/** Asks a client of 2025 the questions of its task while the client polls. */
+/** Asks a client with a protocol version of 2025 the questions of its MCP task, while the client polls. */
 async function askOnTheWay(served: McpRun, server: ProtocolServer): Promise<void> {
   if (!hasForms(server.getClientCapabilities() ?? {})) return;
   for (let stayed = await next(served); !stayed.over; stayed = await next(served))

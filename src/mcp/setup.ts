@@ -1,4 +1,4 @@
-/** The file in which a tool keeps its MCP servers, and the text to write there. */
+/** The file in which a tool keeps its MCP servers, and the text to write to that file. */
 export type SetupStep = Readonly<{ title: string; text: string }>;
 
 /** The arguments of `subcrew mcp`. */
@@ -12,7 +12,8 @@ type Setup = (variables: readonly string[]) => readonly SetupStep[];
 
 /** The setup of each tool. A new tool is one row. */
 const setups = {
-  // Without `alwaysLoad`, Claude Code does not wait for the server, and its model may begin without our tools.
+  // Without `alwaysLoad`, Claude Code does not wait for the server, and its model may begin without the tools of
+  // subcrew.
   "claude-code": () => [
     {
       title: "In a terminal",

@@ -12,10 +12,10 @@ export type WaitResult =
   | Readonly<{ over: true }>
   | Readonly<{ over: false; asked: readonly Question[]; parked?: undefined }>;
 
-/** Why waiting ended, including a run that is parked for a reason that the client cannot change. */
+/** Why waiting ended, including the case of a run that is parked (waits) for a reason that the client cannot change. */
 export type StayResult = WaitResult | Readonly<{ over: false; parked: State }>;
 
-/** Waits until a run ends, asks something or is parked. */
+/** Waits until a run ends, asks something or is parked (waits for a provider). */
 export async function stay(served: WaitedRun, context: CallContext): Promise<StayResult> {
   const quiet = reportProgress(served, context);
   const parking = parked(served);
@@ -43,7 +43,7 @@ export async function whileCalled<T>(
   }
 }
 
-/** Resolves as soon as all work of a run is parked. */
+/** Resolves as soon as all tasks of a run are parked (wait for a provider). */
 function parked(served: WaitedRun): Readonly<{ parked: Promise<StayResult>; stop(): void }> {
   let stop = (): void => {};
   const waiting = new Promise<StayResult>((resolve) => {

@@ -11,7 +11,7 @@ export type StdioOptions = ServerContextOptions &
   Readonly<{
     input: Readable;
     output: Writable;
-    /** Delegation tools to offer in addition to our own. */
+    /** Delegation tools to offer in addition to subcrew's own tools. */
     delegation?: DelegationTools;
     /** True when tools are listed with all fields of their arguments and results. */
     full?: boolean;
@@ -23,8 +23,8 @@ export type StdioOptions = ServerContextOptions &
   }>;
 
 /**
- * Serves one client over a pair of streams until either ends. Only protocol messages are written to the output. At
- * the end, running runs are paused; they can be resumed.
+ * Serves one client over a pair of streams until one of the streams ends. Only protocol messages are written to the
+ * output. At the end, running runs are paused; they can be resumed.
  */
 export async function serveStdio(
   crew: Crew,

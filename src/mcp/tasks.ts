@@ -1,7 +1,7 @@
 import type { RunStatus } from "../core/run/run-status.ts";
 import type { CallResult, Questions } from "./sdk.ts";
 
-/** The metadata key under which a client of the earlier protocol finds the task of a result. */
+/** The metadata key under which a client of the earlier protocol finds the MCP task that a result belongs to. */
 export const RELATED_TASK = "io.modelcontextprotocol/related-task";
 
 /** How often a client should poll. */
@@ -12,15 +12,15 @@ export type TaskFacts = Readonly<{
   life: RunStatus;
   startedAt: number;
   changedAt: number;
-  /** The current activity. */
+  /** The current activity of the run, in words. */
   doing: string;
 }>;
 
 type TaskStatus = "working" | "input_required" | "completed" | "failed" | "cancelled";
 
 /**
- * The MCP status of each run status. A failed run is a completed task whose result has the error: only a protocol
- * error fails a task.
+ * The MCP task status for each run status. A failed run is a completed task whose result contains the error: in MCP
+ * only a protocol error fails a task.
  */
 const statuses: Readonly<Record<RunStatus, TaskStatus>> = {
   starting: "working",
@@ -52,7 +52,7 @@ function common({ id, life, startedAt, changedAt, doing }: TaskFacts): Common {
   };
 }
 
-/** A task in the format of revision 2026-07-28, with its result or its questions. */
+/** An MCP task in the format of protocol revision 2026-07-28, with its result or its questions. */
 export function modernTask(
   facts: TaskFacts,
   { result, questions }: Readonly<{ result?: CallResult; questions?: Questions }> = {},
@@ -68,7 +68,7 @@ export function modernTask(
   };
 }
 
-/** A task in the format of revision 2025-11-25. */
+/** An MCP task in the format of protocol revision 2025-11-25. */
 export function legacyTask(facts: TaskFacts): Record<string, unknown> {
   return { ...common(facts), ttl: null, pollInterval: POLL_MS };
 }

@@ -109,7 +109,7 @@ export function viewOf(state: State, life: RunStatus | "damaged", now: number): 
   };
 }
 
-/** The contender whose output became the output of the run. */
+/** The task of a race whose output became the output of the run. */
 function winnerOf({ plan, outcome }: State): string | undefined {
   const last = plan?.nodes[plan.output];
   const picks = last?.kind === "join" && last.pick === "first" && (last.count ?? 1) === 1;
@@ -123,7 +123,7 @@ function parkedIn(state: State): Pick<RunView, "parked"> {
   return { parked };
 }
 
-/** Orders nodes as in the plan, not by start time; delegated tasks come after their parents. */
+/** Orders nodes as in the plan, not by start time; tasks that agents started come after their parents. */
 function inPlanOrder(state: State): NodeView[] {
   const order = Object.keys(state.plan?.nodes ?? {});
   const place = ({ path }: NodeView): number => order.indexOf(path.split(/[./]/)[0] ?? "") >>> 0;

@@ -6,7 +6,7 @@ import { nodeIds } from "./names.ts";
 import { referencesIn, unknownReference } from "./references.ts";
 import { runParts, runSettings, settingsOf } from "./settings.ts";
 
-/** Steps one after the other. */
+/** The input of a chain: steps that run one after the other. */
 export const chainInput = z.strictObject({
   mode: z.literal("chain"),
   chain: z
@@ -27,7 +27,7 @@ export const chainInput = z.strictObject({
 });
 export type ChainInput = z.infer<typeof chainInput>;
 
-/** `task -> task -> ...`; `{previous}` refers to the step before. */
+/** The plan of a chain: `task -> task -> ...`; `{previous}` in a prompt refers to the output of the step before. */
 export function chain(input: ChainInput): Plan {
   const ids = nodeIds(
     input.chain.map(({ name, agent }, index) => ({ given: name, else: agent ?? input.agent ?? `step_${index + 1}` })),

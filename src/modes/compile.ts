@@ -27,19 +27,19 @@ const modes = {
 
 export type Mode = keyof typeof modes;
 export type Input = { [M in Mode]: z.infer<(typeof modes)[M]["input"]> }[Mode];
-/** Passes a value that was not checked yet as an input; compiling it checks it. */
+/** Passes on an unchecked value as an input; `compile` checks it. */
 export const unchecked = (input: AnyInput | Plan): Input | Plan => input as Input | Plan;
 
 export const modeNames: readonly Mode[] = Object.keys(modes) as Mode[];
 
-/** The input schema of a mode, for surfaces that have to describe it. */
+/** The input schema of a mode, for interfaces that have to describe it, such as the MCP server. */
 export function inputOf(mode: Exclude<Mode, "plan">): z.ZodObject {
   return modes[mode].input;
 }
 
 /**
- * Compiles any input to a checked plan. `strict` turns notes into errors; with
- * `references: serial`, tasks that refer to each other run one at a time, as the parallel agents tool does it.
+ * Compiles any input to a checked plan. `strict` turns warnings into errors; with `references: serial`, tasks that
+ * refer to each other run one at a time, as pi-parallel-agents does.
  */
 export function compile(
   value: unknown,
@@ -78,7 +78,7 @@ export function isBarePlan(value: unknown): boolean {
   return isRecord(value) && "nodes" in value && !("mode" in value);
 }
 
-/** The mode of an input: the one it names, or the one whose key it has; exactly one. */
+/** The mode of an input: the one that it names, or the one whose key it has; it is an error if several match. */
 export function modeOf(value: unknown): Mode {
   if (isBarePlan(value)) return "plan";
   if (!isRecord(value))

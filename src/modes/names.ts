@@ -1,7 +1,10 @@
 import { MOST_NODE_ID, NODE_ID, NODE_ID_CHARACTERS } from "../core/plan/plan.ts";
 import { CrewError } from "../core/schema/error.ts";
 
-/** The requested names; a `given` name was written by a person and must be unique. */
+/**
+ * The name that a task should get: `given` was written by a person and must be unique; otherwise `else` is used and
+ * numbered.
+ */
 export type WantedName = Readonly<{ given?: string | undefined; else: string }>;
 
 /** Node ids for a list of tasks: given names are kept, generated ones are numbered until they are unique. */
@@ -74,7 +77,10 @@ const NOT_IN_ID = new RegExp(`[^${NODE_ID_CHARACTERS} ]`, "gu");
 /** The first characters, without cutting a surrogate pair. */
 const shortened = (id: string, most: number = MOST_NODE_ID): string => Array.from(id).slice(0, most).join("").trim();
 
-/** Continues from the last number used, so that ten thousand tasks of one agent stay cheap. */
+/**
+ * Makes an id unique by a number. Continues from the last number used, so that ten thousand tasks of one agent stay
+ * cheap.
+ */
 function unique(id: string, taken: ReadonlySet<string>, counts: Map<string, number>): string {
   if (!taken.has(id)) return id;
   let n = counts.get(id) ?? 2;
@@ -84,7 +90,10 @@ function unique(id: string, taken: ReadonlySet<string>, counts: Map<string, numb
   return numbered();
 }
 
-/** Changes an id that would look like a later round of another one: next to `gpt-4`, the id `gpt-4.1`. */
+/**
+ * Changes an id that would look like a later round of another node: next to `gpt-4`, the id `gpt-4.1` looks like a
+ * round of it.
+ */
 function unlikeRound(id: string, wished: ReadonlySet<string>): string {
   const round = /^(.+)\.(\d+)$/.exec(id);
   return round && wished.has(round[1]!) ? `${round[1]}_${round[2]}` : id;

@@ -6,7 +6,7 @@ import { nodeIds } from "./names.ts";
 import { referencesIn, unknownReference } from "./references.ts";
 import { runParts, runSettings, settingsOf } from "./settings.ts";
 
-/** Many tasks side by side. */
+/** The input of parallel mode: many tasks side by side. */
 export const parallelInput = z.strictObject({
   mode: z.literal("parallel"),
   tasks: z
@@ -27,7 +27,10 @@ export const parallelInput = z.strictObject({
 });
 export type ParallelInput = z.infer<typeof parallelInput>;
 
-/** `task x n -> join(settled)`; a reference is an edge, so only that task waits. */
+/**
+ * The plan of parallel mode: `task x n -> join(settled)`. A task that refers to another one waits for it; the others do
+ * not.
+ */
 export function parallel(input: ParallelInput): Plan {
   const ids = nodeIds(
     input.tasks.map(({ name, agent }, index) => ({ given: name, else: agent ?? input.agent ?? `task_${index}` })),

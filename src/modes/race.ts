@@ -5,7 +5,7 @@ import { defined } from "../core/text/defined.ts";
 import { nodeIds } from "./names.ts";
 import { runParts, runSettings, settingsOf } from "./settings.ts";
 
-/** The same question to several; the first good answer wins. */
+/** The input of a race: several agents or models get the same prompt, and the first good answer wins. */
 export const raceInput = z.strictObject({
   mode: z.literal("race"),
   race: z.strictObject({
@@ -28,7 +28,10 @@ export const raceInput = z.strictObject({
 });
 export type RaceInput = z.infer<typeof raceInput>;
 
-/** `task x n -> join(first)`: the executor cancels the contenders that are no longer needed. */
+/**
+ * The plan of a race: `task x n -> join(first)`. The executor cancels the tasks that are no longer needed once another
+ * has won.
+ */
 export function race({ race, ...input }: RaceInput): Plan {
   const contenders = contendersOf(race);
   const ids = nodeIds(

@@ -1,7 +1,7 @@
 import type { Task } from "../core/plan/task.ts";
 import { placeholdersIn, referenced, referenceName } from "../core/text/template.ts";
 
-/** The references of a prompt to tasks of its mode, and placeholders that are not references. */
+/** The references of a prompt to other tasks of the input, and the placeholders that are not references. */
 export function referencesIn(
   prompt: string,
   { ids, self, words = {} }: { ids: readonly string[]; self: string; words?: Readonly<Record<string, string>> },
@@ -19,7 +19,7 @@ export function referencesIn(
   return { refs, unknown };
 }
 
-/** The end of a note about an unresolved placeholder; omitted where it is an error. */
+/** The end of a note about an unresolved placeholder; omitted where such a placeholder is an error. */
 export const STAYS = "; it is left as text.";
 
 /** The note about an unresolved placeholder. */

@@ -14,7 +14,7 @@ export const runSettings = {
 
 type RunSettings = ContextOptions & { name?: string | undefined; maxConcurrency?: number | undefined };
 
-/** The parts of a plan that the settings of a run become. */
+/** The parts of a plan that come from the settings for the whole run. */
 export function runParts(
   { context, contextFiles, gitContext, name, maxConcurrency }: RunSettings,
   notes: readonly string[] = [],
@@ -49,7 +49,7 @@ export type TaskSettings = Pick<
   | "fork"
 >;
 
-/** Merges task settings: the first level that sets a field wins, and the smallest limit. */
+/** Merges task settings: of each field, the value of the first level that sets it; of limits, the smallest value. */
 export function settingsOf(...levels: readonly (TaskSettings | undefined)[]): TaskSettings {
   const keys = [
     "agent",

@@ -6,7 +6,7 @@ import { attachedImages } from "../core/vocabulary/image.ts";
 import { asId } from "./names.ts";
 import { runParts, runSettings, settingsOf } from "./settings.ts";
 
-/** One task. */
+/** The input of single mode: one task. */
 export const singleInput = z.strictObject({
   mode: z.literal("single"),
   task: z.string().trim().min(1).describe("the prompt"),
@@ -16,7 +16,7 @@ export const singleInput = z.strictObject({
 });
 export type SingleInput = z.infer<typeof singleInput>;
 
-/** `task` */
+/** The plan of single mode: one `task`. */
 export function single(input: SingleInput): Plan {
   const id = asId(input.agent ?? "task");
   return {

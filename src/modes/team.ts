@@ -40,7 +40,7 @@ const teamTask = z.strictObject({
   ...taskSettings,
 });
 
-/** Members with roles, tasks with dependencies, reviews and approvals. */
+/** The input of a team: members with roles, tasks with dependencies, reviews and approvals. */
 export const teamInput = z.strictObject({
   mode: z.literal("team"),
   team: z.strictObject({
@@ -65,7 +65,10 @@ export type TeamTask = z.infer<typeof teamTask>;
 /** Whether a task that requires approval asks for it with its plan, before it changes anything, or with its finished work. */
 export type TeamOptions = Readonly<{ approves?: "plan" | "work" }>;
 
-/** `task` DAG `-> join(settled)`; a review is `loop(work -> review)`, an approval is a gate in a loop. */
+/**
+ * The plan of a team: its tasks as a graph, then `join(settled)`. A review is `loop(work -> review)`, an approval is a
+ * gate in a loop.
+ */
 export function team({ team, ...input }: TeamInput, { approves = "plan" }: TeamOptions = {}): Plan {
   const members = membersOf(team.members ?? []);
   const tasks = team.tasks && team.tasks.length > 0 ? team.tasks : soloTasks([...members.values()]);
@@ -141,8 +144,8 @@ function nodeFor(task: TeamTask, { id, ids, members, objective, notes, all, exha
 }
 
 /**
- * Asks for approval of a plan, made with read-only tools; once it is approved, the same conversation continues with all
- * tools, followed by its review. A plan that is rejected with feedback is revised.
+ * Lets an agent make a plan with read-only tools and asks for its approval; once the plan is approved, the same
+ * conversation continues with all tools, followed by its review. A plan that is rejected with feedback is revised.
  */
 function planApprovalLoop({ needs, task }: TaskNode, reviewed: (work: TaskNode) => TaskNode | LoopNode): LoopNode {
   const { schema: _schema, isolation: _isolation, acceptSchema: _accept, ...planned } = task;
@@ -198,7 +201,8 @@ function reviewLoop(
 }
 
 /**
- * Work that is rejected with feedback is done again with that feedback; work that is rejected without any is given up.
+ * A loop that asks for approval of finished work: work that is rejected with feedback is done again with that feedback;
+ * work that is rejected without any is given up.
  */
 function approvalLoop(work: TaskNode | LoopNode): LoopNode {
   const inner: Node =

@@ -3,7 +3,10 @@ import type { Coordination } from "../../engines/distributed.ts";
 
 const known = new WeakMap<Connection, Coordination>();
 
-/** Opens the coordinator for the engine runs of this process; one per connection. */
+/**
+ * Opens the coordinator (it executes plans whose tasks run on workers) for this process; one per connection to the
+ * engine.
+ */
 export async function coordinationFor(connect: () => Promise<Connection>): Promise<Coordination> {
   const connection = await connect();
   const made = known.get(connection);

@@ -28,7 +28,7 @@ import { type HandedFiles, shareWithHelpers } from "./share-with-helpers.ts";
 export type FetchParts = Readonly<{
   /** The clone of the repository on this machine. */
   clone: string;
-  /** Where copies of workspaces are made. */
+  /** The folder in which copies of workspaces are made. */
   folder: string;
   home: string | undefined;
   store: Pick<RunOutputs, "keep" | "output">;
@@ -36,7 +36,7 @@ export type FetchParts = Readonly<{
 
 /**
  * The starting point of a task and its changes since then, for a worker that continues it. `taken`: how many changes of
- * helpers it includes.
+ * subagents it includes.
  */
 type Progress = Readonly<{
   snapshot: WorkspaceSnapshot;
@@ -47,9 +47,8 @@ type Progress = Readonly<{
 }>;
 
 /**
- * Runs a task in a copy of its workspace: the commit and the uncommitted changes of the run. Its changes are stored
- * before each tool result is recorded, so that another worker can continue. The run applies them when the task has
- * ended.
+ * Runs a task in a copy of its workspace: the run's commit and its uncommitted changes. Its changes are stored before
+ * each tool result is recorded, so that another worker can continue. The run applies them when the task has ended.
  */
 export async function inFetchedWorkspace(
   job: Job,
@@ -89,7 +88,7 @@ export async function inFetchedWorkspace(
   }
 }
 
-/** The snapshot of the run, once its commits are on this machine. */
+/** The snapshot of the run's workspace, once its commits are on this machine. */
 async function fetched(
   call: Call,
   context: PerformContext,
@@ -130,7 +129,7 @@ async function copyOf(
   { snapshot, dirty, patch }: Progress,
   { origin, place, files }: Readonly<{ origin: SourceTree; place: string; files: string }>,
 ): Promise<OpenWorktree | Readonly<{ unable: string }>> {
-  await removeWorktree(place); // left by a worker that was killed
+  await removeWorktree(place); // left behind by a worker that was killed
   const file = join(files, "dirty.patch");
   if (dirty !== undefined) await writeFile(file, unpacked(dirty));
   const tree = await openWorktreeAt(place, origin, {
@@ -165,7 +164,7 @@ function progressKeeper(
     store,
     ...defined({ taken: begun.taken }),
     inTurn: (work) => inTurn(work),
-    // An isolated task works in a worktree of the copy, which is only here.
+    // An isolated task works in a worktree of the copied workspace, which exists only on this machine.
     treeOf: async ({ worktree }) => ({
       origin: { ...tree.origin, tree: worktree ? { folder: worktree.top, gitDir: worktree.gitDir } : tree },
       commit,
@@ -225,7 +224,7 @@ function progressKeeper(
   };
 }
 
-/** The call with paths of this machine; the copy replaces the worktree. */
+/** The task with paths of this machine: the copy takes the place of the worktree. */
 function movedCall({ worktree: _worktree, ...call }: Call, folders: readonly string[], to: string): Call {
   const { cwd } = call.task;
   const from = cwd !== undefined && isAbsolute(cwd) ? folders.find((folder) => folderContains(folder, cwd)) : undefined;

@@ -6,25 +6,25 @@ import type { Job, JobNeeds, JobSettings } from "../../core/task/job.ts";
 import { defined } from "../../core/text/defined.ts";
 import { withoutAuth } from "../../runtime/resume/recorded-agent.ts";
 
-/** The data from which jobs for workers are made. */
+/** What is needed to turn tasks into jobs for workers. */
 export type WorkerJobParts = Readonly<{
   settings: JobSettings;
   roster: Roster;
-  /** The agent that an earlier process recorded for a task path. */
+  /** The agent definition that an earlier process recorded for a task. */
   recorded(call: Call): Agent | undefined;
-  /** Tools that are not built in, and MCP servers: a worker needs those that an agent names. */
+  /** Names of tools that are not built in, and of MCP servers: a worker must have those that an agent uses. */
   ownTools: ReadonlySet<string>;
   servers: readonly string[];
   /** The default model of tasks. */
   model?: string | readonly string[];
-  /** No provider can be used here either, so the offline model may answer. */
+  /** True: no provider can be used on this machine either, so the offline model may answer. */
   offline: boolean;
   sandbox: boolean;
-  /** All answers of models and tools are in a recording: no key, server or foreign tool is needed. */
+  /** True: all answers of models and tools come from a recording, so no key, server or foreign tool is needed. */
   isReplayed: boolean;
 }>;
 
-/** Makes the job of a call: with the agent as it was resolved here, and without anything secret. */
+/** Makes the job for a task: with the agent as this process found it, and without anything secret. */
 export function jobsForWorkers(parts: WorkerJobParts): (call: Call, context: PerformContext) => Promise<Job | Outcome> {
   return async (call, { attended, parks }) => {
     const agent = parts.recorded(call) ?? agentOf(call.task, parts.roster);
@@ -45,8 +45,8 @@ export function jobsForWorkers(parts: WorkerJobParts): (call: Call, context: Per
 
 /**
  * The agent without the commands, addresses and keys of the MCP servers that it defines: a worker starts only servers
- * from its own settings, by name. Otherwise a row of the database could start any program on a worker, regardless of
- * the worker's settings.
+ * from its own settings, by name. Otherwise a manipulated row of the database could start any program on a worker,
+ * regardless of the worker's settings.
  */
 export function withNamedServers(agent: Agent): Agent {
   const { mcpServers } = agent;

@@ -40,9 +40,9 @@ import { createPerformer } from "../../runtime/task/perform.ts";
 export type ServedPlaces = Readonly<{
   folders: readonly string[];
   scratch: boolean;
-  /** The worker fetches repositories that it has no clone of. */
+  /** True: the worker fetches repositories that it has no clone of. */
   fetch: boolean;
-  /** The worker's folders are shared with other machines. */
+  /** True: the worker's folders are shared with other machines, such as on a network drive. */
   shared: boolean;
   slots: number;
   protocols: readonly number[];
@@ -85,7 +85,7 @@ export async function announcementOf(setup: CrewSetup, places: ServedPlaces): Pr
 
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Performs jobs with the keys, tools and permissions of this machine; the job's permissions can only narrow them. */
+/** Executes jobs with the keys, tools and permissions of this machine; the job's permissions can only restrict them. */
 export function jobPerformer(
   setup: CrewSetup,
   places: ServedPlaces & Pick<Announcement, "runners">,
@@ -157,7 +157,7 @@ const isFolder = (path: string | undefined): Promise<boolean> =>
         () => false,
       );
 
-/** Helpers of an isolated task work in its worktree where they reach it, and elsewhere in a copy. */
+/** Subagents of an isolated task work in its worktree where they can reach it, and on other machines in a copy. */
 function sharingOfWorktrees(
   call: Call,
   { home, store, cwd }: Readonly<{ home: string | undefined; store: Outfit["store"]; cwd: string }>,
@@ -184,8 +184,8 @@ function sharingOfWorktrees(
 }
 
 /**
- * Why a job is refused, whatever needs its row states: a runner can be a command, so only runners that this worker
- * announces are accepted.
+ * Why a job is refused, whatever the job says that it needs: a runner can be a command, so only runners that this
+ * worker announces are accepted.
  */
 function refusalOf({ call: { task }, agent }: Job, runners: readonly string[]): string | undefined {
   const runner = agent.remote ? "a2a" : (task.runner ?? agent.runner ?? "local");
@@ -201,7 +201,8 @@ async function perform(
   const { store, redactor, clock } = outfit;
   if (!(await isInside([setup.cwd, ...folders], resolve(setup.cwd, call.task.cwd ?? "."))))
     return failed("DENIED", `This worker does not serve the folder ${call.task.cwd}.`);
-  // A helper works in the worktree of its parent, which is one that a worker with this home made: a row cannot name another folder.
+  // A subagent works in the worktree of its parent. That must be one that a worker with this home folder created: a row
+  // of the database cannot name another folder.
   const worktrees = store.local(call.run, "worktrees");
   if (call.worktree && !(worktrees !== undefined && folderContains(worktrees, call.worktree.top)))
     return failed("DENIED", `This worker does not have the worktree ${call.worktree.top}.`);
@@ -246,7 +247,7 @@ async function perform(
       linger: lingering.add,
       reuse,
     })(call, context);
-    if (outcome.changes?.patch) await store.share(call.run, attemptPath(call), "patch"); // for `apply` on any machine
+    if (outcome.changes?.patch) await store.share(call.run, attemptPath(call), "patch"); // so that `subcrew apply` works on any machine
     return outcome;
   } finally {
     await Promise.all([lingering.gone(), world.peers?.end()]);
@@ -259,7 +260,7 @@ async function isInside(roots: readonly string[], folder: string): Promise<boole
   return served.some((root) => folderContains(root, wanted!));
 }
 
-/** The cassette of the run, which is on the machine of its coordinator. */
+/** Access to the run's recording (cassette), which is on the machine that coordinates the run. */
 function deckOf(
   { tape, workspace }: Job,
   { tape: ask }: PerformContext,

@@ -13,37 +13,39 @@ import { MOST_BYTES, packed } from "../../runtime/git/shared-workspace.ts";
 import { applyPatch, capture, type SourceTree } from "../../runtime/git/worktree.ts";
 import { attemptPath } from "../../runtime/git/worktree-task.ts";
 
-/** The files of a task as its helpers get them: a commit, and all changes since. `at`: the working folder of the task. */
+/**
+ * The files of a task as its subagents get them: a commit, and all changes since. `at`: the working folder of the task.
+ */
 export type HandedFiles = Readonly<{ snapshot: WorkspaceSnapshot; dirty?: string; at: string }>;
 
-/** The tree that a task works in, and a commit that other machines have. */
+/** The worktree of a task that has subagents, and a commit that other machines have. */
 export type HelperTree = Readonly<{
   origin: SourceTree;
   commit: string;
   prefix: string;
   /** The working folder of the task. */
   at: string;
-  /** Helpers on this machine can work in the worktree of the task itself. */
+  /** True: subagents on this machine can work in the worktree of the task itself. */
   isReachable: boolean;
 }>;
 
 export type SharingParts = Readonly<{
   call: Call;
   store: Pick<RunOutputs, "keep" | "output">;
-  /** The tree of a task that shares it with its helpers; `undefined`: its helpers can reach the files themselves. */
+  /** The worktree that a task shares with its subagents; `undefined`: the subagents can reach the files themselves. */
   treeOf(parent: Parent): Promise<HelperTree | undefined>;
-  /** How many returned changes an earlier worker of this task has applied. */
+  /** How many returned changes an earlier worker of this task has already applied. */
   taken?: number;
-  /** Runs work on the tree one at a time. */
+  /** Runs actions on the worktree one at a time. */
   inTurn<T>(work: () => Promise<T>): Promise<T>;
 }>;
 
-/** A task whose helpers may work on other machines: they start with its files, and it applies their changes. */
+/** A task whose subagents may work on other machines: they start with its files, and it applies their changes. */
 export type HelperSharing = Readonly<{
   around(context: PerformContext): PerformContext;
-  /** Applies the changes that helpers have returned so far. */
+  /** Applies the changes that subagents have returned so far. */
   takeIn(): Promise<void>;
-  /** How many returned changes were applied to the tree. */
+  /** How many returned changes were applied to the worktree. */
   taken(): number;
 }>;
 
@@ -52,7 +54,7 @@ export function shareWithHelpers({ call, store, treeOf, inTurn, ...given }: Shar
   let tree: HelperTree | undefined;
   let taken = given.taken ?? 0;
   let warn: PerformContext["emit"] = () => {};
-  /** Changes that could not be applied, and that no delegation has reported yet. */
+  /** Returned changes that could not be applied, and that the agent has not been told about yet. */
   let conflicts: string[] = [];
 
   const handOver = async (parent: Parent): Promise<Parent | FailedOutcome> => {
@@ -112,7 +114,7 @@ export function shareWithHelpers({ call, store, treeOf, inTurn, ...given }: Shar
         }),
         mail: async (wait) => {
           const messages = await context.mail(wait);
-          if (messages.length > 0) await takeIn(); // one of them may say that a helper has ended
+          if (messages.length > 0) await takeIn(); // one of the messages may say that a subagent has ended
           return messages;
         },
         budget: {
@@ -148,7 +150,7 @@ async function handedFiles({
   }
 }
 
-/** Applies the changes of a helper. Returns why that is not possible, or `undefined`. */
+/** Applies the changes of a subagent. Returns why that is not possible, or `undefined`. */
 async function taking(
   helper: string,
   { origin }: HelperTree,

@@ -17,7 +17,7 @@ import type { FoundAgent } from "../../runtime/discovery/discover-found.ts";
 import { type ExplainedField, originsOf } from "../../runtime/discovery/explain.ts";
 import { effectiveAgent } from "../../runtime/task/assign-agent.ts";
 
-/** Overrides of a call, by flag name. */
+/** The settings that the flags of a command override, by flag name. */
 export type ExplainedCall = Readonly<
   Partial<Pick<Task, "model" | "thinking" | "tools" | "resourceLimits">> & {
     flags: Readonly<Partial<Record<"model" | "thinking" | "tools" | keyof ResourceLimits, string>>>;
@@ -27,13 +27,13 @@ export type ExplainedCall = Readonly<
 export type ExplainOptions = Readonly<{
   dialects: Dialects;
   call: ExplainedCall;
-  /** The tools that exist here. */
+  /** The names of the available tools. */
   tools: readonly string[];
   /** The MCP servers available to the agent; none is started. */
   servers: readonly KnownServer[];
-  /** The user's rule that forbids a tool, if any. */
+  /** The user's permission rule that forbids a tool, if any. */
   barredBy(tool: string): string | undefined;
-  /** The place where a setting was made. */
+  /** The file and the line that contain a setting. */
   placeOf(key: string): Readonly<{ file: string; line?: number }> | undefined;
 }>;
 
@@ -41,15 +41,15 @@ export type ExplainOptions = Readonly<{
 export type ExplainedTool = Readonly<{
   name: string;
   allowed: boolean;
-  /** The tool is allowed but does not exist here. */
+  /** True: the tool is allowed but does not exist. */
   missing?: true;
   rule: string;
   origin: FieldOrigin;
-  /** The MCP server of the tool; the server is asked for it when the run starts. */
+  /** The MCP server of the tool; whether the server really has the tool is known only when a run starts it. */
   server?: Readonly<{ name: string; what: string }>;
 }>;
 
-/** An agent as it would run, and the origin of each value. */
+/** An agent as it would be executed, and where each of its values comes from. */
 export type AgentExplanation = Readonly<{
   agent: Agent;
   fields: readonly ExplainedField[];
@@ -58,7 +58,7 @@ export type AgentExplanation = Readonly<{
   problems: readonly Problem[];
 }>;
 
-/** Explains an agent. Lines in its files are looked up now. */
+/** Explains an agent. The lines of its file are looked up at this time. */
 export function explainAgent(found: FoundAgent, options: ExplainOptions): AgentExplanation {
   const { call, tools, servers } = options;
   const { flags, ...settings } = call;
@@ -80,7 +80,7 @@ export function explainAgent(found: FoundAgent, options: ExplainOptions): AgentE
     agent: whole,
     fields,
     limits: limitsOf(found, options, trace),
-    // A remote agent has its own tools.
+    // A remote agent has its own tools, so none are listed.
     tools: (agent.remote ? [] : [...ours, ...theirs]).map((one) =>
       explainTool({ ...one, found, agent: whole, options, trace }),
     ),
@@ -90,7 +90,7 @@ export function explainAgent(found: FoundAgent, options: ExplainOptions): AgentE
 
 type Trace = (found: FoundAgent, field: string) => FieldOrigin;
 
-/** Follows a field through bases and settings to the line that sets it. */
+/** Traces the value of a field through base agents and settings to the line that sets it. */
 function tracer({ dialects, placeOf }: ExplainOptions): Trace {
   const known = new Map<FoundAgent, (field: string) => FieldOrigin>();
   const originOf = (found: FoundAgent): ((field: string) => FieldOrigin) => {
@@ -106,7 +106,9 @@ function tracer({ dialects, placeOf }: ExplainOptions): Trace {
   return trace;
 }
 
-/** The origin of a value behind a base; values that apply to every agent are not attributed to the base. */
+/**
+ * The origin of a value that comes from a base agent; values that apply to every agent are not attributed to the base.
+ */
 const through = (origin: Extract<FieldOrigin, { from: "base" }>, at: FieldOrigin): FieldOrigin =>
   at.from === "settings" && !at.key.startsWith("agents.") ? at : { ...origin, at };
 
@@ -133,7 +135,7 @@ function limitsOf(found: FoundAgent, { call }: ExplainOptions, trace: Trace): Ex
   });
 }
 
-/** The origin of a limit: of base and child, the smaller limit applies. */
+/** The origin of a limit: of the base agent's and the agent's own limit, the smaller one applies. */
 function limitOrigin(found: FoundAgent, name: LimitName, trace: Trace): FieldOrigin {
   const field = `limits.${name}`;
   if (found.origins[field] !== undefined) return trace(found, field);
@@ -214,7 +216,7 @@ const shuttings: Readonly<
   }),
 };
 
-/** Why a server is excluded: a read-only agent file, or the user's rules. */
+/** Why an agent gets no tools of an MCP server: a read-only agent file, or the user's rules. */
 function shutOrigin(found: FoundAgent, { placeOf }: ExplainOptions, trace: Trace): FieldOrigin {
   if (found.agent.permission === "plan") return trace(found, "permission");
   const place = placeOf("permissions.deny") ?? placeOf("permissions.mode");
@@ -253,7 +255,7 @@ function delegationRule({ tools, spawns }: Agent, allowed: boolean): string {
     : `spawns grants it; it may start ${whom}`;
 }
 
-/** A text about how the rules of the agent itself restrict the calls of a tool. */
+/** How the rules in an agent's own file restrict the calls of a tool, as text. */
 function boundsOf({ tools = [], disallowedTools = [], rules = [] }: Agent, name: string): string {
   const only = tools.filter((entry) => isCallOf(entry, name));
   const said = [
@@ -267,8 +269,8 @@ function boundsOf({ tools = [], disallowedTools = [], rules = [] }: Agent, name:
 const isCallOf = (entry: string, tool: string): boolean => entry.startsWith(`${tool}(`);
 
 /**
- * The list that names the tool: that of the file, of a base, or of the settings. A tools list in the settings replaces
- * the others; their deny-list is added.
+ * The list that names the tool: that of the agent's file, of a base agent, or of the settings. A tools list in the
+ * settings replaces the others; their deny-list is added.
  */
 function toolOrigin(found: FoundAgent, field: "tools" | "disallowedTools", name: string, trace: Trace): FieldOrigin {
   if (field === "tools" && found.origins[field]?.from === "settings") return trace(found, field);
@@ -283,7 +285,7 @@ function toolOrigin(found: FoundAgent, field: "tools" | "disallowedTools", name:
 const covers = (list: readonly string[] | undefined, tool: string): boolean =>
   list?.some((pattern) => toolMatches(pattern.replace(/\(.*\)$/s, ""), tool)) ?? false;
 
-/** Tools that a file, its base or the settings name, including those that were removed again. */
+/** Tools that the agent's file, its base agent or the settings name, including those that another list removes. */
 function namedIn({ agent, read, base }: FoundAgent): readonly string[] {
   const own = [...(read.agent.tools ?? []), ...(agent.tools ?? []), ...(agent.disallowedTools ?? [])];
   return base === undefined ? own : [...own, ...namedIn(base)];

@@ -11,21 +11,21 @@ import {
 /** An agent that another one can start, directly or indirectly, and the tools it adds. */
 export type ReachedAgent = Readonly<{
   name: string;
-  /** The agent that starts it. */
+  /** The agent that starts this one. */
   through: string;
-  /** Tools of the helper that the first agent may not use itself. */
+  /** Tools of this agent that the explained agent may not use itself. */
   adds: readonly string[];
 }>;
 
 /**
- * The restrictions of an agent's ancestors: their denials, and whether one of them is in plan mode or may not change
- * files.
+ * The restrictions that an agent gets from the agents above it: the tools that they deny, and whether one of them is in
+ * plan mode or may not change files.
  */
 type Above = Readonly<{ denied: readonly string[]; plans: boolean; sandboxed: boolean }>;
 
 /**
- * The agents that an agent can start, directly or indirectly, nearest first. With a ceiling none of them adds a tool,
- * and denials of an agent also apply to its helpers.
+ * The agents that an agent can start, directly or indirectly, nearest first. If subagents are limited to their parent's
+ * tools (`ceiling`), none of them adds a tool, and denials of an agent also apply to its subagents.
  */
 export function reachOf(first: Agent, agents: readonly Agent[], tools: readonly string[]): readonly ReachedAgent[] {
   const reached = new Map<string, ReachedAgent>();
@@ -41,7 +41,7 @@ export function reachOf(first: Agent, agents: readonly Agent[], tools: readonly 
         const adds = parent.delegationRule === "ceiling" ? [] : usable;
         const known = reached.get(agent.name)?.adds;
         if (known !== undefined && adds.every((tool) => known.includes(tool))) continue;
-        const all = [...new Set([...(known ?? []), ...adds])]; // another path to it may add more
+        const all = [...new Set([...(known ?? []), ...adds])]; // another path to the agent may add more tools
         reached.set(agent.name, {
           name: agent.name,
           through: reached.get(agent.name)?.through ?? parent.name,
@@ -69,7 +69,7 @@ const isBounded = (tool: string, { denied, plans, sandboxed }: Above): boolean =
 const usableBy = (agent: Agent, tools: readonly string[]): string[] =>
   tools.filter((tool) => tool !== DELEGATION_TOOL && permit(agent, tool).allowed && !isDeniedByMode(agent, tool));
 
-/** True for a tool that plan mode denies: one that the agent does not list by name. */
+/** True for a tool that the permission mode `plan` denies: one that the agent does not list by name. */
 const isDeniedByMode = ({ permission, tools }: Agent, tool: string): boolean =>
   permission === "plan" && tools?.includes(tool) !== true;
 

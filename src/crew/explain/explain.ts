@@ -15,7 +15,7 @@ import { barredBy } from "../../runtime/task/assign-tools.ts";
 import { serversOf } from "../../tools/mcp/servers.ts";
 import { type AgentExplanation, type ExplainedCall, explainAgent } from "./explain-agent.ts";
 
-/** An agent as it would run, including its model. */
+/** An explanation of an agent as it would be executed, including its model. */
 export type Explanation = AgentExplanation & Readonly<{ model: Choice; projectInstructions: ExplainedInstructions }>;
 
 /** The project's instructions for the agent: the files, those that were left out, or why there are none. */
@@ -23,7 +23,10 @@ export type ExplainedInstructions = Omit<ProjectInstructions, "text"> & Readonly
 
 export type ExplainParts = Readonly<{ outfit: Outfit; setup: CrewSetup; settings: LoadedConfig }>;
 
-/** Explains an agent with the tools, the servers, the permissions and the settings of a crew. Nothing is started for it. */
+/**
+ * Explains an agent with the tools, the servers, the permissions and the settings of a crew. No server and no agent is
+ * started.
+ */
 export async function explainFor(
   found: FoundAgent,
   call: ExplainedCall,
@@ -56,7 +59,10 @@ function instructionsOf({ agent }: FoundAgent, setup: CrewSetup): ExplainedInstr
   return { files: told, left };
 }
 
-/** The rule that forbids a tool of an MCP server; such a tool counts as running programs, whatever it claims. */
+/**
+ * The rule that forbids a tool of an MCP server; such a tool counts as one that runs programs, whatever its description
+ * claims.
+ */
 const barredServer = (pattern: string, policy: Policy): string | undefined =>
   barred(policy, { tool: `${MCP_PREFIX}${pattern}`, does: "exec", effect: "write" });
 

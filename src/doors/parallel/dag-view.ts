@@ -6,16 +6,16 @@ import type { PendingApproval, TaskProgress, TaskResult } from "../../facades/pa
 import { asId } from "../../modes/names.ts";
 
 /**
- * One piece of work in the naming of the parallel agents tool: `w` is a draft, `w:review:1` a review of it,
- * `w:revision:2` the next draft.
+ * One draft or review of a team task, with the names of pi-parallel-agents: `w` is a draft, `w:review:1` a review of
+ * it, `w:revision:2` the next draft.
  */
 export type Piece = Readonly<{ id: string; part: "work" | "review"; draft: number; node: DagNode }>;
 
-/** The graph while the executor runs it: takes events and results, and shows nodes and progress. */
+/** A team's graph of tasks while it is executed: takes events and results, and shows nodes and progress. */
 export type DagView = Readonly<{
-  /** The work item of a path; retries of the same path are the same item. */
+  /** The draft or review at a path; retries of the same path are the same one. */
   piece(path: string): Piece;
-  /** The task that a path belongs to. */
+  /** The team task that a path belongs to. */
   nodeOf(path: string): DagNode | undefined;
   see(path: string, fact: Fact): void;
   keep(piece: Piece, result: TaskResult): void;

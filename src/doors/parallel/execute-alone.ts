@@ -15,7 +15,7 @@ import { createMailbox } from "../../runtime/execute/mailbox.ts";
 import type { PlanOutcome } from "../../runtime/execute/scope.ts";
 import { createMemoryStore } from "../../runtime/store/memory-store.ts";
 
-/** The parts for executing a plan directly for a library caller, without a run. */
+/** What is needed to execute a plan directly for a library caller, without a run. */
 export type StandalonePlan = Readonly<{
   perform: Perform;
   signal: AbortSignal;
@@ -23,11 +23,11 @@ export type StandalonePlan = Readonly<{
   /** Context for every task. */
   context?: string;
   emit?(path: string, fact: Fact): void;
-  /** Answers gates; without it gates stay unanswered. */
+  /** Answers the plan's gates (questions); without it they stay unanswered. */
   answer?: Engine["answer"];
 }>;
 
-/** Executes a plan with a function that performs its tasks: nothing is stored, and nothing can be resumed. */
+/** Executes a plan with a function that executes its tasks: nothing is stored, and nothing can be resumed. */
 export function executeAlone(
   body: Body,
   alone: StandalonePlan,

@@ -25,7 +25,7 @@ import { errorOf } from "./run-agent-with-retry.ts";
 
 /** The options for executing a graph of team tasks. */
 export type DagExecutionOptions = Readonly<{
-  /** From `buildDag`; statuses and results are written into it. */
+  /** The graph, from `buildDag`; statuses and results are written into it. */
   nodes: Map<string, DagNode>;
   members: Map<string, TeamMember>;
   objective: string;
@@ -37,16 +37,22 @@ export type DagExecutionOptions = Readonly<{
   workspacePath?: string;
   signal?: AbortSignal;
   onProgress?(nodes: Map<string, DagNode>, progress: readonly TaskProgress[]): void;
-  /** Decides on work that requires approval; without it nothing is approved. A no with feedback asks for another draft. */
+  /**
+   * Decides about a draft that requires approval; without it nothing is approved. A rejection with feedback asks for
+   * another draft.
+   */
   onApprovalNeeded?(taskId: string, plan: string): Promise<{ approved: boolean; feedback?: string }>;
-  /** Called with the graph once it runs. */
+  /** Called with the graph once it is being executed. */
   onStart?(dag: RunningDag): void;
 }>;
 
 /** A graph that can change while it runs. */
 export type RunningDag = Readonly<{ modify(changes: TaskModifications): void }>;
 
-/** New tasks, other dependencies for tasks that have not started, and tasks to mark as failed. The change is atomic. */
+/**
+ * New tasks, other dependencies for tasks that have not started, and tasks to mark as failed. Either all of it takes
+ * effect, or none.
+ */
 export type TaskModifications = Readonly<{
   newTasks?: readonly TeamTask[];
   updateDependencies?: Readonly<Record<string, readonly string[]>>;
@@ -57,11 +63,14 @@ export type TaskModifications = Readonly<{
 export type DagExecutionResult = Readonly<{
   results: TaskResult[];
   aborted: boolean;
-  /** The first work item that needed an approval which no one could give. */
+  /** The first draft that needed an approval which nobody could give. */
   pendingApproval?: PendingApproval;
 }>;
 
-/** Executes a graph of team tasks: the plan of team mode, the common executor, and `runAgent` for the work. */
+/**
+ * Executes a graph of team tasks: it becomes the plan of team mode, the usual executor executes it, and `runAgent` does
+ * the work of each task.
+ */
 export async function executeDag(options: DagExecutionOptions): Promise<DagExecutionResult> {
   const { nodes, members, objective, maxConcurrency, onProgress, onApprovalNeeded, onStart } = options;
   const { signal = new AbortController().signal } = options;

@@ -1,6 +1,6 @@
 import { mapLimited } from "../../runtime/async/map-limited.ts";
 
-/** The results in order; `undefined` for items that an abort prevented. */
+/** The results in order; `undefined` for items that were not processed because of an abort. */
 export type ParallelResult<R> = { results: R[]; aborted: boolean };
 
 /**

@@ -3,17 +3,20 @@ import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { race } from "../../modes/race.ts";
 import { executeAlone } from "./execute-alone.ts";
 
-/** One contender. Its signal aborts when another contender has won, or when the race is cancelled. */
+/**
+ * One of the functions that compete in a race. Its signal aborts when another one has won, or when the race is
+ * cancelled.
+ */
 export type Contestant<T> = Readonly<{ id: string; run(signal: AbortSignal): Promise<T> }>;
 
-/** The winner and its value, or that the race was cancelled. */
+/** The winner and its value, or the information that the race was cancelled. */
 export type RaceResult<T> =
   | Readonly<{ winner: string; result: T; aborted?: never }>
   | Readonly<{ aborted: true; winner?: never; result?: never }>;
 
 /**
- * The first success wins and all others are aborted, without waiting for those that ignore the signal. When all fail, one
- * error lists every failure. It is the race mode, run by the executor.
+ * The first success wins and all others are aborted, without waiting for those that ignore the signal. When all fail,
+ * one error lists every failure. It is implemented with the race mode of plans.
  */
 export async function raceWithAbort<T>(
   tasks: readonly Contestant<T>[],

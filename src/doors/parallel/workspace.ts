@@ -18,7 +18,7 @@ export function createWorkspace(teamName?: string, rootDir: string = tmpdir()): 
 
 /**
  * Atomically writes the result of a task to `tasks/<id>.json`. Writing an id again replaces its file; two ids never
- * share one, even if they have the same file name.
+ * share a file, even if their file names would be equal.
  */
 export function writeTaskResult(workspace: Workspace, taskId: string, output: string, status: TaskResultStatus): void {
   if (!lstatSync(workspace.tasksDir).isDirectory()) throw new Error(`${workspace.tasksDir} is not a folder`);
@@ -34,7 +34,7 @@ export function writeTaskResult(workspace: Workspace, taskId: string, output: st
   }
 }
 
-/** Removes a workspace with all its contents; links in it are removed, not followed. */
+/** Removes a workspace with all its contents; symbolic links in it are removed, not followed. */
 export function cleanupWorkspace(workspace: Workspace): void {
   if (!basename(workspace.root).startsWith(PREFIX)) throw new Error(`${workspace.root} is not a workspace`);
   rmSync(workspace.root, { recursive: true, force: true });
@@ -42,7 +42,7 @@ export function cleanupWorkspace(workspace: Workspace): void {
 
 /** The folder that the members of a team share. */
 export type Workspace = Readonly<{ root: string; tasksDir: string; artifactsDir: string }>;
-/** How a task ended, as its result file says it. */
+/** How a task ended, as its result file states it. */
 export type TaskResultStatus = "completed" | "failed";
 
 const PREFIX = "subcrew-";
@@ -66,7 +66,7 @@ function isFreeFor(file: string, taskId: string): boolean {
   return there.isFile() && idIn(file) === taskId;
 }
 
-/** The id in a result file. Team members can write here, too, so an invalid file is ignored. */
+/** The id in a result file. Team members can write to this folder, too, so an invalid file is ignored. */
 function idIn(file: string): string | undefined {
   try {
     const result: unknown = JSON.parse(readRegularTextSync(file));

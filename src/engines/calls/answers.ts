@@ -3,12 +3,12 @@ import type { Engine } from "../../core/task/engine.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import type { Database } from "../postgres/database.ts";
 
-/** The channel on which answers are announced. */
+/** The notification channel on which answers to questions are announced. */
 const CHANNEL = "sc_answers";
 
-/** Questions and their answers in a table. The first answer that is written counts, from any process. */
+/** Stores questions and their answers in a table. The first answer that is written counts, from any process. */
 export function engineAnswers(database: Database): Pick<Engine, "answer" | "give"> {
-  /** Questions that this process is writing; an answer given here waits for the write. */
+  /** Questions that this process is writing; an answer given in this process waits for the write. */
   const pending = new Map<string, Promise<unknown>>();
   const after = <T>(key: string, work: () => Promise<T>): Promise<T> => {
     const mine = (pending.get(key) ?? Promise.resolve()).then(work, work);
@@ -25,7 +25,7 @@ export function engineAnswers(database: Database): Pick<Engine, "answer" | "give
     const [row] = await database.query<{ answer: Answer | null }>("select answer from subcrew.answers where key = $1", [
       key,
     ]);
-    if (!row) await open(key); // a process that lost the run withdrew the question, so it is opened again
+    if (!row) await open(key); // another process that lost the run withdrew the question, so it is opened again
     return row?.answer ?? undefined;
   };
   return {

@@ -5,26 +5,26 @@ import type { PerformContext } from "../../core/task/engine.ts";
 
 type Counted = "maxTurns" | "maxToolCalls" | "maxSpawns";
 
-/** The limit that each recorded fact counts against. */
+/** The limit that each recorded event counts against. */
 const COUNTS: Readonly<Partial<Record<Fact["type"], Counted>>> = {
   "turn.ended": "maxTurns",
   "tool.started": "maxToolCalls",
 };
 
-/** The budget of one call across all its workers. */
+/** The budget of one task across all workers that execute it in turn. */
 export type CallBudget = Readonly<{
-  /** The context for the next worker: its facts and counts are compared. */
+  /** The context for the next worker: what it records and counts is compared with what was counted already. */
   context: PerformContext;
   /**
-   * Called when a worker is lost. The unused part of its reservation passes to the next one; the turn that it had
+   * Called when a worker is lost. The unused part of its reservation passes to the next one; the model turn that it had
    * begun is charged as an interrupted turn.
    */
   lose(): void;
 }>;
 
 /**
- * Keeps the budget of a run equal to its records when workers die. A turn or tool call that was counted for one
- * worker but never recorded is not counted again for the next.
+ * Keeps the budget of a run in agreement with its recorded events when workers die. A turn or tool call that was
+ * counted for one worker but never recorded is not counted again for the next.
  */
 export function budgetThroughTakeovers(context: PerformContext): CallBudget {
   const open = { maxTurns: 0, maxToolCalls: 0, maxSpawns: 0 };
@@ -85,12 +85,12 @@ export function budgetThroughTakeovers(context: PerformContext): CallBudget {
 }
 
 /**
- * Counts a fact of an earlier worker that no process has counted: the state of the run was folded before it was
- * recorded.
+ * Counts an event of an earlier worker that no process has counted, because it was recorded after the run's state was
+ * read.
  */
 export async function countLeftover(fact: Fact, context: PerformContext, past: readonly KeptEvent[]): Promise<void> {
   const what = COUNTS[fact.type];
-  const isLast = past.some((event) => event.type === "limit.reached" && event.enforced); // the grace turn is not counted
+  const isLast = past.some((event) => event.type === "limit.reached" && event.enforced); // the last turn of a task at its limit is not counted
   if (what && !(isLast && what === "maxTurns")) await context.budget.count(what);
   if (fact.type !== "turn.ended") return;
   const { input, output, cacheRead, cacheWrite } = fact.usage;
@@ -103,7 +103,7 @@ export async function countLeftover(fact: Fact, context: PerformContext, past: r
   });
 }
 
-/** The amount that the state has counted for a turn that did not end. */
+/** The amount that the run's state has counted for a model turn that did not end. */
 function cutTurnOf(past: readonly KeptEvent[], turn: number): Amount {
   const begun = past.findLast((event) => event.type === "turn.started" && event.turn === turn);
   const isOver = past.some(

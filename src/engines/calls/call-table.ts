@@ -3,24 +3,27 @@ import type { Database } from "../postgres/database.ts";
 import { LIVING, SETTLED } from "../postgres/presence.ts";
 
 /**
- * The states of a call: `asked` by its run, `placed` in the queue of a worker class, `taken` by a worker, `parked`
- * because no worker fits, `returned` by a draining worker, `stopping` at the request of the run, `stopped` without a
- * valid result, `done`.
+ * The states of a task for workers: `asked` by its run, `placed` in the queue of a worker class, `taken` by a worker,
+ * `parked` because no worker can execute it, `returned` by a draining worker, `stopping` at the request of the run,
+ * `stopped` without a valid result, `done`.
  */
 export type CallState = "asked" | "placed" | "taken" | "parked" | "returned" | "stopping" | "stopped" | "done";
 
-/** One call as its coordinator sees it: the key, and the number of the current placement. */
+/**
+ * A task (`call`: its key) and its epoch: a number that grows each time the task is given to a worker, so that messages
+ * of earlier workers can be refused.
+ */
 export type CallEpoch = Readonly<{ call: string; epoch: number }>;
 
-/** The coordinator of a call: its process, and the number of its claim on the run. */
+/** The process that coordinates the run of a task, and the number of its claim (its ownership of the run). */
 export type Coordinator = Readonly<{ owner: string; run: string; runEpoch: number }>;
 
-/** The statements on the table of calls. Each is safe to repeat. */
+/** The statements on the table of tasks for workers. Each is safe to repeat. */
 export type CallTable = Readonly<{
   /**
-   * Begins a new epoch of a call; messages of earlier epochs are refused. A new call is placed at once with the class
-   * in `to`, and offered to the worker of the call `after`, which has just ended. Returns `undefined` when the call
-   * is done or the run has a newer owner.
+   * Begins a new epoch of a task; messages of earlier epochs are refused. A new task is placed at once with the worker
+   * class in `to`, and offered to the worker of the task `after`, which has just ended. Returns `undefined` when the
+   * task is done or the run has a newer owner.
    */
   ask(
     call: string,
@@ -31,29 +34,33 @@ export type CallTable = Readonly<{
   place(at: CallEpoch, to: Readonly<{ class: string; job: Job }>): Promise<boolean>;
   park(at: CallEpoch, why: string): Promise<void>;
   /**
-   * Takes a call for a worker; `undefined` when another worker has it, or it was placed again or with another class.
+   * Takes a task for a worker; `undefined` when another worker has it, or when it was placed again, possibly with
+   * another class.
    */
   take(
     at: CallEpoch,
     by: Readonly<{ worker: string; class: string }>,
   ): Promise<Readonly<{ job: Job; owner: string }> | undefined>;
-  /** Gives a taken or placed call back to its run. */
+  /** Gives a taken or placed task back to its run. */
   giveBack(at: CallEpoch): Promise<void>;
-  /** Marks a call as stopped by its run; resolves with its previous state. */
+  /** Marks a task as stopped by its run; resolves with its previous state. */
   stop(at: CallEpoch): Promise<CallState | undefined>;
-  /** Abandons a call. A worker that still has it is refused, and stops. */
+  /** Abandons a task. A worker that still executes it is refused, and stops. */
   abandon(at: CallEpoch): Promise<void>;
-  /** Counts a takeover without progress, or resets the count; resolves with the count. */
+  /** Counts a worker that died or gave the task back without progress, or resets the count; resolves with the count. */
   barren(call: string, isBarren: boolean): Promise<number>;
-  /** The calls of a coordinator whose workers died or gave them back, and placed calls that no worker listens for. */
+  /** The tasks of a coordinator whose workers died or gave them back, and placed tasks that no worker listens for. */
   lost(owner: string): Promise<readonly LostCall[]>;
-  /** Deletes the messages of a stopped call, so that a later worker does not find them. */
+  /** Deletes the messages of a stopped task, so that a later worker does not find them. */
   forget(at: CallEpoch): Promise<void>;
-  /** Deletes the calls of a run that has ended. */
+  /** Deletes the rows of a run's tasks after the run has ended. */
   forgetRun(run: string): Promise<void>;
 }>;
 
-/** `died`: its worker shows no sign of life; `returned`; `unserved`: no living worker listens to its queue. */
+/**
+ * How a task lost its worker. `died`: its worker shows no sign of life; `returned`: its worker gave it back;
+ * `unserved`: no living worker listens to its queue.
+ */
 export type LostCall = CallEpoch & Readonly<{ how: "died" | "returned" | "unserved" }>;
 
 export function callTable(database: Database): CallTable {
@@ -140,7 +147,7 @@ export function callTable(database: Database): CallTable {
       return rows.map((row) => ({ ...row, epoch: Number(row.epoch) }));
     },
     forget: async ({ call, epoch }) => {
-      // Messages of a later placement are kept, because a process that lost the run also stops its calls.
+      // Messages of a later epoch are kept, because a process that lost the run also stops its tasks.
       await database.query(
         `with c as (select call from subcrew.calls where call = $1 and epoch = $2 and state <> 'done'),
          f as (delete from subcrew.facts using c where facts.call = c.call)
@@ -160,7 +167,7 @@ export function callTable(database: Database): CallTable {
   };
 }
 
-/** Has no effect when another coordinator has a newer claim on the run. */
+/** This statement has no effect when another coordinator has a newer claim on the run. */
 const ASK = `
   with asked as (insert into subcrew.calls as c (call, run, owner, run_epoch, state, needs, class, job)
   select $1, $2, $3, $4::bigint, case when $6::text is null then 'asked' else 'placed' end, $5::json, $6::text, $7::json

@@ -1,27 +1,30 @@
 import { channelName } from "../postgres/channel-name.ts";
 import type { Database } from "../postgres/database.ts";
 
-/** A subscription of this process to the messages of one epoch of a call. */
+/** A subscription of this process to the messages about one epoch of a task. */
 export type Subscription = Readonly<{
   call: string;
   epoch: number;
   /** Receives messages in order, with the number of the first. It is not called again before it has returned. */
   receive(messages: readonly unknown[], number: number): void;
-  /** Called with live text, which is not recorded. */
+  /** Called with text that is only shown live and not recorded. */
   live?(message: unknown): void;
-  /** Called when the epoch is over because the call was placed again. */
+  /** Called when the epoch is over because the task was given to another worker. */
   fenced?(): void;
 }>;
 
 /**
- * Reads the messages of other processes to this one. Notifications tell which calls have messages; once a second all
- * calls are read.
+ * Reads the messages of other processes to this one. Notifications tell which tasks have messages; once a second all
+ * tasks are read.
  */
 export type Inbox = Readonly<{
   subscribe(subscription: Subscription): Subscribed;
-  /** Calls the listener when a worker hands a call back, and once a second. */
+  /** Calls the listener when a worker gives a task back, and once a second. */
   onReturned(listener: () => void): () => void;
-  /** Calls the listener with a call that is offered to this process, unless another listener took it (true). */
+  /**
+   * Calls the listener with a task that is offered to this process; a listener that takes it returns true, and no other
+   * is called.
+   */
   onOffer(listener: (offered: Readonly<{ call: string; epoch: number }>) => boolean): () => void;
 }>;
 
@@ -34,7 +37,7 @@ export type Subscribed = Readonly<{
 type Open = { readonly subscription: Subscription; after: string };
 type MessageRow = { call: string; epoch: string; number: string; body: unknown[] };
 
-/** Creates an inbox. `table` is `facts` for a coordinator and `mail` for a worker. */
+/** Creates an inbox. `table` is `facts` (events of workers) for a coordinator and `mail` for a worker. */
 export function createInbox(database: Database, process: string, table: "facts" | "mail"): Inbox {
   const open = new Map<string, Open>();
   const dirty = new Set<string>();

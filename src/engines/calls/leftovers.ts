@@ -6,7 +6,7 @@ import type { FactSource } from "../postgres/event-writer.ts";
 /** A message of a worker that no coordinator has recorded. */
 export type Leftover = Readonly<{ source: FactSource; message: FromTask }>;
 
-/** Facts from earlier epochs of a call that were not recorded as events, in order, and the outcome, if any. */
+/** Events from earlier epochs of a task that were not recorded in the run, in order, and the outcome, if any. */
 export async function leftoversOf(
   database: Database,
   call: string,

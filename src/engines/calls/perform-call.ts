@@ -16,16 +16,16 @@ import { leftoversOf } from "./leftovers.ts";
 import { openSession, type Session } from "./session.ts";
 import type { Supervisor } from "./supervise.ts";
 
-/** How placements reach workers; see `engines/dbos`. */
+/** How tasks reach workers: a queue; see `engines/dbos`. */
 export type PlacementQueue = Readonly<{
   put(placed: CallEpoch & ChosenClass & Readonly<{ priority?: number; token: string }>): Promise<void>;
   drop(at: CallEpoch): Promise<void>;
 }>;
 
-/** The class of workers that a call is placed with, and the protocols that they speak. */
+/** The class of workers that a task is placed with, and the protocol versions that they support. */
 type ChosenClass = Readonly<{ class: string; protocols: readonly number[] }>;
 
-/** The parameters with which a coordinator executes calls. */
+/** What a coordinator needs to let workers execute tasks. */
 export type CallParts = Readonly<{
   database: Database;
   table: CallTable;
@@ -36,26 +36,28 @@ export type CallParts = Readonly<{
   by: Coordinator;
   writer: EventWriter | undefined;
   job: Job;
-  /** The call of this run that ended last, if the run has no other running call: its worker may have a free slot. */
+  /** The task of this run that ended last, if the run has no other running task: its worker may have a free slot. */
   after?: string | undefined;
   priority: number;
-  /** How long a task that may not park waits for a worker. */
+  /** How long a task that may not park (wait without a limit) waits for a worker. */
   placementTimeoutMs: number;
 }>;
 
-/** After this many lost workers in a row without a new recorded fact, a task is not retried. */
+/**
+ * After this many lost workers in a row without a new recorded event, a task is not retried: it may be what kills them.
+ */
 const POISON = 4;
-/** How long a call waits for the worker it is offered to, before it goes into the queue for all. */
+/** How long a task waits for the worker that it is offered to, before it goes into the queue for all. */
 const OFFER_MS = 40;
-/** The time for a worker to end a stopped call. */
+/** The time for a worker to end a stopped task. */
 const STOP_MS = 5_000;
 
 export const keyOfCall = ({ run, path, attempt }: Pick<Call, "run" | "path" | "attempt">): string =>
   `${run}/${path}#${attempt}`;
 
 /**
- * Lets workers execute a call until there is an outcome; if one dies, the next takes over. Every placement is a new
- * epoch: messages of earlier epochs are received first, and refused afterwards.
+ * Lets workers execute a task until there is an outcome; if one dies, the next takes over. Each time is a new epoch:
+ * messages of earlier epochs are received first, and refused afterwards.
  */
 export async function performCall(call: Call, given: PerformContext, parts: CallParts): Promise<Outcome> {
   const { table, by, job } = parts;
@@ -75,7 +77,7 @@ export async function performCall(call: Call, given: PerformContext, parts: Call
     session = undefined;
     if (!asked) return before ?? { status: "cancelled", reason: "another process took the run over" };
     const at: CallEpoch = { call: key, epoch: asked.epoch };
-    session = openSession(parts, at, { job, context }); // listens before a worker can send anything
+    session = openSession(parts, at, { job, context }); // this process listens before a worker can send anything
     const isTaken = asked.isOffered && (await isHeard(session, context.signal));
     const isPlaced = isTaken || (asked.isPlaced ? await enqueue(at, known!, parts) : await placed(at, context, parts));
     const ended = isPlaced === true ? await endOf(at, session, context, parts) : { outcome: isPlaced };
@@ -103,8 +105,8 @@ export async function performCall(call: Call, given: PerformContext, parts: Call
 }
 
 /**
- * True when the worker of the last call takes the offered one, which it reports at once. Otherwise the call goes into
- * the queue.
+ * True when the worker of the run's last task takes the offered one, which it reports at once. Otherwise the task goes
+ * into the queue.
  */
 async function isHeard(session: Session, signal: AbortSignal): Promise<boolean> {
   const waiting = new AbortController();
@@ -115,7 +117,7 @@ async function isHeard(session: Session, signal: AbortSignal): Promise<boolean> 
   return isTaken;
 }
 
-/** Receives the last messages of a lost worker. */
+/** Receives the last messages of a worker that died or gave the task back. */
 async function lost(session: Session, budget: CallBudget): Promise<Outcome | undefined> {
   await session.received();
   budget.lose();
@@ -134,7 +136,7 @@ const poisoned = ({ path }: Call): FailedOutcome =>
 
 /**
  * Records the messages of earlier epochs that no coordinator recorded. Returns the outcome, if one of them ended the
- * call.
+ * task.
  */
 async function takeLeftovers(key: string, context: PerformContext, parts: CallParts): Promise<Outcome | undefined> {
   const { messages, outcome } = await leftoversOf(parts.database, key);
@@ -151,8 +153,8 @@ async function takeLeftovers(key: string, context: PerformContext, parts: CallPa
 }
 
 /**
- * Places a call as soon as a worker fits; until then it is parked. Returns true, or the outcome when it cannot be
- * placed.
+ * Places a task as soon as there is a worker for it; until then the task is parked. Returns true, or an outcome when
+ * the task cannot be placed.
  */
 async function placed(at: CallEpoch, context: PerformContext, parts: CallParts): Promise<true | Outcome> {
   const { table, job } = parts;
@@ -196,7 +198,7 @@ async function parkUntilFit(
   return failed("NO_WORKER", `No worker can carry out the task: ${why}.`, { hint: HELPS, retryable: true });
 }
 
-/** Waits until a worker fits. Returns false when the signal aborted first. */
+/** Waits until there is a worker that can execute the job. Returns false when the signal aborted first. */
 async function workerFits({ database, classes, job }: CallParts, signal: AbortSignal): Promise<boolean> {
   let bell = new AbortController();
   const stop = database.bells.listen(PROCESSES_CHANNEL, () => bell.abort());
@@ -212,7 +214,7 @@ async function workerFits({ database, classes, job }: CallParts, signal: AbortSi
   }
 }
 
-/** Retries while the database restarts; the library of the queue does not. */
+/** Puts a task into the queue. Retries while the database restarts, because the library of the queue does not. */
 async function enqueue(at: CallEpoch, chosen: ChosenClass, { queue, priority }: CallParts): Promise<true> {
   const token = randomBytes(6).toString("hex");
   for (let tries = 0; ; tries += 1)
@@ -230,7 +232,7 @@ const MOST_TRIES = 60;
 type Ended = Readonly<{ outcome: Outcome }> | Readonly<{ lost: LostCall["how"] }>;
 
 /**
- * The outcome of the worker, or how the worker was lost. A stopped call ends soon, even if its worker does not
+ * The outcome from the worker, or how the worker was lost. A stopped task ends soon, even if its worker does not
  * respond.
  */
 function endOf(at: CallEpoch, session: Session, context: PerformContext, parts: CallParts): Promise<Ended> {
@@ -252,7 +254,7 @@ function endOf(at: CallEpoch, session: Session, context: PerformContext, parts: 
         timer = setTimeout(() => settle(cancelled()), STOP_MS);
       else {
         settle(cancelled());
-        parts.queue.drop(at).catch(() => {}); // a worker that takes it finds it stopped
+        parts.queue.drop(at).catch(() => {}); // a worker that still takes the task finds it stopped
       }
     };
     const unwatch = parts.supervisor.watch(at, (how) => settle({ lost: how }));

@@ -7,7 +7,7 @@ const REAPER_LOCK = 7_302_263;
 /** How long the row of a dead process without work stays visible. */
 const REMEMBERED = "interval '10 minutes'";
 
-/** Access to the placements that a dead worker had taken from the queue; see `engines/dbos`. */
+/** Access to the tasks that a dead worker had taken from the queue; see `engines/dbos`. */
 export type ReaperQueue = Readonly<{
   heldBy(worker: string): Promise<readonly Readonly<{ call: string; epoch: number; token: string }>[]>;
   putBack(placed: readonly Readonly<{ call: string; epoch: number; token: string; class: string }>[]): Promise<void>;
@@ -15,8 +15,8 @@ export type ReaperQueue = Readonly<{
 }>;
 
 /**
- * Looks for dead workers, unless another process does. Placements that a dead worker had taken but not begun go back
- * to the queue; calls that it had begun are placed again by their runs.
+ * Looks for dead workers, unless another process does so now. Tasks that a dead worker had taken but not begun go back
+ * to the queue; tasks that it had begun are placed again by their runs.
  */
 export async function reap(database: Database, queue: ReaperQueue): Promise<void> {
   await database.transaction(async (run) => {
@@ -31,8 +31,8 @@ export async function reap(database: Database, queue: ReaperQueue): Promise<void
 }
 
 /**
- * The runs whose process died, the longest silent first. If several processes can continue them, the share of this
- * process.
+ * The runs whose process died, those without a sign of life for longest first. If several processes can continue them,
+ * only the share of this process.
  */
 export async function orphanedRuns(database: Database, except: readonly string[]): Promise<readonly string[]> {
   const rows = await database.query<{ run: string; takers: number }>(
@@ -57,7 +57,7 @@ const shuffled = (runs: readonly string[]): readonly string[] =>
     .toSorted((a, b) => a.at - b.at)
     .map(({ run }) => run);
 
-/** Releases ended runs whose process died after the end, before it released the owner and the calls. */
+/** Releases a run that has ended and whose process died before it released the run and its tasks. */
 export async function releaseEnded(database: Database, run: string): Promise<void> {
   await callTable(database).forgetRun(run);
   await database.query(

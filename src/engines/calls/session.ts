@@ -10,7 +10,7 @@ import type { CallEpoch } from "./call-table.ts";
 import type { Inbox } from "./inbox.ts";
 import { mailTo } from "./task-channel.ts";
 
-/** One epoch of a call on the side of its run: the messages, requests and outcome of the worker. */
+/** One epoch of a task as its run sees it: the messages, requests and outcome of the worker. */
 export type Session = Readonly<{
   outcome: Promise<Outcome>;
   /** Resolves when the worker has sent something. */
@@ -20,18 +20,21 @@ export type Session = Readonly<{
   cancel(reason: string): void;
   /** Receives everything that was sent so far. */
   received(): Promise<void>;
-  /** Receives everything that was sent so far, releases the reservations of the worker and stops listening. */
+  /**
+   * Receives everything that was sent so far, releases what the worker had reserved from the budget and stops
+   * listening.
+   */
   close(): Promise<Outcome | undefined>;
 }>;
 
 export type SessionParts = Readonly<{
   database: Database;
   inbox: Inbox;
-  /** The event writer of the run; absent when the run is not recorded here. */
+  /** The event writer of the run; absent when the run is not recorded by this process. */
   writer: EventWriter | undefined;
 }>;
 
-/** Facts that count as progress: without them a new worker would start at the same point as the last one. */
+/** Events that count as progress: without them a new worker would start at the same point as the last one. */
 const PROGRESS: ReadonlySet<Fact["type"]> = new Set(["turn.ended", "tool.ended", "message.sent", "node.unparked"]);
 
 export function openSession(
@@ -55,7 +58,7 @@ export function openSession(
   };
   const channel: HostChannel = {
     send: (message) => {
-      if (message.type !== "job") mail.send(message); // the job is in the row of the call
+      if (message.type !== "job") mail.send(message); // the job is not sent, because it is in the task's row
     },
     listen: (heard) => {
       receive = heard;

@@ -1,13 +1,13 @@
 import type { CallEpoch, CallTable, LostCall } from "./call-table.ts";
 import type { Inbox } from "./inbox.ts";
 
-/** Watches the workers that execute calls of this process. */
+/** Watches the workers that execute tasks of this process. */
 export type Supervisor = Readonly<{
-  /** Calls back once when the call is lost; returns a function that stops watching. */
+  /** Calls back once when the worker of a task is lost; returns a function that stops watching. */
   watch(at: CallEpoch, lost: (how: LostCall["how"]) => void): () => void;
 }>;
 
-/** Polls once a second, and whenever a worker gives a call back. */
+/** Polls once a second, and whenever a worker gives a task back. */
 export function createSupervisor(table: CallTable, inbox: Inbox, owner: string): Supervisor {
   const watched = new Map<string, (how: LostCall["how"]) => void>();
   let looking = false;

@@ -4,12 +4,12 @@ import type { Database } from "../postgres/database.ts";
 import type { CallEpoch } from "./call-table.ts";
 import type { Inbox } from "./inbox.ts";
 
-/** The worker's end of the channel of one call. */
+/** The worker's end of the message channel for one task. */
 export type WorkerChannel = TaskChannel &
   Readonly<{
     /** Delivers a message as if the run had sent it. */
     deliver(message: ToTask): void;
-    /** True when the call has a newer placement. */
+    /** True when the task was given to another worker. */
     isFenced(): boolean;
     /** Resolves when everything that was sent is stored in the table. */
     flushed(): Promise<void>;
@@ -17,11 +17,14 @@ export type WorkerChannel = TaskChannel &
     cut(): void;
   }>;
 
-/** The shortest time between two notifications of live text per call, and the maximum length of one. */
+/** The shortest time between two notifications with live text per task, and the maximum length of one. */
 const LIVE_EVERY_MS = 100;
 const LIVE_CHARS = 3_000;
 
-/** Writes messages of a worker into a table in batches. A batch of an old epoch is refused, and the worker stops. */
+/**
+ * Writes messages of a worker into a table in batches. A batch from a worker whose task was given to another worker is
+ * refused, and the worker stops.
+ */
 export function workerChannel(database: Database, inbox: Inbox, { call, epoch }: CallEpoch): WorkerChannel {
   let receive: ((message: ToTask) => void) | undefined;
   let gone: (() => void) | undefined;
@@ -108,7 +111,7 @@ const PUSH = `
   select pg_notify('sc_p_' || owner, 'm' || $2 || ' ' || $1) from held`;
 
 /**
- * Stores the outcome and the last facts in one statement. A stopped call gets no outcome. The job is deleted because
+ * Stores the outcome and the last events in one statement. A stopped task gets no outcome. The job is deleted because
  * it is no longer needed; this keeps the row and the database log small.
  */
 const END = `
@@ -126,7 +129,7 @@ const END = `
 
 type LiveMessage = Extract<FromTask, { type: "live" }>;
 
-/** Joins deltas of the same kind and sends them at intervals. */
+/** Joins pieces of live text of the same kind and sends them at intervals. */
 function createLive(send: (message: LiveMessage) => Promise<unknown>): {
   add(message: LiveMessage): void;
   stop(): void;
@@ -137,7 +140,7 @@ function createLive(send: (message: LiveMessage) => Promise<unknown>): {
     timer = undefined;
     const batch = waiting;
     waiting = [];
-    for (const message of batch) send(message).catch(() => {}); // the fact that follows contains the text of a lost delta
+    for (const message of batch) send(message).catch(() => {}); // the recorded event that follows contains lost live text, too
   };
   return {
     add: (message) => {
@@ -179,7 +182,7 @@ export function mailTo(
     send: (message) => {
       waiting.push(message);
       flushing ??= flush().catch(() => {
-        flushing = undefined; // without the database the call is lost anyway and placed again
+        flushing = undefined; // without the database the worker is lost anyway, and the task is placed again
       });
     },
     sent: async () => {

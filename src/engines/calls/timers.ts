@@ -3,7 +3,7 @@ import { pause } from "../../runtime/async/cancel.ts";
 import type { Database } from "../postgres/database.ts";
 
 /**
- * Timers whose end is stored in a table, so that a coordinator that takes over a run waits only for the remaining
+ * Waits whose end time is stored in a table, so that a coordinator that takes over a run waits only for the remaining
  * time.
  */
 export function engineTimers(database: Database): Engine["sleep"] {

@@ -5,9 +5,9 @@ import { openPool } from "../postgres/driver.ts";
 import { APPLICATION, queueName, silent, versionName, WORKFLOW } from "./queue.ts";
 import { type DbosSdk, loadDbos } from "./sdk.ts";
 
-/** A worker's subscription to the queue of its class. */
+/** The subscription of a worker to the queue of its class. */
 export type QueueListener = Readonly<{
-  /** Takes no more calls and waits for the running ones. */
+  /** Takes no more tasks and waits for the running ones. */
   stop(graceMs: number): Promise<void>;
 }>;
 
@@ -18,13 +18,13 @@ export type QueueListenerOptions = Readonly<{
   slots: number;
   /** The polling interval of the queue, in milliseconds. */
   pollMs: number;
-  /** The protocols that the worker speaks. */
+  /** The protocol versions that the worker supports. */
   protocols: readonly number[];
-  /** Executes one placement of a call. It never throws. */
+  /** Executes a task from the queue. It never throws. */
   work(call: string, epoch: number): Promise<void>;
 }>;
 
-/** Takes calls from the queue of one class. A process can do this only once, because DBOS is a singleton. */
+/** Takes tasks from the queue of one class. A process can do this only once, because DBOS is a singleton. */
 export const listenToQueue = (options: QueueListenerOptions): Promise<QueueListener> =>
   explained(options.database.url, () => listenNow(options));
 
@@ -71,9 +71,8 @@ async function listenNow(options: QueueListenerOptions): Promise<QueueListener> 
 const STRAYS_EVERY_MS = 5_000;
 
 /**
- * If the connection is lost while a placement is taken from the queue, the placement is marked as taken by this
- * worker, which does not know of it. A placement that is so marked at two checks and is not being executed goes back
- * to the queue.
+ * If the connection is lost while a task is taken from the queue, the task is marked as taken by this worker, which
+ * does not know of it. A task that is so marked at two checks and is not being executed goes back to the queue.
  */
 function putStraysBack(
   dbos: DbosSdk["DBOS"],
@@ -92,7 +91,7 @@ function putStraysBack(
     if (looking) return;
     looking = true;
     const over = (): void => void (looking = false);
-    look().then(over, over); // the database is unreachable; the next check finds them
+    look().then(over, over); // the database is unreachable; the next check finds such tasks
   }, STRAYS_EVERY_MS);
   timer.unref();
   return () => clearInterval(timer);
@@ -101,7 +100,10 @@ function putStraysBack(
 /** The number of connections for creating the tables. */
 const CONNECTIONS = 4;
 
-/** Creates the tables of DBOS beside ours. The command of DBOS is not used, because it prints to standard output. */
+/**
+ * Creates the tables of DBOS beside subcrew's own. The command of DBOS is not used, because it prints to standard
+ * output.
+ */
 export async function migrateDbos(url: string): Promise<void> {
   const { DBOS } = await loadDbos();
   const pool = await openPool(url, CONNECTIONS);

@@ -1,22 +1,22 @@
 import type { Database } from "../postgres/database.ts";
 import { type DBOSClient, loadDbos } from "./sdk.ts";
 
-/** The queue from coordinators to workers. Only this file and the worker's would change for another queue. */
+/** The queue from coordinators to workers. Only this file and `listen.ts` would change for another queue library. */
 export type CallQueue = Readonly<{
-  /** Puts a placement of a call into the queue of a worker class; repeating it has no effect. */
+  /** Puts a task into the queue of a worker class; repeating it has no effect. */
   put(placed: PlacedCall): Promise<void>;
-  /** Removes a placement from the queue, or from the list of a dead worker. */
+  /** Removes a task from the queue, or from the list of a dead worker. */
   drop(placed: Pick<PlacedCall, "call" | "epoch">): Promise<void>;
-  /** The placements that a dead worker had taken from the queue. */
+  /** The tasks that a dead worker had taken from the queue. */
   heldBy(worker: string): Promise<readonly Pick<PlacedCall, "call" | "epoch" | "token">[]>;
-  /** Puts placements of a dead worker back into a queue. */
+  /** Puts tasks of a dead worker back into a queue. */
   putBack(placed: readonly Pick<PlacedCall, "call" | "epoch" | "class" | "token">[]): Promise<void>;
   close(): Promise<void>;
 }>;
 
 /**
- * One placement of a call. A lower priority is served first. `protocols` are those of the class. The token
- * distinguishes placements with the same number when an ended run is started again.
+ * One entry of the queue: a task and its epoch. A lower priority is served first. `protocols` are those of the worker
+ * class. The token distinguishes entries with the same epoch when an ended run is started again.
  */
 export type PlacedCall = Readonly<{
   call: string;
@@ -27,13 +27,13 @@ export type PlacedCall = Readonly<{
   token: string;
 }>;
 
-/** The DBOS workflow that takes a call. It has no steps, because the events of the run are the record. */
+/** The name of the DBOS workflow that takes a task. It has no steps, because the events of the run are the record. */
 export const WORKFLOW = "subcrew.perform";
 export const APPLICATION = "subcrew";
 export const queueName = (name: string): string => `sc.${name}`;
 /**
  * DBOS gives a workflow only to workers of its own version. All workers of a class speak the same protocols, so the
- * newest protocol names the version. A worker with a newer one also gets calls of the older protocols that it
+ * newest protocol names the version. A worker with a newer protocol also gets tasks of the older protocols that it
  * announces.
  */
 export const versionName = (protocols: readonly number[]): string => `subcrew-protocol-${Math.max(...protocols)}`;
@@ -41,7 +41,7 @@ export const versionName = (protocols: readonly number[]): string => `subcrew-pr
 const workflowId = ({ call, epoch, token }: Pick<PlacedCall, "call" | "epoch" | "token">): string =>
   `${call}:${epoch}:${token}`;
 
-/** The DBOS queues, for a process that sends calls to workers. */
+/** The DBOS queues, for a process that sends tasks to workers. */
 export function dbosQueue({ url, pool }: Pick<Database, "url" | "pool">): CallQueue {
   let connected: Promise<DBOSClient> | undefined;
   const connect = async (): Promise<DBOSClient> => {
@@ -54,7 +54,7 @@ export function dbosQueue({ url, pool }: Pick<Database, "url" | "pool">): CallQu
     try {
       return await mine;
     } catch (error) {
-      if (connected === mine) connected = undefined; // the next call connects again
+      if (connected === mine) connected = undefined; // the next request connects again
       throw error;
     }
   };
@@ -98,5 +98,5 @@ export function dbosQueue({ url, pool }: Pick<Database, "url" | "pool">): CallQu
   };
 }
 
-/** A logger that drops all messages of DBOS: failed calls are outcomes, and database errors are retried. */
+/** A logger that drops all messages of DBOS: failed tasks are outcomes, and database errors are retried. */
 export const silent = { info: () => {}, debug: () => {}, warn: () => {}, error: () => {} };

@@ -4,7 +4,7 @@ import { readRegularFile } from "../../runtime/disk/regular-file.ts";
 import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
 import type { ObjectStore } from "../postgres/artifacts.ts";
 
-/** Objects in a folder that all processes of the engine share. */
+/** Stores large results as files in a folder that all processes of the engine share. */
 export function folderObjects(folder: string): ObjectStore {
   const fileOf = (hash: string): string => join(folder, hash.slice(0, 2), hash);
   return {

@@ -14,7 +14,10 @@ export type S3Options = Readonly<{
 const TRIES = 4;
 const REQUEST_MS = 120_000;
 
-/** Objects in an S3 bucket. The keys come from the environment of this process, never from a row or an address. */
+/**
+ * Stores large results as objects in an S3 bucket. The keys come from the environment of this process, never from the
+ * database or the address.
+ */
 export function s3Objects({ address, env, clock = Date.now }: S3Options): ObjectStore {
   const key = keyIn(env, address.searchParams.get("region") ?? env["AWS_REGION"] ?? "us-east-1");
   const bucket = address.hostname;

@@ -3,11 +3,11 @@ import type { Artifact } from "../../core/outcome/artifact.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import type { Database } from "./database.ts";
 
-/** A content-addressed store. Equal contents are stored once. */
+/** A store of texts, addressed by the hash of their content. Equal contents are stored once. */
 export type Artifacts = Readonly<{
   put(artifact: Artifact, body: Buffer): Promise<void>;
   get(hash: string): Promise<Buffer | undefined>;
-  /** Deletes artifacts that no output refers to. */
+  /** Deletes stored contents that no output refers to. */
   sweep(): Promise<void>;
 }>;
 
@@ -22,15 +22,15 @@ export type ObjectStore = Readonly<{
 
 /** Larger contents go to the object store, if this process has one. */
 export const LARGE_BYTES = 1_000_000;
-/** The age below which unreferenced artifacts are kept: their output may be about to be recorded. */
+/** The age below which contents without a reference are kept: their output may be about to be recorded. */
 const YOUNG = "interval '1 hour'";
 
-/** Artifacts in the database, and large ones in an object store. */
+/** Stores contents in the database, and large ones in an object store. */
 export function openArtifacts(database: Database, objects?: ObjectStore): Artifacts {
   return {
     put: async ({ hash, bytes }, body) => {
       const isLarge = objects !== undefined && bytes > LARGE_BYTES;
-      if (isLarge) await objects.put(hash, body); // before the row, so that every row has its object
+      if (isLarge) await objects.put(hash, body); // the object is stored before the row, so that every row has its object
       await database.query(
         `insert into subcrew.artifacts (hash, bytes, body, place) values ($1, $2, $3, $4)
          on conflict (hash) do update set created = clock_timestamp()`,
@@ -43,8 +43,8 @@ export function openArtifacts(database: Database, objects?: ObjectStore): Artifa
         [hash],
       );
       if (!row || row.place === null) return row?.body ?? undefined;
-      // The place in the row is not used for reading: only the store of this process is asked, and the hash is
-      // verified.
+      // The row's place (where the writer stored the content) is only shown to people: only the object store of this
+      // process is read, and the hash is verified.
       if (!objects) throw elsewhere(row.place);
       const body = await objects.get(hash);
       if (body && createHash("sha256").update(body).digest("hex") !== hash)

@@ -6,7 +6,7 @@ import type { Database } from "./database.ts";
 import { listenTo } from "./records.ts";
 
 const LOOK_EVERY_MS = 1_000;
-/** The delay before a command that cannot be handled yet is tried again. */
+/** The delay before a command to a run that cannot be handled yet is tried again. */
 const AGAIN_MS = 250;
 
 type CommandRow = { id: string; body: RunCommand };

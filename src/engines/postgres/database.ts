@@ -13,9 +13,9 @@ export type RunStatement = <T extends TableRow = TableRow>(sql: string, values?:
 
 /** The database of an engine. It connects with the first statement. */
 export type Database = Readonly<{
-  /** The address without its password. */
+  /** The database address without its password. */
   shown: string;
-  /** The full address, and the connections of this process, for the queue library. */
+  /** The full database address, and the connections of this process, for the queue library. */
   url: string;
   pool(): Promise<Pool>;
   /**
@@ -25,7 +25,7 @@ export type Database = Readonly<{
   query: RunStatement;
   /** Runs statements in one transaction. After a lost connection the whole transaction is repeated. */
   transaction<T>(work: (query: RunStatement) => Promise<T>): Promise<T>;
-  /** Calls back on a notification, and at least once a second, in case a notification was lost. */
+  /** Database notifications: they call back on a notification, and at least once a second, in case one was lost. */
   bells: Bells;
   close(): Promise<void>;
 }>;
@@ -102,7 +102,7 @@ export function openDatabase(address: string, options: DatabaseOptions = {}): Da
       }),
     close: async () => {
       closing.abort();
-      // Keeps the process alive while connections are closed; idle connections alone do not.
+      // Keeps the process alive until the connections are closed; idle connections alone would not.
       const awake = setInterval(() => {}, LONGEST_WAIT_MS);
       try {
         await bells.close();
@@ -120,7 +120,7 @@ const queryOn =
   async <T extends TableRow = TableRow>(sql: string, values: readonly unknown[] = []) =>
     (await client.query<T>(sql, [...values])).rows;
 
-/** Uses a connection for some work. A connection that failed is not used again. */
+/** Passes a connection to `work`. A connection that failed is not used again. */
 async function using<T>(client: PoolClient, work: (client: PoolClient) => Promise<T>): Promise<T> {
   const ignore = (): void => {}; // the statement reports the same error
   client.on("error", ignore);

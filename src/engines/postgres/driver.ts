@@ -24,8 +24,8 @@ export async function loadDriver(): Promise<PostgresDriver> {
 export const CONNECT_MS = 10_000;
 
 /**
- * Session settings that end the session of a vanished machine, and its locks, soon. By default they would stay for
- * two hours. They are set by statements, because poolers refuse unknown connection parameters.
+ * Session settings that soon end the database session of a machine that has vanished, and its locks. By default these
+ * would stay for two hours. They are set by statements, because poolers refuse unknown connection parameters.
  */
 const SESSION = `set idle_in_transaction_session_timeout = '15s'; set tcp_keepalives_idle = 10;
   set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3`;

@@ -4,34 +4,34 @@ import { CrewError, isCrewError } from "../../core/schema/error.ts";
 import { channelName } from "./channel-name.ts";
 import type { Database } from "./database.ts";
 
-/** The worker's fact that an event was made from. */
+/** The event of a worker that an event of the run was made from. */
 export type FactSource = Readonly<{ call: string; epoch: number; fact: number }>;
 
-/** A journal whose events can be linked to the facts they were made from. */
+/** A journal whose events can be linked to the workers' events that they were made from. */
 export type EventWriter = Journal &
   Readonly<{
-    /** Links all events appended during `work` to this fact, in the same statement. */
+    /** Links all events appended during `work` to this event of a worker, in the same statement. */
     during(source: FactSource, work: () => void): void;
     epoch: number;
   }>;
 
-/** The parameters of a writer. `known` holds the events so far. */
+/** The parameters of a writer. `known` holds the events recorded so far. */
 export type WriterOptions = Readonly<{
   run: string;
   epoch: number;
   known: readonly KeptEvent[];
   listener: JournalListener;
-  /** Releases the claim. */
+  /** Gives up the ownership of the run. */
   release(): Promise<void>;
 }>;
 
-/** A batch is written at this number of events, or this long after its first event. */
+/** A batch is written at this number of events, or this many milliseconds after its first event. */
 const BATCH = 64;
 const BATCH_MS = 10;
 
 type Waiting = Readonly<{ event: KeptEvent; source: FactSource | undefined }>;
 
-/** Writes the events of a run in batches. If the claim was taken over, nothing is written. */
+/** Writes the events of a run in batches. If another process took over the run, nothing is written. */
 export function createEventWriter(
   database: Database,
   { run, epoch, known, listener, release }: WriterOptions,
@@ -113,8 +113,8 @@ export function createEventWriter(
 }
 
 /**
- * The last source of each worker in a batch. A batch is written as a whole, so this alone tells how far a worker's
- * facts are recorded; earlier events need neither the source nor an index entry.
+ * The last source of each worker in a batch. A batch is written as a whole, so this alone tells up to which event of a
+ * worker everything is recorded; earlier events need neither the source nor an index entry.
  */
 function lastSources(batch: readonly Waiting[]): readonly (FactSource | undefined)[] {
   const seen = new Set<string>();

@@ -6,16 +6,16 @@ import type { ProviderHolds } from "../../runtime/store/provider-holds.ts";
 import type { Database } from "./database.ts";
 import { LIVING, type Presence } from "./presence.ts";
 
-/** The channel on which new and lifted holds are announced. */
+/** The notification channel on which new and lifted holds (bans on API keys that a provider refused) are announced. */
 const CHANNEL = "sc_holds";
 const LOOK_EVERY_MS = 250;
-/** After this time without a result, a probe no longer blocks other tasks from asking. */
+/** After this time without a result, a task's test of a refused key no longer keeps other tasks from testing it. */
 const PROBE_SECONDS = 120;
 
 type HoldRow = { key: string; hold: Hold; now: number };
 
 /**
- * The keys that providers refuse now, shared by all processes of an engine. Times in the table use the database's
+ * The API keys that providers refuse now, shared by all processes of an engine. Times in the table use the database's
  * clock. A lookup needs no query: notifications keep the list current, and it is read once a second.
  */
 export function engineHolds(database: Database, presence: Presence): ProviderHolds {
@@ -101,7 +101,10 @@ const CLAIM = `
      or not exists (select from subcrew.processes o where o.id = p.process and o.${LIVING})
   returning 1`;
 
-/** Converts a hold to the time of another clock. */
+/**
+ * Shifts the times of a hold (a ban on a refused API key) by the difference between the clocks of the database and this
+ * machine.
+ */
 const shifted = (hold: Hold, ms: number): Hold => ({
   ...hold,
   seen: hold.seen + ms,

@@ -8,7 +8,9 @@ const LEASES_LOCK = 7_302_262;
 
 type LeaseRow = { entry: LeaseEntry };
 
-/** Leases in a table that all machines share. Leases of dead processes do not count. */
+/**
+ * Leases (files that tasks declare to write) in a table that all machines share. Leases of dead processes do not count.
+ */
 export function postgresLeases(database: Database, presence: Presence): WorkspaceLeases["lease"] {
   const living = async (run: RunStatement): Promise<LeaseEntry[]> => {
     const rows = await run<LeaseRow>(

@@ -5,11 +5,11 @@ import type { Client } from "./driver.ts";
 export type Bells = Readonly<{
   /**
    * Calls `ring` with the payload of each notification. It is also called with `undefined` once a second, after a
-   * reconnect and at the beginning, so that the listener reads the tables itself. Returns a function that stops
+   * reconnect and at the beginning, which tells the listener to read the tables itself. Returns a function that stops
    * listening.
    */
   listen(channel: string, ring: (payload: string | undefined) => void): () => void;
-  /** False while notifications cannot be received, as behind a pooler. Listeners then only poll. */
+  /** False while notifications cannot be received, as behind a connection pooler. Listeners then only poll. */
   live(): boolean;
   close(): Promise<void>;
 }>;
@@ -38,7 +38,7 @@ export function createBells({ open }: { open(lost: () => void): Promise<Client> 
       try {
         let isOpen = false;
         const made = await open(() => {
-          if (isOpen) lose(made); // a client that fails while connecting reports that itself
+          if (isOpen) lose(made); // a client that fails while it connects reports that error itself
         });
         isOpen = true;
         made.on("notification", ({ channel, payload }) => {

@@ -9,7 +9,7 @@ export type SchemaState = Readonly<{ applied: number; known: number; needs: numb
 /** The number of the advisory lock that lets only one process at a time migrate. */
 const MIGRATION_LOCK = 7_302_261;
 
-/** Applies the missing migrations; resolves with their names. */
+/** Applies the migrations that the database lacks; resolves with their names. */
 export async function migrate(database: Database, steps = migrations): Promise<readonly string[]> {
   return database.transaction(async (query) => {
     await query("select pg_advisory_xact_lock($1)", [MIGRATION_LOCK]);
@@ -47,8 +47,8 @@ export async function schemaState(database: Database): Promise<SchemaState> {
 }
 
 /**
- * Throws unless the schema has every migration that this version needs. A newer schema is accepted, because
- * migrations only add, unless one of them requires newer processes.
+ * Throws unless the schema has every migration that this version needs. A newer schema is accepted, because migrations
+ * only add tables and columns, unless one of them requires newer processes.
  */
 export async function demandSchema(database: Database): Promise<void> {
   const { applied, known, needs } = await schemaState(database);

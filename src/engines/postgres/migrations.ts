@@ -7,7 +7,7 @@ export type Migration = Readonly<{
 }>;
 
 /**
- * The migrations, in order. Each is safe while workers of the previous version run: it adds tables, columns with
+ * The migrations, in order. Each can be applied while workers of the previous version run: it adds tables, columns with
  * defaults and indexes, and removes nothing that the previous version uses.
  */
 export const migrations: readonly Migration[] = [

@@ -59,7 +59,7 @@ export function runOutputs(
       [run, path, kind, artifact.hash],
     );
   };
-  /** The patch file on this machine. A patch that another machine shared is written first, byte for byte. */
+  /** The patch file on this machine. If another machine stored the patch, the file is written first, byte for byte. */
   const patchFile = async (run: string, path: string): Promise<string | undefined> => {
     const file = await local.file(run, path, { kind: "patch" });
     const hash = file === undefined ? undefined : await hashOf(run, path, "patch");
@@ -69,7 +69,7 @@ export function runOutputs(
     await writeAtomic(file, body);
     return file;
   };
-  /** Output files that were announced to a caller in this process before they existed, as `run path`. */
+  /** Output files whose paths were returned in this process before they existed, as `run path`. */
   const promised = new Set<string>();
   return {
     keep: async (run, path, text, kind = "output") => {

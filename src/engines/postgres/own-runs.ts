@@ -9,8 +9,8 @@ import { createEventWriter, type EventWriter } from "./event-writer.ts";
 import { LIVING, type Presence } from "./presence.ts";
 
 /**
- * Ownership of runs: a row with a number that grows with every owner. It is valid while the process of the owner is
- * alive.
+ * Ownership of runs: each owner has a row with a number that grows with every new owner. The row is valid while the
+ * process of the owner is alive.
  */
 export type PostgresOwnership = Omit<RunOwnership, "open"> &
   Readonly<{
@@ -84,8 +84,8 @@ export function ownRuns(
 type Claim = Readonly<{ run: string; sole: boolean; id: string; token: string }>;
 
 /**
- * Claims a run and returns the number of the claim; `undefined` when a living process owns the run. `token` makes the
- * statement safe to repeat.
+ * Claims a run and returns the number of its ownership; `undefined` when a living process owns the run. `token` makes
+ * the statement safe to repeat.
  */
 async function claim(database: Database, { run, sole, id, token }: Claim): Promise<number | undefined> {
   const [row] = await database.query<{ epoch: string }>(

@@ -7,11 +7,11 @@ import type { Database } from "./database.ts";
 export const PROTOCOL = 1;
 
 /**
- * The SQL interval without a heartbeat after which a process is dead, by the database's clock. It is a database
+ * The SQL interval after which a process without a heartbeat counts as dead, by the database's clock. It is a database
  * setting, so that it is the same for all processes (`alter database NAME set subcrew.dead_after = '5s'`).
  */
 const DEAD_AFTER = "coalesce(nullif(current_setting('subcrew.dead_after', true), ''), '10s')::interval";
-/** The number of heartbeats within that interval. */
+/** The number of heartbeats within the interval `DEAD_AFTER`. */
 const BEATS = 5;
 const FIRST_BEAT_MS = 2_000;
 
@@ -24,15 +24,15 @@ export const LIVING = `beat > clock_timestamp() - ${DEAD_AFTER}`;
  */
 export const SETTLED = `clock_timestamp() - pg_postmaster_start_time() > 2 * ${DEAD_AFTER} / ${BEATS}`;
 
-/** The data that a process announces about itself. */
+/** What a process writes about itself into the table of processes. */
 export type Announced = Readonly<{ role: string; class?: string; announcement?: unknown; slots?: number }>;
 
 /** The entry of this process in the table of processes. */
 export type Presence = Readonly<{
   id: string;
-  /** Adds the entry, if it is missing, and sends heartbeats until the last user leaves. */
+  /** Adds the entry, if it is missing, and sends heartbeats until every caller of `enter` has left. */
   enter(): Promise<() => Promise<void>>;
-  /** True when this process was told to take no more work. */
+  /** True when this process was told to take no more tasks. */
   draining(): boolean;
 }>;
 
@@ -116,7 +116,7 @@ export function createPresence(database: Database, announced: Announced = { role
       try {
         await mine;
       } catch (error) {
-        if (entering === mine) entering = undefined; // the next user tries again
+        if (entering === mine) entering = undefined; // the next caller tries again
         await once();
         throw error;
       }

@@ -9,8 +9,8 @@ export const POLLING =
   "Announcements of the database do not arrive, as behind a pooler: changes are noticed once a second.";
 
 /**
- * True when database notifications reach this process. A pooler that shares connections accepts LISTEN without an
- * error but delivers nothing. Everything still works, but slower, because all readers also poll once a second.
+ * True when database notifications reach this process. A connection pooler accepts LISTEN without an error but delivers
+ * nothing. Everything still works, but slower, because all readers also poll once a second.
  */
 export async function announcementsArrive({ bells, query }: Pick<Database, "bells" | "query">): Promise<boolean> {
   const channel = `sc_probe_${randomBytes(8).toString("hex")}`;
@@ -21,7 +21,7 @@ export async function announcementsArrive({ bells, query }: Pick<Database, "bell
       late = setTimeout(() => resolve(false), LONGEST_MS);
       stop = bells.listen(channel, (payload) => {
         if (payload !== undefined) resolve(true);
-        // The first callback comes before the connection listens, later ones after that.
+        // The first callback comes before the connection listens, so the test notification is sent after a later one.
         else query("select pg_notify($1, 'x')", [channel]).catch(reject);
       });
     });

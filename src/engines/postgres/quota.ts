@@ -12,7 +12,7 @@ const LONGEST_LOOK_MS = 1_000;
 /** How often a waiting request reports that it waits. */
 const SAY_EVERY_MS = 30_000;
 
-/** The limits of the engine, by name. */
+/** The table of limits on model requests, by name. */
 export type LimitTable = Readonly<{
   read(): Promise<ReadonlyMap<string, QuotaLimits>>;
   /** Sets the limits of a name; `undefined` removes them. */
@@ -54,7 +54,7 @@ export function limitTable(database: Database): LimitTable {
 
 /**
  * Limits on model requests that all processes of an engine share. A request is counted in a table until 60 seconds
- * after it began, so that no period of 60 seconds exceeds a limit. Requests without a limit need no query.
+ * after it began, so that no period of 60 seconds exceeds a limit. Requests to which no limit applies need no query.
  */
 export function engineQuota(database: Database, presence: Presence): RequestQuota {
   const table = limitTable(database);
@@ -144,12 +144,16 @@ const FREE: QuotaEntry = { leave: async () => {} };
 type Wish = Readonly<{ id: string; process: string; names: readonly string[]; tokens: number }>;
 type Use = { name: string; wait: number; what: string };
 
-/** Counts the request if no limit is exceeded; otherwise returns the exceeded limit and the time of the next try. */
+/**
+ * Admits and counts a request if it exceeds no limit; otherwise returns the exceeded limit and the time of the next
+ * try.
+ */
 async function admit(
   run: RunStatement,
   { id, process, names, tokens }: Wish,
 ): Promise<Readonly<{ name: string; what: string; ms: number }> | undefined> {
-  // Only one process at a time, because the counts below must include those of the previous process.
+  // Locks the rows: only one process at a time may count, because the counts below must include those of the previous
+  // process.
   await run("select 1 from subcrew.quota where name = any($1) order by name for update", [names]);
   const [full] = await run<Use>(FULL, [names, tokens, id]);
   if (full) return { name: full.name === "*" ? "all models" : full.name, what: full.what, ms: full.wait };

@@ -9,7 +9,7 @@ type EventRow = { event: KeptEvent };
 
 /** The number of events that one statement reads. */
 const PIECE = 1_000;
-/** The polling interval of a follower. The condition that ends it may change without a notification. */
+/** How often a reader that follows a run polls. The condition that ends it may become true without a notification. */
 const LOOK_EVERY_MS = 1_000;
 
 /** Reads the records of runs from the table of events. */
@@ -71,7 +71,7 @@ export function recordedEvents(database: Database): Omit<RunRecords, "place"> {
           }
           if (fresh.length > 0) continue;
           if (over) return;
-          over = await until(await last(run)); // checked before the last read, so that no event is missed
+          over = await until(await last(run)); // the condition is checked before the last read, so that no event is missed
           if (!over) await news.wait(LOOK_EVERY_MS, signal);
         }
       } finally {
@@ -99,7 +99,7 @@ async function piece1(database: Database, run: string): Promise<EventRow | undef
   return row;
 }
 
-/** Describes missing numbers between records, as sentences. */
+/** Describes gaps in the numbers of records, as sentences. */
 function gaps(events: readonly KeptEvent[], before: number | undefined): string[] {
   const found: string[] = [];
   let last = before;

@@ -11,16 +11,16 @@ import type { Programs } from "./programs.ts";
 
 const run = promisify(execFile);
 
-/** A Postgres on this machine that this process started, or found running in its folder. */
+/** A Postgres on this machine that this process started, or that was already running in its data folder. */
 export type DatabaseServer = Readonly<{
   /** The address with its password. */
   url: string;
   port: number;
   /** False when the server was already running. */
   isOurs: boolean;
-  /** Shuts it down cleanly; running statements are rolled back. */
+  /** Shuts the server down cleanly; running statements are rolled back. */
   stop(): Promise<void>;
-  /** Kills it as a crash would, and starts it again on the same port. */
+  /** Kills the server, as a crash would, and starts it again on the same port. */
   crash(): Promise<void>;
 }>;
 
@@ -28,7 +28,7 @@ export type DatabaseServerOptions = Readonly<{
   programs: Programs;
   /** The search path for the Postgres programs (`PATH`). */
   path: string;
-  /** The folder for its data and password. */
+  /** The folder for the server's data and password. */
   folder: string;
   /** The port. By default a free one, which stays the same for this folder. */
   port?: number;
@@ -109,7 +109,10 @@ export async function startDatabaseServer({
   };
 }
 
-/** The user for the server, because Postgres refuses to run as root: the user of the system's package, or `nobody`. */
+/**
+ * The user for the server, because Postgres refuses to run as root: the user that the system's Postgres package
+ * created, or `nobody`.
+ */
 async function serverUser(): Promise<{ uid: number; gid: number } | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const users = (await readRegularText("/etc/passwd").catch(() => "")).split("\n").map((line) => line.split(":"));
@@ -148,7 +151,7 @@ async function freePort(): Promise<number> {
   }
 }
 
-/** Throws the error output of a failed Postgres program. */
+/** Throws an error with the output of a failed Postgres program. */
 async function report(what: string, error: unknown, log?: string): Promise<never> {
   const said = log === undefined ? "" : await readRegularText(log).catch(() => "");
   const { stderr = "" } = error as { stderr?: string };

@@ -7,7 +7,7 @@ import { asId } from "../../modes/names.ts";
 import { type TeamMember, type TeamTask, team } from "../../modes/team.ts";
 import type { TaskResult } from "./task-result.ts";
 
-/** A team task in its graph, and its progress. */
+/** A team task as a node of the team's graph, and its progress. */
 export type DagNode = {
   task: TeamTask;
   assignee?: TeamMember;
@@ -21,7 +21,7 @@ export type DagNode = {
   reviewHistory?: DagReview[];
 };
 
-/** `blocked`: something it depends on did not succeed, so it never runs. */
+/** The status of a team task. `blocked`: a task that it depends on did not succeed, so it never runs. */
 export type DagStatus =
   | "pending"
   | "ready"
@@ -41,7 +41,7 @@ export type DagReview = Readonly<{
   approved: boolean;
 }>;
 
-/** The graph of a team's tasks; throws if it cannot be executed. It shows the tasks of the compiled team plan. */
+/** The graph of a team's tasks; throws if it cannot be executed. Its nodes are the tasks of the compiled team plan. */
 export function buildDag(tasks: readonly TeamTask[], members: ReadonlyMap<string, TeamMember>): Map<string, DagNode> {
   const nodes = new Map<string, DagNode>();
   for (const task of tasks) {

@@ -3,7 +3,7 @@ import type { RetryConfig } from "../../core/plan/retry.ts";
 import type { ResourceLimits } from "../../core/vocabulary/limits.ts";
 import type { Thinking } from "../../core/vocabulary/thinking.ts";
 
-/** The usage of a task in the format of the parallel agents tool, where cost is one of the counters. */
+/** The usage of a task in the format of pi-parallel-agents, where cost is one of the counters. */
 export type UsageStats = Omit<Usage, "reasoning" | "estimated"> & Readonly<{ cost: number }>;
 
 /** Usage of zero. */
@@ -11,13 +11,13 @@ export function noUsageStats(): UsageStats {
   return { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0, contextTokens: 0, turns: 0 };
 }
 
-/** The result of one task in the format of the parallel agents tool. */
+/** The result of one task in the format of pi-parallel-agents. */
 export type TaskResult = Readonly<{
   id: string;
   name?: string;
   task: string;
   model?: string;
-  /** 0 means that it succeeded, unless it was aborted. */
+  /** 0 means that the task succeeded, unless it was aborted. */
   exitCode: number;
   output: string;
   fullOutputPath?: string;
@@ -58,7 +58,7 @@ export type ExecutorOptions = Readonly<{
   model?: string | readonly string[];
   tools?: readonly string[];
   systemPrompt?: string;
-  /** Context that precedes the prompt. */
+  /** Context text that precedes the prompt. */
   context?: string;
   thinking?: Thinking;
   resourceLimits?: ResourceLimits;
@@ -68,10 +68,10 @@ export type ExecutorOptions = Readonly<{
   onProgress?(progress: TaskProgress): void;
 }>;
 
-/** Default time limit of an agent of the parallel agents tool. */
+/** The default time limit of an agent in pi-parallel-agents. */
 const MAX_DURATION_MS = 5 * 60_000;
 
-/** The limits of an agent of the parallel agents tool: those given, and the documented default for the time. */
+/** The limits of an agent in pi-parallel-agents: those given, and the documented default for the time. */
 export function executorLimits(given: ResourceLimits | undefined): ResourceLimits {
   return { maxDurationMs: MAX_DURATION_MS, ...given };
 }
@@ -79,7 +79,7 @@ export function executorLimits(given: ResourceLimits | undefined): ResourceLimit
 /** Runs one agent; failures are part of the result. */
 export type RunAgent = (options: ExecutorOptions) => Promise<TaskResult>;
 
-/** The data that a call of the `parallel` tool leaves in its session. */
+/** The data that a call of the `parallel` tool adds to the caller's conversation. */
 export type ParallelToolDetails = Readonly<{
   mode: "single" | "parallel" | "chain" | "race" | "team";
   results: readonly TaskResult[];
@@ -98,7 +98,7 @@ export type ParallelToolDetails = Readonly<{
       status: string;
       iteration?: number;
       maxIterations?: number;
-      /** The verdict of each round of its review, and whether its last version was approved. */
+      /** The reviewer's verdict in each round, and whether the last version was approved. */
       reviewHistory?: readonly Readonly<{ iteration: number; approved: boolean; feedback: string }>[];
       approved?: boolean;
     }>[];
@@ -106,5 +106,5 @@ export type ParallelToolDetails = Readonly<{
   }>;
 }>;
 
-/** Work that waits for approval. */
+/** A draft that waits for approval. */
 export type PendingApproval = Readonly<{ taskId: string; plan: string }>;

@@ -21,7 +21,7 @@ import { tools } from "../fields/tools.ts";
 import { narrowing } from "../fields/narrowing.ts";
 import type { Data } from "../yaml/frontmatter.ts";
 
-/** The keys of Claude Code, in files and in `--agents`. */
+/** The keys of Claude Code, in its agent files and in the flag `--agents`. */
 export const claudeFields: Fields = defineFields({
   ...narrowing(),
   name: text("name"),
@@ -53,7 +53,10 @@ export const claudeFields: Fields = defineFields({
 /** Claude Code's Markdown files; plugins and Augment use them too. */
 export const claudeDialect: Dialect = markdown({ id: "claude", fields: claudeFields, freeName: true, settle });
 
-/** A file with only one of name and description still counts as an agent; the source of the other is reported. */
+/**
+ * Completes a file that has only a name or only a description: it still counts as an agent, and where the other value
+ * comes from is reported.
+ */
 function settle(draft: Draft, { metadata }: Data, place: FilePlace): void {
   const { agent, from } = draft;
   if (agent.name === undefined && agent.description !== undefined) {

@@ -7,10 +7,12 @@ import { failedReading, joinReadings, readRecord } from "../fields/records.ts";
 import type { Data } from "../yaml/frontmatter.ts";
 import { readToml, type TomlResult } from "../yaml/toml.ts";
 
-/** Reads a role, whether it stands in its own file or in the settings. */
+/** How to read a Codex role, whether it stands in its own file or in the settings. */
 export type RoleReader = Readonly<{ fields: Fields; settle(draft: Draft): void }>;
 
-/** The roles in Codex's `config.toml`, its tables `[agents.<role>]`. Other settings of the file are ignored. */
+/**
+ * The roles (agents) in Codex's `config.toml`: its tables `[agents.<role>]`. Other settings of the file are ignored.
+ */
 export function readCodexSettings(settings: Data, place: FilePlace, reader: RoleReader): ParsedFile {
   const agents = settings["agents"];
   const roles = isRecord(agents) ? Object.entries(agents) : [];
@@ -21,7 +23,7 @@ export function readCodexSettings(settings: Data, place: FilePlace, reader: Role
 
 const KEYS: ReadonlySet<string> = new Set(["description", "config_file", "nickname_candidates"]);
 
-/** Merges the table of a role with the file that it names; the table takes precedence. */
+/** Merges the table of a role with the file that the table names; the table takes precedence. */
 function readRole(role: string, table: Data, { place, reader }: { place: FilePlace; reader: RoleReader }): ParsedFile {
   const unknown = Object.keys(table).find((key) => !KEYS.has(key));
   if (unknown !== undefined)
@@ -39,7 +41,7 @@ function readRole(role: string, table: Data, { place, reader }: { place: FilePla
   return readRecord(reader.fields, { ...named.data, ...own }, { place, freeName: true, defaultName: role, settle });
 }
 
-/** The file that a role names, if it is in the folder of the settings or below. */
+/** The file that a role names, if it is in the folder of the settings or below that folder. */
 function roleFile(path: unknown, { include }: FilePlace): TomlResult {
   const way = typeof path === "string" ? normalize(path) : "..";
   const outside = isAbsolute(way) || way === ".." || way.startsWith(`..${sep}`);

@@ -42,14 +42,14 @@ const CONFIG_KEYS = [
   ..."sqlite_home suppress_unstable_features_warning tool_output_token_limit tools tui web_search windows".split(" "),
 ];
 
-/** Codex's names of tools that a table can switch off. */
+/** The names of Codex for tools that a table can switch off. */
 const SWITCHED: Readonly<Record<string, readonly string[]>> = {
   web_search: ["web_search", "http_get"],
   web_search_request: ["web_search", "http_get"],
   shell_tool: ["bash"],
 };
 
-/** Reads `{ web_search = false }`: tools that are switched off are denied; other entries have no effect here. */
+/** Reads `{ web_search = false }`: tools that are switched off are denied; other entries have no effect in subcrew. */
 const switches: KeyReader = (draft, value, key) => {
   const gone = Object.entries(isRecord(value) ? value : {}).flatMap(([name, state]) => {
     const isOff = state === false || state === "disabled" || (isRecord(state) && state["enabled"] === false);
@@ -60,7 +60,10 @@ const switches: KeyReader = (draft, value, key) => {
   deny(draft, gone, key);
 };
 
-/** The name of a permission profile: `:read-only` is the sandbox of that name, and other profiles grant nothing here. */
+/**
+ * Reads the name of a permission profile: `:read-only` is the sandbox of that name, and other profiles grant nothing in
+ * subcrew.
+ */
 const profile: KeyReader = (draft, value, key) =>
   /^:?read[-_]?only$/.test(String(value))
     ? readPermission(draft, "read-only", "sandbox_mode")
@@ -75,7 +78,7 @@ const fields = defineFields(
     model,
     model_reasoning_effort: readThinking,
     sandbox_mode: readPermission,
-    // in Codex this is a table of switches; a list here is read as a list of tools
+    // in Codex this key is a table of switches; if it is a list, it is read as a list of tools
     tools: (draft, value, key) => (isRecord(value) ? switches : tools())(draft, value, key),
     features: switches,
     web_search: (draft, value, key) => switches(draft, { web_search: value }, key),
@@ -84,7 +87,7 @@ const fields = defineFields(
   { exact: true },
 );
 
-/** Codex roles, one per file or all in its settings. As in Codex, an unknown key makes a role invalid. */
+/** Codex roles (agents), one per file or all in its settings. As in Codex, an unknown key makes a role invalid. */
 export const codexDialect: Dialect = {
   id: "codex",
   accepts: (name) => name.endsWith(".toml"),
@@ -115,14 +118,14 @@ const ONLY_NAMED = problem(
 /** True for Codex's settings file, as opposed to a role called `config` in a folder of roles. */
 const isSettings = (file: string): boolean => /[\\/]\.codex[\\/]config\.toml$/.test(file);
 
-/** Makes unknown keys errors. */
+/** Turns the warnings about unknown keys into errors. */
 function strict({ problems }: Draft): void {
   for (const [index, found] of problems.entries()) {
     if (found.code === "unknown-field") problems[index] = { ...found, severity: "error" };
   }
 }
 
-/** Requires instructions of a role in a separate file. */
+/** Reports a role in a separate file that has no instructions. */
 function complete(draft: Draft): void {
   strict(draft);
   if (draft.agent.instructions === undefined) {

@@ -11,7 +11,7 @@ const EDIT = ["edit_file", "write_file"];
 const SEARCH = ["grep_files", "glob", "list_files"];
 const WEB = ["web_search", "http_get"];
 
-/** Copilot's names for groups of tools, and the tools of VS Code that have a counterpart. */
+/** Copilot's names for groups of tools, and the tools of VS Code that have a counterpart in subcrew. */
 const GROUPS = {
   execute: ["bash"],
   read: ["read_file"],
@@ -77,13 +77,13 @@ function bareOf(name: string): string {
   return Object.hasOwn(GROUPS, tool.toLowerCase()) ? tool : set;
 }
 
-/** Reads `name` as the display name; the agent's name is that of the file. */
+/** Reads `name` as the display name; the agent is named after its file. */
 const shownName: KeyReader = (draft, value, key) => {
   text("displayName")(draft, value, key);
   if (typeof value === "string" && value.trim() !== "") draft.aliases = [value.trim()];
 };
 
-/** A retired key: `false` keeps models from choosing the agent. */
+/** Reads a retired key: the value `false` keeps models from choosing the agent. */
 const infer: KeyReader = (draft, value, key) => {
   addProblem(draft, "deprecated", `"${key}" is deprecated; use "disable-model-invocation".`, { field: key });
   flag("hidden", { not: true })(draft, value, key);

@@ -10,7 +10,9 @@ import { narrowing } from "../fields/narrowing.ts";
 import type { Data } from "../yaml/frontmatter.ts";
 import { LONG_YAML, readYaml, yamlLineOf } from "../yaml/yaml.ts";
 
-/** Reads `allow_delegation`. In CrewAI an agent may then delegate to the agents of its crew, here to any agent. */
+/**
+ * Reads `allow_delegation`. In CrewAI an agent may then delegate to the agents of its crew, in subcrew to any agent.
+ */
 const allowDelegation: KeyReader = (draft, value, key) => {
   if (flagOf(value) !== true) return;
   draft.agent.spawns = "*";
@@ -63,7 +65,7 @@ function readAgent(name: string, data: Data, place: FilePlace): ParsedFile {
   const settle = (draft: Draft): void => {
     draft.agent.displayName = role ?? name;
     draft.agent.instructions = `You are ${role}.\n\n${backstory}\n\nYour goal: ${goal}`;
-    if (draft.agent.tools === undefined) allow(draft, [], "(dialect)"); // in CrewAI its tools are assigned in code
+    if (draft.agent.tools === undefined) allow(draft, [], "(dialect)"); // CrewAI assigns the tools of an agent in code, so the file names none
   };
   return readRecord(fields, data, { place, freeName: true, defaultName: name, settle });
 }

@@ -5,14 +5,14 @@ import { model, text } from "../fields/rules.ts";
 import { tools } from "../fields/tools.ts";
 import { narrowing } from "../fields/narrowing.ts";
 
-/** The folder of an agent's `AGENTS.md`. */
+/** The name of the folder that contains an agent's `AGENTS.md`. */
 const folderOf = ({ relative }: FilePlace): string => relative.split("/").at(-2) ?? "";
 
-/** Reads `provider:model`. */
+/** Reads a model written as `provider:model`. */
 const providerModel: KeyReader = (draft, value, key) =>
   model(draft, typeof value === "string" ? value.replace(/^([\w-]+):(?=\w)/, "$1/") : value, key);
 
-/** Agent folders of the deepagents command. It has no tools list; a list in the file still restricts the agent. */
+/** The agent folders of the program deepagents. It has no tools list; a list in the file still restricts the agent. */
 export const deepagentsDialect: Dialect = markdown({
   id: "deepagents",
   accepts: (name) => name === "AGENTS.md",

@@ -14,7 +14,7 @@ const GROUPS = {
   mcp: ["mcp_*"],
 };
 
-/** Factory droids. */
+/** Agents of the program Factory, which calls them droids. */
 export const factoryDialect: Dialect = markdown({
   id: "factory",
   freeName: true,

@@ -13,7 +13,7 @@ export type InputConfig = { inputs: Record<string, { type: string; description: 
 
 export type PromptConfig = { systemPrompt?: string; query?: string; initialMessages?: readonly unknown[] };
 
-/** `temp` and `top_p` are the spellings of Gemini CLI's document. */
+/** Model settings; `temp` and `top_p` are the spellings in Gemini CLI's documentation. */
 export type GeminiModelConfig = {
   model: string;
   temp?: number;
@@ -21,7 +21,7 @@ export type GeminiModelConfig = {
   generateContentConfig?: { temperature?: number; topP?: number; thinkingConfig?: Record<string, unknown> };
 };
 
-/** The keys of `run`: with underscores as in Gemini CLI's document, or in camel case. */
+/** The keys of `run`: with underscores as in Gemini CLI's documentation, or in camel case. */
 export type RunConfig = { maxTurns?: number; maxTimeMinutes?: number; max_turns?: number; max_time_minutes?: number };
 
 export type OutputConfig<Schema = unknown> = { outputName: string; description: string; schema: Schema };
@@ -30,13 +30,13 @@ type BaseDefinition = {
   name: string;
   description: string;
   displayName?: string;
-  /** Off unless an override enables it. */
+  /** True: the agent is off unless an override enables it. */
   experimental?: boolean;
   inputConfig: InputConfig;
   metadata?: { filePath?: string; hash?: string };
 };
 
-/** An agent that runs here. */
+/** An agent that subcrew runs itself. */
 export type LocalAgentDefinition<Schema = unknown> = BaseDefinition & {
   kind: "local";
   promptConfig: PromptConfig;
@@ -46,7 +46,7 @@ export type LocalAgentDefinition<Schema = unknown> = BaseDefinition & {
   outputConfig?: OutputConfig<Schema>;
 };
 
-/** An agent that runs elsewhere and is reached by the A2A protocol. */
+/** An agent that runs on a server and is reached by the A2A protocol. */
 export type RemoteAgentDefinition = BaseDefinition & {
   kind: "remote";
   agentCardUrl?: string;
@@ -140,7 +140,7 @@ export function agentFromDefinition(definition: AgentDefinition): Agent {
   };
 }
 
-/** The system prompt; it is required unless the definition starts with a conversation. */
+/** The system prompt; it is required unless the definition has initial messages. */
 function prompted({ name, promptConfig: { systemPrompt = "", initialMessages = [] } }: LocalAgentDefinition): string {
   if (systemPrompt.trim() !== "" || initialMessages.length > 0) return systemPrompt;
   throw new CrewError(
@@ -150,7 +150,7 @@ function prompted({ name, promptConfig: { systemPrompt = "", initialMessages = [
   );
 }
 
-/** The conversation that a definition starts with; inputs in it are filled in like those of the prompt. */
+/** The initial messages of a definition as text; inputs in them are filled in like those of the prompt. */
 function conversationOf(messages: readonly unknown[] = []): string {
   const lines = messages.filter(isRecord).map(({ role, parts }) => {
     const texts = Array.isArray(parts) ? parts.filter(isRecord).map(({ text }) => textOf(text)) : [];

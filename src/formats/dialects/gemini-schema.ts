@@ -4,8 +4,8 @@ import type { Data } from "../yaml/frontmatter.ts";
 import { asData, readJson } from "../yaml/json.ts";
 
 /**
- * A fault of a definition. `type`: it is not this kind of agent at all; `value`: it is, and a value is invalid. Both
- * kinds of agents are tried, and the more helpful fault is shown.
+ * A mistake in a definition. `type`: the definition is not of this kind (local or remote) at all; `value`: it is, and a
+ * value is invalid. Both kinds of agents are tried, and the more helpful mistake is shown.
  */
 export type Issue = Readonly<{ path: string; message: string; weight: "type" | "value" }>;
 
@@ -117,7 +117,9 @@ const credentials: Check = (value, path) => {
   );
 };
 
-/** The keys of a local agent, including those of Gemini CLI's document and `mcpServers` as its pages spell it. */
+/**
+ * The keys of a local agent, including those in Gemini CLI's documentation, and `mcpServers` in both of its spellings.
+ */
 const local: Shape = {
   kind: optional(literal("local")),
   name: required(slug),
@@ -146,7 +148,7 @@ const remote: Shape = {
 const givenTwice: Check = (value, path) =>
   value === undefined ? [] : [wrong(path, "Only one of agent_card_url and agent_card_json can be given")];
 
-/** The keys of a remote agent. A card inside of the file replaces the address, so both together are an error. */
+/** The keys of a remote agent. An agent card inside of the file replaces its address, so both together are an error. */
 const shapeOfRemote = (data: Data): Shape =>
   data["agent_card_json"] === undefined ? remote : { ...remote, agent_card_url: givenTwice };
 
@@ -154,11 +156,11 @@ export type DefinitionKind =
   | { readonly kind: "local" | "remote" }
   | {
       readonly error: string;
-      /** The path of keys to the first fault. */
+      /** The path of keys to the first mistake. */
       readonly path?: readonly string[];
     };
 
-/** The kind of an agent, or the full error text. */
+/** The kind of an agent (local or remote), or the full error text. */
 export function definitionKind(data: Data): DefinitionKind {
   const asLocal = issuesOf(local, data);
   if (asLocal.length === 0) return { kind: "local" };
@@ -192,7 +194,7 @@ const complaint = (text: string, issues: readonly Issue[] = []): DefinitionKind 
   ...(issues[0] && { path: issues[0].path.split(".") }),
 });
 
-/** Problems in the order of the shape's keys, then unknown keys. */
+/** Problems in the order in which `shape` lists its keys, then unknown keys. */
 function issuesOf(shape: Shape, data: Data, { known = {} }: { readonly known?: Shape } = {}): Issue[] {
   const issues = Object.entries(shape).flatMap(([key, check]) =>
     check(Object.hasOwn(data, key) ? data[key] : undefined, key),

@@ -56,8 +56,8 @@ const fields = defineFields(
 );
 
 /**
- * Gemini CLI's files: strict, local or remote, also a list of remote agents. They cannot delegate, and return their
- * result only with the finish tool.
+ * Gemini CLI's files: strict, local or remote, also a list of remote agents. Their agents cannot start other agents,
+ * and return their result only with the finish tool.
  */
 export const geminiDialect: Dialect = {
   id: "gemini",

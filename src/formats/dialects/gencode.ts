@@ -11,7 +11,7 @@ import { narrowing } from "../fields/narrowing.ts";
 import { split } from "../yaml/frontmatter.ts";
 import { asData, jsonLineOf, readJson } from "../yaml/json.ts";
 
-/** Files may only define agents of type `custom`. */
+/** Reads the type: files may only define agents of type `custom`. */
 const type: KeyReader = (draft, value, key) => {
   if (value !== "custom") addProblem(draft, "bad-definition", `"${key}" has to be "custom" in a file.`, { field: key });
 };
@@ -55,10 +55,12 @@ const fields = defineFields({
   color: kept(),
 });
 
-/** GenCode's Markdown files. Without a name in the file, the agent gets the name of the file, also in JSON. */
+/**
+ * GenCode's Markdown files. Without a name in the file, the agent gets the name of the file, also if the file is JSON.
+ */
 const gencodeMarkdown = markdown({ id: "gencode", fields, freeName: true, nameFromFile: true });
 
-/** GenCode: Markdown, JSON, or JSON in a Markdown file. */
+/** The agent files of GenCode: Markdown, JSON, or JSON in a Markdown file. */
 export const gencodeDialect: Dialect = {
   id: "gencode",
   accepts: (name) => name.endsWith(".md") || name.endsWith(".json"),

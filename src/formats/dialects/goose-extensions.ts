@@ -15,7 +15,10 @@ const BUILT_IN: Readonly<Record<string, readonly string[]>> = {
 
 const WORDS = { texteditor: ["read_file", "write_file", "edit_file"] };
 
-/** The extensions of a recipe are its only tools. A server name means the server that the user configured under it. */
+/**
+ * Reads the extensions of a recipe, which are its only tools. A server name means the server that the user configured
+ * under it.
+ */
 export const extensions: KeyReader = (draft, value, key) => {
   if (!Array.isArray(value)) {
     allow(draft, [], key);

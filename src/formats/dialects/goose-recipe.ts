@@ -14,7 +14,7 @@ import { asData, readJson } from "../yaml/json.ts";
 import { LONG_YAML, readYaml } from "../yaml/yaml.ts";
 import { extensions } from "./goose-extensions.ts";
 
-/** goose's recipes, in YAML or JSON, as the command and as the desktop write them. */
+/** Reads goose's recipes, in YAML or JSON, as its command-line program and its desktop program write them. */
 export function readRecipe(source: string, place: FilePlace): ParsedFile {
   const read = place.relative.endsWith(".json") ? readJson(source) : readYaml(withPlainLines(source), LONG_YAML);
   if (!read.ok) {
@@ -32,7 +32,7 @@ const withPlainLines = (source: string): string => source.replace(/^\ufeff/, "")
 
 /**
  * Reads `[{ key, input_type, requirement, description }]`. A parameter that is required, or that goose asks the user
- * for, is required here.
+ * for, is a required input.
  */
 const parameters: KeyReader = (draft, value, key) => {
   if (!Array.isArray(value)) return bad(draft, key, "a list of parameters");
@@ -64,7 +64,7 @@ const settings: KeyReader = (draft, value, key) => {
 const response: KeyReader = (draft, value, key) =>
   isRecord(value) ? output(draft, value["json_schema"] ?? null, key) : bad(draft, key, "{ json_schema }");
 
-/** Beside instructions, the prompt is the first message; otherwise it is the whole prompt. */
+/** Reads the key `prompt`: beside instructions it is the first message; otherwise it is the whole prompt. */
 const prompt: KeyReader = (draft, value, key) => {
   if (typeof value !== "string") bad(draft, key, "a text");
 };

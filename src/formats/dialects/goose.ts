@@ -7,7 +7,7 @@ import { narrowing } from "../fields/narrowing.ts";
 import { yamlLineOf } from "../yaml/yaml.ts";
 import { readRecipe } from "./goose-recipe.ts";
 
-/** These files normally have no tools list; if one is present, it restricts the agent. */
+/** Markdown files of goose normally have no tools list; if one is present, it restricts the agent. */
 const asMarkdown = markdown({
   id: "goose",
   freeName: true,
@@ -24,7 +24,7 @@ const asMarkdown = markdown({
   }),
 });
 
-/** goose: agents in Markdown, recipes in YAML and JSON. */
+/** The agent files of goose: Markdown, and recipes in YAML and JSON. */
 export const gooseDialect: Dialect = {
   id: "goose",
   accepts: (name) => isMarkdown(name) || /\.(?:ya?ml|json)$/.test(name),

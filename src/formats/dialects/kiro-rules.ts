@@ -15,8 +15,8 @@ import { asData } from "../yaml/json.ts";
 
 /**
  * Applies Kiro's permissions as restrictions. In Kiro, tools in `allowedTools` run without a question, and
- * `toolsSettings` lists paths and commands that run without a question or never. Here, everything that neither of them
- * lists needs approval, and what they deny is denied; they allow nothing.
+ * `toolsSettings` lists paths and commands that run without a question or never. In subcrew, every call that neither of
+ * them lists needs approval, and what they deny is denied; they allow nothing.
  */
 export function narrowLikeKiro(draft: Draft, data: Data, groups: ToolGroups): void {
   const settings = asData(data["toolsSettings"]) ?? {};
@@ -30,7 +30,7 @@ export function narrowLikeKiro(draft: Draft, data: Data, groups: ToolGroups): vo
   narrowBy(draft, rules, unasked === undefined ? "toolsSettings" : "allowedTools");
 }
 
-/** The agent's tools that change something and are not allowed without asking. */
+/** Rules that ask before the agent's tools that change something and that Kiro does not run without a question. */
 function askedOf({ agent: { tools } }: Draft, unasked: readonly string[]): AgentRules {
   const isFree = (tool: string): boolean =>
     READ_ONLY_TOOLS.includes(tool) || unasked.some((name) => toolMatches(name, tool));

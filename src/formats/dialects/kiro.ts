@@ -27,7 +27,7 @@ const GROUPS = {
   useaws: [],
 };
 
-/** Only checks the value: the lists are read together with the tools, after all other keys. */
+/** Only checks that the value is a list: the lists are read together with the tools, after all other keys. */
 const list: KeyReader = (draft, value, key) => {
   if (listOf(value) === undefined) bad(draft, key, "a list of tools");
 };
@@ -35,7 +35,7 @@ const record: KeyReader = (draft, value, key) => {
   if (!isRecord(value)) bad(draft, key, "an object with settings for each tool");
 };
 
-/** `{ rules: [...] }` has no settled form yet, so every tool it may restrict needs approval. */
+/** `{ rules: [...] }` is a form that Kiro has not specified yet, so every tool it may restrict needs approval. */
 const ruleset: KeyReader = (draft, value, key) => {
   if (typeof value === "string" || (Array.isArray(value) && value.every((each) => typeof each === "string")))
     return opencodePermission(draft, value, key);

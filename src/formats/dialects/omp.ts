@@ -8,14 +8,14 @@ import { spawns } from "../fields/spawns.ts";
 import { tools } from "../fields/tools.ts";
 import { narrowing } from "../fields/narrowing.ts";
 
-/** `true`: the caller waits for it. `false` is the default. */
+/** Reads `blocking`; `true`: the caller waits for the agent. `false` is the default. */
 const blocking: KeyReader = (draft, value, key) => {
   const read = flagOf(value);
   if (read === undefined) bad(draft, key, "true or false");
   else if (read) put(draft, "background", false, key);
 };
 
-/** The keys of oh-my-pi, of the documented state and of later ones. */
+/** The keys of oh-my-pi, those in its documentation and later ones. */
 export const ompFields: Fields = defineFields({
   ...narrowing(),
   name: text("name"),
@@ -45,7 +45,7 @@ export const ompDialect: Dialect = markdown({
   settle: ({ agent, from }) => {
     agent.completion = "tool-or-text";
     from["completion"] = "(dialect)";
-    // In oh-my-pi every agent that may start agents has the tool for it, listed or not.
+    // In oh-my-pi every agent that may start agents has the delegation tool, listed or not.
     if (agent.tools !== undefined && agent.spawns !== undefined && agent.spawns.length > 0)
       agent.tools = [...new Set([...agent.tools, DELEGATION_TOOL])];
   },

@@ -53,7 +53,7 @@ const fieldsFor = (prompt: KeyReader): Fields =>
 
 const inMarkdown = fieldsFor(text("instructions"));
 
-/** The name of an agent from its path: `backend/sql.md` is `backend:sql`; `backend/sql` also finds it. */
+/** The name of an agent from its path: `backend/sql.md` is `backend:sql`; the agent is also found as `backend/sql`. */
 const nameOf = ({ relative }: FilePlace): string => relative.replace(/\.md$/, "").replaceAll("/", ":");
 
 const asMarkdown = markdown({
@@ -67,7 +67,7 @@ const asMarkdown = markdown({
   },
 });
 
-/** opencode and Kilo: Markdown files, or the `agent` key of their JSON settings. */
+/** The agent files of opencode and Kilo: Markdown, or the `agent` key of their JSON settings. */
 export const opencodeDialect: Dialect = {
   id: "opencode",
   accepts: (name) => name.endsWith(".md"),
@@ -76,7 +76,7 @@ export const opencodeDialect: Dialect = {
   lineOf: (source, field) => asMarkdown.lineOf?.(source, field) ?? jsonLineOf(source, field),
 };
 
-/** Reads the agents of a settings file; its other settings are ignored. */
+/** Reads the agents in opencode's settings file; its other settings are ignored. */
 function readSettings(source: string, place: FilePlace): ParsedFile {
   const read = readJson(source);
   if (!read.ok)

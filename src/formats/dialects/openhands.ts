@@ -26,7 +26,7 @@ const GROUPS = {
   tasktoolset: ["task"],
 };
 
-/** Reads when a person is asked for confirmation. "never" does not grant any permission here. */
+/** Reads when a person is asked for confirmation. "never" does not grant any permission in subcrew. */
 const permissionMode: KeyReader = (draft, value, key) => {
   if (value === "never_confirm")
     return addProblem(draft, "no-effect", `"${key}: never_confirm" grants no permissions here.`, { field: key });

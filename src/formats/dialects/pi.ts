@@ -40,7 +40,7 @@ const turnBudget: KeyReader = (draft, value, key) => {
   else bad(draft, key, "{ maxTurns, graceTurns }");
 };
 
-/** A schema, or (in one of the extensions) the name of a file to write. */
+/** Reads `output`: a schema, or (in one of the pi extensions) the name of a file to write. */
 const outputOrFile: KeyReader = (draft, value, key) =>
   isRecord(value) ? output(draft, value, key) : kept()(draft, value, key);
 
@@ -53,7 +53,9 @@ const memory: KeyReader = (draft, value, key) =>
 
 const toolsOrNone: KeyReader = (draft, value, key) => tools(GROUPS)(draft, value === "none" ? [] : value, key);
 
-/** The pi family: its example and the parallel extension, and the two extensions called pi-subagents. */
+/**
+ * The agent files of the pi family: its example and its parallel extension, and the two extensions called pi-subagents.
+ */
 export const piDialect: Dialect = markdown({
   id: "pi",
   accepts: (name) => isMarkdown(name) && !name.endsWith(".chain.md"),

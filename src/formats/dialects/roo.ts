@@ -73,7 +73,7 @@ const fields = defineFields({
   rulesFiles: kept(),
 });
 
-/** Roo Code's modes: one YAML or JSON file with all of them. */
+/** Roo Code's modes (its word for agents): one YAML or JSON file with all of them. */
 export const rooDialect: Dialect = {
   id: "roo",
   accepts: (name) => name === ".roomodes" || name === "custom_modes.yaml",
@@ -95,7 +95,7 @@ export const rooDialect: Dialect = {
 function readMode(mode: unknown, place: FilePlace): ParsedFile {
   const data = asData(mode);
   if (data === undefined) return failedReading(problem("bad-definition", "A mode is not an object."));
-  // the role comes first in the prompt, wherever it is in the file
+  // the role comes first in the prompt, in whatever order the keys are
   const { customInstructions: last, ...rest } = data;
   const ordered = last === undefined ? data : { ...rest, customInstructions: last };
   return readRecord(fields, ordered, {

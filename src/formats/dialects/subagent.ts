@@ -5,10 +5,10 @@ import { kept, model, text } from "../fields/rules.ts";
 import { tools } from "../fields/tools.ts";
 import { narrowing } from "../fields/narrowing.ts";
 
-/** The folder of an agent's `SUBAGENT.md`. */
+/** The name of the folder that contains an agent's `SUBAGENT.md`. */
 const folderOf = ({ relative }: FilePlace): string => relative.split("/").at(-2) ?? "";
 
-/** `SUBAGENT.md` folders. A file without frontmatter is all prompt; the folder gives the name. */
+/** `SUBAGENT.md` folders. A file without frontmatter is a prompt as a whole; the folder gives the name. */
 export const subagentDialect: Dialect = markdown({
   id: "subagent",
   accepts: (name) => name === "SUBAGENT.md",

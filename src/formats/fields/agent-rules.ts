@@ -12,14 +12,14 @@ export const rules: KeyReader = (draft, value, key) => {
   for (const list of lists) narrowBy(draft, readList(draft, list, key), key);
 };
 
-/** Adds rules about calls to the agent. */
+/** Adds permission rules about tool calls to the agent. */
 export function narrowBy(draft: Draft, list: AgentRules, key: string): void {
   if (list.length === 0) return;
   draft.agent.rules = [...(draft.agent.rules ?? []), list];
   draft.from["rules"] ??= key;
 }
 
-/** Asks before every call; used for a restriction that cannot be read. */
+/** A rule that asks before every call; used for a restriction that cannot be understood. */
 export const ASK_ALL: AgentRules = [{ tool: "*", says: "ask" }];
 
 function readList(draft: Draft, list: unknown, key: string): AgentRules {

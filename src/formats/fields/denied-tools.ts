@@ -13,10 +13,10 @@ import { flagOf } from "./rules.ts";
 import { isNone, patternsIn, ruleOf, type ToolEntries, toolEntries, withoutRule } from "./tool-entries.ts";
 import { unknownTool } from "./unknown-tool.ts";
 
-/** A key with a list of tools, and the dialect's names for groups of tools. */
+/** The key that contains a list of tools, and the format's names for groups of tools. */
 export type Written = { readonly key: string; readonly groups: ToolGroups | undefined };
 
-/** The deny-list: its tools are removed. An unknown name is kept, because it may belong to an MCP server, and reported. */
+/** Reads a list of denied tools. An unknown name is kept, because it may belong to an MCP server, and reported. */
 export const disallowedTools =
   (groups?: ToolGroups): KeyReader =>
   (draft, value, key) => {
@@ -50,7 +50,7 @@ function deniedIn(value: Readonly<Record<string, unknown>>): ToolEntries {
 /** Words that mean every tool, in a deny-list. */
 const EVERYTHING: ReadonlySet<string> = new Set(["*", "all", "any", "every", "everything", "alltools", "true"]);
 
-/** Removes tools. Every word that names a tool counts, because a restriction that is not understood must not be lost. */
+/** Denies tools. Every word that names a tool counts, because a restriction that is not understood must not be lost. */
 export function denyEntries(draft: Draft, written: readonly string[], { key, groups }: Written): void {
   const gone = written.flatMap((entry) => {
     if (isNone(entry)) return [];
@@ -66,7 +66,7 @@ export function denyEntries(draft: Draft, written: readonly string[], { key, gro
   deny(draft, gone, key);
 }
 
-/** The tools that one entry of a deny-list removes; nothing if it names no tool. */
+/** The tools that one entry of a deny-list denies; empty if it names no tool. */
 export function deniedBy(entry: string, groups: ToolGroups | undefined): readonly string[] {
   if (EVERYTHING.has(foldName(entry))) return [ALL_TOOLS, DELEGATION_TOOL];
   const bare = withoutRule(entry);
@@ -81,15 +81,15 @@ export function deniedBy(entry: string, groups: ToolGroups | undefined): readonl
 }
 
 /**
- * The name as a single word: `mcp_my_server_run` does not show where the server's name ends, so it is denied in this
- * form, too.
+ * The name as a single word: `mcp_my_server_run` does not show where the server's name ends, so this form of the name
+ * is denied, too.
  */
 function flatName(written: string): readonly string[] {
   const flat = /^mcp_(?!_)(.+)$/.exec(written)?.[1];
   return flat === undefined || flat === "*" ? [] : [flat];
 }
 
-/** A pattern such as `bash(rm *)` denies only some calls of a tool. */
+/** Keeps the pattern of an entry such as `bash(rm *)`, which denies only some calls of a tool. */
 function withRule(names: readonly string[], entry: string): readonly string[] {
   const pattern = ruleOf(entry);
   const all = pattern === "" || pattern === "*" || names.includes(DELEGATION_TOOL);
@@ -98,7 +98,7 @@ function withRule(names: readonly string[], entry: string): readonly string[] {
   return names.flatMap((name) => patterns.map((each) => `${name}(${each})`));
 }
 
-/** Adds tools to the allow-list, without duplicates; a second allow-list can only narrow the first. */
+/** Adds tools to the allow-list, without duplicates; a second allow-list in the same file can only narrow the first. */
 export function allow(draft: Draft, names: readonly string[], key: string): void {
   const earlier = draft.agent.tools;
   const both =

@@ -18,20 +18,20 @@ export type Draft = {
 export const emptyDraft = (): Draft => ({ agent: {}, from: {}, problems: [], kept: [] });
 
 /**
- * Reads one key of a file into the agent. `suggested: false`: the key is read only as a precaution and is never
- * suggested for a typo.
+ * Reads one key of a file into the agent. `suggested: false`: the key is understood, but never suggested as the
+ * correction of a mistyped key.
  */
 export type KeyReader = ((draft: Draft, value: unknown, key: string) => void) & { readonly suggested?: false };
 
 /** The keys of a dialect. Adding one is adding a row. */
 export type Fields = Readonly<{
   rows: Readonly<Record<string, KeyReader>>;
-  /** The reader of a key in any spelling: `max-turns`, `max_turns`, `maxTurns`. */
+  /** Finds the reader of a key, however the key is spelled: `max-turns`, `max_turns`, `maxTurns`. */
   ruleOf(key: string): KeyReader | undefined;
   nearest(key: string): string | undefined;
 }>;
 
-/** Prepares a table of keys. `exact` dialects reject other spellings of a known key. */
+/** Prepares a table of keys. `exact`: other spellings of a known key are rejected. */
 export function defineFields(
   rows: Readonly<Record<string, KeyReader>>,
   { exact = false }: { readonly exact?: boolean } = {},
@@ -53,7 +53,7 @@ export function defineFields(
   };
 }
 
-/** Blanks and invisible characters, which are ignored in keys: `allowed tools`. */
+/** Matches blanks and invisible characters, which are ignored in keys such as `allowed tools`. */
 const UNSEEN = /[\s\p{Cf}]/gu;
 
 /**
@@ -66,7 +66,7 @@ function resembling(key: string, close: string | undefined): string | undefined 
   return one.startsWith(other) || other.startsWith(one) ? close : undefined;
 }
 
-/** Applies every key of the file; unknown keys are kept and reported with the nearest known name. */
+/** Applies every key of the file; unknown keys are kept and reported, with the most similar known key. */
 export function readFields(fields: Fields, data: Data, draft: Draft): void {
   const keys = Object.keys(data);
   const unknown: string[] = [];
@@ -90,7 +90,7 @@ function resemblingField(draft: Draft, key: string, close: string): void {
   });
 }
 
-/** Reports the other unknown keys together in one line. */
+/** Reports the unknown keys that resemble no known one together in one line. */
 function unknownFields(draft: Draft, keys: readonly string[]): void {
   const named = keys.slice(0, MOST_NAMED).map((key) => `"${key.slice(0, 40)}"`);
   const more = keys.length > MOST_NAMED ? ` and ${keys.length - MOST_NAMED} more` : "";
@@ -120,7 +120,7 @@ export function addProblem(draft: Draft, code: ProblemCode, message: string, det
   draft.problems.push(problem(code, message, details));
 }
 
-/** The finished agent, or nothing when a problem forbids it. */
+/** The finished agent, with the data that it was read from. */
 export function toReadAgent(draft: Draft, raw: Data, recovered: boolean): ReadAgent {
   const { from, kept, disabled, aliases } = draft;
   const read: { -readonly [K in keyof ReadAgent]: ReadAgent[K] } = { agent: draft.agent as Agent, from, raw, kept };

@@ -8,21 +8,24 @@ import type { Data, Recovery } from "../yaml/frontmatter.ts";
 import { addProblem, type Draft, toReadAgent } from "./draft.ts";
 import { lookOnly, REPAIR } from "./look-only.ts";
 
-/** The defaults and checks of a dialect after all keys were read. */
+/** The defaults and checks of a file format that apply after all keys were read. */
 export type DialectDefaults = Readonly<{
   place: FilePlace;
   raw: Data;
   body: string;
   recovered?: Recovery | undefined;
-  /** The source of the name if no key gives it. */
+  /** The agent's name if no key gives one. */
   defaultName?: string | undefined;
   nameRule?: RegExp | undefined;
-  /** A name with spaces or other letters is converted to one that can be typed, and kept as the display name. */
+  /**
+   * True: a name with spaces or other special characters is converted to one that can be typed, and kept as the display
+   * name.
+   */
   freeName?: boolean;
   description?: "required" | "optional";
 }>;
 
-/** Completes the agent with its prompt, its name and the rules of all dialects. */
+/** Completes the agent with its prompt, its name and the checks that all formats share. */
 export function finish(draft: Draft, options: DialectDefaults): ParsedFile {
   const { agent, from } = draft;
   if (agent.instructions === undefined) {
@@ -43,7 +46,7 @@ export function finish(draft: Draft, options: DialectDefaults): ParsedFile {
   return { agents: [toReadAgent(draft, options.raw, options.recovered !== undefined)], problems: draft.problems };
 }
 
-/** The origin of a prompt in the body of a file. */
+/** How the origin of a prompt is named that is the body of the file. */
 export const BODY = "(body)";
 export const FILE_NAME = "(file name)";
 
@@ -60,10 +63,10 @@ function settleName(draft: Draft, { defaultName, nameRule = AGENT_NAME, freeName
   if (agent.name === undefined)
     return addProblem(draft, "missing-name", 'The agent has no "name".', { hint: "Add one." });
   agent.name = agent.name.normalize("NFC");
-  const isRefused = agent.name.includes(",") || agent.name === "__proto__"; // a list of names, or an unusable name
+  const isRefused = agent.name.includes(",") || agent.name === "__proto__"; // such a text is a list of names, or cannot be a name
   if (freeName && !isRefused && nameFault(agent.name, nameRule) === "bad-name") rename(draft, agent.name);
   const fault = nameFault(agent.name, nameRule);
-  // Many tools write such a name with dashes when they refer to it.
+  // Many tools write a name with blanks with dashes when they refer to it.
   if (agent.name.includes(" ")) draft.aliases = [...(draft.aliases ?? []), agent.name.replaceAll(" ", "-")];
   const mixed = mixedWord(agent.name);
   if (mixed !== undefined)
@@ -120,8 +123,8 @@ function settleDescription(draft: Draft, { description = "required" }: DialectDe
 }
 
 /**
- * Finishes the permissions of the agent. A file that may have lost a line and names no tools gets the
- * read-only tools; a delegation tool in the list allows every agent.
+ * Completes the permissions of the agent after all keys were read. A file that may have lost a line and names no tools
+ * gets the read-only tools; an agent that lists a delegation tool may start every agent.
  */
 function settleRights(draft: Draft, { recovered }: DialectDefaults): void {
   const { agent, from } = draft;

@@ -2,7 +2,9 @@ import type { FilePlace } from "../../core/agent/dialect.ts";
 import { addProblem, type KeyReader } from "./draft.ts";
 import { text } from "./rules.ts";
 
-/** A prompt, or the name of the file that holds it: `{file:./prompt.md}` (opencode), `file://./prompt.md` (Kiro). */
+/**
+ * Reads a prompt, or the name of the file that holds it: `{file:./prompt.md}` (opencode), `file://./prompt.md` (Kiro).
+ */
 export const promptOrFile =
   (place: FilePlace): KeyReader =>
   (draft, value, key) => {

@@ -5,7 +5,7 @@ import { RESERVED_INPUT } from "../../core/vocabulary/agent-name.ts";
 import { addProblem, type KeyReader, put } from "./draft.ts";
 import { bad } from "./rules.ts";
 
-/** The inputs a prompt may refer to: `{ name: { type, description, required } }`. */
+/** Reads the inputs that a prompt may refer to: `{ name: { type, description, required } }`. */
 export const inputs: KeyReader = (draft, value, key) => {
   if (!isRecord(value)) return bad(draft, key, "an object of inputs");
   const read: Record<string, AgentInput> = Object.create(null) as Record<string, AgentInput>;

@@ -4,7 +4,7 @@ export function listOf(value: unknown): string[] | undefined {
   return Array.isArray(value) ? textsIn(value, DEEPEST) : undefined;
 }
 
-/** Flattens nested lists. */
+/** The texts in nested lists, as one list; `deeper` is how deep they may be nested. */
 function textsIn(list: readonly unknown[], deeper: number): string[] {
   const texts: string[] = [];
   list.forEach((item) => {
@@ -18,13 +18,13 @@ function textsIn(list: readonly unknown[], deeper: number): string[] {
 
 const DEEPEST = 3;
 
-/** Parser of such lists as in oh-my-pi: an empty list counts as absent. */
+/** Parses a list or comma-separated words as oh-my-pi does: an empty list counts as absent. */
 export function parseArrayOrCSV(value: unknown): string[] | undefined {
   const list = listOf(value);
   return list === undefined || list.length === 0 ? undefined : list;
 }
 
-/** Splits at commas that stand outside of parentheses: `Read, Agent(a, b)` is two. */
+/** Splits at commas that stand outside of parentheses: `Read, Agent(a, b)` gives two words. */
 function wordsOf(value: string): string[] {
   const trimmed = value.trim();
   const bare = trimmed.startsWith("[") || trimmed.endsWith("]") ? trimmed.replace(/^\[|\]$/g, "") : trimmed;

@@ -4,26 +4,26 @@ import { type Data, frontmatterLineOf, readFrontmatter } from "../yaml/frontmatt
 import { type Draft, emptyDraft, type Fields, readFields } from "./draft.ts";
 import { finish, stemOf } from "./finish.ts";
 
-/** The properties that distinguish Markdown dialects. */
+/** The properties in which the Markdown formats differ. */
 export type MarkdownDialect = Readonly<{
   id: string;
   fields: Fields;
   accepts?(name: string): boolean;
-  /** Files whose name begins with `_` are drafts and are ignored. */
+  /** True: files whose name begins with `_` are drafts and are ignored. */
   ignoreUnderscore?: boolean;
-  /** The name, when no key gives one; `true` takes it from the file. */
+  /** Where the agent's name comes from when no key gives one; `true`: from the file name. */
   nameFromFile?: boolean | ((place: FilePlace) => string);
   nameRule?: RegExp;
   freeName?: boolean;
   description?: "required" | "optional";
   body?(body: string): string;
-  /** A file without frontmatter is an agent, too: all of it is the prompt. */
+  /** True: a file without frontmatter is an agent, too: all of it is the prompt. */
   bare?: boolean;
-  /** Rules about the agent as a whole, before it is finished. */
+  /** Adjusts the agent as a whole after all keys were read. */
   settle?(draft: Draft, data: Data, place: FilePlace): void;
 }>;
 
-/** Creates a dialect of YAML frontmatter and a Markdown body. */
+/** Creates a file format that consists of YAML frontmatter and a Markdown body. */
 export function markdown(dialect: MarkdownDialect): Dialect {
   return {
     id: dialect.id,
@@ -63,7 +63,8 @@ function readMarkdown(dialect: MarkdownDialect, text: string, place: FilePlace):
 }
 
 /**
- * Removes keys that a repair invented from running text such as "Note: do this", unless the dialect has a similar key.
+ * Removes keys that only exist because broken YAML was repaired, made from running text such as "Note: do this", unless
+ * the dialect has a similar key.
  */
 function withoutInvented(fields: Fields, data: Data): Data {
   const kept = Object.entries(data).filter(

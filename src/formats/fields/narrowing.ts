@@ -9,8 +9,9 @@ import { spawns } from "./spawns.ts";
 import { readonlyFlag, tools } from "./tools.ts";
 
 /**
- * Every restricting key of any dialect, for dialects that do not have it: an author who copied such a key
- * meant it, and an ignored restriction would widen the agent. Keys are compared without case, `-` and `_`.
+ * Readers for every key of any format that restricts an agent, for formats that do not have the key: an author who
+ * copied such a key meant it, and an ignored restriction would give the agent more permissions than intended. Keys are
+ * compared without case, `-` and `_`.
  */
 export function narrowing(groups?: ToolGroups): Readonly<Record<string, KeyReader>> {
   const rows: Record<string, KeyReader> = {};
@@ -32,7 +33,7 @@ export function narrowing(groups?: ToolGroups): Readonly<Record<string, KeyReade
   return { ...rows, ...everywhere };
 }
 
-/** subcrew's own keys that are also read in files of every dialect that tolerates unknown keys. */
+/** subcrew's own keys that are also read in files of every other format that tolerates unknown keys. */
 const everywhere: Readonly<Record<string, KeyReader>> = {
   modelLock: flag("modelLock"),
   delegation: choice("delegationRule", { own: "own", ceiling: "ceiling" }),
@@ -59,14 +60,14 @@ const DENYING = [
   ..."disableTools bannedTools removedTools toolDenylist toolsDenylist toolBlacklist toolsBlacklist".split(" "),
 ];
 
-/** Ambiguous keys; they count only when they name tools. */
+/** Ambiguous keys; they are read only when their values name tools. */
 const VAGUE_ALLOWING =
   "tool toolset toolsets toolList toolsList toolName toolNames allow allowed allowlist whitelist".split(" ");
 const VAGUE_DENYING = "deny denied denylist disallow disallowed exclude excluded forbidden blocked blacklist".split(
   " ",
 );
 
-/** Ambiguous keys for how much an agent may do; they count only when their value means read-only. */
+/** Ambiguous keys for how much an agent may do; they are read only when their value means read-only. */
 const VAGUE_MODES = "mode access accessMode accessLevel accessPolicy fileAccess filesystem fileSystemAccess".split(" ");
 
 function ifItNamesTools(reader: KeyReader, groups: ToolGroups | undefined): KeyReader {
@@ -89,7 +90,7 @@ export const ifReadOnly: KeyReader = (draft, value, key) => {
   mistaken(readonlyFlag, "readonly")(draft, true, key);
 };
 
-/** Reports a key without effect. */
+/** Reports a key that has no effect. */
 function unknownField(draft: Draft, key: string): void {
   draft.kept.push(key);
   const message = `"${key}" is not a key of this kind of file; it has no effect.`;
@@ -98,13 +99,13 @@ function unknownField(draft: Draft, key: string): void {
 
 const MODES = ["permissionMode", "permissionsMode", "approvalMode", "sandboxMode", "sandbox"];
 
-/** Reads a permission mode in one word, or rules for each tool in opencode's form. */
+/** Reads a permission mode in one word, or rules for each tool as opencode writes them. */
 const permission: KeyReader = (draft, value, key) =>
   isRecord(value) || Array.isArray(value) || typeof value === "string"
     ? opencodePermission(draft, value, key)
     : readPermission(draft, value, key);
 
-/** Reads a key that this kind of file does not have, and reports it. */
+/** Reads a key that belongs to another format, and reports that it should be `as`. */
 function mistaken(reader: KeyReader, as: string): KeyReader {
   return (draft, value, key) => {
     reader(draft, value, key);

@@ -28,12 +28,12 @@ export const OPENCODE_TOOLS = {
   codesearch: ["web_search"],
 };
 
-/** Keys of rules that are not about tools. */
+/** Keys of opencode's permissions that are not about tools. */
 const NOT_TOOLS = new Set(["external_directory", "doom_loop", "lsp"]);
 
 /**
- * `{ edit: deny, bash: { "*": ask, "git *": allow } }`: the last matching rule wins. Tools that are denied completely are
- * removed; the rest become rules about calls, which never widen the user's permissions.
+ * Reads `{ edit: deny, bash: { "*": ask, "git *": allow } }`: the last matching rule wins. Tools that are denied
+ * completely are removed; the rest become rules about calls, which never widen the user's permissions.
  */
 export const opencodePermission: KeyReader = (draft, value, key) => {
   if (typeof value === "string")
@@ -60,7 +60,7 @@ export const opencodePermission: KeyReader = (draft, value, key) => {
 
 /**
  * Handles `{ allow: [...], ask: [...], deny: [...] }`, the lists of rules in the settings of Claude Code. `allow`
- * grants nothing here.
+ * grants nothing in subcrew.
  */
 function withoutLists(draft: Draft, value: Readonly<Record<string, unknown>>, key: string): Record<string, unknown> {
   const { allow: granted, ask, deny: denied, ...rest } = value;
@@ -95,7 +95,7 @@ function rulesOf(draft: Draft, name: string, answer: unknown, key: string): Agen
   return Object.entries(answer).flatMap(([pattern, says]) => each(name, pattern, saysOf(draft, says, { name, key })));
 }
 
-/** The decision of a value; an unreadable value means deny. */
+/** The decision (allow, ask or deny) that a value means; an unreadable value means deny. */
 function saysOf(draft: Draft, answer: unknown, { name, key }: { name: string; key: string }): AgentRule["says"] {
   const says = answerOf(answer);
   if (says !== undefined) return says;
@@ -134,14 +134,15 @@ function each(name: string, pattern: string | undefined, says: AgentRule["says"]
 }
 
 /**
- * Converts a command pattern: `git diff*` means the command with any arguments, while here the star would also match
- * `git difftool`.
+ * Converts a command pattern: `git diff*` means the command with any arguments, while a star in subcrew's patterns
+ * would also match `git difftool`.
  */
 const commandPattern = (pattern: string, says: AgentRule["says"]): string =>
   says === "allow" ? pattern.replace(/(?<=\S)\*$/, " *") : pattern;
 
 /**
- * Removes tools that are denied entirely, and keeps the other entries as rules; `also` are tools that other keys allow.
+ * Removes tools that are denied entirely, and keeps the other entries as rules about calls; `also` are tools that other
+ * keys allow.
  */
 function settle(draft: Draft, rules: AgentRules, key: string, also: readonly string[] = []): void {
   const closed = rules.findLast(({ tool, pattern }) => tool === ALL_TOOLS && pattern === undefined)?.says === "deny";
@@ -158,7 +159,7 @@ function settle(draft: Draft, rules: AgentRules, key: string, also: readonly str
   );
 }
 
-/** True for an `allow` that changes something: an earlier rule asks or denies. */
+/** True for an `allow` that has an effect, because an earlier rule asks or denies. */
 const liftsAny = ({ tool }: AgentRule, before: AgentRules): boolean =>
   before.some((rule) => rule.says !== "allow" && toolMatches(rule.tool, tool));
 
@@ -166,8 +167,8 @@ const isOverruled = ({ tool }: AgentRule, later: AgentRule): boolean =>
   later.pattern === undefined && toolMatches(later.tool, tool);
 
 /**
- * Reads which agents it may start: true, false, or a rule for each name, of which the last match decides. Asking is not
- * possible here.
+ * Reads which agents the agent may start: true, false, or a decision for each name, of which the last match counts.
+ * `ask` is not supported.
  */
 function spawnsBy(draft: Draft, rule: unknown, key: string): void {
   const rules = isRecord(rule) ? Object.entries(rule) : [["*", rule] as const];
@@ -177,7 +178,7 @@ function spawnsBy(draft: Draft, rule: unknown, key: string): void {
   if (allowed.length === 0) deny(draft, [DELEGATION_TOOL], key);
 }
 
-/** Reads the newer form: a list of `{ permission, pattern, action }`. */
+/** Reads the newer form of opencode's permissions: a list of `{ permission, pattern, action }`. */
 export function fromRules(draft: Draft, rules: readonly unknown[], key: string): AgentRules {
   return rules.flatMap((rule) => {
     const { permission: name, pattern, action } = isRecord(rule) ? rule : {};

@@ -8,7 +8,7 @@ import { type DialectDefaults, finish } from "./finish.ts";
 export type RecordOptions = Partial<Omit<DialectDefaults, "place" | "raw" | "recovered">> &
   Readonly<{ place: FilePlace; settle?: (draft: Draft) => void }>;
 
-/** One agent from its keys, for dialects whose files are data instead of prose. */
+/** Reads one agent from its keys, for formats whose files are data instead of prose. */
 export function readRecord(fields: Fields, data: Data, { settle, ...options }: RecordOptions): ParsedFile {
   const draft = emptyDraft();
   readFields(fields, data, draft);
@@ -16,7 +16,7 @@ export function readRecord(fields: Fields, data: Data, { settle, ...options }: R
   return finish(draft, { body: "", ...options, raw: data });
 }
 
-/** Combines several parse results. */
+/** Combines the results of reading several agents. */
 export function joinReadings(readings: readonly ParsedFile[]): ParsedFile {
   const agents: ReadAgent[] = [];
   const problems: Problem[] = [];

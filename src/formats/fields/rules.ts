@@ -68,7 +68,7 @@ export const projectInstructions =
     else put(draft, "projectInstructions", read === not ? "off" : "on", key);
   };
 
-/** Disables the agent if the value is `when`. */
+/** Reads a key that disables the agent if its value is `when`. */
 export const switchedOff =
   (when: boolean): KeyReader =>
   (draft, value, key) => {
@@ -87,7 +87,7 @@ export const choice =
     if (meant !== undefined) put(draft, field, meant, key);
   };
 
-/** Reads the runner of its tasks. */
+/** Reads what executes the agent's tasks. */
 export const runner: KeyReader = (draft, value, key) => {
   const name = typeof value === "string" ? parseRunnerName(value) : undefined;
   if (name === undefined) bad(draft, key, `one of ${runnerWords}`);
@@ -159,7 +159,7 @@ export const output: KeyReader = (draft, value, key) => {
     });
 };
 
-/** Reads how many characters of its result the caller sees. */
+/** Reads how many characters of the agent's result its caller sees. */
 export const summaryChars: KeyReader = (draft, value, key) => {
   const read = numberOf(value);
   if (read === undefined || !Number.isInteger(read) || read < 1) bad(draft, key, "a number of characters above zero");
@@ -195,10 +195,10 @@ const PERMISSIONS: Readonly<Record<string, PermissionMode>> = {
   "danger-full-access": "bypass",
 };
 
-/** Permission modes from read-only to never asking; the lower of two modes wins. */
+/** Permission modes from read-only to never asking; of two modes, the one with fewer permissions wins. */
 const LADDER: readonly PermissionMode[] = ["plan", "dontAsk", "default", "acceptEdits", "auto", "bypass"];
 
-/** The permission mode. It can narrow an agent, never widen it, so wider modes are reported. */
+/** Reads the permission mode. A file can only restrict its agent, so modes that would allow more are reported. */
 export const readPermission: KeyReader = (draft, value, key) => {
   const written = String(value);
   if (isCommandSandbox(key, written)) return readOnlySandbox(draft, key);
@@ -222,11 +222,13 @@ function lowerPermission({ agent, from }: Draft, mode: PermissionMode, key: stri
   from["permission"] = key;
 }
 
-/** True for Codex's `sandbox_mode = "read-only"`, which restricts commands instead of removing them. */
+/**
+ * True for Codex's `sandbox_mode = "read-only"`, which restricts what commands may do instead of forbidding commands.
+ */
 const isCommandSandbox = (key: string, written: string): boolean =>
   foldName(key).startsWith("sandbox") && foldName(written) === "readonly";
 
-/** Commands run read-only and without a network; files can be read, and there are no web tools. */
+/** Restricts an agent: its commands run read-only and without a network; it can read files, and has no web tools. */
 function readOnlySandbox(draft: Draft, key: string): void {
   const { agent, from } = draft;
   agent.sandbox = "read-only";
@@ -238,7 +240,7 @@ function readOnlySandbox(draft: Draft, key: string): void {
   from["tools"] ??= key;
 }
 
-/** Keeps a known key that has no effect here. */
+/** Reads a known key that has no effect in subcrew, and keeps it. */
 export const kept =
   (why = "has no effect here"): KeyReader =>
   (draft, _value, key) => {
@@ -246,7 +248,7 @@ export const kept =
     addProblem(draft, "no-effect", `"${key}" ${why}.`, { field: key });
   };
 
-/** Keeps a note of the author without a warning. */
+/** Keeps a key with a note of the author, without a warning. */
 export const note: KeyReader = (draft, _value, key) => void draft.kept.push(key);
 
 export function bad(draft: Draft, key: string, wanted: string): void {

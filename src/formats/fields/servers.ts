@@ -4,8 +4,8 @@ import { type AgentServers, mcpServers, serverProblem } from "../../core/vocabul
 import { addProblem, type KeyReader, put } from "./draft.ts";
 
 /**
- * Reads the servers of an agent: a list of names and of `name: definition`, or an object with `true` for servers that
- * are only named.
+ * Reads the MCP servers of an agent: a list of names and of `name: definition`, or an object with `true` for servers
+ * that are only named.
  */
 export const servers: KeyReader = (draft, value, key) => {
   const entries = Array.isArray(value) ? value.flatMap(entriesOf) : entriesOf(value);

@@ -5,8 +5,8 @@ import { flagOf } from "./rules.ts";
 import { isNone, toolEntries } from "./tool-entries.ts";
 
 /**
- * Reads which agents it may start. `["*"]` is the same as `*`; of a map of booleans the entries that are true count. An
- * unreadable value allows none, and a second key can only narrow the first.
+ * Reads which agents the agent may start. `["*"]` is the same as `*`; of a map, the entries with the value true count.
+ * An unreadable value allows none, and a second key can only narrow the first.
  */
 export const spawns: KeyReader = (draft, value, key) => {
   const names = spawnNames(value);

@@ -1,7 +1,7 @@
 import { isRecord } from "../../core/text/json.ts";
 import { foldName } from "../../core/vocabulary/tool-names.ts";
 
-/** A written list of tools: those it names, those it removes (`!Bash`), and items that are not valid entries. */
+/** A list of tools from a file: those it names, those it removes (`!Bash`), and items that are not valid entries. */
 export type ToolEntries = Readonly<{
   named: readonly string[];
   excluded: readonly string[];
@@ -22,7 +22,7 @@ export function toolEntries(value: unknown): ToolEntries | undefined {
 
 type Found = { named: string[]; excluded: string[]; unread: unknown[] };
 
-/** Nested lists are flattened; deeper nesting than this is not a tools list. */
+/** How deep tool lists may be nested; they are flattened. */
 const DEEPEST = 4;
 
 function addItems(found: Found, items: readonly unknown[], deeper: number): void {
@@ -45,7 +45,7 @@ function rejoined(items: readonly unknown[]): unknown[] {
   return out;
 }
 
-/** The index of the item that closes this one's parentheses; its own index if they close in it or never. */
+/** The index of the item that closes the parentheses opened in this one; its own index if they close in it or never. */
 function closing(items: readonly unknown[], from: number): number {
   let open = 0;
   for (let at = from; at < items.length; at++) {
@@ -114,7 +114,7 @@ const SEPARATORS = ",;|\n";
 
 const unquoted = (word: string): string => /^(["'`])(.*)\1$/s.exec(word)?.[2]?.trim() ?? word;
 
-/** True for a word that means an empty list. */
+/** True for a word that means "no tools". */
 export const isNone = (word: string): boolean => NONE.has(foldName(word));
 
 const NONE: ReadonlySet<string> = new Set(["none", "nothing", "no", "false", "null", "empty"]);
@@ -124,7 +124,7 @@ export const withoutRule = (entry: string): string => /^([^()]+)\(.*\)$/s.exec(e
 /** `rule` from `Tool(rule)`. */
 export const ruleOf = (entry: string): string => /\((.*)\)$/s.exec(entry)?.[1]?.trim() ?? "";
 
-/** The patterns in `Bash(git log *, git diff *)`, which are two. */
+/** The patterns in `Bash(git log *, git diff *)`, as separate texts. */
 export const patternsIn = (pattern: string): string[] =>
   pattern
     .split(/,\s+(?![^{]*\})/)

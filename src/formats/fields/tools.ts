@@ -22,8 +22,8 @@ import { unknownTools } from "./unknown-tool.ts";
 /**
  * Reads the allow-list. Absent means every tool; `*` means every tool explicitly; empty, null and unreadable values
  * mean only the finish tool. Accepted are lists (also nested), separated words, a record of booleans and gen-code's `{
- * mode: allowlist, allow: [...] }`. A record allows its entries that are true; with `switches`, as in opencode, it
- * turns single tools on and off and leaves the others unchanged. An entry with `!` removes a tool.
+ * mode: allowlist, allow: [...] }`. Of a record, the entries that are true are allowed; with `switches`, as in
+ * opencode, a record turns single tools on and off and leaves the others unchanged. An entry with `!` removes a tool.
  */
 export const tools =
   (groups?: ToolGroups, { switches = false }: { readonly switches?: boolean } = {}): KeyReader =>
@@ -68,8 +68,8 @@ export const readonlyFlag: KeyReader = (draft, value, key) => {
 };
 
 /**
- * The canonical names of a written list. `Agent(a, b)` also gives the agents that may be started; for other tools a
- * rule in parentheses is not valid.
+ * The canonical names of the tools in a list. `Agent(a, b)` also names the agents that may be started; with other
+ * tools, a rule in parentheses is not valid.
  */
 export function canonical(draft: Draft, written: readonly string[], { key, groups }: Written): string[] {
   const names: string[] = [];
@@ -89,7 +89,7 @@ export function canonical(draft: Draft, written: readonly string[], { key, group
       if (limited?.length === 0) unreadable(draft, entry, key);
       if (limited !== undefined) limited.forEach(add);
       else if (!names.includes(entry)) {
-        names.push(entry); // it may be a tool of the caller; an agent without any existing tool is refused at the start
+        names.push(entry); // the name may be a tool of the library user; an agent of which no tool exists is refused at its start
         unknown.push(entry);
       }
     }
@@ -102,13 +102,13 @@ function unreadable(draft: Draft, entry: string, key: string): void {
   addProblem(draft, "bad-value", `"${entry}" of "${key}" is not the name of a tool.`, { field: key });
 }
 
-/** Records the spelling of a delegation tool, since each spelling is a tool of its own. */
+/** Records under which name a delegation tool was listed, since each name is a different tool. */
 function spellDelegation({ agent }: Draft, name: string): void {
   if (facadeOf(name) === undefined) return;
   agent.delegation = [...new Set([...(agent.delegation ?? []), name])];
 }
 
-/** Parses `Tool` and `Tool(rule)`; nothing when there is no such tool. */
+/** Parses `Tool` and `Tool(rule)`; `undefined` when there is no such tool. */
 function limitedTool(entry: string, groups: ToolGroups | undefined): readonly string[] | undefined {
   const bare = withoutRule(entry);
   const found = toolsNamed(bare, groups);
@@ -119,7 +119,7 @@ function limitedTool(entry: string, groups: ToolGroups | undefined): readonly st
   return patterns.includes("*") ? found : found.flatMap((name) => patterns.map((each) => `${name}(${each})`));
 }
 
-/** The agents in `Agent(a, b)`; nothing for another entry. */
+/** The agents in `Agent(a, b)`; `undefined` for another entry. */
 function helpersIn(entry: string): readonly string[] | undefined {
   const bare = withoutRule(entry);
   return bare !== entry && toolsNamed(bare).includes(DELEGATION_TOOL) ? (listOf(ruleOf(entry)) ?? []) : undefined;
@@ -130,7 +130,7 @@ type Lists = Readonly<{ allowed: unknown; denied: readonly unknown[] }>;
 const ALLOWED = /^(?:allow(?:ed|list)?|includ(?:e|ed)|only|enabled|permit(?:ted)?|whitelist)$/i;
 const DENIED = /^(?:den(?:y|ied)|denylist|exclud(?:e|ed)|disallow(?:ed)?|block(?:ed)?|disabled|forbidden|blacklist)$/i;
 
-/** The lists in `{ allow: [...], deny: [...] }`; nothing for a record of single tools. */
+/** The lists in `{ allow: [...], deny: [...] }`; `undefined` for a record of single tools. */
 function listsIn(value: Readonly<Record<string, unknown>>): Lists | undefined {
   const isList = (each: unknown): boolean => Array.isArray(each) || (typeof each === "string" && !isWord(each));
   const entries = Object.entries(value).filter(([, each]) => isList(each));
@@ -177,7 +177,7 @@ function byRecord(
   denyEntries(draft, off, { key, groups });
 }
 
-/** The decision of one value of a record: `true`, `allow` and `{ enabled: true }` mean the same. */
+/** Whether one value of a record switches its tool on: `true`, `allow` and `{ enabled: true }` mean the same. */
 function stateOf(state: unknown): boolean | undefined {
   if (isRecord(state)) return flagOf(state["enabled"] ?? state["enable"] ?? state["allowed"]);
   const word = typeof state === "string" ? state.trim().toLowerCase() : "";

@@ -34,7 +34,7 @@ export function unknownTools(draft: Draft, names: readonly string[], key: string
 }
 
 const EFFECT = "it has an effect only if the caller provides it";
-/** Maximum number of names in one report. */
+/** Maximum number of unknown names in one report. */
 const MAX_TOLD = 20;
 
 const listed = (names: readonly string[]): string =>
@@ -54,5 +54,5 @@ function resembling(name: string): string | undefined {
   );
 }
 
-/** Words that people use for `*`. */
+/** Words that people write for "all tools" instead of `*`. */
 const WHOLE: ReadonlySet<string> = new Set(["all", "any", "every", "everything", "alltools", "inherit", "default"]);

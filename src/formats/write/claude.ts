@@ -19,7 +19,7 @@ export const claudeModels: ModelWords = {
   knows: /^claude/i,
 };
 
-/** Claude Code's names for permission modes. */
+/** The names that Claude Code has for permission modes. */
 export const claudePermissions: Readonly<Record<PermissionMode, string>> = {
   plan: "plan",
   default: "default",

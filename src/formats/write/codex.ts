@@ -11,7 +11,7 @@ const SANDBOX: Readonly<Partial<Record<PermissionMode, string>>> = {
   bypass: "danger-full-access",
 };
 
-/** Codex's roles. */
+/** Writes roles of Codex (its word for agents). */
 export const codexWriter: Writer = {
   folder: ".codex/agents",
   file: (name) => `${fileName(name)}.toml`,

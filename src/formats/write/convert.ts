@@ -9,7 +9,10 @@ import { type Loss, lossesBetween } from "./losses.ts";
 import { writers } from "./table.ts";
 import type { Writer } from "./writer.ts";
 
-/** An agent converted to another dialect, the path of its file, the fields that were lost, and the tools it can use only there. */
+/**
+ * An agent converted to another file format, the path of its file, the fields that were lost, and the tools that it can
+ * use only in the target program.
+ */
 export type ConvertedAgent = Readonly<{
   text: string;
   path: string;
@@ -18,8 +21,8 @@ export type ConvertedAgent = Readonly<{
 }>;
 
 /**
- * Writes an agent in another dialect. The result is read back at once: every difference is in
- * the report, so that no loss is silent.
+ * Writes an agent in another dialect. The result is read back at once: every difference is reported, so that nothing is
+ * lost silently.
  */
 export function convert(read: ReadAgent, to: string): ConvertedAgent {
   const [writer, dialect] = [writers[to], dialects[to]];
@@ -46,7 +49,7 @@ export function convert(read: ReadAgent, to: string): ConvertedAgent {
   );
 }
 
-/** True if the agent may use a tool. The delegation tool also counts if the agent may start others. */
+/** True if the agent may use a tool. The delegation tool counts as usable also if the agent may start others. */
 const mayUse = ({ agent }: ReadAgent, tool: string): boolean =>
   permit(agent, tool).allowed || (tool === DELEGATION_TOOL && delegationToolsOf(agent).length > 0);
 
@@ -66,13 +69,13 @@ const runsElsewhere = ({ agent }: ReadAgent, to: string): CrewError =>
 const unknownDialect = (to: string): CrewError =>
   new CrewError("BAD_INPUT", `There is no dialect "${to}".`, `It is one of: ${Object.keys(writers).join(", ")}.`);
 
-/** Keys that several tools share by name but write differently. */
+/** Keys that have the same name in several tools but different contents. */
 const FOREIGN: ReadonlySet<string> = new Set(["mcpservers", "hooks"]);
 
 /** Keys that are copied to the converted file, and the report about keys that are lost or changed. */
 type Along = Readonly<{ extra: Readonly<Record<string, unknown>>; lost: readonly Loss[] }>;
 
-/** Drops the copied keys, for a target format whose strict reader rejects their values. */
+/** Drops the copied keys, for a target program that would reject their values. */
 function leftBehind({ raw }: ReadAgent, { extra, lost }: Along): Along {
   const keys = Object.keys(raw).filter((key) => Object.keys(extra).some((name) => foldName(name) === foldName(key)));
   const dropped = keys.map(
@@ -86,7 +89,7 @@ function comingAlong({ kept, raw }: ReadAgent, { carries }: Writer, isOwn: boole
   const extra: Record<string, unknown> = {};
   const lost: Loss[] = [];
   for (const key of new Set(kept)) {
-    if (!Object.hasOwn(raw, key) || key === "kind") continue; // the kind follows from the agent itself
+    if (!Object.hasOwn(raw, key) || key === "kind") continue; // this key is not copied, because the kind follows from the agent itself
     const name = carries.find((one) => foldName(one) === foldName(key));
     if (name === undefined)
       lost.push({ field: key, kind: "dropped", was: raw[key], note: "it has no effect here and no equivalent there" });

@@ -3,7 +3,7 @@ import { effortWord, modelsFor } from "./model-words.ts";
 import { copilotTools } from "./spelling.ts";
 import { fileName, formOf, plainSpawns, type Writer, writtenKeys } from "./writer.ts";
 
-/** GitHub Copilot's `.agent.md`. The file's name is the agent's. */
+/** Writes GitHub Copilot's `.agent.md`; the file is named after the agent. */
 export const copilotWriter: Writer = {
   folder: ".github/agents",
   file: (name) => `${fileName(name)}.agent.md`,

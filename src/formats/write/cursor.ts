@@ -3,7 +3,7 @@ import { frontmatter } from "./markdown.ts";
 import { modelFor } from "./model-words.ts";
 import { described, fileName, onlyLooks, type Writer, writtenKeys } from "./writer.ts";
 
-/** Cursor's Markdown. */
+/** Writes Cursor's Markdown files. */
 export const cursorWriter: Writer = {
   folder: ".cursor/agents",
   file: (name) => `${fileName(name)}.md`,

@@ -2,7 +2,7 @@ import { frontmatter } from "./markdown.ts";
 import { modelFor } from "./model-words.ts";
 import { described, fileName, type Writer, writtenKeys } from "./writer.ts";
 
-/** Agents of the deepagents command, each in a folder of its own. */
+/** Writes agents of the program deepagents, each in a folder of its own. */
 export const deepagentsWriter: Writer = {
   folder: ".deepagents/agents",
   file: (name) => `${fileName(name)}/AGENTS.md`,

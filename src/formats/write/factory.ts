@@ -3,7 +3,7 @@ import { effortWord, modelFor } from "./model-words.ts";
 import { factoryTools } from "./spelling.ts";
 import { described, fileName, formOf, hasAllTools, type Writer, writtenKeys } from "./writer.ts";
 
-/** Factory's droids. */
+/** Writes agents of the program Factory, which calls them droids. */
 export const factoryWriter: Writer = {
   folder: ".factory/droids",
   file: (name) => `${fileName(name)}.md`,

@@ -22,7 +22,7 @@ const models: ModelWords = {
 /** The agent's name in the form that Gemini CLI accepts. */
 const slug = (name: string): string => name.toLowerCase().replace(/[^a-z0-9-_]+/g, "-");
 
-/** Gemini CLI's Markdown, of local and of remote agents. */
+/** Writes Gemini CLI's Markdown files, for local and for remote agents. */
 export const geminiWriter: Writer = {
   folder: ".gemini/agents",
   file: (name) => `${slug(name)}.md`,

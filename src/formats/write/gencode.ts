@@ -4,7 +4,7 @@ import { effortWord, modelFor } from "./model-words.ts";
 import { gencodeTools } from "./spelling.ts";
 import { described, fileName, formOf, some, type Writer, withSpawns, writtenKeys } from "./writer.ts";
 
-/** GenCode's Markdown. */
+/** Writes GenCode's Markdown files. */
 export const gencodeWriter: Writer = {
   folder: ".gen/agents",
   file: (name) => `${fileName(name)}.md`,

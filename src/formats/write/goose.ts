@@ -2,7 +2,7 @@ import { frontmatter } from "./markdown.ts";
 import { modelFor } from "./model-words.ts";
 import { described, fileName, type Writer, writtenKeys } from "./writer.ts";
 
-/** Agents of goose. */
+/** Writes agents of the program goose. */
 export const gooseWriter: Writer = {
   folder: ".goose/agents",
   file: (name) => `${fileName(name)}.md`,

@@ -2,7 +2,7 @@ import { modelFor } from "./model-words.ts";
 import { kiroTools } from "./spelling.ts";
 import { fileName, formOf, some, type Writer, writtenKeys } from "./writer.ts";
 
-/** Kiro's JSON. */
+/** Writes Kiro's JSON files. */
 export const kiroWriter: Writer = {
   folder: ".kiro/agents",
   file: (name) => `${fileName(name)}.json`,

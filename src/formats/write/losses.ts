@@ -4,18 +4,18 @@ import { isRecord } from "../../core/text/json.ts";
 
 /** One field that the target dialect cannot express, or only approximately. */
 export type Loss = Readonly<{
-  /** The field, or the key of the file where it has no field. */
+  /** The name of the field, or the key in the file if subcrew has no field for it. */
   field: string;
   kind: "dropped" | "approximated";
   was: unknown;
-  /** The current value. */
+  /** The value before and after the conversion. */
   now?: unknown;
   note: string;
 }>;
 
 /**
- * The fields to compare; the compiler reports a missing row. The spelling of a delegation tool depends on the dialect,
- * so it is not compared.
+ * The fields to compare; the compiler reports a field that is missing here. The spelling of a delegation tool depends
+ * on the dialect, so it is not compared.
  */
 const fields: Readonly<Record<Exclude<keyof Agent, "source" | "limits" | "delegation" | "modelRequired">, true>> = {
   name: true,

@@ -1,6 +1,6 @@
 import { dump } from "js-yaml";
 
-/** The text of a file: YAML frontmatter and the body. */
+/** The text of an agent file: YAML frontmatter and a Markdown body. */
 export function frontmatter(keys: Readonly<Record<string, unknown>>, body: string): string {
   const text = body.trim();
   return `---\n${yamlOf(keys)}---\n${text === "" ? "" : `\n${text}\n`}`;

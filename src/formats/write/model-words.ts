@@ -9,13 +9,16 @@ export type ModelWords = Readonly<{
   words?: Readonly<Record<string, string>>;
   /** Providers whose models are written by their id alone; `any`: all of them. Absent: `provider/model`. */
   bare?: readonly string[] | "any";
-  /** The tool reads only `provider/model`: an id alone gets its provider, and a model of an unknown provider cannot be written. */
+  /**
+   * True: the program reads only `provider/model`: a bare id gets its provider, and a model of an unknown provider
+   * cannot be written.
+   */
   qualified?: true;
-  /** Matches ids without a provider that the tool understands; absent: all. */
+  /** Matches ids without a provider that the program understands; absent: all. */
   knows?: RegExp;
 }>;
 
-/** The name of a model in a dialect, without thinking level; `undefined` if it has none. */
+/** The name of a model in a dialect, without thinking level; `undefined` if the format has none for it. */
 export function modelWord(written: string, words: ModelWords): string | undefined {
   const { name } = parseModelName(written);
   const direct = wordOf(name, words);
@@ -42,7 +45,7 @@ export function modelsFor(
   return found.length === 0 ? undefined : [...new Set(found)];
 }
 
-/** A thinking level in the words of a dialect; if there is no exact match, the next lower one. */
+/** A thinking level in the words of a file format; if it has no equal level, the next lower one. */
 export function effortWord({ thinking }: Agent, levels: readonly ThinkingLevel[]): ThinkingLevel | undefined {
   if (thinking === undefined) return undefined;
   const wanted = thinkingLevel(thinking);
@@ -53,7 +56,7 @@ export function effortWord({ thinking }: Agent, levels: readonly ThinkingLevel[]
   return below ?? order.find((level) => levels.includes(level));
 }
 
-/** The models that a tier or shortcut stands for. */
+/** The models that a tier or a short name stands for. */
 function meaningOf(name: string): readonly string[] {
   const word = name.toLowerCase();
   const tier = tierNames.find((one) => one === word);

@@ -2,7 +2,7 @@ import { frontmatter } from "./markdown.ts";
 import { ompTools } from "./spelling.ts";
 import { described, fileName, formOf, plainSpawns, type Writer, writtenKeys } from "./writer.ts";
 
-/** oh-my-pi's Markdown. */
+/** Writes oh-my-pi's Markdown files. */
 export const ompWriter: Writer = {
   folder: ".omp/agents",
   file: (name) => `${fileName(name)}.md`,

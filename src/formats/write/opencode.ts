@@ -7,7 +7,7 @@ import { effortWord, modelFor } from "./model-words.ts";
 import { opencodeTools, spelled } from "./spelling.ts";
 import { type Form, formOf, hasAllTools, type Writer, writtenKeys } from "./writer.ts";
 
-/** opencode's and Kilo's Markdown. The path gives the name. */
+/** Writes the Markdown files of opencode and Kilo. The path of the file gives the agent's name. */
 export const opencodeWriter: Writer = {
   folder: ".opencode/agent",
   file: (name) => `${name.replaceAll(":", "/")}.md`,
@@ -35,7 +35,10 @@ export const opencodeWriter: Writer = {
   },
 };
 
-/** Denies everything except what is allowed; if everything is allowed, lists only the denials. */
+/**
+ * Permissions for opencode: denies everything except what is allowed; if everything is allowed, lists only what is
+ * denied.
+ */
 function permissionOf({ agent, tools = [], denied }: Form): Record<string, unknown> | undefined {
   const rows: Record<string, unknown> = {};
   if (!hasAllTools(agent)) {
@@ -49,13 +52,13 @@ function permissionOf({ agent, tools = [], denied }: Form): Record<string, unkno
 }
 
 /**
- * Adds the rules about calls. A single list can be written unchanged. Several lists restrict each other, which the
- * dialect cannot express, so none is written.
+ * Adds the agent's rules about tool calls. A single list can be written unchanged. Several lists restrict each other,
+ * which the dialect cannot express, so none is written.
  */
 function addRules(rows: Record<string, unknown>, { rules = [] }: Agent): void {
   const [list = [], ...others] = rules;
   if (others.length > 0) return;
-  const closed = rows["*"] === "deny"; // unlisted tools stay denied, despite a rule for all tools
+  const closed = rows["*"] === "deny"; // tools without an entry stay denied, despite a rule for all tools
   const all = closed ? Object.keys(rows).filter((word) => word !== "*") : ["*"];
   const shut = new Set(Object.keys(rows).filter((word) => rows[word] === "deny"));
   for (const { tool, pattern, says } of list) {

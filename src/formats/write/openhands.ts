@@ -3,7 +3,7 @@ import { modelFor } from "./model-words.ts";
 import { openhandsTools } from "./spelling.ts";
 import { described, fileName, formOf, hasAllTools, some, type Writer, writtenKeys } from "./writer.ts";
 
-/** OpenHands' agents. Its editor tool reads and writes, so a read-only agent does not get it. */
+/** Writes agents of OpenHands. Its editor tool reads and writes, so a read-only agent does not get it. */
 export const openhandsWriter: Writer = {
   folder: ".openhands/agents",
   file: (name) => `${fileName(name)}.md`,

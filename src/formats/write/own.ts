@@ -5,7 +5,7 @@ import { DELEGATION_TOOL } from "../../core/vocabulary/tool-names.ts";
 import { fitsBody, frontmatter } from "./markdown.ts";
 import { described, fileName, some, type Writer, writtenKeys } from "./writer.ts";
 
-/** subcrew's own files, which can express everything. */
+/** Writes subcrew's own agent files, which can express everything. */
 export const ownWriter: Writer = {
   folder: ".agents/agents",
   file: (name) => `${fileName(name)}.md`,
@@ -65,7 +65,10 @@ function rulesOf({ rules = [] }: Agent): unknown {
   return lists.length > 1 ? lists : lists[0];
 }
 
-/** Makes the compiler report a field that is not written above. Excluded fields have another key, or are the body. */
+/**
+ * Makes the compiler report a field that `ownWriter` does not write. The excluded fields are written under another key,
+ * or as the body of the file.
+ */
 type Complete = Record<string, unknown> &
   Record<
     Exclude<
@@ -83,8 +86,8 @@ type Complete = Record<string, unknown> &
   >;
 
 /**
- * True if the prompt is written as the body: the body is not needed for documentation, and parsing returns the same
- * text.
+ * True if the agent's prompt is written as the body of the file: the file has no documentation that takes that place,
+ * and reading the file gives the same text.
  */
 const inBody = ({ instructions, documentation }: ReadAgent["agent"]): boolean =>
   documentation === undefined && fitsBody(instructions);

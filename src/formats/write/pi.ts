@@ -3,7 +3,7 @@ import { frontmatter } from "./markdown.ts";
 import { piTools } from "./spelling.ts";
 import { csv, described, fileName, formOf, plainSpawns, some, type Writer, writtenKeys } from "./writer.ts";
 
-/** The pi family's Markdown, with the keys of its subagent extensions. */
+/** Writes Markdown files of the pi family, with the keys of its subagent extensions. */
 export const piWriter: Writer = {
   folder: ".pi/agents",
   file: (name) => `${fileName(name)}.md`,

@@ -13,7 +13,7 @@ const APPROVAL: Readonly<Record<PermissionMode, string>> = {
   bypass: "yolo",
 };
 
-/** Qwen Code's Markdown. */
+/** Writes Qwen Code's Markdown files. */
 export const qwenWriter: Writer = {
   folder: ".qwen/agents",
   file: (name) => `${fileName(name)}.md`,

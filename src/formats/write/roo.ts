@@ -2,10 +2,10 @@ import { yamlOf } from "./markdown.ts";
 import { rooGroups } from "./spelling.ts";
 import { formOf, type Writer, writtenKeys } from "./writer.ts";
 
-/** Groups of tools that every mode may have. */
+/** The groups of tools that Roo Code knows. */
 const ALL = ["read", "edit", "command", "mcp"];
 
-/** Roo Code's file of modes, containing this one. */
+/** Writes Roo Code's file of modes (its word for agents), containing only this one. */
 export const rooWriter: Writer = {
   folder: "",
   file: () => ".roomodes",

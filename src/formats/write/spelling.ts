@@ -2,18 +2,18 @@ import { ALL_MCP_TOOLS, ALL_TOOLS, toolNames } from "../../core/vocabulary/tool-
 
 /** How a dialect writes the names of tools. */
 export type Spelling = Readonly<{
-  /** Canonical name -> name in the dialect. A tool without a row has no counterpart. */
+  /** Maps each canonical tool name to the name in the file format. A tool without a row has no counterpart. */
   names: Readonly<Record<string, string>>;
-  /** The word for every tool; absent: the list is omitted to mean every tool. */
+  /** The word that means every tool; absent: a file without a tool list means every tool. */
   all?: string;
   /** Writes one tool of an MCP server, all of its tools (`*`), or every tool of every server. */
   mcp?(server: string, tool: string): string;
   allMcp?: string;
-  /** The dialect supports rules such as `Bash(git log *)`. */
+  /** True: the format supports rules such as `Bash(git log *)`. */
   rules?: boolean;
 }>;
 
-/** The names of tools in the target format, without duplicates. Tools that have no name there are left out. */
+/** The names of tools in the target format, without duplicates. Tools without a name in that format are left out. */
 export function spelled(tools: readonly string[], spelling: Spelling): string[] {
   return [...new Set(tools.flatMap((tool) => wordFor(tool, spelling) ?? []))];
 }
@@ -31,7 +31,7 @@ function wordFor(tool: string, spelling: Spelling): string | undefined {
   return Object.hasOwn(spelling.names, tool) ? spelling.names[tool] : undefined;
 }
 
-/** A table of tools whose names are the canonical ones. */
+/** A table in which each tool has its canonical name. */
 function same(...names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, name]));
 }

@@ -3,7 +3,7 @@ import { modelFor } from "./model-words.ts";
 import { ownTools } from "./spelling.ts";
 import { csv, formOf, type Writer, writtenKeys } from "./writer.ts";
 
-/** The name of the agent's folder, in the allowed characters. */
+/** The name of the agent's folder, with the allowed characters only. */
 const slug = (name: string): string =>
   name
     .toLowerCase()
@@ -11,7 +11,7 @@ const slug = (name: string): string =>
     .replace(/^-+/, "")
     .slice(0, 64);
 
-/** `SUBAGENT.md` in a folder of the agent's name. */
+/** Writes `SUBAGENT.md` in a folder of the agent's name. */
 export const subagentWriter: Writer = {
   folder: "subagents",
   file: (name) => `${slug(name)}/SUBAGENT.md`,

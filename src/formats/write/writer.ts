@@ -6,13 +6,13 @@ import { type Spelling, spelled } from "./spelling.ts";
 
 /** Writes agents in one dialect. Unsupported fields are left out and reported. */
 export type Writer = Readonly<{
-  /** The folder of these files in a project. */
+  /** The folder in a project that contains such files. */
   folder: string;
-  /** The file of an agent, below that folder. */
+  /** The path of an agent's file, below that folder. */
   file(name: string): string;
   /** The text of the file; `extra` are copied keys without effect in subcrew. */
   write(read: ReadAgent, extra: Readonly<Record<string, unknown>>): string;
-  /** Keys without effect in subcrew that the dialect can contain. */
+  /** Keys without effect in subcrew that files of this format can contain. */
   carries: readonly string[];
   /** Why a field is lost, where there is a more specific reason than a missing counterpart. */
   notes?: Readonly<Partial<Record<keyof Agent, string>>>;
@@ -22,14 +22,14 @@ export type Writer = Readonly<{
 export type Form = Readonly<{
   agent: Agent;
   read: ReadAgent;
-  /** `undefined`: every tool. */
+  /** The tools; `undefined`: every tool. */
   tools: readonly string[] | undefined;
   denied: readonly string[];
 }>;
 
 type Holds = Readonly<{
   denies?: boolean;
-  /** The dialect can express rules about calls. */
+  /** True: the format can express rules about tool calls. */
   rules?: boolean;
 }>;
 
@@ -50,7 +50,7 @@ export function formOf(read: ReadAgent, spelling: Spelling, { denies = false, ru
   return { agent, read, tools: words, denied: denies ? spelled(denied, spelling) : [] };
 }
 
-/** Every tool that has a name in the dialect, one by one. */
+/** Every tool that has a name in the format, one by one. */
 const everyTool = ({ tools = [] }: Agent, { names, allMcp }: Spelling): readonly string[] => [
   ...Object.keys(names).filter((name) => name !== DELEGATION_TOOL || tools.includes(name)),
   ...(allMcp === undefined ? [] : [ALL_MCP_TOOLS]),
@@ -60,7 +60,7 @@ const everyTool = ({ tools = [] }: Agent, { names, allMcp }: Spelling): readonly
 const mostlyDenied = ({ rules = [] }: Agent): readonly string[] =>
   rules.flat().flatMap(({ tool, pattern, says }) => (says === "deny" && pattern === undefined ? [tool] : []));
 
-/** True when all its tools are read-only. */
+/** True when all tools of an agent are read-only. */
 export function onlyLooks({ tools }: Agent, readOnly: readonly string[]): boolean {
   return tools !== undefined && tools.every((tool) => readOnly.includes(tool));
 }
@@ -68,7 +68,7 @@ export function onlyLooks({ tools }: Agent, readOnly: readonly string[]): boolea
 /** True when an agent may use every tool. */
 export const hasAllTools = ({ tools }: Agent): boolean => tools === undefined || tools.includes(ALL_TOOLS);
 
-/** The agents that it may start, for formats that support only `*` and names. */
+/** The agents that an agent may start, for formats that support only `*` and names. */
 export const plainSpawns = ({ spawns }: Agent): Agent["spawns"] =>
   spawns === undefined || spawns === "*" ? spawns : namesOnly(spawns);
 
@@ -95,7 +95,7 @@ export const csv = (words: readonly string[] | undefined): string | readonly str
 export const some = <T>(list: readonly T[] | undefined): readonly T[] | undefined =>
   list === undefined || list.length === 0 ? undefined : list;
 
-/** The keys that have a value. */
+/** The keys that have a value; keys without one are left out. */
 export function writtenKeys(keys: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(keys).filter(([, value]) => value !== undefined));
 }

@@ -10,9 +10,9 @@ export type Data = Readonly<Record<string, unknown>>;
 export type Recovery = "repaired" | "lossy";
 
 export type Frontmatter = Readonly<{
-  /** Absent when the file has no frontmatter, or none that could be read. */
+  /** The parsed keys; absent when the file has no frontmatter, or none that could be read. */
   data?: Data;
-  /** A list at the top level, which only one dialect allows. */
+  /** A list at the top level, which only one file format allows. */
   list?: readonly unknown[];
   /** The text after the frontmatter, trimmed, with LF line ends. */
   body: string;
@@ -57,7 +57,7 @@ export function readFrontmatter(text: string, { strict = false }: { readonly str
   return byLines(yaml, body, { reason: read.reason, where });
 }
 
-/** Parses strict YAML, but with flow collections at any indentation, as PyYAML and yaml 2 accept them. */
+/** Parses strict YAML, but accepts brackets (`[...]`, `{...}`) at any indentation, as PyYAML and yaml 2 accept them. */
 function readLoosely(yaml: string): YamlResult {
   const strictly = readYaml(yaml);
   if (strictly.ok || strictly.kind !== "syntax") return strictly;
@@ -66,7 +66,7 @@ function readLoosely(yaml: string): YamlResult {
   return again.ok ? again : strictly;
 }
 
-/** A description that begins with `#`: YAML reads it as a comment, although its author meant text. */
+/** Marks a description that begins with `#`: YAML reads it as a comment, although its author meant text. */
 const COMMENTED = "\ndescription: #";
 const HIDDEN_DESCRIPTION: YamlResult = { ok: false, kind: "syntax", reason: "the description begins with a #" };
 

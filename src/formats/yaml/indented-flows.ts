@@ -39,7 +39,7 @@ const KEY = /^[A-Za-z_][\w.-]*:(?:\s|$)/;
 
 const indentOf = (line: string): number => line.length - line.trimStart().length;
 
-/** The line on which the bracket at this place closes; nothing when another key comes first, or the text ends. */
+/** The line on which the bracket at this place closes; `undefined` when another key comes first, or the text ends. */
 function closingLine(lines: readonly string[], from: number, column: number): number | undefined {
   let depth = 0;
   let quote = "";

@@ -25,7 +25,7 @@ export function readJson(text: string): JsonResult {
     at++;
     return true;
   };
-  /** True at the end of a collection; consumes a comma otherwise. */
+  /** True at the end of a list or object; otherwise consumes a comma. */
   const ends = (end: string): boolean => {
     if (is(end)) return true;
     if (!is(",")) throw new JsonFault(`"," or "${end}" is expected`);
@@ -77,7 +77,7 @@ export function jsonLineOf(text: string, key: string): number | undefined {
   return at === -1 ? undefined : text.slice(0, at).split("\n").length;
 }
 
-/** The value as data, when it is an object. */
+/** The parsed value, when it is an object. */
 export const asData = (value: unknown): Data | undefined =>
   value !== null && typeof value === "object" && !Array.isArray(value) ? (value as Data) : undefined;
 

@@ -1,6 +1,6 @@
 import { foldName } from "../../core/vocabulary/tool-names.ts";
 
-/** Repaired YAML; `lossy` if a line about permissions may have become part of another value. */
+/** Repaired YAML; `lossy` if a line about permissions may have been read as part of another value. */
 export type Repaired = Readonly<{ yaml: string; lossy: boolean }>;
 
 /**
@@ -14,7 +14,7 @@ export function repaired(yaml: string): Repaired {
     const lines = key === undefined ? undefined : mended(key, value, more);
     if (lines?.length === 1) lossy ||= more.some((line) => NAMES_RIGHTS.test(line));
     out.push(...(lines ?? more));
-    if (lines?.length === 1) out.push(...more.filter((line) => /^\s*#(?:\s|$)/.test(line))); // comments are kept
+    if (lines?.length === 1) out.push(...more.filter((line) => /^\s*#(?:\s|$)/.test(line))); // comments between the lines are kept
   }
   return { yaml: out.join("\n"), lossy };
 }
@@ -22,14 +22,14 @@ export function repaired(yaml: string): Repaired {
 const NAMES_RIGHTS =
   /^(?:[\s"'{,[]*|\s*\{.*[\s"'{,])[\w-]*(?:tools?|permission(?:s|[-_]?mode)?|read[-_]?only|sandbox[-_]?mode|spawns)["']?\s*[:：]/i;
 
-/** Reads only the `key: value` lines, as oh-my-pi does for a file that cannot be parsed. */
+/** Reads only the lines of the form `key: value`, as oh-my-pi does for a file that cannot be parsed. */
 export function readLines(yaml: string): { readonly data: Record<string, unknown>; readonly conflict?: string } {
   const data = Object.create(null) as Record<string, unknown>;
   const seen = new Map<string, string>();
   for (const { key, value, more } of entriesOf(yaml)) {
     if (key === undefined) continue;
     const folded = foldName(key);
-    // that reader ignores hyphenated keys, but a key that restricts the agent is never ignored
+    // oh-my-pi ignores hyphenated keys, but a key that restricts the agent is never ignored
     if (/\W/.test(key) && !NARROWING.test(folded)) continue;
     const text = `${value}\n${more.join("\n")}`;
     const earlier = seen.get(folded);
@@ -42,7 +42,7 @@ export function readLines(yaml: string): { readonly data: Record<string, unknown
   return { data };
 }
 
-/** Keys that restrict an agent; an unreadable one must not count as absent. */
+/** Keys that restrict an agent; if one is unreadable, it must not be treated as absent. */
 const NARROWING = /tools?$|permission|readonly|sandbox|approval|spawns|subagents|groups|disable|enabled/;
 
 type Entry = { readonly key: string | undefined; readonly value: string; readonly more: string[] };
@@ -82,19 +82,19 @@ const untabbed = (line: string): string =>
 /** The lines of one entry, with its value quoted where it would not be parsed unchanged. */
 function mended(key: string, value: string, more: readonly string[]): string[] {
   const tagged = /^!(?!!)[\w/:.-]+\s+(?=\S)/.exec(value)?.[0];
-  if (tagged !== undefined) return mended(key, value.slice(tagged.length), more); // a tag of another program
+  if (tagged !== undefined) return mended(key, value.slice(tagged.length), more); // the value has a YAML tag that another program understands
   const whole = [`${key}: ${value}`.trimEnd(), ...more];
   if (value === "" || /^[|>][-+\d]*(?:\s+#.*)?$/.test(value)) return whole;
   const content = more.filter((line) => line.trim() !== "" && !/^\s*#/.test(line));
   if (content.length === 0) return isSafe(value) ? whole : [`${key}: ${quoted(value)}`];
   if (/^[[{]/.test(value) && /[\]}]\s*,?$/.test(content.at(-1)!.trim())) return whole;
   if (/^["']/.test(value) && content.at(-1)!.trim().endsWith(value[0]!)) return whole;
-  // An unindented line is not part of the value, so that an allow-list cannot grow by accident.
+  // An unindented line is not part of a value that grants permissions, so that an allow-list cannot grow by accident.
   const own = grants(key) ? content.filter((line) => /^\s/.test(line)) : content;
   return [`${key}: ${quoted([unquoted(value), ...own.map((line) => line.trim())].join(" "))}`];
 }
 
-/** True for a key whose names grant permissions. */
+/** True for a key whose value grants permissions. */
 function grants(key: string): boolean {
   const folded = foldName(key);
   return /tools?$|spawns|groups|agents$/.test(folded) && !/dis|exclud|den[iy]|block|forbid/.test(folded);
@@ -109,7 +109,7 @@ function isSafe(value: string): boolean {
   return !/:(?:\s|$)/.test(value.replace(/\s#.*$/, ""));
 }
 
-/** The text between closed quotes. */
+/** A value without its quotes, if it is quoted. */
 const unquoted = (value: string): string => (isSafe(value) ? (/^(["'])(.*)\1$/.exec(value)?.[2] ?? value) : value);
 
 const quoted = (value: string): string => `'${value.replaceAll("'", "''")}'`;
@@ -129,8 +129,8 @@ function lineValue(value: string, more: readonly string[], folded: string): unkn
     );
   const named = items.filter((item) => item !== undefined);
   if (items.length > 0 && named.length === items.length) return named;
-  // Of a restricting key with invalid lines the readable items are kept; without any it is the empty list, not
-  // "everything".
+  // If a key that restricts the agent has invalid lines, its readable items are kept; without any, it counts as the
+  // empty list, not as "everything".
   if (NARROWING.test(folded)) return named.length > 0 ? named : null;
   return "";
 }

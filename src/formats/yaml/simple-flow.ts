@@ -3,7 +3,7 @@ import { MORE, simpleScalar } from "./simple-scalar.ts";
 
 const DEEPEST = 16;
 
-/** Parses a flow list or mapping, which may span lines indented deeper than `outer`; nothing may follow it. */
+/** Parses a list or mapping in brackets, which may span lines indented deeper than `outer`; nothing may follow it. */
 export function flowValue(reader: Reader, outer: number): unknown {
   const { text } = reader;
   const value = flow(reader, outer, 0);
@@ -58,7 +58,10 @@ function flowMap(reader: Reader, outer: number, level: number): unknown {
   }
 }
 
-/** Reads up to the next item: true at the closing bracket, false for a syntax error, `undefined` after a comma. */
+/**
+ * Reads up to the next item in brackets: true at the closing bracket, false for a syntax error, `undefined` after a
+ * comma.
+ */
 function flowEnd(reader: Reader, bracket: string, outer: number): boolean | undefined {
   if (!skipSpace(reader, outer)) return false;
   const char = reader.text[reader.at++];

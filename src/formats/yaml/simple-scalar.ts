@@ -1,9 +1,9 @@
 import { CORE_SCHEMA } from "js-yaml";
 
-/** Returned when the simple reader cannot read a value and the full parser must. */
+/** Returned when the simple YAML reader cannot read a value, so that the full parser must. */
 export const MORE = Symbol("more");
 
-/** The value of a plain or quoted scalar; `MORE` if it does not end here. */
+/** The value of a plain or quoted scalar; `MORE` if it may continue on the next line. */
 export function simpleScalar(written: string): unknown {
   if (written === "") return MORE;
   const first = written.charCodeAt(0);
@@ -31,7 +31,7 @@ const SINGLE_QUOTED = /^'[^']*(?:''[^']*)*'$/;
 const LIKE_CONSTANT = /^(?:[0-9.+~]|[tT][rR]|[fF][aA]|[nN][uU])/;
 
 const [TEXT, CONSTANT, INDICATOR] = [0, 1, 2];
-/** For each first character of a plain scalar: the kinds of value it may be. */
+/** For each character that a plain scalar may begin with: the kinds of value that it may be. */
 const KINDS = new Uint8Array(128);
 for (const character of "0123456789.+~tTfFnN") KINDS[character.charCodeAt(0)] = CONSTANT;
 for (const character of "-?:,[]{}#&*!|>'\"%@`") KINDS[character.charCodeAt(0)] = INDICATOR;

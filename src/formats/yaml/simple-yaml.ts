@@ -2,7 +2,7 @@ import { flowValue } from "./simple-flow.ts";
 import { indentAt, lineEnd, NO_WORDS, type Reader, skipEmpty } from "./simple-reader.ts";
 import { MORE, simpleScalar, startsPlain } from "./simple-scalar.ts";
 
-/** The data; or the error and its line; or nothing if only the full parser can tell. */
+/** The parsed data; or the error and its line; or nothing if only the full parser can read the text. */
 export type SimpleYaml =
   | { readonly value: Record<string, unknown> }
   | { readonly broken: string; readonly line: number }
@@ -73,7 +73,7 @@ function mapping(reader: Reader, indent: number, level: number, start = 0): Reco
 }
 
 /**
- * The class of parsed mappings: they have only their own keys, because its prototype is empty and frozen. An object
+ * The class of parsed mappings. Its prototype is empty and frozen, so a mapping has only its own keys. An object
  * without a prototype would behave the same, but the engine stores it as a hash table, which is slow for thousands of
  * files with the same keys.
  */
@@ -96,7 +96,7 @@ function below(reader: Reader, indent: number, level: number): unknown {
   return flowValue(reader, indent);
 }
 
-/** Detects an unquoted value that contains `: `, and a star alone: no parser accepts them. */
+/** Detects an unquoted value that contains `: `, and a star alone: no YAML parser accepts them. */
 function mistakeIn(key: string, written: string): string | undefined {
   if (written === "*") return `the "*" of "${key}" is not in quotes`;
   const unquoted = startsPlain(written) && /: |:$/.test(written.replace(/ #.*$/, ""));

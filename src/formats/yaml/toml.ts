@@ -14,13 +14,13 @@ export function readToml(source: string): TomlResult {
   }
 }
 
-/** The line of a key or of a table, counted from 1. */
+/** The line of a key or of a table in a TOML text, counted from 1. */
 export function tomlLineOf(source: string, field: string): number | undefined {
   const at = source.split("\n").findIndex((line) => new RegExp(`^\\s*\\[?${escaped(field)}\\s*[=.\\]]`).test(line));
   return at === -1 ? undefined : at + 1;
 }
 
-/** Copies the data into objects without prototypes. */
+/** Copies parsed data into objects without prototypes. */
 function plain(value: unknown, depth: number): unknown {
   if (depth > 64) throw new Error("nested deeper than 64 levels");
   if (Array.isArray(value)) return value.map((item) => plain(item, depth + 1));

@@ -8,13 +8,13 @@ export function yamlLineAt(text: string, path: readonly string[]): number | unde
     const found = placeOf({ text, events, at: 1 }, path);
     return found === undefined ? undefined : text.slice(0, found).split("\n").length;
   } catch {
-    return undefined; // text that cannot be parsed has no places
+    return undefined; // a position cannot be found in text that cannot be parsed
   }
 }
 
 type Reader = { readonly text: string; readonly events: readonly Event[]; at: number };
 
-/** The position of the value; the reader is at the node that contains it. */
+/** The position of the value at a path; the reader is at the node that contains the value. */
 function placeOf(reader: Reader, [step, ...rest]: readonly string[]): number | undefined {
   const { text, events } = reader;
   const node = events[reader.at];

@@ -22,13 +22,19 @@ export type YamlResult =
   | {
       readonly ok: false;
       readonly reason: string;
-      /** `syntax`: a repair may help. `limit` and `duplicate` (a key given twice) are final. */
+      /**
+       * The kind of problem. `syntax`: a repair may help. `limit` and `duplicate` (a key given twice) cannot be
+       * repaired.
+       */
       readonly kind: "syntax" | "duplicate" | "limit";
-      /** Counted from 1. */
+      /** The line of the problem, counted from 1. */
       readonly line?: number;
     };
 
-/** Strict YAML 1.2 core: plain data without prototypes, no tags beyond the core ones, merge keys (`<<`) resolved, one document. */
+/**
+ * Parses strict YAML 1.2 with the core schema: the result is plain data without prototypes; other tags are refused,
+ * merge keys (`<<`) are resolved, and only one document is allowed.
+ */
 export function readYaml(text: string, { bytes = YAML_LIMITS.bytes }: { readonly bytes?: number } = {}): YamlResult {
   if (text.length > bytes) return refused(`longer than ${bytes} bytes`);
   const simple = readSimpleYaml(text, YAML_LIMITS.keys);
@@ -66,12 +72,12 @@ export function yamlLineOf(text: string, key: string): number | undefined {
       else if (event.type !== EVENT_ID.SCALAR && event.type !== EVENT_ID.ALIAS) depth++;
     }
   } catch {
-    return undefined; // text that cannot be parsed has no keys; the caller falls back to its lines
+    return undefined; // text that cannot be parsed has no keys; the caller then searches its lines
   }
   return undefined;
 }
 
-/** A mapping without a prototype: `__proto__` is a key like any other. */
+/** A YAML mapping becomes an object without a prototype: `__proto__` is a key like any other. */
 const plainMap = defineMappingTag<Record<string, unknown>>("tag:yaml.org,2002:map", {
   create: () => Object.create(null) as Record<string, unknown>,
   addPair: (map, key, value) => {

@@ -3,20 +3,20 @@ import { StringDecoder } from "node:string_decoder";
 import { isRecord } from "../../core/text/json.ts";
 import { serverFace } from "./server-face.ts";
 
-/** The streams for the server after the greeting. */
+/** The input and output for the MCP server after `initialize` was answered. */
 export type GreetedStreams = Readonly<{
   input: Readable;
   output: Writable;
   /**
-   * Resolves when the first message was read, or after a short time. Loading the server earlier would delay the
-   * reply.
+   * Resolves when the first message was read, or after a short time. Loading the server before that would delay the
+   * reply to it.
    */
   heard: Promise<void>;
 }>;
 
-/** The protocol revisions that begin with `initialize`. The reply differs only in the revision. */
+/** The protocol revisions that begin with `initialize`. For all of them, the reply differs only in the revision. */
 const REVISIONS: ReadonlySet<unknown> = new Set(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]);
-/** A longer first message is left to the server. */
+/** The maximum length of a first message that is answered early; a longer one is left to the server. */
 const MOST_CHARACTERS = 100_000;
 /** How long to wait for the first message before the server is loaded. Hosts send it at once. */
 const HEAR_MS = 50;

@@ -4,7 +4,7 @@ import type { WireParts } from "../wires/wire.ts";
 import { fromLanguageModel } from "./language-model.ts";
 import { perModel, streamOnly } from "./library.ts";
 
-/** Google's generateContent. */
+/** Creates a model for Google's generateContent API. */
 export async function open(endpoint: Endpoint, { prices }: WireParts): Promise<Model> {
   const { createGoogleGenerativeAI } = await import("@ai-sdk/google");
   const { baseURL, key = "none", headers } = endpoint;

@@ -13,7 +13,7 @@ import { createParts, type FinishPart, finishReasonOf, usageOf } from "./library
 import { faultOfFinish, faultOfLibrary } from "./library-fault.ts";
 import { optionsFor } from "./library-request.ts";
 
-/** The dependencies of the adapter besides the model; `options` are sent to the provider with each request. */
+/** What the adapter needs besides the model; `options` are sent to the provider with each request. */
 export type LibraryParts = Readonly<{ prices: Prices; endpoint?: Endpoint; options?: JSONObject }>;
 
 /** Adapts a model of the AI SDK's provider layer. */
@@ -29,7 +29,8 @@ export function fromLanguageModel(
     let reader: ReadableStreamDefaultReader<LanguageModelV3StreamPart> | undefined;
     try {
       const asked = optionsFor(request, { model, family, options, signal });
-      // Versions 2 to 4 differ in parts that are not used here, and in usage, which is therefore read defensively.
+      // Versions 2 to 4 of the specification differ in parts that subcrew does not use, and in the format of usage,
+      // which is therefore read defensively.
       const { stream } = await unlessAborted(model.doStream(asked as never), signal);
       reader = (stream as ReadableStream<LanguageModelV3StreamPart>).getReader();
       const price = prices.of(endpoint, model.modelId);

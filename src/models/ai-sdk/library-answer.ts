@@ -7,7 +7,10 @@ import { argumentsFrom } from "../wires/call-arguments.ts";
 type Content = Extract<LanguageModelV3Message, { role: "assistant" }>["content"];
 type Part = Content[number];
 
-/** Collects the parts of one answer: their current content, and the data that the provider needs to see again. */
+/**
+ * Collects the parts of one answer: their current content, and the data that has to be sent back to the provider with
+ * the next request.
+ */
 export function createParts(): { take(part: LanguageModelV3StreamPart): ModelEvent | undefined; carried(): Content } {
   const content: Part[] = [];
   const open = new Map<
@@ -64,7 +67,8 @@ export function createParts(): { take(part: LanguageModelV3StreamPart): ModelEve
 export type FinishPart = Extract<LanguageModelV3StreamPart, { type: "finish" }>;
 
 /**
- * The finish reason as one word, in any version; `other` without the provider's own word means that no reason was sent.
+ * The finish reason as one word, in any version of the specification; `other` without the provider's own word means
+ * that no reason was sent.
  */
 export function finishReasonOf(finish: FinishPart | undefined): string {
   const reason: unknown = finish?.finishReason;
@@ -74,7 +78,7 @@ export function finishReasonOf(finish: FinishPart | undefined): string {
 }
 
 /**
- * Tokens as version 3 and later nest them, or flat as in version 2.
+ * The token counts of an answer: nested as in version 3 and later of the specification, or flat as in version 2.
  *
  * In version 2 the providers of Claude models count cached tokens beside `inputTokens`, and report tokens written to the
  * cache only in their metadata; all other providers count cached tokens within `inputTokens`.

@@ -5,7 +5,10 @@ import { badAnswer, brokenOff, faultOfEvent, faultOfNetwork, faultOfStatus, refu
 import { NotAStreamError } from "./library.ts";
 import { type FinishPart, finishReasonOf } from "./library-answer.ts";
 
-/** Maps errors of the AI SDK to faults. Recognises them by their fields, because another copy of the library has other classes. */
+/**
+ * Maps errors of the AI SDK to faults. They are recognised by their fields, because another copy of the library has
+ * other classes.
+ */
 export function faultOfLibrary(error: unknown, endpoint: Endpoint): Fault {
   if (!isRecord(error)) return faultOfEvent(error, endpoint);
   if (error instanceof NotAStreamError) return badAnswer(error.message, endpoint);

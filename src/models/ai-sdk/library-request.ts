@@ -30,7 +30,8 @@ export function optionsFor(
   const cached = family === "anthropic" ? CACHED : {};
   const prompt: LanguageModelV3Message[] = system === "" ? [] : [{ role: "system", content: system, ...cached }];
   const forked = messages.some((message) => message.role !== "assistant" && message.cacheMark);
-  // Anthropic allows four cache marks; the mark at the fork also covers the messages before it.
+  // Anthropic allows four marks up to which a request is cached; the mark where a forked conversation begins also
+  // covers the messages before it.
   for (const message of messages)
     prompt.push(...messageFor(message, provider, { cached, ...(!forked && { shared: cached }) }));
   const last = prompt.at(-1);
@@ -66,7 +67,10 @@ const styles: Readonly<Record<string, keyof typeof thinkingOptions>> = {
   anthropic: "library-anthropic",
 };
 
-/** Cache marks: `cached` for the end of a message where a fork begins, `shared` for the prefix that tasks have in common. */
+/**
+ * Marks for the provider's cache: `cached` for the end of a message where a forked conversation begins, `shared` for
+ * the prefix that tasks have in common.
+ */
 type Marks = Readonly<{ cached: Partial<typeof CACHED>; shared?: Partial<typeof CACHED> }>;
 
 function messageFor(message: Message, provider: string, { cached, shared: begins }: Marks): LanguageModelV3Message[] {

@@ -4,7 +4,7 @@ import type { WireParts } from "../wires/wire.ts";
 import { fromLanguageModel } from "./language-model.ts";
 import { perModel, streamOnly } from "./library.ts";
 
-/** The Responses API of OpenAI, with storing of conversations switched off. */
+/** Creates a model for OpenAI's Responses API, with the storing of conversations switched off. */
 export async function open(endpoint: Endpoint, { prices }: WireParts): Promise<Model> {
   const { createOpenAI } = await import("@ai-sdk/openai");
   const { baseURL, key = "none", headers } = endpoint;

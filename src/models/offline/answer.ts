@@ -5,14 +5,14 @@ import type { ReportedPlace, Section } from "./report.ts";
 import { allTerms } from "./steps.ts";
 import { ADVICE, INTRODUCTION, SEARCHED, VERDICT } from "./voice.ts";
 
-/** The data that an answer is composed of. */
+/** The data that an answer of the offline model is composed of. */
 export type AnswerParts = Readonly<{
   question: ParsedQuestion;
   evidence: Evidence;
   sections: readonly Section[];
   /** Lines quoted from texts that were attached to the task. */
   quoted: readonly string[];
-  /** Whether there was any tool to search with. */
+  /** Whether there was a tool to search with. */
   canSearch: boolean;
 }>;
 

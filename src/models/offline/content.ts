@@ -3,7 +3,7 @@ import { words } from "../../core/text/words.ts";
 import type { ReportedPlace } from "./report.ts";
 import type { Schema } from "./schema.ts";
 
-/** The findings from which the fields of a result are filled. */
+/** The findings of the offline model, from which it fills the fields of a structured result. */
 export type Report = Readonly<{
   title: string;
   text: string;
@@ -13,14 +13,14 @@ export type Report = Readonly<{
   steps: readonly string[];
 }>;
 
-/** A field to be filled: its name, and the finding that the object around it is about. */
+/** A field of a result to be filled: its name, and the finding that the object around it is about. */
 export type Slot = Readonly<{
   name: string;
   report: Report;
   finding: ReportedPlace | undefined;
-  /** A text that was chosen already. */
+  /** A text for the field, if one was already chosen. */
   text?: string;
-  /** True: an unknown field name gives an empty text. Used to test whether the name is known. */
+  /** True: an unknown field name gives an empty text. This serves to test whether a name is known. */
   known?: boolean;
 }>;
 
@@ -29,7 +29,7 @@ export function speaksOfFailure(name: string): boolean {
   return /^(?:error|errors|fault|failure|failed|exception|aborted|cancel+ed|blocked|blocker)s?$/i.test(name);
 }
 
-/** A text for a field, as its name suggests, that keeps the limits of its schema. */
+/** A text for a field, chosen by the field's name, within the limits of its schema. */
 export function stringFor(schema: Schema, slot: Slot): string {
   const { format, pattern } = schema;
   if (typeof format === "string" && Object.hasOwn(FORMATS, format)) return FORMATS[format] ?? "";
@@ -78,13 +78,16 @@ export function numberFor(schema: Schema, { name, report: { findings }, finding 
   return up <= most ? up : Math.floor(value / unit) * unit;
 }
 
-/** A boolean for a field: true only for what a search can claim, that it is done or that it found something. */
+/** A boolean for a field: true only for what a search can claim: that it is done, or that it found something. */
 export function truthFor({ name, report: { findings } }: Slot): boolean {
   if (/found|match|exists/i.test(name)) return findings.length > 0;
   return /done|complete|finish|ok$|success/i.test(name);
 }
 
-/** Picks an enum value: for a status the one that means done, for a verdict a neutral or else a negative one, otherwise the most modest one. */
+/**
+ * Picks an enum value: for a status the one that means done, for a verdict a neutral or else a negative one, otherwise
+ * the one that claims the least.
+ */
 export function enumValue(values: readonly unknown[], name: string): unknown {
   const order = /status|state|result|outcome/i.test(name)
     ? DONE
@@ -98,7 +101,10 @@ export function enumValue(values: readonly unknown[], name: string): unknown {
 }
 
 const DONE = ["ok", "success", "succeeded", "completed", "complete", "done", "finished", "partial"];
-/** The offline model cannot judge, so no program may take its verdict for an approval. */
+/**
+ * Names of fields that hold a verdict. The offline model cannot judge, so no program may take its verdict for an
+ * approval.
+ */
 const VERDICTS = words(
   "unknown none abstain comment not_judged incorrect request_changes changes_requested needs_changes needs_work revise rejected reject failed fail no",
 );
@@ -155,7 +161,10 @@ function sized({ minLength, maxLength }: Schema, text: string): string {
   return head.padEnd(least, ".");
 }
 
-/** Returns the first of a few short texts that matches the pattern. A foreign pattern is never run on a long text. */
+/**
+ * Returns the first of a few short texts that matches the pattern. A pattern from outside is never applied to a long
+ * text.
+ */
 function matching(pattern: string, text: string, schema: Schema, { finding, report }: Slot): string {
   const about = finding ?? report.findings[0];
   const offers = [

@@ -9,16 +9,19 @@ import { ADVICE, INTRODUCTION, withoutVoice } from "./voice.ts";
 /** A tool that delegates to another agent, with the parameter names found in its schema. */
 type Hand = Readonly<{ tool: string; who: string; what: string; short?: string; agent: string }>;
 
-/** Parameter names of the agent and of its task in such tools. */
+/** Parameter names of the agent and of its task in delegation tools. */
 const WHO = ["subagent_type", "agent_name", "type"];
 const WHAT = ["prompt", "input", "objective"];
-/** Agent names that suggest searching, preferred in this order. */
+/** Names of agents that probably can search, preferred in this order. */
 const EXPLORERS = ["explore", "Explore", "codebase-investigator", "general"];
 
-/** Maximum number of delegations; the last agent gets all remaining parts of the question. */
+/** Maximum number of agents that the offline model asks; the last one gets all remaining parts of the question. */
 const MOST_HANDED = 3;
 
-/** One delegation for each part of the question. Empty without a delegating tool, or when the agents were already asked. */
+/**
+ * One call of a delegation tool for each part of the question. Empty without such a tool, or when the agents were
+ * already asked.
+ */
 export function handings(
   question: ParsedQuestion,
   tools: readonly ToolSpec[],
@@ -38,7 +41,7 @@ export function handings(
   }));
 }
 
-/** The address for continuing an agent; removed from answers that are passed on. */
+/** Matches the id for continuing an agent, which is removed from answers that are passed on. */
 const ADDRESS = /\s*\[agentId: [^\]\n]*\]\s*$/;
 
 /** The combined answers of the agents; `undefined` when none was asked or none succeeded. */
@@ -77,7 +80,7 @@ function handIn(tools: readonly ToolSpec[]): Hand | undefined {
   return undefined;
 }
 
-/** The agent to ask, chosen from those in the schema. */
+/** The agent to ask, chosen from those in the schema of the delegation tool. */
 function agentIn(schema: unknown): string | undefined {
   const listed =
     isRecord(schema) && Array.isArray(schema["enum"]) ? schema["enum"].filter((one) => typeof one === "string") : [];

@@ -4,7 +4,7 @@ import { isRecord } from "../../core/text/json.ts";
 /** A line of a file, as a tool printed it. */
 export type ShownLine = Readonly<{ path: string; number: number; text: string }>;
 
-/** Everything that tools have returned since the task was given. */
+/** Everything that tools have returned in this task. */
 export type Evidence = Readonly<{
   /** All lines that were seen, by path and then by number. */
   files: ReadonlyMap<string, ReadonlyMap<number, string>>;
@@ -20,11 +20,11 @@ export type Evidence = Readonly<{
   failures: readonly Readonly<{ tool: string; reason: string }>[];
   /** How many tool calls of each kind were made. */
   rounds: Readonly<{ searched: number; read: number; all: number }>;
-  /** How many results were rejected so far. */
+  /** How many results of the model were rejected so far. */
   rejected: number;
 }>;
 
-/** Collects the results of the messages after the task. */
+/** Collects the tool results in the messages after the prompt. */
 export function evidenceFrom(messages: readonly Message[], isFinish: (name: string) => boolean): Evidence {
   const files = new Map<string, Map<number, string>>();
   const counts = new Map<string, ReadonlyMap<string, number>>();

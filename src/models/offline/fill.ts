@@ -153,7 +153,7 @@ function distinct(values: readonly unknown[]): unknown[] {
   return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()];
 }
 
-/** A different value of the same shape, for padding that must be unique. */
+/** A different value of the same shape, for filling up a list whose items must be unique. */
 function varied(value: unknown, n: number): unknown {
   if (typeof value === "string") return `${value} ${n + 1}`;
   if (typeof value === "number") return value + n;

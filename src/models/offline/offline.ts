@@ -32,7 +32,7 @@ export const offline: Model = async function* (request, signal) {
   }
 };
 
-/** The output of the model in one turn. */
+/** What the offline model returns in one turn. */
 type Turn = Readonly<{ text: string; calls: readonly PlannedCall[]; notice?: string }>;
 
 function turnFor(request: ModelRequest): Turn {
@@ -66,7 +66,7 @@ function turnFor(request: ModelRequest): Turn {
   return { text: "", ...notice, calls: [{ name: finish.name, input: handedIn(finish, answer, text) }] };
 }
 
-/** Delegates if possible, and otherwise searches with its own tools. */
+/** Delegates to other agents if possible, and otherwise searches with its own tools. */
 const either = (handed: readonly PlannedCall[], own: () => readonly PlannedCall[]): readonly PlannedCall[] =>
   handed.length > 0 ? handed : own();
 
@@ -75,7 +75,7 @@ const MOST_REJECTED = 2;
 
 const UNREVIEWED = "The offline model cannot review. It let the work pass without judging it.";
 
-/** When the request forces one tool, calls that tool, with made-up arguments if necessary. */
+/** When the request demands one certain tool, calls that tool, with made-up arguments if necessary. */
 function only(forced: string, calls: readonly PlannedCall[], { tools }: ModelRequest): readonly PlannedCall[] {
   const fitting = calls.filter(({ name }) => name === forced);
   const spec = tools.find(({ name }) => name === forced);
@@ -88,7 +88,10 @@ function finishTool({ tools }: ModelRequest): ToolSpec | undefined {
   return tools.find(({ name }) => isFinishTool(name));
 }
 
-/** The arguments of the finish tool; after a rejection only the required ones. */
+/**
+ * The arguments with which the offline model calls the finish tool; after its result was rejected, only the required
+ * ones.
+ */
 function handedIn(finish: ToolSpec, answer: AnswerParts, text: string): PlannedCall["input"] {
   const findings = answer.sections.flatMap((section) => section.findings);
   const report = {

@@ -11,11 +11,11 @@ export type ParsedQuestion = Readonly<{
   text: string;
   /** The parts of the question, each with its search terms. */
   clauses: readonly Clause[];
-  /** Files that it names. */
+  /** Files that the question names. */
   paths: readonly string[];
   /** Lines that are not the question: results of other tasks, quoted files, long passages. */
   material: readonly string[];
-  /** `review`: a verdict is asked for; `change`: something is to be made or changed. */
+  /** What the question asks for. `review`: a verdict; `change`: something is to be made or changed. */
   wants: "places" | "change" | "review";
 }>;
 

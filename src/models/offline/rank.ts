@@ -32,7 +32,7 @@ export function ranked(evidence: Evidence, terms: readonly Term[], question: Par
   return places.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score || (a.path < b.path ? -1 : 1));
 }
 
-/** The name that a line defines; in prose, its heading. */
+/** The name that a line defines; in prose, the heading on it. */
 export function definedIn(text: string): string | undefined {
   const head = text.slice(0, 300);
   for (const definition of DEFINITIONS) {

@@ -2,7 +2,7 @@ import type { Evidence } from "./evidence.ts";
 import type { Clause, ParsedQuestion } from "./question.ts";
 import { definedIn, type RankedFile, ranked, type ScoredLine } from "./rank.ts";
 
-/** A place in a file that the report quotes. */
+/** A place in a file that the offline model's answer quotes. */
 export type ReportedPlace = Readonly<{
   path: string;
   line: number;
@@ -45,7 +45,7 @@ function sectionOf({ text, terms }: Clause, question: ParsedQuestion, evidence: 
   };
 }
 
-/** Describes a file by the names that it defines. */
+/** Describes a file by the names that it defines (functions, classes, headings). */
 function outlineOf(path: string, evidence: Evidence): ReportedPlace {
   const seen = evidence.files.get(path) ?? new Map<number, string>();
   const defining = [...seen]

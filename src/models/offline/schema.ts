@@ -1,10 +1,10 @@
 import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 
-/** A schema as an object; `true` is the empty one. */
+/** A JSON Schema as an object; `true` becomes the empty object. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** A schema, and the schemas in which its references are looked up, the innermost last. */
+/** A schema, and the schemas in which its references are looked up, with the innermost schema last. */
 export type ResolvedSchema = Readonly<{ schema: Schema; roots: readonly Schema[] }>;
 
 /**
@@ -35,7 +35,7 @@ function plain(given: unknown): Schema {
   return isRecord(given) ? fromJtd(given) : {};
 }
 
-/** Collects schemas with definitions: a reference inside may point into any of them. */
+/** Adds a schema with definitions to those in which references are looked up. */
 function within(roots: readonly Schema[], schema: Schema): readonly Schema[] {
   return roots.length === 0 || "$defs" in schema || "definitions" in schema ? [...roots, schema] : roots;
 }
@@ -70,7 +70,7 @@ function merged(one: Schema, other: Schema): Schema {
   return both;
 }
 
-/** The first alternative that is neither null nor the report of a failure. */
+/** The first alternative that is neither null nor for reporting a failure. */
 function bestOf(alternatives: readonly unknown[], roots: readonly Schema[]): Schema {
   const all = alternatives.filter((each) => each !== false).map((each) => resolved(each, roots).schema);
   const telling = all.filter(

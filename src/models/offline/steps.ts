@@ -6,13 +6,13 @@ import type { ParsedQuestion } from "./question.ts";
 import { type RankedFile, ranked } from "./rank.ts";
 import type { Term } from "./terms.ts";
 
-/** A tool call that is still without an id. */
+/** A planned tool call, which has no id yet. */
 export type PlannedCall = Readonly<{ name: string; input: Readonly<Record<string, unknown>> }>;
 
-/** The input of the decision about the next step. */
+/** What the offline model's next step is decided from. */
 export type StepContext = Readonly<{ question: ParsedQuestion; evidence: Evidence; tools: readonly ToolSpec[] }>;
 
-/** The next tool calls; empty when it is time to answer. */
+/** The next tool calls of the offline model; empty when it is time to answer. */
 export function nextCalls(standing: StepContext): PlannedCall[] {
   const { rounds } = standing.evidence;
   if (rounds.all >= MOST_ROUNDS || standing.question.wants === "review") return [];
@@ -26,7 +26,10 @@ const MOST_READS = 12;
 /** Files up to this length are read whole; of longer files the beginning and the lines around the best match. */
 const WHOLE_LINES = 200;
 
-/** First step, in one turn: searches for each word, word pairs, definitions and file names, and lists the folder. */
+/**
+ * First step of the offline model, in one turn: searches for each word, word pairs, definitions and file names, and
+ * lists the folder.
+ */
 function searches({ question, tools }: StepContext): PlannedCall[] {
   const terms = allTerms(question);
   if (terms.length === 0 && question.paths.length === 0) return [];
@@ -48,7 +51,7 @@ function searches({ question, tools }: StepContext): PlannedCall[] {
   return possible(wishes, tools);
 }
 
-/** Second step: reads the best files around their best lines. */
+/** Second step of the offline model: reads the best files around their best lines. */
 function readings(standing: StepContext): PlannedCall[] {
   const { question, evidence, tools } = standing;
   const wishes: PlannedCall[] = [];
@@ -78,7 +81,10 @@ function readings(standing: StepContext): PlannedCall[] {
   return possible(wishes, tools).slice(0, 2 * MOST_READS);
 }
 
-/** Third step: reads files that the matches import, and functions they call whose names contain a search term. */
+/**
+ * Third step of the offline model: reads files that the matches import, and functions that they call whose names
+ * contain a search term.
+ */
 function followings({ question, evidence, tools }: StepContext): PlannedCall[] {
   const terms = allTerms(question);
   const isNamed = (name: string): boolean => terms.some(({ either }) => either.test(name));
@@ -108,7 +114,7 @@ const grep = (
   input: { maxResults: 300, ...input },
 });
 
-/** Lines that define something. */
+/** A search pattern for lines that define something with one of the terms in its name. */
 const definitions = ({
   rest,
   ...input
@@ -132,7 +138,7 @@ function callsIn({ path }: RankedFile, { files }: Evidence): string[] {
   return Array.from(text.matchAll(/(?<![\w$])([A-Za-z_]\w{2,60})\(/g), ([, name]) => name ?? "");
 }
 
-/** Lines that contain two of the terms, in either order. */
+/** A search pattern for lines that contain two of the terms, in either order. */
 function pairsOf(terms: readonly Term[]): string {
   const pairs: string[] = [];
   for (const [n, one] of terms.entries()) {
@@ -149,7 +155,7 @@ function names(terms: readonly Term[]): string[] {
   return words.flatMap((word) => [word, word.charAt(0).toUpperCase() + word.slice(1)]);
 }
 
-/** The first of these lines, and those more than 30 lines apart from all chosen ones. */
+/** The first of these lines, and further ones that are more than 30 lines away from all chosen ones. */
 function apart(numbers: readonly number[]): number[] {
   const chosen: number[] = [];
   for (const number of numbers) if (chosen.every((other) => Math.abs(other - number) > 30)) chosen.push(number);

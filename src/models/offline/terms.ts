@@ -134,8 +134,8 @@ function wordTerm(word: string): Term {
 }
 
 /**
- * The pattern for a word at the beginning of a word, also inside camelCase and snake_case. Short words may have only
- * few endings.
+ * The pattern for a word at the beginning of a word, also inside camelCase and snake_case. Short words match with few
+ * endings only.
  */
 function wordPattern(root: string): string {
   if (!/^\w+$/.test(root)) return escaped(root); // \b recognises only ASCII letters

@@ -17,7 +17,7 @@ export function withoutVoice(text: string): string {
   return text.replaceAll(INTRODUCTION, "\n\n").replaceAll(ADVICE, "\n\n");
 }
 
-/** Whether a passage is only the offline model's description of itself. */
+/** Whether a passage only contains what the offline model says about itself. */
 export function isOwnVoice(text: string): boolean {
   return [INTRODUCTION, ADVICE, SEARCHED].some((sentence) => text.trimStart().startsWith(sentence));
 }

@@ -66,7 +66,7 @@ export const SYNONYMS: readonly (readonly string[])[] = [
   ["mail", "smtp"],
 ];
 
-/** First words of requests that a search cannot fulfil. */
+/** First words of requests that a search cannot fulfil, such as requests for changes. */
 export const CHANGES: ReadonlySet<string> = words(`
   add build commit convert create delete deploy design draft edit extend fix generate implement install merge
   migrate move optimise optimize port refactor release remove rename replace rewrite run translate update upgrade

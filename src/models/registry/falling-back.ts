@@ -6,16 +6,16 @@ import type { Fault } from "../../core/outcome/outcome.ts";
 import { defined } from "../../core/text/defined.ts";
 import { type AnswerOpening, type BegunAnswer, beginAnswer, openAnswer, readAnswer } from "./open-answer.ts";
 
-/** A chosen model that can be called. */
+/** A model that was chosen for a task, ready to be called. */
 export type Contender = Pick<ModelCandidate, "name" | "id" | "thinking" | "spare"> & Readonly<{ model: Model }>;
 
 /**
- * Calls the first of these models, and the next one after a failure that allows it, if nothing was shown yet. For
+ * Calls the first of these models, and the next one after a failure that allows it, if no text was shown yet. It serves
  * one task: the model that answered is called first from then on.
  */
 export function fallingBack(contenders: readonly Contender[]): Model {
   let current = 0;
-  /** Asks the model whose turn it is. */
+  /** Asks the current model. */
   const ask = (request: ModelRequest, signal: AbortSignal): Promise<BegunAnswer> => {
     const { id, model, thinking } = contenders[current]!;
     const messages = messagesFor(id, request.messages);

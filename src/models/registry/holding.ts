@@ -23,14 +23,15 @@ export type HeldModel = Readonly<{
 }>;
 
 /**
- * Pauses requests of a task while its provider refuses the key. A refusal holds all tasks on this machine that use the key.
- * When the hold expires, one task sends a probe request, and its result applies to all of them.
+ * Pauses requests of a task while its provider refuses the key. After a refusal, all tasks on this machine that use the
+ * key wait (a hold). When the hold expires, one task sends a request to test the key, and the result applies to all of
+ * them.
  */
 export function holding(model: Model, held: HeldModel): Readonly<{ model: Model; reopening: Reopening }> {
   const { key, provider, id, fallback, holds, rules } = held;
   const judge = (hold: Hold | undefined): ReturnType<typeof judgeHold> =>
     judgeHold(hold, rules, { model: id, fallback, now: Date.now() });
-  /** The probe claim of a parked task: it sends its request first. */
+  /** Set when this waiting task is the one that may test the refused key: its request is sent first. */
   let waiting: ProbeClaim | undefined;
 
   const asking: Model = (request, signal) =>
@@ -73,7 +74,7 @@ export function holding(model: Model, held: HeldModel): Readonly<{ model: Model;
     }
   }
 
-  /** Records what the response reveals about the key. */
+  /** Records whether the response shows that the key works or is refused. */
   async function* asked(begun: BegunAnswer, signal: AbortSignal, claim: ProbeClaim | undefined): AnswerOpening {
     let served = false;
     const answer = readAnswer(begun);
@@ -127,7 +128,7 @@ export function holding(model: Model, held: HeldModel): Readonly<{ model: Model;
   };
 }
 
-/** Combines several models: waits until the first of them may be called again. */
+/** Combines several models: waits until one of them may be called again. */
 export function anyReopening(all: readonly Reopening[]): Reopening | undefined {
   const [first, ...more] = all;
   if (!first || more.length === 0) return first;
@@ -140,7 +141,7 @@ export function anyReopening(all: readonly Reopening[]): Reopening | undefined {
       const followers = all.map(() => following(signal));
       const waits = all.map(async (one, at) => ({ at, why: await one.wait(followers[at]!.controller.signal) }));
       const { at: first, why } = await Promise.race(waits);
-      // The model that may be called keeps its probe claim until it was called, or until the task is stopped.
+      // The model that may be called keeps the right to test its key until it was called, or until the task is stopped.
       for (const [at, { controller, release }] of followers.entries()) {
         if (at === first) continue;
         release();

@@ -2,7 +2,10 @@ import type { Model, ModelEvent, ModelRequest } from "../../core/model/model.ts"
 import { expectedTokens, type QuotaEntry, type RequestQuota, usedTokens } from "../../core/model/request-quota.ts";
 import { abortedFault } from "../wires/fault.ts";
 
-/** A model whose requests respect limits that are shared with other processes: each waits until it fits. */
+/**
+ * A model whose requests respect limits that are shared with other processes: each request waits until the limits allow
+ * it.
+ */
 export function metered(model: Model, quota: RequestQuota, provider: string): Model {
   return async function* (request, signal) {
     const entering = entered(quota, provider, request, signal);
@@ -31,7 +34,10 @@ export function metered(model: Model, quota: RequestQuota, provider: string): Mo
   };
 }
 
-/** Waits until the request fits, and reports the wait: a model that sends nothing for long is treated as dead. */
+/**
+ * Waits until the limits allow the request, and reports the wait: a model that sends nothing for long is treated as
+ * dead.
+ */
 async function* entered(
   quota: RequestQuota,
   provider: string,

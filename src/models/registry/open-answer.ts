@@ -1,6 +1,6 @@
 import type { ModelEvent } from "../../core/model/model.ts";
 
-/** A generator of the first events of an answer; its return value gives the remaining ones. */
+/** A generator of the first events of an answer; its return value iterates over the remaining ones. */
 export type AnswerOpening = AsyncGenerator<ModelEvent, AsyncIterator<ModelEvent> | undefined, void>;
 
 /** An answer whose first event has arrived. */
@@ -16,9 +16,9 @@ export async function beginAnswer(answer: AsyncIterable<ModelEvent>): Promise<Be
 export const isContent = ({ type }: ModelEvent): boolean => type !== "error" && type !== "notice";
 
 /**
- * An answer of which a layer inspects only the beginning. An answer that begins with content is passed on as it is, so that the
- * layer adds no generator, and no cost to each of thousands of events. `handled` gets every other answer, or nothing when
- * `ask` gave nothing because the layer has to do something first.
+ * An answer of which a wrapper around the model inspects only the beginning. An answer that begins with content is
+ * passed on as it is, so that the wrapper adds no generator, and no cost to each of thousands of events. `handled` gets
+ * every other answer, or nothing when `ask` gave nothing because the wrapper has to do something first.
  */
 export function openAnswer(
   ask: () => Promise<BegunAnswer | undefined>,

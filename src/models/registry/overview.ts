@@ -12,21 +12,21 @@ export type ModelOverview = Readonly<{
   providers: readonly ProviderView[];
 }>;
 
-/** The resolution of a name; without a model, `because` gives the reason. */
+/** The model that a name resolves to; if there is none, `because` gives the reason. */
 export type NameView = Readonly<{ name: string; model?: string; because: string }>;
 
 export type ProviderView = Readonly<{
   name: string;
   usable: boolean;
   because: string;
-  /** The variables that may hold its key. */
+  /** The environment variables that may hold the provider's key. */
   keys: readonly string[];
   baseURL: string;
-  /** The variable that the address came from. */
+  /** The environment variable that the address came from. */
   baseURLFrom?: string;
-  /** The provider runs on this machine and needs no key. */
+  /** True: the provider runs on this machine and needs no key. */
   local: boolean;
-  /** The provider is used without a key. */
+  /** True: the provider is used without a key. */
   keyless: boolean;
   /** The models that the provider listed; absent: it was not asked. */
   probe?: ProviderProbe;

@@ -8,7 +8,10 @@ import type { Provider } from "./provider.ts";
 
 /** The response of a provider that was asked for its models. */
 export type ProviderProbe = Readonly<{
-  /** `answers`: it listed its models. `refused`: it rejected the key. `silent`: no server answered at its address. */
+  /**
+   * The result. `answers`: the provider listed its models. `refused`: it rejected the key. `silent`: no server answered
+   * at its address.
+   */
   state: "answers" | "refused" | "silent" | "unclear";
   models: readonly string[];
   /** A short description. */
@@ -19,7 +22,7 @@ export type ProviderProbe = Readonly<{
 const MAX_BYTES = 4 * 1024 * 1024;
 const WAIT_MS = 3_000;
 
-/** Asks a provider which models it has. Sends the key, no prompt, and costs nothing. */
+/** Asks a provider which models it has. This sends the key but no prompt, and costs nothing. */
 export async function probeProvider({ endpoint, type }: Provider, signal: AbortSignal): Promise<ProviderProbe> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]);
   const { baseURL, headers, proxy, ca } = endpoint;

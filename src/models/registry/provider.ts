@@ -9,20 +9,20 @@ import { compatible, type ProviderRow, providers, wires } from "./providers.ts";
 
 /** The user's settings for a provider. */
 export type ProviderSettings = Readonly<{
-  /** Protocol; default for a custom provider: OpenAI chat. */
+  /** The protocol that the provider uses; for a custom provider, OpenAI chat by default. */
   type?: "openai" | "openai-responses" | "anthropic" | "google";
   baseURL?: string;
   apiKey?: string;
-  /** The variable that holds the key. */
+  /** The environment variable that holds the key. */
   apiKeyEnv?: string;
   headers?: Readonly<Record<string, string>>;
   /** Prices by model name; `*` matches every model. */
   prices?: Readonly<Record<string, ModelPrice>>;
-  /** Idle timeout. */
+  /** How long the provider may send nothing before the request is given up. */
   silenceMs?: number;
 }>;
 
-/** Settings of each protocol for a custom provider. */
+/** The settings of each protocol for a custom provider. */
 const types: Readonly<Record<NonNullable<ProviderSettings["type"]>, ProviderRow>> = {
   openai: { ...compatible, baseURL: "", baseURLFrom: [], keys: [] },
   "openai-responses": { ...providers["openai"]!, baseURL: "", baseURLFrom: [], keys: [] },
@@ -36,12 +36,12 @@ export type Provider = Readonly<{
   /** The wire protocol, as named in the settings. */
   type: string;
   endpoint: Endpoint;
-  /** The variables that may hold its key. */
+  /** The environment variables that may hold the provider's key. */
   keys: readonly string[];
-  /** The variable that its address came from. */
+  /** The environment variable that the provider's address came from. */
   baseURLFrom?: string;
   status: ProviderStatus;
-  /** The provider charges less for a request prefix that it has cached. */
+  /** True: the provider charges less for the beginning of a request that it has cached. */
   caches: boolean;
   open(means: WireParts): Promise<Model>;
 }>;

@@ -18,20 +18,20 @@ export const wires = {
 export type ProviderRow = Readonly<{
   wire: keyof typeof wires;
   baseURL: string;
-  /** Variables with another address; the first that is set is used. */
+  /** Environment variables that may set another address; the first that is set is used. */
   baseURLFrom: readonly string[];
-  /** Variables that may hold the key; the first that is set is used. */
+  /** Environment variables that may hold the key; the first that is set is used. */
   keys: readonly string[];
   local?: true;
   thinking: ThinkingStyle;
   quirks?: Quirks;
-  /** It caches request prefixes automatically. */
+  /** True: the provider caches the beginnings of requests automatically. */
   caches?: true;
-  /** Completes an incomplete address. */
+  /** Completes an address that the user gave incompletely. */
   address?(given: string): string;
 }>;
 
-/** The usual dialect of OpenAI-compatible providers. */
+/** The usual protocol of OpenAI-compatible providers. */
 export const compatible = { wire: "openai-chat", thinking: "effort" } as const;
 
 /** Every provider that is known by name. */

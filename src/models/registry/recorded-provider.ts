@@ -8,14 +8,14 @@ export function recordOf({ endpoint: { baseURL, key, headers } }: Provider): Rec
   return { address: withoutLogin(baseURL), digest: holdKey(baseURL, key, headers) };
 }
 
-/** True when a provider had another address when a run began. */
+/** True when a provider had another address when a recorded run began. */
 export function hasMoved({ endpoint: { baseURL } }: Provider, before: RecordedProvider): boolean {
   return withoutLogin(baseURL) !== before.address;
 }
 
 /**
- * The provider that a resumed run uses: at its recorded address, if the credentials in use were used there before.
- * Other credentials are never sent to an address from a journal: the provider is then unusable for this run.
+ * The provider that a resumed run uses: at its recorded address, if the credentials in use were used with that address
+ * before. Other credentials are never sent to an address from a journal: the provider is then unusable for this run.
  */
 export function atRecordedAddress(
   now: Provider,

@@ -33,7 +33,7 @@ import { atRecordedAddress, hasMoved, recordOf } from "./recorded-provider.ts";
 import { type Prefixes, warmingPrefix } from "./warm-prefix.ts";
 import { retrying } from "./retrying.ts";
 
-/** The models of a crew, and the resolution of model names. */
+/** The settings from which the models of a crew are created. */
 export type ModelRegistryConfig = Readonly<{
   /** Settings of known providers, and the user's own providers. */
   providers?: Readonly<Record<string, ProviderSettings>>;
@@ -43,15 +43,18 @@ export type ModelRegistryConfig = Readonly<{
   default?: string | readonly string[];
   /** Model objects given by the library user, by name. */
   models?: Readonly<Record<string, Model | LanguageModel>>;
-  /** Models that are part of subcrew; a row that ends in a colon takes the rest of the name. */
+  /**
+   * Models that are part of subcrew; an entry that ends in a colon is a prefix, and its function gets the rest of the
+   * name.
+   */
   builtin?: Readonly<Record<string, (rest: string) => Promise<Model>>>;
   env?: Readonly<Record<string, string | undefined>>;
-  /** The proxy and the certificate authorities of the settings. */
+  /** The proxy and the certificate authorities from the settings. */
   network?: Readonly<{ proxy?: string; caFile?: string }>;
   random?: () => number;
-  /** The keys that providers refuse right now; known to this registry alone by default. */
+  /** The API keys that providers refuse right now; by default only this registry knows them. */
   holds?: ProviderHolds;
-  /** Limits on requests that other processes share; none by default. */
+  /** Limits on model requests, shared with other processes; none by default. */
   quota?: RequestQuota;
   /** The recorded providers of a resumed run: each is used at its recorded address, or not at all. */
   recorded?: RecordedProviders;
@@ -63,7 +66,7 @@ type TierModels =
   | readonly string[]
   | Readonly<{ model: string | readonly string[]; contextWindow?: number | undefined }>;
 
-/** Providers by name, as a run recorded them. */
+/** The addresses of providers by name, as a run recorded them. */
 export type RecordedProviders = Readonly<Record<string, RecordedProvider>>;
 
 /** A model of a provider; created once, on first use. */
@@ -71,7 +74,7 @@ export type ResolvedModel = Readonly<{ name: string; provider: string; modelId: 
 
 export type ModelRegistry = ModelSource &
   Readonly<{
-    /** The model of a tier or of `provider/model`. Throws if it cannot be resolved. */
+    /** The model for the name of a tier or for `provider/model`. Throws if it cannot be resolved. */
     resolve(nameOrTier: string): ResolvedModel;
     getDefault(): ResolvedModel;
     /**
@@ -79,7 +82,7 @@ export type ModelRegistry = ModelSource &
      * addresses.
      */
     forRun(rules: HoldRules, recorded?: RecordedProviders): ModelSource;
-    /** Resolves a request without creating a model. */
+    /** Resolves requests for a model without creating it. */
     look(wishes: readonly ModelWish[], binding?: WishSource): Choice;
     provider(name: string): Provider | undefined;
     /** Known providers, and the user's own. */
@@ -177,8 +180,8 @@ function openRegistry(config: ModelRegistryConfig, prices: Prices): ModelRegistr
 
   const prefixes = new Map<string, Prefixes>();
   /**
-   * Adds waiting for the request that writes a shared prefix. The check for a hold comes after it, since the wait may
-   * be long.
+   * Lets requests wait for the first request with the same beginning, which fills the provider's cache. Whether the key
+   * is refused is checked after that, since the wait may be long.
    */
   const warmed = (found: Provider, model: Model): Model => {
     if (!found.caches) return model;
@@ -187,7 +190,7 @@ function openRegistry(config: ModelRegistryConfig, prices: Prices): ModelRegistr
     return warmingPrefix(model, { prefixes: known });
   };
 
-  /** Cache of hashed keys: every task needs them, and the providers of a crew do not change. */
+  /** Cache of hashed API keys: every task needs them, and the providers of a crew do not change. */
   const holdKeys = new Map<Provider, string>();
   const holdKeyOf = (found: Provider): string => {
     const { baseURL, key, headers } = found.endpoint;
@@ -196,7 +199,7 @@ function openRegistry(config: ModelRegistryConfig, prices: Prices): ModelRegistr
     return known;
   };
 
-  /** A provider's model, held back while the provider refuses its key. */
+  /** A provider's model whose requests wait while the provider refuses its key. */
   const held = ({ id }: ModelCandidate, found: Provider, { rules, fallback }: Asking): OpenedModel => {
     const model = config.quota ? metered(ofProvider(found), config.quota, found.name) : ofProvider(found);
     if (!rules) return { model: warmed(found, model) };
@@ -205,7 +208,7 @@ function openRegistry(config: ModelRegistryConfig, prices: Prices): ModelRegistr
     return { model: warmed(found, asked), reopening };
   };
 
-  /** The model of a candidate; a model given as a function handles its own retries. */
+  /** The model of a candidate; a model that the library user passed handles its own retries. */
   const openModel = async (candidate: ModelCandidate, asking: Asking): Promise<OpenedModel> => {
     const { provider: at } = candidate;
     if (at === undefined) return { model: await modelOf(candidate, asking) };
@@ -307,7 +310,7 @@ function openRegistry(config: ModelRegistryConfig, prices: Prices): ModelRegistr
 const movedFrom = (found: Provider | undefined, before: RecordedProvider): boolean =>
   found !== undefined && hasMoved(found, before);
 
-/** How the models of one task are called; `fallback`: other models are tried before this one. */
+/** How the models of one task are called; `fallback`: other models were tried before this one. */
 type Asking = Readonly<{ retry: boolean; rules: HoldRules | undefined; fallback: boolean }>;
 
 type OpenedModel = Readonly<{ model: Model; reopening?: Reopening }>;
@@ -326,7 +329,7 @@ const withId =
 const own = <T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined =>
   record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined;
 
-/** The row of a built-in model, and the text after its colon. */
+/** The entry of a built-in model, and the text after its colon. */
 function rowOf(
   name: string,
   builtin: NonNullable<ModelRegistryConfig["builtin"]>,

@@ -7,18 +7,18 @@ import { pause } from "../../runtime/async/cancel.ts";
 import { abortedFault } from "../wires/fault.ts";
 import { type AnswerOpening, type BegunAnswer, beginAnswer, openAnswer, readAnswer } from "./open-answer.ts";
 
-/** How many times a failed turn is retried automatically. */
+/** How many times a failed model turn is retried automatically. */
 const RETRIES = 3;
 const FIRST_WAIT_MS = 500;
-/** The shortest wait that a task parks for. */
+/** The shortest wait for which a task parks (gives up its slot while it waits). */
 const PARKS_FROM_MS = 1_000;
 /** The share by which a wait is extended at random, so that retries do not all happen at once. */
 const JITTER = 0.25;
 
 /**
- * Retries a turn after a transient failure, if nothing of it was shown. It waits longer each time, and at
- * least as long as the provider asks for; if that is more than a minute, it does not wait. A task that
- * parks waits here for less than a second only.
+ * Retries a model turn after a transient failure, if none of its text was shown. It waits longer each time, and at
+ * least as long as the provider asks for; if that is more than a minute, it does not wait. For a task that can park
+ * (give up its slot), this waits for less than a second only.
  */
 export function retrying(
   model: Model,

@@ -2,22 +2,25 @@ import type { Model, ModelRequest } from "../../core/model/model.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
 import { type AnswerOpening, type BegunAnswer, beginAnswer, isContent, openAnswer, readAnswer } from "./open-answer.ts";
 
-/** A prefix below so many tokens is not cached by the providers, or saves less than the wait costs. */
+/**
+ * The minimum number of tokens of a shared beginning: providers do not cache a shorter one, or saves less than the wait
+ * costs.
+ */
 const WORTH_TOKENS = 1_024;
 const CHARS_PER_TOKEN = 4;
-/** How long a request waits for the first byte of the request that writes the shared prefix. */
+/** How long a request waits for the first byte of the request that fills the provider's cache. */
 const LONGEST_WAIT_MS = 10_000;
-/** How long a prefix stays in a provider's cache, less a margin. */
+/** How long the beginning of a request stays in a provider's cache, less a margin. */
 const WARM_MS = 4 * 60_000;
 
 type Prefix = { writer: Promise<void> | undefined; warmUntil: number };
 
-/** The cached prefixes at one provider. */
+/** The beginnings of requests that one provider has cached. */
 export type Prefixes = Map<string, Prefix>;
 
 /**
- * Sends the first of several requests with the same prefix ahead: the others start after its first byte, because
- * only then can they read the prefix from the provider's cache instead of writing it again.
+ * Sends the first of several requests with the same beginning ahead: the others start after its first byte, because
+ * only then can they read that beginning from the provider's cache instead of paying for it again.
  */
 export function warmingPrefix(
   model: Model,
@@ -27,7 +30,7 @@ export function warmingPrefix(
     prefixes = new Map(),
   }: Readonly<{ waitMs?: number; now?: () => number; prefixes?: Prefixes }> = {},
 ): Model {
-  /** Asks when the prefix is written, or writes it. */
+  /** Sends a request after the cache was filled, or as the request that fills it. */
   const behindWriter = async (prefix: Prefix, request: ModelRequest, signal: AbortSignal): Promise<BegunAnswer> => {
     const deadline = now() + waitMs;
     while (prefix.warmUntil < now() && prefix.writer && now() < deadline && !signal.aborted)
@@ -48,7 +51,7 @@ export function warmingPrefix(
       arrived();
     }
   };
-  /** An answer that did not begin with content: the prefix is written when it does. */
+  /** Passes on an answer that did not begin with content; the cache counts as filled once content arrives. */
   async function* handled(begun: BegunAnswer, prefix: Prefix): AnswerOpening {
     const answer = readAnswer(begun);
     for await (const event of answer.events) {
@@ -74,13 +77,13 @@ export function warmingPrefix(
   };
 }
 
-/** The key shared by requests with the same prefix, if it is worth waiting for. */
+/** The key that requests with the same beginning share; `undefined` if waiting for the cache is not worth it. */
 function keyOf({ model, prefix }: ModelRequest): string | undefined {
   if (!prefix || prefix.chars < WORTH_TOKENS * CHARS_PER_TOKEN) return undefined;
   return `${model}\n${prefix.key}`;
 }
 
-/** Ends with the work, after some time, or with the signal. */
+/** Resolves when the work ends, after some time, or when the signal aborts. */
 function settled(work: Promise<void>, ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {

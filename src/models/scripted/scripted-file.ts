@@ -35,7 +35,7 @@ const file = z.union([
 
 /**
  * Reads scripted models from files of turns. Every attempt of a task plays its file from the beginning, or from where
- * it was when the run is resumed. With `shared` in the file all tasks take their turns from one list.
+ * it was when the run is resumed. If the file says `shared`, all tasks take their turns from one list.
  */
 export function createScriptReader(cwd: string): (path: string) => Promise<Model> {
   const known = new Map<string, Promise<() => Model>>();
@@ -53,7 +53,9 @@ async function open(path: string): Promise<() => Model> {
   return () => (shared ? one : fromWhereItWas(turns));
 }
 
-/** A model that continues a conversation of an earlier process after the turns that it already contains. */
+/**
+ * A scripted model for a resumed conversation: it plays the turns after those that the conversation already contains.
+ */
 function fromWhereItWas(turns: readonly ScriptedTurn[]): Model {
   let model: Model | undefined;
   return (request, signal) => {

@@ -5,7 +5,9 @@ import { messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { estimatedUsage, written } from "../wires/estimate.ts";
 
-/** The answer of the model in one turn: plain text ends the work, calls request tools, an error ends the turn. */
+/**
+ * The answer of a scripted model in one turn: plain text ends the work, calls request tools, an error ends the turn.
+ */
 export type ScriptedTurn =
   | string
   | Readonly<{

@@ -8,10 +8,10 @@ import { type AnswerReader, appendText } from "./wire.ts";
 /** A content block in the provider's format. */
 export type Block = Readonly<Record<string, unknown>>;
 
-/** The provider whose blocks may be sent back unchanged. */
+/** The provider whose content blocks may be sent back to it unchanged. */
 export const CARRIED = "anthropic";
 
-/** Reads one answer: blocks of text, thinking and calls, each with a start, pieces and an end. */
+/** Reads one answer of Anthropic's API: blocks of text, thinking and calls, each with a start, pieces and an end. */
 export function readAnthropicAnswer(endpoint: Endpoint): AnswerReader {
   const blocks: Building[] = [];
   let usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };

@@ -49,7 +49,8 @@ function wireFor(endpoint: Endpoint): Wire {
       const forked = messages.some(isMarked);
       const texts = messages.map((message, at) => {
         if (at === last) return JSON.stringify(messageFor(message, true));
-        // Anthropic allows four cache marks; the mark at the fork also covers the messages before it.
+        // Anthropic allows four marks up to which a request is cached; the mark where a forked conversation begins also
+        // covers the messages before it.
         const covered = forked && message.role === "user" && message.shared !== undefined;
         return covered ? JSON.stringify(messageFor(message, isMarked(message), false)) : messageText(message);
       });
@@ -71,7 +72,7 @@ function wireFor(endpoint: Endpoint): Wire {
 /** The provider caches everything up to this mark, which then costs a tenth in the next request. */
 const CACHED = { cache_control: { type: "ephemeral" } } as const;
 
-/** Length, thinking and sampling parameters that the model supports. */
+/** The parameters for length, thinking and sampling, as far as the model supports them. */
 function limitsFor({ model, thinking, toolChoice, maxOutputTokens, temperature, topP }: ModelRequest): object {
   const { maxOutput, sampling } = claudeFeatures(model);
   const mayThink = toolChoice === "auto" || (thinking !== undefined && thinkingLevel(thinking) === "off");

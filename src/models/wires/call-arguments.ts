@@ -1,4 +1,6 @@
-/** Parses the arguments of a call. Invalid JSON is kept as text, and the loop answers it with an error. */
+/**
+ * Parses the arguments of a call. Invalid JSON is kept as text, and the model gets an error as the result of the call.
+ */
 export function argumentsFrom(json: string): unknown {
   if (json.trim() === "") return {};
   try {

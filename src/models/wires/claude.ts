@@ -4,18 +4,18 @@ export type ClaudeModel = Readonly<{
   maxOutput: number;
   /** How the model thinks: with a token budget, adaptively, always, or never. */
   thinking: "budget" | "adaptive" | "always" | "none";
-  /** The highest effort. */
+  /** The highest effort that the model accepts. */
   most: "high" | "xhigh" | "max";
   /** Whether the model accepts temperature and other sampling options. */
   sampling: boolean;
-  /** The model can be forced to call a tool. */
+  /** True: the model can be forced to call a tool. */
   forced: boolean;
 }>;
 
 const plain = { most: "high", sampling: true, forced: true } as const;
 const modern = { maxOutput: 128_000, most: "xhigh", sampling: false, forced: true } as const;
 
-/** Matched against the provider's model id; the first matching row applies. */
+/** The features by model: the expression is matched against the provider's model id; the first matching row applies. */
 const rows: readonly (readonly [RegExp, ClaudeModel])[] = [
   [/claude-(?:opus-5-5|sonnet-5-5|fable-5)/, { ...modern, thinking: "always", forced: false }],
   [/claude-(?:opus|sonnet)-4-6/, { ...modern, thinking: "adaptive", most: "max", sampling: true }],
@@ -27,10 +27,10 @@ const rows: readonly (readonly [RegExp, ClaudeModel])[] = [
   [/claude-/, { ...modern, thinking: "adaptive" }],
 ];
 
-/** Features of a model of another vendor behind the same API. */
+/** The features of models of other vendors behind the same API. */
 const other: ClaudeModel = { ...plain, maxOutput: 32_000, thinking: "budget" };
 
-/** The features of a model of the messages API. */
+/** The features of a model that is called through Anthropic's messages API. */
 export function claudeFeatures(id: string): ClaudeModel {
   return rows.find(([pattern]) => pattern.test(id))?.[1] ?? other;
 }

@@ -5,25 +5,25 @@ export type ModelPrice = Readonly<{ input: number; output: number; cacheRead?: n
 
 /** The address of a provider, and its differences from others with the same protocol. */
 export type Endpoint = Readonly<{
-  /** Its name in subcrew. */
+  /** The provider's name in subcrew. */
   provider: string;
   baseURL: string;
   key?: string;
-  /** The variable that the key came from, to name it in hints. */
+  /** The environment variable that the key came from, to name it in hints. */
   keyName?: string;
-  /** Sent with each request. */
+  /** Headers that are sent with each request. */
   headers: Readonly<Record<string, string>>;
-  /** On this machine: it needs no key, and its answers cost nothing. */
+  /** True: the provider runs on this machine: it needs no key, and its answers cost nothing. */
   local: boolean;
   thinking: ThinkingStyle;
   quirks: Quirks;
-  /** The proxy for requests to it. */
+  /** The proxy for requests to the provider. */
   proxy?: string;
   /** The accepted certificate authorities, if they are not the usual ones. */
   ca?: readonly string[];
-  /** The user's prices for its models, by model name. */
+  /** The user's prices for the provider's models, by model name. */
   prices?: Readonly<Record<string, ModelPrice>>;
-  /** Idle timeout. */
+  /** How long the provider may send nothing before the request is given up. */
   silenceMs?: number;
 }>;
 
@@ -33,11 +33,11 @@ export type Quirks = Readonly<{
   maxTokens?: "max_tokens" | "max_completion_tokens";
   /** The value of tool_choice that forces a tool call. */
   anyTool?: "required" | "any";
-  /** Usage is always sent, and requesting it is an error. */
+  /** True: usage is always sent, and requesting it is an error. */
   usageUnasked?: true;
-  /** The provider accepts `prompt_cache_key`, which routes requests with the same key to the same cache. */
+  /** True: the provider accepts `prompt_cache_key`, which routes requests with the same key to the same cache. */
   cacheKey?: true;
-  /** Field in which thinking must be sent back. */
+  /** The field in which the model's thinking must be sent back. */
   returnThinking?: "reasoning_content" | "reasoning_details";
 }>;
 

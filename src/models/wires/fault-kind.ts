@@ -17,7 +17,7 @@ export type FaultKind =
 
 type Meaning = Omit<Fault, "message">;
 
-/** Code, retryability and hint of each kind. */
+/** For each kind of provider error: its code, whether a retry makes sense, and a hint. */
 export const kinds: Readonly<Record<FaultKind, (endpoint: Pick<Endpoint, "provider"> & Partial<Endpoint>) => Meaning>> =
   {
     auth: ({ provider, keyName }) => ({
@@ -87,7 +87,7 @@ const NO_KEY =
 const BUSY = /overloaded|UNAVAILABLE|capacity|temporarily/i;
 const SLOW_DOWN = /rate_limit|RESOURCE_EXHAUSTED|too many requests/i;
 
-/** The fields of a provider error; `all` is its full text. */
+/** The text of a provider error; `all` is its full text. */
 export type ErrorText = Readonly<{ message: string; all: string; status?: number }>;
 
 /** The kind of an error, by its status and by the words that providers use. */

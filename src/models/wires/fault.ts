@@ -76,7 +76,7 @@ export function brokenOff({ provider }: Pick<Endpoint, "provider">): Fault {
   };
 }
 
-/** The fault of an aborted turn; not shown, because the caller aborted it. */
+/** The fault of an aborted turn; it is not shown, because the caller aborted the turn. */
 export const abortedFault: Fault = { code: "MODEL_NETWORK", message: "the turn was aborted", retryable: false };
 
 /** The fault of an answer that the provider's content filter stopped. */
@@ -107,7 +107,7 @@ function sayable(text: string, { key, headers }: Endpoint): string {
   return clean.length > LONGEST_MESSAGE ? `${clean.slice(0, LONGEST_MESSAGE)}…` : clean;
 }
 
-/** How long to wait: in milliseconds, seconds, or until a date; Google says it in the body. */
+/** How long the provider asks to wait: in milliseconds, seconds, or until a date; Google says it in the body. */
 function retryAfter(headers: ErrorResponse["headers"], body: string): number | undefined {
   const header = (name: string): string | undefined => [headers[name]].flat()[0];
   const exact = Number(header("retry-after-ms") ?? Number.NaN);

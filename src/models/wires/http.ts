@@ -36,7 +36,7 @@ export function connectProvider(
   const gate = proxy === undefined ? undefined : new URL(proxy);
   const agent = isSecure && gate ? tunnelAgent(gate, ca) : new client.Agent({ ...keptOpen, ...trusting(ca) });
   const base = baseURL.replace(/\/+$/, "");
-  // Plain HTTP through a proxy: the proxy gets the full address and sends the request itself.
+  // Plain HTTP through a proxy: the proxy gets the full address and makes the request itself.
   const forwarded = gate && !isSecure ? { address: gate, headers: proxyHeaders(gate) } : undefined;
 
   /** Parsed addresses: each is parsed once, not for each request. */
@@ -48,7 +48,7 @@ export function connectProvider(
   };
   const login = loginOf(base);
   const { host } = new URL(base);
-  /** The headers of a request besides its length. Those of one provider are the same object each time. */
+  /** The headers of a request besides its length. For one provider they are the same object each time. */
   const headersFor = createHeaderLists((usual, own) => ({ host, ...usual, ...login, ...own, ...forwarded?.headers }));
 
   const once = (path: string, { headers, body, signal }: GetRequest & { body?: string }): Promise<IncomingMessage> =>
@@ -101,7 +101,10 @@ function loginOf(address: string): Record<string, string> {
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Headers as a list of names and values, which Node sends as it is; an object it copies and checks for each request. */
+/**
+ * Headers as a list of names and values, which Node sends unchanged; a headers object would be copied and checked for
+ * each request.
+ */
 function createHeaderLists(
   joined: (usual: Headers, own: Headers) => Headers,
 ): (usual: Headers, own: Headers) => string[] {
@@ -114,14 +117,17 @@ function createHeaderLists(
   };
 }
 
-/** Of two headers whose names differ only in case, the later one counts. The length is that of each body. */
+/**
+ * Of two headers whose names differ only in case, the later one counts. The length is added later, because each body
+ * has its own.
+ */
 function listOf(headers: Headers): string[] {
   const named = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), [name, value]]));
   named.delete("content-length");
   return [...named.values()].flat();
 }
 
-/** The idle timeout expired. */
+/** Thrown when the provider sent nothing for too long. */
 export class SilentError extends Error {
   readonly ms: number;
   constructor(ms: number) {

@@ -6,7 +6,7 @@ import type { Endpoint } from "./endpoint.ts";
 import { faultOfEvent, refused } from "./fault.ts";
 import { type AnswerReader, appendText } from "./wire.ts";
 
-/** Reads one answer: pieces of text, of thinking and of calls. */
+/** Reads one answer of OpenAI's chat API: pieces of text, of thinking and of calls. */
 export function readChatAnswer(endpoint: Endpoint): AnswerReader {
   const { provider, quirks } = endpoint;
   const calls: Building[] = [];
@@ -19,7 +19,7 @@ export function readChatAnswer(endpoint: Endpoint): AnswerReader {
     if (!isRecord(given)) return;
     const { id, name, json } = pieceOf(given);
     const at = typeof given["index"] === "number" ? given["index"] : undefined;
-    // Some providers omit the index, or give every call the first index; a new id then means a new call.
+    // Some providers omit the index, or give every tool call the first index; a new id then means a new call.
     const known = at === undefined ? (id === "" ? calls.at(-1) : calls.find((call) => call.id === id)) : calls[at];
     const other = known !== undefined && id !== "" && known.id !== "" && known.id !== id && name !== "";
     if (known === undefined || other) {

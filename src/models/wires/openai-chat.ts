@@ -37,7 +37,7 @@ function wireFor(endpoint: Endpoint): Wire {
     headers: ({ key }): Record<string, string> => (key === undefined ? {} : { authorization: `Bearer ${key}` }),
     body: (request) => {
       const { model, system, tools, thinking } = request;
-      // OpenRouter passes cache marks on to Anthropic, whose models cache only what is marked.
+      // OpenRouter passes marks for the cache on to Anthropic, whose models cache only what is marked.
       const marks = provider === "openrouter" && /claude/.test(model);
       const last = request.messages.length - 1;
       const texts = request.messages.map((message, at) =>
@@ -92,7 +92,7 @@ function choiceFor(choice: ModelRequest["toolChoice"], { anyTool = "required" }:
   return choice === "required" ? anyTool : { type: "function", function: { name: choice.tool } };
 }
 
-/** Converts one of our messages to zero, one or several chat messages. */
+/** Converts one of subcrew's messages to zero, one or several messages of OpenAI's chat API. */
 function messagesFor(message: Message, { provider, quirks }: Endpoint): object[] {
   switch (message.role) {
     case "user":
@@ -130,7 +130,7 @@ function messagesFor(message: Message, { provider, quirks }: Endpoint): object[]
   }
 }
 
-/** The images of tool results, as a separate message: in this API a tool result is text only. */
+/** The images of tool results, as a separate message: in OpenAI's chat API a tool result is text only. */
 function imagesOf(results: readonly ToolAnswer[]): object[] {
   const shown = results.filter(({ images }) => images !== undefined);
   if (shown.length === 0) return [];

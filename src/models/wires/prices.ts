@@ -6,7 +6,7 @@ export type PriceOf = (usage: TurnUsage) => number | undefined;
 
 type PricedEndpoint = Pick<Endpoint, "provider" | "local" | "prices">;
 
-/** The price catalogue, loaded on first use. */
+/** The catalogue of model prices, loaded on first use. */
 export type Prices = Readonly<{
   of(endpoint: PricedEndpoint, id: string): Promise<PriceOf>;
   /** Synchronous variant of `of`; `undefined` until the catalogue is loaded. */
@@ -63,7 +63,9 @@ export function createPrices(): Prices {
   };
 }
 
-/** The amount that the cache saved in a turn: the price of its tokens as plain input, minus their actual price. */
+/**
+ * The amount that the cache saved in a turn: the price of the cached tokens as plain input, minus their actual price.
+ */
 export function savedBy(price: PriceOf, usage: TurnUsage): number | undefined {
   const { input, output, cacheRead = 0, cacheWrite = 0 } = usage;
   if (cacheRead === 0 && cacheWrite === 0) return undefined;

@@ -5,8 +5,8 @@ const MOST_WAITING = 1 << 20;
 
 /**
  * The body of an answer as it arrives; everything since the last read is one piece. The built-in iterator of a stream
- * costs several times as much for each piece and each answer. This one does not close an answer that the reader stops
- * reading.
+ * costs several times as much for each piece and each answer. Unlike that, this one does not close an answer that the
+ * reader stops reading.
  */
 export function readPieces(answer: IncomingMessage): AsyncIterable<string> {
   let waiting = "";
@@ -29,7 +29,7 @@ export function readPieces(answer: IncomingMessage): AsyncIterable<string> {
   answer.setEncoding("utf8");
   answer.on("error", end);
   answer.on("end", () => end());
-  answer.on("close", () => end(new Error("aborted"))); // closed before its end
+  answer.on("close", () => end(new Error("aborted"))); // the connection was closed before the end of the answer
   answer.on("data", (piece: string) => {
     waiting += piece;
     if (waiting.length > MOST_WAITING) answer.pause();

@@ -6,12 +6,15 @@ export type EventReader = Readonly<{
   end(): string[];
 }>;
 
-/** A parser for one stream of server-sent events. Event names, ids and comments are dropped; types are in the data. */
+/**
+ * A parser for one stream of server-sent events. Event names, ids and comments are dropped; the type of an event is in
+ * its data.
+ */
 export function createEventReader(): EventReader {
   let rest = "";
   return {
     push: (piece) => {
-      const seen = Math.max(0, rest.length - 1); // continue the search where the last one ended
+      const seen = Math.max(0, rest.length - 1); // the search for the end of an event continues where the last one ended
       rest += piece.includes("\r") ? piece.replaceAll("\r", "") : piece;
       if (rest.length > LONGEST_EVENT) throw new Error("an event has no end");
       const found: string[] = [];

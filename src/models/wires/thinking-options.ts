@@ -5,8 +5,8 @@ import { claudeFeatures } from "./claude.ts";
 export type ThinkingStyle = keyof typeof thinkingOptions;
 
 /**
- * One row per API: thinking level and model id become fields of the request, or options of the library
- * where one is used. Nothing is sent for a model without thinking.
+ * One row per API: thinking level and model id become fields of the request, or options of the AI SDK where that is
+ * used. Nothing is sent for a model without thinking.
  */
 export const thinkingOptions = {
   /** `thinking` and `output_config` of the messages API. */
@@ -21,13 +21,13 @@ export const thinkingOptions = {
       ? { reasoning: { max_tokens: wish } }
       : { reasoning: { effort: wish === "off" ? "none" : wish } },
   deepseek: (wish) => ({ thinking: { type: thinkingLevel(wish) === "off" ? "disabled" : "enabled" } }),
-  /** Options of the library for OpenAI's responses. */
+  /** Options of the AI SDK for OpenAI's Responses API. */
   "library-openai": (wish, id) => {
     const effort = openaiEffort(thinkingLevel(wish), id);
     if (effort === undefined) return {};
     return { reasoningEffort: effort, ...(effort !== "none" && { reasoningSummary: "auto" }) };
   },
-  /** Options of the library for Google. */
+  /** Options of the AI SDK for Google. */
   "library-google": (wish, id) => named("thinkingConfig", google(wish, id)),
   /** Thinking options of the AI SDK for Anthropic models given by the library user. */
   "library-anthropic": (wish, id) => {
@@ -88,7 +88,10 @@ function anthropic(wish: Thinking, id: string): AnthropicThinking {
 const effortOf = (level: ThinkingLevel, most: string): string =>
   level === "xhigh" ? most : level === "minimal" || level === "off" ? "low" : level;
 
-/** The reasoning efforts that a model version supports; `undefined` for models without reasoning. */
+/**
+ * The reasoning effort to send for a thinking level, as far as the model version supports it; `undefined` for models
+ * without reasoning.
+ */
 function openaiEffort(level: ThinkingLevel, id: string): string | undefined {
   const [, major, minor = "0", variant = ""] = /(?:^|\/)gpt-(\d+)(?:\.(\d+))?(?:-(.+))?$/.exec(id) ?? [];
   if (/(?:^|\/)o\d/.test(id))

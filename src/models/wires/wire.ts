@@ -11,7 +11,7 @@ import { type Prices, savedBy } from "./prices.ts";
 import { readPieces } from "./read-pieces.ts";
 import { createEventReader } from "./sse.ts";
 
-/** A wire format: how requests are written and answers are read. */
+/** A wire format: how requests to a provider are written and answers are read. */
 export type Wire = Readonly<{
   path: string;
   headers(endpoint: Endpoint): Record<string, string>;
@@ -24,16 +24,16 @@ export type Wire = Readonly<{
 export type AnswerReader = Readonly<{
   /** Appends the content of an event to `out`; a fault ends the answer. */
   take(event: Readonly<Record<string, unknown>>, out: ModelEvent[]): Fault | undefined;
-  /** The rest of the answer, once everything arrived; `undefined` when the answer is incomplete. */
+  /** The rest of the answer, once everything has arrived; `undefined` when the answer is incomplete. */
   finish(out: ModelEvent[]): FinishedAnswer | Fault | undefined;
 }>;
 
 export type FinishedAnswer = Readonly<{ usage?: TurnUsage; carry?: ProviderData }>;
 
-/** The dependencies of a wire besides its format and address. */
+/** What a wire needs besides its format and address. */
 export type WireParts = Readonly<{ prices: Prices }>;
 
-/** A model that speaks a format over HTTP. Text that arrives together is one event. */
+/** A model that uses a wire format over HTTP. Text that arrives together becomes one event. */
 export function speak(wire: Wire, endpoint: Endpoint, { prices }: WireParts): Model {
   const { silenceMs, proxy, ca } = endpoint;
   const connection = connectProvider(endpoint.baseURL, {
@@ -51,7 +51,7 @@ export function speak(wire: Wire, endpoint: Endpoint, { prices }: WireParts): Mo
         yield fail(refusal);
         return;
       }
-      const price = prices.of(endpoint, request.model); // loads while the answer arrives
+      const price = prices.of(endpoint, request.model); // prices are loaded while the answer arrives
       const reading = wire.read();
       const reader = createEventReader();
       let said = "";
@@ -90,7 +90,7 @@ export function speak(wire: Wire, endpoint: Endpoint, { prices }: WireParts): Mo
   };
 }
 
-/** Appends text to a pending event, so that one chunk becomes one event. */
+/** Appends text to a pending event, so that the text of one chunk becomes one event. */
 export function appendText(out: ModelEvent[], type: "text" | "thinking", text: string): void {
   if (text === "") return;
   const last = out.at(-1);

@@ -40,10 +40,10 @@ export type Credential = Readonly<{
 
 /** Credentials for one remote agent; kept as long as the crew, so that a token is requested once. */
 export type Credentials = Readonly<{
-  /** Names the sources of its secrets, for the approval question before anything is sent. */
+  /** The sources of the secrets, for the approval question before anything is sent. */
   label: string;
   get(how: SignIn): Promise<Credential>;
-  /** Invalidates refused credentials. False when new ones would be the same. */
+  /** Invalidates credentials that were refused. False when new ones would be the same. */
   forget(): Promise<boolean>;
   /** Every secret that was used so far. */
   secrets: ReadonlySet<string>;
@@ -74,7 +74,7 @@ export function createCredentials(auth: Readonly<Record<string, unknown>>, parts
     },
     forget: async () => {
       if (oauth) return oauth.forget();
-      return written.some((text) => /^!(?!!)/.test(text)); // only a command can return another value the next time
+      return written.some((text) => /^!(?!!)/.test(text)); // only the output of a command can be another value the next time
     },
   };
 }
@@ -140,8 +140,8 @@ const badAuth = (what: string, hint = "Correct it in the agent's file; docs/a2a.
   remoteFailure("REMOTE_AUTH", `the \`auth\` of the agent cannot be used: ${what}`, hint);
 
 /**
- * A `fetch` that authenticates. Secrets are sent only over https or to this machine. An error status throws, unless
- * the protocol handles it. After one refusal, the request is repeated with fresh credentials.
+ * A `fetch` that adds credentials. Secrets are sent only over https or to this machine. An error status throws, unless
+ * the A2A protocol handles it. After one refusal, the request is repeated with fresh credentials.
  */
 export function signedFetch(inner: typeof fetch, credentials: Credentials | undefined, how: SignIn): typeof fetch {
   const once = async (url: string, init: RequestInit): Promise<Response> => {
@@ -169,7 +169,7 @@ export function signedFetch(inner: typeof fetch, credentials: Credentials | unde
   };
 }
 
-/** Returns the response; throws for an error status that the protocol does not handle. */
+/** Returns the response; throws for an error status that the A2A protocol does not handle. */
 export async function checked(response: Response): Promise<Response> {
   if (response.ok) return response;
   const body = await response.text().catch(() => "");

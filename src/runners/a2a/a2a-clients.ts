@@ -10,9 +10,12 @@ import type { SignIn } from "./a2a-oauth.ts";
 import { checkSignature } from "./a2a-signature.ts";
 import { type AgentCard, connectAgent, type RemoteClient, readCard, schemesOf } from "./a2a-sdk.ts";
 
-/** Clients of remote agents, cached as long as the crew exists: a card is fetched once, a token requested once. */
+/**
+ * Clients of remote agents, cached as long as the crew exists: each agent card is fetched once, and each token
+ * requested once.
+ */
 export type RemoteClients = Readonly<{
-  /** The credentials for the agent; throws when the file's `auth` is not usable. */
+  /** The credentials for the agent; throws when `auth` in the agent's file is not usable. */
   credentials(place: RemotePlace): Credentials | undefined;
   /** Opens a client whose requests go through this `fetch`. */
   open(place: RemotePlace, how: Omit<SignIn, "schemes">): Promise<RemoteClient>;
@@ -70,7 +73,7 @@ export function createRemoteClients(parts: RemoteClientParts): RemoteClients {
 
 const keyOf = (place: RemotePlace): string => createHash("sha256").update(stableText(place)).digest("hex");
 
-/** The agent card, from the file or from its address. The first request has no credentials. */
+/** The agent card, from the agent's file or from the card's address. The first request has no credentials. */
 async function fetchCard(place: RemotePlace, how: SignIn, credentials: Credentials | undefined): Promise<AgentCard> {
   if (place.cardJson !== undefined) return readCard(parsed(place.cardJson, "the card in its file"));
   const url = place.cardUrl ?? "";
@@ -99,7 +102,7 @@ function parsed(text: string, what: string): unknown {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && "name" in value) return value;
   } catch {
-    // reported below
+    // the invalid card is reported after this block
   }
   throw remoteFailure("REMOTE_CARD", `${what} is not an agent card`, "Give the address of its agent-card.json.");
 }

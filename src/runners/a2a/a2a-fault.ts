@@ -3,7 +3,7 @@ import { isCrewError, messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { protocolCode } from "./a2a-sdk.ts";
 
-/** An error of a remote agent, which becomes an outcome. */
+/** An error while working with a remote agent, which becomes the outcome of the task. */
 export type RemoteFailure = Error &
   Readonly<{ code: FaultCode; hint?: string; retryable: boolean; retryAfterMs?: number }>;
 
@@ -85,11 +85,12 @@ export function isPassing(error: unknown): boolean {
   return (isFailure(error) ? error.retryable : protocolCode(error) === undefined) && !isCrewError(error);
 }
 
-/** Failures that were caused here, not by the remote agent. */
+/** Failures that have their cause on this machine, not at the remote agent. */
 const OURS: ReadonlySet<FaultCode> = new Set(["DENIED", "NEEDS_ANSWER", "BUDGET"]);
 
 /**
- * Maps an error to an outcome. `sent`: a message may have arrived, so a retry could repeat its effect. `name`: that of the agent.
+ * Maps an error to an outcome. `sent`: a message may have arrived, so a retry could repeat its effect. `name`: the
+ * agent's name.
  */
 export function remoteFault(error: unknown, { sent, name }: { sent: boolean; name?: string }): FailedOutcome {
   const message = `Error calling remote agent${name === undefined ? "" : ` "${name}"`}: ${messageOf(error)}`;

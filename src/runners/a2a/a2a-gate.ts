@@ -12,7 +12,7 @@ import { remoteFailure } from "./a2a-fault.ts";
 
 const input = z.object({ url: z.string(), agent: z.string(), prompt: z.string(), signsInWith: z.string().optional() });
 
-/** The sending of a task, as policy and person see it: a request that can change things. */
+/** Sending a task to a remote agent, in the form that policy and person judge: a request that can change things. */
 const sending = defineTool({
   name: REMOTE,
   description: "Sends a task to a remote agent.",
@@ -23,7 +23,9 @@ const sending = defineTool({
   run: () => "",
 });
 
-/** Asks once for approval of every server that receives data; redirects are followed only where rules allow them. */
+/**
+ * Asks once for approval of every server that receives data; redirects are followed only to addresses that rules allow.
+ */
 export function createGate(
   assignment: Assignment,
   context: PerformContext,

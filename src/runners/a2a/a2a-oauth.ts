@@ -18,7 +18,7 @@ import type { TokenFiles } from "../../runtime/network/token-files.ts";
 import { remoteFailure } from "./a2a-fault.ts";
 import type { CardScheme } from "./a2a-sdk.ts";
 
-/** OAuth in the `auth` of an agent file. Missing fields are taken from the agent card. */
+/** OAuth settings in the `auth` of an agent file. Missing fields are taken from the agent card. */
 export const oauthScheme = z.strictObject({
   type: z.literal("oauth"),
   clientId: z.string().min(1),
@@ -26,16 +26,16 @@ export const oauthScheme = z.strictObject({
   scopes: z.array(z.string()).optional(),
   authorizationUrl: z.url().optional(),
   tokenUrl: z.url().optional(),
-  /** The port of the redirect address of the browser; by default a free one. */
+  /** The local port to which the browser is redirected after the sign-in; by default a free one. */
   redirectPort: z.number().int().min(0).max(65_535).optional(),
 });
 type OAuthScheme = z.infer<typeof oauthScheme>;
 
-/** The parameters of a sign-in. */
+/** What a sign-in needs. */
 export type SignIn = Readonly<{
   /** The sign-in schemes in the agent card. */
   schemes?: readonly CardScheme[];
-  /** A fetch that goes through the network guard. */
+  /** A fetch that applies the network rules. */
   fetch: typeof fetch;
   /** Shows a person a URL to open; absent when the run is unattended. */
   show?(text: string): void;
@@ -80,7 +80,7 @@ export function createOAuth(scheme: OAuthScheme, { read, secrets, tokens }: OAut
     const known = held ?? parseToken(await tokens?.read(key));
     if (known && isFresh(known, Date.now())) return keep(known, key);
     if (known?.refresh !== undefined) {
-      // A refresh token may have been revoked; then a new sign-in is needed.
+      // A refresh token may have been revoked; if so, a new sign-in follows.
       const renewed = await renewTokens(context, known).catch(() => undefined);
       if (renewed) return keep(renewed, key);
     }

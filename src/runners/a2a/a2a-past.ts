@@ -4,7 +4,7 @@ import { type RemoteIds, type RemoteState, remoteStates } from "../../core/net/a
 import { addCost, addUsage, type Cost, noCost, noUsage, type Usage } from "../../core/outcome/usage.ts";
 import { isRecord } from "../../core/text/json.ts";
 
-/** The name of this runner in the journal. */
+/** The name of this runner in recorded events. */
 const CARRIED_BY = "a2a";
 
 /** The state of a conversation with a remote agent, rebuilt from the journal. */
@@ -15,9 +15,11 @@ export type RemoteProgress = Readonly<{
   cost: Cost;
   /** The last message, and the state of the task at that time. */
   last?: Readonly<{ text: string; state: RemoteState }>;
-  /** The text to send next: an answer that was given but not sent yet. */
+  /** A person's answer that was given but not sent yet: the text to send next. */
   answered?: string;
-  /** A message was being sent when the process stopped. `joined` means that the remote task was already known. */
+  /**
+   * Set when a message was being sent as the process stopped. `joined` means that the remote task was already known.
+   */
   underWay?: "sent" | "joined";
 }>;
 
@@ -27,8 +29,8 @@ export function carryOf(ids: RemoteIds, state: RemoteState): ProviderData {
 }
 
 /**
- * The state of a new conversation, or of one that continues an earlier task. The ids belong to this chain of calls
- * only.
+ * The state of a new conversation, or of one that continues an earlier task. The ids are used only for this
+ * conversation.
  */
 export function standingOf(past: readonly KeptEvent[], before: readonly Message[] = []): RemoteProgress {
   const carried = before

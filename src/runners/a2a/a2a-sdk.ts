@@ -23,7 +23,7 @@ import type {
 import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 
-/** The card of a remote agent. */
+/** The agent card of a remote agent, which describes it. */
 export type RemoteAgentCard = Readonly<{
   name: string;
   description: string;
@@ -53,13 +53,13 @@ export type RemoteClient = Readonly<{
   cancel(task: string, signal: AbortSignal): Promise<RemoteTask>;
 }>;
 
-/** Parses a card, of either version, with the protocol's library. */
+/** Parses a card, of either protocol version, with the A2A library. */
 export async function readCard(json: unknown): Promise<AgentCard> {
   const { DefaultAgentCardResolver } = (await load()).client;
   return new DefaultAgentCardResolver({ legacyCompat: { enabled: true } }).normalizeAgentCard(json);
 }
 
-/** The form of a card that signatures cover. */
+/** The form of a card over which signatures are computed. */
 export async function canonicalCard(card: AgentCard): Promise<string> {
   return (await load()).core.canonicalizeAgentCard(card);
 }
@@ -124,7 +124,7 @@ export async function connectAgent(card: AgentCard, fetchImpl: typeof fetch): Pr
   };
 }
 
-/** The code of the protocol in an error, as `-32001`; `undefined` for any other error. */
+/** The A2A error code in an error, as `-32001`; `undefined` for any other error. */
 export function protocolCode(error: unknown): number | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 4; at = at.cause, depth += 1) {
     const known = Object.entries(CODES).find(
@@ -147,7 +147,7 @@ const CODES: Readonly<Record<string, number>> = {
   RequestMalformedError: -32600,
 };
 
-/** The protocol's library is an optional dependency. */
+/** Loads the A2A library, which is an optional dependency. */
 async function load() {
   try {
     const [core, client] = await Promise.all([import("@a2a-js/sdk"), import("@a2a-js/sdk/client")]);
@@ -239,7 +239,7 @@ function statusOf(status: TaskStatus | undefined): RemoteStatus {
 
 const ROLES: Partial<Record<Role, "user">> = { 1: "user" };
 
-/** The states, by their numbers in the protocol. */
+/** Maps the protocol's numbers to states. */
 const STATES: Partial<Record<TaskState, RemoteState>> = {
   1: "submitted",
   2: "working",

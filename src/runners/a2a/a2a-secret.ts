@@ -3,7 +3,7 @@ import { passedEnv } from "../../core/secrets/pass-env.ts";
 import { startChild, within } from "../../runtime/commands/child.ts";
 import { remoteFailure } from "./a2a-fault.ts";
 
-/** The sources of secrets: environment variables and commands in the agent file. */
+/** Where secrets come from: environment variables and commands that the agent file names. */
 export type SecretSource = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
   passEnv?: readonly string[];
@@ -15,7 +15,7 @@ const MARKER = "SUBCREW_SECRET";
 
 /**
  * Resolves a field of `auth`: `$NAME` is a variable, `!command` is the output of a command, anything else is literal.
- * Only trusted files get here, because a command is code.
+ * Only files that the user trusts are used, because a command is code.
  */
 export async function secretOf(written: string, source: SecretSource, signal: AbortSignal): Promise<string> {
   const variable = /^\$(?:\{(\w+)\}|(\w+))$/.exec(written);
@@ -25,7 +25,7 @@ export async function secretOf(written: string, source: SecretSource, signal: Ab
   return written.replace(/^(?:\$\$|!!)/, (twice) => twice[0]!); // a doubled mark stands for the character itself
 }
 
-/** Describes a field to a person: the source of its value, never the value itself. */
+/** Describes a field of `auth` to a person: the source of its value, never the value itself. */
 export function secretLabel(written: string): string {
   return /^\$(?!\$)|^!(?!!)/.test(written) ? written : "a value in the agent's file";
 }

@@ -8,7 +8,8 @@ import { type AgentCard, canonicalCard } from "./a2a-sdk.ts";
 
 /**
  * Checks the signature of a card. With `signedBy`, a valid signature of that key is required. Without it, a signature
- * whose key is at the origin of the card must be valid. Keys elsewhere prove nothing, so such signatures are ignored.
+ * whose key is at the origin of the card must be valid. Keys at other addresses prove nothing, so such signatures are
+ * ignored.
  */
 export async function checkSignature(card: AgentCard, place: RemotePlace, how: SignIn): Promise<void> {
   const { signedBy, cardUrl } = place;

@@ -5,13 +5,16 @@ import { fill } from "../../core/text/template.ts";
 import { prompts } from "../../embedded.ts";
 import { type FinishAttempt, finishText, finishWith } from "../../runtime/loop/finish-tool.ts";
 
-/** The meaning of an answer: the end of the task, a question, or an unusable answer that is requested again. */
+/**
+ * What an answer of a remote agent means: the end of the task, a question, or an unusable answer that is requested
+ * again.
+ */
 export type AnswerVerdict =
   | Readonly<{ is: "over"; outcome: Outcome }>
   | Readonly<{ is: "asks"; question: string }>
   | Readonly<{ is: "unusable"; outcome: FailedOutcome; remind: string }>;
 
-/** Interprets an answer for the task. */
+/** Interprets a remote agent's answer for the task. */
 export function verdictOf(
   answer: RemoteAnswer,
   assignment: Assignment,

@@ -35,20 +35,20 @@ import { verdictOf } from "./a2a-verdict.ts";
 export type A2aParts = Readonly<{
   clients: RemoteClients;
   open: GuardedOpen;
-  /** The run does not end before this work has ended. */
+  /** Makes the run wait for this work before it ends. */
   linger(work: Promise<unknown>): void;
 }>;
 
 /** Timeout for a remote cancellation. */
 const CANCEL_MS = 5_000;
-/** First and last polling interval of a task without streaming. */
+/** The first and the longest polling interval for a remote task without streaming. */
 const FIRST_LOOK_MS = 250;
 const LAST_LOOK_MS = 5_000;
 /** Maximum number of failed polls in a row. */
 const MOST_MISSES = 5;
-/** Maximum size of an answer. */
+/** Maximum size of a remote agent's answer. */
 const MAX_ANSWER_BYTES = 5_000_000;
-/** Number of retries for an unusable answer. */
+/** Number of retries for an unusable answer of a remote agent. */
 const REPAIRS = 1;
 
 /** Sends a task to a remote agent over the A2A protocol. A server that the policy does not allow is not contacted. */
@@ -87,7 +87,7 @@ function createTalk(
   let sent = false;
   let counted = standing.ids.taskId === undefined ? undefined : { task: standing.ids.taskId, usage, cost };
 
-  /** Redacts the secrets used here from everything that comes back. */
+  /** Redacts the secrets that were used from everything that comes back. */
   let cleaning = { secrets: 0, clean: (text: string): string => text };
   const clean = (text: string): string => {
     const secrets = signing?.secrets.size ?? 0;
@@ -103,7 +103,7 @@ function createTalk(
     const show = (text: string): void => context.emit({ type: "note", text });
     if (place.cardUrl !== undefined) await gate.before(place.cardUrl);
     const there = await parts.clients.open(place, { fetch, signal: clock.signal, ...(context.attended && { show }) });
-    await gate.before(there.card.url); // before a command is run for a secret that would not be sent
+    await gate.before(there.card.url); // asked before a command prints a secret that might not be sent
     return there;
   };
 
@@ -188,7 +188,7 @@ function createTalk(
     answer = undefined;
     const why = turns === 1 ? { why: `it runs at ${new URL(there.card.url).host}` } : {};
     context.emit({ type: "turn.started", turn: turns, model, ...why });
-    await context.durable(); // a message that may have arrived must be recorded as sent
+    await context.durable(); // a message that may have arrived must be recorded as sent before that
     sent = true;
     await take(there.send({ ...ids, messageId: randomUUID(), text }, clock.signal)).catch((error: unknown) => {
       if (clock.signal.aborted || answer?.kind !== "task") throw error;
@@ -197,8 +197,8 @@ function createTalk(
   };
 
   /**
-   * The usage of an exchange. A task reports its total, part of which was counted before. Without a report the cost
-   * is unknown.
+   * The usage of an exchange. A remote task reports its total, part of which was already counted. Without a report the
+   * cost is unknown.
    */
   const usedBy = (got: RemoteAnswer): { usage: Usage; cost: Cost } => {
     const sum = reportedUsage(got);
@@ -244,7 +244,7 @@ function createTalk(
         next = reply;
         continue;
       }
-      const mail = await context.mail(); // messages that arrived while it finished are still delivered
+      const mail = await context.mail(); // messages that arrived while the remote task finished are still delivered
       if (mail.length > 0) {
         next = mail.join("\n\n");
         continue;
@@ -282,7 +282,7 @@ function createTalk(
     return failed("REJECTED", `The question of ${agent.name} was not answered${said.text ? `: ${said.text}` : "."}`);
   };
 
-  /** Cancels the remote task; the run waits for this, the outcome does not. */
+  /** Cancels the remote task; the run waits for that before it ends, the task's outcome does not. */
   const giveUp = (): void => {
     if (!client || ids.taskId === undefined || (answer?.kind === "task" && isOver(answer.status.state))) return;
     parts.linger(client.cancel(ids.taskId, AbortSignal.timeout(CANCEL_MS)).catch(() => {}));
@@ -317,7 +317,7 @@ function createTalk(
 
 const tokensOf = ({ input, output, cacheRead, cacheWrite }: Usage): number => input + output + cacheRead + cacheWrite;
 
-/** True when there is nothing to wait for: the task is over, or it waits for us. */
+/** True when there is nothing to wait for: the task is over, or it waits for an answer. */
 function isSettled(answer: RemoteAnswer | undefined): boolean {
   return answer?.kind !== "task" || isOver(answer.status.state) || answer.status.state === "input-required";
 }

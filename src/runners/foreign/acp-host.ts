@@ -16,8 +16,8 @@ import { ownEntry } from "../../core/text/json.ts";
 type Task = Readonly<{ assignment: Assignment; context: PerformContext }>;
 
 /**
- * Handles the requests of an ACP agent with the rules of its task: calls are judged, and files go through the checks
- * of our own tools.
+ * Handles the requests of an ACP agent with the rules of its task: calls are judged, and files pass the same checks as
+ * in subcrew's own tools.
  */
 export function acpHost({ assignment, context }: Task): Omit<AcpHost, "heard"> {
   const { rights, tools, toolContext, access } = assignment;
@@ -90,7 +90,7 @@ export function acpHost({ assignment, context }: Task): Omit<AcpHost, "heard"> {
   };
 }
 
-/** Maps kinds of calls to our tools. An unknown kind is treated as running a program. */
+/** Maps the kinds of tool calls in ACP to subcrew's tools. An unknown kind is treated as running a program. */
 const kinds: Readonly<Record<string, string>> = {
   read: "read_file",
   search: "grep_files",
@@ -102,7 +102,7 @@ const kinds: Readonly<Record<string, string>> = {
   think: "todo",
 };
 
-/** Our tool that corresponds to a call, and the subject for permission rules. */
+/** The tool of subcrew that corresponds to a call of an ACP agent, and the subject for permission rules. */
 export function aboutOf(call: Pick<ToolCallUpdate, "kind" | "title" | "rawInput" | "locations" | "content">): {
   name: string;
   subjects: Subject[];

@@ -3,14 +3,14 @@ import type { ClientConnection, PromptResponse, SessionUpdate, ToolCallUpdate } 
 import { CrewError } from "../../core/schema/error.ts";
 import { version } from "../../core/text/version.ts";
 
-/** The requests that an ACP agent sends to us while it works. */
+/** The requests that an ACP agent sends to subcrew while it works. */
 export type AcpHost = Readonly<{
-  /** Allows or denies one call. */
+  /** Allows or denies one tool call. */
   allows(call: ToolCallUpdate): Promise<boolean>;
   /** The text of a file; `undefined` when it does not exist. */
   read(file: Readonly<{ path: string; line?: number; limit?: number }>): Promise<string | undefined>;
   write(file: Readonly<{ path: string; content: string }>): Promise<void>;
-  /** The file operations that are offered; forbidden ones are not. */
+  /** The file operations that are offered to the agent; forbidden ones are not offered. */
   may: Readonly<{ read: boolean; write: boolean }>;
   heard(update: SessionUpdate): void;
 }>;
@@ -24,7 +24,7 @@ export type AcpSession = Readonly<{
   close(): void;
 }>;
 
-/** Opens a conversation over the streams of a process; the only file that names the protocol's library. */
+/** Opens a conversation over the streams of a process; only this file names the ACP library. */
 export async function openAcp(
   { input, output }: Readonly<{ input: Writable; output: Readable }>,
   cwd: string,
@@ -44,7 +44,7 @@ export async function openAcp(
     .onRequest("fs/read_text_file", async ({ params: { path, line, limit } }) => {
       const part = { ...(typeof line === "number" && { line }), ...(typeof limit === "number" && { limit }) };
       const content = await host.read({ path, ...part });
-      if (content === undefined) throw acp.RequestError.resourceNotFound(path); // agents create a file after this answer
+      if (content === undefined) throw acp.RequestError.resourceNotFound(path); // after this error, agents create the file
       return { content };
     })
     .onRequest("fs/write_text_file", async ({ params: { path, content } }) => {
@@ -62,7 +62,7 @@ export async function openAcp(
     return {
       prompt: async (text) => {
         const stopped = session.prompt(text);
-        stopped.catch(() => {}); // it is reported again as the last update
+        stopped.catch(() => {}); // the same error is reported again as the last update
         for (;;) {
           const message = await session.nextUpdate();
           if (message.kind === "stop") return message.response;

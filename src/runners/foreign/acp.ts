@@ -130,7 +130,7 @@ const STOPS: Readonly<Record<string, (called: string) => Outcome>> = {
   cancelled: () => ({ status: "cancelled", reason: "the agent stopped" }),
 };
 
-/** Reads the updates of an agent. The protocol has no turns, so text after a tool result begins a new one. */
+/** Reads the updates of an agent. The protocol has no turns, so text after a tool result begins a new turn. */
 function readerOf(heard: ToolListener): Readonly<{ take(update: SessionUpdate): void; end(): void }> {
   let answered = false;
   let spoke = false;
@@ -177,7 +177,7 @@ function readerOf(heard: ToolListener): Readonly<{ take(update: SessionUpdate): 
   return { take: (update) => ownEntry(updates, update.sessionUpdate)?.(update), end };
 }
 
-/** The environment variables of a known tool, also when it is started by its command line. */
+/** The environment variables of a known tool, also when the user gives its command line. */
 async function variablesOf(program: string): Promise<readonly string[]> {
   const rows = await Promise.all(Object.values(foreignTable).map((load) => load()));
   return rows.find((row) => row.program === program)?.variables ?? [];

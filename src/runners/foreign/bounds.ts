@@ -4,7 +4,7 @@ import { mayUseNetwork, type Policy, rulesFor } from "../../core/policy/policy.t
 import { type Rule, ruleText } from "../../core/rules/rule.ts";
 import type { ToolClass } from "../../core/vocabulary/tool-class.ts";
 
-/** The abilities of other tools, each with our tool that does the same. */
+/** The abilities of other tools, each with subcrew's tool that does the same. */
 export const abilities = {
   read_file: { does: "read", effect: "read" },
   list_files: { does: "read", effect: "read" },
@@ -26,7 +26,7 @@ export type Bounds = Readonly<{
   /** Patterns that allow a part of an ability, and patterns that forbid one. */
   allow: readonly Rule[];
   deny: readonly Rule[];
-  /** Rules that deny access to secrets and the state folder. */
+  /** Rules that deny access to secrets and to subcrew's state folder. */
   closed: readonly Rule[];
   /**
    * Restrictions that cannot be passed on to another tool: patterns in an agent's file, and the files that a task
@@ -44,11 +44,11 @@ export type ForeignBound = Readonly<{
   sandbox: "required" | "auto" | "off";
   /** True when written files are checked before they take effect. */
   checkedLater: boolean;
-  /** The absolute paths of secrets and state. */
+  /** The absolute paths of secrets and of subcrew's state. */
   closed: readonly string[];
 }>;
 
-/** Converts rights and policy to bounds. */
+/** Converts the tool rights and the policy of a task to bounds. */
 export function boundsOf({ rights, policy, sandbox, checkedLater, closed }: ForeignBound): Bounds {
   const patterned = (rules: readonly Rule[]): Rule[] => rules.filter(({ pattern }) => pattern !== undefined);
   const may = Object.fromEntries(abilityNames.map((name) => [name, mayDo(name, rights, policy)])) as Bounds["may"];
@@ -76,7 +76,7 @@ export function boundsOf({ rights, policy, sandbox, checkedLater, closed }: Fore
   };
 }
 
-/** The rules that deny reading and changing closed paths. */
+/** Rules that deny reading and changing a forbidden path. */
 const closing = (path: string): Rule[] =>
   [path, `${path}/**`].flatMap((pattern) => ["read_file", "write_file"].map((tool) => ({ tool, pattern })));
 
@@ -98,9 +98,9 @@ export type ToolRestrictions = Readonly<{
    * cannot be removed, with the reason.
    */
   without: "each" | "asks" | Readonly<Partial<Record<Ability, string>>>;
-  /** The abilities for which the tool enforces rules about arguments, in every spelling. */
+  /** The abilities for which the tool enforces rules about arguments, however the arguments are written. */
   patterns: readonly Ability[];
-  /** True when the tool writes only in the folders it is given. */
+  /** True when the tool writes only in the folders that it is given. */
   places: boolean;
   /** True when the tool runs commands in a sandbox. */
   sandbox: boolean;
@@ -110,7 +110,7 @@ export type ToolRestrictions = Readonly<{
 export function lacking(bounds: Bounds, keeps: ToolRestrictions): string[] {
   const { may, deny, closed, own, sandbox } = bounds;
   const kept = ({ tool }: Rule): boolean => keeps.patterns.includes(tool as Ability);
-  /** Rules about files. Commands of the tool can still access a file that its file tools may not. */
+  /** Rules about files. Even if the tool's file tools obey them, its commands can still access such a file. */
   const aboutFiles = deny.filter((rule) => kept(rule) && FILES.has(abilities[rule.tool as Ability].does));
   const stuck = { each: () => [], asks: () => unasked(may) };
   const missing =

@@ -5,7 +5,7 @@ import { type Ability, abilityNames, type Bounds } from "./bounds.ts";
 import { type ForeignTool, field, listIn, numberIn, type ToolListener, textIn, withoutProvider } from "./tool.ts";
 import { ownEntry } from "../../core/text/json.ts";
 
-/** Claude Code's tool names for our abilities. It has no tool that only lists files. */
+/** Claude Code's tool names for the abilities. It has no tool that only lists files. */
 const names: Readonly<Partial<Record<Ability, string>>> = {
   read_file: "Read",
   glob: "Glob",
@@ -17,7 +17,10 @@ const names: Readonly<Partial<Record<Ability, string>>> = {
   web_search: "WebSearch",
 };
 
-/** Claude Code, headless: calls that are not allowed are refused without asking; only our settings apply. */
+/**
+ * Claude Code, headless: calls that are not allowed are refused without asking; only the settings that subcrew passes
+ * apply.
+ */
 export const claudeTool: ForeignTool = {
   program: "claude",
   install: "npm install -g @anthropic-ai/claude-code",
@@ -30,8 +33,8 @@ export const claudeTool: ForeignTool = {
     "CLAUDE_CODE_USE_BEDROCK",
     "CLAUDE_CODE_USE_VERTEX",
   ],
-  // Its command rules compare words, so `/bin/rm` passes a rule about `rm`. All other rules apply to each of its
-  // tools.
+  // Claude Code's command rules compare words, so `/bin/rm` passes a rule about `rm`. All other rules apply to each of
+  // its tools.
   keeps: { without: "each", patterns: abilityNames.filter((name) => name !== "bash"), places: true, sandbox: false },
   translate: ({ prompt, instructions, model, thinking, bounds, roots }) => {
     const has = abilityNames.flatMap((name) => (["yes", "some"].includes(bounds.may[name]) ? (names[name] ?? []) : []));
@@ -64,7 +67,7 @@ export const claudeTool: ForeignTool = {
   reader,
 };
 
-/** Limits file tools to the given folders; other rules are unchanged. */
+/** The permission rules that allow something; file tools are limited to the given folders. */
 function allowed({ may, allow }: Bounds, roots: readonly string[]): string[] {
   const places = ["./**", ...roots.map((root) => `/${root}/**`)];
   return abilityNames.flatMap((name) => {
@@ -82,7 +85,7 @@ const denied = ({ deny, closed }: Bounds): string[] => [
   ...new Set([...deny, ...closed].flatMap((rule) => ruleFor(rule, "deny"))),
 ];
 
-/** Converts a rule to its syntax. A rule that it cannot express exactly denies more, or allows less. */
+/** Converts a rule to the syntax of Claude Code. A rule that it cannot express exactly is made stricter. */
 function ruleFor({ tool, pattern = "" }: Rule, sort: "allow" | "deny"): string[] {
   const path = pattern.startsWith("/")
     ? `/${pattern}`
@@ -106,8 +109,8 @@ function ruleFor({ tool, pattern = "" }: Rule, sort: "allow" | "deny"): string[]
 }
 
 /**
- * Its web rules match only whole hosts without subdomains, so a denied host denies the whole web, and a partial host
- * is not allowed.
+ * Converts a rule about web access. Claude Code's rules match only whole hosts without subdomains, so a denied host
+ * denies the whole web, and a partial host is not allowed.
  */
 function webRule(pattern: string, sort: "allow" | "deny"): string[] {
   if (sort === "deny") return ["WebFetch"];
@@ -115,7 +118,10 @@ function webRule(pattern: string, sort: "allow" | "deny"): string[] {
   return host === undefined ? [] : [`WebFetch(domain:${host})`];
 }
 
-/** Emits a turn once it is complete. The last turn carries the price of all turns, since only the final record names it. */
+/**
+ * Emits a turn once it is complete. The last turn carries the price of all turns, since only the final record contains
+ * it.
+ */
 function reader(heard: ToolListener): (event: Readonly<Record<string, unknown>>) => void {
   let usage: Partial<Usage> = {};
   let over = false;
@@ -161,7 +167,7 @@ function reader(heard: ToolListener): (event: Readonly<Record<string, unknown>>)
     },
   };
   return (event) => {
-    // Messages of its subagents are in the same stream; they belong to the call that started them.
+    // Messages of Claude Code's subagents are in the same stream; they belong to the call that started them.
     if (textIn(event, "parent_tool_use_id") === "") ownEntry(events, textIn(event, "type"))?.(event);
   };
 }

@@ -3,7 +3,7 @@ import { type ForeignTool, field, numberIn, textIn, together, withoutProvider } 
 
 const SHELL = "it reads by running commands, so it cannot be kept from running them";
 
-/** Codex, headless: everything runs as commands in its own sandbox, without questions. */
+/** Codex, headless: all its actions are commands in its own sandbox, without questions. */
 export const codexTool: ForeignTool = {
   program: "codex",
   install: "npm install -g @openai/codex",
@@ -60,7 +60,7 @@ export const codexTool: ForeignTool = {
 
 type Heard = Parameters<ForeignTool["reader"]>[0];
 
-/** Handles one item of its output; the last text is the answer. */
+/** Handles one item of Codex's output; the last text is the answer. */
 function itemHeard(done: boolean, item: unknown, heard: Heard): void {
   const id = textIn(item, "id");
   switch (textIn(item, "type")) {

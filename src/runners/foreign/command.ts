@@ -25,7 +25,10 @@ const GRACE_MS = 1_500;
 /** How many characters of a tool's last output an error quotes. */
 const SAID_CHARS = 2_000;
 
-/** Runs each task with the command of another tool, in one process tree that ends with the task. */
+/**
+ * Runs each task with the command of another tool, as a process that ends with the task, together with all processes
+ * that it started.
+ */
 export function commandRunner(name: string, tool: ForeignTool, parts: ForeignParts): Runner {
   return handOver(name, tool, async ({ assignment, context, bounds, asked }) => {
     const { limits, toolContext } = assignment;
@@ -95,7 +98,7 @@ export function commandRunner(name: string, tool: ForeignTool, parts: ForeignPar
   });
 }
 
-/** The usage that a tool wrote to its file; `undefined` when the file is missing or incomplete. */
+/** The usage that another tool wrote to its usage file; `undefined` when the file is missing or incomplete. */
 async function writtenUsage(
   file: string,
   usageIn: NonNullable<ForeignTool["usageIn"]>,
@@ -131,7 +134,7 @@ const outOfTime = (name: string, { maxTimeMs }: Assignment["limits"]): FailedOut
     retryable: true,
   });
 
-/** The environment of the tool: common variables, its own, and those we set. */
+/** The environment of the tool: common variables, the tool's own variables, and those that subcrew sets. */
 function environment(
   { variables }: ForeignTool,
   { env = {} }: Invocation,

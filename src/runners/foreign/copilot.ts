@@ -2,7 +2,7 @@ import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
 import { type Ability, abilityNames } from "./bounds.ts";
 import { type ForeignTool, field, listIn, numberIn, textIn, together, withoutProvider } from "./tool.ts";
 
-/** Copilot CLI's tool names for our abilities, and the permission that each needs. */
+/** Copilot CLI's tool names for the abilities, and the permission that each needs. */
 const names: Readonly<Record<Ability, readonly string[]>> = {
   read_file: ["view"],
   list_files: [],
@@ -23,7 +23,7 @@ const rights: Readonly<Partial<Record<Ability, string>>> = {
 /** The name of a tool that does not exist, because an empty list would mean all tools. */
 const NONE = "none";
 
-/** Copilot CLI, headless: it gets only the listed tools, and paths outside of the folder are refused. */
+/** Copilot CLI, headless: it gets only the listed tools, and paths outside of the working folder are refused. */
 export const copilotTool: ForeignTool = {
   program: "copilot",
   install: "npm install -g @github/copilot",
@@ -71,7 +71,7 @@ export const copilotTool: ForeignTool = {
     const all = Object.values(field(written, "modelMetrics") ?? {}).map((metrics) => field(metrics, "usage"));
     const sum = (name: string): number => all.reduce<number>((total, usage) => total + numberIn(usage, name), 0);
     const [cacheRead, cacheWrite] = [sum("cacheReadTokens"), sum("cacheWriteTokens")];
-    const input = Math.max(0, sum("inputTokens") - cacheRead - cacheWrite); // their number includes the cache
+    const input = Math.max(0, sum("inputTokens") - cacheRead - cacheWrite); // Copilot's number of input tokens includes the cached ones
     const model = textIn(written, "currentModel");
     return { usage: { input, output: sum("outputTokens"), cacheRead, cacheWrite }, ...(model && { model }) };
   },

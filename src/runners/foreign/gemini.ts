@@ -1,7 +1,7 @@
 import { type Ability, abilityNames } from "./bounds.ts";
 import { type ForeignTool, field, numberIn, textIn, together, withoutProvider } from "./tool.ts";
 
-/** Gemini CLI's tool names for our abilities. */
+/** Gemini CLI's tool names for the abilities. */
 const names: Readonly<Record<Ability, readonly string[]>> = {
   read_file: ["read_file", "read_many_files"],
   list_files: ["list_directory"],
@@ -31,7 +31,7 @@ export const geminiTool: ForeignTool = {
     "GEMINI_CLI_HOME",
   ],
   keeps: { without: "each", patterns: [], places: true, sandbox: false },
-  // It works only in a trusted folder, and then also follows the settings in that folder.
+  // Gemini CLI works only in a trusted folder, and then also follows the settings in that folder.
   obeys: [".gemini/settings.json", ".gemini/.env", ".env"],
   translate: (asked) => {
     const { bounds, model, roots, rulesFile } = asked;

@@ -18,16 +18,16 @@ import { reportedFault } from "./reported-fault.ts";
 import type { Tally } from "./tally.ts";
 import type { ForeignTask, ForeignTool } from "./tool.ts";
 
-/** The common parameters of the runners of other tools. */
+/** What the runners of other tools have in common. */
 export type ForeignParts = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
   /** Environment variables that are passed on besides the default ones. */
   passEnv: readonly string[];
-  /** The run does not end before this work has ended. */
+  /** Makes the run wait for this work before it ends. */
   linger(work: Promise<unknown>): void;
 }>;
 
-/** The folders that the agents of a task can write; programs are not looked for there. */
+/** The folders that the agents of a task can write; programs are not searched in these folders. */
 export function writtenBy({ call, toolContext, access }: Assignment): string[] {
   return [toolContext.cwd, ...(access?.roots ?? []), ...(call.worktree ? [call.worktree.of] : [])];
 }
@@ -41,8 +41,8 @@ export type ForeignHandover = Readonly<{
 }>;
 
 /**
- * Refuses a task whose restrictions the tool cannot enforce, unless that was accepted. An interrupted task is never
- * repeated, because its effects are unknown.
+ * Refuses a task whose restrictions the tool cannot enforce, unless the user accepted that. An interrupted task is
+ * never repeated, because its effects are unknown.
  */
 export function handOver(
   name: string,
@@ -63,7 +63,7 @@ export function handOver(
     const { sandbox, weaker } = access?.demands ?? { sandbox: "auto", weaker: false };
     const policy = access?.policy() ?? createPolicy("default");
     const reach = [cwd, ...(access?.roots ?? [])];
-    const closed = (access?.closedBelow(reach) ?? []).filter((path) => !folderContains(path, cwd)); // a closed folder around the working folder does not count, as with a worktree
+    const closed = (access?.closedBelow(reach) ?? []).filter((path) => !folderContains(path, cwd)); // a forbidden folder that contains the working folder does not count, as with a worktree
     const bounds = boundsOf({ rights, policy, sandbox, checkedLater: call.worktree !== undefined, closed });
     const missing = [
       ...lacking(bounds, keeps),
@@ -79,15 +79,15 @@ export function handOver(
 }
 
 /**
- * Parks the task while the provider refuses the tool, if the run allows parking, and starts it again later. A task
- * that has used a tool fails instead, because a new start would repeat its effects.
+ * While the provider refuses the tool, parks the task (lets it wait), if the run allows that, and starts it again
+ * later. A task that has used a tool fails instead, because a new start would repeat its effects.
  */
 async function parkWhileRefused(
   name: string,
   { assignment, context }: Pick<ForeignHandover, "assignment" | "context">,
   begin: () => Promise<Outcome>,
 ): Promise<Outcome> {
-  const { reopening: _ours, ...model } = assignment.model; // the tool has its own key
+  const { reopening: _ours, ...model } = assignment.model; // the other tool has its own key
   const park = createProviderParking({ model }, context);
   for (;;) {
     const outcome = await begin();
@@ -100,8 +100,8 @@ async function parkWhileRefused(
 }
 
 /**
- * The listed files that exist in the folder, or above it in the same repository. Files further up belong to the
- * person.
+ * The listed files that exist in the folder, or in a folder above it in the same repository. Files above the repository
+ * are not the project's.
  */
 function found(files: readonly string[], cwd: string, top: string): string[] {
   const above = cwd === top || cwd === dirname(cwd) ? [] : found(files, dirname(cwd), top);
@@ -128,7 +128,7 @@ function askedOf({
   };
 }
 
-/** The outcome of a task: what stopped it, or its answer if that is valid. */
+/** The outcome of a task of another tool: what stopped it, or its answer if that is valid. */
 export function outcomeOf(assignment: Assignment, tally: Pick<Tally, "output" | "spent">, stopped?: Outcome): Outcome {
   const text = tally.output();
   if (stopped) {

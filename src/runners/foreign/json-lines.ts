@@ -6,8 +6,8 @@ import { createLineSplitter } from "../../runtime/channel/line-splitter.ts";
 const LONGEST = 16_000_000;
 
 /**
- * Parses JSON values from chunks; lines that are none are skipped. What a tool prints must not stop the process: an error
- * while a value is read goes to `failed`.
+ * Parses JSON values from chunks; lines that are not JSON are skipped. The output of a tool must not crash this
+ * process: an error while a value is read goes to `failed`.
  */
 export function jsonLines(
   take: (value: Readonly<Record<string, unknown>>) => void,

@@ -1,7 +1,7 @@
 import { type Ability, abilityNames, type Bounds } from "./bounds.ts";
 import { type ForeignTool, field, numberIn, textIn, together } from "./tool.ts";
 
-/** opencode's names of the permissions for our abilities. */
+/** opencode's names of the permissions for the abilities. */
 const names: Readonly<Record<Ability, readonly string[]>> = {
   read_file: ["read"],
   list_files: ["list"],
@@ -14,7 +14,7 @@ const names: Readonly<Record<Ability, readonly string[]>> = {
   web_search: ["websearch"],
 };
 
-/** opencode, headless: it gets a permission for each tool, and refuses whatever it would ask about. */
+/** opencode, headless: it gets a permission for each tool, and refuses every call about which it would ask. */
 export const opencodeTool: ForeignTool = {
   program: "opencode",
   install: "npm install -g opencode-ai",
@@ -28,7 +28,7 @@ export const opencodeTool: ForeignTool = {
     "XDG_CONFIG_HOME",
   ],
   keeps: { without: "each", patterns: [], places: true, sandbox: false },
-  // The documented switches do not turn these files off, as tests with the real program showed.
+  // The documented switches do not make opencode ignore these files, as tests with the real program showed.
   obeys: ["opencode.json", "opencode.jsonc", ".opencode"],
   translate: (asked) => ({
     args: ["run", "--format=json", "--pure", ...(asked.model === undefined ? [] : [`--model=${asked.model}`])],

@@ -2,7 +2,7 @@ import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
 import { type Ability, abilityNames } from "./bounds.ts";
 import { type ForeignTool, field, listIn, numberIn, textIn } from "./tool.ts";
 
-/** pi's names of our abilities. */
+/** pi's names for the abilities. */
 const names: Readonly<Partial<Record<Ability, string>>> = {
   read_file: "read",
   list_files: "ls",
@@ -13,7 +13,7 @@ const names: Readonly<Partial<Record<Ability, string>>> = {
   bash: "bash",
 };
 
-/** pi, headless: it gets the listed tools and asks for nothing; it does not restrict where they write. */
+/** pi, headless: it gets the listed tools and asks for nothing; pi does not restrict where they write. */
 export const piTool: ForeignTool = {
   program: "pi",
   install: "npm install -g @earendil-works/pi-coding-agent",
@@ -40,7 +40,8 @@ export const piTool: ForeignTool = {
         "--no-prompt-templates",
         "--offline",
         ...(tools.length === 0 ? ["--no-tools"] : ["--tools", tools.join(",")]),
-        // The name of a file would be taken for the file: instructions such as `../.env` would send it to the provider.
+        // The instructions are passed in a file: pi reads an argument that is a file name as that file: instructions
+        // such as `../.env` would send it to the provider.
         ...(instructions.trim() === "" ? [] : ["--append-system-prompt", rulesFile]),
         ...(model === undefined ? [] : ["--model", model]),
         ...(thinking === undefined ? [] : ["--thinking", thinkingLevel(thinking)]),

@@ -19,11 +19,11 @@ import { addCount, isRecord } from "../../core/text/json.ts";
 import { toolsNamed } from "../../core/vocabulary/tool-names.ts";
 import type { ToolListener } from "./tool.ts";
 
-/** Collects the output of a tool and emits it as events of the task. */
+/** Collects the output of another tool and emits it as events of the task. */
 export type Tally = ToolListener &
   Readonly<{
     spent(): Spending;
-    /** The answer: the explicit one, or the text of the last turn. */
+    /** The answer of the tool: the explicit one, or the text of the last turn. */
     output(): string;
     /** The tool's own error message. */
     fault(): FailedOutcome | undefined;
@@ -43,7 +43,7 @@ type Options = Readonly<{
   stop(fault: FailedOutcome): void;
 }>;
 
-/** What one turn of a tool may hold; a tool that prints without end is stopped. */
+/** The limits on one turn of a tool; a tool that prints without end is stopped. */
 const MOST_TEXT = 12_000_000;
 const MOST_CALLS = 10_000;
 
@@ -102,7 +102,7 @@ export function createTally({ context, called, model: given, why, maxTurns, reda
     isCut = true;
     stop(failed("INVALID_OUTPUT", `${called} was stopped: ${what}.`, { hint: "Ask it for less at once." }));
   };
-  /** Books usage when it becomes known, which is only after the turn. A task over its budget ends. */
+  /** Books usage when it becomes known, which is only after the turn. A task that exceeds its budget is ended. */
   const book = async (tokens: number, usd: number | undefined): Promise<void> => {
     const wish = { tokens, ...defined({ usd }) };
     const reserved = await context.budget.reserve(wish, () => {}, context.signal);

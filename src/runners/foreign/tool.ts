@@ -6,16 +6,16 @@ import type { Bounds, ToolRestrictions } from "./bounds.ts";
 export type ForeignTool = Readonly<{
   /** The name of the program in PATH. */
   program: string;
-  /** How to install it. */
+  /** How to install the tool. */
   install: string;
-  /** Environment variables that it needs besides the default ones: keys, addresses, the path of its settings. */
+  /** Environment variables that the tool needs besides the default ones: keys, addresses, the path of its settings. */
   variables: readonly string[];
   keeps: ToolRestrictions;
-  /** Project files that it obeys, including hooks and servers, and that no flag can make it ignore. */
+  /** Project files that the tool obeys, including hooks and servers, and that no flag can make it ignore. */
   obeys?: readonly string[];
-  /** Pure: the command line for a task. */
+  /** The command line for a task; a function without side effects. */
   translate(asked: ForeignTask): Invocation;
-  /** Parses its output, one JSON value after the other. */
+  /** Parses the tool's output, one JSON value after the other. */
   reader(heard: ToolListener): (value: Readonly<Record<string, unknown>>) => void;
   /** Parses the usage file after the tool has ended. The total is assigned to the turn that is still open. */
   usageIn?(value: unknown): Readonly<{ usage: Partial<Usage>; model?: string }>;
@@ -41,7 +41,7 @@ export type ForeignTask = Readonly<{
 export type Invocation = Readonly<{
   args: readonly string[];
   env?: Readonly<Record<string, string>>;
-  /** The text for its standard input. */
+  /** The text for the tool's standard input. */
   input?: string;
   /** The content of the rules file. */
   rules?: string;
@@ -49,16 +49,16 @@ export type Invocation = Readonly<{
 
 /** Callbacks for the progress of a tool. A turn begins with the first text or call after the previous turn. */
 export type ToolListener = Readonly<{
-  /** A piece of text while it is written. */
+  /** Called with each piece of text while the tool writes it. */
   text(piece: string): void;
   thinking(piece: string): void;
   call(call: Readonly<{ id: string; name: string; input?: unknown }>): void;
   result(id: string, result: Readonly<{ text: string; error?: boolean }>): void;
-  /** The turn has ended. `text` is its whole text if it was not streamed. */
+  /** Called when a turn has ended. `text` is its whole text if it was not streamed. */
   turnEnded(turn?: Readonly<{ text?: string; usage?: Partial<Usage>; usd?: number; model?: string }>): void;
-  /** The explicit answer, when it differs from the text of the last turn. */
+  /** Called with the explicit answer, when it differs from the text of the last turn. */
   answer(text: string): void;
-  /** The tool reports that it failed. */
+  /** Called when the tool reports that it failed. */
   failed(message: string, limit?: "MAX_TURNS"): void;
 }>;
 

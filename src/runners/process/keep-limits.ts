@@ -6,25 +6,25 @@ import { GRACE_MS, type Limits } from "../../core/vocabulary/limits.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import type { ResourceUse } from "../../runtime/commands/process-meter.ts";
 
-/** A process whose limits are enforced: how to measure it, and what to do when a limit is exceeded. */
+/** A process whose limits are enforced: functions to measure it, and to call when it exceeds a limit. */
 export type WatchedProcess = Readonly<{
   used(): Promise<ResourceUse>;
-  /** Resolves when the child responds. */
+  /** Resolves when the process responds. */
   ping(): Promise<void>;
   emit: PerformContext["emit"];
-  /** How long the task has waited for helpers, people or providers so far, in milliseconds. */
+  /** How long the task has waited for subagents, people or providers so far, in milliseconds. */
   waited?(): number;
   /** Called once, with the fault of the exceeded limit. */
   passed(fault: FailedOutcome): void;
 }>;
 
-/** The measuring intervals, for cheap and for expensive measurements. */
+/** The intervals between measurements: for cheap and for expensive ones. */
 const LOOK_EVERY_MS = process.platform === "linux" ? 200 : 1_000;
-/** Tolerance of the deadline, and timeout of a ping. */
+/** How much later than its time limit a task may end, and the timeout of a ping. */
 const LATE_MS = 2_000;
 
 /**
- * Enforces limits from outside of the task: memory, CPU time, and the time limit when it hangs. A limit that cannot
+ * Enforces limits from outside of the task: memory, CPU time, and the time limit if the task hangs. A limit that cannot
  * be enforced is reported once.
  */
 export function keepLimits(
@@ -57,7 +57,7 @@ export function keepLimits(
         reached("CPU", `${maxCpuSeconds} s of processor time`, ` with ${cpuSeconds.toFixed(1)} s`);
     }
   };
-  /** Enforces the time limit when the event loop of the task is blocked; otherwise the task does so itself. */
+  /** Enforces the time limit when the event loop of the task is blocked; otherwise the task enforces it itself. */
   const watchClock = async (): Promise<void> => {
     const until = performance.now() + maxTimeMs + GRACE_MS + LATE_MS;
     let wait = Math.min(maxTimeMs + LATE_MS, LONGEST_TIMER_MS);

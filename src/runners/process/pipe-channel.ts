@@ -6,7 +6,7 @@ const LONGEST = 256 * 2 ** 20;
 
 /** Messages as JSON lines over two pipes. */
 export function pipeChannel<In, Out>(input: Readable, output: Writable): Channel<In, Out> {
-  output.on("error", () => {}); // the other process has ended; its exit is reported elsewhere
+  output.on("error", () => {}); // the other process has ended; its exit code is reported by other code
   return {
     send: (message) => void (output.writable && output.write(`${JSON.stringify(message)}\n`)),
     listen: (receive, gone) => {

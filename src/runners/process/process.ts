@@ -9,12 +9,12 @@ import type { FromTask, ToTask } from "../../runtime/channel/protocol.ts";
 import { type SpawnParts, spawnTask, type TaskExit, type OpenChild } from "./spawn-task.ts";
 
 /**
- * Runs each task in a child process: a crash does not affect this process, and its resources can be
- * measured and limited. It has its own process group and ends with this process.
+ * Runs each task in a child process: a crash does not affect this process, and the child's resources can be measured
+ * and limited. The child has its own process group and ends with this process.
  */
 export const processRunner = (parts: SpawnParts): Runner => spawnTask(openProcess, parts);
 
-/** Variables that Node reads when it starts. Keys are not among them; they are sent with the task. */
+/** Environment variables that Node reads when it starts. API keys are not among them; they are sent with the task. */
 const NODE_VARIABLES = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"];
 
 const openProcess: OpenChild = ({ entry, setup, marker, limits: { maxMemoryMB, enforce } }) => {
@@ -40,7 +40,7 @@ const openProcess: OpenChild = ({ entry, setup, marker, limits: { maxMemoryMB, e
   };
 };
 
-/** Why a child process ended; its streams carry only error output. */
+/** Why a child process ended; its output is used for the error message. */
 function goneAs({ code, signal, problem }: Exit, { output }: Child): TaskExit {
   const said = output.text();
   const outOfMemory =

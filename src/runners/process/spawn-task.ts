@@ -14,17 +14,20 @@ import { type ChildCall, serveChild } from "../../runtime/channel/parent-side.ts
 import type { HostChannel } from "../../runtime/channel/protocol.ts";
 import { addCount } from "../../core/text/json.ts";
 
-/** The parameters of a runner for tasks outside of this thread. */
+/** What a runner needs that executes tasks outside of this thread. */
 export type SpawnParts = Readonly<{
-  /** The program that runs a task it receives. */
+  /** The program that receives a task and executes it. */
   entry: URL;
-  /** The set-up of the child as JSON. It describes this machine and is never part of a job. */
+  /**
+   * What the child process needs to know about this machine, as JSON. It is never part of a job, because jobs can go to
+   * other machines.
+   */
   setup: ChildSetup;
   /** The data that all jobs of the run share. */
   job: JobSettings;
   /** Tools and models that are defined in code of this process, by name. */
   code: Readonly<{ tools: ReadonlySet<string>; models: ReadonlySet<string> }>;
-  /** The run does not end before this work has ended. */
+  /** Makes the run wait for this work before it ends. */
   linger(work: Promise<unknown>): void;
 }>;
 
@@ -33,30 +36,35 @@ export type ChildHost = Readonly<{
   /** The name for people: `process` or `thread`. */
   called: string;
   channel: HostChannel;
-  /** How the child ended. Settles when it and all processes it started are gone. */
+  /** How the child ended. Resolves when it and all processes that it started have ended. */
   ended: Promise<TaskExit>;
   used(): Promise<ResourceUse>;
-  /** Stops it and all processes it started; kills them after the grace period. */
+  /** Stops the child and all processes that it started; kills them after the grace period. */
   stop(graceMs: number): Promise<void>;
 }>;
 
 /** How a child process or thread ended, in words, and whether it ran out of memory. */
 export type TaskExit = Readonly<{ how: string; said: string; outOfMemory: boolean }>;
 
-/** The part of the setup that the process or thread itself needs. */
+/** The settings that the child process or thread itself needs. */
 export type ChildSetup = Readonly<{
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
   passEnv?: readonly string[];
 }>;
 
-/** The options for starting a child. `marker` (`NAME=value`) is in the environment of every process below it. */
+/**
+ * The options for starting a child. `marker` (`NAME=value`) is in the environment of the child and of every process
+ * that it starts.
+ */
 export type SpawnOptions = Readonly<{ entry: URL; setup: ChildSetup; marker: string; limits: Assignment["limits"] }>;
 export type OpenChild = (opening: SpawnOptions) => ChildHost;
 
 const MARKER = "SUBCREW_TASK";
 
-/** The grace period of a stopped task. Together with the kill that follows, everything has ended within two seconds. */
+/**
+ * The grace period of a stopped task. Together with the kill that follows, all its processes end within two seconds.
+ */
 const GRACE_MS = 1_500;
 /** How many characters of the last output of a process an error quotes. */
 const SAID_CHARS = 2_000;
@@ -86,7 +94,10 @@ export function spawnTask(open: OpenChild, parts: SpawnParts): Runner {
 
 type Ending = Readonly<{ outcome: Outcome; graceMs: number }>;
 
-/** The task ends when it returns its outcome, is stopped, exceeds a limit, or its process is gone, whichever comes first. */
+/**
+ * The task ends when it returns its outcome, is stopped, exceeds a limit, or its process has ended, whichever comes
+ * first.
+ */
 function firstOf(place: ChildHost, hosted: ChildCall, assignment: Assignment, tally: Tally): Promise<Ending> {
   const { signal } = tally.context;
   const partly = (outcome: Parameters<typeof withPartial>[0]): Outcome => ({
@@ -115,7 +126,7 @@ function firstOf(place: ChildHost, hosted: ChildCall, assignment: Assignment, ta
     const gone = async (): Promise<void> => {
       const how = await place.ended;
       if (over) return;
-      await Promise.race([hosted.silent, new Promise((late) => setTimeout(late, DRAIN_MS))]); // waits for its last output
+      await Promise.race([hosted.silent, new Promise((late) => setTimeout(late, DRAIN_MS))]); // waits for the last output of the process
       if (over) return;
       const fault = crashed(place, how, assignment);
       if (how.outOfMemory)
@@ -146,8 +157,8 @@ function crashed(
 }
 
 /**
- * The tools and models of a task that are defined in code and exist only in this process, so that the task must run
- * here.
+ * The tools and models of a task that are defined in code and exist only in this process, so that the task must run in
+ * this process.
  */
 function cannotCross(
   { call, rights, model, tools, runner }: Assignment,
@@ -179,7 +190,7 @@ function marked(setup: ChildSetup, mark: string): ChildSetup {
 
 type Tally = Readonly<{ context: PerformContext; text(): string; spent(): Spending; waited(): number }>;
 
-/** Wraps a context to remember usage and text of a task, in case it crashes. */
+/** Wraps the context of a task to remember its usage and text, in case its process crashes. */
 function createTally({ model }: Assignment, context: PerformContext, past: readonly KeptEvent[]): Tally {
   let usage = noUsage();
   let cost = noCost();
@@ -215,7 +226,7 @@ function createTally({ model }: Assignment, context: PerformContext, past: reado
   };
 }
 
-/** Measures the total waiting time; overlapping waits count once. */
+/** Measures the total time that a task waits; overlapping waits count once. */
 function createStopwatch(): Readonly<{ standing<T>(wait: () => Promise<T>): Promise<T>; waited(): number }> {
   let waits = 0;
   let since = 0;

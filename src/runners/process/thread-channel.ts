@@ -2,8 +2,8 @@ import type { MessagePort, Worker } from "node:worker_threads";
 import { type Channel, isMessage } from "../../runtime/channel/protocol.ts";
 
 /**
- * Messages between threads. The parent learns of the end of a thread by `exit`, the thread of its parent's by
- * `close`.
+ * Messages between threads. The parent learns of the end of a thread by the event `exit`, the thread of the end of its
+ * parent by `close`.
  */
 export function portChannel<In, Out>(port: MessagePort | Worker): Channel<In, Out> {
   return {

@@ -10,8 +10,8 @@ import { type SpawnParts, spawnTask, type TaskExit, type OpenChild } from "./spa
 import { portChannel } from "./thread-channel.ts";
 
 /**
- * Runs each task in its own thread: it cannot block this one, its exceptions stay inside, and its heap has a limit.
- * It shares the process, so a crash of the process ends both.
+ * Runs each task in its own thread: the task cannot block this thread, its exceptions stay in its own thread, and its
+ * heap has a limit. Both share the process, so a crash of the process ends both.
  */
 export const threadRunner = (parts: SpawnParts): Runner => spawnTask(openThread, parts);
 
@@ -42,7 +42,8 @@ const openThread: OpenChild = ({ entry, setup, marker, limits: { maxMemoryMB, en
     }),
     used: async () => {
       const { memoryMB, cpuSeconds } = await programs();
-      // V8 enforces the heap limit of the thread. Its processor time is the time in which its event loop was not idle.
+      // V8 enforces the heap limit of the thread. The thread's processor time is the time in which its event loop was
+      // not idle.
       return { memoryMB, cpuSeconds: cpuSeconds + worker.performance.eventLoopUtilization().active / 1_000 };
     },
     stop: async (graceMs) => {

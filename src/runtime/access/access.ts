@@ -35,24 +35,24 @@ import { type ClosedPlaces, createClosedPlaces } from "../files/secret-places.ts
 
 /** Access settings that all runs of a crew share. */
 export type AccessParts = Readonly<{
-  /** The workspace. */
+  /** The workspace folder of the run. */
   cwd: string;
   settings: Permissions;
   policy: Policy;
-  /** The available sandbox, probed on first use. */
+  /** The available sandbox, tested on first use. */
   sandbox(): Promise<SandboxLevel>;
-  /** The commands of all runs that have not ended. */
+  /** The shell commands of all runs that have not ended. */
   inFlight: InFlight;
-  /** The program that finishes the quarantine of a command when this process was killed. */
+  /** The program that moves protected files that a command created to quarantine when this process was killed. */
   finisher?: string;
   homes: readonly string[];
-  /** Forbidden places: those of secrets, and the state folder. */
+  /** Forbidden places: those of secrets, and subcrew's state folder. */
   closed: ClosedPlaces;
-  /** Stores permanent approvals. */
+  /** Stores approvals that a person gave permanently. */
   keep?(rules: readonly Rule[], scope: "project" | "user"): Promise<void>;
   /** Approvals that hold for all runs of this crew until it ends. */
   session?: Rule[];
-  /** Where the outputs of a run are kept. */
+  /** The folder with the task outputs of a run. */
   outputs?(run: string): string | undefined;
   /** Stores the files that a run changes. */
   changes?(run: string): ChangeRecorder | undefined;
@@ -60,27 +60,27 @@ export type AccessParts = Readonly<{
   redact?(text: string): string;
 }>;
 
-/** The task that gets access. */
+/** The task for which access is opened. */
 export type AccessRequest = Readonly<{
   run: string;
   path: string;
   depth: number;
   agent: Pick<Agent, "name" | "permission" | "tools" | "disallowedTools" | "rules" | "sandbox">;
-  /** Policy of the parent task. */
+  /** The policy of the parent task. */
   policy?: Policy;
-  /** The worktree it works in. */
+  /** The worktree that the task works in. */
   worktree?: Worktree;
   /** The options of the task. */
   task?: Pick<Task, "writes">;
   cwd: string;
   env(): Readonly<Record<string, string>>;
-  /** It may run commands. */
+  /** True: the task may run commands. */
   commands: boolean;
-  /** Reports the sandbox once per run, at the first command. */
+  /** Called once per run, at the first command, to report the sandbox. */
   note(level: SandboxLevel): void;
 }>;
 
-/** Access of the tasks of one run: an approval applies to all of them until the run ends. */
+/** What the tasks of one run may access: an approval applies to all of them until the run ends. */
 export type RunAccess = Readonly<{
   policyFor(agent: AccessRequest["agent"], parent?: Policy): Policy;
   /** Opens the access of a task. `undefined`: its working folder is outside of the run's folders. */
@@ -158,12 +158,15 @@ export function createRunAccess(parts: AccessParts): RunAccess {
   };
 }
 
-/** The policies of agents, by the policy around them: neither ever changes, and all tasks of one agent have the same object. */
+/**
+ * Cache of the policies of agents, by the policy of the caller: neither ever changes, and all tasks of one agent have
+ * the same object.
+ */
 const narrowed = new WeakMap<Policy, WeakMap<AccessRequest["agent"], Policy>>();
 
 type ClosedTo = Readonly<{ tool: string; policy: Policy; placeOf(absolute: string): string; shut: ClosedPlaces }>;
 
-/** Predicates for forbidden paths in a folder; absent where none is possible, so that entries need no check. */
+/** Predicates for forbidden paths in a folder; absent where nothing can be forbidden, so that entries need no check. */
 function closedIn(folder: string, { tool, policy, placeOf, shut }: ClosedTo): ClosedInFolder {
   const bans = readBans(policy);
   const touched = shut.touches(folder);
@@ -180,7 +183,7 @@ function closedIn(folder: string, { tool, policy, placeOf, shut }: ClosedTo): Cl
   };
 }
 
-/** The workspace for context files: paths that are forbidden to agents are left out. */
+/** The workspace as files for the run's context are read from it: paths that are forbidden to agents are left out. */
 export async function contextRoot({ cwd, policy, closed }: AccessParts): Promise<Root> {
   const root = await rootOf(cwd);
   const placeOf = (absolute: string): string => relative(root.real, absolute).split(sep).join("/");
@@ -190,7 +193,7 @@ export async function contextRoot({ cwd, policy, closed }: AccessParts): Promise
 
 type Places = Awaited<ReturnType<typeof placesFor>> & object;
 
-/** The access of a task. Folders are fixed at the start of the run: no agent can widen them. */
+/** The access of a task. Folders are fixed at the start of the run: no agent can add one. */
 async function placesFor(
   { cwd: workspace, settings, homes }: AccessParts,
   { cwd, depth, worktree }: AccessRequest,
@@ -255,11 +258,11 @@ async function commandsFor(
   const wish = parts.settings.sandbox ?? "auto";
   const level = wish === "off" ? OFF : await parts.sandbox();
   const cwd = roots[0]!.real;
-  // Folders inside the state folder are never accessible to commands.
+  // Folders inside subcrew's state folder are never accessible to commands.
   const writable = roots.map(({ real }) => real).filter((real) => shut.at(real)?.kind !== "state");
   const place = placeOf(cwd);
   const outputs = parts.outputs?.(task.run);
-  // A command also sees the surroundings of its folder: the workspace, from a worktree or a subfolder.
+  // A command that starts in a worktree or a subfolder also sees the workspace.
   const workspace = (await rootOf(parts.cwd)).real;
   const closed = (): string[] => [
     ...closedByName(policy()),
@@ -271,7 +274,7 @@ async function commandsFor(
     name: task.run,
     cwd,
     writable,
-    ...(task.worktree && { seen: [dirname(dirname(task.worktree.gitDir))] }), // the repository's git folder
+    ...(task.worktree && { seen: [dirname(dirname(task.worktree.gitDir))] }), // the repository's git folder is visible, too
     ...(policy().leases && { leased: leasedFolders(policy(), roots, placeOf) }),
     place,
     wish,
@@ -293,7 +296,7 @@ async function commandsFor(
   });
 }
 
-/** The existing writable folders that every lease covers completely. */
+/** The existing writable folders that are completely within every lease (the files that tasks declared to write). */
 function leasedFolders({ leases = [] }: Policy, roots: readonly Root[], placeOf: Places["placeOf"]): string[] {
   const isCovered = (folder: string): boolean =>
     leases.every((lease) => wholeFolders(lease).some((whole) => folderContains(`/${whole}`, `/${placeOf(folder)}`)));
@@ -331,15 +334,15 @@ export async function demandSandbox({ settings, sandbox }: Pick<AccessParts, "se
   );
 }
 
-/** The folders of a crew. */
+/** The folders that matter for the access of a crew's tasks. */
 export type AccessFolders = Readonly<{
   cwd: string;
   /** The user's home folder, from the environment. */
   home: string | undefined;
-  /** The state folder, with the journals of runs. */
+  /** Subcrew's state folder, with the journals of runs. */
   state: string;
   env: Readonly<Record<string, string | undefined>>;
-  /** False: nothing is written to the state folder, not even records of running commands. */
+  /** False: nothing is written to subcrew's state folder, not even records of running commands. */
   kept?: boolean;
   finisher?: string | undefined;
   outputs?: AccessParts["outputs"];
@@ -347,7 +350,7 @@ export type AccessFolders = Readonly<{
   redact?: AccessParts["redact"];
 }>;
 
-/** The policy limited to the recorded permissions of a run: resuming must not widen them. */
+/** The policy limited to the recorded permissions of a run: resuming must not add any. */
 export function restrictTo(parts: AccessParts, before: Permissions, own: readonly string[]): AccessParts {
   const strictness = ["off", "auto", "required"] as const;
   const wish = ({ sandbox = "auto" }: Permissions): number => strictness.indexOf(sandbox);
@@ -362,7 +365,9 @@ export function restrictTo(parts: AccessParts, before: Permissions, own: readonl
   };
 }
 
-/** Access according to these settings; `own` are the tools that only this crew has. Throws for an invalid rule. */
+/**
+ * The access for these settings; `own` are the names of tools that the library user passed. Throws for an invalid rule.
+ */
 export function accessParts(
   settings: Permissions,
   { cwd, home, state, env, kept = true, finisher, outputs, changes, redact }: AccessFolders,

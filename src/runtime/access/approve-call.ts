@@ -11,13 +11,13 @@ import type { Tool } from "../../core/task/tool.ts";
 import { classOf } from "../../core/vocabulary/tool-class.ts";
 import { isDenial, isOpenRefusal } from "../files/open-contained.ts";
 
-/** The decision about a call: allowed for exactly these subjects, denied, or invalid. */
+/** The decision about a tool call: allowed for exactly these subjects (paths, commands, URLs), denied, or invalid. */
 export type ApprovedCall =
   | Readonly<{ judged: readonly LocatedSubject[]; network?: true }>
   | Readonly<{ rule: string; text: string }>
   | Readonly<{ problem: string }>;
 
-/** Judges a call, and asks for approval where needed. If nobody is available, the call is denied. */
+/** Judges a tool call, and asks a person for approval where needed. If nobody is available, the call is denied. */
 export async function approve(
   tool: Tool,
   input: unknown,
@@ -34,7 +34,7 @@ export async function approve(
     context.attended &&
     canGrantNetwork(access?.policy() ?? careful) &&
     located.some((each) => each.kind === "command" && commands?.lacksNetwork(each.command));
-  // A command that would fail without the network is not run to see it fail.
+  // A command that would fail without the network is not run first: the person is asked at once.
   const verdict: Verdict =
     judged.decision === "allow" && offersNetwork
       ? { decision: "ask", rule: NETWORK, why: "it needs the network, which commands do not have here", hint: "" }

@@ -9,7 +9,7 @@ import { writeAtomic } from "../disk/write-atomic.ts";
 /** The scope of a stored rule. */
 export type RuleScope = "project" | "user";
 
-/** Permanent approvals, stored in the user's state folder, where no project can write. */
+/** Permanent approvals, stored in the user's state folder, which no project can write. */
 export type KeptRules = Readonly<{
   /** The rules for a project. Unreadable rules are ignored. */
   read(project: string): Promise<readonly string[]>;
@@ -21,7 +21,7 @@ export type KeptRules = Readonly<{
 
 type ApprovedRules = Readonly<{ user: readonly string[]; projects: Readonly<Record<string, readonly string[]>> }>;
 
-/** The rules below a home folder. */
+/** The permanent approvals stored in subcrew's home folder. */
 export function openKeptRules(home: string): KeptRules {
   const file = join(home, "rules.json");
   const all = async (): Promise<ApprovedRules> => {

@@ -1,6 +1,6 @@
 /**
- * Sends every value to all listeners; each listener has its own queue. Not made of generators: a run has dozens of events per task, and
- * each of them would pass several.
+ * Sends every value to all listeners; each listener has its own queue. It does not use generators, because they would
+ * slow down every one of a run's many events.
  */
 export class Broadcast<T> {
   readonly #listeners = new Set<Listener<T>>();
@@ -26,7 +26,7 @@ export class Broadcast<T> {
     const waiting: Waiter<T>[] = [];
     const finish = ({ resolve, reject }: Waiter<T>): void => {
       const failure = closed ? undefined : this.#over?.failure;
-      closed = true; // a failure is thrown once
+      closed = true; // an error is thrown only once
       if (failure === undefined) resolve({ done: true, value: undefined });
       else reject(failure);
     };
@@ -68,7 +68,7 @@ export class Broadcast<T> {
   }
 }
 
-/** A loop over values that can be left. */
+/** An iteration over values that the reader can leave. */
 export type Listening<T> = AsyncIterableIterator<T, void> & Readonly<{ return(): Promise<IteratorResult<T, void>> }>;
 
 type Listener<T> = Readonly<{ push(value: T): void; end(): void }>;

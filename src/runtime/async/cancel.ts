@@ -7,10 +7,10 @@ import { onAbort } from "./on-abort.ts";
  */
 export type Stop = Readonly<{ stop: string; pause?: true; kill?: true }>;
 
-/** Anything that can be stopped: a controller, or a task that still waits for its slot. */
+/** Anything that can be stopped: a controller, or a task that still waits for a free slot. */
 export type Stoppable = Readonly<{ abort(reason: Stop): void }>;
 
-/** The reason to hand to `abort()`. */
+/** The abort reason for work that is cancelled, to be passed to `abort()`. */
 export function stopped(reason: string): Stop {
   return { stop: reason };
 }
@@ -20,7 +20,7 @@ export function pausedFor(reason: string): Stop {
   return { stop: reason, pause: true };
 }
 
-/** The abort reason for a kill: like a pause, but nothing is recorded. */
+/** The abort reason for a kill: like a pause, but the pause is not recorded. */
 export const killed: Stop = { stop: "killed", pause: true, kill: true };
 
 /** True when the work was killed. */
@@ -40,7 +40,7 @@ export function reasonOf(signal: AbortSignal): string {
   return reason instanceof Error ? reason.message : "cancelled";
 }
 
-/** The abort reason to pass on to the work below. */
+/** The abort reason to pass on to subtasks. */
 export function stopOf(signal: AbortSignal): Stop {
   const reason = pauseReason(signal);
   return reason === undefined ? stopped(reasonOf(signal)) : pausedFor(reason);
@@ -75,5 +75,5 @@ export function following(...parents: readonly AbortSignal[]): Follower {
   };
 }
 
-/** A controller that listens, and how it stops listening. */
+/** A controller that follows other signals, and a function that stops it from following. */
 export type Follower = Readonly<{ controller: AbortController; release(): void }>;

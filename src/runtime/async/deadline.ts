@@ -7,16 +7,16 @@ import { following, reasonOf, stopped } from "./cancel.ts";
 export type Deadline = Readonly<{
   signal: AbortSignal;
   passed(): boolean;
-  /** Why the parent was stopped; `undefined` if it was not. */
+  /** The reason why the task was stopped. */
   reason(): string;
   stop(): void;
-  /** Runs something with the deadline paused, for example while the task waits for helpers or people. */
+  /** Pauses the deadline during `wait`, for example while the task waits for subagents or people. */
   standing<T>(wait: () => Promise<T>): Promise<T>;
 }>;
 
 /**
- * Aborts when the task's time is up; if limits are not enforced, the time is only recorded. Calls `near` once
- * when most of a long time is used.
+ * Aborts when the task's time is up; if limits are not enforced, this is only recorded. Calls `near` once when most of
+ * a long time is used.
  */
 export function deadlineOf(
   { maxTimeMs, enforce }: Limits,

@@ -1,4 +1,4 @@
-/** A promise and its handles. */
+/** A promise with the functions that settle it. */
 export type Deferred<T> = {
   readonly promise: Promise<T>;
   readonly resolve: (value: T) => void;

@@ -1,7 +1,7 @@
 /** Maximum delay of a Node timer; a longer one fires at once. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** A timer of any length; one that is too long for Node runs in steps. Returns a function that clears it. */
+/** A timer of any length; a delay that is too long for Node is split. Returns a function that clears it. */
 export function startTimer(act: () => void, ms: number, { unref = false }: { unref?: boolean } = {}): () => void {
   let left = Math.max(0, Number.isNaN(ms) ? 0 : ms);
   let timer: NodeJS.Timeout;

@@ -1,8 +1,9 @@
 import { setMaxListeners } from "node:events";
 
 /**
- * Calls the listener once when the signal aborts; returns a function that removes the listener. Use only this: the signal of a
- * task has a listener for each of its calls and helpers, and Node would report so many as a leak.
+ * Calls the listener once when the signal aborts; returns a function that removes the listener. Use only this: the
+ * signal of a task has a listener for each of its tool calls and subagents, and with `addEventListener` Node would
+ * report so many as a leak.
  */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   setMaxListeners(0, signal);

@@ -1,4 +1,4 @@
-/** Cleanup work of ended tasks: the run waits for it, other tasks do not. */
+/** Cleanup work of ended tasks: the run waits for it before it ends, other tasks do not. */
 export type PendingCleanup = Readonly<{
   add(work: Promise<unknown>): void;
   /** Resolves when all cleanup is done, or after a timeout. */

@@ -5,8 +5,8 @@ import { reasonOf } from "./cancel.ts";
 import { onAbort } from "./on-abort.ts";
 
 /**
- * Settles when the signal aborts: a cancelled task ends at once, whatever its tools still do, and nothing it
- * emits afterwards is used, so that a race does not wait for its losers. Partial results that it noted
+ * Resolves as soon as the signal aborts: a cancelled task ends at once, even if its tools are still busy, and nothing
+ * that it emits afterwards is used, so that a race does not wait for its losers. Partial results that the task noted
  * before are kept.
  */
 export function settleOnAbort(

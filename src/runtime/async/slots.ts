@@ -1,21 +1,21 @@
 import { onAbort } from "./on-abort.ts";
 
-/** Limits how many tasks run at once. A slot is released while its holder waits for children. */
+/** Limits how many tasks run at once. A task releases its slot while it waits for its subagents. */
 export class Slots {
   readonly #limit: number;
   readonly #parent: Slots | undefined;
   #taken = 0;
-  /** Queue of tickets; cancelled tickets stay without a `come` until they are reached. */
+  /** Queue of tickets; cancelled tickets have no `come` and stay until their turn comes. */
   #waiting: (Ticket | undefined)[] = [];
   #next = 0;
 
-  /** With a parent, a slot here also takes a slot there. */
+  /** Creates slots. With a parent, taking a slot also takes one of the parent's. */
   constructor(limit: number, parent?: Slots) {
     this.#limit = limit;
     this.#parent = parent;
   }
 
-  /** Waits for a slot. Resolves to its release, or to `undefined` when the signal aborts first. */
+  /** Waits for a slot. Resolves with a function that releases it, or with `undefined` when the signal aborts first. */
   take(signal: AbortSignal): Promise<Release | undefined> {
     if (signal.aborted) return Promise.resolve(undefined);
     return new Promise((resolve) => {
@@ -53,7 +53,7 @@ export class Slots {
     return true;
   }
 
-  /** Called when the ticket has a slot here; with a parent it then waits for a slot there. */
+  /** Called when a ticket gets one of these slots; with a parent it then waits for one of the parent's. */
   #reach(ticket: Ticket): void {
     if (this.#parent) ticket.outer = this.#parent.queue((release) => this.#grant(ticket, release));
     else this.#grant(ticket, nothing);
@@ -71,7 +71,7 @@ export class Slots {
     });
   }
 
-  /** Passes the slot to the first waiter, or frees it. */
+  /** Passes a released slot to the first waiting ticket, or frees it. */
   #hand(): void {
     while (this.#next < this.#waiting.length) {
       const ticket = this.#waiting[this.#next];
@@ -88,7 +88,7 @@ export class Slots {
 /** Releases a slot; further calls have no effect. */
 export type Release = () => void;
 
-/** A queue entry. `come` is set while it waits; `outer` is its entry in the parent's queue. */
+/** A queue entry. `come` is set while the entry waits; `outer` is its entry in the parent's queue. */
 export type Ticket = { come: ((release: Release) => void) | undefined; outer: Ticket | undefined };
 
 const nothing: Release = () => {};

@@ -2,14 +2,16 @@ import { topNodeOf } from "../../core/plan/graph.ts";
 import type { State } from "../../core/run/state.ts";
 import { endWith, type KnownOutcomes, waitFor } from "../../core/schedule/consequences.ts";
 
-/** The message about a cancelled task: the tasks that end with it. Empty when there are none. */
+/**
+ * The message about a cancelled task: it names the tasks that end with the cancelled one. Empty when there are none.
+ */
 export function endingWith(state: State, path: string): string {
   if (path.includes("/")) return ` ${hearsOfIt(state, path)}`;
   const ending = knownIn(state, (known) => endWith(known, path));
   return ending.length === 0 ? "" : ` Skipped with it: ${taskNames(ending)}.`;
 }
 
-/** The message about a paused task: the tasks that wait for it. */
+/** The message about a paused task: it names the tasks that wait for the paused one. */
 export function waitingFor(state: State, path: string): string {
   const top = path.includes("/") ? ` ${hearsOfIt(state, path)}` : "";
   const waiting = knownIn(state, (known) => waitFor(known, topNodeOf(known.body, path)));
@@ -24,7 +26,7 @@ export function taskNames(names: readonly string[]): string {
 
 const MOST = 10;
 
-/** A sentence that names the top-level node which is told that the task ended. */
+/** A sentence that names the top-level node whose agent is told that the task ended. */
 function hearsOfIt({ plan }: State, path: string): string {
   return plan ? `"${topNodeOf(plan, path)}", which started it, is told.` : "";
 }

@@ -11,10 +11,10 @@ export const DEFAULT_BACKGROUND_RUNS = 10;
 const PATIENCE_MS = 30_000;
 
 /**
- * Takes one of the slots for background runs. The returned function releases the reservation once the process of the
- * run owns it. A starter first announces its run and then counts the others: of two concurrent starters, at least one
- * sees the other, so there are never too many runs. If each sees the other, both withdraw and retry after a random
- * delay.
+ * Takes one of the slots for background runs. The returned function releases the reservation; it is called once a
+ * process owns the run. A starter first announces its run and then counts the others: of two concurrent starters, at
+ * least one sees the other, so there are never too many runs. If each sees the other, both withdraw and retry after a
+ * random delay.
  */
 export async function reserveSlot(store: RunStore, run: string, most: number): Promise<() => Promise<void>> {
   const never = new AbortController().signal;

@@ -7,7 +7,7 @@ import { endingWith } from "./affected-tasks.ts";
 
 /**
  * Cancels a task of a run that no process works on: its end is recorded, and its dependants are skipped when the run is
- * resumed. Claims the run meanwhile, so that no other process resumes it at the same time.
+ * resumed. Owns the run meanwhile, so that no other process resumes it at the same time.
  */
 export async function cancelIdleTask(
   store: RunStore,

@@ -3,7 +3,7 @@ import { stopped } from "../async/cancel.ts";
 import { type Driver, Run, type RunExtras } from "../run/run.ts";
 import { handleCommand } from "./handle-command.ts";
 
-/** A run that handles the commands in its store while this process owns it. */
+/** A run that handles the commands sent through its store while this process owns it. */
 export function servedRun(id: string, store: RunStore, driver: Driver, extras: RunExtras = {}): Run {
   const handle: HandleCommand = (command, signal) => handleCommand(run, command, signal);
   const served: Driver = async (it) => {
@@ -17,7 +17,8 @@ export function servedRun(id: string, store: RunStore, driver: Driver, extras: R
     try {
       await driver({
         ...it,
-        // Runs before the claim is released: senders of commands expect no receipts from a run without an owner.
+        // Called before the process gives up the ownership of the run: senders of commands expect no receipts from a
+        // run without an owner.
         settle: serveRest,
         connect: (connection) => {
           it.connect(connection);
@@ -26,7 +27,7 @@ export function servedRun(id: string, store: RunStore, driver: Driver, extras: R
         },
       });
     } finally {
-      await serveRest(); // commands that arrived after the end get a receipt, too
+      await serveRest(); // commands that arrived after the end of the run get a receipt, too
     }
   };
   const run: Run = new Run(id, served, extras);

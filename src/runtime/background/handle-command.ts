@@ -135,7 +135,7 @@ function stateOf({ nodes }: State, path: string): string {
 
 type Answering = Extract<RunCommand, { do: "answer" }>;
 
-/** The first answer wins on every channel; later ones are refused. */
+/** Handles an answer to a question. The first answer wins, whichever way it came; later ones are refused. */
 async function takeAnswer(
   run: Run,
   { path, answer, call, question }: Answering,

@@ -12,14 +12,14 @@ import { type BackgroundRequest, writeRequest } from "./run-request.ts";
 /** Timeout for the start of the run. */
 const START_MS = 30_000;
 
-/** The request, the process that carries it out, and how many such processes there may be. */
+/** The request, the process that executes it, and how many such processes there may be. */
 export type LaunchSpec = Readonly<{
   request: Omit<BackgroundRequest, "version" | "plan"> & { plan?: unknown };
   process: BackgroundProcess;
   most: number;
 }>;
 
-/** Keeps the request of the run and starts a process that carries it out. */
+/** Stores the request for a run and starts a process that executes it. */
 export async function launchRun(
   store: RunStore,
   { request, process, most }: LaunchSpec,
@@ -51,7 +51,10 @@ export type BackgroundProcess = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
 }>;
 
-/** The run of a process that is being started: where it prints, and the number of its last record before. */
+/**
+ * The run of a process that is being started: the file for its output, and the number of the run's last record before
+ * the start.
+ */
 export type StartingRun = Readonly<{
   store: Pick<RunStore, "first" | "last" | "owner">;
   id: string;
@@ -61,7 +64,7 @@ export type StartingRun = Readonly<{
 
 /**
  * Starts a process that outlives this one and the terminal, in a session of its own, and waits until its run has
- * started: it is in the journal and has a living owner. An error that the process reports is thrown here.
+ * started: it is in the journal and has a living owner. If the process reports an error, this throws it.
  */
 export async function startProcess(
   { command, cwd, env }: BackgroundProcess,
@@ -88,7 +91,7 @@ export async function startProcess(
   }
   const never = new AbortController().signal;
   for (const until = performance.now() + START_MS; performance.now() < until; await pause(20, never)) {
-    const ended = over; // read before the journal, so that everything the process wrote before it ended is seen
+    const ended = over; // this is read before the journal, so that everything the process wrote before it ended is seen
     // A short run may have ended already; new events in the journal prove that it started.
     const there = (await store.first(id))?.type === "run.started" && ((await store.last(id))?.seq ?? 0) > since;
     if (there && (ended !== undefined || (await store.owner(id)) !== undefined)) return;

@@ -3,28 +3,31 @@ import type { RunStore } from "../../core/run/run-store.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { parseAs } from "../../core/schema/parse.ts";
 
-/** The request of a background run. It contains no secrets: those are in the environment of its process. */
+/**
+ * The request for a background run: what its process should execute. It contains no secrets: those are in the
+ * environment of its process.
+ */
 const request = z.strictObject({
   version: z.literal(1),
   id: z.string(),
   at: z.number(),
-  /** Absent: an existing run is resumed. */
+  /** The plan to execute; absent: an existing run is resumed. */
   plan: z.unknown().optional(),
   /** Options of the run as a whole. */
   options: z.record(z.string(), z.unknown()),
-  /** The flags from which the process makes its crew. */
+  /** The command-line flags from which the process creates its crew. */
   crew: z.record(z.string(), z.unknown()),
-  /** Approves every gate (--yes). */
+  /** True: every gate is approved (--yes). */
   yes: z.boolean().optional(),
 });
 export type BackgroundRequest = z.infer<typeof request>;
 
-/** Keeps the request beside the records of the run. */
+/** Stores the request beside the records of the run. */
 export async function writeRequest(store: RunStore, asked: BackgroundRequest): Promise<void> {
   await store.setDocument(asked.id, "request", `${JSON.stringify(asked)}\n`);
 }
 
-/** Reads the request of a run. */
+/** Reads the request for a background run. */
 export async function readRequest(store: RunStore, run: string): Promise<BackgroundRequest> {
   const text = await store.document(run, "request");
   if (text === undefined)

@@ -16,15 +16,15 @@ import { isRequested } from "./run-request.ts";
 /** A stored run, whichever process owns it. */
 export type KeptRun = Readonly<{
   id: string;
-  /** Where the run is kept, for a person. */
+  /** Where the run is stored, in words for a person. */
   place: string;
   state: State;
-  /** The process that works on it. */
+  /** The process that works on the run. */
   owner: RunOwner | undefined;
   life: RunStatus | "damaged";
-  /** The damaged parts of the journal, each with its offset; the rest is folded into the state. */
+  /** The damaged parts of the journal, each with its offset; the state is computed from the rest. */
   problems: readonly string[];
-  /** A process without a terminal works on it. */
+  /** True: the process that works on the run has no terminal. */
   background: boolean;
 }>;
 
@@ -39,26 +39,29 @@ export type KeptRuns = Readonly<{
   tell(id: string, command: RunCommand, options: { waitMs: number; signal: AbortSignal }): Promise<Receipt | undefined>;
   /** Cancels a task of a run that no process works on. */
   cancelTask(id: string, path: string, reason: string): Promise<Receipt>;
-  /** A view of a run of another process. Cancelling the view only detaches. */
+  /** A view of a run of another process. Cancelling it only ends the view, not the run. */
   follow(id: string): Run;
-  /** The events of a run after a number, read lazily; continues while the run is owned. */
+  /** The events of a run after a number, read lazily; continues as long as a process owns the run. */
   events(id: string, signal: AbortSignal, after?: number): AsyncIterable<KeptEvent>;
-  /** All records of a run that can be read, and what cannot be read of it. */
+  /** All records of a run that can be read, and descriptions of what cannot be read. */
   records(id: string): Promise<KeptRecords>;
   /** The last event of a run. */
   last(id: string): Promise<KeptEvent | undefined>;
   /** The process that works on a run. */
   owner(id: string): Promise<RunOwner | undefined>;
-  /** A file of this machine with the output or the patch of a task, made if necessary. */
+  /** A file of this machine with the output or the patch of a task, created if necessary. */
   file: RunStore["file"];
   /** A small text beside the records of a run, such as where to report its progress. */
   document: RunStore["document"];
   setDocument: RunStore["setDocument"];
-  /** A kept text of a task: its output, or the patch of its worktree. */
+  /** A stored text of a task: its output, or the patch of its worktree. */
   output: RunStore["output"];
   /** Waits until no process owns the run. */
   ended(id: string, signal: AbortSignal): Promise<KeptRun>;
-  /** The remote callers of runs, without local runs. Reads only the first event of each journal. */
+  /**
+   * The remote caller of each run that one started; local runs are left out. Reads only the first event of each
+   * journal.
+   */
   origins(): Promise<ReadonlyMap<string, Origin>>;
   /** Deletes a run that no process owns. */
   remove(id: string): Promise<void>;
@@ -72,13 +75,13 @@ export type CollectLimits = Readonly<{
   olderThanMs: number;
   maxBytes?: number;
   dryRun?: boolean;
-  /** Also runs that were interrupted, paused or parked. */
+  /** True: also deletes runs that were interrupted, paused or parked. */
   unfinished?: boolean;
   now: number;
 }>;
 export type CollectedRun = Readonly<{ id: string; bytes: number; why: string }>;
 
-/** How many runs one command deletes because they are old: it should not take long. */
+/** How many runs one command deletes because they are old, so that the command does not take long. */
 const MOST_EXPIRED = 100;
 
 /** Polling interval. */
@@ -126,7 +129,7 @@ export function keptRuns(store: RunStore): KeptRuns {
     if ((await store.owner(id)) !== undefined || (await store.isAnnounced(id)))
       throw new CrewError("RUN_BUSY", `"${id}" is running.`, `Stop it first: \`subcrew stop ${id}\`.`);
     const worktrees = store.local(id, "worktrees");
-    if (worktrees !== undefined) await removeWorktrees(worktrees); // git lists them in their repositories until then
+    if (worktrees !== undefined) await removeWorktrees(worktrees); // git would otherwise still list the worktrees in their repositories
     await store.remove(id);
   };
   return {
@@ -160,7 +163,7 @@ export function keptRuns(store: RunStore): KeptRuns {
       store.post(id, command, {
         ...options,
         ended: async () => {
-          // While it is owned, its owner still writes receipts.
+          // While a process owns the run, it may still write receipts of commands.
           if ((await store.owner(id)) !== undefined || (await store.last(id))?.type !== "run.ended") return undefined;
           return { done: false, text: tooLate(command, (await look(id)).state) };
         },
@@ -220,7 +223,7 @@ export function keptRuns(store: RunStore): KeptRuns {
       let total = all.reduce((sum, { bytes }) => sum + bytes, 0);
       const collected: CollectedRun[] = [];
       for (const { id, life, bytes, at, owner } of all.toSorted((a, b) => a.at - b.at)) {
-        // Interrupted, paused and parked runs can be resumed, so they are deleted only on request.
+        // Interrupted, paused and parked runs can be resumed, so they are deleted only if the caller asks for that.
         if (owner !== undefined || (!isEnded(life) && !unfinished)) continue;
         const old = now - at > olderThanMs;
         const much = maxBytes !== undefined && total > maxBytes && isEnded(life);
@@ -230,7 +233,7 @@ export function keptRuns(store: RunStore): KeptRuns {
             () => false,
             (error: unknown) => isCrewError(error) || Promise.reject(error as Error),
           );
-          if (kept) continue; // it was just resumed
+          if (kept) continue; // the run was just resumed
         }
         total -= bytes;
         collected.push({ id, bytes, why: old ? "too old" : "too much" });
@@ -241,10 +244,10 @@ export function keptRuns(store: RunStore): KeptRuns {
   };
 }
 
-/** True for the last event of a process: the run has ended, or is paused. */
+/** True for the last event that a process records for a run: the run has ended, or is paused. */
 const isLast = (event: KeptEvent | undefined): boolean => event?.type === "run.ended" || event?.type === "run.paused";
 
-/** The fold of a journal; the initial state when there is no readable one. */
+/** The state computed from a journal; the initial state when there is no readable journal. */
 async function folded(store: RunStore, id: string): Promise<FoldedJournal> {
   try {
     const journal = await foldJournal(id, store.read(id));

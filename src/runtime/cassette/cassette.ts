@@ -13,9 +13,9 @@ import type { JsonSchema } from "../../core/text/json.ts";
 const message = z.strictObject({ hash: z.string(), begins: z.string() });
 const cassette = z.strictObject({
   version: z.literal(1),
-  /** The folder of the recording; paths below it are compared relative to it. */
+  /** The folder in which the run was recorded; paths below it are compared relative to it. */
   cwd: z.string(),
-  /** The chosen models, by request. */
+  /** The models that were chosen, by request. */
   choices: z.array(
     z.strictObject({
       wished: z.string(),
@@ -26,7 +26,7 @@ const cassette = z.strictObject({
       contextWindow: z.number().optional(),
     }),
   ),
-  /** One turn of a model each, in the order in which the task took them. */
+  /** The model turns, in the order in which the tasks took them. */
   turns: z.array(
     z.strictObject({ task: z.string(), asked: z.array(message), events: z.array(z.custom<ModelEvent>()) }),
   ),
@@ -39,7 +39,7 @@ const cassette = z.strictObject({
       threw: z.string().optional(),
     }),
   ),
-  /** The tools that MCP servers offered to each task; their calls are recorded with the other tool calls. */
+  /** The tools that MCP servers offered to each task; calls of these tools are recorded with the other tool calls. */
   peers: z
     .array(
       z.strictObject({
@@ -57,7 +57,7 @@ const cassette = z.strictObject({
     .default([]),
 });
 
-/** The traffic of one run with its models and tools. No secret is in it. */
+/** A recording (cassette): the model and tool calls of one run. It contains no secrets. */
 export type Cassette = z.infer<typeof cassette>;
 export type RecordedRequest = Cassette["turns"][number]["asked"];
 
@@ -84,28 +84,28 @@ function parseCassette(text: string, file: string): Cassette {
   return parseAs<Cassette>(cassette, value, { code: "BAD_FILE", what: "recording" });
 }
 
-/** The key of the task that a turn or call belongs to: its path and its attempt. */
+/** The key of the task that a model turn or a tool call belongs to: its path and its attempt. */
 export const taskKey = ({ path, attempt }: Readonly<{ path: string; attempt: number }>): string => `${path}#${attempt}`;
 
 /** The name of a task's acceptance command in a recording; no tool can have this name. */
 export const ACCEPTANCE = "--accept-cmd";
 
-/** Recorded instead of a result when another contender won while the acceptance command ran. */
+/** Recorded instead of a result when another task won the race while the acceptance command ran. */
 export const CUT_OFF = "cut off: another contender had won";
 
-/** Key of a model request. */
+/** The key under which a request for a model is found in a recording. */
 export const wishKey = (wished: Parameters<ModelSource["choose"]>, same: Sameness): string =>
   same.redact(stable(wished)).replaceAll(same.cwd, ".");
 
-/** Key of a request for MCP tools. */
+/** The key under which a request for MCP tools is found in a recording. */
 export const peerKey = ({ agent, ceiling }: PeerAsk, same: Sameness): string =>
   same.redact(stable([agent.name, ceiling ?? null]));
 
-/** Key of a tool call. */
+/** The key under which a tool call is found in a recording. */
 export const callKey = (task: string, tool: string, input: unknown, same: Sameness): string =>
   `${task} ${tool} ${same.redact(stable(input)).replaceAll(same.cwd, ".")}`;
 
-/** The facts of a choice that a recording keeps. */
+/** The part of a model choice that is recorded. */
 export function choiceOf(
   wished: string,
   { name, ref, id, why, contextWindow }: ChosenModel,
@@ -113,7 +113,7 @@ export function choiceOf(
   return { wished, name, ref, id, why, ...defined({ contextWindow }) };
 }
 
-/** Normalises values that may differ: the date and the working folder. */
+/** Makes values comparable that may differ between recording and replay: the date and the working folder. */
 export type Sameness = Readonly<{ cwd: string; redact(text: string): string }>;
 
 const BEGINS = 100;

@@ -20,8 +20,8 @@ import type { Deck, DeckMaker } from "./deck.ts";
 import type { RecordTape } from "./tape.ts";
 
 /**
- * Records the traffic between tasks and their models and tools, without secrets, and returns it when the run has
- * ended. The traffic itself is not changed.
+ * Records the model and tool calls of tasks, without secrets, and returns it when the run has ended. The calls
+ * themselves are not changed.
  */
 export const recording =
   (save: (cassette: Cassette) => Promise<void>): DeckMaker =>
@@ -49,7 +49,7 @@ export const recording =
     };
   };
 
-/** Writes the traffic of tasks on a tape. */
+/** Writes the model and tool calls of tasks to a recording (`tape`). */
 export function recordingOn(
   tape: RecordTape,
   same: Sameness,
@@ -82,7 +82,8 @@ export function recordingOn(
       const { acceptCommand: command } = call.task;
       if (outcome.status !== "ok" || command === undefined) return real(outcome, assignment, context);
       const asked = { task: taskKey(call), tool: ACCEPTANCE, input: { command, answer: outcome.output } };
-      // The winner ends the run at once, so a command that is cut off must be on the tape before it returns.
+      // When another task wins the race, the run ends at once, so a command that is cut off must be in the recording
+      // before it returns.
       const listening = onAbort(context.signal, () => void tape.tool({ ...asked, threw: CUT_OFF }));
       try {
         const looked = await real(outcome, assignment, context);
@@ -99,7 +100,7 @@ export function recordingOn(
   };
 }
 
-/** The fields of an MCP tool that a replay needs. */
+/** The fields of an MCP tool that are recorded for a replay. */
 const offeredOf = (tool: Tool): Cassette["peers"][number]["tools"][number] => ({
   name: tool.name,
   description: tool.description,
@@ -107,14 +108,14 @@ const offeredOf = (tool: Tool): Cassette["peers"][number]["tools"][number] => ({
   effect: tool.effect,
 });
 
-/** Writes a recording to a file. */
+/** Creates a function that writes a recording to a file. */
 export const saveTo =
   (file: string) =>
   (cassette: Cassette): Promise<void> =>
     writeAtomic(file, `${JSON.stringify(cassette, null, 1)}\n`);
 
 type Notes = Readonly<{
-  /** Records the start of a turn; resolves with the function to call at its end. */
+  /** Records the start of a model turn; resolves with the function to call at its end. */
   turn(task: string, request: Parameters<Model>[0], events: ModelEvent[]): Promise<() => Promise<void>>;
   tool(
     task: string,
@@ -154,7 +155,7 @@ function listening({ turn, tool }: Notes): Deck["runner"] {
         },
       });
       const tools = new Map([...assignment.tools].map(([name, one]) => [name, heard(one)]));
-      // Tasks in other processes cannot be recorded.
+      // Tasks in other processes cannot be recorded, so the task runs in this one.
       return inner({ ...assignment, runner: "local", model: { ...assignment.model, model }, tools }, context);
     };
 }

@@ -22,8 +22,8 @@ import type { Deck, DeckMaker } from "./deck.ts";
 import type { ReplayTape } from "./tape.ts";
 
 /**
- * Answers models and tools from a recording: needs no key and has no effect. A request that was not recorded
- * is drift: it is reported, and the task fails. After `until` turns, real models and tools are used.
+ * Answers models and tools from a recording: needs no key and has no effect. A request that was not recorded is called
+ * drift: it is reported, and the task fails. After `until` turns, real models and tools are used.
  */
 export const replaying =
   (cassette: Cassette, { until = Number.POSITIVE_INFINITY }: Readonly<{ until?: number }> = {}): DeckMaker =>
@@ -38,7 +38,7 @@ export const replaying =
     };
   };
 
-/** The entries of a recording in their order. */
+/** The entries of a recording as a tape: it returns them in their order. */
 function tapeOf(
   cassette: Cassette,
   { until, drifted }: Readonly<{ until: number; drifted(text: string): void }>,
@@ -82,7 +82,7 @@ function tapeOf(
   };
 }
 
-/** Answers the models and tools of tasks from a tape. */
+/** Answers the model and tool calls of tasks from a recording (`tape`). */
 export function replayingFrom(
   tape: ReplayTape,
   same: Sameness,
@@ -106,7 +106,7 @@ export function replayingFrom(
   const toolFor = (task: string, tool: Tool, note: (text: string) => void): Tool => ({
     ...tool,
     run: async (input, context) => {
-      // Delegation tools run normally, since their helpers are replayed, too.
+      // Delegation tools run normally, since the agents that they start are replayed, too.
       if (tool.does === "spawn") return tool.run(input, context);
       const text = `"${task.replace(/#1$/, "")}" called ${tool.name} with ${stable(input).slice(0, 200)}`;
       const call = await tape.tool(callKey(task, tool.name, input, same), text);
@@ -148,7 +148,7 @@ export function replayingFrom(
       if ("live" in looked) return real(outcome, assignment, context);
       if ("found" in looked && looked.found.result !== undefined) return outcome;
       if ("found" in looked && looked.found.threw === CUT_OFF) {
-        await untilAborted(context.signal); // the winner of the recording wins again
+        await untilAborted(context.signal); // this task lost the race in the recording, so it waits until it loses again
         return outcome;
       }
       const said =
@@ -176,14 +176,14 @@ function shown(
   };
 }
 
-/** Returns recorded entries in order, per key. */
+/** Returns a function that returns the recorded entries of each key in order. */
 function inOrder<T>(all: readonly T[], kind: (one: T) => string): (key: string) => T | undefined {
   const waiting = new Map<string, T[]>();
   for (const one of all) waiting.set(kind(one), [...(waiting.get(kind(one)) ?? []), one]);
   return (key) => waiting.get(key)?.shift();
 }
 
-/** The first difference between a request and the recording. */
+/** The first difference between a model request and the recorded one. */
 function difference(recorded: RecordedRequest, now: RecordedRequest): string | undefined {
   const at = now.findIndex(({ hash }, index) => hash !== recorded[index]?.hash);
   if (at < 0 && now.length === recorded.length) return undefined;
@@ -192,14 +192,14 @@ function difference(recorded: RecordedRequest, now: RecordedRequest): string | u
   return `${what} is ${JSON.stringify(is ?? "not there")}, and was ${JSON.stringify(was ?? "not there")}`;
 }
 
-/** The recorded models, and the real ones, if available, for the time after the recording. */
+/** The recorded models, and the real ones, if available, for the time after the recording ends. */
 function choosing(source: ModelSource, tape: ReplayTape, same: Sameness): ModelSource {
   return {
     choose: async (...wished) => {
       const inWords = wished[0].map(({ names }) => [names].flat().join()).join(" or ") || "the default";
       const choice = await tape.choice(wishKey(wished, same), inWords);
       if (!choice) return source.choose(...wished);
-      const real = await source.choose(...wished).catch(() => undefined); // a replay needs no model
+      const real = await source.choose(...wished).catch(() => undefined); // the real model is not needed while recorded answers are replayed
       const { wished: _wished, contextWindow, ...named } = choice;
       const facts = { ...named, ...defined({ contextWindow }) };
       return !real || "misses" in real ? { ...facts, model: unavailable } : { ...real, ...facts };

@@ -12,36 +12,39 @@ type HeardCall = Cassette["tools"][number];
 export type RecordTape = Readonly<{
   choice(choice: Choice): Promise<void>;
   /**
-   * Records the start of a turn, with the array to which its `events` will be added. Resolves with the number of the
-   * turn.
+   * Records the start of a model turn, with the array to which its `events` will be added. Resolves with the number of
+   * the turn.
    */
   turn(task: string, asked: RecordedRequest, events: ModelEvent[]): Promise<Readonly<{ at: number }>>;
-  /** Records everything that the model sent in a turn. */
+  /** Records everything that the model sent in a model turn. */
   heard(at: number, events: ModelEvent[]): Promise<void>;
   tool(call: HeardCall): Promise<void>;
   peer(asked: string, tools: readonly OfferedTool[]): Promise<void>;
 }>;
 
-/** The recorded entry; what was not recorded; or `live`: the part of the recording that is replayed has ended. */
+/**
+ * The recorded entry; a description of what was not recorded; or `live`: the part of the recording that is replayed has
+ * ended.
+ */
 export type Replayed<T> = Readonly<{ found: T }> | Readonly<{ drift: string }> | Readonly<{ live: true }>;
 
-/** Supplies recorded answers, each once. */
+/** The reading side of a recording: supplies recorded answers, each once. */
 export type ReplayTape = Readonly<{
   choice(wished: string, inWords: string): Promise<Choice | undefined>;
   turn(task: string, asked: RecordedRequest): Promise<Replayed<readonly ModelEvent[]>>;
-  /** `drift`: the description of the call in the report if it was not recorded. */
+  /** Looks up a tool call. `drift`: how the report describes the call if it was not recorded. */
   tool(key: string, drift: string): Promise<Replayed<Pick<HeardCall, "result" | "threw">>>;
   peer(asked: string): Promise<Replayed<readonly OfferedTool[]>>;
 }>;
 
-/** One tape of a run, for tasks here and on other machines. */
+/** The recording of a run, for writing or for replaying, used by tasks on this and other machines. */
 export type Tape =
   | Readonly<{ kind: "records"; tape: RecordTape }>
   | Readonly<{ kind: "replays"; tape: ReplayTape; isWhole: boolean }>;
 
 const methods = ["choice", "turn", "heard", "tool", "peer"] as const;
 
-/** Answers the questions of tasks on other machines. */
+/** Answers requests for the recording from tasks on other machines. */
 export function tapeServer({ tape }: Tape): NonNullable<PerformContext["tape"]> {
   return async (method, values) => {
     const known: Readonly<Record<string, unknown>> = tape;
@@ -53,7 +56,8 @@ export function tapeServer({ tape }: Tape): NonNullable<PerformContext["tape"]> 
 }
 
 /**
- * The tape of a run on another machine, for a task on this one. Paths below `from` there become paths below `to` here.
+ * The recording of a run on another machine, for a task on this one. Paths below `from` on that machine become paths
+ * below `to` on this one.
  */
 export function remoteTape(
   ask: NonNullable<PerformContext["tape"]>,

@@ -16,12 +16,13 @@ export type ComparedFile = Readonly<{
   diff?: string;
   /** The text shown instead of a diff. */
   note?: string;
-  /** The path holds something else now. */
+  /** True: the file was changed again after the run. */
   changedSince: boolean;
 }>;
 
 /**
- * Compares the version of a file before a run with the one after it. `undefined`: the run's last change never happened.
+ * Compares the version of a file before a run with the one after it. `undefined`: the recorded last change of the run
+ * never took effect.
  */
 export async function compareVersions(
   { file, before, after: recorded, versions: known, tasks, isUncertain }: FileHistory,
@@ -39,7 +40,7 @@ export async function compareVersions(
   return { ...shared, ...countLines(diff), diff };
 }
 
-/** The text of a version; empty where there is none, `undefined` for everything that is not text. */
+/** The text of a file version; empty if the file did not exist, `undefined` for everything that is not text. */
 async function textOf(version: FileVersion, versions: FileVersions): Promise<string | undefined> {
   if (version.kind === "absent") return "";
   if (version.kind !== "file" || !version.kept) return undefined;

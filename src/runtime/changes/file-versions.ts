@@ -6,9 +6,9 @@ import { writeAtomic } from "../disk/write-atomic.ts";
 
 /** The contents of files that a run changed, each stored once under its hash. */
 export type FileVersions = Readonly<{
-  /** Stores a content; returns its hash. */
+  /** Stores the content of a file; returns its hash. */
   keep(content: Uint8Array): Promise<string>;
-  /** A stored content; `undefined` when it is missing. */
+  /** The stored content with this hash; `undefined` when it is missing. */
   read(hash: string): Promise<Buffer | undefined>;
 }>;
 

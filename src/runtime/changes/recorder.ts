@@ -6,7 +6,7 @@ import { readRegularFile } from "../disk/regular-file.ts";
 import { type FileVersions, hashOf, openFileVersions } from "./file-versions.ts";
 import { createRepositoryWatch } from "./watch-repository.ts";
 
-/** Larger files are recorded without their content. */
+/** The maximum size of a file whose content is stored; larger files are recorded without it. */
 const MOST_BYTES = 20_000_000;
 
 /**
@@ -33,7 +33,7 @@ function createChangeRecorder(
   return { keep: (content, mode) => keep(Buffer.from(content), mode), version, watch };
 }
 
-/** The recorder of a run; `undefined` where its store makes no files. */
+/** The recorder of a run; `undefined` where the run's store creates no files. */
 export function recorderFor(
   store: Pick<RunStore, "local">,
   run: string,

@@ -13,11 +13,11 @@ import { presentVersion } from "./recorder.ts";
 export type UndoneFile = Readonly<{
   file: string;
   /**
-   * `restored`: its former content is back; `removed`: the run had created it; `same`: nothing to do; `refused`: left
-   * unchanged.
+   * `restored`: the file has its former content again; `removed`: the run had created the file; `same`: nothing to do;
+   * `refused`: the file was left unchanged.
    */
   result: "restored" | "removed" | "same" | "refused";
-  /** Why it was refused. */
+  /** Why the undo of this path was refused. */
   why?: string;
 }>;
 
@@ -45,7 +45,9 @@ export async function undoChanges(files: readonly FileHistory[], options: UndoOp
   return done.toSorted((a, b) => (a.file < b.file ? -1 : 1));
 }
 
-/** The order of restoring: deleted folders before their contents, and folders that the run created after theirs. */
+/**
+ * The order of restoring: deleted folders before their contents, and folders that the run created after their contents.
+ */
 function inOrder(files: readonly FileHistory[]): FileHistory[] {
   const comesBack = ({ before }: FileHistory): boolean => before.kind === "folder";
   const made = ({ before, after }: FileHistory): boolean => before.kind === "absent" && after.kind === "folder";
@@ -72,7 +74,9 @@ async function stepFor(
   return { file, result: before.kind === "absent" ? "removed" : "restored" };
 }
 
-/** Restores one path. Its folder is opened first, so that a link created on the way cannot redirect the write. */
+/**
+ * Restores one path. Its folder is opened first, so that a symbolic link created meanwhile cannot redirect the write.
+ */
 async function restore({ file, before }: FileHistory, { versions, cwd }: UndoOptions): Promise<void> {
   const root = await rootOf(folderContains(cwd, file) ? cwd : dirname(file));
   const spot = await openContainedPath(root, file, { itself: true, make: before.kind !== "absent" });

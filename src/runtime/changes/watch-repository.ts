@@ -10,11 +10,11 @@ type WatchParts = Readonly<{
   home: string | undefined;
 }>;
 
-/** With more changed files than this, changes of commands are not recorded. */
+/** With more changed files than this in the repository, the files that commands change are not recorded. */
 const MOST_FILES = 2_000;
 
 /**
- * Detects the files that a command changes by asking git before and after it. Content that git does not have
+ * Detects the files that a command changes by asking git before and after the command. Content that git does not have
  * (uncommitted changes) is stored before the command starts.
  */
 export function createRepositoryWatch(parts: WatchParts): ChangeRecorder["watch"] {
@@ -45,7 +45,7 @@ export function createRepositoryWatch(parts: WatchParts): ChangeRecorder["watch"
   };
 }
 
-/** Inspects one repository now and when the returned function is called. */
+/** Inspects one repository now, and again when the returned function is called. */
 async function watchOne(
   top: string,
   git: Repository,

@@ -8,13 +8,13 @@ import { onAbort } from "../async/on-abort.ts";
 import type { ChildRequest, Requests, TaskChannel, ToTask } from "./protocol.ts";
 
 /**
- * Carries out a job; the context is that of its run, wherever the run is. `setup`: data that a runner sends to its own
- * child process.
+ * Executes a job. The context connects it to its run, on whichever machine that is. `setup`: data that a runner sends
+ * to its own child process.
  */
 export type RunJob = (job: Job, context: PerformContext, setup: unknown) => Promise<Outcome>;
 
 /**
- * The child side: takes one job and returns its outcome. Resolves when that is done, or when the parent
+ * The side of the child process: takes one job and returns its outcome. Resolves when that is done, or when the parent
  * has ended.
  */
 export function serveParent(channel: TaskChannel, work: RunJob, stop: AbortSignal): Promise<void> {
@@ -82,7 +82,7 @@ export function serveParent(channel: TaskChannel, work: RunJob, stop: AbortSigna
       count: (what) => send("count", what).got,
       reserve: async (wish, revoke, signal) => {
         const { id, got } = send("reserve", wish, signal);
-        revokes.set(id, revoke); // first: the reservation can be revoked before the answer arrives
+        revokes.set(id, revoke); // set first, because the reservation can be revoked before the answer arrives
         const refusal = await got;
         if (refusal) revokes.delete(id);
         return (

@@ -8,16 +8,16 @@ import { type Deferred, deferred } from "../async/deferred.ts";
 import { onAbort } from "../async/on-abort.ts";
 import type { ChildRequest, FromTask, HostChannel, Requests } from "./protocol.ts";
 
-/** A task that is carried out at the other end of a channel. */
+/** A task that a process at the other end of a channel executes. */
 export type ChildCall = Readonly<{
-  /** Its outcome; never settles if the child ends without one. */
+  /** The outcome of the task; never settles if the child ends without one. */
   outcome: Promise<Outcome>;
-  /** The other side has closed the channel. */
+  /** Resolves when the other side has closed the channel. */
   silent: Promise<void>;
   cancel(reason: string): void;
   /** Pings the child; resolves when it answers. */
   ping(): Promise<void>;
-  /** Ignores further messages, releases its reservations and stops its requests. */
+  /** Ignores further messages of the child, releases its budget reservations and stops its requests. */
   leave(): void;
 }>;
 
@@ -29,8 +29,8 @@ export function serveChild(channel: HostChannel, job: Job, context: PerformConte
   const asked = new Map<number, AbortController>();
   const held = new Map<number, Reservation>();
   /**
-   * The task's current wait: `ended` is resolved with the reason that ended it, `goesOn` tells whether the task
-   * continues.
+   * The current wait of a parked task: `ended` is resolved with the reason that ended it, `goesOn` tells whether the
+   * task continues.
    */
   let parked: Readonly<{ ended: Deferred<string>; goesOn: Promise<boolean> }> | undefined;
   let over = false;

@@ -11,7 +11,7 @@ import type { Job } from "../../core/task/job.ts";
 import type { WorkspaceSnapshot } from "../../core/task/workspace-snapshot.ts";
 import { isRecord } from "../../core/text/json.ts";
 
-/** Requests of a task to its parent, with their answers. */
+/** The requests that a task sends to its parent process, each with the type of its answer. */
 export type Requests = {
   durable: { give: null; get: void };
   delegate: { give: { what: AnyInput | Plan; parent: Parent }; get: DelegationOutcome };
@@ -25,25 +25,31 @@ export type Requests = {
   room: { give: null; get: number | undefined };
   ask: { give: { question: string; call: string; wants?: "words"; offersNetwork?: true }; get: Answer | undefined };
   mail: { give: { wait: boolean }; get: readonly string[] };
-  /** False: the task was stopped while it was parked; otherwise `unpark` names the reason for continuing. */
+  /**
+   * Lets the task park (wait). The answer is false if the task was stopped meanwhile; otherwise `unpark` names the
+   * reason for continuing.
+   */
   park: { give: Parking; get: boolean };
   unpark: { give: string; get: boolean };
-  /** Waits until it is decided whether the changes of this task are used. */
+  /** Waits until it is decided whether the changes of this task of a race are used. */
   claim: { give: null; get: boolean };
   /** The events recorded for this attempt before this process took it over. */
   past: { give: null; get: readonly KeptEvent[] };
   /** Asks for the files of the workspace. */
   workspace: { give: readonly string[] | null; get: WorkspaceSnapshot | Readonly<{ unable: string }> };
-  /** Calls the cassette of the run. */
+  /** Calls the recording (cassette) of the run. */
   tape: { give: { method: string; values: readonly unknown[] }; get: object | undefined };
 };
 
 /** One request; its answer has the same number. */
 export type ChildRequest = { [K in keyof Requests]: Readonly<{ ask: K; give: Requests[K]["give"] }> }[keyof Requests];
 
-/** Messages to the task. A budget reservation has the number of the request that made it. */
+/** Messages to the task. A budget reservation is identified by the number of the request that made it. */
 export type ToTask =
-  /** Sent before the job by a runner that starts a child: the set-up of the child, which a job never contains. */
+  /**
+   * Sent before the job by a runner that starts a child: what the child needs to know about this machine, which a job
+   * never contains.
+   */
   | Readonly<{ type: "setup"; setup: unknown }>
   | Readonly<{ type: "job"; job: Job }>
   | Readonly<{ type: "answer"; id: number; get?: unknown }>
@@ -71,11 +77,11 @@ export type Channel<In, Out> = Readonly<{
   send(message: Out): void;
   /** Called once. `gone`: the other side has closed the channel. */
   listen(receive: (message: In) => void, gone: () => void): void;
-  /** Resolves when everything that was sent has left. */
+  /** Resolves when everything that was sent has been passed on to the system. */
   close(): Promise<void>;
 }>;
 
-/** The parent's side and the task's side. */
+/** The channel as the parent sees it, and as the task sees it. */
 export type HostChannel = Channel<FromTask, ToTask>;
 export type TaskChannel = Channel<ToTask, FromTask>;
 

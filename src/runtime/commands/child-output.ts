@@ -9,14 +9,17 @@ import { redactedStream } from "./redacted-stream.ts";
 /** Output of a program, both streams in order: the tail in memory, the whole in a file. */
 export type Output = Readonly<{
   read(...streams: readonly (Readable | null)[]): void;
-  /** Waits until the streams end, with a timeout: a leftover process can hold them open for ever. */
+  /** Waits until the streams end, with a timeout: a process that was left behind can keep them open for ever. */
   drain(ms: number): Promise<void>;
   close(): Promise<void>;
-  /** Call when the program was told to end: from then on its output is kept up to a limit, and discarded after it. */
+  /**
+   * To be called when the program was told to end: from then on its output is kept up to a limit, and discarded after
+   * it.
+   */
   expectEnd(): void;
-  /** Call when the result of the program will not be used: drops the output that is not yet in the file. */
+  /** To be called when the result of the program will not be used: drops the output that is not yet in the file. */
   forget(): void;
-  /** The tail, starting at a whole character. */
+  /** The last part of the output, starting at a whole character. */
   text(): string;
   /** Output since the last call. */
   news(): string;
@@ -26,11 +29,11 @@ export type Output = Readonly<{
   file(): string | undefined;
 }>;
 
-/** How much of the end is kept. */
+/** How many bytes of the end of the output are kept in memory. */
 const KEPT_BYTES = 262_144;
 /** Maximum size of the output file. */
 const FILE_BYTES = 100_000_000;
-/** Reading pauses while this much is unwritten. */
+/** Reading pauses while more than this many bytes are not written yet. */
 const WAITING_BYTES = 1_000_000;
 /** How often a full pipe of a program that was told to end is read. */
 const ENDING_READ_MS = 200;
@@ -39,7 +42,7 @@ const FORGOTTEN_READ_MS = 500;
 /** Secrets are removed from pieces of this size; a signal waits for one piece at most. */
 const PIECE_BYTES = 8_192;
 
-/** Where the output goes: `redact` removes secrets from what is written to the file. */
+/** The file for the output; `redact` removes secrets from what is written to it. */
 export type OutputOptions = Readonly<{
   file?: string;
   redact?: (text: string) => string;
@@ -57,7 +60,7 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
   let cut = 0;
   let cutInKey = false;
   let allEnded = (): void => {};
-  /** Bytes that are still kept. */
+  /** How many more bytes of output are kept. */
   let left = Number.POSITIVE_INFINITY;
   let forgotten = false;
   const whenWritten = (go: () => void): void => {
@@ -105,12 +108,15 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
         const goOn = (): void => {
           looking = false;
           if (over) return end();
-          // A program that prints without end and was told to end waits on its full pipe, so that it does not use the
-          // processor time that ending it needs.
+          // A program that prints without end and was told to end is made to wait because its pipe is full, so that it
+          // does not use the processor time that ending it needs.
           if (left <= 0) setTimeout(() => stream.resume(), forgotten ? FORGOTTEN_READ_MS : ENDING_READ_MS).unref();
           else whenWritten(() => awaitReadingTurn(() => stream.resume()));
         };
-        /** Node resumes the streams of a program that has exited, so that more can come before the last chunk is done. */
+        /**
+         * Node resumes the streams of a program that has exited, so more chunks can arrive before the last one is
+         * handled.
+         */
         const chunks: Buffer[] = [];
         const lookOn = (at: number): void => {
           const chunk = chunks[0]!;
@@ -171,7 +177,7 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
   };
 }
 
-/** Decodes bytes as UTF-8; if the beginning was cut, an incomplete first character is dropped. */
+/** Decodes bytes as UTF-8; if the beginning of the output was cut off, an incomplete first character is dropped. */
 function wholeCharacters(bytes: Buffer, cut: boolean): string {
   let start = 0;
   while (cut && start < 4 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start++;
@@ -210,7 +216,7 @@ function redactedSpill(path: string, redact: (text: string) => string): Spill {
 
 /**
  * A file that is created at the first write. Data that arrives during a write is written together afterwards, because
- * each write is slow. A write error loses output but has no other effect.
+ * each write takes long. A write error loses output but has no other effect.
  */
 function spillFile(path: string): Spill {
   const flags =
@@ -230,7 +236,7 @@ function spillFile(path: string): Spill {
     try {
       descriptor = openSync(path, flags, 0o600);
     } catch {
-      // the output is lost
+      // the output could not be written and is lost
     }
   };
   const writeAll = async (): Promise<void> => {
@@ -262,7 +268,7 @@ function spillFile(path: string): Spill {
     },
     close: async () => {
       await writing;
-      if (descriptor !== undefined) closeSync(descriptor); // synchronous: thirty files would wait for threads
+      if (descriptor !== undefined) closeSync(descriptor); // closed synchronously: with thirty files, asynchronous calls would wait for free threads
       descriptor = undefined;
     },
   };

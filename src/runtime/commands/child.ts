@@ -29,12 +29,12 @@ export type ChildSpec = Readonly<{
   args: readonly string[];
   cwd: string;
   env: Readonly<Record<string, string>>;
-  /** Marker in the environment of all its processes, as `NAME=value`, to find them. */
+  /** A marker in the environment of all processes of the program, as `NAME=value`, to find them. */
   marker: string;
-  /** The program is a sandbox: when it exits, every process in it has ended. */
+  /** True: the program is a sandbox: when it exits, every process in it has ended. */
   boxed?: true;
   ifKilled?: AfterKill;
-  /** The text for its standard input; empty by default. */
+  /** The text for the program's standard input; empty by default. */
   input?: string;
   /** The file for a long output, and the function that removes secrets from it. */
   outputFile?: string;
@@ -46,7 +46,7 @@ export type ChildSpec = Readonly<{
   piped?: boolean;
   /** Secret inputs that the program reads from descriptor 3 ({@link HANDED}) and the following ones. */
   handed?: readonly (string | Uint8Array)[];
-  /** The program is interactive: stdin and stdout are pipes, and only stderr is kept as output. */
+  /** True: the program is interactive: stdin and stdout are pipes, and only stderr is kept as output. */
   talks?: boolean;
 }>;
 
@@ -60,11 +60,14 @@ export type Child = Readonly<{
   /** The process id; absent: the program could not be started. */
   pid?: number;
   output: Output;
-  /** Settles when it and all its processes have ended. */
+  /** Settles when the program and all processes that it started have ended. */
   ended: Promise<Exit>;
-  /** Sends SIGTERM to all its processes, then SIGKILL after the given time; settles when they have ended. */
+  /**
+   * Sends SIGTERM to the program and all processes that it started, then SIGKILL after the given time; settles when
+   * they have ended.
+   */
   kill(graceMs?: number): Promise<void>;
-  /** This process's ends of its additional pipes. */
+  /** This process's ends of the child's additional pipes. */
   pipes?: Readonly<{ input: Writable; output: Readable }>;
 }>;
 
@@ -132,10 +135,13 @@ export function startChild(spec: ChildSpec): Child {
   };
 }
 
-/** Why a program was stopped. */
+/** Why a program was stopped before its end. */
 export type EarlyEnd = Readonly<{ by: "timeout" }> | Readonly<{ by: "cancelled"; reason: string }>;
 
-/** Waits for a program with a timeout, then stops it. `forgets`: its output does not matter once it is cancelled. */
+/**
+ * Waits for a program to end, and stops it after the timeout. `forgets`: its output is not needed once the program is
+ * cancelled.
+ */
 export async function within(
   child: Child,
   {
@@ -196,14 +202,17 @@ function hand({ stdio }: ChildProcess, descriptor: number, text: string | Uint8A
   pipe?.end(text);
 }
 
-/** Kills the rest of a process group whose leader has ended, and marked processes outside of the group. */
+/**
+ * Kills the rest of a process group whose leader has ended, and processes outside of the group that have the marker.
+ */
 async function sweep(
   pid: number,
   { marker, boxed }: ChildSpec,
   { exit, first }: Readonly<{ exit: Exit; first: FirstProcess | undefined }>,
 ): Promise<void> {
   signalGroup(pid, "SIGKILL");
-  // A sandbox that ends by itself has no process left. When it is killed, its first process ends a moment later, after all others.
+  // When a sandbox ends by itself, no process in it is left. When it is killed, its first process ends a moment later,
+  // after all others.
   if (boxed && exit.signal === undefined) return;
   if (boxed && first !== undefined) await endFirst(first);
   else await endBearers(marker);
@@ -220,13 +229,13 @@ type Ending = Readonly<{
   exited: Promise<Exit>;
   ended: Promise<Exit>;
   graceMs: number;
-  /** The first process in its sandbox, once it was looked up. */
+  /** The first process in the program's sandbox, once it was looked up. */
   found: { first?: FirstProcess | undefined };
 }>;
 
 /**
- * When the first program was told to end in this turn of the event loop. Module state on purpose, like `waiting` in
- * `reading-turns.ts`.
+ * When the first program was told to end in this turn of the event loop. This is module state on purpose, like
+ * `waiting` in `reading-turns.ts`.
  */
 let firstKill: number | undefined;
 
@@ -244,7 +253,7 @@ function sinceFirstKill(): number {
   return performance.now() - firstKill;
 }
 
-/** Sends SIGTERM, later SIGKILL. Sending a signal does not mean that a process has ended. */
+/** Sends SIGTERM, later SIGKILL. Afterwards the processes may still be ending. */
 async function kill(
   { pid }: ChildProcess,
   { marker, boxed }: ChildSpec,
@@ -259,7 +268,7 @@ async function kill(
     killGroup();
     return void (await ended);
   }
-  // The grace time starts now: on a busy machine the search for marked processes alone can take a second.
+  // The time until SIGKILL starts now: on a busy machine the search for marked processes alone can take a second.
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise<void>((resolve) => {
     timer = setTimeout(
@@ -270,7 +279,7 @@ async function kill(
       Math.max(0, graceMs - sinceFirstKill()),
     );
   });
-  // The sandbox itself gets no SIGTERM: it would kill everything in it at once.
+  // The sandbox itself gets no SIGTERM: the sandbox would kill everything in it at once.
   if (!boxed) signalGroup(pid, "SIGTERM");
   let over = false;
   void exited.then(() => {
@@ -278,14 +287,14 @@ async function kill(
   });
   const ask = async (): Promise<void> => {
     if (over && boxed) return;
-    // A process cannot leave its sandbox, so the descendants of the sandbox are all of them.
+    // A process cannot leave its sandbox, so all processes of the command are descendants of the sandbox.
     const below = boxed ? descendantsOf(pid) : undefined;
     if (below?.[0] !== undefined) found.first ??= asFirst(below[0]);
     const members = below ?? (await bearersOf(marker));
     deprioritize(members);
     signalAll(boxed ? members.filter((each) => each !== pid) : members, "SIGTERM");
   };
-  // One search per turn: the record of a pause must not wait until thirty commands have been found.
+  // One search per turn of the event loop: recording a pause must not wait until thirty commands have been found.
   awaitReadingTurn(() => void ask().catch(() => {}));
   await Promise.race([exited, patience]);
   clearTimeout(timer);

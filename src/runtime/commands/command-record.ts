@@ -10,32 +10,35 @@ import type { ScannedRoot } from "../files/protected-scan.ts";
 import type { QuarantinedFile } from "../files/quarantine.ts";
 import type { RawPath } from "../files/raw-path.ts";
 
-/** A folder that a command may write, and its name in rules. */
+/** A folder that a command may write, and its name in permission rules. */
 export type GuardedRoot = ScannedRoot & Readonly<{ named: string }>;
 
 /**
- * The record of a running command, to finish its quarantine after a crash: where it could write, and which files existed
- * before.
+ * The record of a running command, needed to move protected files that it created to quarantine after a crash: where
+ * the command could write, and which files existed before.
  */
 export type CommandNote = Readonly<{
   run: string;
   /** The marker in the environment of every process that the command started. */
   marker: string;
   roots: readonly GuardedRoot[];
-  /** Rules that may allow protected paths. */
+  /** Permission rules that may allow protected paths. */
   allow: readonly Rule[];
   existing: readonly RawPath[];
   links: readonly Readonly<{ path: RawPath; target?: RawPath }>[];
   watched: readonly (readonly [path: RawPath, fingerprint: string])[];
 }>;
 
-/** The record with its process; `done`: files that its watchdog has quarantined, to be reported by the next process. */
+/**
+ * The record of a command with the subcrew process that runs it; `done`: files that its watchdog has quarantined, to be
+ * reported by the next process.
+ */
 export type CommandRecord = CommandNote & ProcessClaim & Readonly<{ version: 1; done?: readonly QuarantinedFile[] }>;
 
 /** The folder of records of running commands, below the state folder. */
 export const recordsIn = (state: string): string => join(state, "commands-in-flight");
 
-/** Records that a command is about to start; durable when this resolves. */
+/** Records that a command is about to start; when this resolves, the record is safely on disk. */
 export async function writeCommandRecord(file: string, note: CommandNote): Promise<void> {
   await (await makeFolder(dirname(file)))?.durable;
   await writeAtomic(file, JSON.stringify({ version: 1, ...(await whoWeAre()), ...note }));
@@ -64,7 +67,7 @@ export async function readCommandRecord(file: string): Promise<CommandRecord | u
 
 const LISTS = ["roots", "allow", "existing", "links", "watched"] as const;
 
-/** Synchronous: on a busy machine a call through the thread pool waits for a free thread, and nothing is synced here. */
+/** Deletes a record. Synchronous, because on a busy machine an asynchronous call waits for a free thread. */
 export function removeCommandRecord(file: string): void {
   try {
     unlinkSync(file);
@@ -73,9 +76,9 @@ export function removeCommandRecord(file: string): void {
   }
 }
 
-/** The records in a folder. Synchronous, because it is called before each command. */
+/** The records in a folder. Synchronous, because this is called before each command. */
 export function recordFiles(folder: string): string[] {
-  if (!existsSync(folder)) return []; // no command has run yet
+  if (!existsSync(folder)) return []; // no command has been recorded yet
   try {
     return readdirSync(folder)
       .filter((name) => RECORD.test(name))

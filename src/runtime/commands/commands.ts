@@ -22,28 +22,28 @@ import { seccompFilter } from "./seccomp.ts";
 
 /** All settings for the commands of one task; none comes from a model. */
 export type ShellSetting = Readonly<{
-  /** The run and the task, for the environment of started programs. */
+  /** The run and the task, as the environment of started programs names them. */
   name: string;
   /** The folder in which commands start and which they may write; a real path. */
   cwd: string;
   writable: readonly string[];
-  /** The writable folders within the task's lease; absent: all of them. */
+  /** The writable folders within the task's lease (the files that it declared to write); absent: all of them. */
   leased?: readonly string[];
-  /** Read-only paths, also inside hidden folders. */
+  /** Paths that commands may read, even inside hidden folders. */
   seen?: readonly string[];
-  /** The path of the start folder as rules write it. */
+  /** The path of the start folder as permission rules write it. */
   place?: string;
   wish: SandboxWish;
   sandbox: SandboxLevel;
   network(): boolean;
-  /** They may create user namespaces. */
+  /** True: commands may create user namespaces. */
   namespaces?: boolean;
   inFlight: InFlight;
-  /** The name of a writable folder in rules and in checks of protected places. */
+  /** How rules and checks of protected places name a writable folder. */
   rootAt(folder: string): Omit<GuardedRoot, "skipped">;
   /** The user's current rules that may allow writing to protected places. */
   allow: CommandScope["allow"];
-  /** The program that finishes the quarantine of a command when this process was killed. */
+  /** The program that moves protected files that a command created to quarantine when this process was killed. */
   finisher?: string;
   /** Home folders whose secrets are hidden, and other hidden paths. */
   homes: readonly string[];
@@ -55,7 +55,7 @@ export type ShellSetting = Readonly<{
   redact?(text: string): string;
 }>;
 
-/** A task's commands, and the end of all of them. */
+/** The commands of a task, and a function that ends all of them. */
 export type ShellHost = Readonly<{ commands: ShellCommands; end(): Promise<void> }>;
 
 /** Maximum number of background commands of a task. */
@@ -154,7 +154,7 @@ export function createShellCommands(setting: ShellSetting): ShellHost {
   };
 }
 
-/** A program, and its end including the check of its files. */
+/** A running program; `over` settles after it has ended and the files that it created were checked. */
 type Running = Child & Readonly<{ over: Promise<End> }>;
 type End = Readonly<{ exit: Exit; aside: readonly QuarantinedFile[] }>;
 
@@ -177,7 +177,7 @@ function resultOf(
 /** Cleans up after a program, and returns the protected files it created. */
 type Release = () => Promise<readonly QuarantinedFile[]>;
 
-/** The program of a command, and its cleanup. */
+/** The program that executes a command, and its cleanup. */
 async function specFor(
   setting: ShellSetting,
   command: string,
@@ -211,7 +211,7 @@ async function specFor(
   const { box, guarded } = await boxFor(setting, env, common.marker);
   const { record } = guarded;
   const filter = seccompFilter(process.arch, setting);
-  // The sandbox program needs only PATH; the command inside gets its own environment.
+  // The sandbox program needs only PATH; the command inside of it gets its own environment.
   return {
     spec: {
       ...common,
@@ -242,13 +242,13 @@ async function boxFor(
   const secrets = mountablePlaces(secretPlaces(homes, await hidden()));
   const hiddenFolders = secrets.folders.filter((path) => !all.includes(path));
   const inside = [...hiddenFolders, ...secrets.files].filter((path) => all.some((root) => folderContains(root, path)));
-  // A lease does not reveal hidden paths.
+  // A lease (the files that a task declared to write) does not make hidden paths visible.
   const wanted = leased?.filter((folder) => !inside.some((path) => folderContains(path, folder))) ?? all;
   // A task in a protected folder, or with a lease for one, still may not write it.
   const roots = wanted.map(rootAt).filter((root) => !isShut(root, allow()));
   const writable = roots.map(({ root }) => root);
   const guarded = await setting.inFlight.begin({ run: setting.name, marker, roots, allow });
-  // folders for name resolution, and the programs of systems that keep them in /run
+  // folders that name resolution needs, and programs on systems that have them in /run
   const kept = [
     "/run/current-system",
     ...seen,
@@ -276,12 +276,14 @@ async function boxFor(
   return { box, guarded };
 }
 
-/** True for a folder that is protected itself and that no rule allows. */
+/** True for a folder that is protected itself and that no rule allows to write. */
 function isShut({ place, homes, named }: Omit<GuardedRoot, "skipped">, allow: readonly Rule[]): boolean {
   return protectedPart(place, homes) !== undefined && !lifts({ allow, homes }, named);
 }
 
-/** Parents of hidden and protected paths are mounted, so that renaming them cannot reveal the paths. */
+/**
+ * Parents of hidden and protected paths are mounted on themselves, so that they cannot be renamed to reveal the paths.
+ */
 function pinnedIn(
   writable: readonly string[],
   { readOnly, pinned }: Pick<GuardedCommand, "readOnly" | "pinned">,
@@ -294,7 +296,10 @@ function pinnedIn(
 
 const USUAL_PATH = "/usr/local/bin:/usr/bin:/bin";
 
-/** Programs are looked up outside of writable folders: a rule for `git` must not match a file called git in the project. */
+/**
+ * A search path for programs without writable folders: a rule for `git` must not match a file called git in the
+ * project.
+ */
 export function safePath(path: string | undefined, writable: readonly string[]): string {
   const folders = (path ?? "")
     .split(":")

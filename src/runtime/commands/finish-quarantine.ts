@@ -9,7 +9,7 @@ import type { CommandRecord, GuardedRoot } from "./command-record.ts";
 import { endBearers } from "./process-tree.ts";
 import { fingerprint } from "./protected-mounts.ts";
 
-/** Protected files that existed before a command, and its exceptions. */
+/** The protected files that existed before a command, and the rules that allow some of them. */
 export type Before = Readonly<{
   roots: readonly GuardedRoot[];
   existing: ReadonlySet<RawPath>;
@@ -18,7 +18,7 @@ export type Before = Readonly<{
   allow(): readonly Rule[];
 }>;
 
-/** Quarantines all new protected files, and restores links. */
+/** Moves all new protected files to quarantine, and restores symbolic links. */
 export function quarantine(
   before: Before,
   found: readonly ProtectedThing[],
@@ -54,8 +54,8 @@ export function quarantine(
 }
 
 /**
- * Parts of a git repository that are not renamed when the repository itself is: without `HEAD` it is not a repository,
- * and a person who wants to keep it has only two names to restore.
+ * Parts of a git repository that are not renamed when the repository itself is put into quarantine: without `HEAD` it
+ * is not a repository, and a person who wants to keep it has only two names to restore.
  */
 const REST = /\/(?:config|config\.worktree|commondir|hooks)$/i;
 
@@ -65,7 +65,7 @@ function hasAbove(paths: ReadonlySet<string>, path: string): boolean {
   return false;
 }
 
-/** True for a new or replaced file. */
+/** True for a file that the command created or replaced. */
 export function isMade({ existing, watched }: Pick<Before, "existing" | "watched">, path: RawPath): boolean {
   if (!existing.has(path)) return true;
   const was = watched.get(path);
@@ -75,7 +75,7 @@ export function isMade({ existing, watched }: Pick<Before, "existing" | "watched
 /** Predicate for files that are left alone. */
 export type Spares = (path: RawPath) => boolean;
 
-/** Whether a rule of the person opens a protected path to the command. */
+/** Whether a permission rule of the user allows the command to write a protected path. */
 export function isLifted(before: Before, path: RawPath): boolean {
   const root = rootOfPath(before, path);
   if (root === undefined) return false;
@@ -83,7 +83,7 @@ export function isLifted(before: Before, path: RawPath): boolean {
   return lifts({ allow: before.allow(), homes: root.homes }, root.named === "" ? inner : `${root.named}/${inner}`);
 }
 
-/** The root that contains a path. */
+/** The writable folder that contains a path. */
 export function rootOfPath({ roots }: Pick<Before, "roots">, path: RawPath): GuardedRoot | undefined {
   return roots.find(({ root }) => path.startsWith(root === "/" ? "/" : `${rawOf(root)}/`));
 }
@@ -97,8 +97,8 @@ function linkAt(path: RawPath): RawPath | undefined {
 }
 
 /**
- * Finishes a command whose process has died: kills its remaining processes, and quarantines its files. After a
- * reboot, files newer than the boot are not the command's.
+ * Finishes a command whose process has died: kills its remaining processes, and quarantines its files. If the machine
+ * was restarted meanwhile, newer files were not created by the command.
  */
 export async function finishQuarantine(record: CommandRecord): Promise<QuarantinedFile[]> {
   await endBearers(record.marker);

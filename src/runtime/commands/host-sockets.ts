@@ -10,7 +10,7 @@ export function hostSockets(listed: string = listedSockets()): string[] {
   return [...new Set([...new Set(paths)].flatMap(realSocket))];
 }
 
-/** The real path of a socket; `undefined` when it is gone or not reachable for this user. */
+/** The real path of a socket; `undefined` when it is gone or not accessible to this user. */
 function realSocket(path: string): string[] {
   try {
     return lstatSync(path).isSocket() ? [realpathSync.native(path)] : [];
@@ -30,7 +30,7 @@ function listedSockets(): string {
   }
 }
 
-/** Whether a path is visible: the nearest hidden or shown folder above it decides. */
+/** Whether a path is visible in the sandbox: the nearest hidden or shown folder above it decides. */
 export function isShown(path: string, { emptied, shown }: Record<"emptied" | "shown", readonly string[]>): boolean {
   const nearest = (folders: readonly string[]): number =>
     Math.max(-1, ...folders.filter((folder) => folderContains(folder, path)).map((folder) => folder.length));

@@ -36,20 +36,25 @@ export type CommandScope = Readonly<{
   allow(): readonly Rule[];
 }>;
 
-/** A running command whose protected paths are guarded. */
+/**
+ * A running command whose protected paths are guarded: it cannot write existing ones, and new ones go to quarantine.
+ */
 export type GuardedCommand = Pick<Protection, "readOnly" | "pinned"> &
   Readonly<{
     /** The file that records the running command. */
     record?: string;
-    /** Call when its sandbox has started, with the pid of the sandbox's first process. */
+    /** To be called when the command's sandbox has started, with the pid of the sandbox's first process. */
     began(pid: number): void;
-    /** Call when its processes are told to end: the scan at its end is then the next one. */
+    /**
+     * To be called when the command's processes are told to end, so that the next scan for new files is the one at its
+     * end.
+     */
     ending(): void;
-    /** Call when all its processes have ended. */
+    /** To be called when all processes of the command have ended. */
     end(): Promise<readonly QuarantinedFile[]>;
   }>;
 
-/** Scan interval while a command runs. */
+/** How often files are scanned while a command runs. */
 const EVERY_MS = 2_000;
 
 /**
@@ -61,14 +66,17 @@ export class InFlight {
   readonly #skipped: readonly string[];
   readonly #scans = new Map<string, ProtectedScan>();
   readonly #running = new Set<Running>();
-  /** For each command that is being prepared: the files that were quarantined meanwhile. */
+  /** For each command that is being prepared: the files that were moved to quarantine meanwhile. */
   readonly #starting = new Set<Set<RawPath>>();
   #timer: NodeJS.Timeout | undefined;
   #looking = false;
-  /** Commands that end in the same turn of the event loop share a scan. */
+  /** Commands that end in the same turn of the event loop share one scan for new files. */
   #ends: Promise<void> | undefined;
 
-  /** `state`: the folder for records of running commands; absent: none are kept. `skipped`: folders that scans leave out because no command can write there. */
+  /**
+   * `state`: the folder for records of running commands; absent: none are kept. `skipped`: folders that scans leave out
+   * because no command can write to them.
+   */
   constructor({ state, skipped = [] }: { state?: string; skipped?: readonly string[] } = {}) {
     this.#records = state === undefined ? undefined : recordsIn(state);
     this.#skipped = skipped;
@@ -131,7 +139,7 @@ export class InFlight {
     }
   }
 
-  /** Finishes the quarantine of commands of dead processes, and returns the quarantined files. */
+  /** Finishes the quarantine for commands of dead subcrew processes, and returns the quarantined files. */
   async recover(): Promise<QuarantinedFile[]> {
     const own = new Set([...this.#running].map(({ file }) => file));
     const aside: QuarantinedFile[] = [];
@@ -159,7 +167,10 @@ export class InFlight {
     return running.aside;
   }
 
-  /** Quarantines the files a command has created so far. `rest`: the state of its processes before that. */
+  /**
+   * Moves the protected files that a command has created so far to quarantine. `rest`: the state of its processes
+   * before that.
+   */
   async #sweep(running: Running, rest?: string): Promise<void> {
     const found = await this.#scan(running.roots);
     await keepWhatOthersMade(running, found);
@@ -184,13 +195,13 @@ export class InFlight {
     return (await Promise.all(scans)).flat();
   }
 
-  /** True for a file that some running command has created. */
+  /** True for a file that one of the running commands has created. */
   #isNew(path: RawPath): boolean {
     for (const running of this.#running) if (claims(running, path)) return true;
     return false;
   }
 
-  /** The commands that other processes run now. */
+  /** The commands that other subcrew processes run now. */
   async #elsewhere(): Promise<Before[]> {
     const own = new Set([...this.#running].map(({ file }) => file));
     const files = this.#records === undefined ? [] : recordFiles(this.#records).filter((file) => !own.has(file));
@@ -231,12 +242,12 @@ type Running = Before &
     file?: string;
   }> & {
     pid?: number;
-    /** The state of the command's processes before the last scan, if all were asleep. */
+    /** The state of the command's processes before the last scan, if all of them were asleep. */
     rest?: string | undefined;
     ending?: boolean;
   };
 
-/** True for a file that a running command has created. */
+/** True for a file that the command `other` has created. */
 const claims = (other: Before, path: RawPath): boolean =>
   rootOfPath(other, path) !== undefined && isMade(other, path) && !isLifted(other, path);
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** The file descriptors above 2 that a child would inherit: those that our own parent left open. */
+/** The file descriptors above 2 that a child would inherit: those that the parent of this process left open. */
 export function inheritedDescriptors(): number[] {
   if (process.platform !== "linux") return [];
   try {

@@ -1,8 +1,9 @@
 import { forbiddenCalls } from "./seccomp.ts";
 
 /**
- * A program that makes the forbidden system calls and prints each result as a 64-bit number. A shell cannot make them, so it is
- * written here as machine code: a loop over a table behind it. `undefined` where none is known.
+ * A program that makes the forbidden system calls and prints each result as a 64-bit number. A shell cannot make them,
+ * so the program is written as machine code: a loop over a table that follows the code. `undefined` for an architecture
+ * without such code.
  */
 export function kernelProbe(arch: string): Uint8Array | undefined {
   const calls = forbiddenCalls(arch);
@@ -16,7 +17,7 @@ export function kernelProbe(arch: string): Uint8Array | undefined {
   return Buffer.concat([headerFor(made.machine, HEADER + body.length), body]);
 }
 
-/** Whether every call failed with one of the errors that the filter returns. */
+/** Whether every forbidden system call failed with one of the errors that the filter returns. */
 export function allForbidden(arch: string, answers: Uint8Array): boolean {
   const calls = forbiddenCalls(arch);
   const bytes = Buffer.from(answers);

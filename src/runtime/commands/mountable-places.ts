@@ -3,8 +3,9 @@ import { dirname } from "node:path";
 import type { HiddenPlaces } from "../files/secret-places.ts";
 
 /**
- * Hidden places as bubblewrap can mount over them. In its own user namespace even root cannot enter a closed folder of another
- * user, so nothing below such a folder can be mounted over; the folder is hidden as a whole instead.
+ * The hidden places in a form in which bubblewrap (the sandbox program) can mount over them. In its own user namespace
+ * even root cannot enter a closed folder of another user, so nothing below such a folder can be mounted over; the
+ * folder is hidden as a whole instead.
  */
 export function mountablePlaces({ folders, files }: HiddenPlaces): HiddenPlaces {
   if (process.getuid?.() !== 0) return { folders, files };
@@ -37,9 +38,9 @@ function closedFolders(): (path: string) => string | undefined {
 function isClosed(folder: string, groups: ReadonlySet<number | undefined>): boolean {
   try {
     const { uid, gid, mode } = statSync(folder);
-    // bubblewrap keeps the rights of root over files of root
+    // in its namespace, bubblewrap keeps the rights of root over files of root
     return uid !== 0 && (mode & (groups.has(gid) ? 0o010 : 0o001)) === 0;
   } catch {
-    return false; // it is gone, and so is the place below it
+    return false; // the folder no longer exists, nor does the place below it
   }
 }

@@ -11,26 +11,26 @@ import { type SandboxMounts, sandboxArgs } from "./sandbox-args.ts";
 import { seccompFilter } from "./seccomp.ts";
 import { isProgram } from "../disk/is-program.ts";
 
-/** Sandbox setting: required, if available, or off. */
+/** The user's setting for the sandbox: required, used if available, or off. */
 export type SandboxWish = "required" | "auto" | "off";
 
-/** The available isolation, verified by a probe. */
+/** The isolation that is available on this machine, verified by tests. */
 export type SandboxLevel = Readonly<{
   level: "full" | "partial" | "none";
-  /** One line for people. */
+  /** A description in one line, for people. */
   text: string;
   /** How to get better isolation. */
   fix?: string;
-  /** The program that isolates, when it does at least something. */
+  /** The path of the program that isolates (bubblewrap), when it provides at least some isolation. */
   bwrap?: string;
 }>;
 
-/** System folders only: PATH may contain project folders. */
+/** The folders in which bubblewrap is searched: only system folders, since PATH may contain project folders. */
 const SEARCHED = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
 
 /**
- * Determines the working isolation by trying to break out of it: an installed program proves nothing. Takes some
- * ten milliseconds.
+ * Determines which isolation works by trying to break out of it: an installed program proves nothing. Takes some ten
+ * milliseconds.
  */
 export async function probeSandbox(searched: readonly string[] = SEARCHED): Promise<SandboxLevel> {
   const bwrap =
@@ -82,7 +82,7 @@ function levelOf(
   return { level: "partial", text, fix: "check which of its isolation features the kernel or container blocks", bwrap };
 }
 
-/** The reason why it does not work, and the fix, from its error message. */
+/** The reason why the sandbox does not work, and the fix, from its error message. */
 function broken(failure: string): SandboxLevel {
   const why =
     failure
@@ -99,7 +99,10 @@ function broken(failure: string): SandboxLevel {
   };
 }
 
-/** Tries forbidden actions from inside the sandbox and checks their effect from outside. All of them are harmless. */
+/**
+ * Tries forbidden actions from inside the sandbox and checks from outside of it whether they had an effect. All of them
+ * are harmless.
+ */
 async function lookAround(
   bwrap: string,
   folder: string,
@@ -171,8 +174,8 @@ const valueOf = (lines: readonly string[], name: string): string =>
     .trim() ?? "?";
 
 /**
- * Kills the process that started a sandbox, and waits until the processes inside release their output. The time limit is
- * measured by how long it took to start: a busy machine is slow in everything.
+ * Kills the process that started a sandbox, and waits until the processes inside release their output. The time limit
+ * depends on how long the start took: a busy machine is slow in everything.
  */
 function diesWithParent(bwrap: string, folder: string): Promise<boolean> {
   const inner = sandboxArgs(boxFor(folder), [shellFile(), "-c", SETTLE]);
@@ -203,8 +206,8 @@ function diesWithParent(bwrap: string, folder: string): Promise<boolean> {
 }
 
 /**
- * Shell code that waits until the sandbox's first process sleeps, and then reports that it is up. That process binds
- * its life to its parent only after it has started the program, and on a busy machine the program can be faster.
+ * Shell code that waits until the sandbox's first process sleeps, and then reports that the sandbox is up. That process
+ * binds its life to its parent only after it has started the program, and on a busy machine the program can be faster.
  */
 const SETTLE = `
 tries=0
@@ -223,7 +226,7 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // it has exited already
+    // the process has exited already
   }
 }
 
@@ -243,7 +246,7 @@ function boxFor(folder: string): SandboxMounts {
 
 type Ran = Readonly<{ code: number; text: string; errors: string }>;
 
-/** `filter`: the seccomp filter that it reads from descriptor 3. */
+/** `filter`: the seccomp filter that bubblewrap reads from descriptor 3. */
 type Given = Readonly<{ env: Record<string, string>; filter?: Uint8Array }>;
 
 function run(file: string, args: readonly string[], { env, filter }: Given): Promise<Ran> {
@@ -284,7 +287,7 @@ function listen(): Promise<Listener> {
   });
 }
 
-/** The shell that commands are given to. */
+/** The path of the shell that executes commands. */
 export function shellFile(): string {
   return (
     ["/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/run/current-system/sw/bin/bash"].find(isProgram) ??

@@ -4,7 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 /** Current memory and total CPU time of processes. */
 export type ResourceUse = Readonly<{ memoryMB: number; cpuSeconds: number }>;
 
-/** What to measure: marked descendants (`NAME=value` in the environment) and their children. */
+/** What to measure: the descendants that are marked (`NAME=value` in the environment) and their children. */
 export type ProcessMeter = Readonly<{
   marker: string;
   /** The root process of the tree, used where environments cannot be read. */
@@ -12,7 +12,7 @@ export type ProcessMeter = Readonly<{
 }>;
 
 /**
- * Measures a process tree. A process that was seen once still counts when its parent has ended, and the time of
+ * Measures a process tree. A process that was seen once is still measured when its parent has ended, and the time of
  * ended processes is kept.
  */
 export function createMeter({ marker, root }: ProcessMeter): () => Promise<ResourceUse> {
@@ -30,7 +30,7 @@ export function createMeter({ marker, root }: ProcessMeter): () => Promise<Resou
     };
     for (const child of below.get(process.pid) ?? []) await take(child, false);
     for (const one of all) if (known.has(one.key) && !members.has(one.key)) await take(one, true);
-    // The CPU time of a reaped process is added to its parent, which may not be measured.
+    // The CPU time of a reaped process is added to its parent, which is possibly not measured.
     const pids = new Set([...known.values()].map(({ pid }) => pid));
     for (const [key, { ppid, cpuSeconds }] of known) if (!members.has(key) && !pids.has(ppid)) ended += cpuSeconds;
     known = members;
@@ -65,7 +65,7 @@ async function processes(): Promise<Process[]> {
 
 async function statOf(pid: string): Promise<Process | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => "");
-  // The name comes in parentheses and may hold anything, so fields are counted from its end.
+  // The program's name is in parentheses and may contain anything, so fields are counted from its end.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const [state, ppid] = fields;
   if (state === undefined || state === "Z" || ppid === undefined) return undefined;

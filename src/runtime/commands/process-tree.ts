@@ -8,7 +8,7 @@ export async function bearersOf(marker: string): Promise<readonly number[]> {
 }
 
 /**
- * A scan of the processes, shared by several commands that wait for it. Module state, because all of this process share
+ * A scan of the processes, whose result several commands share. It is module state, because the whole process shares
  * it.
  */
 type Look = Readonly<{ markers: Set<string>; found: Promise<ReadonlyMap<string, readonly number[]>> }>;
@@ -63,7 +63,7 @@ function bearersOfAll(markers: readonly string[]): Map<string, number[]> {
 
 /** Larger than most environments; longer ones are read in overlapping pieces. */
 const ENVIRONMENT_BYTES = 1 << 17;
-/** The longest marker. */
+/** The maximum length of a marker; pieces overlap by this much. */
 const OVERLAP_BYTES = 1 << 10;
 
 function borneBy(pid: string, wanted: readonly (readonly [string, Buffer])[], buffer: Buffer): Set<string> {
@@ -78,7 +78,7 @@ function borneBy(pid: string, wanted: readonly (readonly [string, Buffer])[], bu
       if (length < ENVIRONMENT_BYTES) break;
     }
   } catch {
-    // it has ended meanwhile, or is not ours
+    // the process has ended meanwhile, or belongs to another user
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
@@ -145,13 +145,16 @@ export function firstBelow(sandbox: number): FirstProcess | undefined {
   return pid === undefined ? undefined : asFirst(pid);
 }
 
-/** A process that is known to be the first one of a sandbox; `undefined`: it has ended. */
+/** The first process of a sandbox, from its known pid; `undefined`: it has ended. */
 export function asFirst(pid: number): FirstProcess | undefined {
   const found = statOf(pid);
   return found && { pid, started: found.started };
 }
 
-/** Kills the first process of a sandbox, with which all others end, and waits for that. Much cheaper than {@link endBearers}. */
+/**
+ * Kills the first process of a sandbox, with which all others end, and waits until it has ended. Much cheaper than
+ * {@link endBearers}.
+ */
 export async function endFirst({ pid, started }: FirstProcess): Promise<void> {
   for (let round = 0; round < 50; round++) {
     const now = statOf(pid);
@@ -173,7 +176,7 @@ function statOf(pid: number): { state: string; started: string } | undefined {
 
 /**
  * A text that stays the same as long as no thread of a process and of its descendants runs; `undefined`: one of them is
- * running, or this system does not tell. The kernel counts each time a thread leaves the processor.
+ * running, or this system does not provide the information. The kernel counts each time a thread leaves the processor.
  */
 export function restOf(pid: number): string | undefined {
   const below = descendantsOf(pid);
@@ -212,7 +215,7 @@ export function deprioritize(pids: readonly number[]): void {
       if (sharesBySession())
         writeFileSync(`/proc/${pid}/autogroup`, String(osConstants.priority.PRIORITY_BELOW_NORMAL));
     } catch {
-      // it has ended, it belongs to another user, or the kernel allows this only from time to time
+      // the process has ended, it belongs to another user, or the kernel does not allow this right now
     }
   }
 }
@@ -248,8 +251,9 @@ function sent(pid: number, signal: NodeJS.Signals): boolean {
 }
 
 /**
- * Kills all marked processes. Repeats until none is found: a process that is just starting another one is found the next time,
- * and on a busy machine a process takes its time to die. One that cannot is given up after some seconds.
+ * Kills all processes with a marker. Repeats until none is found: a process that is just starting another one is found
+ * the next time, and on a busy machine a process takes its time to die. A process that does not die is given up after
+ * some seconds.
  */
 export async function endBearers(marker: string): Promise<void> {
   for (let round = 0; round < 50; round++) {

@@ -6,22 +6,26 @@ import { isText, opened, type RawPath, textOfRaw } from "../files/raw-path.ts";
 
 /** How existing protected files are guarded during a command. */
 export type Protection = Readonly<{
-  /** Mounted read-only in its sandbox. */
+  /** Paths that are mounted read-only in the command's sandbox. */
   readOnly: readonly string[];
-  /** Mounted on themselves, so that they cannot be moved away together with their contents. */
+  /** Folders that are mounted on themselves, so that they cannot be moved away together with their contents. */
   pinned: readonly string[];
-  /** Symbolic links, which cannot be mounted on: restored when they changed. */
+  /** Symbolic links, which cannot be mounted on; they are restored if the command changed them. */
   links: readonly ProtectedThing[];
-  /** Compared instead of mounted: a changed file counts as new. */
+  /** Files that are compared instead of mounted: a changed file counts as new. */
   watched: ReadonlyMap<RawPath, string>;
 }>;
 
-/** Each mount makes the next one slower: with 64 a command starts some 30 ms later, with 500 some seconds. */
+/**
+ * The maximum number of mounts: each one makes the next one slower: with 64 a command starts some 30 ms later, with 500
+ * some seconds.
+ */
 const MOST_MOUNTS = 64;
 
 /**
- * Chooses the method for each file. Files in `node_modules` are only compared: package managers replace whole folders there, and
- * a folder with a mount in it cannot be removed. The deepest files above the mount limit are only compared, too.
+ * Chooses how each protected file is guarded. Files in `node_modules` are only compared: package managers replace whole
+ * folders in it, and a folder with a mount in it cannot be removed. The deepest files above the mount limit are only
+ * compared, too.
  */
 export function protectionOf(things: readonly ProtectedThing[], roots: readonly string[]): Protection {
   const links = things.filter(({ kind, path }) => kind === "link" && !isInstalled(path));
@@ -43,7 +47,7 @@ export function protectionOf(things: readonly ProtectedThing[], roots: readonly 
   };
 }
 
-/** The folders between a root and a path below it, from the top. */
+/** The folders between a writable folder and a path below it, from the top. */
 export function foldersAbove(root: string, path: string): string[] {
   if (!folderContains(root, path)) return [];
   const steps = relative(root, dirname(path))
@@ -61,7 +65,7 @@ const isMountable = (path: RawPath): boolean => !isInstalled(path) && path.lengt
 /** The longest path that a system call accepts. */
 const LONGEST = 4_000;
 
-/** The target of a link, if a command could write it. */
+/** The target of a symbolic link, if a command could write it. */
 function targetInside(link: string, roots: readonly string[]): string[] {
   try {
     const real = realpathSync.native(link);
@@ -71,7 +75,10 @@ function targetInside(link: string, roots: readonly string[]): string[] {
   }
 }
 
-/** A fingerprint that changes with the file and its content; empty when it is gone. It uses ctime, which programs cannot set. */
+/**
+ * A fingerprint that changes with the file and its content; empty when the file does not exist. It uses ctime, which
+ * programs cannot set.
+ */
 export function fingerprint(path: RawPath): string {
   const parts: string[] = [];
   const open = [path];
@@ -79,7 +86,7 @@ export function fingerprint(path: RawPath): string {
     const stats = lstatSync(opened(at), { throwIfNoEntry: false });
     if (stats === undefined) continue;
     const names = stats.isDirectory() ? namesIn(at, stats) : [];
-    // Each commit changes a repository; only these parts of it make git run programs.
+    // Each commit changes a repository; only these parts of a repository can make git run programs.
     const isRepository = ["HEAD", "objects", "refs"].every((part) => names.includes(part));
     parts.push(isRepository ? `${stats.ino}:${stats.mode}` : `${stats.ino}:${stats.ctimeMs}:${stats.mode}`);
     for (const name of names) if (!isRepository || ACTING.test(name)) open.push(`${at}/${name}`);

@@ -1,4 +1,7 @@
-/** Streams that wait for their turn. Module state on purpose: the event loop that they share is one per process, too. */
+/**
+ * Streams that wait for their turn. This is module state on purpose, because all streams of the process share one event
+ * loop.
+ */
 const waiting: (() => void)[] = [];
 
 /**

@@ -3,9 +3,9 @@ import { REDACTED } from "../../core/secrets/redact.ts";
 
 /** Redacts a text stream, including secrets that arrive in pieces. */
 export type RedactedStream = Readonly<{
-  /** The part that can be written now. */
+  /** The part of the text that can be written now. */
   take(chunk: Uint8Array): string;
-  /** The rest that was held back. */
+  /** The rest of the text that was held back. */
   rest(): string;
 }>;
 
@@ -14,7 +14,10 @@ const LONGEST_SECRET = 8_192;
 /** Maximum length of a line that is held back. */
 const LONGEST_LINE = 8 * LONGEST_SECRET;
 
-/** An incomplete line is held back, because a secret in it may be incomplete; of an endless line only the length of a secret. */
+/**
+ * Redacts a stream. An incomplete line is held back, because a secret in it may be incomplete; of a line without end,
+ * only as much as a secret can be long.
+ */
 export function redactedStream(redact: (text: string) => string): RedactedStream {
   const decoder = new TextDecoder();
   let held = "";

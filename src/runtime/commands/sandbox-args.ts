@@ -2,22 +2,22 @@ import { existsSync } from "node:fs";
 import { sep } from "node:path";
 import { words } from "../../core/text/words.ts";
 
-/** The view of a sandboxed program. All paths are real paths. */
+/** What a sandboxed program sees of the file system. All paths are real paths. */
 export type SandboxMounts = Readonly<{
-  /** Folders it may write. */
+  /** Folders that the program may write. */
   writable: readonly string[];
   /** Paths that stay read-only inside writable folders. */
   readOnly: readonly string[];
-  /** Folders that are mounted on themselves and stay as they are. */
+  /** Folders that are mounted on themselves, so that they cannot be renamed. */
   pinned: readonly string[];
   /** Paths that are hidden from the program. */
   hiddenFolders: readonly string[];
   hiddenFiles: readonly string[];
-  /** Paths that stay visible inside the emptied folders. */
+  /** Paths that stay visible inside the folders that are otherwise empty. */
   kept: readonly string[];
   env: Readonly<Record<string, string>>;
   network: boolean;
-  /** The descriptor from which the filter of its system calls is read; absent: it has none. */
+  /** The descriptor from which the filter of system calls is read; absent: there is no filter. */
   filter?: number;
   /** The folder in which the command starts. */
   cwd: string;
@@ -36,24 +36,25 @@ export function handedArgs(descriptor: number, program: readonly string[]): stri
   return ["--args", String(descriptor), "--", ...program];
 }
 
-/** The options in the form that is sent through the descriptor. */
+/** The bubblewrap options in the form that is sent through the descriptor. */
 export const handedOptions = (box: SandboxMounts): string =>
   sandboxOptions(box)
     .map((each) => `${each}\0`)
     .join("");
 
 /**
- * The bubblewrap options: everything is read-only by default; separate processes, devices and users; no network unless
- * allowed; no capabilities, no terminal. The sandbox ends with its parent.
+ * The bubblewrap options: everything is read-only by default; the sandbox has its own processes, devices and users; no
+ * network unless allowed; no capabilities, no terminal. The sandbox ends with its parent.
  */
 function sandboxOptions(box: SandboxMounts): string[] {
   const mounts: Mount[] = [
     { path: "/", args: ["--ro-bind", "/", "/"] },
     { path: "/dev", args: ["--dev", "/dev"] },
     { path: "/proc", args: ["--proc", "/proc"] },
-    // Root can write these even in its own pid namespace, and some of them start programs outside of the sandbox.
+    // Root could write these paths even in its own pid namespace, and some of them start programs outside of the
+    // sandbox.
     ...KERNEL.map((path): Mount => ({ path, args: ["--ro-bind-try", path, path] })),
-    // Hides the session keyring of the person who started this, including the names of keys.
+    // Hides the session keyring of the person who started subcrew, including the names of keys.
     ...KEYS.filter((path) => existsSync(path)).map((path): Mount => ({ path, args: ["--ro-bind", "/dev/null", path] })),
     ...EMPTIED.map((path): Mount => ({ path, args: ["--tmpfs", path] })),
     ...box.kept.map((path): Mount => ({ path, args: ["--ro-bind-try", path, path] })),
@@ -77,7 +78,7 @@ function sandboxOptions(box: SandboxMounts): string[] {
   ];
 }
 
-/** Folders that are empty for every program. */
+/** Folders that are empty in every sandbox. */
 export const EMPTIED: readonly string[] = ["/tmp", "/var/tmp", "/run"];
 
 const KEYS = words("/proc/keys /proc/key-users");

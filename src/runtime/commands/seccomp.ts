@@ -4,7 +4,7 @@
  * mounting, kernel modules, the clock, sockets without a network namespace, and new user namespaces.
  */
 
-/** An architecture: its name in the kernel's audit records, and the numbers of the calls. */
+/** A processor architecture: its name in the kernel's audit records, and the numbers of the system calls. */
 type Calls = Readonly<{ audit: number; closed: readonly number[]; namespaces: readonly number[] } & Judged>;
 /** Calls that are allowed or refused depending on an argument. */
 type Judged = Readonly<{ unshare: number; clone: number; clone3: number; socket: number; ioctl: number }>;
