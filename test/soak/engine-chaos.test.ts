@@ -81,13 +81,16 @@ test("2,000 tasks end exactly once while workers, coordinators and the database 
   [0, 1, 2, 3].forEach(keep);
   await Promise.all(workers.map(({ ready }) => ready));
   const runs = Array.from({ length: RUNS }, (_, at) => `run_soak${String(at).padStart(8, "0")}`);
-  const coordinators = runs.map((run, at) =>
-    site.coordinate(run, shapes[at % shapes.length]!(at + 1), {
-      concurrency: 16,
-      unattended: false,
-      budget: { maxTurns: 2 * TASKS, maxToolCalls: TASKS },
-    }),
-  );
+  const coordinators: SiteProcess[] = [];
+  /** A process that found the database away before it recorded anything is started again; later a worker takes over. */
+  const begin = (run: string, at: number): void => {
+    const options = { concurrency: 16, unattended: false, budget: { maxTurns: 2 * TASKS, maxToolCalls: TASKS } };
+    coordinators[at] = site.coordinate(run, shapes[at % shapes.length]!(at + 1), options);
+    void coordinators[at].ended
+      .then(() => site.connection.database.query("select from subcrew.events where run = $1 limit 1", [run]))
+      .then((recorded) => over || recorded.length > 0 || begin(run, at));
+  };
+  runs.forEach(begin);
   const read = readerOf(site, runs);
   const every = async (ms: () => number, act: () => Promise<void> | void): Promise<void> => {
     while (!over) {

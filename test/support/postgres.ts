@@ -10,6 +10,8 @@ import { type DatabaseServer, startDatabaseServer } from "../../src/engines/serv
 /** A Postgres of its own for one test file, with the tables of the engine in as many databases as are asked for. */
 export type TestServer = Readonly<{
   server: DatabaseServer;
+  /** The folder of the server, with its log. */
+  folder: string;
   /** The address of a new, migrated database. */
   fresh(): Promise<string>;
   /** The address of a new, empty database. */
@@ -18,7 +20,7 @@ export type TestServer = Readonly<{
 }>;
 
 /** Starts one, or says why that is not possible here. */
-export async function startPostgres(): Promise<TestServer | string> {
+export async function startPostgres(settings = ["max_connections=200"]): Promise<TestServer | string> {
   const folder = await mkdtemp(join(tmpdir(), "subcrew-postgres-"));
   const path = process.env["PATH"] ?? "";
   try {
@@ -27,7 +29,7 @@ export async function startPostgres(): Promise<TestServer | string> {
       programs,
       path,
       folder,
-      settings: ["fsync=off", "max_connections=200"],
+      settings: ["fsync=off", ...settings],
     });
     process.once("disconnect", () => {
       const pid = Number(readFileSync(join(folder, "data", "postmaster.pid"), "utf8").split("\n")[0]);
@@ -54,6 +56,7 @@ function testServer(server: DatabaseServer, folder: string): TestServer {
   };
   return {
     server,
+    folder,
     empty,
     fresh: async () => {
       const url = await empty();

@@ -38,6 +38,8 @@ export type DatabaseOptions = Readonly<{
 }>;
 
 const PATIENCE_MS = 120_000;
+/** How long the first statement waits for a database that may be restarting; a wrong address is reported after this. */
+const FIRST_PATIENCE_MS = 2_000;
 const FIRST_WAIT_MS = 50;
 const LONGEST_WAIT_MS = 1_000;
 
@@ -51,7 +53,7 @@ export function openDatabase(address: string, options: DatabaseOptions = {}): Da
   let reached = false;
   const connected = (): Promise<Pool> => (pool ??= openPool(url, connections));
   const patiently = async <T>(work: (client: PoolClient) => Promise<T>): Promise<T> => {
-    const until = performance.now() + patienceMs;
+    const began = performance.now();
     for (let wait = FIRST_WAIT_MS; ; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
       try {
         const client = await (await connected()).connect();
@@ -60,7 +62,8 @@ export function openDatabase(address: string, options: DatabaseOptions = {}): Da
       } catch (error) {
         if (!isConnectionLoss(error)) throw explainRefusal(error, shown);
         reached ||= isStarting(error);
-        if (!reached || performance.now() > until || closing.signal.aborted) throw unreachable(shown, error);
+        const patience = reached ? patienceMs : Math.min(patienceMs, FIRST_PATIENCE_MS);
+        if (performance.now() - began > patience || closing.signal.aborted) throw unreachable(shown, error);
         await pause(wait, closing.signal);
       }
     }
@@ -136,12 +139,16 @@ async function using<T>(client: PoolClient, work: (client: PoolClient) => Promis
   }
 }
 
-/** Error classes and codes after which a statement can be sent again on a new connection. */
-const LOST = /^(?:08|57P0[1-3]|53300$|ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)/;
+/** Error classes and codes after which a statement can be sent again, on a new connection. */
+const LOST =
+  /^(?:08|57P0[1-3]|53300$|25006$|40001$|40P01$|ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)/;
 const LOST_TEXT =
   /connection (?:terminated|ended|timeout)|timeout exceeded when trying to connect|client has encountered a connection error|not queryable/i;
 
-/** True when the connection failed, not the statement. */
+/**
+ * True when the statement itself is not the reason: the connection failed, the server takes none at the moment or
+ * only reads (a standby), or a deadlock was resolved against it.
+ */
 export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof AggregateError) return error.errors.some(isConnectionLoss);
