@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-// What an engine needs for a number of agents at once, from measured costs.
-//   node bench/capacity.mjs                         the model, with the costs of bench/results/capacity.json
-//   node bench/capacity.mjs --measure --engine URL  measures the costs with a worker of its own, and checks the model
+// Computes what an engine (the shared database) needs for a number of agents at once, from measured costs. node
+// bench/capacity.mjs                         the computation, with the costs of bench/results/capacity.json node
+// bench/capacity.mjs --measure --engine URL  measures the costs with a worker of its own, and checks the computation
 import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ const file = join(root, "bench", "results", "capacity.json");
  * ms: processor time of the database.
  */
 
-/** Computes the resources for a number of concurrent agents. */
+/** Computes the resources that the database needs for a number of concurrent agents. */
 export function capacity(
   costs,
   {
@@ -156,7 +156,7 @@ async function measure(url) {
       perWatcher: { statementsPerSecond: 2, connections: 2 },
     };
     writeFileSync(file, `${JSON.stringify(costs, null, 2)}\n`);
-    // The check: compares the cost of three turns in the model with the cost measured in the database.
+    // The check: compares the computed cost of three turns with the cost measured in the database.
     writeFileSync(join(folder, "three.json"), JSON.stringify([turn(1), turn(2), "done"]));
     const three = net(await between(() => parallel("three.json")));
     const said = {
@@ -172,7 +172,7 @@ async function measure(url) {
   }
 }
 
-/** The processor time of a server and all its processes, including ended ones, in ms. */
+/** The processor time of a Postgres server and all its processes, including ended ones, in ms. */
 function cpuOf(postmaster) {
   const { execFileSync } = process.getBuiltinModule("node:child_process");
   const pids = [

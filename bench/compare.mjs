@@ -12,7 +12,8 @@ import { homes, openContender, openServer } from "./loop/company.mjs";
 /**
  * @typedef {{ prompt: string, turns: number, result: number, expected: string, runs: number, atOnce?: boolean, latency?: number, fresh?: boolean }} Job `fresh`: each run has a crew of its own
  * @typedef {{ ms: number, cpu: number, bytes: number }} Taken
- * @typedef {{ job: Job, per: number, rounds: number, warmUp: number, title: string, floors?: boolean, goal?: (of: Median) => string }} Part `per`: what a sample is divided by
+ * @typedef {{ job: Job, per: number, rounds: number, warmUp: number, title: string, floors?: boolean, goal?: (of:
+ * Median) => string }} Part `per`: the number by which a sample is divided
  * @typedef {(who: string, what: keyof Taken) => number} Median
  */
 const here = import.meta.dirname;
@@ -76,7 +77,7 @@ if ((other !== undefined && !existsSync(join(other, "dist"))) || only.some((name
 /** @type {Record<string, string>} */
 const trees = { ...(other !== undefined && { before: other }), now: join(here, "..") };
 
-/** Starts a built tree in its own process. @param {string} tree @param {string} url */
+/** Starts a built copy of the project in its own process. */
 async function openTree(tree, url) {
   const child = fork(join(here, "compare", "child.mjs"), [tree, homes, url], { execArgv: ["--expose-gc"] });
   await once(child, "message");
@@ -92,7 +93,10 @@ async function openTree(tree, url) {
   };
 }
 
-/** Starts the floor: a hand-written loop that makes the same calls. @param {string} name @param {string} url */
+/**
+ * Starts the floor (the lower bound): a hand-written loop that makes the same calls. @param {string} name @param
+ * {string} url
+ */
 async function openFloor(name, url) {
   const one = await openContender(name);
   return {

@@ -37,7 +37,7 @@ if (only.some((name) => !Object.hasOwn(parts, name)) || !(rounds > 0)) {
   process.exit(2);
 }
 
-process.removeAllListeners("warning"); // LangGraph's signals have many listeners
+process.removeAllListeners("warning"); // LangGraph's abort signals have many listeners, about which Node would warn
 const began = performance.now();
 const machine = { node: process.version, cpu: cpus()[0]?.model ?? "unknown", cores: cpus().length };
 /** @type {Record<string, any>} */
@@ -72,7 +72,7 @@ const minutes = (performance.now() - began) / 60_000;
 const rows = table.map(({ what, ours, peers, goal, met }) => [what, ours, peers, goal, met ? "met" : "**missed**"]);
 const text = markdownTable(["workload", "subcrew", "peers", "goal", ""], rows);
 process.stdout.write(`${text}\n\n`);
-// A partial run does not overwrite the results, which are measured in one go.
+// A run of only some parts does not overwrite the results, because they must come from one measurement.
 if (flag("only") === undefined) {
   const folder = join(import.meta.dirname, "results");
   mkdirSync(folder, { recursive: true });

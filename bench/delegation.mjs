@@ -64,8 +64,8 @@ process.stdout.write(saved >= LIMIT ? "PASS: every limit holds\n" : `FAIL: less 
 if (saved < LIMIT) process.exitCode = 1;
 
 /**
- * Asks one question: of an agent that searches itself, or of one that delegates. The model that searches is the
- * offline one in both cases. The conversation of the asked agent is measured.
+ * Asks one question: an agent that searches itself, or one that delegates the search. The model that searches is the
+ * offline model in both cases. The conversation of the asked agent is measured.
  *
  * @param {string} question @param {string} agent
  */

@@ -10,8 +10,8 @@ import { databaseCpu, FACTS, openEngine, OUTCOME, startDatabase } from "./engine
 import { scaleWorkers } from "./engine/workers.mjs";
 
 /**
- * The limits, as multiples of a bare queued workflow of one step: time, processor time of Node, and write-ahead log
- * of the database.
+ * The limits for one task, as multiples of a bare queued workflow of the library DBOS with one step: time, processor
+ * time of Node, and write-ahead log of the database.
  */
 const LIMITS = { ms: 1.5, cpu: 2, wal: 2.5 };
 const LIMIT_P50_MS = 100;
@@ -62,7 +62,7 @@ async function measured(site, work) {
   };
 }
 
-/** Measures 1,000 one-turn tasks compared with as many bare workflows, in alternating rounds. */
+/** Measures 1,000 one-turn tasks compared with as many bare workflows of the library DBOS, in alternating rounds. */
 async function tasks() {
   const site = await startDatabase();
   const engine = await openEngine(site.url, { pollMs: 20 });
@@ -121,7 +121,7 @@ async function tasks() {
   return { tasks: TASKS, rounds, ratios, limits: LIMITS, isMet };
 }
 
-/** The latency of a single call, at two polling intervals. */
+/** The latency of a single task, at two polling intervals. */
 async function latency() {
   const pollMs = Number(rest[0] ?? 50);
   const site = await startDatabase();
@@ -143,7 +143,7 @@ async function latency() {
   return { pollMs, p50, p95, isMet: pollMs !== 50 || p50 <= LIMIT_P50_MS };
 }
 
-/** Plans of many nodes through the whole engine: `fan`, `chain` or `random`. */
+/** Measures plans of many nodes through the whole engine (database and workers): `fan`, `chain` or `random`. */
 async function plans() {
   const { runPlan } = await import("./engine/plans.mjs");
   return runPlan(rest[0] ?? "fan", Number(rest[1] ?? 5_000));
@@ -194,7 +194,10 @@ async function all() {
   }
 }
 
-/** Adds a result to the file with those of the other parts. @param {number[]} before @param {object} result */
+/**
+ * Adds a result to the file that also contains the results of the other parts. @param {number[]} before @param {object}
+ * result
+ */
 function keep(before, result) {
   const known = (() => {
     try {

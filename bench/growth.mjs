@@ -14,7 +14,7 @@ import { median } from "./executor/sample.mjs";
 import { compile, execute } from "./executor/subcrew.mjs";
 import { homes, openContender, openServer } from "./loop/company.mjs";
 
-// npm run bench -- growth: what one more turn, agent, node, file and byte costs when there are many of them
+// npm run bench -- growth: measures what one more turn, agent, node, file and byte costs when there are many of them
 const ROUNDS = 3;
 
 /**
@@ -28,7 +28,8 @@ const ROUNDS = 3;
 const part = ({ wall, cpu }, by) => ({ wall: wall / by, cpu: cpu / by });
 
 /**
- * Measures turns of one agent. The request grows with the conversation, also for the floor.
+ * Measures turns of one agent. The request grows with the conversation, also for the floor (a hand-written loop as
+ * lower bound).
  *
  * @param {string} url @returns {Promise<Series>}
  */
@@ -106,7 +107,7 @@ async function plans() {
   return { unit: "node of a plan", limit: 1.5, sizes };
 }
 
-/** Measures files that discovery searches for agents. @returns {Promise<Series>} */
+/** Measures agent files that have to be found and read. @returns {Promise<Series>} */
 async function files() {
   const { discoverAgents } = await subcrew();
   /** @type {Series["sizes"]} */
@@ -177,7 +178,7 @@ try {
     const series = await measure();
     const seconds = (performance.now() - start) / 1_000;
     const [is, floor] = [growth(series.sizes), series.against ? growth(series.against) : 1];
-    // If the floor grows too, ours may grow as much.
+    // If the time of the floor (the hand-written lower bound) grows with the size, that of subcrew may grow as much.
     const allowed = series.limit * Math.max(1, floor);
     if (is > allowed) failed.push(`${name}: ${is.toFixed(2)} x, ${allowed.toFixed(2)} is allowed`);
     results[name] = { load, seconds, ...series, growth: is, ...(series.against && { growthOfFloor: floor }) };

@@ -10,14 +10,14 @@ import { formatted } from "./executor/report.mjs";
 import { leastDisturbed, median } from "./executor/sample.mjs";
 
 /**
- * The largest allowed ratio of our journal's time to that of raw appends with the same durability, which also format
- * each event as a JSON line.
+ * The largest allowed ratio of the time of subcrew's journal to that of raw appends to a file with the same durability,
+ * which also format each event as a JSON line.
  */
 const LIMIT = 1.3;
 /** The number of warm-up rounds, after which the code is compiled. */
 const WARM_UP = 4;
 const ROUNDS = 7;
-/** The number of rounds for parts that take a tenth of a second, in which one slow sync has a large effect. */
+/** The number of rounds for parts that take a tenth of a second, in which one slow disk sync has a large effect. */
 const BRIEF_ROUNDS = 15;
 const EVENTS = Number(process.argv[2] ?? 20_000);
 const BYTES = 500;
@@ -47,7 +47,7 @@ const made = (/** @type {number} */ at) => `${JSON.stringify(events[at])}\n`;
 const root = mkdtempSync(join(import.meta.dirname, ".journal-"));
 
 /**
- * Appends everything in a folder; gives the milliseconds that took, without opening and closing.
+ * Appends everything in a folder; returns the milliseconds that it took, without opening and closing.
  *
  * @typedef {(folder: string) => Promise<number>} Way
  */
@@ -167,7 +167,8 @@ const durabilities = {
           }),
         );
       }),
-      // Like the journal: events that arrive during a sync are written together and share the next sync.
+      // Raw appends that work like the journal: events that arrive during a sync are written together and share the
+      // next sync.
       "raw, grouped": raw(async (file) => {
         let next = 0;
         let text = "";
@@ -222,7 +223,8 @@ async function timed(way) {
 }
 
 /**
- * Rotates the list, so that each round begins with another contender and a slow minute affects all of them.
+ * Rotates the list, so that each round begins with another contender (a program that is measured) and a slow minute
+ * affects all of them.
  *
  * @template T
  * @param {readonly T[]} list
@@ -255,7 +257,7 @@ try {
     const allBrief = Object.keys(ways).every(isBrief);
     for (let round = allBrief ? 1 - WARM_UP : 0; round < (allBrief ? BRIEF_ROUNDS : ROUNDS); round += 1)
       for (const [way, work] of rotated(Object.entries(ways), round + WARM_UP)) {
-        // Only short measurements are repeated; over a second of syncs, short waits do not matter.
+        // Only short measurements are repeated; in measurements of more than a second, short waits do not matter.
         const ms = isBrief(way) ? await leastDisturbed(() => timed(work)) : await timed(work);
         if (round >= 0) taken[way]?.push(ms);
       }

@@ -45,7 +45,7 @@ try {
 
 const folder = join(import.meta.dirname, "results");
 mkdirSync(folder, { recursive: true });
-// A partial run does not overwrite the results, which are measured in one go.
+// A run of only some parts does not overwrite the results, because they must come from one measurement.
 if (flag("only") === undefined) writeFileSync(join(folder, "loop.json"), `${JSON.stringify(results, null, 1)}\n`);
 process.stdout.write(failed.length === 0 ? "PASS: every limit holds\n" : `FAIL: ${failed.join("; ")}\n`);
 process.exit(failed.length === 0 ? 0 : 1);

@@ -7,7 +7,10 @@ import { formatted } from "./executor/report.mjs";
 import { median } from "./executor/sample.mjs";
 import { contenders } from "./models/ask.mjs";
 
-/** The largest allowed ratio of the cost of a turn with our wire clients to a hand-written fetch loop. */
+/**
+ * The largest allowed ratio of the cost of a turn with subcrew's provider clients to that with a hand-written fetch
+ * loop.
+ */
 const LIMIT = 1.5;
 const ROUNDS = 9;
 const WARM_UP = 3;

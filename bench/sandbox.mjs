@@ -8,8 +8,8 @@ import { InFlight } from "../dist/runtime/commands/in-flight.js";
 import { probeSandbox } from "../dist/runtime/commands/probe-sandbox.js";
 
 /**
- * Measures the cost of a command in the sandbox, on a small tree and on one of 100,000 files, as a multiple of the
- * same command in bubblewrap alone, because a busy machine slows both.
+ * Measures the cost of a command in the sandbox, in a folder with few files and in one with 100,000, as a multiple of
+ * the same command in bubblewrap alone, because a busy machine slows both.
  */
 const ROUNDS = Number(process.argv[2] ?? 40);
 const sandbox = await probeSandbox();
@@ -76,7 +76,7 @@ for (const [name, folders] of /** @type {const} */ ([
   /** @type {Record<string, number>} */
   const first = {};
   for (let round = -1; round < ROUNDS; round++) {
-    // Alternates, so that a disturbance affects all of them.
+    // Alternates between all ways of running the command, so that a disturbance affects all of them.
     for (const [way, host] of Object.entries(ways)) {
       const began = performance.now();
       await host.commands.run("true", { timeoutMs: 60_000, signal, report: () => {} });

@@ -4,8 +4,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * The screen of `watch` with 200 agents that change ten times a second, beside ink. Every contender folds the same events in a
- * process of its own; `quiet` folds and draws nothing. Exit code 1 when a limit is not held.
+ * Measures the screen of `subcrew watch` with 200 agents that change ten times a second, compared with the library ink.
+ * Each contender (measured program) applies the same events in a process of its own; `quiet` applies them and draws
+ * nothing. The exit code is 1 when a limit is exceeded.
  */
 const SECONDS = Number(process.argv[2] ?? 10);
 const ROUNDS = Number(process.argv[3] ?? 3);

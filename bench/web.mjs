@@ -8,9 +8,10 @@ import { gzipSync } from "node:zlib";
 import { chromium } from "playwright-core";
 
 /**
- * The page with a run of 1,000 nodes and 10,000 events: how long it takes to open, and what 200 events a second cost in each
- * view while the transcript of a task that works is open beside it. The server is the built command, the run is recorded by a process of its own, the browser is Chromium without a
- * window. Exit code 1 when a limit is missed.
+ * Measures the page of `subcrew web` with a run of 1,000 nodes and 10,000 events: how long it takes to open, and what
+ * 200 events a second cost in each view while the transcript of a running task is open beside it. The server is the
+ * built command-line program, another process records the run, and the browser is Chromium without a window. The exit
+ * code is 1 when a limit is exceeded.
  */
 const SECONDS = Number(process.argv[2] ?? 5);
 const ROUNDS = Number(process.argv[3] ?? 3);
@@ -176,7 +177,7 @@ try {
     for (const view of views) {
       const measured = await measure(context, base, view);
       (raw[view] ??= []).push(measured);
-      // Each result is printed at once, so that an aborted benchmark leaves figures.
+      // Each result is printed at once, so that an aborted benchmark has printed some results.
       const { openMs, scriptMs, layoutMs, frameMs, fps, updates } = measured;
       process.stdout.write(
         `${round + 1}/${ROUNDS} ${view}: opens ${openMs.toFixed(0)} ms, scripting ${scriptMs.toFixed(1)} ms/s, layout ${layoutMs.toFixed(1)} ms/s, longest frame ${frameMs.toFixed(0)} ms, ${fps.toFixed(0)} fps, ${updates.toFixed(0)} updates/s\n`,

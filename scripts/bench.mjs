@@ -14,7 +14,7 @@ const known = existsSync(folder)
       .sort()
   : [];
 const [name, ...args] = process.argv.slice(2);
-/** Benchmarks without peers to compare with, so that nothing has to be installed for them. */
+/** Benchmarks that compare with no other package (peer), so that nothing has to be installed for them. */
 const withoutPeers = new Set(["capacity", "engine", "runs", "sandbox", "web"]);
 
 if (name === undefined || !known.includes(name)) {
@@ -31,8 +31,8 @@ if (name === undefined || !known.includes(name)) {
 }
 
 /**
- * Installs the peers that the benchmarks compare with. They are not dependencies of subcrew; bench/ has its own
- * package.json.
+ * Installs the other packages (peers) that the benchmarks compare with. They are not dependencies of subcrew; bench/
+ * has its own package.json.
  */
 function peers() {
   if (withoutPeers.has(name ?? "")) return true;

@@ -8,9 +8,9 @@ import { install } from "./install.mjs";
 import { isMain, report, root, runNode, step, tools } from "./step.mjs";
 
 /**
- * Builds dist/: the library as one file per module, its doors bundled into lazy chunks, the command bundled likewise,
- * and the page of `subcrew web`. The old dist stays in place until the new one is complete. Returns false after a
- * failure, whose output has been printed.
+ * Builds dist/: the library as one file per module, its entry points bundled with chunks that are loaded on demand, the
+ * command-line program bundled in the same way, and the page of `subcrew web`. The old dist stays in place until the
+ * new one is complete. Returns false after a failure, whose output has been printed.
  *
  * @returns {Promise<boolean>}
  */
@@ -20,7 +20,8 @@ export async function build() {
   mkdirSync(staging, { recursive: true });
   try {
     if (!step("embed", quietly(embed))) return false;
-    // A build only writes the modules, which takes a third of the time; `npm run check` checks the types.
+    // The build writes the modules without checking types, which takes a third of the time; `npm run check` checks the
+    // types.
     const library = ["-p", "tsconfig.build.json", "--noCheck", "--outDir", staging];
     if (!step("library", () => runNode(tools.tsc, library))) return false;
     if (!(await timed("doors", () => bundleDoors(join(staging, "lib"), staging)))) return false;

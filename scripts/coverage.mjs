@@ -11,7 +11,7 @@ import { isMain, root } from "./step.mjs";
  * @typedef {{ item: string, what: string, where: string, test: string }} Row
  */
 
-/** The number of items of each of the five systems. */
+/** The number of items of each of the five systems whose behaviour subcrew covers. */
 const systems = { "000": 57, "001": 34, "002": 58, "003": 63, "004": 45 };
 
 /** Matches the note of an item that is not built or not reachable yet; the note says what is missing. */

@@ -73,8 +73,8 @@ function rowsOf(files) {
 const isPart = (name) => name.slice(name.lastIndexOf("/") + 1).startsWith("_");
 
 /**
- * The text of a file with its included parts inserted, so that several agents can share one prompt. An include is a
- * line of its own.
+ * The text of a file with its included parts inserted, so that several agents can share one prompt. The line that
+ * includes a part contains nothing else.
  *
  * @param {string} name
  * @param {string} text
@@ -99,7 +99,7 @@ function markdownIn(folder) {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".md"))
     .map((file) => file.slice(0, -".md".length).replaceAll("\\", "/"))
-    .sort() // by code unit: the same on every machine
+    .sort() // sorted by code unit, so that the order is the same on every machine
     .map((name) => [name, readFileSync(join(folder, `${name}.md`), "utf8").replaceAll("\r\n", "\n")]);
 }
 

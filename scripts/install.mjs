@@ -55,7 +55,7 @@ function installedByHand() {
  * @returns {import("./step.mjs").Done}
  */
 export function npm(args, cwd) {
-  const script = process.env["npm_execpath"]; // set inside `npm run`; a plain `npm` is a .cmd file on Windows
+  const script = process.env["npm_execpath"]; // npm sets this inside `npm run`; a plain `npm` is a .cmd file on Windows
   const [command, first] = script?.endsWith("npm-cli.js") ? [process.execPath, [script]] : ["npm", []];
   const run = spawnSync(command, [...first, ...args], { cwd, encoding: "utf8" });
   return { ok: run.status === 0, output: `${run.stdout ?? ""}${run.stderr ?? ""}${run.error?.message ?? ""}` };

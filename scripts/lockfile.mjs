@@ -13,8 +13,8 @@ const systems = ["aix", "android", "darwin", "freebsd", "linux", "netbsd", "open
 const processors = ["arm", "arm64", "ia32", "loong64", "ppc64", "riscv64", "s390x", "wasm32", "x64"];
 
 /**
- * Completes a lockfile for other platforms: npm leaves out platform packages that its registry did not serve, and
- * `npm ci` then refuses the file everywhere. No entry names a registry host.
+ * Completes a lockfile for other platforms: npm leaves out platform packages that its registry did not serve, and `npm
+ * ci` then refuses the file on every machine. No entry names a registry host.
  *
  * @param {Lockfile} lockfile
  * @returns {Lockfile}

@@ -1,6 +1,9 @@
 // @ts-check
 
-/** The scripted model for the pictures: the shortest script in which every state of a task occurs. */
+/**
+ * The script of the model for the pictures in the documentation: the shortest script in which every state of a task
+ * occurs.
+ */
 
 const task = (
   /** @type {string} */ id,

@@ -9,8 +9,8 @@ import { root } from "./step.mjs";
 
 /**
  * Makes the pictures of the documents from real runs: `node scripts/pictures.mjs`, after a build. The command runs on a
- * terminal of its own (tmux), and what is on that terminal is drawn. It asks a model provider on this machine, which plays
- * pictures-script.mjs.
+ * terminal of its own (tmux), and what is on that terminal is drawn. It uses a simulated model provider on this
+ * machine, which answers as pictures-script.mjs says.
  */
 const COLUMNS = 120;
 const COLORS = ["#6e7681", "#ff7b72", "#7ee787", "#e3b341", "#79c0ff", "#d2a8ff", "#76e3ea", "#f0f6fc"];

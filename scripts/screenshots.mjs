@@ -8,9 +8,9 @@ import { chromium } from "playwright-core";
 import { isMain, root } from "./step.mjs";
 
 /**
- * Takes pictures of the page for the documentation, from real runs: `node scripts/screenshots.mjs [FOLDER]`, after a
- * build. Only the model is scripted. With a folder, pictures of every page in both widths and colour schemes are
- * written there; without one, the two pictures of the documentation.
+ * Takes pictures of the web page for the documentation, from real runs: `node scripts/screenshots.mjs [FOLDER]`, after
+ * a build. Only the model is scripted. With a folder, pictures of every page in both widths and colour schemes are
+ * written to it; without one, the two pictures of the documentation.
  */
 async function main() {
   const wanted = process.argv[2];

@@ -2,8 +2,8 @@
 import { writeFileSync } from "node:fs";
 
 /**
- * A vitest reporter that keeps each skipped test with the reason it gave to `ctx.skip(reason)`; the JSON report has no
- * place for it.
+ * A vitest reporter that records each skipped test with the reason it gave to `ctx.skip(reason)`; the JSON report has
+ * no place for it.
  */
 export default class Skips {
   /** @param {ReadonlyArray<import("vitest/node").TestModule>} modules */

@@ -9,8 +9,8 @@ import { install } from "./install.mjs";
 import { root, tools } from "./step.mjs";
 
 /**
- * A soak test file: its duration in minutes. A file with a `share` runs random tests until its time is over; only
- * these change with `--minutes`. A file that is `alone` uses both processors or measures time.
+ * A soak test file: its duration in minutes. A file with `share` runs random tests until its time is over; only these
+ * change with `--minutes`. A file with `alone` uses both processors or measures time, so nothing else runs beside it.
  *
  * @typedef {{ minutes: number, share?: boolean, alone?: boolean }} Row
  * @typedef {{ name: string, result: "passed" | "failed" | "too long", minutes: number, done: string[] }} Soaked
@@ -36,7 +36,7 @@ const rows = {
   "engine-chaos": { minutes: 20, share: true, alone: true },
 };
 const rowOf = (/** @type {string} */ name) => rows[name] ?? { minutes: 1 };
-/** The position of a file in the order; a file without a row comes last. */
+/** The position of a file in the order; a file that is not listed comes last. */
 const placeOf = (/** @type {string} */ name) => (name in rows ? Object.keys(rows).indexOf(name) : Infinity);
 
 const folder = join("test", "soak");
@@ -61,7 +61,7 @@ function wanted() {
     if (values.seed !== undefined && !/^\d+$/.test(values.seed))
       return `--seed takes a whole number, not ${values.seed}.\n${usage}`;
     const shared = Object.values(rows).reduce((sum, row) => sum + (row.share ? row.minutes : 0), 0);
-    // Only the random tests are scaled; the others always take their time.
+    // Only the random tests are scaled; the duration of the others is fixed.
     const scale = Math.max(0.02, (minutes - (WHOLE - shared)) / shared);
     return { names: positionals, scale, seed: values.seed };
   } catch (error) {
@@ -150,7 +150,7 @@ function soakOne(name, { minutes, share, seed }) {
     const end = setTimeout(
       () => {
         tooLong = true;
-        child.kill("SIGKILL"); // its workers and their child processes end with it
+        child.kill("SIGKILL"); // the file's worker processes and their child processes end with it
       },
       (2 * minutes + 20) * 60_000,
     );

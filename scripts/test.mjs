@@ -14,7 +14,7 @@ import { root, tools } from "./step.mjs";
 const args = process.argv.slice(2);
 const folder = join(root, ".cache", "vitest");
 
-/** Up to this number of failed files are run again; more failures are not a coincidence. */
+/** Up to this number of failed files are run again; if more fail, it is not a coincidence. */
 const SECOND_LOOK_FILES = 3;
 
 /** The number of slowest files listed at the end. */

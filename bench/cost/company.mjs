@@ -5,10 +5,13 @@ import { above, inTurns, middle, shown } from "./measure.mjs";
 const names = ["http-floor", "floor", "subcrew", "pi-agent-core"];
 const TURNS = 50;
 const AGENTS = 1_000;
-/** The number of samples with a thousand agents, which take seconds each. */
+/** The maximum number of samples with a thousand agents, which take seconds each. */
 const MOST_CROWDS = 3;
 
-/** Measures one agent with 50 tool turns, compared with the floors and pi. @type {import("./measure.mjs").Part} */
+/**
+ * Measures one agent with 50 tool turns, compared with the floors (hand-written loops as lower bounds) and the program
+ * pi. @type {import("./measure.mjs").Part}
+ */
 export async function turn({ url, rounds }) {
   const job = {
     agents: 1,

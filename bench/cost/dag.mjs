@@ -10,7 +10,10 @@ const LATENCY_MS = 20;
 const NODES = 500;
 const LIMITS = /** @type {const} */ ({ 8: 1.15, unlimited: 1.3 });
 
-/** The same graph as one of LangGraph, on bare calls. @param {import("../executor/graph.mjs").Graph} graph @param {number} slots @param {() => Promise<unknown>} work */
+/**
+ * Builds the same graph with LangGraph, with bare model calls as nodes. @param {import("../executor/graph.mjs").Graph}
+ * graph @param {number} slots @param {() => Promise<unknown>} work
+ */
 async function langgraph({ needs }, slots, work) {
   /** @type {any} */
   const graph = new StateGraph(Annotation.Root({ done: Annotation({ reducer: (_, next) => next, default: () => 0 }) }));
@@ -31,7 +34,8 @@ async function langgraph({ needs }, slots, work) {
 }
 
 /**
- * A DAG of real agents compared with schedulers of bare calls. The lower bound is the time of the calls alone.
+ * Measures a graph (DAG) of real agents, compared with libraries that only schedule bare model calls. The lower bound
+ * is the time of the calls alone.
  *
  * @type {import("./measure.mjs").Part}
  */

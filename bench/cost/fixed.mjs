@@ -8,7 +8,7 @@ const WARM_UP = 4;
 const RUNS = 100;
 const NODES = 1_000;
 
-/** The cost of one run with one call, without the call itself. @type {import("./measure.mjs").Part} */
+/** Measures the cost of one run with one model call, without the call itself. @type {import("./measure.mjs").Part} */
 export async function run({ url, root, rounds }) {
   const at = `${url}/0/v1`;
   const crew = crewAt(at, root);
@@ -59,7 +59,8 @@ export async function run({ url, root, rounds }) {
 }
 
 /**
- * The cost of one node with one call, without the call itself, in a run of a thousand nodes with 8 slots.
+ * Measures the cost of one node with one model call, without the call itself, in a run of a thousand nodes with 8
+ * slots.
  *
  * @type {import("./measure.mjs").Part}
  */

@@ -7,7 +7,7 @@ import { encodeLines } from "../../dist/runtime/store/journal-line.js";
 import { above, inTurns, middle, shown, taken } from "./measure.mjs";
 
 const RUNS = 1_000;
-/** The number of unfinished runs; `ps` folds those and the five newest of the others. */
+/** The number of unfinished runs; `ps` reads those and the five newest of the others. */
 const OPEN = 5;
 const LIMIT = 2;
 
@@ -29,7 +29,7 @@ function recordsOf(n) {
 }
 
 /**
- * The work of `subcrew ps` with 1,000 stored runs, compared with a bare listing of their last records.
+ * Measures the work of `subcrew ps` with 1,000 stored runs, compared with a bare listing of their last records.
  *
  * @type {import("./measure.mjs").Part}
  */

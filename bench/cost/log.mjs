@@ -23,7 +23,7 @@ const events = Array.from({ length: EVENTS }, (_, at) => ({
 const line = (/** @type {object} */ event) => `${JSON.stringify(event)}\n`;
 
 /**
- * Measures one writer that waits for a sync after each event, without opening and closing.
+ * Measures one writer of a journal that waits for a sync after each event, without opening and closing.
  *
  * @type {import("./measure.mjs").Part}
  */

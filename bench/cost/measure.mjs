@@ -37,7 +37,7 @@ export const less = (one, other) => ({ wall: one.wall - other.wall, cpu: one.cpu
 export const above = (what, is, limit) => (is <= limit ? [] : [`${what}: ${is.toFixed(2)}, ${limit} is allowed`]);
 
 /**
- * Measures all contenders in turn; each round begins with another one.
+ * Measures all contenders (the compared programs) in turn; each round begins with another one.
  *
  * @template T
  * @param {Record<string, (round: number) => Promise<T>>} ways

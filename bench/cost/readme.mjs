@@ -22,7 +22,7 @@ export const markdownTable = (head, rows) =>
   [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 
 /**
- * The circumstances of a measurement: versions, machine, load and duration.
+ * A text about the circumstances of a measurement: versions, machine, load and duration.
  *
  * @param {{ node: string, cores: number, cpu: string, load: number[], minutes: number }} of
  */

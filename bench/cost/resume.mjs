@@ -22,7 +22,7 @@ async function child(...asked) {
 }
 
 /**
- * Compares our reader with a plain one for a journal of this size.
+ * Compares subcrew's reader of journals with a plain one, for a journal of this size.
  *
  * @param {{ root: string, rounds: number, bytes: number }} how
  */
@@ -39,7 +39,7 @@ export async function reading({ root, rounds, bytes }) {
   }
 }
 
-/** Reading a journal of 182 MB to resume its run. @type {import("./measure.mjs").Part} */
+/** Measures reading a journal of 182 MB to resume its run. @type {import("./measure.mjs").Part} */
 export async function resume({ root, rounds }) {
   const raw = await reading({ root, rounds, bytes: 182e6 });
   const of = (/** @type {string} */ name, /** @type {keyof Read} */ what) =>

@@ -5,13 +5,12 @@ import { createCrew, defineAgent } from "../../dist/index.js";
 import { run as bareCall } from "../loop/contenders/http-floor.mjs";
 
 /**
- * An agent without tools whose model answers at once: the scripted provider looks for `TURNS`, also in the
- * instructions.
+ * An agent without tools whose model answers at once: the simulated provider also finds `TURNS` in the instructions.
  */
 const worker = () => defineAgent({ name: "worker", description: "works", instructions: "Work. TURNS 0", tools: [] });
 
 /**
- * A crew as users create it: journal, discovery, permissions and all other defaults.
+ * A crew as users create it: with journal, search for agents, permissions and all other defaults.
  *
  * @param {string} url @param {string} root
  */
@@ -27,10 +26,13 @@ export function crewAt(url, root) {
   });
 }
 
-/** One call over `node:http` and nothing else. @param {string} url @param {string} root */
+/** Measures one model call over `node:http` and nothing else. @param {string} url @param {string} root */
 export const bare = (url, root) => ask(bareCall, url, root);
 
-/** One agent of a contender with one call. @param {import("../loop/job.mjs").Contender} contender @param {string} url @param {string} home */
+/**
+ * Runs one agent of a contender (a compared program) with one model call. @param {import("../loop/job.mjs").Contender}
+ * contender @param {string} url @param {string} home
+ */
 export async function ask(contender, url, home) {
   await contender({ baseURL: url, prompt: "TURNS 0", agents: 1, turns: 0, look: () => "", home });
 }

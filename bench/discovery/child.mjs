@@ -2,7 +2,7 @@
 import { AGAIN } from "./compared.mjs";
 import { againWithCache, contenders } from "./contenders.mjs";
 
-/** Runs one contender once in its own process: `child.mjs NAME CORPUS`. */
+/** Runs one contender (a compared program) once in its own process: `child.mjs NAME CORPUS`. */
 const [name = "", json = "{}"] = process.argv.slice(2);
 const corpus = JSON.parse(json);
 

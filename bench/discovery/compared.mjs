@@ -3,10 +3,13 @@ import { median } from "../executor/sample.mjs";
 
 /** @typedef {import("../executor/report.mjs").Report} Report */
 
-/** The name of the repeated discovery with a cache, in the table. */
+/** How the table names a repeated search for agents with a cache. */
 export const AGAIN = "subcrew, unchanged files";
 
-/** The limits of our contenders, as multiples of a peer in the same run. */
+/**
+ * Limits on subcrew's time for finding agents, as multiples of the time of another program (peer) in the same
+ * measurement.
+ */
 const limits = [
   { ours: "subcrew", peer: "js-yaml", atMost: 1.3 },
   { ours: "subcrew", peer: "gray-matter", atMost: 1 },
@@ -14,7 +17,7 @@ const limits = [
 ];
 
 /**
- * The table of one measurement, judged by the medians.
+ * The table of one measurement; the medians decide whether limits are exceeded.
  *
  * @param {ReadonlyMap<string, number[]>} taken
  * @param {{ title: string, how: string, judged?: boolean }} about

@@ -4,7 +4,8 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 
 /**
- * The contenders. `load` imports the code of a contender and returns its work, which returns the number of agents.
+ * The programs that are compared (contenders). `load` imports the code of a contender and returns its work, which
+ * returns the number of agents.
  *
  * @typedef {import("./corpus.mjs").Corpus} Corpus
  * @typedef {(corpus: Corpus) => number | Promise<number>} Work
@@ -23,7 +24,7 @@ export const contenders = {
   },
   "gray-matter": async () => {
     const matter = createRequire(import.meta.url)("gray-matter");
-    // without options it caches every text, and would parse each file only once in all rounds
+    // without options this library caches every text, and would parse each file only once in all rounds
     return (corpus) => each(corpus, (text) => Object.keys(matter(text, {}).data).length > 0);
   },
   subcrew: async () => {
@@ -33,7 +34,7 @@ export const contenders = {
 };
 
 /**
- * A repeated discovery by a caller that keeps a cache.
+ * A repeated search for agents by a caller that keeps a cache.
  *
  * @returns {Promise<Work>}
  */
@@ -46,7 +47,7 @@ export async function againWithCache() {
 /** @param {import("../../src/doors/discover-agents.ts").AgentDiscoveryResult} found */
 const count = ({ agents, shadowed }) => agents.length + shadowed.length;
 
-/** Only the code of discovery. The measured code is dist; the types are those of its sources. */
+/** Loads only the code that searches for agents. The measured code is dist; the types are those of its sources. */
 export async function subcrew() {
   const { discoverAgents } = /** @type {typeof import("../../src/doors/discover-agents.ts")} */ (
     await built("doors/discover-agents.js")
@@ -75,7 +76,7 @@ function each({ directories }, read) {
       try {
         if (read(readFileSync(path, "utf8"))) agents += 1;
       } catch {
-        // the loop skips a file that cannot be parsed
+        // the loop skips files that cannot be parsed
       }
     }
   }

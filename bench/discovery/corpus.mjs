@@ -4,14 +4,16 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 /**
- * The location of the files, for discovery and for the other contenders.
+ * The location of the agent files, for subcrew and for the other compared programs.
  *
  * @typedef {{ cwd: string, home: string, directories: string[], files: number, bytes: number }} Corpus
  * @typedef {() => number} Random
  * @typedef {{ name: string, index: number, random: Random }} Subject
  */
 
-/** Five directories of four dialects; two of them are the project's and the user's directory of the same dialect. */
+/**
+ * Five directories for four file formats; two of them are the project's and the user's directory of the same format.
+ */
 const places = [
   { path: "project/.subcrew/agents", ending: ".md", shapes: "any" },
   { path: "project/.claude/agents", ending: ".md", shapes: "any", nested: true },
@@ -34,7 +36,7 @@ export function writeCorpus(count, seed) {
   for (let index = 0; index < count; index += 1) {
     const place = places[index % places.length];
     if (!place) throw new Error("there is no place for it");
-    const again = random() < 0.05 ? index - 1 : index; // one in twenty has the name of its neighbour in another directory
+    const again = random() < 0.05 ? index - 1 : index; // one file in twenty has the name of its neighbour in another directory
     const subject = { name: `agent-${Math.max(0, again)}`, index, random };
     const text = place.shapes === "strict" ? strict(subject) : chosen(subject);
     const below = place.nested && index % 3 === 0 ? `team-${index % 7}/` : "";

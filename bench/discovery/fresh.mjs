@@ -7,7 +7,8 @@ import { contenders } from "./contenders.mjs";
 const ROUNDS = 15;
 
 /**
- * Measures all contenders in new processes, so that nothing is compiled yet. The files are in the page cache.
+ * Measures all compared programs in new processes, so that nothing is compiled yet. The files are in the cache of the
+ * operating system.
  *
  * @param {import("./corpus.mjs").Corpus} corpus
  */

@@ -1,7 +1,7 @@
 // @ts-check
 
 /**
- * Files that would cost a careless reader seconds, or its memory.
+ * Agent files that would cost a careless reader seconds or much memory.
  *
  * @type {Record<string, () => string>}
  */

@@ -9,11 +9,11 @@ import { hostileFiles } from "./hostile-files.mjs";
 const ROUNDS = 7;
 const LIMIT_MS = 100;
 
-/** The directories into which every file is written, one per dialect. */
+/** The directories into which every file is written, one per file format. */
 const places = [".claude/agents", ".subcrew/agents", ".omp/agent/agents", ".gemini/agents", ".config/opencode/agents"];
 
 /**
- * The time for the worst files, each together with one valid file, in the slowest dialect.
+ * The time for the worst files, each together with one valid file, in the slowest file format.
  *
  * @returns {Promise<import("../executor/report.mjs").Report[]>}
  */

@@ -7,7 +7,7 @@ const ROUNDS = 11;
 const WARM_UP = 3;
 
 /**
- * Measures all contenders in one process after a warm-up.
+ * Measures all compared programs in one process after a warm-up.
  *
  * @param {import("./corpus.mjs").Corpus} corpus
  */

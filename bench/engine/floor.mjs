@@ -2,8 +2,8 @@
 import pg from "pg";
 
 /**
- * The floor for sending tasks to workers through Postgres: one table, an insert for each task, a worker that takes
- * the next row with SKIP LOCKED, and an update with its result.
+ * The floor (a hand-written lower bound) for sending tasks to workers through Postgres: one table, an insert for each
+ * task, a worker that takes the next row with SKIP LOCKED, and an update with its result.
  *
  * @param {string} url
  * @param {{ atOnce: number; outcome: object }} options
@@ -35,7 +35,7 @@ export async function openFloor(url, { atOnce, outcome }) {
   };
   return {
     /**
-     * Runs the workers only while `work` runs, because they would disturb the other contenders.
+     * Runs the workers only while `work` runs, because they would disturb the other measurements.
      *
      * @param {() => Promise<unknown>} work
      */

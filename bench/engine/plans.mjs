@@ -17,7 +17,7 @@ const shapes = {
 };
 
 /**
- * Runs a plan of this size through the whole engine: run, executor, journal, engine, worker.
+ * Runs a plan of this size through the whole engine: run, executor, journal, database, worker.
  *
  * @param {string} shape @param {number} size
  */

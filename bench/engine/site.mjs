@@ -21,7 +21,7 @@ const FACT_BYTES = 300;
 export const OUTCOME = { status: /** @type {const} */ ("ok"), output: "x".repeat(380) };
 const SLOTS = 32;
 
-/** A Postgres of its own. */
+/** Starts a Postgres server for the benchmark alone. */
 export async function startDatabase() {
   const folder = await mkdtemp(join(tmpdir(), "subcrew-bench-"));
   const path = process.env["PATH"] ?? "";
@@ -56,7 +56,7 @@ export function databaseCpu(folder) {
         ticks += Number(fields[11]) + Number(fields[12]) + Number(fields[13]) + Number(fields[14]);
       else if (Number(fields[1]) === pid) ticks += Number(fields[11]) + Number(fields[12]);
     } catch {
-      // it has ended meanwhile
+      // the process has ended meanwhile
     }
   }
   return ticks * 10;
@@ -79,7 +79,8 @@ export const announcement = {
 };
 
 /**
- * A worker and a coordinator in this process, and a bare workflow of one step in the same queue.
+ * Opens a worker and a coordinator (it gives tasks to workers) in this process, and a bare DBOS workflow of one step in
+ * the same queue.
  *
  * @param {string} url
  * @param {{ pollMs: number }} options
@@ -116,7 +117,7 @@ export async function openEngine(url, { pollMs }) {
   const coordination = coordinate(here, queue);
   return {
     ...runsOf(coordination, here),
-    /** One bare workflow, from the call to its result. @param {string} id */
+    /** Runs one bare DBOS workflow, from the call to its result. @param {string} id */
     bare: async (id) => {
       const done = new Promise((resolve) => waiting.set(id, () => resolve(undefined)));
       await client.enqueue(
@@ -143,7 +144,7 @@ export async function openEngine(url, { pollMs }) {
 let runs = 0;
 
 /**
- * Creates runs on an engine, whose tasks are executed by workers.
+ * Creates runs in the database of an engine, whose tasks are executed by workers.
  *
  * @param {ReturnType<typeof coordinate>} coordination
  * @param {ReturnType<typeof connectEngine>} here

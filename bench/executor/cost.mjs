@@ -12,9 +12,9 @@ import { compile, execute, holding, interrupted, recorded } from "./subcrew.mjs"
 const SIZES = [100, 1_000, 10_000];
 const ROUNDS = 7;
 const WARM_UP = 2;
-/** The largest allowed ratio of the cost per node at the largest size to that at the smallest. */
+/** The largest allowed ratio of the cost per node in the largest plan to that in the smallest. */
 const LIMIT = 1.5;
-/** The same limit for the work before a run: a few µs, whose growth is mostly cache misses. */
+/** The same limit for the work before a run: it takes a few µs, and its growth is mostly due to cache misses. */
 const PLAN_LIMIT = 4;
 
 const shapes = [randomGraph, wideGraph, chainGraph];
@@ -23,7 +23,7 @@ const shapes = [randomGraph, wideGraph, chainGraph];
 const nothing = async () => ({ status: "ok", output: "done" });
 
 /**
- * The cost of executing one node whose task costs nothing.
+ * Measures the cost of executing one node whose task costs nothing.
  *
  * @returns {Promise<Report>}
  */
@@ -47,7 +47,7 @@ export const costPerNode = () =>
   ]);
 
 /**
- * The cost before and after execution: from JSON to a checked plan, and from the record of a run to its state.
+ * Measures the cost before and after execution: from JSON to a checked plan, and from the record of a run to its state.
  *
  * @returns {Promise<Report>}
  */

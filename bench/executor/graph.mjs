@@ -1,7 +1,7 @@
 // @ts-check
 
 /**
- * A graph for all contenders: nodes 0..n-1, each with the earlier nodes it needs.
+ * A graph for all compared programs: nodes 0..n-1, each with the earlier nodes that it depends on.
  *
  * @typedef {{ name: string, needs: number[][] }} Graph
  * @typedef {import("../../src/core/plan/plan.ts").Plan} Plan
@@ -11,8 +11,8 @@
 const WINDOW = 60;
 
 /**
- * A random graph. Each node needs one to three, on average two, of the 60 nodes before it, so the degree does not
- * depend on the size.
+ * A random graph. Each node depends on one to three, on average two, of the 60 nodes before it, so the number of edges
+ * per node does not depend on the size.
  *
  * @param {number} size
  * @param {number} seed
@@ -37,7 +37,7 @@ export function randomGraph(size, seed = 1) {
 export const wideGraph = (size) => ({ name: "wide", needs: Array.from({ length: size }, () => []) });
 
 /**
- * A chain: each node needs the one before it.
+ * A chain: each node depends on the one before it.
  *
  * @param {number} size
  * @returns {Graph}
@@ -51,8 +51,8 @@ export const chainGraph = (size) => ({
 export const idOf = (index) => `n${index}`;
 
 /**
- * The plan of a graph. The first need of a node is a placeholder in its prompt and the others are listed, so that
- * both kinds of edges occur. The output is a join of all nodes that no other node needs.
+ * The plan of a graph. The first dependency of a node is a placeholder in its prompt and the others are listed, so that
+ * both kinds occur. The output is a join of all nodes on which no other node depends.
  *
  * @param {Graph} graph
  * @returns {Plan}

@@ -12,15 +12,15 @@ import { execute, onDisk } from "./subcrew.mjs";
 
 const TASKS = 500;
 const TASK_MS = 20;
-/** One graph for each round, because the best order for a single graph is a matter of luck. */
+/** One graph for each round, because with a single graph the best order would be a matter of luck. */
 const GRAPHS = Array.from({ length: 7 }, (_, index) => randomGraph(TASKS, index + 1));
-/** Rounds without any waiting, so that the code of all contenders is compiled before it is measured. */
+/** Rounds without any waiting, so that the code of all compared programs is compiled before it is measured. */
 const WARM_UP = 30;
-/** The largest allowed ratio of our time to that of the better peer. */
+/** The largest allowed ratio of subcrew's time to that of the better of the other libraries. */
 const LIMIT = 1.03;
 
 /**
- * The time for graphs relative to their critical paths, for us and for pure schedulers.
+ * Measures the time for graphs relative to their critical paths, for subcrew and for libraries that only schedule.
  *
  * @returns {Promise<Report>}
  */

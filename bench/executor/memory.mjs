@@ -9,7 +9,7 @@ const NODES = 10_000;
 const ROUNDS = 5;
 
 /**
- * The memory of a node that cannot start yet.
+ * Measures the memory of a node that cannot start yet.
  *
  * @returns {Promise<Report>}
  */

@@ -4,7 +4,7 @@ import { idOf } from "./graph.mjs";
 
 /** @typedef {import("./graph.mjs").Graph} Graph */
 
-const load = createRequire(import.meta.url); // both are CommonJS, and one has no types
+const load = createRequire(import.meta.url); // both packages are CommonJS, and one has no types
 const { PGraph } = load("p-graph");
 const { auto } = load("async");
 

@@ -2,11 +2,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 
-// Contenders take turns, and garbage collection between them would discard the compiled code of the idle ones.
+// The compared programs take turns, and garbage collection between them would discard the compiled code of the idle
+// ones.
 setFlagsFromString("--no-flush-bytecode");
 
 /**
- * One contender to time.
+ * One program to measure (a contender).
  *
  * @typedef {{ name: string, run: (round: number) => unknown }} Contender
  */
@@ -17,8 +18,8 @@ const DISTURBED = 0.01;
 const ATTEMPTS = 4;
 
 /**
- * Times every contender once per round, in turn, so that a slow minute of the machine affects all of them. Each round
- * starts with another contender. The first `warmUp` rounds do not count.
+ * Measures every contender (compared program) once per round, in turn, so that a slow minute of the machine affects all
+ * of them. Each round starts with another contender. The first `warmUp` rounds do not count.
  *
  * @param {readonly Contender[]} contenders
  * @param {{ rounds: number, warmUp: number }} options
@@ -59,7 +60,7 @@ function undisturbed(run) {
 export async function leastDisturbed(sample) {
   let least = { ms: Number.NaN, disturbed: Number.POSITIVE_INFINITY };
   for (let attempt = 0; attempt < ATTEMPTS && least.disturbed > DISTURBED; attempt += 1) {
-    collectGarbage(); // garbage of the previous contender is not charged to the next
+    collectGarbage(); // so that garbage of the previous program is not charged to the next
     const waited = waitedMs();
     const ms = await sample();
     const disturbed = (waitedMs() - waited) / ms;

@@ -34,7 +34,7 @@ const { compile } = /** @type {typeof import("../../src/modes/compile.ts")} */ (
 
 export { compile };
 
-/** A time limit that is armed and never reached, so that its cost is included. */
+/** A time limit that is set and never reached, so that its cost is included. */
 const MAX_TIME_MS = 3_600_000;
 
 /** One redactor for all runs, as in a crew: it removes secrets from every event. */
@@ -43,8 +43,8 @@ const redactor = createRedactor([]);
 let runs = 0;
 
 /**
- * Starts a run as the crew does: with the real drive, executor, local engine, events, fold and limits. Only the
- * execution of a task is replaced.
+ * Starts a run as the crew does: with the real executor, local engine, events, state and limits. Only the execution of
+ * a task is replaced.
  *
  * @param {Plan} plan
  * @param {Options} options
@@ -119,7 +119,7 @@ export async function recorded(plan, perform) {
 }
 
 /**
- * The events of a run of this plan that was stopped just before its last task, or its first, ended.
+ * The events of a run of this plan that was stopped just before its last (or its first) task ended.
  *
  * @param {Plan} plan
  * @param {Perform} perform

@@ -12,10 +12,10 @@ import { join } from "node:path";
  */
 
 const here = import.meta.dirname;
-/** A folder beside the results, so that the journal is on the project's disk. */
+/** A temporary folder of the project, so that the journal is on the project's disk. */
 export const homes = join(here, "..", ".homes");
 
-/** Starts the provider in its own process. */
+/** Starts the simulated provider in its own process. */
 export async function openServer() {
   const child = spawn(process.execPath, [join(here, "server.mjs")], { stdio: ["ignore", "pipe", "inherit", "ipc"] });
   const [line] = await once(/** @type {import("node:stream").Readable} */ (child.stdout), "data");
@@ -23,7 +23,7 @@ export async function openServer() {
 }
 
 /**
- * Starts one contender in its own process.
+ * Starts one contender (compared program) in its own process.
  *
  * @param {string} name
  */
@@ -31,7 +31,7 @@ export async function openContender(name) {
   const child = fork(join(here, "child.mjs"), [name, homes], { execArgv: ["--expose-gc"] });
   await once(child, "message");
   const ended = gone(child, name);
-  ended.catch(() => {}); // it is closed after the last request
+  ended.catch(() => {}); // the process is ended on purpose after the last request
   return {
     /** @param {Asked} asked @returns {Promise<Taken>} */
     async ask(asked) {

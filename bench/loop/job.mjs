@@ -1,16 +1,17 @@
 // @ts-check
 
 /**
- * The job of every contender: a number of agents, each with this prompt and the one tool, until all have answered.
+ * The job of every contender (compared program): a number of agents, each with this prompt and one tool, until all have
+ * answered.
  *
- * @typedef {{ baseURL: string, prompt: string, agents: number, separate?: boolean, turns: number, look: (path: string) => string, home: string }} Job
- *   `separate`: each agent is a run of its own, where there is such a thing
+ * @typedef {{ baseURL: string, prompt: string, agents: number, separate?: boolean, turns: number, look: (path: string)
+ * => string, home: string }} Job `separate`: each agent is a run of its own, where the program has runs
  * @typedef {(job: Job) => Promise<readonly string[]>} Contender what each agent said last
  */
 
 /**
- * The contenders. The floor, over fetch, is the reference for the others. The other floor uses `node:http`, as
- * subcrew does.
+ * The compared programs. The floor, a minimal hand-written loop over fetch, is the reference for the others. The other
+ * floor uses `node:http`, as subcrew does.
  */
 export const names = /** @type {const} */ ([
   "floor",

@@ -16,7 +16,7 @@ const WARM_UP = 3;
 const ONE = { agents: 1, result: 200, expected: "done" };
 
 /**
- * Repeats a job for all contenders, each in its own long-lived process.
+ * Repeats a job for all contenders (compared programs), each in its own long-lived process.
  *
  * @param {import("./company.mjs").Asked} job
  * @param {{ rounds: number, warmUp?: number }} how
@@ -107,7 +107,7 @@ const crowd =
     };
   };
 
-/** The range of turns for the early cost of a turn, which is the median of the times between tool calls. */
+/** The range of turns from which the early cost of a turn is computed: the median of the times between tool calls. */
 const EARLY = [10, 40];
 const LATE = [265, 295];
 const GROWTH = 1.2;

@@ -3,7 +3,7 @@ import { median } from "../executor/sample.mjs";
 import { names, peers } from "./job.mjs";
 
 /**
- * The numbers of one measure, by contender.
+ * The samples of one measured quantity, by contender (compared program).
  *
  * @typedef {Record<string, number[]>} Samples
  */
@@ -15,7 +15,8 @@ export const noSamples = () => Object.fromEntries(names.map((name) => [name, []]
 export const middle = (samples, name) => median(samples[name] ?? []);
 
 /**
- * Rows of a table: each contender with its medians, and their ratios to the floor's.
+ * Rows of a table: each compared program with its medians, and their ratios to those of the floor (a hand-written
+ * loop).
  *
  * @param {Record<string, Samples>} measures
  * @param {(value: number) => string} shown
@@ -31,7 +32,8 @@ export const rowsOf = (measures, shown = (value) => value.toFixed(2)) =>
   ]);
 
 /**
- * The missed limits: ours must be less than each peer's, and at most a multiple of the floor's.
+ * The exceeded limits: subcrew's value must be less than that of each other program, and at most a multiple of the
+ * floor's (a hand-written loop).
  *
  * @param {string} what
  * @param {Samples} samples
@@ -50,7 +52,7 @@ export function missed(what, samples, { floor } = {}) {
 }
 
 /**
- * Measures all contenders in turn; each round begins with another one.
+ * Measures all contenders (compared programs) in turn; each round begins with another one.
  *
  * @param {number} rounds
  * @param {(name: string, round: number) => Promise<void>} take

@@ -3,9 +3,9 @@ import { createServer } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * The provider for all contenders: OpenAI's chat format, streamed. It reads as little of a request as possible, so
- * that the client is measured. The path sets the delay (`/50/v1`: 50 ms), the prompt sets the answer: `TURNS n` asks
- * for a tool n times, `SPEAK` sends 5,000 words at once, `DRIBBLE` one by one.
+ * The simulated provider for all compared programs: OpenAI's chat format, streamed. It reads as little of a request as
+ * possible, so that the client is measured. The path sets the delay (`/50/v1`: 50 ms), the prompt sets the answer:
+ * `TURNS n` asks for a tool n times, `SPEAK` sends 5,000 words at once, `DRIBBLE` one by one.
  */
 const WORDS = 5_000;
 

@@ -1,10 +1,10 @@
-// The contenders are separate small programs; only their results are typed.
+// The compared programs are separate and small; only their results are typed.
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { createModelRegistry } from "../../dist/models/registry/registry.js";
 
 /**
- * One turn of a conversation: text and calls. Each contender keeps the conversation in its own format.
+ * One turn of a conversation: text and tool calls. Each compared program keeps the conversation in its own format.
  *
  * @typedef {{ text: string, calls: { id: string, name: string, input: unknown }[] }} Turn
  * @typedef {(prompt: string) => { turn(): Promise<Turn>, answer(turn: Turn, result: string): void }} Talk
@@ -14,7 +14,7 @@ const system = "You look at files and say what is in them. ".repeat(20);
 const schema = { type: "object", properties: { path: { type: "string" } }, required: ["path"] };
 const tool = { name: "look", description: "looks at a file" };
 
-/** A minimal hand-written client: fetch, a loop over the stream, JSON.parse. */
+/** A minimal hand-written client as the lower bound: fetch, a loop over the stream, JSON.parse. */
 async function* events(url, headers, body) {
   const response = await fetch(url, {
     method: "POST",
@@ -147,7 +147,7 @@ const library = (model) => (prompt) => {
   };
 };
 
-/** Our wire client with retries and prices, as in a crew. */
+/** Subcrew's own provider client with retries and prices, as in a crew. */
 const ours = (registry, name) => (prompt) => {
   const { model, modelId } = registry.resolve(name);
   const messages = /** @type {any[]} */ ([{ role: "user", text: prompt }]);
@@ -175,7 +175,7 @@ const ours = (registry, name) => (prompt) => {
 };
 
 /**
- * The contenders, by wire format.
+ * The compared programs, by the provider's protocol.
  *
  * @param {string} url
  * @returns {Record<string, Record<"floor" | "subcrew" | "library", Talk>>}

@@ -3,7 +3,7 @@ import { startProviderServer } from "../../dist/testing/provider-server.js";
 
 const words = Array.from({ length: 5_000 }, (_, i) => `word${i % 97} `);
 
-/** A scripted provider: it asks for a tool as often as the prompt says, or sends 5,000 words. */
+/** A simulated provider: it asks for a tool as often as the prompt says, or sends 5,000 words. */
 const server = await startProviderServer(
   ({ body }) => {
     const messages = /** @type {{ role: string }[]} */ (body["messages"]);

@@ -3,7 +3,8 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { createFeed, EVERY_MS } from "./feed.mjs";
 
 /**
- * Runs one contender in its own process: `child.mjs CONTENDER COLUMNS ROWS SECONDS`; prints the measurements as JSON.
+ * Runs one contender (compared program) in its own process: `child.mjs CONTENDER COLUMNS ROWS SECONDS`; prints the
+ * measurements as JSON.
  */
 const [name = "", columns = "80", rows = "24", seconds = "10"] = process.argv.slice(2);
 const size = { columns: Number(columns), rows: Number(rows) };
@@ -13,7 +14,7 @@ let bytes = 0;
 let clears = 0;
 let open = 0;
 let unbracketed = 0;
-/** Counts the output and passes it to a reader that discards it, as fast as a terminal. */
+/** Counts the output and passes it to a reader that discards it, as fast as a terminal would. */
 const write = (/** @type {string} */ text) => {
   bytes += Buffer.byteLength(text);
   if (/\u001b\[(?:2|3)J/.test(text)) clears += 1;
@@ -37,7 +38,7 @@ const step = () => {
   feed.tick();
   draw(feed.state);
 };
-for (let at = 0; at < 10; at += 1) step(); // the first frames load and compile
+for (let at = 0; at < 10; at += 1) step(); // the first frames load and compile code, so they do not count
 await new Promise((done) => setTimeout(done, 1_000));
 frames.length = 0;
 clears = 0;
@@ -50,7 +51,8 @@ await new Promise((done) => setTimeout(done, Number(seconds) * 1_000));
 const { user, system } = process.cpuUsage(cpu);
 const ms = performance.now() - start;
 const writes = open;
-// The monitor wakes up a hundred times a second, which costs about half a percent of a core, so it runs afterwards.
+// The monitor of event loop delays wakes up a hundred times a second, which costs about half a percent of a core, so it
+// runs after the measurement.
 delay.enable();
 await new Promise((done) => setTimeout(done, Number(seconds) * 500));
 delay.disable();

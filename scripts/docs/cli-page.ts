@@ -43,7 +43,7 @@ export function cliPage(all: readonly Loaded[]): string {
   ].join("\n");
 }
 
-/** Options that at least four commands have, word for word. */
+/** Options that at least four commands have with exactly the same text. */
 function sharedOptions(all: readonly Loaded[]): Option[] {
   const seen = new Map<string, { option: Option; count: number }>();
   for (const { command } of all)

@@ -98,7 +98,7 @@ function typeOf(schema) {
 const escaped = (text) => text.replaceAll("|", "\\|");
 
 /**
- * The table of locations in docs/agents.md, from the data that discovery uses.
+ * The table of locations in docs/agents.md, from the data that the search for agents uses.
  *
  * @param {readonly (readonly Row[])[]} families
  * @returns {string}
@@ -123,7 +123,7 @@ export function sourcesTable(families) {
 }
 
 /**
- * Replaces the text between two marks.
+ * Replaces the text between the two marks with this name.
  *
  * @param {string} text
  * @param {string} name

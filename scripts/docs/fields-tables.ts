@@ -1,6 +1,6 @@
 import { agentFamilies } from "../../src/runtime/discovery/sources.ts";
 
-/** The description of each function that reads a key; the argument is the field of the agent. */
+/** The description of each function that reads a key; its argument is the name of the agent's field. */
 const meanings: readonly (readonly [RegExp, (match: RegExpExecArray) => string])[] = [
   [/^kept\(\)/, () => "kept, no effect"],
   [
@@ -25,7 +25,7 @@ const meanings: readonly (readonly [RegExp, (match: RegExpExecArray) => string])
   [/^(\w+)$/, ([, field]) => `\`${field}\``],
 ];
 
-/** The keys of agent files, one table per dialect, from the tables that discovery uses to read them. */
+/** The keys of agent files, one table per file format, from the tables that the parsers use. */
 export function fieldsTables(read: (file: string) => string): string {
   const dialects = [...new Set(agentFamilies.flat().map(({ dialect }) => dialect))];
   return dialects

@@ -60,12 +60,12 @@ export function buildSite(root, folder) {
   writeFileSync(join(folder, "site.js"), SCRIPT);
   if (existsSync(join(docs, "pictures"))) cpSync(join(docs, "pictures"), join(folder, "pictures"), { recursive: true });
   cpSync(join(root, "examples"), join(folder, "examples"), { recursive: true });
-  cpSync(join(docs, "decisions"), join(folder, "decisions"), { recursive: true }); // for contributors, as they are
+  cpSync(join(docs, "decisions"), join(folder, "decisions"), { recursive: true }); // decision records are copied unchanged, for contributors
   return folder;
 }
 
 /**
- * Pages with another file name, because names that differ only in case would be one file on some systems.
+ * Pages that get another file name, because names that differ only in case would be one file on some systems.
  *
  * @type {Readonly<Record<string, string>>}
  */
@@ -249,7 +249,7 @@ function servedFile(folder, url) {
     const file = normalize(join(folder, path.endsWith("/") ? `${path}index.html` : path));
     return file.startsWith(folder + sep) && statSync(file).isFile() ? file : undefined;
   } catch {
-    return undefined; // not an address, or not a file
+    return undefined; // the URL is not valid, or there is no such file
   }
 }
 

@@ -19,7 +19,7 @@ import { qwenDialect } from "./dialects/qwen.ts";
 import { rooDialect } from "./dialects/roo.ts";
 import { subagentDialect } from "./dialects/subagent.ts";
 
-/** All dialects of agent files. A new dialect is one file and one row. */
+/** All file formats of agent files. A new file format is one file and one row. */
 export const dialects: Dialects = {
   own: ownDialect,
   omp: ompDialect,

@@ -6,8 +6,8 @@ import { jsonText } from "../core/text/json-text.ts";
 import type { Run } from "../runtime/run/run.ts";
 
 /**
- * Writes a run as JSON lines: its events in order, then one line of type `result`. Deltas are written only on
- * request. It waits for a slow reader and ends when the reader closes the stream.
+ * Writes a run as JSON lines: its events in order, then one line of type `result`. Pieces of live text are written only
+ * on request. This waits for a slow reader and ends when the reader closes its end.
  */
 export async function writeJsonLines(
   run: Run,

@@ -7,7 +7,7 @@ import { defined } from "../core/text/defined.ts";
 import { jsonText } from "../core/text/json-text.ts";
 import { version } from "../core/text/version.ts";
 
-/** The target of the spans, and whether they contain prompts, answers, arguments and results. */
+/** Where OpenTelemetry spans are sent, and whether they contain prompts, answers, arguments and results. */
 export type TelemetryOptions = Readonly<{ otlp: string; content?: boolean | undefined }>;
 
 /** Turns the events of one run into OpenTelemetry spans, named by the conventions for generative AI. */
@@ -20,7 +20,7 @@ export type TelemetrySink = Readonly<{
 /** The longest wait for the receiver at the end of a run. */
 const FLUSH_MS = 3_000;
 
-/** Opens the sink. The libraries are loaded here, and only when telemetry is configured. */
+/** Opens the sink. The OpenTelemetry libraries are loaded only by this call, when telemetry is configured. */
 export async function openTelemetry({ otlp, content = false }: TelemetryOptions): Promise<TelemetrySink> {
   const { api, sdk, exporter, resources } = await libraries();
   const provider = new sdk.BasicTracerProvider({
@@ -29,8 +29,8 @@ export async function openTelemetry({ otlp, content = false }: TelemetryOptions)
   });
   const tracer = provider.getTracer("subcrew", version);
   /**
-   * The open spans: that of the run under "", those of tasks under their path, those of turns and calls under
-   * `path#key`.
+   * The open spans: that of the run under "", those of tasks under their path, those of model turns and tool calls
+   * under `path#key`.
    */
   const open = new Map<string, Span>();
   const begin = (key: string, name: string, above: string | undefined, event: KeptEvent, facts: Facts): void => {
@@ -176,7 +176,7 @@ function parentOf(path: string, open: ReadonlyMap<string, unknown>): string {
   return "";
 }
 
-/** The provider name in the spelling of the conventions. */
+/** The provider's name as the OpenTelemetry conventions spell it. */
 function providerOf(model: string): string {
   const [provider = ""] = model.split(/[/:]/, 1);
   return provider === "google" ? "gcp.gemini" : provider;

@@ -3,7 +3,7 @@ import { sanitize } from "../core/text/sanitize.ts";
 import { nodeTitle, shownNodes } from "../core/view/nodes.ts";
 
 /**
- * The result of a run as text that ends with a newline; may be empty. For a run that did not reach its output, the
+ * The result of a run as text that ends with a newline; may be empty. For a run that ended before its output node, the
  * texts of its tasks, each under its name.
  */
 export function outputOfRun(state: State): string {

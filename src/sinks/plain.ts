@@ -7,8 +7,8 @@ import { nodeTitle, progressOf } from "../core/view/nodes.ts";
 import { counted, spentBy, terminalLine, took } from "../core/view/words.ts";
 
 /**
- * The log line for an event; `undefined` for an event that is not logged. The cursor never moves. The state may be
- * ahead of the event, so `named` remembers the tasks whose limits were logged.
+ * The log line for an event; `undefined` for an event that is not logged. It never contains sequences that move the
+ * terminal's cursor. The state may be ahead of the event, so `named` remembers the tasks whose limits were logged.
  */
 export function lineFor(event: KeptEvent, state: State, look: Look, named: Set<string>): string | undefined {
   const view = state.nodes.get(event.path);

@@ -10,7 +10,7 @@ import { createLook, type Look, stateColor } from "../core/view/look.ts";
 import { outputOfRun } from "./output.ts";
 import { spentInAll, terminalLine, took } from "../core/view/words.ts";
 
-/** Labels of run states. */
+/** The words with which states of a run are shown. */
 const words: Readonly<Record<RunStatus | "damaged", string>> = {
   starting: "starting",
   running: "running",

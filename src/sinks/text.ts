@@ -16,7 +16,7 @@ export type TextOptions = Readonly<{
   look: Look;
   /** True when only the result is printed. */
   quiet: boolean;
-  /** Events before this time are skipped, as when a run is resumed. */
+  /** Events before this time are skipped, because a resumed run repeats its earlier events. */
   since: number;
   /** Returns the text that replaces the log line of an event. */
   tell?: (event: KeptEvent, state: State) => string | undefined;
@@ -31,9 +31,9 @@ export type TextSink = Readonly<{
   /** Releases the terminal until `resume`. */
   pause(): void;
   resume(): void;
-  /** Prints a line once, above rows that change. */
+  /** Prints a line once, above the rows that are redrawn. */
   say(text: string): void;
-  /** Shows a text in the last row that changes. */
+  /** Shows a text in the last of the rows that are redrawn. */
   hint(text: string): void;
   /** Restores the terminal. */
   close(): void;
@@ -66,10 +66,10 @@ export function createTextSink({ out, err, look, quiet, since, tell }: TextOptio
     end: ({ state }) => {
       out.write(outputOfRun(state));
       if (quiet && state.outcome?.status === "ok") return;
-      // The log above has a line for each task, so the summary lists the tasks only in quiet mode.
+      // The log already has a line for each task, so the summary lists the tasks only in quiet mode.
       err.write(`${summaryOf(state, { look, columns: Number.POSITIVE_INFINITY, tasks: quiet }).join("\n")}\n`);
     },
-    // Nothing is printed while a prompt is open.
+    // While a prompt is open, nothing else is printed.
     pause: () => {
       held ??= [];
     },

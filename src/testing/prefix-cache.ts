@@ -2,19 +2,20 @@ import { isRecord } from "../core/text/json.ts";
 import type { ProviderUsage } from "./provider-turn.ts";
 import type { WireName } from "./wire.ts";
 
-/** Minimum length of a prefix that providers cache. */
+/** Minimum length of a request's beginning that providers cache. */
 const LEAST_TOKENS = 1_024;
-/** OpenAI caches prefixes in multiples of this length. */
+/** OpenAI caches the beginnings of requests in multiples of this length. */
 const STEP_TOKENS = 128;
 
 /**
- * The tokens that a request reads from the cache and writes to it; other requests can read them once the answer begins.
+ * The tokens that a request reads from the cache and writes to it; other requests can read the latter once the answer
+ * begins.
  */
 export type CachedRequest = Readonly<{ usage: Omit<ProviderUsage, "output">; arrived(): void }>;
 
 /**
- * A prefix cache that behaves like those of the providers: marked prefixes at Anthropic, the longest common prefix
- * elsewhere.
+ * A simulated provider cache for the beginnings of requests: marked ones at Anthropic, the longest common one at other
+ * providers.
  */
 export type PrefixCache = Readonly<{
   request(wire: WireName, model: string, body: Readonly<Record<string, unknown>>): CachedRequest;

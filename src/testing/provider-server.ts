@@ -18,32 +18,32 @@ import { responses } from "./wire-responses.ts";
 
 const wires: readonly ProviderDialect[] = [chatWire, anthropic, responses, google];
 
-/** One request that reached the server. */
+/** One request that reached the test server. */
 export type ProviderRequest = Readonly<{
   wire: WireName;
   path: string;
   headers: IncomingHttpHeaders;
   body: Readonly<Record<string, unknown>>;
   model: string;
-  /** How it ended: the answer was complete, or the client closed the connection first. */
+  /** How the request ended: the answer was complete, or the client closed the connection first. */
   ended: Promise<"answered" | "hung up">;
 }>;
 
-/** Turns in order, one per request; or a function that computes the turn from a request, numbered from 1. */
+/** The answers in order, one per request; or a function that computes the turn from a request, numbered from 1. */
 export type ProviderScript =
   | readonly ProviderTurn[]
   | ((request: ProviderRequest, n: number) => ProviderTurn | Promise<ProviderTurn>);
 
 export type ProviderServerOptions = Readonly<{
-  /** A free port by default. */
+  /** The port; a free one by default. */
   port?: number;
   /** The wait before each answer. */
   latencyMs?: number;
   /** False: requests are not recorded, for long runs. */
   record?: boolean;
-  /** True: the server has a prefix cache, from which it computes the usage of turns that give none. */
+  /** True: the server simulates a provider's cache, from which it computes the usage of turns that give none. */
   cache?: boolean;
-  /** The models that it lists at `/v1/models` and `/v1beta/models`; without them it has no such list. */
+  /** The models that the server lists at `/v1/models` and `/v1beta/models`; absent: it has no such list. */
   models?: readonly string[];
 }>;
 
@@ -51,7 +51,7 @@ export type ProviderServer = Readonly<{
   url: string;
   /** The requests received so far, in order. */
   requests: readonly ProviderRequest[];
-  /** Variables that direct every provider to this server, with fake keys. */
+  /** Environment variables that direct every provider to this server, with fake keys. */
   env: Readonly<Record<string, string>>;
   /** The number of open connections. */
   connections(): Promise<number>;
@@ -187,7 +187,7 @@ const wireFaults: Readonly<Record<WireFault, (turn: FaultyTurn, answer: Answer) 
   cut: (turn, answer) => beginning(turn, answer, ({ res }) => void res.end()),
   dropped: (turn, answer) =>
     beginning(turn, answer, async ({ res, signal }) => {
-      await sleep(20, undefined, { signal }); // the written data has to arrive first
+      await sleep(20, undefined, { signal }); // the data that was written has to arrive first
       res.destroy();
     }),
   endless: async (turn, { wire, request, res, n, signal }) => {
@@ -202,7 +202,7 @@ const wireFaults: Readonly<Record<WireFault, (turn: FaultyTurn, answer: Answer) 
   },
 };
 
-/** The beginning of an answer; the fault decides how it continues. */
+/** The beginning of an answer; the simulated fault decides how it continues. */
 async function beginning(
   { text = "" }: FaultyTurn,
   answer: Answer,

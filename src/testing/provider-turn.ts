@@ -1,14 +1,14 @@
-/** The answer of the local provider to one request: a normal one, or a fault. */
+/** The answer of the simulated provider to one request: a normal one, or a fault. */
 export type ProviderTurn = string | SpokenTurn | FaultyTurn;
 
 /** A normal answer. */
 export type SpokenTurn = Readonly<{
-  /** A list is sent piece by piece, each as an event of its own. */
+  /** The text of the answer. A list is sent piece by piece, each as an event of its own. */
   text?: string | readonly string[];
   thinking?: string;
   calls?: readonly ProviderCall[];
   usage?: ProviderUsage;
-  /** Why it stops: it is complete (the default), it reached the length limit, or a filter stopped it. */
+  /** Why the answer stops: it is complete (the default), it reached the length limit, or a filter stopped it. */
   finish?: "done" | "length" | "filter";
   /** The wait before the first byte. */
   delayMs?: number;
@@ -26,7 +26,10 @@ export type ProviderCall = Readonly<
   } & ({ input: unknown; arguments?: never } | { arguments: string; input?: never })
 >;
 
-/** Tokens; `input` is without those that were read from or written to a cache, `output` includes `reasoning`. */
+/**
+ * The tokens of an answer; `input` is without those that were read from or written to a cache, `output` includes
+ * `reasoning`.
+ */
 export type ProviderUsage = Readonly<{
   input: number;
   output: number;
@@ -35,7 +38,7 @@ export type ProviderUsage = Readonly<{
   reasoning?: number;
 }>;
 
-/** A turn in which the provider fails. */
+/** A turn in which the simulated provider fails. */
 export type FaultyTurn = Readonly<{
   fault: FaultName;
   /** Text that is sent before the fault, for faults in the middle of an answer. */

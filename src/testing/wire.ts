@@ -2,7 +2,10 @@ import type { FaultyTurn, SpokenTurn, StatusFault } from "./provider-turn.ts";
 
 export type WireName = "openai-chat" | "openai-responses" | "anthropic" | "google";
 
-/** One provider's protocol: reads requests, and writes an answer as a stream of events or as a whole. */
+/**
+ * The protocol of one provider, as the simulated provider speaks it: reads requests, and writes an answer as a stream
+ * of events or as a whole.
+ */
 export type ProviderDialect = Readonly<{
   name: WireName;
   matches(path: string): boolean;

@@ -5,8 +5,8 @@ import type { Tool } from "../core/task/tool.ts";
 import { isRecord } from "../core/text/json.ts";
 
 /**
- * The tools that a module exports, alone, in a list or by name. This runs its code, so it is used only for files that
- * the user named.
+ * The tools that a module exports, alone, in a list or by name. This runs the module's code, so it is used only for
+ * files that the user named.
  */
 export async function loadToolModule(file: string, cwd: string): Promise<readonly Tool[]> {
   const url = file.startsWith("file:") ? file : pathToFileURL(resolve(cwd, file)).href;

@@ -39,8 +39,9 @@ import { httpRequest } from "./web/http-request.ts";
 import { webSearch } from "./web/web-search.ts";
 
 /**
- * The built-in tools by name. A new tool is one file and one row. A run needs all of them, so the table is loaded lazily and
- * as a whole: in the bundle that is one file instead of fifty. A tool loads its own large dependencies lazily.
+ * The built-in tools by name. A new tool is one file and one row. Every run needs all of them, so the table is loaded
+ * as a whole, when it is first needed: in the bundle that is one file instead of fifty. A tool loads its own large
+ * dependencies lazily.
  */
 export const builtinTools: Readonly<Record<string, (parts?: ToolParts) => Tool>> = {
   ask: () => ask,

@@ -1,4 +1,4 @@
-/** Caches the last result of a pure function while its arguments stay the same objects. */
+/** Caches the last result of a function without side effects while its arguments stay the same objects. */
 export function remembering<A extends readonly unknown[], R>(make: (...args: A) => R): (...args: A) => R {
   let last: Readonly<{ args: A; result: R }> | undefined;
   return (...args) => {

@@ -59,7 +59,7 @@ export class Screen {
     const same = rows.length === before.length && rows.every((row, index) => row === before[index]);
     const moved = cursor ? cursor.row !== this.#at.row || cursor.column !== this.#at.column : !this.#hidden;
     if (!resized && same && !moved && print.length === 0) return;
-    const fresh = resized || print.length > 0; // every row has moved, so all are drawn
+    const fresh = resized || print.length > 0; // every row has moved, so all of them are drawn
     const top = this.#toTop();
     const above = print
       .flatMap((line) => brokenLine(line, this.columns))
@@ -84,7 +84,7 @@ export class Screen {
     this.#columns = this.columns;
   }
 
-  /** Erases the rows and restores the terminal. May be called at any time, also twice. */
+  /** Erases the rows and restores the terminal. This may be called at any time, also twice. */
   close(): void {
     this.clear();
     if (this.#hidden) this.#terminal.write(`${ESC}[?25h`);
@@ -97,7 +97,7 @@ export class Screen {
     this.#terminal.cursorHidden?.(isHidden);
   }
 
-  /** Moves to the first row. A terminal that became narrower may have wrapped the rows again. */
+  /** Moves the cursor to the first row. A terminal that became narrower may have wrapped the rows again. */
   #toTop(): string {
     const above = this.#rows.slice(0, this.#at.row).reduce((sum, row) => sum + heightOf(row, this.columns), 0);
     const wrapped = this.#terminal.wrapsCursorRow === false ? 0 : Math.floor(this.#at.column / this.columns);
@@ -120,7 +120,7 @@ export class Screen {
     return `${up > 0 ? `${ESC}[${up}A` : ""}\r${cursor.column > 0 ? `${ESC}[${cursor.column}C` : ""}${show}`;
   }
 
-  /** Synchronised output: the terminal shows the frame when it is complete. */
+  /** Writes with synchronised output: the terminal shows the frame when it is complete. */
   #write(text: string): void {
     this.#terminal.write(`${ESC}[?2026h${text}${ESC}[?2026l`);
   }

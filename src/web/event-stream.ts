@@ -17,7 +17,7 @@ export type EventStreamOptions = Readonly<{
   closed(): void;
 }>;
 
-/** With more unsent bytes than this, the client gets no more messages until it has read them. */
+/** With more bytes than this that were not sent yet, the client gets no more messages until it has read them. */
 const MOST_UNSENT = 512 * 1024;
 /**
  * A client that has not read its unsent messages within this time is disconnected. About 8 KB per second are enough.
@@ -76,7 +76,7 @@ export function openEventStream(response: ServerResponse, { caughtUp, closed }: 
         missed = true;
         return false;
       }
-      // JSON text is one line: line breaks in strings are escaped.
+      // The JSON text is one line: line breaks in strings are escaped.
       write(`${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${jsonText(data)}\n\n`);
       behind = response.writableLength > MOST_UNSENT;
       return true;

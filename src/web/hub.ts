@@ -61,7 +61,7 @@ export async function openHub(crew: Crew): Promise<Hub> {
   /** Sends the whole run, as fast as the tab reads it, then its changes. */
   const show = async (tab: Tab, id: string, after: number | undefined): Promise<void> => {
     const entry = channelFor(id);
-    entry.tabs.delete(tab); // earlier changes are part of the snapshot
+    entry.tabs.delete(tab); // changes up to now are part of the snapshot
     tab.opening = true;
     try {
       const channel = await entry.channel;

@@ -2,7 +2,10 @@ import type { ServerResponse } from "node:http";
 import { CrewError, isCrewError, messageOf } from "../core/schema/error.ts";
 import { jsonText } from "../core/text/json-text.ts";
 
-/** The content security policy: no outside requests, no inline script or style, no eval, trusted types, no framing. */
+/**
+ * The content security policy: no outside requests, no inline script or style, no eval, trusted types only, not shown
+ * in frames of other pages.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -26,7 +26,7 @@ export type WebContext = Readonly<{
   crew: Crew;
   hub: Hub;
   cost: CostReader;
-  /** Creates a crew for another folder. */
+  /** Creates a crew for another project folder. */
   crewAt(cwd: string): Promise<Crew>;
   ownCommand: OwnCommand;
 }>;
@@ -87,7 +87,7 @@ export const changes: Readonly<Record<string, Change>> = {
     const { id } = await crew.background(unchecked(request.input), options);
     return { done: true, text: `Started ${id}.`, run: id };
   },
-  /** Sends a command to a run, as the same JSON as in the run's command queue. */
+  /** Sends a command to a run, as JSON in the format of the run's command queue. */
   tell: async ({ crew }, body): Promise<Done> => {
     const run = textIn(body, "run");
     const asked = parseAs(command, body["command"], { code: "BAD_INPUT", what: "command" });

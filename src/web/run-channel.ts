@@ -32,7 +32,10 @@ const MOST_CHARACTERS = 32 * 2 ** 20;
 /** The number of log lines in the first snapshot of a run. */
 export const LOG_LINES = 500;
 
-/** Reads a run, then folds each new event and calls `changed` with the changes. Throws for an unknown run. */
+/**
+ * Reads a run, then applies each new event to its state and calls `changed` with the changes. Throws for an unknown
+ * run.
+ */
 export async function openRunChannel(
   crew: Crew,
   id: string,
@@ -130,7 +133,7 @@ export async function openRunChannel(
     do {
       const idle = looks > 0 && (await crew.kept.owner(id)) === undefined;
       looks += 1;
-      if (idle && looks % LOOKS_PER_READ !== 0) continue; // do not read a long journal every second
+      if (idle && looks % LOOKS_PER_READ !== 0) continue; // a long journal is not read every second
       try {
         for await (const event of crew.kept.events(id, over.signal, state.seq)) {
           take(event);

@@ -5,11 +5,13 @@ export type WebRole = "full" | "read";
 
 /** The secrets of the page, kept in a file that only the user can read. */
 export type WebSecrets = Readonly<{
-  /** The first part of every path. A cookie of 127.0.0.1 is sent to all ports, but only below its own path. */
+  /**
+   * The first part of the path of every page. A cookie of 127.0.0.1 is sent to all ports, but only below its own path.
+   */
   prefix: string;
   /** The key that signs links and cookies. */
   key: string;
-  /** An id of this start of the server. Links and shared sessions are valid until the next start. */
+  /** An id of this start of the server. Links and read-only sessions are valid until the next start. */
   boot: string;
 }>;
 
@@ -32,7 +34,7 @@ export function linkToken({ key, boot }: WebSecrets, role: WebRole): string {
   return signed(key, "link", [role, boot, randomBytes(12).toString("base64url")]);
 }
 
-/** Checks links and cookies. */
+/** Checks sign-in links and cookies. */
 export type Sessions = Readonly<{
   /**
    * Exchanges the token of a link for a cookie, or returns the reason for the refusal. A link with the role `full`

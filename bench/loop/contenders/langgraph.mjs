@@ -5,7 +5,7 @@ import { ChatOpenAI } from "@langchain/openai";
 import { schema, system, together, tool } from "../job.mjs";
 
 /**
- * The stream mode already streams. `streaming: true` would also count tokens, with tables from the internet.
+ * LangGraph's stream mode already streams. `streaming: true` would also count tokens, with tables from the internet.
  *
  * @type {import("../job.mjs").Contender}
  */

@@ -9,7 +9,7 @@ import {
 import OpenAI from "openai";
 import { schema, system, together, tool } from "../job.mjs";
 
-setTracingDisabled(true); // otherwise it would send traces to its vendor
+setTracingDisabled(true); // otherwise the library would send traces to its vendor
 
 /** @type {import("../job.mjs").Contender} */
 export const run = (job) => {

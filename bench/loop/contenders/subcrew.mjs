@@ -7,8 +7,8 @@ const { createCrew, defineAgent, defineTool } = /** @type {typeof import("../../
 );
 
 /**
- * The default use: one run with a journal in a folder, a listener for every event, and limits on turns, time, calls
- * and tokens.
+ * Subcrew in its default use: one run with a journal in a folder, a listener for every event, and limits on turns,
+ * time, calls and tokens.
  *
  * @type {import("../job.mjs").Contender}
  */

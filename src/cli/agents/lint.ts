@@ -32,7 +32,7 @@ export async function lint(paths: readonly string[], flags: Flags): Promise<numb
   return counts.errors > 0 ? 1 : 0;
 }
 
-/** The checked files, each with its dialect. */
+/** The checked files, each with its file format. */
 const filesOf = ({ files }: LintReport, paths: readonly string[], { dialect }: Flags): readonly LintFile[] =>
   files.map((file) => lintFileAt(file, dialects, paths.length > 0 ? dialect : undefined));
 

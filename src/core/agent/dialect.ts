@@ -45,5 +45,5 @@ export type ReadAgent = Readonly<{
   aliases?: readonly string[];
 }>;
 
-/** Every dialect by its id. */
+/** Every file format by its id. */
 export type Dialects = Readonly<Record<string, Dialect>>;

@@ -94,7 +94,7 @@ function adjustmentsOf(user: Config, project: Config, { defaults, limits }: Conf
   };
 }
 
-/** Settings may use the tool names of any dialect. */
+/** Settings may use the tool names of any file format. */
 function settingsOf({ tools, disallowedTools, ...rest }: SaidOfAgent): AgentSettings {
   return {
     ...defined(rest),

@@ -29,7 +29,7 @@ import { spawns } from "../fields/spawns.ts";
 import { readonlyFlag, tools } from "../fields/tools.ts";
 import { narrowing } from "../fields/narrowing.ts";
 
-/** Every key of any dialect, in any spelling. */
+/** Every key of any file format, in any spelling. */
 export const ownFields: Fields = defineFields({
   ...narrowing(),
   name: text("name"),

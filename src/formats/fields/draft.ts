@@ -23,7 +23,7 @@ export const emptyDraft = (): Draft => ({ agent: {}, from: {}, problems: [], kep
  */
 export type KeyReader = ((draft: Draft, value: unknown, key: string) => void) & { readonly suggested?: false };
 
-/** The keys of a dialect. Adding one is adding a row. */
+/** The keys of a file format. Adding one is adding a row. */
 export type Fields = Readonly<{
   rows: Readonly<Record<string, KeyReader>>;
   /** Finds the reader of a key, however the key is spelled: `max-turns`, `max_turns`, `maxTurns`. */

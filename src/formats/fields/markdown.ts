@@ -64,7 +64,7 @@ function readMarkdown(dialect: MarkdownDialect, text: string, place: FilePlace):
 
 /**
  * Removes keys that only exist because broken YAML was repaired, made from running text such as "Note: do this", unless
- * the dialect has a similar key.
+ * the file format has a similar key.
  */
 function withoutInvented(fields: Fields, data: Data): Data {
   const kept = Object.entries(data).filter(

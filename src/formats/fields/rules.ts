@@ -133,7 +133,7 @@ const LEVELS: Readonly<Record<string, Thinking>> = {
   max: "xhigh",
 };
 
-/** The thinking level in the words of any dialect, or a budget in tokens. */
+/** The thinking level in the words of any file format, or a budget in tokens. */
 export function thinkingOf(value: unknown): Thinking | undefined {
   if (typeof value === "number") return Number.isInteger(value) && value >= 0 ? value : undefined;
   if (value === false) return "off";
@@ -177,7 +177,7 @@ export const aliases: KeyReader = (draft, value) => {
   draft.aliases = listOf(value) ?? [];
 };
 
-/** The permission modes in the words of all dialects. */
+/** The permission modes in the words of all file formats. */
 const PERMISSIONS: Readonly<Record<string, PermissionMode>> = {
   plan: "plan",
   default: "default",

@@ -21,8 +21,8 @@ export type ConvertedAgent = Readonly<{
 }>;
 
 /**
- * Writes an agent in another dialect. The result is read back at once: every difference is reported, so that nothing is
- * lost silently.
+ * Writes an agent in another file format. The result is read back at once: every difference is reported, so that
+ * nothing is lost silently.
  */
 export function convert(read: ReadAgent, to: string): ConvertedAgent {
   const [writer, dialect] = [writers[to], dialects[to]];
@@ -56,7 +56,7 @@ const mayUse = ({ agent }: ReadAgent, tool: string): boolean =>
 const NO_AGENT: Problem = problem("bad-definition", "it contains no agent");
 
 const OWN = "own";
-/** Dialects that support remote agents. */
+/** File formats that support remote agents. */
 const REMOTE: ReadonlySet<string> = new Set([OWN, "gemini"]);
 
 const runsElsewhere = ({ agent }: ReadAgent, to: string): CrewError =>
@@ -84,7 +84,7 @@ function leftBehind({ raw }: ReadAgent, { extra, lost }: Along): Along {
   return { extra: {}, lost: [...lost.filter(({ field }) => !keys.includes(field)), ...dropped] };
 }
 
-/** The keys without effect in subcrew: copied if the target dialect has them, too, otherwise lost. */
+/** The keys without effect in subcrew: copied if the target file format has them, too, otherwise lost. */
 function comingAlong({ kept, raw }: ReadAgent, { carries }: Writer, isOwn: boolean): Along {
   const extra: Record<string, unknown> = {};
   const lost: Loss[] = [];

@@ -2,7 +2,7 @@ import type { Agent } from "../../core/agent/agent.ts";
 import type { ReadAgent } from "../../core/agent/dialect.ts";
 import { isRecord } from "../../core/text/json.ts";
 
-/** One field that the target dialect cannot express, or only approximately. */
+/** One field that the target file format cannot express, or only approximately. */
 export type Loss = Readonly<{
   /** The name of the field, or the key in the file if subcrew has no field for it. */
   field: string;
@@ -15,7 +15,7 @@ export type Loss = Readonly<{
 
 /**
  * The fields to compare; the compiler reports a field that is missing here. The spelling of a delegation tool depends
- * on the dialect, so it is not compared.
+ * on the file format, so it is not compared.
  */
 const fields: Readonly<Record<Exclude<keyof Agent, "source" | "limits" | "delegation" | "modelRequired">, true>> = {
   name: true,
@@ -60,7 +60,7 @@ const FIELDS = Object.keys(fields) as (keyof typeof fields)[];
 
 type Notes = Readonly<Partial<Record<keyof Agent, string>>>;
 
-/** The differences between an agent and its conversion to another dialect, field by field. */
+/** The differences between an agent and its conversion to another file format, field by field. */
 export function lossesBetween(before: ReadAgent, after: ReadAgent, notes: Notes = {}): readonly Loss[] {
   const losses = FIELDS.flatMap((field) => lossOf(field, before.agent[field], after.agent[field], notes[field]));
   const [ours, theirs] = [before.agent.limits ?? {}, after.agent.limits ?? {}];

@@ -3,9 +3,9 @@ import { idOfDisplayName, modelNames, parseModelName, splitModelName } from "../
 import { type ThinkingLevel, thinkingLevel } from "../../core/vocabulary/thinking.ts";
 import { modelFamilies, shortcuts, tierNames, tiers } from "../../core/vocabulary/tiers.ts";
 
-/** How a dialect names models. */
+/** How a file format names models. */
 export type ModelWords = Readonly<{
-  /** subcrew's words for models, and their names in the dialect. */
+  /** subcrew's words for models, and their names in the file format. */
   words?: Readonly<Record<string, string>>;
   /** Providers whose models are written by their id alone; `any`: all of them. Absent: `provider/model`. */
   bare?: readonly string[] | "any";
@@ -18,7 +18,7 @@ export type ModelWords = Readonly<{
   knows?: RegExp;
 }>;
 
-/** The name of a model in a dialect, without thinking level; `undefined` if the format has none for it. */
+/** The name of a model in a file format, without thinking level; `undefined` if the format has none for it. */
 export function modelWord(written: string, words: ModelWords): string | undefined {
   const { name } = parseModelName(written);
   const direct = wordOf(name, words);
@@ -30,12 +30,12 @@ export function modelWord(written: string, words: ModelWords): string | undefine
   return undefined;
 }
 
-/** The first model of an agent that the target dialect can name. */
+/** The first model of an agent that the target file format can name. */
 export function modelFor({ model }: Agent, words: ModelWords): string | undefined {
   return modelsFor({ model }, words)?.[0];
 }
 
-/** All models of an agent that the target dialect can name, in order. */
+/** All models of an agent that the target file format can name, in order. */
 export function modelsFor(
   { model }: { readonly model?: Agent["model"] | undefined },
   words: ModelWords,

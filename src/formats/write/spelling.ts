@@ -1,6 +1,6 @@
 import { ALL_MCP_TOOLS, ALL_TOOLS, toolNames } from "../../core/vocabulary/tool-names.ts";
 
-/** How a dialect writes the names of tools. */
+/** How a file format writes the names of tools. */
 export type Spelling = Readonly<{
   /** Maps each canonical tool name to the name in the file format. A tool without a row has no counterpart. */
   names: Readonly<Record<string, string>>;

@@ -19,7 +19,7 @@ import { rooWriter } from "./roo.ts";
 import { subagentWriter } from "./subagent.ts";
 import type { Writer } from "./writer.ts";
 
-/** The writers of all dialects, by the id of the dialect that reads their files. */
+/** The writers of all file formats, by the id of the file format that reads their files. */
 export const writers: Readonly<Record<string, Writer>> = {
   own: ownWriter,
   omp: ompWriter,

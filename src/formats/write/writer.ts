@@ -4,7 +4,7 @@ import { namesOnly } from "../../core/vocabulary/spawn-list.ts";
 import { ALL_MCP_TOOLS, ALL_TOOLS, DELEGATION_TOOL, toolMatches } from "../../core/vocabulary/tool-names.ts";
 import { type Spelling, spelled } from "./spelling.ts";
 
-/** Writes agents in one dialect. Unsupported fields are left out and reported. */
+/** Writes agents in one file format. Unsupported fields are left out and reported. */
 export type Writer = Readonly<{
   /** The folder in a project that contains such files. */
   folder: string;
@@ -18,7 +18,7 @@ export type Writer = Readonly<{
   notes?: Readonly<Partial<Record<keyof Agent, string>>>;
 }>;
 
-/** An agent with its tools as a dialect spells them. */
+/** An agent with its tools as a file format spells them. */
 export type Form = Readonly<{
   agent: Agent;
   read: ReadAgent;
@@ -34,13 +34,13 @@ type Holds = Readonly<{
 }>;
 
 /**
- * Prepares an agent for a dialect. If the dialect has no deny-list, the tools are written as a full list without the
- * denied ones. If it has no rules about calls, a tool that rules allow only for some calls is left out.
+ * Prepares an agent for a file format. If the file format has no deny-list, the tools are written as a full list
+ * without the denied ones. If it has no rules about calls, a tool that rules allow only for some calls is left out.
  */
 export function formOf(read: ReadAgent, spelling: Spelling, { denies = false, rules = false }: Holds = {}): Form {
   const denied = [...(read.agent.disallowedTools ?? []), ...(rules ? [] : mostlyDenied(read.agent))];
   const isDenied = (tool: string): boolean => denied.some((pattern) => toolMatches(pattern, tool));
-  // a denied pattern without a name in the dialect, such as `*`, is expressed by listing the remaining tools
+  // a denied pattern without a name in the file format, such as `*`, is expressed by listing the remaining tools
   const holds = denies && denied.every((entry) => !entry.includes("*") || spelled([entry], spelling).length > 0);
   const listed =
     holds || denied.length === 0 || !hasAllTools(read.agent) ? read.agent.tools : everyTool(read.agent, spelling);
@@ -82,7 +82,7 @@ export function withSpawns(
   return words.map((each) => (each === word ? `${word}(${namesOnly(spawns).join(", ")})` : each));
 }
 
-/** The description for dialects that require one. */
+/** The description for file formats that require one. */
 export const described = ({ description, whenToUse, displayName, name }: Agent): string =>
   [description, whenToUse, displayName].find((text) => text !== undefined && text.trim() !== "") ??
   `The agent ${name}.`;

@@ -6,10 +6,11 @@
 
 /** A processor architecture: its name in the kernel's audit records, and the numbers of the system calls. */
 type Calls = Readonly<{ audit: number; closed: readonly number[]; namespaces: readonly number[] } & Judged>;
-/** Calls that are allowed or refused depending on an argument. */
+/** System calls that are allowed or refused depending on an argument. */
 type Judged = Readonly<{ unshare: number; clone: number; clone3: number; socket: number; ioctl: number }>;
 
-// Since Linux 5.1 new calls have one number everywhere: io_uring, mounting by descriptor, quotactl_fd.
+// Since Linux 5.1, new system calls have the same number on all architectures: io_uring, mounting by descriptor,
+// quotactl_fd.
 const EVERYWHERE = [425, 426, 427, 443];
 const MOUNTING_EVERYWHERE = [428, 429, 430, 431, 432, 433, 442];
 
@@ -72,10 +73,13 @@ const ARM64: Calls = {
   ioctl: 29,
 };
 
-/** The system-call tables of a processor; programs of other architectures cannot run in its sandbox. */
+/** The system-call tables of a processor; programs of other architectures cannot run in a sandbox on it. */
 const architectures: Readonly<Record<string, readonly Calls[]>> = { x64: [X64, X86], arm64: [ARM64] };
 
-/** The filter for an architecture by its Node name; `undefined` if unsupported. `namespaces`: creating namespaces is allowed. */
+/**
+ * The system call filter for a processor architecture, by Node's name of it; `undefined` if unsupported. `namespaces`:
+ * creating namespaces is allowed.
+ */
 export function seccompFilter(arch: string, { namespaces = false } = {}): Uint8Array | undefined {
   const calls = architectures[arch];
   if (calls === undefined) return undefined;
@@ -101,13 +105,14 @@ function sectionOf(calls: Calls, namespaces: boolean): Instruction[] {
   const noUsers = [jumpUnlessSet(NEW_USER, 1), fail(EPERM), ALLOW];
   return [
     LOAD_NUMBER,
-    // x32 system call numbers are aliases of the same calls.
+    // x32 system call numbers are other numbers for the same calls, so they are refused.
     ...(calls === X64 ? [{ code: JUMP_GREATER, jt: 0, jf: 1, k: 0x40000000 }, fail(ENOSYS)] : []),
     ...closed.flatMap((number) => [jumpUnlessEqual(number, 1), fail(EPERM)]),
     ...(namespaces
       ? []
       : [
-          // The flags of clone3 are in memory, which a filter cannot read; C libraries fall back to clone.
+          // The flags of clone3 are in memory, which a filter cannot read; so the call fails, and C libraries use clone
+          // instead.
           jumpUnlessEqual(calls.clone3, 1),
           fail(ENOSYS),
           ...onArgument(calls.clone, 0, noUsers),
@@ -122,7 +127,7 @@ function sectionOf(calls: Calls, namespaces: boolean): Instruction[] {
   ];
 }
 
-/** Tests the lower half of an argument of one call. */
+/** Instructions that test the lower half of an argument of one system call. */
 const onArgument = (number: number, argument: number, then: readonly Instruction[]): Instruction[] => [
   jumpUnlessEqual(number, then.length + 1),
   { code: LOAD, k: 16 + argument * 8 },
@@ -147,15 +152,18 @@ const ENOSYS = 38;
 const EAFNOSUPPORT = 97;
 /** CLONE_NEWUSER */
 const NEW_USER = 0x10000000;
-/** The allowed socket families: Unix, IPv4, IPv6, netlink (for the addresses of this machine). Others, such as vsock, reach the host. */
+/**
+ * The allowed socket families: Unix, IPv4, IPv6, netlink (for the addresses of this machine). Others, such as vsock,
+ * would reach the host of this machine.
+ */
 const FAMILIES = [1, 2, 10, 16];
-/** The ioctl requests TIOCSTI and TIOCLINUX, which type into a terminal. */
+/** The ioctl requests TIOCSTI and TIOCLINUX, with which a program can type into a terminal. */
 const TYPING = [0x5412, 0x541c];
 
-/** A call that must fail in the sandbox; its arguments are harmless if it succeeds. */
+/** A system call that must fail in the sandbox; with these arguments it does no harm if it succeeds. */
 type Attempt = readonly [number: number, ...args: number[]];
 
-/** The calls that the probe of the sandbox tries, for an architecture. Only the filter refuses them. */
+/** The system calls that the test of the sandbox tries, for an architecture. Only the filter refuses them. */
 export function forbiddenCalls(arch: string): readonly Attempt[] {
   const calls = architectures[arch]?.[0];
   if (calls === undefined) return [];

@@ -1,26 +1,28 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { signalGroup } from "./process-tree.ts";
 
-/** Guards one program: its process group, and all marked processes, are killed when this process dies. */
+/** Guards one program: its process group, and all processes with its marker, are killed when this process dies. */
 export type Watchdog = Readonly<{
   guard(group: number): void;
-  /** Announces that this process will kill the program: the watchdog does it if this process is too busy. */
+  /** Announces that this process will kill the program: if this process is too busy, the watchdog kills it. */
   hurry(): void;
   dismiss(): Promise<void>;
 }>;
 
 /**
- * The program to run after this process was killed, once all started processes have ended; it gets all records at once.
+ * The program to run after this process was killed, once all started processes have ended; it gets the records of all
+ * commands at once.
  */
 export type AfterKill = Readonly<{ program: readonly [file: string, script: string]; record: string }>;
 
-/** A program to guard: the marker of all its processes, and whether they end with their sandbox. */
+/** A program to guard: the marker of all its processes, and whether the processes end with their sandbox. */
 export type GuardedProgram = Readonly<{ marker: string; boxed?: boolean; ifKilled?: AfterKill }>;
 
 /**
- * A shell that reads a pipe which only this process holds. However this process dies, the pipe closes; then the shell sends SIGTERM,
- * a second later SIGKILL, and runs the follow-up program. It is started before the first guarded program, so that there is no gap,
- * and guards all programs that run side by side: with one shell for each, ending thirty commands took twice as long.
+ * The watchdog: a shell that reads a pipe which only this process holds. However this process dies, the pipe closes;
+ * then the shell sends SIGTERM, a second later SIGKILL, and runs the follow-up program. It is started before the first
+ * guarded program, so that there is no gap, and guards all programs that run side by side: with one shell for each,
+ * ending thirty commands took twice as long.
  */
 type Shell = Readonly<{
   dog: ChildProcess;
@@ -32,7 +34,10 @@ type Shell = Readonly<{
   tell(...lines: readonly (string | number)[]): void;
 }>;
 
-/** The shells that guard something, by their follow-up program. Module state on purpose: the pipe is held by the process. */
+/**
+ * The shells that guard something, by their follow-up program. This is module state on purpose: the pipe belongs to the
+ * process.
+ */
 const shells = new Map<string, Shell>();
 let last = 0;
 
@@ -49,8 +54,8 @@ export function watchdogFor({ marker, boxed = false, ifKilled }: GuardedProgram)
 }
 
 /**
- * Reports the first program at once, since this process may hang from now on, and later ones of the same event loop
- * turn together.
+ * Reports to the watchdog which programs are being killed: the first one at once, since this process may hang from now
+ * on, and later ones of the same event loop turn together.
  */
 function announce(shell: Shell, id: number): void {
   shell.hurried.push(id);
@@ -77,7 +82,7 @@ async function dismiss(key: string, shell: Shell, id: number): Promise<void> {
 }
 
 /**
- * How long reports are collected: each one wakes the shell, and takes processor time that ending the programs needs.
+ * How long reports are collected: each report wakes the shell, and takes processor time that ending the programs needs.
  */
 const TOGETHER_MS = 100;
 
@@ -109,15 +114,18 @@ function startShell(key: string, program: readonly string[]): Shell {
   return shell;
 }
 
-/** Leaves out a path that contains a newline; the next process finds that record by itself. */
+/**
+ * The path of a record, or an empty text if it contains a newline; the next subcrew process finds such a record by
+ * itself.
+ */
 const oneLine = (path: string): string => (path.includes("\n") ? "" : path);
 
 /** How long after {@link Watchdog.hurry} everything is killed, even if this process hangs. */
 const HURRY_S = 3;
 
 /**
- * Group ids are used only until this process reports that the group has ended. After the time of `hurry` a group id may
- * have been reused, so the first process of the group must have the marker.
+ * Group ids are used only until this process reports that the group has ended. After the time that `hurry` allows, a
+ * group id may have been reused, so the first process of the group must have the marker.
  */
 const SCRIPT = `
 ids=

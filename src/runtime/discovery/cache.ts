@@ -1,10 +1,10 @@
 import type { FoundAgent } from "./discover-found.ts";
 import type { FileReading } from "./files.ts";
 
-/** The cached result of reading one file, for one place and dialect. */
+/** The cached result of reading one file, for one folder and file format. */
 export type CachedFile = Readonly<{ reading: FileReading; place: string }>;
 
-/** The cache between discoveries. A file is unchanged if its path, inode, size and times are the same. */
+/** The cache between two searches for agents. A file is unchanged if its path, inode, size and times are the same. */
 export type DiscoveryCache = {
   readonly files: Map<string, CachedFile>;
   names: ReadonlyMap<string, FoundAgent["read"]> | undefined;
@@ -12,7 +12,7 @@ export type DiscoveryCache = {
 
 export const createDiscoveryCache = (): DiscoveryCache => ({ files: new Map(), names: undefined });
 
-/** Names of agents that were added, removed or changed. */
+/** The names of agents that were added, removed or changed between two searches. */
 export type DiscoveryChanges = Readonly<{
   added: readonly string[];
   removed: readonly string[];
@@ -21,7 +21,7 @@ export type DiscoveryChanges = Readonly<{
 
 const NOTHING: DiscoveryChanges = Object.freeze({ added: [], removed: [], changed: [] });
 
-/** Compares with the last discovery and stores the current one. The first discovery reports no changes. */
+/** Compares the found agents with those of the last search, and stores them. The first search reports no changes. */
 export function changesSince(cache: DiscoveryCache | undefined, agents: readonly FoundAgent[]): DiscoveryChanges {
   if (cache === undefined) return NOTHING;
   const before = cache.names;

@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { agentFamilies, type Row } from "./sources.ts";
 
-/** The dialect of a file and its path relative to its place. */
+/** The format of an agent file, its path relative to the folder that was searched, and the tool that it belongs to. */
 export type DialectPlace = Readonly<{ dialect: string; relative: string; family: string }>;
 
-/** Finds the dialect of a file by its path; nothing when the path does not tell. */
+/** Finds the file format of a file by its path; `undefined` when the path does not tell. */
 export function dialectPlaceOf(file: string): DialectPlace | undefined {
   const path = file.split(sep).join("/");
   const places = agentFamilies
@@ -23,7 +23,7 @@ function matched({ family, dialect, folders }: Row, place: string, path: string)
   return folders === undefined || relative.endsWith(`/${folders}`) ? { dialect, family, relative } : undefined;
 }
 
-/** Finds the dialect by a file name that only one dialect uses. */
+/** Finds the file format by a file name that only one file format uses. */
 function byName(path: string): DialectPlace | undefined {
   const name = basename(path);
   if (name === "SUBAGENT.md")

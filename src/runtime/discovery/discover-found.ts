@@ -11,16 +11,16 @@ export type FoundAgent = Readonly<{
   agent: Agent;
   /** The agent as written in its file, before inheritance and settings. */
   read: ReadAgent;
-  /** False for files of an untrusted project: they are only listed. */
+  /** False for agents of an untrusted project: they are only listed. */
   trusted: boolean;
-  /** Why it is not trusted. */
+  /** Why the agent is not trusted. */
   distrust?: Distrust;
   file?: string;
-  /** The real path of the file, if it differs. */
+  /** The real path of the agent's file, if it differs from `file`. */
   real?: string;
   problems: readonly Problem[];
-  /** The agent it extends. */
+  /** The agent that this one extends. */
   base?: FoundAgent;
-  /** Origins of the fields whose value is not simply the one in the file. */
+  /** Where field values come from that are not simply the ones in the file. */
   origins: Origins;
 }>;

@@ -21,33 +21,33 @@ export type DiscoverOptions = AgentAdjustments &
   Readonly<{
     cwd: string;
     home: string;
-    /** The parsers by dialect, supplied by the composition root. */
+    /** The parsers by file format, which the caller supplies. */
     dialects: Dialects;
     bundled?: readonly ReadAgent[];
     preset?: PresetName;
-    /** Other places than the preset's, in order. */
+    /** Where to search instead of the preset's places, in order. */
     sources?: readonly (readonly Row[])[];
     scope?: SourceScope;
     order?: Order;
     /** Decides which projects are trusted; default: none. */
     trust?: Trust;
-    /** Disabled agents. */
+    /** The names of disabled agents. */
     disabled?: readonly string[];
     protectBundled?: boolean;
-    /** Agents given by the caller; they come before every file. */
+    /** Agents given by the caller; they take precedence over every file. */
     inline?: readonly ReadAgent[];
-    /** The cache of the caller between two discoveries, so that unchanged files are not read again. */
+    /** A cache that the caller keeps between two searches, so that unchanged files are not read again. */
     cache?: DiscoveryCache;
   }>;
 
 export type Discovery = Readonly<{
   /** The usable agents, in order of precedence. */
   agents: readonly FoundAgent[];
-  /** Bundled agents that a preset does not have and the command needs: they can be started and are not listed. */
+  /** Bundled agents that a preset does not have and subcrew itself needs: they can be started and are not listed. */
   unlisted: readonly FoundAgent[];
   /** Agents that are shadowed by another one of the same name. */
   shadowed: readonly Readonly<{ found: FoundAgent; by: FoundAgent }>[];
-  /** Agents of projects that are not trusted: they are listed, and neither run nor shadow anything. */
+  /** Agents of projects that are not trusted: they are listed, cannot be run, and do not shadow other agents. */
   untrusted: readonly FoundAgent[];
   disabled: readonly FoundAgent[];
   /** Files without a usable agent, and why. */
@@ -55,11 +55,11 @@ export type Discovery = Readonly<{
   problems: readonly Problem[];
   /** Every place that was searched and its files, in order. */
   sources: readonly PlaceReport[];
-  /** Agents that were added, removed and changed since the last discovery with the same cache. */
+  /** Agents that were added, removed and changed since the last search with the same cache. */
   changes: DiscoveryChanges;
 }>;
 
-/** Finds all agents for a directory. One bad file never hides another. */
+/** Finds all agents for a directory. An invalid file does not prevent others from being found. */
 export async function discover(options: DiscoverOptions): Promise<Discovery> {
   const named: Preset = presets[options.preset ?? "unified"];
   const preset =
@@ -112,7 +112,7 @@ const registryReport = (wrong: Problem): PlaceReport => ({
   problem: wrong,
 });
 
-/** True if places of Claude are searched: plugins belong to the family that installed them. */
+/** True if folders of Claude Code are searched: its plugins are searched only then. */
 const hasClaude = (sources: readonly (readonly Row[])[]): boolean =>
   sources.flat().some(({ family }) => family === "claude");
 
@@ -132,7 +132,7 @@ const RANKS = { bundled: 3, inline: 2 } as const;
 type Resolving = DiscoverOptions & { readonly toolsWhenOmitted: "all" | "none" };
 
 /**
- * Applies bases and settings to all definitions, once. A definition whose base is missing is skipped and shadows
+ * Applies base agents and settings to all definitions, once. A definition whose base is missing is skipped and shadows
  * nothing.
  */
 function resolveAll(findings: readonly LoadedDefinition[], options: Resolving, skipped: SkippedFile[]): FoundAgent[] {

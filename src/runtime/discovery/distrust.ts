@@ -1,13 +1,16 @@
 /** Decides whether a project's files are trusted. Both functions get canonical paths. */
 export type Trust = Readonly<{
   project(root: string): boolean;
-  /** Whether this content is trusted; called only for trusted projects. */
+  /** Whether this content of a file is trusted; called only for trusted projects. */
   file?(file: Readonly<{ root: string; path: string; hash: string; hidden: boolean }>): boolean;
-  /** Whether the file was trusted with some content. */
+  /** Whether the file was trusted earlier, with any content. */
   knows?(file: Readonly<{ root: string; path: string }>): boolean;
 }>;
 
-/** Why a file of a project is not used: the project, this content, or the file was never trusted. */
+/**
+ * Why a file of a project is not used: the project is not trusted, the content has changed, the file is new, or it has
+ * hidden characters.
+ */
 export type Distrust = "project" | "changed" | "new" | "hidden";
 
 /** Why a file is not trusted, as the end of a sentence. */

@@ -6,7 +6,7 @@ import type { FoundAgent } from "./discover-found.ts";
 /** One field of an agent, its value, and where that came from. */
 export type ExplainedField = Readonly<{ field: string; value: unknown; origin: FieldOrigin }>;
 
-/** Each field of an agent with its origin. The lines in files are looked up here and nowhere else. */
+/** Each field of an agent with its origin. Only this function looks up the lines in files. */
 export function explainFields(found: FoundAgent, dialects: Dialects): readonly ExplainedField[] {
   const originOf = originsOf(found, dialects);
   return Object.entries(found.agent)
@@ -36,7 +36,7 @@ export function originsOf(
   };
 }
 
-/** Names of the rules that set a value which the file does not contain. */
+/** Names of rules that set a value which the agent's file does not contain. */
 const RULES: ReadonlySet<string> = new Set(["(dialect)", "(repair)", "(file name)"]);
 
 function readIfThere(file: string): string | undefined {

@@ -14,13 +14,16 @@ import type { SourceFolder } from "./places.ts";
 const MAX_FILES = 20_000;
 const MAX_DEPTH = 8;
 
-/** A file that may hold agents. `outside` is set where a link leaves the project. */
+/** A file that may hold agents. `outside` is set where a symbolic link leaves the project. */
 export type CandidateFile = Readonly<{ path: string; relative: string; real?: string; outside?: boolean }>;
 
-/** The files of a place in the order they are read, or why it could not be listed. */
+/** The agent files of a folder in the order in which they are read, or why the folder could not be listed. */
 export type Listing = Readonly<{ files: readonly CandidateFile[]; problem?: Problem }>;
 
-/** The files of a place that its dialect reads, sorted by path. An unreadable directory counts as empty, with a warning. */
+/**
+ * The files of a folder that may contain agents in its format, sorted by path. An unreadable directory counts as empty,
+ * with a warning.
+ */
 export function listAgentFiles(place: SourceFolder, dialect: Dialect): Listing {
   const state: Walk = { place, dialect, files: [], seen: new Set() };
   try {
@@ -85,7 +88,7 @@ function isDirectory(entry: Dirent, dir: string): boolean {
   return statSync(join(dir, entry.name), { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
-/** The real path of a file: a project must not make us read files outside of it. */
+/** The real path of a file: a project must not make subcrew read files outside of the project. */
 function linked(path: string, relative: string, place: SourceFolder): CandidateFile {
   let real: string;
   try {
@@ -97,10 +100,13 @@ function linked(path: string, relative: string, place: SourceFolder): CandidateF
   return { path, relative, ...(real === path ? {} : { real }), ...(outside ? { outside } : {}) };
 }
 
-/** The agents of a file, with the stamps by which a later discovery sees whether it or a file it names has changed. */
+/**
+ * The agents of a file, with the stamps by which a later search recognises that the file, or a file that it names, has
+ * changed.
+ */
 export type FileReading = ParsedFile &
   Readonly<{
-    /** None when it could not be opened. */
+    /** The stamp of the file; absent when it could not be opened. */
     stamp?: Stamp;
     includes?: ReadonlyMap<string, Stamp>;
     hidden: boolean;
@@ -108,7 +114,7 @@ export type FileReading = ParsedFile &
     hash?: string;
   }>;
 
-/** Reads one file in its dialect. Never throws: problems are part of the result. */
+/** Reads one file in its format. Never throws: problems are part of the result. */
 export function readAgentFile(file: CandidateFile, dialect: Dialect, options: ReadOptions): FileReading {
   const { known, hashed = false } = options;
   try {
@@ -154,7 +160,10 @@ export type ReadOptions = Readonly<{
 }> &
   OpenOptions;
 
-/** The hash that trust is bound to: over the file and all files it names, of the content that was read rather than the current one. */
+/**
+ * The hash for which a user's trust in a file is stored. It is computed over the file and all files that it names, from
+ * the content that was read, not from the current one.
+ */
 export function hashTexts(texts: readonly string[]): string {
   const hash = createHash("sha256");
   for (const text of texts) hash.update(text).update("\0");
@@ -176,7 +185,7 @@ function includedText(path: string, within: string, includes: Map<string, Stamp>
   return opened.text;
 }
 
-/** Adds the file path to problems, which the dialect does not know. */
+/** Adds the file path to problems, which the parser of the format does not know. */
 function located(problems: readonly Problem[], file: string): readonly Problem[] {
   for (const found of problems as readonly { file?: string }[]) found.file ??= file;
   return problems;

@@ -17,7 +17,7 @@ type Where<F> =
 
 /**
  * The agent of exactly this name. A qualified name (`bundled:explore`, `user:x`, `project:x`, `claude:x`, `<plugin>:x`)
- * selects a particular definition; in a whole discovery also one that is shadowed.
+ * selects a particular definition; in a complete search result, also one that is shadowed.
  */
 export function findAgent<F extends Findable>(where: Where<F>, name: string): F | undefined {
   const agents: readonly F[] = "agents" in where ? where.agents : where;
@@ -34,7 +34,7 @@ export function findAgent<F extends Findable>(where: Where<F>, name: string): F 
 }
 
 /**
- * The same lookup under the name that the `subcrew/agents` door documents.
+ * The same lookup under the name that the documentation of `subcrew/agents` uses.
  * @alias
  */
 export const getAgent = findAgent;

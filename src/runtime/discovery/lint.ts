@@ -8,20 +8,20 @@ import { dialectPlaceOf } from "./dialect-of-path.ts";
 import type { Discovery } from "./discover.ts";
 import { type FileReading, readAgentFile } from "./files.ts";
 
-/** The problems of some files, with line numbers where known. */
+/** The files that were checked and their problems, with line numbers where known. */
 export type LintReport = Readonly<{ files: readonly string[]; problems: readonly Problem[] }>;
 
-/** A file to check, and its dialect. */
+/** A file to check, and its format. */
 export type LintFile = Readonly<{ path: string; relative: string; dialect: Dialect }>;
 
-/** Lints files and folders. The path decides the dialect, unless `dialect` is given. */
+/** Checks files and folders. The path decides the file format, unless `dialect` is given. */
 export function lintPaths(paths: readonly string[], dialects: Dialects, dialect?: string): LintReport {
   const files = paths.flatMap((path) => filesAt(resolve(path), dialects, dialect));
   const problems = files.flatMap((file) => lintFile(file));
   return { files: files.map(({ path }) => path), problems };
 }
 
-/** Lints all discovered files. */
+/** Checks all agent files that were found. */
 export function lintDiscovery(discovery: Discovery, dialects: Dialects): LintReport {
   const { agents, shadowed, untrusted, disabled, skipped, problems } = discovery;
   const found = [...agents, ...shadowed.map((one) => one.found), ...untrusted, ...disabled];
@@ -38,7 +38,7 @@ export function lintFile(file: LintFile): readonly Problem[] {
   return placed([...problems, ...empty], { [dialect.id]: dialect }, dialect.id);
 }
 
-/** Reads one file that was named explicitly. */
+/** Reads one file that the user named explicitly. */
 export function readLintFile({ path, relative, dialect }: LintFile): FileReading {
   const source = { kind: "inline", file: path, dialect: dialect.id } as const;
   return readAgentFile({ path, relative }, dialect, { within: dirname(path), source });
@@ -52,7 +52,10 @@ const withoutPrompt = (agent: Parameters<typeof hasPrompt>[0], file: string): Pr
 const hasPrompt = ({ instructions, remote }: { readonly instructions: string; readonly remote?: unknown }): boolean =>
   instructions.trim() !== "" || remote !== undefined;
 
-/** The files of a path: the file itself, or the files below the folder. In folders, files that no dialect reads are skipped. */
+/**
+ * The files of a path: the file itself, or the files below the folder. In folders, files that have no known format are
+ * skipped.
+ */
 function filesAt(path: string, dialects: Dialects, wanted: string | undefined): LintFile[] {
   const stats = statsOf(path);
   if (stats === undefined) throw new CrewError("BAD_FILE", `There is no "${path}".`, "Check the path.");
@@ -74,7 +77,7 @@ function statsOf(path: string): Stats | undefined {
   }
 }
 
-/** A file that was named explicitly is always checked. */
+/** A file to check. One that the user named explicitly is always checked. */
 export function lintFileAt(path: string, dialects: Dialects, wanted: string | undefined): LintFile {
   const place = dialectPlaceOf(path);
   const id = wanted ?? place?.dialect ?? (path.endsWith(".toml") ? "codex" : "own");
@@ -144,6 +147,6 @@ function readIfThere(file: string): string | undefined {
   try {
     return readRegularTextSync(file);
   } catch {
-    return undefined; // the unreadable file is a problem of its own
+    return undefined; // that the file cannot be read is reported as another problem
   }
 }

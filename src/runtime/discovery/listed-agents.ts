@@ -7,7 +7,7 @@ type State = "ready" | "shadowed" | "untrusted" | "disabled" | "skipped";
 export type AgentListing = Readonly<{
   name: string;
   state: State;
-  /** Why it cannot run. */
+  /** Why the agent cannot run. */
   reason?: string;
   description: string;
   model: string | readonly string[] | null;

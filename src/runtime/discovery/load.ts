@@ -13,9 +13,9 @@ export type LoadedDefinition = Readonly<{
   read: ReadAgent;
   /** The agent, including its source. */
   agent: Agent;
-  /** The trust rank of the definition; a base agent never has a lower one. */
+  /** The trust rank of the definition; the agent that it extends never has a lower one. */
   rank: number;
-  /** Why it cannot run; absent: it is trusted. */
+  /** Why the agent cannot run; absent: it is trusted. */
   distrust?: Distrust;
   problems: readonly Problem[];
   file?: string;
@@ -25,7 +25,7 @@ export type LoadedDefinition = Readonly<{
 /** A file without a usable agent. */
 export type SkippedFile = Readonly<{ file?: string; name?: string; problems: readonly Problem[] }>;
 
-/** What discovery found in one place. */
+/** The agents and problems that were found in one place. */
 export type PlaceReport = Readonly<{
   family: string;
   scope: SourceFolder["scope"];
@@ -40,7 +40,7 @@ export type PlaceReport = Readonly<{
 
 export type LoadOptions = Readonly<{ dialects: Dialects; home: string; trust?: Trust; cache?: DiscoveryCache }>;
 
-/** Reads every file of a place. Other work can run between two batches. */
+/** Reads every agent file of a place. Other work can run between two batches of files. */
 export async function loadPlace(
   place: SourceFolder,
   options: LoadOptions,
@@ -104,7 +104,7 @@ function add(
   { agents, problems }: FileReading,
   { place, file, distrust }: { place: SourceFolder; file: CandidateFile; distrust: Distrust | undefined },
 ): void {
-  let untold = problems; // report problems of a file with several agents once
+  let untold = problems; // so that the problems of a file with several agents are reported once
   for (const each of agents) {
     const read: ReadAgent = place.plugin?.disabled ? { ...each, disabled: true } : each;
     const finding = { read, agent: read.agent, rank: RANKS[place.scope], problems: untold, file: file.path };
@@ -113,7 +113,7 @@ function add(
   }
 }
 
-/** Files that changed since they were trusted, and untrusted hidden characters, are rejected. */
+/** Files that changed since they were trusted, and untrusted hidden characters, are refused. */
 function distrusted(
   { hash, hidden }: FileReading,
   { root }: SourceFolder,

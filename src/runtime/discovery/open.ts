@@ -5,7 +5,7 @@ import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
 /** The longest agent file that is read. */
 export const MAX_FILE_BYTES = 1024 * 1024;
 
-/** The text of a file, or why it has none. `ascii`: every byte is one character. */
+/** The text of a file, or why it could not be read. `ascii`: every byte is one character. */
 export type OpenedText =
   | { readonly stamp?: Stamp; readonly text: string; readonly ascii: boolean }
   | { readonly stamp?: Stamp; readonly problem: Problem };
@@ -26,13 +26,13 @@ export function isUnchanged(path: string, { ino, size, mtimeMs, ctimeMs }: Stamp
 export type OpenOptions = Readonly<{
   /** A buffer to reuse, so that none is allocated for each file. */
   scratch?: Buffer;
-  /** False: no fingerprint is needed. */
+  /** False: no fingerprint of the file is needed. */
   stamped?: boolean;
 }>;
 
 /**
- * Opens a file once and checks the opened file, not its name. Never waits for a pipe, and reads nothing that is too
- * long to be an agent.
+ * Opens a file once and checks the opened file, since its name may refer to another file later. Never waits for a pipe,
+ * and reads nothing that is too long to be an agent.
  */
 export function openText(path: string, { scratch, stamped = true }: OpenOptions = {}): OpenedText {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

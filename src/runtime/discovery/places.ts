@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { type PluginRoot, pluginRoots } from "./plugins.ts";
 import type { Order, Preset, Row, SourceScope } from "./sources.ts";
 
-/** An existing place of agents for this directory. */
+/** A folder or file that exists and may contain agents. */
 export type SourceFolder = Readonly<{
   family: string;
   dialect: string;
@@ -11,14 +11,14 @@ export type SourceFolder = Readonly<{
   path: string;
   deep?: true;
   folders?: string;
-  /** The project whose trust applies; plugins and user places have none. */
+  /** The root of the project whose trust applies; absent for places of plugins and of the user. */
   root?: string;
   plugin?: PluginRoot;
 }>;
 
 export type PlacesOptions = Readonly<{ cwd: string; home: string; preset: Preset; order: Order; scope: SourceScope }>;
 
-/** The existing places, in order of precedence. */
+/** The existing places of agents, in order of precedence. */
 export function findPlaces({ cwd, home, preset, order, scope }: PlacesOptions): readonly SourceFolder[] {
   const ancestors = scope === "user" ? [] : ancestorsOf(cwd, home);
   const project: SourceFolder[][] = preset.families.map((rows) => rows.flatMap((row) => projectPlaces(row, ancestors)));
@@ -31,13 +31,13 @@ export function findPlaces({ cwd, home, preset, order, scope }: PlacesOptions): 
   return preset.plugins ? [...inFamilies, ...pluginPlaces({ cwd, home, preset, scope })] : inFamilies;
 }
 
-/** The nearest directory of a family at or above `cwd`, or nothing. */
+/** The nearest directory with agents of one tool, in `cwd` or above it, or `undefined`. */
 export function nearestPlace(cwd: string, relative: string, home?: string): string | undefined {
   for (const { dir } of ancestorsOf(cwd, home)) if (existsSync(join(dir, relative))) return join(dir, relative);
   return undefined;
 }
 
-/** The nearest file of that name in the project around `cwd`, and the project whose trust applies to it. */
+/** The nearest file of that name in the project that contains `cwd`, and the project whose trust applies to it. */
 export function nearestInProject(
   cwd: string,
   relative: string,
@@ -69,7 +69,10 @@ export function ancestorsOf(cwd: string, home: string | undefined): readonly Anc
   return dirs.map((dir) => ({ dir, root: repository ?? dir, has: seer(dir) }));
 }
 
-/** Whether a path exists below `dir`; if its first folder is missing, the rest is not looked up. */
+/**
+ * Returns a function that tells whether a path exists below `dir`; if its first folder is missing, the rest is not
+ * looked up.
+ */
 function seer(dir: string): (relative: string) => boolean {
   const first = new Map<string, boolean>();
   return (relative) => {

@@ -5,19 +5,19 @@ import { isRecord } from "../../core/text/json.ts";
 import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
 import { folderContains } from "../files/folder-contains.ts";
 
-/** A plugin that Claude Code installed, and where it contains agents. */
+/** A plugin that Claude Code installed, and the paths in it that contain agents. */
 export type PluginRoot = Readonly<{
   name: string;
   scope: "user" | "project";
   path: string;
   places: readonly string[];
-  /** `enabledPlugins` of Claude Code's settings says false. */
+  /** True: `enabledPlugins` in Claude Code's settings disables the plugin. */
   disabled?: true;
 }>;
 
 const REGISTRY = ".claude/plugins/installed_plugins.json";
 
-/** The installed plugins with agents or other contents, those of the project before those of the user. */
+/** The installed plugins that contain agents, or what `folder` names, those of the project before those of the user. */
 export function pluginRoots(home: string, cwd: string, folder = "agents"): readonly PluginRoot[] {
   const entries = parsePluginRegistry(readJson(join(home, REGISTRY)));
   const off = disabledPlugins(home, cwd);
@@ -86,7 +86,7 @@ function disabledPlugins(home: string, cwd: string): ReadonlySet<string> {
   );
 }
 
-/** The folder and those above it. */
+/** A folder and all folders above it. */
 function foldersUp(folder: string): string[] {
   const above = dirname(folder);
   return above === folder ? [folder] : [folder, ...foldersUp(above)];
@@ -99,7 +99,7 @@ export type PluginEntry = Readonly<{
   projectPath?: string;
 }>;
 
-/** The entries of the registry, each of them kept; `null` when it is not a registry. */
+/** The entries of Claude Code's plugin registry; `null` when the content is not a registry. */
 export function parsePluginRegistry(content: unknown): readonly PluginEntry[] | null {
   if (!isRecord(content) || typeof content["version"] !== "number" || !isRecord(content["plugins"])) return null;
   return Object.entries(content["plugins"]).flatMap(([id, entries]) =>
@@ -109,7 +109,7 @@ export function parsePluginRegistry(content: unknown): readonly PluginEntry[] | 
   );
 }
 
-/** Parses one entry; without a scope it is the user's. */
+/** Parses one entry of the plugin registry; without a scope, the plugin belongs to the user. */
 export function pluginEntry(id: string, entry: unknown): PluginEntry | undefined {
   if (!isRecord(entry) || typeof entry["installPath"] !== "string" || !isAbsolute(entry["installPath"]))
     return undefined;
@@ -122,7 +122,10 @@ export function pluginEntry(id: string, entry: unknown): PluginEntry | undefined
   };
 }
 
-/** The default folder, such as `agents/`, and the paths that the manifest names; nothing outside of the plugin. */
+/**
+ * The default folder, such as `agents/`, and the paths that the manifest names; paths outside of the plugin are left
+ * out.
+ */
 function placesIn(root: string, folder: string): string[] {
   const manifest = readJson(join(root, ".claude-plugin", "plugin.json"));
   const named = isRecord(manifest) ? [manifest[folder]].flat().filter((path) => typeof path === "string") : [];
@@ -141,10 +144,10 @@ function staysInside(path: string, root: string): boolean {
 }
 
 function readJson(file: string): unknown {
-  if (!existsSync(file)) return undefined; // usually missing; an exception costs more than this check
+  if (!existsSync(file)) return undefined; // the file is usually missing, and an exception costs more than this check
   try {
     return JSON.parse(readRegularTextSync(file));
   } catch {
-    return undefined; // missing or broken: there are no plugins
+    return undefined; // the registry is missing or broken, so there are no plugins
   }
 }

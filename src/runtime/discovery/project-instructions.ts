@@ -9,12 +9,12 @@ import { hashTexts } from "./files.ts";
 import { openText } from "./open.ts";
 import { ancestorsOf } from "./places.ts";
 
-/** The instructions of a project and its user for every agent, and the files they come from. */
+/** The project's and the user's instructions for agents, and the files that they come from. */
 export type ProjectInstructions = Readonly<{
-  /** Empty when there are no instructions. */
+  /** The text of the instructions; empty when there are none. */
   text: string;
   files: readonly Readonly<{ file: string; chars: number; cut?: true }>[];
-  /** Existing files that were left out. */
+  /** Existing files that were left out, and why. */
   left: readonly Readonly<{ file: string; why: string }>[];
 }>;
 
@@ -23,7 +23,7 @@ export type InstructionPlace = Readonly<{ cwd: string; home: string; trust: Trus
 /** Maximum number of characters of one instructions file, and of all together; the nearest files are kept first. */
 const MAX_OF_FILE = 24 * 1024;
 const MAX_INSTRUCTIONS = 32 * 1024;
-/** How deep imports may be nested. */
+/** How deep imports of instruction files may be nested. */
 const MAX_DEPTH = 5;
 
 /**
@@ -62,23 +62,23 @@ type Reader = {
 };
 type Opened = Readonly<{ path: string; text: string }>;
 type Group = Readonly<{
-  /** Imports must stay inside this folder. */
+  /** The folder that imported files must be in. */
   within: string;
   /** The folder that `~` stands for; absent for project files, which must not name files of the user. */
   home?: string;
   shown(path: string): string;
-  /** Why the file is not used. */
+  /** Why a file is not used; `undefined`: it is used. */
   refusal?(file: Opened): string | undefined;
 }>;
 
-/** Adds a file and what it imports, each once. */
+/** Adds an instructions file and the files that it imports, each once. */
 function add(reader: Reader, path: string, group: Group, depth = 0): void {
   const real = realOf(path);
   if (reader.seen.has(real)) return;
   reader.seen.add(real);
   const file = group.shown(real);
   const leave = (why: string): void => void reader.left.push({ file, why });
-  const isOwn = depth === 0 && group.refusal === undefined; // the user's own file may be a link to anywhere
+  const isOwn = depth === 0 && group.refusal === undefined; // the user's own file may be a symbolic link to any file
   if (!isOwn && !folderContains(group.within, real)) return leave("it is outside of the project");
   if (depth > 0 && mayHoldSecrets(relative(group.within, real))) return leave("it may hold secrets");
   const opened = textOf(real);
@@ -125,7 +125,9 @@ function textOf(path: string): { readonly text: string } | { readonly why: strin
   }
 }
 
-/** The texts with their names, cut to the maximum; the last texts are cut last. */
+/**
+ * The instructions with the names of their files, shortened to the maximum size; the nearest file is shortened last.
+ */
 function capped(parts: readonly Part[]): Omit<ProjectInstructions, "left"> {
   let room = MAX_INSTRUCTIONS;
   const kept = [...parts].reverse().map(({ file, text }) => {

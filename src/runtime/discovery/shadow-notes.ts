@@ -1,7 +1,7 @@
 import type { Plan } from "../../core/plan/plan.ts";
 import type { Discovery } from "./discover.ts";
 
-/** Notes about agents of a plan where the project's definition replaces the user's or the bundled one. */
+/** Notes about agents of a plan whose definition in the project replaces one of the user or a bundled one. */
 export function shadowNotes(
   { nodes }: Plan,
   { shadowed, untrusted, agents }: Pick<Discovery, "shadowed" | "untrusted" | "agents">,

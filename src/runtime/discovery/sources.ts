@@ -1,24 +1,27 @@
-/** One place of a family: a directory or a file, below a project's directory or below the home directory. */
+/**
+ * One place where a family's agents may be: a directory or a file, below a project's directory or below the home
+ * directory. A family is a tool with its own agent files.
+ */
 export type Row = Readonly<{
   /** The prefix of qualified names, and the name of the family in lists. */
   family: string;
   dialect: string;
-  /** Below the nearest directory of the project that has one of them. */
+  /** Paths below the nearest directory of the project that has one of them. */
   project: readonly string[];
-  /** Below the home directory. */
+  /** Paths below the home directory. */
   user: readonly string[];
-  /** Directories below are searched too. */
+  /** True: subdirectories are searched too. */
   deep?: true;
-  /** Each agent is a folder with a file of this name. */
+  /** The file name, if each agent is a folder that contains a file of this name. */
   folders?: string;
-  /** The folder of plugins that holds the same; absent: `agents`. */
+  /** The folder in plugins with the same contents; absent: `agents`. */
   inPlugins?: string;
 }>;
 
 /**
  * The sources of agents. Their order decides which of two agents with the same name is used: the earlier source wins.
- * Rows in one inner list are one family: their project places all come before their user places. Help, documents and
- * `agents sources` are generated from this list.
+ * The rows of an inner list belong to one family: their project places all come before their user places. Help,
+ * documents and `agents sources` are generated from this list.
  */
 export const agentFamilies: readonly (readonly Row[])[] = [
   [
@@ -105,7 +108,7 @@ export const agentFamilies: readonly (readonly Row[])[] = [
 export type SourceScope = "user" | "project" | "both";
 export type Order = "family-first" | "scope-first";
 
-/** Presets that reproduce the discovery of one of the five systems. */
+/** Presets that search for agents as one other program does. */
 export type Preset = Readonly<{
   families: readonly (readonly Row[])[];
   order: Order;
@@ -113,7 +116,7 @@ export type Preset = Readonly<{
   plugins: boolean;
   /** Which bundled agents are available; absent: all of them. */
   bundled?: readonly string[];
-  /** No file replaces a bundled agent. */
+  /** True: no file can replace a bundled agent. */
   protectBundled: boolean;
   /** The tools of an agent without a tools list. */
   toolsWhenOmitted: "all" | "none";
@@ -128,7 +131,7 @@ const unified: Preset = {
   toolsWhenOmitted: "all",
 };
 
-/** The rows of some families, optionally all read in one dialect. */
+/** The rows of some families, optionally all read in one file format. */
 function only(names: readonly string[], dialect?: string): readonly (readonly Row[])[] {
   const rows = agentFamilies.flat();
   return names.map((name) => {

@@ -2,7 +2,7 @@ import type { Row } from "./sources.ts";
 
 type Places = Readonly<{ project?: readonly string[]; user?: readonly string[] }>;
 
-/** The places of skills, in the same order of families as agents. */
+/** The folders that contain skills, in the same order of families as for agents. */
 const skills: Readonly<Record<string, Places>> = {
   subcrew: both(".subcrew/skills"),
   agents: both(".agents/skills"),
@@ -27,7 +27,7 @@ const skills: Readonly<Record<string, Places>> = {
   subagent: { project: ["data/skills", "skills"] },
 };
 
-/** The folders of workflow commands. */
+/** The folders that contain workflow commands. */
 const commands: Readonly<Record<string, Places>> = {
   subcrew: both(".subcrew/commands"),
   agents: both(".agents/commands"),

@@ -4,8 +4,8 @@ import { type DiskFile, openFile } from "./open-file.ts";
 import { openRegular, readRegularFile } from "./regular-file.ts";
 
 /**
- * The file system calls for journal, claims and outputs, with the meaning of `node:fs`. It is a parameter, so that
- * tests can simulate a disk that is slow, full or loses power.
+ * The file system calls that journals, ownership of runs and outputs use, with the meaning of `node:fs`. They are a
+ * parameter, so that tests can simulate a disk that is slow, full or loses power.
  */
 export type Disk = Readonly<{
   open(path: string, flags: "a" | "r", mode?: number): Promise<DiskFile>;
@@ -26,7 +26,7 @@ export type Disk = Readonly<{
   readdir(path: string): Promise<string[]>;
   readdir(path: string, how: Readonly<{ withFileTypes: true; recursive: true }>): Promise<Entry[]>;
   existsSync(path: string): boolean;
-  /** The inode number of the file that has this name now. */
+  /** The inode number of the file that is at this path now. */
   inodeSync(path: string): number | undefined;
 }>;
 
@@ -39,10 +39,10 @@ export type DiskReader = Readonly<{
 
 type Entry = Pick<Dirent, "name" | "parentPath" | "path">;
 
-/** Longer data is written in the thread pool. */
+/** The maximum length of data that is written synchronously; longer data is written in the thread pool. */
 const SHORT = 1 << 16;
 
-/** The disk of this machine. Short operations that need not wait for it are synchronous, see `openFile`. */
+/** The disk of this machine. Short operations that need not wait for the disk are synchronous; see `openFile`. */
 export const machineDisk: Disk = {
   open: openFile,
   openToRead: async (path) => {

@@ -32,13 +32,16 @@ async function takes(file: string, claim: string): Promise<boolean> {
   }
 }
 
-/** Removes a stale claim, and only that one: a claim that another process made meanwhile is restored. */
+/**
+ * Removes the claim file (lock) of a dead process, and only that one: a claim that another process made meanwhile is
+ * restored.
+ */
 export async function removeStale(
   file: string,
   counts: (file: string, claim: string) => Promise<boolean>,
 ): Promise<void> {
   const claim = await textOf(file);
-  // Checks the claim that was read: the file may belong to another process by now, and must then not be moved.
+  // Checks the claim that was read first: the file may belong to another process by now, and must then not be moved.
   if (claim === undefined || (await counts(file, claim))) return;
   const aside = `${file}.${randomBytes(8).toString("hex")}`;
   await rename(file, aside).catch(() => {});
@@ -47,7 +50,10 @@ export async function removeStale(
   await rm(aside, { force: true });
 }
 
-/** True while the process that wrote a claim is alive. An unreadable claim may be in the middle of being written. */
+/**
+ * True while the process that wrote a lock file is alive. An unreadable lock file may be one that is just being
+ * written.
+ */
 async function isHeld(file: string, claim: string): Promise<boolean> {
   const claimed = claimIn(claim);
   return claimed ? isLiving(claimed) : (await livingClaim(file)) !== undefined;

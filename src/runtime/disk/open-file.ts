@@ -5,9 +5,9 @@ import { APPEND_FLAGS, checkRegular, READ_FLAGS } from "./regular-file.ts";
 /** A file that is open. */
 export type DiskFile = Readonly<{
   write(bytes: Uint8Array, offset: number): Promise<Readonly<{ bytesWritten: number }>>;
-  /** Writes synchronously; absent if this disk cannot. */
+  /** Writes synchronously; absent if this disk does not support that. */
   writeSync?(bytes: Uint8Array, offset: number): number;
-  /** Resolves once the written data is durable. */
+  /** Resolves once the written data is safely on the disk. */
   datasync(): Promise<void>;
   sync(): Promise<void>;
   truncate(length: number): Promise<void>;
@@ -37,8 +37,8 @@ export async function openFile(path: string, flags: "a" | "r", mode = 0o600): Pr
 }
 
 /**
- * Wraps a file descriptor. It is closed only once and not used afterwards, because its number may then belong to
- * another file.
+ * Wraps a file descriptor. The descriptor is closed only once and not used afterwards, because its number may then
+ * belong to another file.
  */
 function fileOf(descriptor: number): DiskFile {
   let isClosed = false;

@@ -5,7 +5,7 @@ import { isRecord } from "../../core/text/json.ts";
 import { type Disk, machineDisk } from "./disk.ts";
 import { fault } from "./fault-points.ts";
 
-/** Creates a file with its content atomically; fails when it exists. */
+/** Creates a file with its content atomically; fails when the file exists. */
 export async function makeWhole(file: string, text: string, disk: Disk): Promise<void> {
   const draft = file.replace(/[^/\\]+$/, `.${randomBytes(8).toString("hex")}.tmp`);
   try {
@@ -31,7 +31,10 @@ function cannotLink(error: unknown): boolean {
   );
 }
 
-/** Identity of a process: host, pid, start time and boot id, since pids are reused. Claims of 0.1 name no host. */
+/**
+ * Identity of a process: host, pid, start time and boot id, since pids are reused. Claims written by version 0.1 name
+ * no host.
+ */
 export type ProcessClaim = Readonly<{
   pid: number;
   started: string;
@@ -56,20 +59,23 @@ async function readOurs(disk: Disk): Promise<Omit<ProcessClaim, "nonce">> {
   return { pid: process.pid, started, ...defined({ boot }), host: hostname() };
 }
 
-/** A claim whose process lives, or may live: whether a process of another host does cannot be seen from here. */
+/**
+ * A claim (file that says which process owns something) whose process is alive, or may be: whether a process of another
+ * host lives cannot be seen from this one.
+ */
 export type LivingClaim = Readonly<{ pid: number | undefined; host?: string; sole?: true }>;
 
-/** The owner of a claim, if that process is alive, or belongs to another host. */
+/** The process that owns a claim, if it is alive, or belongs to another host. */
 export async function livingClaim(file: string, disk: Disk = machineDisk): Promise<LivingClaim | undefined> {
   const text = await textOf(file, disk);
-  if (text === undefined) return undefined; // released since the names were read
+  if (text === undefined) return undefined; // the claim was released since the names were read
   const claimed = claimIn(text);
   if (!claimed) return (await isYoung(file, disk)) ? { pid: undefined } : undefined;
   if (await isLiving(claimed, disk)) return { pid: claimed.pid, ...(claimed.sole && { sole: true }) };
   return isElsewhere(claimed) ? { pid: claimed.pid, ...defined({ host: claimed.host }) } : undefined;
 }
 
-/** True for a claim of another host, as on a shared disk. */
+/** True for a claim made on another host, as on a shared disk. */
 export const isElsewhere = ({ host }: ProcessClaim): boolean => host !== undefined && host !== hostname();
 
 /** True while the same process that made a claim is alive. */
@@ -98,20 +104,20 @@ export function claimIn(text: string): ProcessClaim | undefined {
   }
 }
 
-/** True for a new claim file: an unreadable one may still be in the middle of being written. */
+/** True for a claim file that was just created: if it is unreadable, it may still be being written. */
 async function isYoung(file: string, disk: Disk): Promise<boolean> {
   const { mtimeMs } = await disk.stat(file).catch(() => ({ mtimeMs: 0 }));
   return Math.abs(Date.now() - mtimeMs) < WRITING_MS;
 }
 
-/** How long a half-written claim counts as being written. It occurs only on file systems without hard links. */
+/** How long a half-written claim counts as being written. Such claims occur only on file systems without hard links. */
 const WRITING_MS = 1_500;
 
 /** The boot id of the machine. */
 const bootOf = async (disk: Disk): Promise<string | undefined> =>
   (await textOf("/proc/sys/kernel/random/boot_id", disk))?.trim();
 
-/** The start time of a process from the kernel; outside of Linux, whether it exists. */
+/** The start time of a process from the kernel; on other systems than Linux, only whether it exists. */
 async function startOf(pid: number, disk: Disk): Promise<string | undefined> {
   const line = await textOf(`/proc/${pid}/stat`, disk);
   const fields = line?.slice(line.lastIndexOf(")") + 2).split(" ");

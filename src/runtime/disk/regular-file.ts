@@ -10,15 +10,15 @@ export const APPEND_FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.
 /** Flags for opening a file to overwrite without waiting for the reader of a pipe. */
 export const WRITE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | NEVER_WAIT;
 
-/** Longer files are not read whole. */
+/** The size limit of `readRegularFile`; longer files are refused. */
 const MOST_BYTES = 2 ** 30;
 
-/** Settings, records and agent files are not longer. */
+/** The size limit for settings, records and agent files, which are never longer. */
 const MOST_TEXT_BYTES = 10_000_000;
 
 /**
- * Reads a regular file. A pipe, a socket, a device or a folder is refused at once instead of waiting for it, so that
- * such an entry in a searched place cannot hang a command.
+ * Reads a regular file. A pipe, a socket, a device or a folder is refused at once, so that nothing waits for it, so
+ * that such an entry in a searched folder cannot hang a command.
  */
 export async function readRegularFile(path: string, most: number = MOST_BYTES): Promise<Buffer> {
   const handle = await open(path, READ_FLAGS);
@@ -69,17 +69,17 @@ export function openRegular(path: string): Promise<FileHandle> {
   return checked(path, open(path, READ_FLAGS));
 }
 
-/** Opens a regular file to add to its end, and makes it when it is missing. */
+/** Opens a regular file to add to its end, and creates it when it is missing. */
 export function openAppend(path: string, mode = 0o600): Promise<FileHandle> {
   return checked(path, open(path, APPEND_FLAGS, mode));
 }
 
-/** Opens a regular file to write it anew, and makes it when it is missing. */
+/** Opens a regular file to replace its content, and creates it when it is missing. */
 export function openAnew(path: string, mode = 0o666): Promise<FileHandle> {
   return checked(path, open(path, WRITE_FLAGS, mode));
 }
 
-/** Synchronously appends a short text to a regular file: once this returns, the death of the process cannot undo it. */
+/** Synchronously appends a short text to a regular file: once this returns, a crash of the process cannot undo it. */
 export function appendRegularSync(path: string, text: string, mode = 0o600): void {
   const descriptor = openSync(path, APPEND_FLAGS, mode);
   try {

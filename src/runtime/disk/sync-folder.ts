@@ -3,10 +3,10 @@ import { type Disk, machineDisk } from "./disk.ts";
 
 /**
  * Makes created, renamed and removed entries of a folder survive a power cut. Requests during a sync of the folder
- * share the next one: a sync covers everything before it.
+ * share the next sync, which covers all of them.
  */
 export function syncFolder(folder: string, disk: Disk = machineDisk): Promise<void> {
-  if (process.platform === "win32") return Promise.resolve(); // on Windows folders cannot be opened, and need no sync
+  if (process.platform === "win32") return Promise.resolve(); // folders cannot be opened on Windows, and need no sync there
   const all = syncs.get(disk) ?? new Map<string, FolderSyncs>();
   syncs.set(disk, all);
   const own = all.get(folder) ?? { running: undefined, next: undefined };
@@ -40,8 +40,8 @@ async function syncOnce(folder: string, disk: Disk): Promise<void> {
 }
 
 /**
- * Makes a folder and its entries survive a power cut, although another process made it, which may have died before its sync: the
- * folders above are synced, too. Those that cannot be opened are not ours.
+ * Makes a folder and its entries survive a power cut, even if another process created it and died before it synced: the
+ * folders above it are synced, too. Folders that cannot be opened belong to other users and are left out.
  */
 export async function syncFolderWithParents(folder: string, disk: Disk = machineDisk): Promise<void> {
   const above: string[] = [];
@@ -49,7 +49,10 @@ export async function syncFolderWithParents(folder: string, disk: Disk = machine
   await Promise.all([syncFolder(folder, disk), ...above.map((each) => syncFolder(each, disk).catch(() => {}))]);
 }
 
-/** Creates a private folder with its parents. `durable` resolves when they survive a power cut; `undefined`: it was there. */
+/**
+ * Creates a private folder with its parents. `durable` resolves when they survive a power cut; `undefined`: the folder
+ * already existed.
+ */
 export async function makeFolder(
   folder: string,
   disk: Disk = machineDisk,
@@ -59,7 +62,7 @@ export async function makeFolder(
   const parents: string[] = [];
   for (let made = folder; made.length >= first.length; made = dirname(made)) parents.push(dirname(made));
   const durable = Promise.all(parents.map((parent) => syncFolder(parent, disk)));
-  durable.catch(() => {}); // the rejection reaches the waiter
+  durable.catch(() => {}); // the code that awaits the promise handles the rejection
   return { durable };
 }
 

@@ -33,10 +33,10 @@ export async function replaceFile(file: string, text: string, disk: Disk = machi
 }
 
 const DRAFT = /^\.[0-9a-f]{16}\.tmp$/;
-/** Age after which a temporary file is abandoned. */
+/** The age after which a temporary file counts as abandoned. */
 const LEFT_MS = 60_000;
 
-/** Deletes temporary files of dead writers; in `own` folders this process is the only writer. */
+/** Deletes temporary files of processes that died while writing; in `own` folders this process is the only writer. */
 export async function removeDrafts(folder: string, own: string, disk: Disk = machineDisk): Promise<void> {
   const entries = await disk.readdir(folder, { withFileTypes: true, recursive: true }).catch(() => []);
   for (const entry of entries.filter(({ name }) => DRAFT.test(name))) {

@@ -6,7 +6,7 @@ import { formatDuration } from "../../core/text/duration.ts";
 import { following, stopped } from "../async/cancel.ts";
 import type { NodeContext, RunScope } from "./scope.ts";
 
-/** Key of a question: each question has its own, so that an answer cannot reach another one. */
+/** The key that identifies a question: each question has its own, so that an answer cannot reach another question. */
 export function questionKey(run: string, path: string, call: string | undefined): string {
   return call === undefined ? `${run}/${path}` : `${run}/${path}#${call}`;
 }
@@ -32,8 +32,8 @@ export function answerTimeoutOf(
 }
 
 /**
- * Asks about the calls of one task, one after the other. A repeated call id is
- * numbered, so that a late answer to the first call does not count for the second.
+ * Asks a person about the tool calls of one task, one after the other. A repeated call id is numbered, so that a late
+ * answer to the first call does not count for the second.
  */
 export function createAskPerson({
   path,

@@ -9,11 +9,11 @@ import { unlessAborted } from "../async/unless-aborted.ts";
 import type { RunScope } from "./scope.ts";
 import { postMessage } from "./send-message.ts";
 
-/** The background plans of a task. */
+/** The plans that a task started in the background. */
 export type BackgroundHelpers = Readonly<{
-  /** Starts a plan in the background; its result is sent to the task. */
+  /** Starts a plan in the background; its result is sent to the task as a message. */
   background: UnawaitedHelpers;
-  /** Waits until helpers in the background have ended; false when there are none, or the signal aborted first. */
+  /** Waits until a subagent in the background has ended; false when there are none, or the signal aborted first. */
   news(signal: AbortSignal): Promise<boolean>;
 }>;
 
@@ -26,7 +26,7 @@ export type LaunchHelper = (
   stop: AbortSignal,
 ) => Promise<LaunchedHelper | FailedOutcome | CancelledOutcome>;
 
-/** Creates the background helpers of a task. */
+/** Creates the background subagents of a task. */
 export function createBackgroundHelpers({
   path,
   run,
@@ -49,7 +49,7 @@ export function createBackgroundHelpers({
           postMessage(run, path, { from: under + plan.output, text: newsOf(delegated, tells, file) });
           return delegated;
         });
-        ended.catch(() => {}); // the rejection reaches the waiter
+        ended.catch(() => {}); // the code that awaits the promise handles the rejection
         const helper: Helper = { ended, controller, over: false };
         helpers.set(under, helper);
         return { key: under, under, files: await promised };
@@ -82,7 +82,7 @@ export async function filesOf(
   return Object.fromEntries((await Promise.all(all)).flatMap(([id, file]) => (file === undefined ? [] : [[id, file]])));
 }
 
-/** The message to a task when its helpers have ended. */
+/** The message to a task when its background subagents have ended. */
 function newsOf(delegated: DelegationOutcome, tells: HelperNotice, file: string | undefined): string {
   const nodes = Object.entries(delegated.nodes ?? {});
   const lines = nodes.map(([id, { status }]) => `${delegated.under}${id}: ${status}`);

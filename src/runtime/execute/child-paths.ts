@@ -4,8 +4,8 @@ import type { NodeStarted } from "../../core/run/history.ts";
 import type { RunScope } from "./scope.ts";
 
 /**
- * Assigns a path to each plan below a task. After a crash a task may delegate in another order, so a plan takes the
- * path of the same plan before the crash; any other plan gets an unused number.
+ * Assigns a path to each plan that a task starts. After a crash the task may start its plans in another order, so a
+ * plan takes the path of the same plan before the crash; any other plan gets an unused number.
  */
 export function childPaths(path: string, run: RunScope): ChildPaths {
   const before = [...run.history.delegated(path)];
@@ -30,11 +30,11 @@ export function childPaths(path: string, run: RunScope): ChildPaths {
 
 export type ChildPaths = Readonly<{
   claim(plan: Plan): string;
-  /** Unfinished tasks of plans that were not requested again; they can no longer be claimed. */
+  /** Unfinished tasks of plans that were not requested again; no plan will take their paths any more. */
   left(): string[];
 }>;
 
-/** The message to a task about lost helpers. */
+/** The message to a task about subagents that were lost in a crash. */
 export const lostText = (tasks: readonly string[]): string =>
   `The run was interrupted while helpers that you started ran in the background. These have not finished: ${tasks.join(", ")}. Start them again if you still need them.`;
 

@@ -3,30 +3,33 @@ import type { Schedule, ScheduleEntry } from "../../core/schedule/schedule.ts";
 import { onAbort } from "../async/on-abort.ts";
 
 /**
- * Winner slots of joins that pick some of their dependencies. A contender claims a slot before its effects are applied, so
- * that losers change nothing.
+ * The places for winners in races: a join that uses only some of its dependencies has as many places as it needs. A
+ * contender (competing task) claims a place before its changes are applied, so that losers change nothing.
  */
 export type Claims = Readonly<{
-  /** True once the node has a slot: it wins if it succeeds. False: all slots are taken. Always true outside of a race. */
+  /**
+   * True once the node has a winner's place: it wins if it succeeds. False: all places are taken. Always true for a
+   * node that is not in a race.
+   */
   claim(id: string, signal: AbortSignal): Promise<boolean>;
-  /** True when a node must claim a slot before it may succeed. */
+  /** True when a node must claim a winner's place before it may succeed. */
   mustWait(id: string): boolean;
-  /** Releases the claim of an ended node. */
+  /** Gives back the winner's place that an ended node had claimed. */
   release(id: string): void;
 }>;
 
-/** The record of the contenders that hold a winner slot. */
+/** Reads and records which contenders (tasks of a race) have a winner's place. */
 export type ClaimRecord = Readonly<{
-  /** True when the journal says that a contender had a winner slot before the run was interrupted. */
+  /** True when the journal says that a contender had a winner's place before the run was interrupted. */
   had(id: string): boolean;
-  /** Records that a contender has a winner slot; resolves when the record is durable. */
+  /** Records that a contender has a winner's place; resolves when the record is safely stored. */
   record(id: string): Promise<void>;
 }>;
 
 /**
- * The claims of one plan. A winner slot is recorded before the changes of its contender are applied, and given to the
- * same contender after a resume: otherwise another one could win then, and the workspace would contain the changes of
- * both.
+ * The winners' places of one plan. A place is recorded before the changes of its contender are applied, and given to
+ * the same contender after a resume: otherwise another one could win then, and the workspace would contain the changes
+ * of both.
  */
 export function createClaims(all: Schedule, { had, record }: ClaimRecord): Claims {
   const held = new Map<string, readonly ScheduleEntry[]>();
@@ -35,7 +38,9 @@ export function createClaims(all: Schedule, { had, record }: ClaimRecord): Claim
     const joins = had(id) ? pickingJoins(all, id) : [];
     if (joins.length > 0) held.set(id, joins);
   }
-  /** Records a slot, then grants it. A run that is being paused records nothing, so the slot is not granted. */
+  /**
+   * Records a winner's place, then grants it. A run that is being paused records nothing, so the place is not granted.
+   */
   const given = async (id: string, won: boolean): Promise<boolean> => {
     if (!won || recorded.has(id) || pickingJoins(all, id).length === 0) return won;
     recorded.add(id);

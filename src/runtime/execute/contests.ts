@@ -12,30 +12,33 @@ import type { Claims } from "./claims.ts";
 import type { NodeContext, PlanScope } from "./scope.ts";
 
 /**
- * Keeps the changes of everything that works for a contender of a join separate until that contender has won: the tasks
- * before it in its chain, the members of a group, the rounds of a loop, and isolated helpers. The changes are collected
- * in a worktree of the contender. Its tasks also work there if one of them is isolated.
+ * Keeps the file changes for a contender (a competing node of a race) separate until that contender has won: the tasks
+ * before it in its chain, the members of a group, the rounds of a loop, and isolated subagents. The changes are
+ * collected in a worktree of the contender; all tasks of the contender work in it if one of them is isolated.
  */
 export type Contests = Readonly<{
-  /** Runs a node. A contender ends once its changes are applied, or kept as a patch because it has lost. */
+  /**
+   * Runs a node. A contender (competing node of a race) ends once its changes are applied, or kept as a patch because
+   * it has lost.
+   */
   run(id: string, context: NodeContext, work: (context: NodeContext) => Promise<Outcome>): Promise<Outcome>;
-  /** Call it when a node has settled: a contender that never began releases its worktree. */
+  /** To be called when a node has ended: a contender that never started releases its worktree. */
   settled(id: string, outcome: Outcome): void;
-  /** Finds the contests of the plan anew; call it after each change of the plan. */
+  /** Finds the races of the plan again; to be called after each change of the plan. */
   changed(): void;
   /** Resolves when no worktree is in use. */
   over(): Promise<void>;
 }>;
 
-/** The changes of one contender, collected until the race is decided. */
+/** The changes for one contender (competing node of a race), collected until the race is decided. */
 type Contest = {
   readonly contender: string;
-  /** True: all its tasks work in its worktree. False: only isolated helpers hand their changes to it. */
+  /** True: all tasks of the contender work in its worktree. False: only isolated subagents add their changes to it. */
   readonly isShared: boolean;
-  /** The contender is one isolated task, whose own worktree holds everything. */
+  /** True: the contender is one isolated task, whose own worktree contains all its changes. */
   readonly isAlone: boolean;
   readonly members: readonly string[];
-  /** Nodes that work for it now, without the contender itself. */
+  /** How many nodes work for the contender now, not counting itself. */
   working: number;
   idle?: () => void;
   opened?: Promise<Worktree | Outcome>;
@@ -48,10 +51,10 @@ export function createContests(all: Schedule, scope: PlanScope, claims: Claims):
   const { worktrees } = run;
   const contests = new Map<string, Contest>();
   const closing = new Set<Promise<unknown>>();
-  /** False for most plans, in which contenders need not be searched. */
+  /** False for most plans: they have no race, so contenders need not be searched. */
   let hasJoin = false;
 
-  /** The contests that a node is part of, the innermost first. */
+  /** The contests (collected changes of contenders) that a node is part of, the innermost first. */
   const around = (id: string): Contest[] => {
     if (!hasJoin) return [];
     return contendersOf(all, id).map((contender) => {
@@ -66,7 +69,7 @@ export function createContests(all: Schedule, scope: PlanScope, claims: Claims):
     const isAlone = isolated && members.length === 1 && all.entries.get(contender)!.node.kind === "task";
     return { contender, members, isAlone, isShared: isolated && !isAlone, working: 0 };
   };
-  /** True when an earlier process of the run collected changes for a contender. */
+  /** True when an earlier process of this run collected changes for a contender. */
   const isBegun = ({ members, isShared }: Contest): boolean =>
     members.some((id) => (isShared ? hasWorked(run.history, prefix + id) : hasGathered(run.history, prefix + id)));
 
@@ -120,7 +123,7 @@ export function createContests(all: Schedule, scope: PlanScope, claims: Claims):
     };
     return opened.promise;
   };
-  /** The scope of a node in these contests. */
+  /** The scope in which a node works that is part of these contests. */
   const scopeIn = async ([contest, ...outer]: readonly Contest[]): Promise<PlanScope | Outcome> => {
     if (!contest) return scope;
     const above = await scopeIn(outer);
@@ -131,12 +134,12 @@ export function createContests(all: Schedule, scope: PlanScope, claims: Claims):
     const { gather: _gather, ...rest } = above;
     return { ...rest, worktree };
   };
-  /** Ends a contest with the outcome of its contender. */
+  /** Ends a contest (the collected changes of a contender) with the contender's outcome. */
   const close = async (contest: Contest, outer: readonly Contest[], outcome: Outcome): Promise<Outcome> => {
     contests.delete(contest.contender); // a contender that is retried starts a new contest
     const opened = await open(contest, outer);
     if ("status" in opened) return outcome.status === "ok" ? opened : outcome;
-    if (contest.working > 0) await new Promise<void>((resolve) => (contest.idle = resolve)); // the other contenders are being stopped
+    if (contest.working > 0) await new Promise<void>((resolve) => (contest.idle = resolve)); // the other tasks of the contender are being stopped
     return contest.finish!(outcome);
   };
   const closed = (contest: Contest, outer: readonly Contest[], outcome: Outcome): Promise<Outcome> => {
@@ -146,7 +149,7 @@ export function createContests(all: Schedule, scope: PlanScope, claims: Claims):
   };
   const isUsed = (contest: Contest): boolean => !contest.isAlone && (contest.opened !== undefined || isBegun(contest));
 
-  /** Finds the contests of the plan anew. A join that collected changes has to apply them when it succeeds. */
+  /** Finds the races of the plan again. A join that collected changes has to apply them when it succeeds. */
   const changed = (): void => {
     const joins = [...all.entries.values()].filter(({ node }) => node.kind === "join");
     hasJoin = worktrees !== undefined && joins.some(({ node }) => node.kind === "join" && node.pick === "first");
@@ -209,13 +212,13 @@ function isIsolated(node: Node, scope: PlanScope): boolean {
 
 type Past = PlanScope["run"]["history"];
 
-/** True when a node, or a round of it, used tools or ended in an earlier process of the run. */
+/** True when a node, or a round of it, used tools or ended before the run was resumed. */
 function hasWorked(history: Past, path: string): boolean {
   if (history.ended(path)?.status === "ok" || history.under(`${path}.1/`).length > 0) return true;
   return history.events(path).some(({ type }) => type === "tool.started");
 }
 
-/** True when a helper of a node, at any depth, handed on changes in an earlier process of the run. */
+/** True when a subagent of a node, at any depth, added changes to the collected ones before the run was resumed. */
 function hasGathered(history: Past, path: string): boolean {
   return history.delegated(path).some(({ prefix, started }) => {
     const applied = history

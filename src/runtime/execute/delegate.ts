@@ -22,27 +22,26 @@ import { type ChildPaths, lostText, childPaths } from "./child-paths.ts";
 import type { NodeContext, PlanScope } from "./scope.ts";
 import { postMessage } from "./send-message.ts";
 
-/** The slot of a task, and its delegation. */
+/** The slot of a task, and the functions with which it starts subagents. */
 export type DelegationSlot = BackgroundHelpers &
   Readonly<{
-    /** Starts an attempt once the slot is taken; false when the task was cancelled first. */
+    /** Starts an attempt once the task has a slot; false when the task was cancelled first. */
     begin(): Promise<boolean>;
-    /** Ends the attempt: stops its helpers and waits until they have ended. */
+    /** Ends the attempt: stops its subagents and waits until they have ended. */
     end(): Promise<void>;
     /** Releases the slot until the next attempt. */
     releaseSlot(): void;
-    /** Gives the slot back while the task waits, and takes one again. */
+    /** Gives the slot to other tasks while the task waits, and then takes one again. */
     freeSlot<T>(wait: () => Promise<T>): Promise<T>;
     delegate(what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<DelegationOutcome>;
-    /** Tells the task which of its helpers from before the crash were not requested again and did not finish. */
+    /** Tells the task which of its subagents from before a crash were not started again and did not finish. */
     lost(): void;
   }>;
 
 /**
  * Runs plans below the path of the delegating task: `lead/scout`, and `lead.2/scout` the second time.
- *
- * The task's slot is free while it waits. A lead that kept its slot while its helpers queue for one would hang
- * every run whose depth reaches the number of slots.
+ * The task's slot is free while it waits. If tasks kept their slots while their subagents queue for one, every run
+ * whose depth reaches the number of slots would hang.
  */
 export function createDelegation({
   path,
@@ -52,7 +51,7 @@ export function createDelegation({
 }: Pick<NodeContext, "path" | "scope" | "signal" | "held">): DelegationSlot {
   const children = new Set<Promise<unknown>>();
   let places: ChildPaths | undefined;
-  /** Created lazily, since most tasks do not delegate. */
+  /** Created lazily, since most tasks start no subagents. */
   let attempt: { follower?: Follower } | undefined;
   let waitsFor = 0;
   let taking: Promise<void> | undefined;
@@ -61,7 +60,10 @@ export function createDelegation({
     held.slot?.();
     held.slot = undefined;
   };
-  /** Takes a slot. It is released at once if it comes too late: the attempt has ended, or waits for helpers again. */
+  /**
+   * Takes a slot. If it comes too late, because the attempt has ended or waits for subagents again, it is released at
+   * once.
+   */
   const take = async (): Promise<void> => {
     const taken = await scope.slots.take(signal);
     taking = undefined;
@@ -101,7 +103,10 @@ export function createDelegation({
     await Promise.allSettled(children);
   };
 
-  /** Checks depth, spawn policy and budget of a delegated plan. Every delegation of a run passes here. */
+  /**
+   * Checks depth, spawn policy and budget of a plan that an agent wants to start. Every delegation of a run goes
+   * through this function.
+   */
   const admit = async (what: AnyInput | Plan, { spawns }: Parent): Promise<Plan | FailedOutcome> => {
     const { parameters, spawning } = scope.run;
     const { maxDepth = DEFAULT_MAX_DEPTH } = parameters;
@@ -194,7 +199,7 @@ export function createDelegation({
   };
 }
 
-/** Hands a background plan of a top-level task to the helpers that outlive the run, if there are any. */
+/** Passes a background plan of a top-level task to the subagents that continue after the run, if there are any. */
 function withDetached(
   own: UnawaitedHelpers,
   { path, scope: { run, depth } }: Pick<NodeContext, "path" | "scope">,
@@ -237,8 +242,8 @@ function planned(compile: () => Plan): Plan | FailedOutcome {
 }
 
 /**
- * The scope for helpers: without the round, the judge and the parent conversation of the surrounding plan. Helpers of
- * an isolated task collect their changes in the worktree of that task.
+ * The scope for subagents: without the loop round, the judging node and the parent conversation of the surrounding
+ * plan. Subagents of an isolated task collect their changes in the worktree of that task.
  */
 function ownScope(
   { round: _round, judge: _judge, conversation: _above, filesOf: _files, gather, ...scope }: PlanScope,

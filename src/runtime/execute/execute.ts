@@ -20,10 +20,10 @@ import { createContests } from "./contests.ts";
 import type { HeldSlot, NodeContext, PlanOutcome, PlanScope } from "./scope.ts";
 import { promptFor, runTask } from "./task-node.ts";
 
-/** A handle on a plan while it runs. */
+/** The operations on a plan while it is executed. */
 export type RunningPlan = Readonly<{
   change(change: Change): void;
-  /** Cancels a node that waits for others; false: it has started, or there is no such node. */
+  /** Cancels a node that waits for others; false: the node has started, or there is none with this id. */
   cancelWaiting(id: string, reason: string): boolean;
   /**
    * Restarts a failed node together with the nodes that were skipped because of it; returns the reason if that is not
@@ -34,7 +34,7 @@ export type RunningPlan = Readonly<{
 
 /**
  * Executes a plan below `scope.prefix`: starts ready nodes, cancels nodes that are no longer needed, and resolves when
- * every node has ended. It decides nothing itself: `core/decide` does.
+ * every node has ended. All decisions are made by `core/schedule/decide.ts`.
  */
 export async function execute(
   body: Body,
@@ -58,7 +58,7 @@ export async function execute(
     pathOf: (id) => (all.entries.has(id) ? scope.prefix + id : scope.outer.pathOf?.(id)),
   };
 
-  /** Steps run one after the other, also when a listener of one step triggers the next. */
+  /** Steps are handled one after the other, also when a listener of one step triggers the next. */
   const steps: { step: Step; stop: Stop }[] = [];
   let advancing = false;
   const advance = (step: Step, stop: Stop = stopped(NOT_NEEDED)): void => {
@@ -84,7 +84,7 @@ export async function execute(
     for (const id of step.cancel) running.get(id)?.abort(stop);
     for (const id of step.start) admit(id);
   };
-  /** A task waits for its files and its slot; every other node starts at once. */
+  /** Admits a node: a task waits for its files and its slot; every other node starts at once. */
   const admit = (id: string): void => {
     const { state, node } = all.entries.get(id)!;
     if (state === "settled") return;
@@ -98,12 +98,12 @@ export async function execute(
     running.set(id, stoppable);
     scope.run.stoppable.set(scope.prefix + id, stoppable);
   };
-  /** A paused node stays in the plan until it is resumed or the run ends. */
+  /** Keeps a paused node from starting until it is resumed or the run ends. */
   const hold = (id: string): void => {
     watch(id, { abort: (reason) => follow(id, Promise.resolve(cancelled(reason))) });
     scope.run.pauses.stopped(scope.prefix + id, () => admit(id));
   };
-  /** A task waits for its files without a slot: the task that holds them may need a slot to end. */
+  /** A task waits for its files without a slot: the task that is writing them may need a slot to end. */
   const queueForFiles = (id: string, globs: readonly string[]): void => {
     const path = scope.prefix + id;
     let granted = false;
@@ -123,11 +123,11 @@ export async function execute(
     };
     if (!granted) watch(id, { abort });
   };
-  /** A task that waits for a slot costs only a ticket: no signal and no promise. */
+  /** A task that waits for a slot needs only an entry in the queue: no signal and no promise. */
   const queueForSlot = (id: string, lease?: Release): void => {
     let stop: Stop | undefined;
     const start = async (held: HeldSlot): Promise<Outcome> => {
-      await Promise.resolve(); // one microtask later, so that no task starts during a step
+      await Promise.resolve(); // the start happens one microtask later, so that no task starts during a step
       return stop ? cancelled(stop) : startNode(id, held);
     };
     const ticket = scope.slots.queue((slot) => {
@@ -145,7 +145,7 @@ export async function execute(
     const controller = new AbortController();
     watch(id, controller);
     const { node } = all.entries.get(id)!;
-    const { outcomeOf, promptOf, pathOf } = lookup; // spreading an object of functions costs as much as making the controller
+    const { outcomeOf, promptOf, pathOf } = lookup; // spreading the whole object would cost as much as creating the controller
     const path = scope.prefix + id;
     const { signal } = controller;
     const claim = (): Promise<boolean> => claims.claim(id, signal);
@@ -158,10 +158,10 @@ export async function execute(
     path: scope.prefix + id,
     kind: all.entries.get(id)!.node.kind,
   });
-  /** Settles the node with the outcome of its work. */
+  /** Waits for the work of a node and ends the node with its outcome. */
   const follow = (id: string, work: Promise<Outcome>, held?: HeldSlot): void => {
     const ended = (outcome: Outcome): void | Promise<void> => {
-      // Another contender holds the claim and applies its changes, so this one must wait.
+      // Another task of the race has claimed the winner's place and applies its changes, so this one must wait.
       if (outcome.status === "ok" && claims.mustWait(id))
         return claims.claim(id, new AbortController().signal).then(() => close(outcome));
       close(outcome);
@@ -181,7 +181,7 @@ export async function execute(
         );
       }
       claims.release(id);
-      held?.slot?.(); // only now, so that the end of this task is recorded before the next start
+      held?.slot?.(); // the slot is released only now, so that the end of this task is recorded before the next start
       held?.lease?.();
       pauses.look();
     };
@@ -234,7 +234,7 @@ const cancelled = ({ stop }: Stop): Outcome => ({ status: "cancelled", reason: s
 
 type NodeOf = { [K in Node["kind"]]: Extract<Node, { kind: K }> };
 
-/** How each kind of node is run. */
+/** The function that executes each kind of node. */
 const nodeRunners: { readonly [K in Node["kind"]]: (node: NodeOf[K], context: NodeContext) => Promise<Outcome> } = {
   task: runTask,
   gate: runGate,
@@ -248,7 +248,7 @@ const nodeRunners: { readonly [K in Node["kind"]]: (node: NodeOf[K], context: No
 const runNode = <K extends Node["kind"]>(kind: K, node: NodeOf[K], context: NodeContext): Promise<Outcome> =>
   nodeRunners[kind](node, context);
 
-/** Replays recorded outcomes into the schedule; the remaining nodes still have to run. */
+/** Applies the recorded outcomes of a resumed run to the schedule; the remaining nodes still have to run. */
 function replay(all: Schedule, scope: PlanScope, lookup: Lookup): Step {
   const { history } = scope.run;
   const start = new Set(begin(all).start);
@@ -259,7 +259,8 @@ function replay(all: Schedule, scope: PlanScope, lookup: Lookup): Step {
     for (const id of step.cancel) stopping.add(id);
     for (const id of step.settled) {
       const recorded = history.ended(scope.prefix + id);
-      // Skipped and cancelled nodes wait again after a resume, so their outcome is reported again if it stays.
+      // Skipped and cancelled nodes wait again after a resume, so their outcome is reported again if it is the same
+      // again.
       const stands = recorded && !isUndecided(recorded) && isDeepStrictEqual(recorded, all.entries.get(id)!.outcome);
       if (!stands) settled.push(id);
     }
@@ -278,8 +279,8 @@ function replay(all: Schedule, scope: PlanScope, lookup: Lookup): Step {
 }
 
 /**
- * Whether a recorded outcome matches the current request. A model may delegate something else under
- * the same name, and its dependents must then run again, too.
+ * Whether a recorded outcome matches the current request. A model may delegate something else under the same name, and
+ * the tasks that depend on it must then run again, too.
  */
 function isAsBefore(
   entry: ScheduleEntry | undefined,
@@ -287,7 +288,7 @@ function isAsBefore(
   { scope, lookup }: Readonly<{ scope: PlanScope; lookup: Lookup }>,
 ): boolean {
   if (!entry || entry.state === "settled") return false;
-  if (isCancelledForGood(outcome)) return true; // even if it had not started
+  if (isCancelledForGood(outcome)) return true; // this holds even if the task had not started
   if (entry.state !== "running") return false;
   if (entry.givenUp) return true;
   const before = scope.run.history.started(scope.prefix + entry.id);

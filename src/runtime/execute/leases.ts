@@ -4,13 +4,16 @@ import { defined } from "../../core/text/defined.ts";
 import { stopped } from "../async/cancel.ts";
 import type { Release } from "../async/slots.ts";
 
-/** The leases of one run. A task queues for its lease before it queues for a slot. */
+/**
+ * The leases of one run: the files that its tasks declare to write. A task queues for its lease before it queues for a
+ * slot.
+ */
 export type Leases = Readonly<{
-  /** Queues for a lease; often it is granted at once. */
+  /** Queues for a lease; if nothing overlaps, it is granted at once. */
   queue(lease: Lease, waiter: LeaseWaiter): LeaseTicket;
   /** Leaves the queue. False: the lease was already granted and must be released. */
   leave(ticket: LeaseTicket): boolean;
-  /** Resolves when other runs see that all leases were released. */
+  /** Resolves when the release of all leases is visible to other runs. */
   over(): Promise<void>;
 }>;
 
@@ -19,18 +22,18 @@ export type LeaseWaiter = Readonly<{
   come(release: Release): void;
   /** Called with the tasks that block this one. */
   waits(blockers: readonly LeaseBlocker[]): void;
-  /** The lease cannot be asked for, because the store cannot be written. */
+  /** Called when the lease cannot be requested, because the store cannot be written. */
   failed(error: unknown): void;
 }>;
 
 export type LeaseTicket = LeaseWish & Readonly<{ waiter: LeaseWaiter }>;
 
-/** Takes a lease that other runs see. */
+/** Takes a lease that is visible to other runs. */
 export type ShareLease = (lease: Lease, options: LeaseOptions) => Promise<(() => Promise<void>) | undefined>;
 
 /**
- * Creates the leases of a run. A lease is granted within the run first, then among all runs, unless it is inside the
- * lease of a parent task. Without `share` there are no other runs.
+ * Creates the leases of a run. A lease is granted within the run first, then among all runs, unless the lease of a
+ * parent task already contains it. Without `share` there are no other runs.
  */
 export function createLeases(share?: ShareLease): Leases {
   const held = new Set<LeaseTicket>();
@@ -61,7 +64,7 @@ export function createLeases(share?: ShareLease): Leases {
       }
       waiter.come(() => {
         const released = (release?.() ?? Promise.resolve())
-          .catch(() => {}) // the lease ends with this process at the latest
+          .catch(() => {}) // a lease that could not be released ends with this process at the latest
           .finally(() => {
             releasing.delete(released);
             free(ticket);

@@ -7,10 +7,16 @@ import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 import type { NodeContext, Round } from "./scope.ts";
 
-/** Maximum length of each round's feedback in the outcome; the review's outcome has the full text. */
+/**
+ * Maximum length of the feedback of each review round in the loop's outcome; the reviewing task's own outcome has the
+ * full text.
+ */
 const FEEDBACK_CHARS = 2_000;
 
-/** Repeats its body until the deciding node approves. The round is part of the path: `build.2/review`. */
+/**
+ * Executes a loop: repeats its body until the node that decides (such as a review) approves. The round is part of the
+ * path: `build.2/review`.
+ */
 export async function runLoop(node: LoopNode, context: NodeContext): Promise<Outcome> {
   context.scope.run.emit(context.path, { type: "node.started", attempt: 1, kind: "loop" });
   return repeat(node, context);
@@ -36,7 +42,7 @@ async function repeat(
       ...defined({ round }),
     });
     const verdict = verdictOf(done.outcomeOf(node.until), judge);
-    // When the plan was rejected, the work has not started: the plan is revised.
+    // When the plan was rejected, the work itself has not started, so the plan is what is revised.
     const judged = done.outcome.status === "skipped" && verdict.is !== "unknown" ? draftOf(node) : undefined;
     const draft = judged === undefined ? undefined : done.outcomeOf(judged);
     const work = draft?.status === "ok" ? draft : endingOf(done.outcome, done.outcomeOf);
@@ -79,13 +85,13 @@ async function repeat(
   }
 }
 
-/** The node that the deciding node reviews. */
+/** The node whose output the deciding node of a loop reviews. */
 function draftOf({ body, until }: LoopNode): string | undefined {
   const judge = body.nodes[until];
   return judge && "needs" in judge ? judge.needs?.[0] : undefined;
 }
 
-/** Adds the work to the outcome of a rejected review. */
+/** Adds the reviewed output to the outcome of a rejected review. */
 function withWork(outcome: Outcome, output: string): Outcome {
   return outcome.status === "failed" || outcome.status === "cancelled" ? { ...outcome, output } : outcome;
 }
@@ -97,8 +103,8 @@ type Verdict =
   | Readonly<{ is: "over"; outcome: Outcome }>;
 
 /**
- * The verdict of the deciding node. A failed review does not discard the work. A rejection by a person does, and
- * a question that nobody could answer is not an approval.
+ * The verdict of the node that decides about a loop's round. A failed review does not discard the work. A rejection by
+ * a person discards it, and a question that nobody could answer is not an approval.
  */
 function verdictOf(outcome: Outcome | undefined, judge: Node["kind"] | undefined): Verdict {
   if (!outcome) return { is: "unknown", why: "it did not run" };
@@ -111,7 +117,7 @@ function verdictOf(outcome: Outcome | undefined, judge: Node["kind"] | undefined
     const said = isRecord(data) && typeof data["feedback"] === "string" ? data["feedback"] : "";
     if (code === "REJECTED" && said !== "") return { is: "again", feedback: said };
     if (judge !== "task") return { is: "over", outcome };
-    // An answer that does not match its schema may still contain a verdict.
+    // A review that does not match its schema may still contain a verdict.
     const stated = code === "INVALID_OUTPUT" ? statedVerdict(outcome.output ?? "") : undefined;
     return stated
       ? { is: stated.approved ? "approved" : "again", feedback: stated.feedback }

@@ -1,6 +1,6 @@
 /** Messages for tasks that are running, until their next turn takes them. */
 export type Mailbox = Readonly<{
-  /** False when no such task is running, or its queue is full. */
+  /** Adds a message; false when no such task is running, or its queue is full. */
   put(path: string, text: string): boolean;
   /** Takes all messages for a task, oldest first. */
   take(path: string): readonly string[];
@@ -8,10 +8,10 @@ export type Mailbox = Readonly<{
   ring(path: string): void;
   /** Subscribes to urgent messages; returns a function that unsubscribes. */
   listen(path: string, rung: () => void): () => void;
-  /** Opens the mailbox of a task until `close`. */
+  /** Lets a task receive messages until `close` is called for it. */
   open(path: string): void;
   close(path: string): void;
-  /** All tasks that can receive messages. */
+  /** The paths of all tasks that can receive messages. */
   readers(): readonly string[];
 }>;
 

@@ -2,7 +2,7 @@ import type { Parks } from "../../core/task/engine.ts";
 import type { DelegationSlot } from "./delegate.ts";
 import type { NodeContext } from "./scope.ts";
 
-/** Parks tasks: records it, frees the slot meanwhile, and records what ended the wait. */
+/** Lets tasks park: records why a task waits, frees its slot meanwhile, and records what ended the wait. */
 export function createParks(
   { path, scope: { run }, signal }: Pick<NodeContext, "path" | "scope" | "signal">,
   { freeSlot }: Pick<DelegationSlot, "freeSlot">,

@@ -1,15 +1,15 @@
 import { calculateBackoff, type RetryConfig, shouldRetry } from "../../core/plan/retry.ts";
 
-/** The parameters of a retry loop. */
+/** What a retry loop needs. */
 export type RetryOptions<T> = Readonly<{
   retry: RetryConfig | undefined;
-  /** Attempts used before a resume. */
+  /** The number of attempts that were used before the run was resumed. */
   used?: number;
-  /** Makes one attempt; 1 is the first. */
+  /** Makes one attempt; `n` is 1 for the first. */
   attempt(n: number): Promise<T>;
   /** The error of a result, or `undefined` for a success. */
   errorOf(result: T): string | undefined;
-  /** Waits before the next attempt; a returned value ends the retries. */
+  /** Waits before the next attempt. If it returns a result, that ends the retries. */
   wait(delayMs: number, n: number, result: T): Promise<T | undefined>;
 }>;
 

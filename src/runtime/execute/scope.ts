@@ -18,24 +18,27 @@ import type { Leases } from "./leases.ts";
 import type { Mailbox } from "./mailbox.ts";
 import type { TaskPauses } from "./task-pauses.ts";
 
-/** Values of a run that all its plans share, given at the start. */
+/** What all plans of a run share and what is given at its start. */
 export type RunParts = Readonly<{
   engine: Engine;
-  /** The options of the run, whole: each node reads its own. */
+  /** All options of the run; each node reads those that concern it. */
   parameters: RunParameters;
-  /** Whether tasks park instead of failing; absent: they fail. */
+  /** Whether tasks park (wait) instead of failing; absent: they fail. */
   parks?: ParkRules;
-  /** Context for every task, gathered once. */
+  /** Context text for every task, collected once. */
   context: string;
-  /** Checks the plan of a delegation. */
+  /** Compiles and checks a plan that an agent wants to start. */
   compile(what: AnyInput | Plan): Plan;
-  /** A file of this machine that will have the output of a node; absent or `undefined`: no files are made. */
+  /** A file of this machine that will have the output of a node; absent or `undefined`: the store creates no files. */
   outputFile?(path: string): Promise<string | undefined>;
-  /** Helpers that outlive the run; absent: helpers end with the task that started them. */
+  /** Starts subagents that continue after the run; absent: subagents end with the task that started them. */
   background?: UnawaitedHelpers;
-  /** The currently available agents; absent where discovery is not possible. */
+  /** The currently available agents; absent where agents cannot be searched. */
   agents?(): Promise<Catalog>;
-  /** The default agent of delegated tasks, and the agent that must not be started again; absent: every task names its agent. */
+  /**
+   * The agent of a task that names none, and the agent that must not be started again; absent: every task names its
+   * agent.
+   */
   spawning?: Readonly<{ nameOf(task: Task): string; blocked?: string }>;
   /** Worktrees for nodes that contain plans; absent where worktrees are not possible. */
   worktrees?: NodeWorktrees;
@@ -43,14 +46,17 @@ export type RunParts = Readonly<{
   random(): number;
 }>;
 
-/** Lets a node work in a worktree whose changes are applied once the node has claimed a winner slot. */
+/** Lets a node work in a worktree whose changes are applied once the node has claimed a winner's place in its race. */
 export type NodeWorktrees = Readonly<{
-  /** How a task is isolated from the workspace; `undefined`: it works in it directly. */
+  /** How a task is isolated from the workspace; `undefined`: it works in the workspace directly. */
   isolationOf(task: Task, depth: number): Isolation | undefined;
   run(node: IsolatedNode, work: (worktree: Worktree) => Promise<Outcome>): Promise<Outcome>;
 }>;
 
-/** A node in a worktree of its own. `isBegun`: an earlier process made that worktree; `hasWorked`: tasks have ended in it. */
+/**
+ * A node in a worktree of its own. `isBegun`: an earlier process created that worktree; `hasWorked`: tasks have ended
+ * in it.
+ */
 export type IsolatedNode = Readonly<{
   call: Call;
   dirty: boolean;
@@ -66,7 +72,7 @@ export type RunScope = RunParts &
     history: History;
     emit(path: string, fact: Fact): void;
     live(path: string, delta: Delta): void;
-    /** Resolves once everything emitted so far is durable. */
+    /** Resolves once everything emitted so far is safely stored. */
     durable(): Promise<void>;
     /**
      * The recorded events of a task's current attempt, including those of this process; absent where nothing is
@@ -75,7 +81,7 @@ export type RunScope = RunParts &
     recorded?(path: string): Promise<readonly KeptEvent[]>;
     budget: Budget;
     mailbox: Mailbox;
-    /** The leases of running and waiting tasks. */
+    /** The leases (files to write) of running and waiting tasks. */
     leases: Leases;
     /** Every task that waits for its slot or runs, by its path, so that one of them can be stopped. */
     stoppable: Map<string, Stoppable>;
@@ -83,29 +89,29 @@ export type RunScope = RunParts &
     pauses: TaskPauses;
     /** Redacts a text for the journal. */
     redact(text: string): string;
-    /** The executor, for nodes that hold or start plans of their own. */
+    /** The executor, for nodes that contain or start plans of their own. */
     execute(body: Body, scope: PlanScope): Promise<PlanOutcome>;
   }>;
 
-/** The scope of one plan. */
+/** The scope of one plan: where it is in the run, and what it inherits from the task or loop around it. */
 export type PlanScope = Readonly<{
   run: RunScope;
-  /** Empty, or the path of the parent node and a slash. */
+  /** The prefix of the paths of its nodes: empty, or the path of the parent node and a slash. */
   prefix: string;
-  /** The root nodes; the output by default. */
+  /** The nodes whose results are wanted; the output node by default. */
   roots?: readonly string[];
-  /** The plans around this one. */
+  /** Looks up nodes of the plans around this one. */
   outer: Lookup;
-  /** Set in later rounds of a loop. */
+  /** The previous round; set in later rounds of a loop. */
   round?: Round;
-  /** The node of this plan that judges the work of a round. */
+  /** The node of this plan that judges the output of a loop round. */
   judge?: string;
   slots: Slots;
-  /** Tools of the parent task. */
+  /** The tools of the parent task, as an upper bound. */
   ceiling?: readonly string[];
-  /** Policy of the parent task. */
+  /** The policy of the parent task. */
   policy?: Policy;
-  /** The worktree it works in. */
+  /** The worktree that the plan's tasks work in. */
   worktree?: Worktree;
   /** The path under which the files of the parent task are stored. */
   filesOf?: string;
@@ -121,23 +127,23 @@ export type PlanScope = Readonly<{
   depth: number;
 }>;
 
-/** Feedback of the previous round. */
+/** The output and the feedback of the previous round of a loop. */
 export type Round = Readonly<{ output: string; feedback: string }>;
 
-/** The scope of one node. */
+/** The scope of one node of a plan. */
 export type NodeContext = Lookup &
   Readonly<{
     path: string;
     scope: PlanScope;
     signal: AbortSignal;
     held: HeldSlot;
-    /** Waits until a join has decided whether it uses this node. */
+    /** Waits until it is decided whether the result of this node of a race is used. */
     claim(): Promise<boolean>;
     /** The outcome of a join that has changes to apply. */
     decided?: Outcome;
   }>;
 
-/** The slot of a running task, which its runner releases at the end. */
+/** The slot of a running task, which is released at the task's end. */
 export type HeldSlot = { slot: Release | undefined; readonly lease?: Release };
 
 /** The result of executing a plan. */

@@ -5,11 +5,11 @@ import { fill } from "../../core/text/template.ts";
 import { prompts } from "../../embedded.ts";
 import type { Mailbox } from "./mailbox.ts";
 
-/** A message to a running task, or to the person if the path is empty. */
+/** A message to a running task, or to the person, if the path is empty. */
 export type Note = Readonly<{
   text: string;
   from: string;
-  /** "interrupt": the current model turn is cut short. */
+  /** How the message is delivered. "interrupt": the current model turn is cut short. */
   how?: "steer" | "interrupt";
 }>;
 
@@ -36,7 +36,7 @@ export function postMessage(
   return heard;
 }
 
-/** The name of the parent task in messages. */
+/** The name under which a task sends messages to its parent task. */
 const PARENT = "parent";
 
 /** Sends a message from one task to another, and returns the receipt. */

@@ -16,13 +16,13 @@ import { withRetry } from "./retry.ts";
 import type { NodeContext, PlanScope } from "./scope.ts";
 import { postMessage, sendTo } from "./send-message.ts";
 
-/** Jitter of a wait, so that many tasks do not retry at once. */
+/** The share by which a wait is extended at random, so that many tasks do not retry at once. */
 const JITTER = 0.25;
 
 /** A failed review is retried once. */
 const REVIEW_RETRY = { maxAttempts: 2, backoffMs: 250 } as const;
 
-/** Runs a task: one attempt, and further ones according to its retry rule. */
+/** Runs a task: one attempt, and further ones according to its retry setting. */
 export async function runTask(node: TaskNode, context: NodeContext): Promise<Outcome> {
   const { path, scope, signal } = context;
   const { run } = scope;
@@ -62,7 +62,7 @@ type BaseTree = Worktree | Outcome | undefined;
 /** Context of one attempt; `isResumed`: an earlier process recorded the beginning of this attempt. */
 type Attempt = Readonly<{ context: NodeContext; delegation: DelegationSlot; isResumed: boolean }>;
 
-/** Passes one attempt to the engine as soon as the task has its slot. */
+/** Passes one attempt to the engine as soon as the task has a slot. */
 async function attemptTask(call: Call, { context, delegation, isResumed }: Attempt): Promise<Outcome> {
   const { path, scope, signal } = context;
   const { run } = scope;
@@ -113,10 +113,7 @@ async function attemptTask(call: Call, { context, delegation, isResumed }: Attem
   }
 }
 
-/**
- * Everything in the start event of a task that its conversation began with, except the prompt: enough to start another
- * one like it.
- */
+/** The part of a task's start event that describes how its conversation began, except the prompt. */
 function beginningOf({ attachments, depth, resumes, review, task }: Call): Partial<NodeStarted> {
   const { label: _label, agent: _agent, continues: _continues, prompt: _prompt, ...settings } = task;
   return {
@@ -127,8 +124,8 @@ function beginningOf({ attachments, depth, resumes, review, task }: Call): Parti
 }
 
 /**
- * The recorded events for a performer of an attempt. The first performer gets those of an earlier process; a later one
- * also gets those recorded since.
+ * The recorded events for a process that executes an attempt. The first such process gets the events of an earlier one;
+ * a later one also gets those recorded since.
  */
 function pastOf(path: string, run: PlanScope["run"], isResumed: boolean): PerformContext["past"] {
   let asked = false;
@@ -153,7 +150,7 @@ export function promptFor(node: TaskNode, { round }: PlanScope, lookup: Lookup):
   );
 }
 
-/** The call of a task, with the attached results. */
+/** The request to execute a task, with the attached outputs of other nodes. */
 function callFor(node: TaskNode, context: NodeContext): Call {
   const { path, scope, outcomeOf } = context;
   const { refs: _refs, include = [], revise: _revise, resumes, ...task } = node.task;
@@ -170,7 +167,7 @@ function callFor(node: TaskNode, context: NodeContext): Call {
     task: {
       ...task,
       prompt: promptFor(node, scope, context),
-      ...(scope.round && { isolationDirty: true }), // it revises uncommitted changes of the earlier rounds
+      ...(scope.round && { isolationDirty: true }), // in a later round, the task revises uncommitted changes of the earlier rounds
     },
     attachments,
     context: scope.run.context,

@@ -3,27 +3,30 @@ import type { Fact } from "../../core/run/event.ts";
 import { pausedFor, type Stoppable } from "../async/cancel.ts";
 
 /**
- * The tasks of a run that are paused individually. The end of such a task while it stops is not recorded: later it
- * continues from what is recorded, like a resumed run.
+ * The tasks of a run that are paused individually. While such a task stops, its end is not recorded, so that it can
+ * later continue from its recorded events, like a resumed run.
  */
 export type TaskPauses = Readonly<{
-  /** Why a task may not work now; `undefined`: it may. */
+  /** Why a task may not work now; `undefined`: the task may work. */
   reason(path: string): string | undefined;
-  /** True while a task or one of its ancestors is paused: its remaining work is being stopped. */
+  /** True while a task or one of its ancestors is paused: whatever it still does is being stopped. */
   covers(path: string): boolean;
   /** Pauses a task: a running task stops, a waiting one does not start. */
   pause(path: string, reason: string): void;
-  /** Call when a paused task has stopped, or is about to start. `go` resumes it. */
+  /** To be called when a paused task has stopped, or is about to start. `go` resumes it. */
   stopped(path: string, go: () => void): void;
   /** Resumes the tasks at and below a path, or all of them; returns their paths. */
   resume(path: string | undefined): readonly string[];
-  /** The task has ended: there is nothing left to pause. */
+  /** Called when a task has ended, so that there is nothing left to pause. */
   forget(path: string): void;
-  /** Call when a node ends while a pause covers it: its end is not recorded, and it continues with the paused task. */
+  /**
+   * To be called when a node ends while a pause covers it: its end is not recorded, and it continues with the paused
+   * task.
+   */
   interrupt(path: string): void;
   /** The interrupted nodes below a node that ends without continuing, deepest first: their ends are still to be recorded. */
   abandon(path: string): readonly string[];
-  /** Call when a task has ended, to detect that no task is working. */
+  /** To be called when a task has ended, to detect that no task is working any more. */
   look(): void;
 }>;
 
@@ -31,11 +34,11 @@ export type TaskPauseParts = Readonly<{
   emit(path: string, fact: Fact): void;
   /** Every task that waits for its slot, runs or is paused. */
   stoppable: ReadonlyMap<string, Stoppable>;
-  /** Why a task does not start in this process; `undefined`: it does. Called for the plan's own nodes. */
+  /** Why a task does not start in this process; `undefined`: it starts. Called for the plan's own nodes. */
   initially(path: string): string | undefined;
-  /** Reloads the recorded events of a task, so that it continues from there. */
+  /** Reloads the recorded events of a task, so that it can continue after them. */
   renew(path: string): Promise<void>;
-  /** True for a task that only waits for this many plans below it. */
+  /** True for a task that only waits for the plans that it started, of which there are this many. */
   onlyWaits(path: string, plans: number): boolean;
   /** Called when all unfinished tasks are paused or wait for paused ones. */
   idle(paths: readonly string[]): void;
@@ -56,9 +59,9 @@ export const noPauses: TaskPauses = {
 
 type Pause = {
   readonly reason: string;
-  /** Resumes it; absent while it is still stopping or has not started. */
+  /** Resumes the task; absent while it is still stopping or has not started. */
   go: (() => void) | undefined;
-  /** A resume was requested while the task was still stopping. */
+  /** True: a resume was requested while the task was still stopping. */
   wanted: boolean;
 };
 
@@ -87,7 +90,7 @@ export function createTaskPauses(parts: TaskPauseParts): TaskPauses {
     return deepestFirst(below);
   };
   const release = (path: string): void => {
-    abandon(path); // from now on the reloaded history lists them
+    abandon(path); // from now on the reloaded events contain these nodes
     paused.delete(path);
     released.add(path);
     emit(path, { type: "node.resumed" });

@@ -6,8 +6,8 @@ import type { Policy } from "../../core/policy/policy.ts";
 const MOST = 50_000;
 
 /**
- * The paths below a folder that rules forbid to read, to hide them from commands. Throws when the folder is too large to
- * be complete: a partly enforced rule would be worse than none.
+ * The paths below a folder that rules forbid to read, to hide them from commands. Throws when the folder is too large
+ * to be searched completely: a partly enforced rule would be worse than none.
  */
 export function closedPaths(policy: Policy, root: string, placeOf: (absolute: string) => string): string[] {
   const isClosed = readBans(policy);
@@ -30,7 +30,7 @@ export function closedPaths(policy: Policy, root: string, placeOf: (absolute: st
   return closed;
 }
 
-/** Forbidden absolute paths; patterns with wildcards are searched only in folders. */
+/** Forbidden absolute paths; patterns with wildcards are searched in folders instead. */
 export function closedByName(policy: Policy): string[] {
   return readBanPatterns(policy)
     .map((pattern) => pattern.replace(/\/(?:\*\*)?$/, ""))
@@ -41,7 +41,7 @@ function entriesIn(folder: string): ReturnType<typeof readEntries> {
   try {
     return readEntries(folder);
   } catch {
-    return []; // a command cannot read what cannot be listed either
+    return []; // a command cannot read files in a folder that cannot be listed either
   }
 }
 

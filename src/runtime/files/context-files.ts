@@ -6,7 +6,8 @@ import { isOpenRefusal, openInside, printableName, type Root } from "./open-cont
 
 /**
  * The files as Markdown, in the given order. A file that is missing, outside of `cwd` or not text is named with the
- * reason, and a large one is cut with a notice. A promise, although the original function of this name is synchronous.
+ * reason, and a large one is cut with a notice. Returns a promise, although the function of this name in
+ * pi-parallel-agents is synchronous.
  */
 export async function readContextFiles(filePaths: readonly string[], cwd: string | Root = "."): Promise<string> {
   const sections: string[] = [];
@@ -19,7 +20,7 @@ export async function readContextFiles(filePaths: readonly string[], cwd: string
   return sections.join("\n\n");
 }
 
-/** How much of one file, and of all files together, is passed on. */
+/** How many bytes of one file, and of all files together, are added to the context. */
 const FILE_BYTES = MAX_OUTPUT_BYTES;
 const ALL_BYTES = 10 * FILE_BYTES;
 

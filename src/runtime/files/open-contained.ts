@@ -8,11 +8,10 @@ import { reveal } from "../../core/text/sanitize.ts";
 import { folderContains } from "./folder-contains.ts";
 
 /**
- * Opens a file or folder for reading, if the thing that was opened really lies inside `root`.
- *
- * The path may be relative to the root or absolute, and links that stay inside are fine. What counts in the end is
- * where the open descriptor leads, so a folder that is swapped for a link in between gains nothing. Pipes, sockets and
- * devices are refused without being opened. Throws a {@link OpenRefusal}; the caller closes the handle.
+ * Opens a file or folder for reading, if what was opened is really inside of `root`.
+ * The path may be relative to the root or absolute, and symbolic links that stay inside of it are allowed. The location
+ * of the open descriptor decides, so replacing a folder by a link meanwhile has no effect. Pipes, sockets and devices
+ * are refused without being opened. Throws a {@link OpenRefusal}; the caller closes the handle.
  */
 export async function openInside(root: string | Root, path: string): Promise<OpenedFile> {
   const top = typeof root === "string" ? await rootOf(root) : root;
@@ -24,7 +23,7 @@ export async function openInside(root: string | Root, path: string): Promise<Ope
   return openTarget(top, { path, target });
 }
 
-/** Resolves a path from the root; fails if it is invalid or lexically leads outside. */
+/** Resolves a path from the root; fails if the path is invalid or leads out of the root. */
 export function wantedPath(top: Root, path: string): string {
   if (path.includes("\0"))
     throw refusal("BAD_PATH", `${quoted(path)} contains a NUL character, which no file name can have`);
@@ -35,8 +34,8 @@ export function wantedPath(top: Root, path: string): string {
 }
 
 /**
- * Opens a path found by a walk: relative to the root and without links. A link that appeared meanwhile is refused.
- * Cheaper than {@link openInside}; the caller checks the file type.
+ * Opens a path found by a walk: relative to the root and without links. A symbolic link that appeared meanwhile is
+ * refused. Cheaper than {@link openInside}; the caller checks the file type.
  */
 export async function openWalked(root: Root, path: string): Promise<WalkedFolder> {
   if (root.isClosed?.(slashed(path))) throw closed(path);
@@ -51,10 +50,13 @@ export async function openWalked(root: Root, path: string): Promise<WalkedFolder
   throw outside(path);
 }
 
-/** An open folder and the path to read it by; on Linux that path means the open folder, even if its name leads elsewhere by now. */
+/**
+ * An open folder and the path to read it by; on Linux that path means the open folder, even if its name refers to
+ * another folder by now.
+ */
 export type WalkedFolder = Readonly<{ handle: FileHandle; place: string }>;
 
-/** A folder that access is confined to: as it was given, and where it really is. */
+/** A folder to which access is limited: its path as given, and its real path. */
 export type Root = Readonly<{ given: string; real: string }> & ClosedInFolder;
 
 /** A file inside the root, open for reading. */
@@ -62,7 +64,7 @@ export type OpenedFile = Readonly<{
   handle: FileHandle;
   kind: "file" | "directory";
   stats: Stats;
-  /** Where it really is. */
+  /** The real path of the file. */
   real: string;
   /** The path relative to the root, with forward slashes; empty for the root itself. */
   path: string;
@@ -76,15 +78,16 @@ export function isOpenRefusal(error: unknown): error is OpenRefusal {
   return error instanceof Error && error.name === "Refusal";
 }
 
-/** True for a policy refusal. */
+/** True for a refusal by policy, as opposed to an error such as a missing file. */
 export function isDenial({ code }: OpenRefusal): boolean {
   return code !== "MISSING" && code !== "UNREADABLE";
 }
 
-/** Resolves a root once, for many accesses. */
+/** Resolves the real path of a root once, for many accesses. */
 export async function rootOf(root: string, isClosed?: Root["isClosed"]): Promise<Root> {
   const given = resolve(root);
-  // Synchronous, because every task and every call of a file tool asks: a detour through the thread pool takes ten times as long.
+  // Synchronous, because every task and every call of a file tool needs it: a detour through the thread pool takes ten
+  // times as long.
   try {
     return { given, real: realpathSync.native(given), ...defined({ isClosed }) };
   } catch {
@@ -98,7 +101,7 @@ export function quoted(path: string): string {
   return `"${printableName(text)}${cut ? "..." : ""}"`;
 }
 
-/** A name that cannot begin a new line or drive a terminal. */
+/** A name that cannot begin a new line or control a terminal. */
 export function printableName(name: string): string {
   return reveal(name).replaceAll("\n", "\u240a").replaceAll("\t", "\u2409");
 }
@@ -108,7 +111,10 @@ const MOST_CHARS = 4_096;
 
 type Target = Readonly<{ path: string; target: string }>;
 
-/** Follows no further link (the target is resolved), and never waits for the other end of a pipe. */
+/**
+ * Flags for opening: no symbolic link is followed (the path is already resolved), and never waits for the other end of
+ * a pipe.
+ */
 const FLAGS =
   constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
 
@@ -154,7 +160,10 @@ function kindOf(stats: Stats): OpenedFile["kind"] | undefined {
 
 type Attempt = Readonly<{ path: string; wanted: string; code: string }>;
 
-/** A link out of the root is reported before "missing", so that nothing about files outside is revealed. */
+/**
+ * The error for a path that could not be opened. A link out of the root is reported as such and not as "missing", so
+ * that nothing about files outside of the root is revealed.
+ */
 async function unreachable(top: Root, { path, wanted, code }: Attempt): Promise<OpenRefusal> {
   if (code !== "ENOENT" && code !== "ELOOP") return unopened(path, code);
   for (let at = wanted; folderContains(top.given, at) || folderContains(top.real, at); at = dirname(at)) {

@@ -13,7 +13,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type HomeAnchor, isAbovePlace, mayBeProtected, protectedPart } from "../../core/policy/protected-paths.ts";
 import { opened, type RawPath, rawOf, textOfRaw } from "./raw-path.ts";
 
-/** A folder to scan, and its path as rules about protected places see it. */
+/** A folder to scan, and its path as the rules about protected places use it. */
 export type ScannedRoot = Readonly<{
   root: string;
   place: string;
@@ -22,17 +22,18 @@ export type ScannedRoot = Readonly<{
   skipped: readonly string[];
 }>;
 
-/** Something with a protected name or in a protected place. */
+/** A file or folder with a protected name or in a protected place. */
 export type ProtectedThing = Readonly<{
   path: RawPath;
   kind: "file" | "folder" | "link";
-  /** The target of a link, unresolved. */
+  /** The path that a symbolic link contains, unresolved. */
   target?: RawPath;
 }>;
 
 /**
- * The protected things below one folder, at any depth. What a folder held is remembered with its inode and ctime, which no
- * program can set: a folder that did not change is not read again. In a tree of 100,000 files that takes a sixth of the time.
+ * The protected files below one folder, at any depth. The entries of a folder are remembered with its inode and ctime,
+ * which no program can set: a folder that did not change is not read again. In a tree of 100,000 files that takes a
+ * sixth of the time.
  */
 export class ProtectedScan {
   readonly #given: ScannedRoot;
@@ -40,12 +41,15 @@ export class ProtectedScan {
   readonly #skipped: ReadonlySet<RawPath>;
   readonly #remembers = new Map<number, boolean>();
   readonly #top: Folder;
-  /** Protected folders that were entered in the last scan, because they are new. */
+  /** Protected folders that were searched in the last scan because they are new. */
   #refused: ReadonlyMap<RawPath, Folder> = new Map();
   #running: Promise<readonly ProtectedThing[]> | undefined;
   #next: Promise<readonly ProtectedThing[]> | undefined;
 
-  /** `isNew`: tells whether a protected folder will be renamed; its contents are judged as if it already had been. */
+  /**
+   * `isNew`: tells whether a protected folder is new and will be renamed; its contents are judged as if it already had
+   * its harmless name.
+   */
   constructor(given: ScannedRoot, isNew: (path: RawPath) => boolean = () => false) {
     this.#given = given;
     this.#top = folderAt(rawOf(given.root), given.place);
@@ -110,7 +114,7 @@ export class ProtectedScan {
     return found;
   }
 
-  /** The entries of a folder; `undefined`: it is missing or not a folder. */
+  /** The entries of a folder; `undefined`: the folder is missing or not a folder. */
   #list(folder: Folder, base: Base | undefined): Listing | undefined {
     const at = base === undefined ? folder.opened : opened(reached(folder.path, base));
     const stats = lstatSync(at, IF_THERE);
@@ -159,7 +163,7 @@ export class ProtectedScan {
     try {
       local = LOCAL.has(statfsSync(opened(at)).type);
     } catch {
-      // it was deleted
+      // the folder was deleted
     }
     this.#remembers.set(device, local);
     return local;
@@ -177,18 +181,20 @@ type Listing = Readonly<{
 
 /** A harmless name that stands for a protected folder while its entries are judged. */
 const HARMLESS = "refused";
-/** How long the scan runs before other work gets a turn. */
+/** How long the scan runs before other work gets a turn, in milliseconds. */
 const SLICE_MS = 10;
-/** The resolution of timestamps: some file systems count in steps of two seconds. */
+/**
+ * How old a change must be for timestamps to tell it from a later one: some file systems count in steps of two seconds.
+ */
 const SETTLED_MS = 2_500;
 /** The magic numbers of ext, xfs, btrfs, tmpfs, overlay, f2fs, zfs and bcachefs. */
 const LOCAL = new Set([0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0xf2f52010, 0x2fc12fc1, 0xca451a4e]);
-/** Folders that are replaced in every sandbox, so no command writes the real ones. */
+/** Folders that are replaced in every sandbox, so no command can write the real ones. */
 const NEVER = ["/proc", "/sys", "/dev", "/run", "/tmp", "/var/tmp"];
 
 /**
- * The parts of a git directory that has no protected name. Git treats a folder with these entries as a repository when
- * a person works in it, and runs the programs in its configuration and hooks.
+ * The entries that make a folder a git directory, if it has no protected name. Git treats a folder with these entries
+ * as a repository when a person works in it, and runs the programs in its configuration and hooks.
  */
 function repositoryParts(entries: readonly Dirent[]): ReadonlySet<string> {
   const by = new Map(entries.flatMap(({ name }) => (PARTS.test(name) ? [[name.toLowerCase(), name] as const] : [])));
@@ -203,7 +209,7 @@ const NONE: ReadonlySet<string> = new Set();
 
 const childOf = (path: RawPath, name: string): RawPath => (path === "/" ? `/${name}` : `${path}/${name}`);
 
-/** A folder to read, with what was found in it the last time. */
+/** A folder to scan, and its path in several forms. */
 type Folder = Readonly<{ path: RawPath; place: string; opened: ReturnType<typeof opened> }> & {
   listing?: Listing | undefined;
 };
@@ -212,13 +218,13 @@ const folderAt = (path: RawPath, place: string): Folder => ({ path, place, opene
 
 const IF_THERE = { throwIfNoEntry: false } as const;
 
-/** An open ancestor of a folder, from which the path is short enough for the kernel. */
+/** An open ancestor of a folder, relative to which the folder's path is short enough for the kernel. */
 type Base = { readonly fd: number; readonly from: number; users: number };
 
 /** Maximum length of a path in system calls; a tree can be deeper. */
 const LONGEST = 3_000;
 
-/** A nearer base for a folder, once its path is too long. */
+/** An open ancestor that is nearer to a folder whose path has become too long. */
 function within({ path }: Folder, base: Base | undefined): Base | undefined {
   if (path.length - (base?.from ?? 0) <= LONGEST) return base;
   try {
@@ -239,7 +245,7 @@ function release(base: Base | undefined): void {
 const reached = (path: RawPath, base: Base | undefined): RawPath =>
   base === undefined ? path : `/proc/self/fd/${base.fd}/.${path.slice(base.from)}`;
 
-/** Opens a folder itself, also one that may not be listed, and never through a link. */
+/** Flags that open a folder even if it may not be listed, and never through a symbolic link. */
 export const FOLDER_FLAGS = 0o10000000 | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
 /** The entries of a folder. A folder without read permission is made readable temporarily. */
@@ -257,7 +263,7 @@ function entriesIn(at: RawPath, mode: number): Dirent[] {
       chmodSync(opened(at), mode & 0o7777);
     }
   } catch {
-    return []; // owned by another user: a command cannot change a folder that we cannot list
+    return []; // the folder belongs to another user: a command cannot change a folder that this process cannot list
   }
 }
 

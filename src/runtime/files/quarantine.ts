@@ -11,7 +11,7 @@ export type QuarantinedFile = Readonly<{
   place: string;
   now: string;
   problem?: string;
-  /** The entry is a git repository; `HEAD`, which marks one, is renamed, too. */
+  /** True: the entry is a git repository; its `HEAD` file, which marks one, is renamed, too. */
   repository?: true;
 }>;
 
@@ -34,9 +34,9 @@ function repositoryText(place: string, now: string): string {
 }
 
 /**
- * Renames a protected file that a program created to a harmless name. Nothing is deleted, since a person may have created it. The path to
- * it is opened folder by folder below the root, and no link is followed.
- * `undefined`: it no longer exists.
+ * Renames a protected file that a program created to a harmless name. Nothing is deleted, since a person may have
+ * created it. The path to it is opened folder by folder below the root, and no symbolic link is followed. `undefined`:
+ * the file no longer exists.
  */
 export function setAside(root: string, path: RawPath): QuarantinedFile | undefined {
   return inFolderOf(root, path, (folder, name) => {
@@ -47,7 +47,7 @@ export function setAside(root: string, path: RawPath): QuarantinedFile | undefin
   });
 }
 
-/** Restores a link that was changed or deleted. A file put in its place gets a harmless name. */
+/** Restores a symbolic link that was changed or deleted. A file put in its place gets a harmless name. */
 export function restoreLink(root: string, path: RawPath, target: RawPath): QuarantinedFile | undefined {
   const moved = setAside(root, path);
   const made = inFolderOf(root, path, (folder, name) => {
@@ -65,7 +65,7 @@ function harmlessName(name: RawPath): RawPath {
 
 const LONGEST_NAME = 255;
 
-/** Works in the folder that contains a path. A folder without permission is opened temporarily. */
+/** Passes the open folder that contains a path to `work`. A folder without permissions gets them temporarily. */
 function inFolderOf(
   root: string,
   path: RawPath,

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
-/** The real path: links in the existing part are resolved, and the rest is appended as written. */
+/** The real path: symbolic links in the existing part are resolved, and the rest is appended as written. */
 export function realPathOf(path: string): string {
   const wanted = resolve(path);
   try {

@@ -7,20 +7,20 @@ import { folderContains } from "./folder-contains.ts";
 import { outside, type Root, strayLink, wantedPath } from "./open-contained.ts";
 import type { ClosedPlaces } from "./secret-places.ts";
 
-/** The folders that a task may read and write, and the names of files in rules. */
+/** The folders that a task may read and write, and how permission rules name files. */
 export type SubjectRoots = Readonly<{
-  /** The folder it works in, then others that may be written. */
+  /** The working folder of the task, then the other folders that it may write. */
   roots: readonly Root[];
-  /** The path of a file as rules write it. */
+  /** The path of a file as permission rules write it. */
   placeOf(absolute: string): string;
-  /** Files outside of the roots that it may read. */
+  /** Files outside of these folders that the task may read. */
   handed?: ReadableOutputs;
   closed: Pick<ClosedPlaces, "at">;
 }>;
 
 /**
- * Resolves the subjects of a call, so that rules see both the real path and the given names. Throws a refusal
- * for paths outside, also behind a link.
+ * Resolves the subjects of a call, so that rules see both the real path and the given names. Throws a refusal for paths
+ * outside of the allowed folders, also for those reached through a symbolic link.
  */
 export async function resolveSubject(
   subject: Subject,
@@ -38,7 +38,7 @@ export async function resolveSubject(
   return { kind: "path", places: [...new Set([placeOf(named), placeOf(real)])], change, ...defined({ closed: shut }) };
 }
 
-/** The root for a path: the working folder, unless the path is absolute and inside another root. */
+/** The allowed folder for a path: the working folder, unless the path is absolute and inside another root. */
 export function rootFor(roots: readonly Root[], path: string): Root {
   const other = isAbsolute(path)
     ? roots.find(({ given, real }) => folderContains(given, path) || folderContains(real, path))

@@ -13,28 +13,34 @@ import type { ClosedPlace, FileIdentity } from "../../core/rules/call-subject.ts
 import { folderContains } from "./folder-contains.ts";
 import { realPathOf } from "./real-path.ts";
 
-/** Forbidden paths of this machine: secret paths, which a rule can allow, and the state folder, which is never accessible. */
+/**
+ * Forbidden paths of this machine: secret paths, which a rule can allow, and subcrew's state folder, which is never
+ * accessible.
+ */
 export type ClosedPlaces = Readonly<{
-  /** The secret place at a real path. */
+  /** The forbidden place that contains a real path, if any. */
   at(real: string): ClosedPlace | undefined;
-  /** The secret place that contains another hard link of the file. */
+  /** The forbidden place that contains another hard link of the file, if any. */
   linked(file: FileIdentity): Promise<ClosedPlace | undefined>;
   /** Whether a real folder contains or is inside a forbidden path. */
   touches(folder: string): boolean;
   /** Real paths of the existing forbidden paths, which are hidden from commands. */
   existing(): HiddenPlaces;
-  /** The same for a task in a worktree: the worktree is inside the state folder, and accessible to the task. */
+  /**
+   * Forbidden paths for a task in a worktree: the worktree is inside of subcrew's state folder, and yet accessible to
+   * the task.
+   */
   inWorktree(worktree: Worktree): ClosedPlaces;
 }>;
 
 export type HiddenPlaces = Readonly<{ folders: readonly string[]; files: readonly string[] }>;
 
-/** The folders in which secret places are searched. */
+/** What decides which paths are forbidden: the folders with secrets, and the environment. */
 export type ClosedPlaceSpec = Readonly<{
   homes: readonly string[];
-  /** The state folder of the crew. */
+  /** Subcrew's state folder. */
   state: string;
-  /** The workspace: the folders that contain it are readable, since a person chose to work there. */
+  /** The workspace: the folders that contain it are readable, since a person chose to work in it. */
   workspace: string;
   env: Readonly<Record<string, string | undefined>>;
 }>;
@@ -50,15 +56,16 @@ export function createClosedPlaces({
   const homes = [...new Set([...given, ...given.map(realPathOf)])];
   const named = secretPathsIn(env).flatMap((path) => [path, realPathOf(path)]);
   const secretIn = secretFinder(homes, [...new Set(named)]);
-  // A link among the secret places (~/.aws -> ~/dotfiles/aws) also closes its target. The targets are resolved before
-  // the first file is opened or the first command starts: a task that does neither needs none of these calls.
+  // A symbolic link among the secret places (~/.aws -> ~/dotfiles/aws) also makes its target forbidden. The targets are
+  // resolved before the first file is opened or the first command starts: a task that does neither needs none of these
+  // calls.
   const linkTargets = once(() => {
     const { folders, files } = secretPlaces(homes, named);
     return [...folders, ...files].filter((path) => secretIn(path) === undefined);
   });
   const secretAt = (path: string): string | undefined =>
     secretIn(path) ?? linkTargets().find((place) => folderContains(place, path));
-  const chosen = once(() => secretAt(real)); // the workspace is inside of this folder
+  const chosen = once(() => secretAt(real)); // the secret folder that contains the workspace, if any: the person chose to work in it
   const at = (path: string): ClosedPlace | undefined => {
     if (folderContains(state, path)) return { kind: "state", name: state };
     const name = secretAt(path);
@@ -120,7 +127,7 @@ function inWorktree(outer: Omit<ClosedPlaces, "inWorktree">, worktree: Worktree)
 
 const OTHER_HOMES = ["/home", "/root", "/Users", "/var/home"];
 
-/** Home folders of all users of this machine; only root can read the contents of most of them. */
+/** Home folders of all users of this machine; only root can read most of them. */
 function otherHomes(): string[] {
   if (process.getuid?.() !== 0) return [];
   const below = OTHER_HOMES.filter((folder) => folder !== "/root").flatMap((folder) => {
@@ -147,7 +154,7 @@ export function secretPlaces(homes: readonly string[], more: readonly string[] =
       const stats = statSync(path, { throwIfNoEntry: false });
       if (stats !== undefined) (stats.isDirectory() ? folders : files).add(realpathSync.native(path));
     } catch {
-      // unreadable for this user, so also for its commands
+      // this user cannot read the place, and neither can its commands
     }
   }
   return { folders: [...folders], files: [...files] };
@@ -157,8 +164,8 @@ const MOST_LINKED = 20_000;
 const FRESH_MS = 60_000;
 
 /**
- * Files in forbidden places that have several hard links, by device and inode; upper levels first. The list is
- * refreshed after a while.
+ * Files in forbidden places that have several hard links, by device and inode; the upper folder levels first. The list
+ * is refreshed after a while.
  */
 function linkedIdentities(places: () => HiddenPlaces): () => Promise<ReadonlyMap<string, string>> {
   let known: Promise<ReadonlyMap<string, string>> | undefined;

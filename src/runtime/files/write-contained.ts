@@ -19,15 +19,15 @@ import {
 } from "./open-contained.ts";
 
 /**
- * A name in an open folder that was verified to be inside the root: for creating, replacing, moving and removing files.
- * On Linux every operation goes through the open folder, so a folder that is swapped on the way has no effect.
+ * A name in an open folder that was verified to be inside of the allowed folder: for creating, replacing, moving and
+ * removing files. On Linux every operation goes through the open folder, so replacing a folder meanwhile has no effect.
  */
 export type ContainedPath = Readonly<{
   name: string;
-  /** The real path, and the path relative to the root, with forward slashes. */
+  /** The real path, and the path relative to the allowed folder, with forward slashes. */
   real: string;
   path: string;
-  /** The folders that were made on the way to it; real paths. */
+  /** The real paths of the folders that were created on the way. */
   made: readonly string[];
   /** The path to use for this name, or for another one in the same folder. */
   at(name?: string): string;
@@ -36,10 +36,13 @@ export type ContainedPath = Readonly<{
   close(): Promise<void>;
 }>;
 
-/** `make`: creates missing folders. `itself`: operates on a link itself instead of its target. */
+/** `make`: creates missing folders. `itself`: operates on a symbolic link itself instead of its target. */
 export type ContainedPathOptions = Readonly<{ make?: boolean; itself?: boolean }>;
 
-/** Opens the folder that contains a path. Refuses everything that leads out of the root; the caller closes it. */
+/**
+ * Opens the folder that contains a path. Refuses every path that leads out of the allowed folder. The caller closes the
+ * returned folder.
+ */
 export async function openContainedPath(
   root: Root,
   path: string,
@@ -66,7 +69,8 @@ export async function openContainedPath(
 }
 
 /**
- * Replaces the content atomically. Permissions of an existing file are kept; another hard link keeps the old content.
+ * Replaces the content of a file atomically. Permissions of an existing file are kept; another hard link keeps the old
+ * content.
  */
 export async function replace(spot: ContainedPath, text: string | Uint8Array): Promise<void> {
   const before = await spot.stats();
@@ -98,7 +102,7 @@ async function keepOwner(handle: FileHandle, { mode, uid, gid }: Stats): Promise
   await handle.chmod(mode & 0o777);
 }
 
-/** The target of a link if it is inside the root; a path without a link stays as it is. */
+/** The target of a symbolic link if it is inside of the allowed folder; a path without a link is returned unchanged. */
 async function behindLink(root: Root, wanted: string, path: string): Promise<string> {
   const isLink = await lstat(wanted).then(
     (stats) => stats.isSymbolicLink(),
@@ -182,7 +186,7 @@ const REASONS: Readonly<Record<string, string>> = {
   EISDIR: "is a folder",
 };
 
-/** What went wrong with a change, in words. */
+/** An error that says in words why a file could not be changed. */
 export function unwritable(path: string, error: unknown): Error {
   const code = codeOf(error);
   return refusal(

@@ -22,7 +22,7 @@ type Proposal = Readonly<{
   artifact: Artifact;
   origin: SourceTree;
   base: string;
-  /** The worktree, which holds the task's version of each file. */
+  /** The worktree of the task, which contains the task's version of each file. */
   folder: string;
 }>;
 
@@ -32,20 +32,20 @@ type Working = Readonly<{
   outcome: Outcome;
   policy: Policy | undefined;
   context: Pick<PerformContext, "ask" | "attended" | "claim" | "emit" | "signal">;
-  /** The task whose changes of a file were applied in this run. */
+  /** For each file: the task whose changes of it were applied in this run. */
   appliedBy: Map<string, string>;
   /** True if the run is stored, so that a command can find its patch later. */
   isKept: boolean;
   /** Stores the files of the workspace that are changed. */
   recorder?: ChangeRecorder;
-  /** Runs such work one at a time. */
+  /** Runs such work (applying patches) one at a time. */
   inTurn<T>(work: () => Promise<T>): Promise<T>;
 }>;
 
 /** The result of applying changes; a conflict fails the task. */
 export type SettledChanges = Readonly<{ changes: Changes; conflict?: FailedOutcome }>;
 
-/** Applies changes, or keeps them and reports why, where they are and how to apply them. */
+/** Applies the changes of a task; or keeps them as a patch and reports why, where it is and how to apply it. */
 export async function settleChanges(proposal: Proposal, working: Working): Promise<SettledChanges> {
   const { changes, patch, artifact, origin } = proposal;
   const { call, context, appliedBy, inTurn } = working;
@@ -59,7 +59,7 @@ export async function settleChanges(proposal: Proposal, working: Working): Promi
   };
   const refusal = await refused(proposal, working, what);
   if (refusal !== undefined) return kept(refusal);
-  // Where a join picks one of several tasks, only the changes of that one are applied.
+  // In a race, only the changes of the winning task are applied.
   if (context.claim && !(await context.claim()))
     return kept("another task won the race, and only its changes are applied");
   const key = (file: string): string => join(origin.tree.folder, file);
@@ -107,7 +107,7 @@ async function artifactsOf(files: Readonly<Record<string, string>>): Promise<Rea
   return Object.fromEntries(await Promise.all(all));
 }
 
-/** Copies the task's version of files that conflict beside the patch; a file that it deleted has none. */
+/** Copies the task's version of files that conflict beside the patch; a file that the task deleted has none. */
 async function keepVersions(
   conflicts: readonly string[],
   { patch, folder }: Proposal,
@@ -120,7 +120,7 @@ async function keepVersions(
       await cp(join(folder, file), to, { verbatimSymlinks: true });
       versions[file] = to;
     } catch {
-      continue; // the task deleted it; the patch says so
+      continue; // the task deleted the file, which is also in the patch
     }
   }
   return versions;
@@ -135,7 +135,7 @@ type Conflict = Readonly<{
   into: string;
 }>;
 
-/** Tells how to continue by hand: apply the files that fit, and compare the others. */
+/** Tells how to continue by hand: apply the files without a conflict, and compare the others. */
 function conflictHint({ rest, command, versions, patch, into }: Conflict): string {
   const apply = rest.length === 0 ? [] : [`Apply the rest (${listNames(rest)}) with: ${command}`];
   const compare = Object.entries(versions)
@@ -144,7 +144,9 @@ function conflictHint({ rest, command, versions, patch, into }: Conflict): strin
   return [...apply, ...compare, `The whole patch is ${patch}`].join(". ");
 }
 
-/** The command that applies a kept patch; git's own where the run is not kept, without the files that conflict. */
+/**
+ * The command that applies a kept patch; if the run is not stored, a command of git, without the files that conflict.
+ */
 function applyCommand(
   { patch, origin }: Proposal,
   { call, isKept }: Working,
@@ -162,7 +164,7 @@ function because(words: string, other: string | undefined): string {
   return other === undefined ? sanitize(words) : `"${other}" changed it, too, and its changes were applied`;
 }
 
-/** Why changes stay a patch; `undefined` when they may be applied. */
+/** Why changes are kept as a patch; `undefined` when they may be applied. */
 async function refused(
   { changes, base, origin }: Proposal,
   working: Working,

@@ -10,11 +10,14 @@ export type AppliedFiles = Readonly<{
   applied: readonly string[];
   /** Files that already contain the changes. */
   already: readonly string[];
-  /** Files that do not fit, each with git's message. */
+  /** Files to which the patch does not apply, each with git's message. */
   conflicts: Readonly<Record<string, string>>;
 }>;
 
-/** Applies files of a kept patch, which is a file, to the repository around a folder, one by one: a file that conflicts does not prevent the others. */
+/**
+ * Applies the changes in a patch file to the repository that contains a folder, file by file: a file that conflicts
+ * does not prevent the others.
+ */
 export async function applyKept(
   patch: string,
   files: readonly string[],

@@ -76,7 +76,7 @@ export function changesBringer(
         artifact: await artifactOfFile(patch),
         origin,
         base: call.worktree ? movedInto(call.worktree, base) : base,
-        folder: join(patch, "none"), // the task's versions of files are on another machine
+        folder: join(patch, "none"), // on this machine, the task's versions of the files do not exist
       },
       {
         call,
@@ -98,7 +98,7 @@ export function changesBringer(
 }
 
 /**
- * Adds the changes of a helper to the list of its parent task, whose files it started with. Adding them again has no
+ * Adds the changes of a subagent to the list of its parent task, with whose files it started. Adding them again has no
  * effect.
  */
 async function handToTaskAbove(call: Call, above: string, store: BringParts["store"]): Promise<void> {

@@ -8,9 +8,9 @@ export { readContextFiles } from "../files/context-files.ts";
 export { getGitContext } from "./git-context.ts";
 
 /**
- * The context of a run as one text: the user's text, then the files, then the git state, separated by rules. It never
- * rejects: missing parts are reported in the text. A promise, although the original function of this name is
- * synchronous.
+ * The context of a run as one text: the user's text, then the files, then the git state, separated by rules. This never
+ * rejects: missing parts are reported in the text. Returns a promise, although the function of this name in
+ * pi-parallel-agents is synchronous.
  */
 export async function buildContext(cwd: string, options: ContextOptions, place: ContextPlace = {}): Promise<string> {
   const parts = [
@@ -21,5 +21,5 @@ export async function buildContext(cwd: string, options: ContextOptions, place: 
   return parts.filter((part) => part !== "").join("\n\n---\n\n");
 }
 
-/** The repository, and the folder that files are read from if parts of it are closed. */
+/** The repository, and the folder that files are read from if parts of it are forbidden. */
 export type ContextPlace = GitPlace & Readonly<{ root?: Root }>;

@@ -8,8 +8,8 @@ import { type GitAnswer, type GitPlace, openRepository, type Repository, topOf }
 
 /**
  * The state of the repository around `cwd` as Markdown. `true` means branch and status. Whatever git cannot report
- * becomes a note in the text, and no program of the repository is run. A promise, although the original function of
- * this name is synchronous.
+ * becomes a note in the text, and no program of the repository is run. Returns a promise, although the function of this
+ * name in pi-parallel-agents is synchronous.
  */
 export async function getGitContext(
   options: boolean | GitContextOptions,
@@ -33,14 +33,14 @@ export type GitContextOptions = Exclude<ContextOptions["gitContext"], boolean | 
 type Ask = Repository["ask"];
 type Section = (ask: Ask) => Promise<string>;
 
-/** Pathspecs for everything in the repository except these. */
+/** Arguments of git for all paths of the repository except these. */
 function pathsWithout(top: string | undefined, hidden: readonly string[] = []): string[] {
   const inside = top === undefined ? [] : hidden.filter((path) => path !== top && folderContains(top, path));
   if (inside.length === 0) return [];
   return [":(top)", ...inside.map((path) => `:(exclude,top,literal)${relative(top!, path).split(sep).join("/")}`)];
 }
 
-/** The option that enables patterns for these pathspecs; without it git takes names literally. */
+/** The option that enables patterns in these path arguments; without it git takes names literally. */
 const magicFor = (paths: readonly string[]): string[] => (paths.length === 0 ? [] : ["--no-literal-pathspecs"]);
 
 function sectionsOf(options: GitContextOptions | false, paths: readonly string[]): Section[] {

@@ -39,7 +39,7 @@ export async function openRepository(top: string, place: GitPlace = {}): Promise
   };
 }
 
-/** The nearest folder upwards that holds `.git`. A bare repository is never used, wherever it lies. */
+/** The nearest folder upwards that holds `.git`. A bare repository is never used, wherever it is. */
 export async function topOf(cwd: string): Promise<string | undefined> {
   let folder = await realpath(cwd).catch(() => undefined);
   while (folder !== undefined) {
@@ -54,14 +54,17 @@ export async function topOf(cwd: string): Promise<string | undefined> {
   return undefined;
 }
 
-/** A repository that can be asked: each call is one git command. */
+/** A repository that can be queried: each call is one git command. */
 export type Repository = Readonly<{
   ok: true;
   ask: (...args: readonly string[]) => Promise<GitAnswer>;
   /** Runs a git command that changes something; it may take longer and print more than one that reads. */
   work: (args: readonly string[], tree?: GitTree) => Promise<GitAnswer>;
 }>;
-/** The work tree that a command is about: the repository's own by default. Named here, never looked up in the tree itself. */
+/**
+ * The work tree that a command is about: the repository's own by default. It is passed explicitly and never looked up
+ * in the tree itself.
+ */
 export type GitTree = Readonly<{ folder?: string; gitDir?: string; env?: Readonly<Record<string, string>> }>;
 /** Folders that git may read besides the repository: the home folder with the user's configuration; none by default. */
 export type GitPlace = Readonly<{
@@ -69,7 +72,7 @@ export type GitPlace = Readonly<{
   signal?: AbortSignal;
   /** Absolute paths whose changes are not shown. */
   hidden?: readonly string[];
-  /** Queries get as much time as changes: for callers that need an answer. */
+  /** True: queries get as much time as changes, for callers that cannot do without an answer. */
   isPatient?: boolean;
 }>;
 /** Why git failed, and its whole error output. */
@@ -128,7 +131,7 @@ function git(
 const TIME_LIMIT_MS = 5_000;
 const OUTPUT_BYTES = 51_200;
 const WORK_LIMIT_MS = 120_000;
-const WORK_BYTES = 64_000_000; // the names of some half a million files
+const WORK_BYTES = 64_000_000; // enough for the names of half a million files
 const MOST_FILTERS = 200;
 /** Scopes of keys in the repository's configuration, as opposed to the user's. */
 const OWN: ReadonlySet<string> = new Set(["local", "worktree"]);
@@ -136,7 +139,9 @@ const OWN: ReadonlySet<string> = new Set(["local", "worktree"]);
 const CONDITION = /^includeif\./i;
 const FILTER = /^filter\.(.+)\.(?:clean|smudge|process|required)$/s;
 
-/** System folders only: what a package script puts in front of PATH may belong to the project. */
+/**
+ * The search path for git: system folders only, because a package script may have put folders of the project into PATH.
+ */
 const SEARCHED = "/usr/local/bin:/usr/bin:/bin:/opt/homebrew/bin:/opt/local/bin:/run/current-system/sw/bin";
 
 /** Overrides the repository's configuration; each row disables a way to start a program or to change the output. */
@@ -173,7 +178,10 @@ function withoutFilter(name: string): Setting[] {
   ];
 }
 
-/** The whole environment; nothing is inherited. Settings go this way because a key may contain any character here. */
+/**
+ * The complete environment of git; nothing is inherited. Settings are passed in it, because in a variable a key may
+ * contain any character.
+ */
 function environment(top: string, settings: readonly Setting[], home: string | undefined): Record<string, string> {
   const env: Record<string, string> = {
     PATH: SEARCHED,
@@ -195,7 +203,7 @@ function environment(top: string, settings: readonly Setting[], home: string | u
   return env;
 }
 
-/** The files that its configuration names and that git reads whole. */
+/** The files that the repository's configuration names and that git reads completely. */
 async function namedFiles(
   keys: readonly Readonly<{ key: string }>[],
   ask: (...args: readonly string[]) => Promise<GitAnswer>,

@@ -1,13 +1,13 @@
 import { isRecord } from "../../core/text/json.ts";
 import { unpacked } from "./shared-workspace.ts";
 
-/** The helpers of a task that returned changes to its files, in order, as the store has them. */
+/** The subagents of a task that returned changes to its files, in order, as the store lists them. */
 export function returnedBy(text: string | undefined): readonly string[] {
   const list: unknown = text === undefined ? [] : JSON.parse(text);
   return Array.isArray(list) ? list.filter((one) => typeof one === "string") : [];
 }
 
-/** The patch in the stored progress of a task that works in a copy; `undefined`: there is none. */
+/** The patch in the stored progress of a task that works in a copy of the workspace; `undefined`: there is none. */
 export function patchOfProgress(text: string | undefined): Buffer | undefined {
   const kept: unknown = text === undefined ? undefined : JSON.parse(text);
   if (!isRecord(kept) || typeof kept["patch"] !== "string" || kept["patch"] === "") return undefined;

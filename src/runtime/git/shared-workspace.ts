@@ -11,7 +11,7 @@ import { topOf } from "./git.ts";
 import { captureDirty, openOrigin, type SourceTree } from "./worktree.ts";
 import { attemptPath } from "./worktree-task.ts";
 
-/** Bytes as a text for the store. */
+/** Converts bytes to a text for the store. */
 export const packed = (bytes: Buffer): string => gzipSync(bytes).toString("base64");
 export const unpacked = (text: string): Buffer => gunzipSync(Buffer.from(text, "base64"));
 
@@ -30,7 +30,7 @@ export async function sharedWorkspace(folder: string, home: string | undefined):
   return { ...known, host: hostname(), ...(repositories.length > 0 && { repositories }) };
 }
 
-/** The work tree of a call on the machine of the run. */
+/** The work tree that a task uses on the machine that started the run. */
 export async function treeOfCall(
   { worktree }: Pick<Call, "worktree">,
   cwd: string,
@@ -41,7 +41,10 @@ export async function treeOfCall(
   return openOrigin(top, worktree && { folder: worktree.top, gitDir: worktree.gitDir }, home);
 }
 
-/** Describes the workspace for a worker that lacks the files: the commit, with uncommitted changes and missing commits in the store. */
+/**
+ * Describes the workspace for a worker that lacks the files: the commit, and the uncommitted changes and missing
+ * commits, which are put into the store.
+ */
 export function workspaceSharer({
   cwd,
   home,

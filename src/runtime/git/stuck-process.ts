@@ -4,8 +4,9 @@ const LOOK_MS = 1_000;
 const LOOKS = 3;
 
 /**
- * Calls `stuck` when a process and everything below it have slept for three seconds without using the processor. Git has no
- * reason to wait that long unless it opened a pipe, such as one in place of `.gitignore`. Does nothing on systems without `/proc`.
+ * Calls `stuck` when a process and all its descendants have slept for three seconds without using the processor. Git
+ * has no reason to wait that long unless it opened a pipe, such as one in place of `.gitignore`. Does nothing on
+ * systems without `/proc`.
  */
 export function onStuck(pid: number, stuck: () => void): () => void {
   let [before, same] = [-1, 0];
@@ -21,7 +22,9 @@ export function onStuck(pid: number, stuck: () => void): () => void {
   return () => clearInterval(timer);
 }
 
-/** The processor time of a process and everything below it; `undefined`: one of them works, or nothing is known. */
+/**
+ * The processor time of a process and all its descendants; `undefined`: one of them is running, or nothing is known.
+ */
 function ticksAsleep(pid: number): number | undefined {
   try {
     const stat = readRegularTextSync(`/proc/${pid}/stat`);

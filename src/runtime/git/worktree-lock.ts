@@ -26,7 +26,7 @@ const LOCK = "subcrew-worktrees.lock";
 /** Maximum wait for the lock; longer than any single change, for which git has two minutes. */
 const PATIENCE_MS = 300_000;
 
-/** The folder that all worktrees of a repository share: `.git`, or what the file of this name leads to. */
+/** The folder that all worktrees of a repository share: `.git`, or the folder that the file of this name points to. */
 export async function commonDirOf(top: string): Promise<string | undefined> {
   const own = join(top, ".git");
   const kind = await stat(own).catch(() => undefined);

@@ -25,12 +25,12 @@ import {
   type SourceTree,
 } from "./worktree.ts";
 
-/** The outcome of a task, and its final policy. */
+/** The outcome of a task, and its permission policy at its end. */
 export type WorktreeOutcome = Readonly<{ outcome: Outcome; policy?: Policy }>;
 
 /**
- * The parts of a task that opening and closing a worktree needs; `isBegun`: an earlier process opened it; `hasWorked`:
- * a task has already worked in it.
+ * The parts of a task that opening and closing a worktree needs; `isBegun`: an earlier process opened the worktree;
+ * `hasWorked`: a task has already worked in it.
  */
 export type WorktreeContext = Pick<PerformContext, "ask" | "attended" | "claim" | "emit" | "signal"> &
   Readonly<{ isBegun: boolean; hasWorked: boolean }>;
@@ -43,11 +43,11 @@ export type Isolate = Readonly<{
     context: WorktreeContext,
     work: (call: Call) => Promise<WorktreeOutcome>,
   ): Promise<Outcome>;
-  /** Removes worktrees of the run that were not resumed; `before`: also those of an earlier process. */
+  /** Removes the worktrees of tasks that were not resumed; `before`: also those that an earlier process created. */
   sweep(before: boolean): Promise<void>;
 }>;
 
-/** The folder of worktrees and patches, and the registry of pending cleanups. */
+/** What worktrees of tasks need: folders for worktrees and patches, and a list of pending cleanups. */
 export type IsolateParts = Readonly<{
   cwd: string;
   /** The user's home folder, for git settings. */
@@ -57,13 +57,13 @@ export type IsolateParts = Readonly<{
    * temporary folder.
    */
   worktrees: string | undefined;
-  /** The file for the patch of a task; `undefined`: it goes beside the worktrees. */
+  /** The file for the patch of a task; `undefined`: the patch is stored beside the worktrees. */
   patch(path: string): Promise<string | undefined>;
-  /** The path of the patch if one is kept already. */
+  /** The path of a task's patch if one is already stored. */
   keptPatch(path: string): Promise<string | undefined>;
   /** Stores the files of the workspace that are changed. */
   recorder?: ChangeRecorder;
-  /** The run waits for this before it ends. */
+  /** Makes the run wait for this work before it ends. */
   linger(work: Promise<unknown>): void;
 }>;
 
@@ -168,7 +168,7 @@ const hashOf = ({ path, attempt }: Call): string =>
 export const attemptPath = ({ path, attempt }: Pick<Call, "path" | "attempt">): string =>
   attempt > 1 ? `${path}.${attempt}` : path;
 
-/** The repository around the working folder of a task; for helpers of an isolated task, its worktree. */
+/** The repository around the working folder of a task; for subagents of an isolated task, the worktree of that task. */
 async function originOf(call: Call, cwd: string, home: string | undefined): Promise<SourceTree | FailedOutcome> {
   const cannot = (why: string, hint: string): FailedOutcome =>
     failed("UNSUPPORTED", `"${call.path}" cannot run in its own worktree: ${why}.`, { hint });
@@ -186,7 +186,7 @@ type Opening = Readonly<{
   origin: SourceTree;
   isolation: Isolation;
   context: WorktreeContext;
-  /** The file with its changes; `undefined`: there is none. */
+  /** The file with the changes so far; `undefined`: there is none. */
   keptPatch(): Promise<string | undefined>;
 }>;
 
@@ -211,15 +211,18 @@ async function opened(
   return failed("UNSUPPORTED", text, { hint: "Commit something first, or leave out the isolation." });
 }
 
-/** The attempt of a worktree in which a contender gathers the changes of its tasks. */
+/** The attempt number of a worktree that collects the changes for a contender (a competing node of a race). */
 const GATHERS = 0;
 
-/** Restores the changes that a contender had collected when it failed. */
+/** Restores the changes that a contender (a competing node of a race) had collected when it failed. */
 async function restore({ folder, gitDir, origin }: OpenWorktree, patch: string | undefined): Promise<void> {
   if (patch !== undefined) await applyPatch(patch, { ...origin, tree: { folder, gitDir } }, []);
 }
 
-/** The folder to which file names in rules are relative: the workspace, or the task's folder if that is elsewhere. */
+/**
+ * The folder to which file names in rules are relative: the workspace, or the task's folder if that is outside of the
+ * workspace.
+ */
 async function baseOf({ task, worktree }: Call, cwd: string): Promise<string> {
   const real = (path: string): Promise<string> => realpath(path).catch(() => path);
   const [workspace, own] = await Promise.all([real(cwd), real(resolve(cwd, task.cwd ?? "."))]);

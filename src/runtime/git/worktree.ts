@@ -9,10 +9,12 @@ import { isRecord } from "../../core/text/json.ts";
 import { type GitAnswer, type GitTree, openRepository, type Repository } from "./git.ts";
 import { commonDirOf, gitDirOf, withWorktreeLock } from "./worktree-lock.ts";
 
-/** A repository and one of its work trees: where a worktree comes from and where its changes go. */
+/**
+ * A repository and one of its work trees, from which a task's worktree is created and to which its changes are applied.
+ */
 export type SourceTree = Readonly<{
   repository: Repository;
-  /** The folder with the `.git`, as it really is. */
+  /** The real path of the folder that contains `.git`. */
   top: string;
   /** The work tree in use: the repository's own, or a worktree of a task. */
   tree: GitTree & Readonly<{ folder: string }>;
@@ -24,7 +26,7 @@ export type OpenWorktree = Readonly<{ folder: string; gitDir: string; base: stri
 /** The changes of a task: the files, the patch, and the files that a patch cannot contain. */
 export type CapturedChanges = Readonly<{
   changes: readonly FileChange[];
-  /** Files that git ignores, and nested repositories: they are not applied. */
+  /** Files that git ignores, and nested repositories: they are not part of the patch. */
   left: readonly string[];
 }>;
 
@@ -42,7 +44,10 @@ export async function openOrigin(
   return { repository, top, tree: { ...tree, folder: tree?.folder ?? top } };
 }
 
-/** Creates a worktree at the last commit; `dirty`: including uncommitted changes, which become its baseline. */
+/**
+ * Creates a worktree at the last commit; `dirty`: including uncommitted changes, which then do not count as changes of
+ * the task.
+ */
 export async function openWorktree(
   folder: string,
   origin: SourceTree,
@@ -79,7 +84,7 @@ export async function openWorktree(
   return { ...open, base };
 }
 
-/** Creates a worktree at a commit, and applies changes that become its baseline. */
+/** Creates a worktree at a commit, and applies changes that do not count as changes of the task. */
 export async function openWorktreeAt(
   folder: string,
   origin: SourceTree,
@@ -108,8 +113,8 @@ export async function openWorktreeAt(
 }
 
 /**
- * Writes the uncommitted changes of a work tree to a patch file; `at`: a path for temporary files. False: there are no
- * such changes.
+ * Writes the uncommitted changes of a work tree to a patch file; `at`: a path for temporary files. Returns false: there
+ * are no such changes.
  */
 export async function captureDirty(origin: SourceTree, at: string, patch: string): Promise<boolean | GitRefusal> {
   const { repository, tree } = origin;
@@ -125,14 +130,14 @@ const TRIES = 6;
 /** Git's errors about a worktree entry that is half written, and about a lock that another git command holds. */
 const DISTURBED = /worktrees\/|\.lock\b|unable to lock|cannot lock/i;
 
-/** The worktree of the run from before a resume, if it was complete. */
+/** The worktree that an earlier process of the run created, if it is complete. */
 export async function foundWorktree(folder: string, origin: SourceTree): Promise<OpenWorktree | undefined> {
   const { gitDir, base } = await noted(folder);
   const there = gitDir !== undefined && (await gitDirOf(folder).catch(() => undefined)) === gitDir;
   return there && base !== undefined ? { folder, gitDir, base, origin } : undefined;
 }
 
-/** Copies uncommitted changes, and returns the tree that the worktree starts with. */
+/** Copies uncommitted changes into a worktree, and returns the git tree that the task starts with. */
 async function withDirty({ folder, gitDir, base, origin }: OpenWorktree, patch: string): Promise<string | GitRefusal> {
   const { repository, tree } = origin;
   const index = await repository.work(["rev-parse", "--git-path", "index"], tree);
@@ -149,7 +154,7 @@ async function withDirty({ folder, gitDir, base, origin }: OpenWorktree, patch: 
   return applied.ok ? snapshot.text.trim() : { unable: applied.reason };
 }
 
-/** Writes the changes in a worktree to a patch file, relative to its baseline. */
+/** Writes the changes in a worktree to a patch file, relative to the state in which the task started. */
 export async function capture(
   { folder, gitDir, base, origin }: OpenWorktree,
   patch: string,
@@ -166,19 +171,19 @@ export async function capture(
   return { ...captured, left: [...new Set([...captured.left, ...modules, ...names])] };
 }
 
-/** True for a submodule that the task has filled or removed: in a new worktree it is an empty folder. */
+/** True for a submodule that the task has filled or removed: in a new worktree, submodules are empty folders. */
 const isTouched = (module: string): Promise<boolean> =>
   readdir(module).then(
     (names) => names.length > 0,
     () => true,
   );
 
-/** `modules`: where the repository has submodules. */
+/** A temporary index of git; `modules`: the paths of the repository's submodules. */
 type Staged = Readonly<{ git(...args: readonly string[]): Promise<GitAnswer>; modules: readonly string[] }>;
 
 /**
- * Everything in a work tree as git would commit it, in an index and an object store of our own: neither the index nor the
- * objects of the repository are touched.
+ * Adds everything in a work tree to a temporary index with its own object store, as git would commit it: neither the
+ * index nor the objects of the repository are touched.
  */
 async function stage(
   folder: string,
@@ -194,8 +199,8 @@ async function stage(
   };
   await mkdir(env.GIT_OBJECT_DIRECTORY, { recursive: true, mode: 0o700 });
   await rm(env.GIT_INDEX_FILE, { force: true });
-  // With the index comes what git knows about files, so that it need not read them all again.
-  // Keeps the timestamp of the index: git compares files again that are as new as the index.
+  // Copies the repository's index, so that git need not read all files again. The timestamp of the index is kept: git
+  // compares files again that are as new as the index.
   await copyWithTime(index, env.GIT_INDEX_FILE).catch(() => {});
   const git: Staged["git"] = (...args) => origin.repository.work(args, { ...tree, folder, env });
   const modules = await passOver(git);
@@ -205,7 +210,7 @@ async function stage(
 }
 
 /**
- * Treats submodules as unchanged. Otherwise git would ask each of them for its state, and run the filters of its
+ * Treats submodules as unchanged. Otherwise git would ask each of them for its state, and run the programs in its
  * configuration.
  */
 async function passOver(git: Staged["git"]): Promise<string[] | GitRefusal> {
@@ -230,7 +235,7 @@ async function patchOf({ git }: Staged, base: string, file: string): Promise<Cap
   const all = readChanges(raw.text);
   const inner = all.filter(({ isRepository }) => isRepository).map(({ path }) => path);
   if (inner.length > 0) {
-    // A submodule commit is not content: it stays unchanged.
+    // The commit of a submodule is not part of the changes: it stays as it is.
     const back = await git("reset", "--quiet", base, "--", ...inner);
     if (!back.ok) return { unable: back.reason };
   }
@@ -280,7 +285,7 @@ async function discard(folder: string, top: string | undefined, gitDir: string |
   for (const entry of [gitDir, ...(top === undefined ? [] : await entriesOf(top, folder))]) {
     if (entry === undefined || basename(dirname(entry)) !== "worktrees") continue;
     await rm(entry, { recursive: true, force: true });
-    await rmdir(dirname(entry)).catch(() => {}); // git also removes this folder with its last worktree
+    await rmdir(dirname(entry)).catch(() => {}); // git also removes this folder when its last worktree is removed
   }
 }
 

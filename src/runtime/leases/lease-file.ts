@@ -5,15 +5,16 @@ import { claimIn, isElsewhere, isLiving, type ProcessClaim, whoWeAre } from "../
 import { readRegularText } from "../disk/regular-file.ts";
 import type { LeaseEntry, LeaseTable } from "./workspace-leases.ts";
 
-/** An entry with the process that made it. */
+/** An entry of the lease file with the process that made it. */
 type SignedEntry = LeaseEntry & Readonly<{ claim: ProcessClaim }>;
 
-/** How long to wait for another process that changes the file. */
+/** How long to wait while another process changes the file. */
 const LOCKED_MS = 10_000;
 
 /**
- * The leases of all runs of this machine in one file. It is not synced, because after a power cut no holder is alive.
- * `isOwned`: whether a process of another machine still works on a run.
+ * The leases (files that tasks declare to write) of all runs of this machine, in one file. It is not synced to the
+ * disk, because after a power cut no holder of a lease is alive. `isOwned`: whether a process of another machine still
+ * works on a run.
  */
 export function leaseFile(file: string, isOwned: (run: string) => Promise<boolean>): LeaseTable<SignedEntry> {
   const read = async (): Promise<SignedEntry[]> => {
@@ -29,7 +30,7 @@ export function leaseFile(file: string, isOwned: (run: string) => Promise<boolea
       alone(
         `${file}.lock`,
         async () => {
-          const draft = `${file}.draft`; // only the holder of the lock writes it
+          const draft = `${file}.draft`; // only the process that holds the lock writes this file
           await writeFile(draft, JSON.stringify(make(await read())), { mode: 0o600 });
           await rename(draft, file);
         },

@@ -7,20 +7,20 @@ import { pause } from "../async/cancel.ts";
 /** A lease that is held or waited for. */
 export type LeaseEntry = WorkspaceLease & Readonly<{ id: string; held: boolean }>;
 
-/** Where the leases of all runs are listed, oldest first. */
+/** The list of the leases of all runs, oldest first. */
 export type LeaseTable<E extends LeaseEntry> = Readonly<{
   /** The entries of living processes. */
   read(): Promise<readonly E[]>;
   /** Replaces the entries of living processes by the result of the function, while other processes are locked out. */
   change(make: (entries: readonly E[]) => readonly E[]): Promise<void>;
-  /** Adds to an entry what identifies this process. */
+  /** Adds the identity of this process to an entry. */
   sign(entry: LeaseEntry): Promise<E>;
 }>;
 
-/** How often a waiting task looks whether it is its turn. */
+/** How often a waiting task checks whether its lease is free. */
 const LOOK_EVERY_MS = 100;
 
-/** Leases that are stored in a table. */
+/** Grants leases that are stored in a table, which other processes share. */
 export function createWorkspaceLeases<E extends LeaseEntry>(table: LeaseTable<E>): WorkspaceLeases["lease"] {
   return async (wish, { waits, signal }: LeaseOptions) => {
     const id = randomBytes(8).toString("hex");
@@ -30,7 +30,7 @@ export function createWorkspaceLeases<E extends LeaseEntry>(table: LeaseTable<E>
     let isFree = true;
     try {
       for (; !signal.aborted; await pause(LOOK_EVERY_MS, signal)) {
-        // Many tasks may wait, so the table is locked only for the first check and when the lease is free.
+        // Many tasks may wait, so the table is locked only for the first check and again when the lease seems free.
         if (isFree) {
           await table.change((all) => {
             const known = all.some((each) => each.id === id) ? all : [...all, own];
@@ -60,7 +60,10 @@ export function createWorkspaceLeases<E extends LeaseEntry>(table: LeaseTable<E>
 
 type Wish = LeaseWish & Readonly<{ entry: LeaseEntry }>;
 
-/** The entries as leases of one tree: a run works within the lease of the task that started it. */
+/**
+ * The entries in the form in which overlaps are checked: a nested run works within the lease of the task that started
+ * it.
+ */
 function wishesOf(entries: readonly LeaseEntry[]): Wish[] {
   const plain = entries.map((entry) => ({
     of: `${entry.run}/${entry.of}`,

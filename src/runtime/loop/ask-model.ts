@@ -12,33 +12,33 @@ import { following, pause, stopped } from "../async/cancel.ts";
 import { createProviderParking } from "./park.ts";
 import { type Turn, takeTurn } from "./turn.ts";
 
-/** Maximum answer length requested when tokens or money are limited. */
+/** The largest answer that is requested when tokens or money are limited, in tokens. */
 const MAX_ANSWER_TOKENS = 8_192;
-/** Minimum answer length requested, even with a small budget. */
+/** The smallest answer that is requested, even with a small budget, in tokens. */
 const MIN_ANSWER_TOKENS = 256;
-/** Number of retries for an answer that ended early, and the first wait. */
+/** Number of retries for an answer that ended early, and the wait before the first. */
 const RESTARTS = 3;
 const FIRST_RESTART_MS = 500;
-/** Random extension of a wait, so that many tasks do not retry at once. */
+/** The share by which a wait is extended at random, so that many tasks do not retry at once. */
 const JITTER = 0.25;
 const URGENT = "an urgent message arrived";
 const REVOKED = "the budget is used up";
 
-/** A requested turn. `last`: only the finish tool is offered. `begin` is called whenever its request is sent. */
+/** A model turn to request. `last`: only the finish tool is offered. `begin` is called whenever the request is sent. */
 export type AskedTurn = Readonly<{
   turn: number;
   last: boolean;
   reserved: ReservedTurn;
-  /** The remaining tokens of the run, if they were already requested. */
+  /** The remaining tokens of the run, if the caller already knows them. */
   room?: Readonly<{ tokens: number | undefined }> | undefined;
   begin(turn: number): void;
 }>;
 
-/** The model calls of one task: each within the budget of the run, and all of them counted. */
+/** The model requests of one task: each within the budget of the run, and all of them counted. */
 export type ModelCalls = Readonly<{
-  /** Tokens and cost of a request of this many characters. */
+  /** The tokens and cost to reserve for a request of this many characters. */
   reservedFor(chars: number): ReservedTurn;
-  /** Takes one turn. An answer that is cut off is requested again. */
+  /** Requests one model turn. An answer that is cut off is requested again. */
   ask(request: ModelRequest, signal: AbortSignal, asked: AskedTurn): Promise<Turn | BudgetRefusal>;
   spend(more: Spending): void;
   spent(): Readonly<{ usage: Usage; cost: Cost }>;
@@ -46,7 +46,7 @@ export type ModelCalls = Readonly<{
 
 type Spending = Readonly<{ usage: Partial<Usage>; cost: Cost }>;
 
-/** `past`: usage of the task before a resume. */
+/** Creates the model requests of a task. `past`: its usage before a resume. */
 export function createModelCalls(
   { call, model, limits }: Pick<Assignment, "call" | "model" | "limits">,
   context: PerformContext,
@@ -59,14 +59,14 @@ export function createModelCalls(
     cost = addCost(cost, more.cost);
   };
 
-  /** Counts an incomplete answer for the task and the run. */
+  /** Counts the cost of an incomplete answer for the task and the run. */
   const spendCut = (turn: OpenTurn, held: Reservation): void => {
     const cut = cutTurn(turn);
     held.settle({ tokens: cut.usage.estimated ?? 0, usd: cut.cost.estimated ?? 0 });
     spend(cut);
   };
 
-  const restarts = call.task.retry?.maxAttempts === 1 ? 0 : RESTARTS; // a single attempt means a single request
+  const restarts = call.task.retry?.maxAttempts === 1 ? 0 : RESTARTS; // a task that may be attempted only once sends each request only once
   const ask: ModelCalls["ask"] = async (request, signal, asked) => {
     let { room } = asked;
     for (let n = 1; ; n += 1) {
@@ -74,7 +74,7 @@ export function createModelCalls(
       room = undefined;
       if ("revoked" in turn) {
         context.emit({ type: "turn.restarted", turn: asked.turn, reason: REVOKED, delayMs: 0, ...turn.revoked });
-        continue; // the remaining budget decides whether it is retried
+        continue; // the remaining budget decides whether the request is retried
       }
       if ("fault" in turn && !turn.begun && !asked.last && !signal.aborted) {
         const parked = await park(turn.fault);
@@ -165,7 +165,7 @@ export function createModelCalls(
   };
 }
 
-/** A deterministic number in [0, 1) for a text. */
+/** A number in [0, 1) that is always the same for the same text. */
 function fractionOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

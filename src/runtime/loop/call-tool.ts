@@ -37,8 +37,8 @@ import { diagnosticsAfter } from "./diagnostics.ts";
 const DEFAULT_TOOL_MS = 120_000;
 
 /**
- * Executes one call, or returns why not. A failure is an error *result* that the model reads; a call that is
- * not permitted never reaches the tool.
+ * Executes one tool call, or returns why it cannot be executed. A failure is an error *result* that the model reads; a
+ * call that is not permitted never reaches the tool.
  */
 export async function callTool(call: ToolCall, assignment: Assignment, context: PerformContext): Promise<ToolAnswer> {
   const { rights, tools } = assignment;
@@ -111,7 +111,10 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
   return { ...answer(text, error), ...seen };
 }
 
-/** The part of a result that the model reads: the tail of a long one, and its file. `tell` is called with the file. */
+/**
+ * The part of a result that the model reads: of a long result, the last part and the path of a file with all of it.
+ * `tell` is called with the file.
+ */
 async function fitting(
   tool: string,
   { text: whole, file: kept }: Readonly<{ text: string; file?: string }>,
@@ -141,7 +144,7 @@ type Ended = Readonly<{
   files: readonly string[];
   details?: unknown;
   images?: readonly ImageContent[];
-  /** The rule that refused it during the call. */
+  /** The permission rule that refused something during the call. */
   rule?: string;
 }>;
 
@@ -241,12 +244,15 @@ async function runTool(
     const { files: changed = [], unseen } = (await watched?.()) ?? {};
     if (changed.length > 0 || unseen !== undefined)
       context.emit({ type: "files.changed", call: id, files: changed, ...defined({ unseen }) });
-    // Helpers of an aborted call stop with it, and the task gets its slot back before it continues.
+    // Subagents of an aborted tool call stop with it, and the task gets its slot back before it continues.
     if (controller.signal.aborted) await Promise.allSettled(helpers);
   }
 }
 
-/** Records the state of files before a call that may change any of them. File tools record their changes themselves. */
+/**
+ * Records the state of files before a tool call that may change any of them, such as a shell command. File tools record
+ * their changes themselves.
+ */
 async function watchCommand(
   tool: Tool,
   input: unknown,
@@ -258,7 +264,10 @@ async function watchCommand(
   return access.changes.watch([cwd, ...access.roots]);
 }
 
-/** What helpers inherit from a task: always its denials, its tool list only with `delegation: ceiling`. */
+/**
+ * What subagents inherit from a task: always the tools that are denied to it; its tool list only with `delegation:
+ * ceiling`.
+ */
 function parentOf(assignment: Assignment): Parent {
   const { agent, call, model, access } = assignment;
   return {
@@ -269,7 +278,7 @@ function parentOf(assignment: Assignment): Parent {
   };
 }
 
-/** Upper bound of the helpers' tools: a restriction of the run (`--tools`) applies like a rule of the agent. */
+/** Upper bound of the subagents' tools: a restriction of the run (`--tools`) applies like one of the agent. */
 function ceilingFor({ agent, call, tools, rights }: Assignment): readonly string[] | undefined {
   const isRestricted = call.task.tools !== undefined && !call.task.tools.includes(ALL_TOOLS);
   if (agent.delegationRule !== "ceiling" && !isRestricted) return call.ceiling;
@@ -311,13 +320,13 @@ function recordable(value: unknown): Readonly<{ details?: unknown }> {
   }
 }
 
-/** The images of a result that every provider takes. */
+/** The images of a result whose format every provider accepts. */
 function imagesIn(images: readonly ImageContent[] = []): Readonly<{ images?: readonly ImageContent[] }> {
   const fit = images.filter((image) => attachedImage.safeParse(image).success).slice(0, MAX_IMAGES);
   return fit.length === 0 ? {} : { images: fit };
 }
 
-/** Tools of other authors may return any value. */
+/** A tool result in the expected form: tools of the library user may return any value. */
 function normal(result: unknown): Exclude<ToolResult, string> {
   if (typeof result === "string") return { text: result };
   if (isRecord(result) && typeof result["text"] === "string") return result as Exclude<ToolResult, string>;
@@ -328,7 +337,10 @@ function isNotStarted(thrown: unknown): boolean {
   return thrown instanceof Error && "code" in thrown && thrown.code === "NOT_STARTED";
 }
 
-/** A tool that ignores its signal is left behind, so that cancelling never waits for it. */
+/**
+ * Waits for a tool unless it is cancelled: a tool that ignores its signal is abandoned, so that cancelling never waits
+ * for it.
+ */
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => {

@@ -5,7 +5,10 @@ import { toolSpecs } from "../../core/task/tool-specs.ts";
 import { defined } from "../../core/text/defined.ts";
 import { finishSpec } from "./finish-tool.ts";
 
-/** The part before the messages of every request in a conversation, and the prefix shared with other tasks. */
+/**
+ * What precedes the messages in every request of a conversation (system prompt and tools), and the beginning that is
+ * shared with other tasks.
+ */
 export type ConversationHead = Readonly<{
   tools: readonly ToolSpec[];
   /** The tools of the last turn, in which the agent can only return its result. */
@@ -20,7 +23,10 @@ type HeadParts = Pick<
   "agent" | "completion" | "prompt" | "rights" | "schema" | "sharedChars" | "system" | "toolNames" | "tools"
 >;
 
-/** The head of a task's requests. A forked task uses the head of the conversation that it starts from. */
+/**
+ * The system prompt and the tools of a task's requests. A forked task uses those of the conversation that it starts
+ * from.
+ */
 export function conversationHead(assignment: HeadParts, fork?: Assignment["call"]["fork"]): ConversationHead {
   const { completion, prompt, sharedChars = 0, system } = assignment;
   const finishTools = completion === "text" ? [] : [finishSpec(assignment)];
@@ -34,12 +40,12 @@ export function conversationHead(assignment: HeadParts, fork?: Assignment["call"
   return { tools, finishTools, chars, prefix: fork?.prefix ?? { key, chars: chars + sharedChars } };
 }
 
-/** Tools as a model is shown them, and as text. */
+/** The tools that a model is shown: as data, and as text. */
 type WrittenTools = Readonly<{ tools: readonly ToolSpec[]; text: string }>;
 
 const written = (tools: readonly ToolSpec[]): WrittenTools => ({ tools, text: JSON.stringify(tools) });
 
-/** Tasks with the same rights are shown the same tools. */
+/** A cache: tasks with the same rights are shown the same tools. */
 const shown = new WeakMap<
   HeadParts["rights"],
   WrittenTools & Pick<HeadParts, "toolNames"> & { of: HeadParts["tools"] }
@@ -53,5 +59,5 @@ function shownTools({ tools: of, rights, toolNames }: HeadParts): WrittenTools {
   return made;
 }
 
-/** A key for the common beginning of the requests of sibling tasks. */
+/** A key for the common beginning of the requests of tasks with the same parent. */
 const prefixKey = (parts: readonly string[]): string => hash("sha256", parts.join("\0"), "hex").slice(0, 32);

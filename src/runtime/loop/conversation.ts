@@ -27,21 +27,21 @@ import { addCount } from "../../core/text/json.ts";
 
 /** Share of the context window at which the conversation is compacted. */
 const FULL = 0.8;
-/** Number of denied calls after which an agent is stopped. */
+/** Number of denied tool calls after which an agent is stopped. */
 const MAX_DENIALS = 12;
 
-/** The result of the calls of one turn. */
+/** What happens after the tool calls of one turn. */
 export type TurnReply =
   | Readonly<{ is: "more" }>
   | Readonly<{ is: "over"; finish: FinishAttempt }>
-  /** The budget of the run for calls is used up. */
+  /** The run's budget of tool calls is used up. */
   | Readonly<{ is: "limit"; refusal: BudgetRefusal }>
   | Readonly<{ is: "stuck"; text: string }>
   | Readonly<{ is: "denied"; text: string }>;
 
 export type Conversation = ReturnType<typeof openConversation>;
 
-/** The messages of one task and what they cost; every model and tool call of it goes through here. */
+/** The messages of one task and what they cost; every model request and tool call of the task goes through this. */
 export function openConversation(assignment: Assignment, context: PerformContext, recorded: readonly KeptEvent[]) {
   const { agent, model, limits, completion } = assignment;
   const shared = assignment.sharedChars ?? 0;
@@ -65,10 +65,10 @@ export function openConversation(assignment: Assignment, context: PerformContext
   const modelCalls = createModelCalls(assignment, context, past);
   let chars = messages.reduce((sum, message) => sum + messageChars(message), 0);
   let contextTokens = 0;
-  /** The model that answers, which is another one after a fallback. */
+  /** The model that answers, which is not the first one after a fallback. */
   let answering = model.name;
   let denials = 0;
-  /** True when the last turn offered only the finish tool. */
+  /** True when the last turn offers only the finish tool. */
   let closing = past.unfinished?.limit !== undefined;
   const unread = [...past.mail];
 
@@ -77,19 +77,19 @@ export function openConversation(assignment: Assignment, context: PerformContext
     chars += messageChars(message);
   };
 
-  /** Adds messages to the task to the conversation; true when there were any. */
+  /** Adds waiting messages to the conversation; true when there were any. */
   const readMail = async (wait?: AbortSignal): Promise<boolean> => {
     const mail = [...unread.splice(0), ...(await context.mail(wait))];
     for (const text of mail) say({ role: "user", text });
     return mail.length > 0;
   };
 
-  /** One model call within the budget. `last`: only the finish tool is offered. */
+  /** Requests one model turn within the budget. `last`: only the finish tool is offered. */
   const next = async (
     signal: AbortSignal,
     { last = false }: { last?: boolean } = {},
   ): Promise<Turn | BudgetRefusal> => {
-    // Requested together: for a task on another machine each request is a round trip to the database.
+    // Both are requested together: for a task on another machine each request is a round trip to the database.
     const [refusal, room] = await Promise.all([
       last ? undefined : context.budget.count("maxTurns"),
       context.budget.room(),
@@ -140,7 +140,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
     return turn;
   };
 
-  /** The current conversation, for helpers that fork from it. */
+  /** The current conversation, for subagents that start with it. */
   const forkPoint = (): ForkPoint => ({
     task: `${assignment.call.run}/${assignment.call.path}`,
     turn: turns,
@@ -153,7 +153,10 @@ export function openConversation(assignment: Assignment, context: PerformContext
     ...sampling,
   });
 
-  /** Executes the calls of a turn in parallel. A finish call is accepted after the other calls ran; a second one is ignored. */
+  /**
+   * Executes the tool calls of a turn in parallel. A call of the finish tool is accepted after the other calls ran; a
+   * second one is ignored.
+   */
   const answer = async (
     turn: AnsweredTurn,
     signal: AbortSignal,
@@ -207,7 +210,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
     replace(dropOldResults(messages));
     const full = force || estimateTokens(fixedChars + chars) >= (window ?? 0) * FULL;
     const summary = full ? await sumUp(signal) : undefined;
-    if (!force && chars === charsBefore) return false; // nothing of it can be left out
+    if (!force && chars === charsBefore) return false; // no message of the conversation can be left out
     contextTokens = 0;
     context.emit({ type: "context.compacted", before, after: estimateTokens(fixedChars + chars), ...summary });
     return true;
@@ -256,7 +259,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
   };
 }
 
-/** The context with the conversation as the fork point for helpers. */
+/** The context with the conversation as the starting point for forked subagents. */
 function withConversation(context: PerformContext, conversation: ForkPoint): PerformContext {
   const { background } = context;
   return {
@@ -273,10 +276,10 @@ function withConversation(context: PerformContext, conversation: ForkPoint): Per
 
 const NOTHING: ReadonlyMap<string, ToolAnswer> = new Map();
 
-/** Message for a finish call without a result. */
+/** The message to the model about a call of the finish tool without a result. */
 const NO_RESULT = 'Missing required "result" argument. You must provide your findings when calling complete_task.';
 
-/** Refuses a call of a tool that was not offered in the last turn. */
+/** Refuses a tool call in the last turn of a task, in which that tool was not offered. */
 function tooLate({ id, name }: ToolCall, emit: PerformContext["emit"]): ToolAnswer {
   const text = `DENIED: ${name} was not offered in this turn; only returning the result was possible.`;
   emit({
@@ -289,14 +292,17 @@ function tooLate({ id, name }: ToolCall, emit: PerformContext["emit"]): ToolAnsw
   return { id, name, text, error: true, denied: true };
 }
 
-/** The answer to a further finish call: only the first one of a turn counts. */
+/** The answer to a second call of the finish tool: only the first one of a turn counts. */
 function alreadyComplete({ id, name }: ToolCall, emit: PerformContext["emit"]): ToolAnswer {
   const text = "Task already marked complete in this turn; this call was ignored.";
   emit({ type: "tool.rejected", call: id, tool: name, reason: "the task was already marked complete", text });
   return { id, name, text, error: true };
 }
 
-/** The result of a finish call whose conversation continues: a confirmation, or why the result was not accepted. */
+/**
+ * The tool result of a call of the finish tool after which the conversation continues: a confirmation, or why the
+ * result was not accepted.
+ */
 function receipt({ id, name }: ToolCall, finish: FinishAttempt | undefined, emit: PerformContext["emit"]): ToolAnswer {
   if (!finish || !("problem" in finish)) return { id, name, text: "Received.", error: false };
   const { problem, empty } = finish;
@@ -305,7 +311,7 @@ function receipt({ id, name }: ToolCall, finish: FinishAttempt | undefined, emit
   return { id, name, text, error: true };
 }
 
-/** True for a call that was refused because of the budget. */
+/** True for a model turn that was refused because of the budget. */
 export function isBudgetRefusal(turn: Turn | BudgetRefusal): turn is BudgetRefusal {
   return "refused" in turn;
 }

@@ -4,13 +4,13 @@ import type { Assignment } from "../../core/task/runner.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { showsNothing } from "../../core/text/sanitize.ts";
 
-/** The outcome of returning a result. */
+/** What became of an agent's attempt to return its result. */
 export type FinishAttempt =
   | Readonly<{ output: string; data?: unknown }>
   | Readonly<{
       problem: string;
       empty: boolean;
-      /** The invalid result. */
+      /** The result that was not valid. */
       value?: unknown;
     }>
   | Readonly<{ gaveUp: string }>;
@@ -33,8 +33,8 @@ type Finishing = Pick<Assignment, "schema" | "validate"> &
   Readonly<{ agent?: Pick<Assignment["agent"], "outputName"> }>;
 
 /**
- * Extracts the result from the arguments of a finish call. These forms are accepted and no others: `{result: {data}}`,
- * `{result: {error}}`, `{result}`, and the same under the name that the agent gives its result.
+ * Extracts the result from the arguments of a call of the finish tool. These forms are accepted and no others:
+ * `{result: {data}}`, `{result: {error}}`, `{result}`, and the same under the name that the agent gives its result.
  */
 export function finishWith(input: unknown, assignment: Finishing): FinishAttempt {
   const given = isRecord(input) ? input : {};
@@ -77,13 +77,14 @@ export function finishText(text: string, assignment: Finishing): FinishAttempt {
     parsed === undefined
       ? { problem: "the answer is not JSON", empty: false, value: text }
       : finishWith({ result: parsed }, assignment);
-  // A schema that allows a text is met by the answer as it stands, also by one that looks like other JSON.
+  // A schema that allows a text is met by the unchanged answer, even if that looks like other JSON.
   return "problem" in finish && assignment.validate(text) === undefined ? { output: text, data: text } : finish;
 }
 
 /**
- * The last message where the finish tool was expected. An agent whose file asks for the tool has to call it; where only a schema led to
- * the tool, a message that meets the schema is the result, because small models often answer without the tool.
+ * Handles a last message of an agent that was expected to call the finish tool. An agent whose file asks for the tool
+ * has to call it; where only a schema led to the tool, a message that meets the schema is the result, because small
+ * models often answer without the tool.
  */
 export function finishWithoutTool(text: string, assignment: Finishing, isToolRequired: boolean): FinishAttempt {
   const finish = isToolRequired || !assignment.validate ? undefined : finishText(text, assignment);
@@ -98,7 +99,7 @@ function asText(value: unknown): FinishAttempt {
   return showsNothing(text) ? { problem: "the result is empty", empty: true } : { output: text };
 }
 
-/** The JSON value in a text, alone or in a fence. */
+/** The JSON value in a text, alone or in a code block. */
 function jsonIn(text: string): unknown {
   const fenced = /```(?:json)?\s*\n([\s\S]*?)\n```/.exec(text)?.[1];
   for (const candidate of [text, fenced]) {

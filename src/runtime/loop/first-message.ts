@@ -17,7 +17,7 @@ export type FirstMessageParts = Pick<Call, "attachments" | "context" | "fork" | 
 
 /** The first message to the model: context, prompt and attached outputs. `hasSchema`: the result has fields. */
 export function firstMessage(call: FirstMessageParts, hasSchema: boolean): string {
-  if (call.resumes) return call.task.prompt; // the conversation already contains the rest
+  if (call.resumes) return call.task.prompt; // the conversation already contains context and attachments
   const attached = attachmentsOf(call);
   return [
     prefaceOf(call),
@@ -30,7 +30,10 @@ export function firstMessage(call: FirstMessageParts, hasSchema: boolean): strin
     .join("\n\n");
 }
 
-/** Tells a reviewer how to give its verdict: in the fields it has, else as the marker, unless its prompt says so. */
+/**
+ * Tells a reviewer how to give its verdict: in the fields of its result, else with the marker, unless its prompt
+ * already says how.
+ */
 function verdictPrompt(prompt: string, hasSchema: boolean): string {
   if (hasSchema) return prompts.reviewFields;
   return prompt.includes("REVISION_NEEDED") ? "" : prompts.reviewMarker;

@@ -42,7 +42,10 @@ export async function loop(assignment: Assignment, context: PerformContext): Pro
   }
 }
 
-/** The same context, in which waiting for helpers, people and providers takes none of the task's time. */
+/**
+ * A context in which the time that the task waits for subagents, people and providers does not count for its time
+ * limit.
+ */
 function pauseDeadline(context: PerformContext, { standing }: Deadline): PerformContext {
   const { parks } = context;
   return {
@@ -56,7 +59,10 @@ function pauseDeadline(context: PerformContext, { standing }: Deadline): Perform
 
 type Ended = Extract<Outcome, { status: "failed" | "cancelled" }>;
 
-/** Takes turns until there is an outcome. A limit gets one grace turn; a missing or invalid result is requested again. */
+/**
+ * Takes turns until there is an outcome. After a limit, the agent gets one more turn to return its result; a missing or
+ * invalid result is requested again.
+ */
 async function converse(
   assignment: Assignment,
   context: PerformContext,
@@ -69,7 +75,10 @@ async function converse(
   let taken = talk.unfinished;
   const watch = createWatch(assignment, context);
   const partly = (outcome: Ended): Outcome => withPartial(outcome, last);
-  /** The outcome of a task whose turn the budget refuses; `undefined`: it waited, and there is room again. */
+  /**
+   * The outcome of a task whose turn the budget refuses; `undefined`: the task waited, and the budget allows turns
+   * again.
+   */
   const refused = async (refusal: BudgetRefusal): Promise<Outcome | undefined> => {
     const parked = await parkForBudget(refusal, assignment, context);
     if (parked === "goes on") return undefined;
@@ -126,7 +135,7 @@ async function converse(
       return partly(failed("STUCK", reply.text, { hint: "Give it other tools, or a narrower task." }));
     if (reply.is === "denied")
       return partly(failed("DENIED", reply.text, { hint: "Allow it the tools it needs, or change its task." }));
-    // Messages that arrived meanwhile, and results of its helpers, still get a turn.
+    // Messages that arrived meanwhile, and results of its subagents, still get a model turn.
     if (await talk.readMail(clock.signal)) continue;
     const { finish } = reply;
     if ("output" in finish)
@@ -141,7 +150,7 @@ async function converse(
   }
 }
 
-/** All texts of the agent, if its result consists of all of them. */
+/** All messages of the agent as its result, if its definition asks for that. */
 function allTexts({ agent, validate, call }: Assignment, talk: Conversation): { output?: string } {
   if (agent.summary !== "all" || validate) return {};
   const own = talk.messages().slice(call.before?.length ?? 0);
@@ -154,7 +163,7 @@ function reminder({ completion }: Assignment, { problem, empty }: { problem: str
   return empty ? prompts.remindEmpty : fill(prompts.remindJson, new Map([["problem", problem]]));
 }
 
-/** A result that cannot be used; the value that was rejected is kept. */
+/** The outcome of a task whose result cannot be used; the rejected value is kept. */
 function unusable({ problem, empty, value }: Extract<FinishAttempt, { problem: string }>, last: string): Outcome {
   if (empty)
     return withPartial(
@@ -166,10 +175,10 @@ function unusable({ problem, empty, value }: Extract<FinishAttempt, { problem: s
   return { ...invalid, output: typeof value === "string" ? value : JSON.stringify(value, null, 2), data: value };
 }
 
-/** A limit that ends a task: the failure code, and the limit in the outcome. */
+/** A limit that ends a task: its failure code, and its description for the outcome. */
 type Reached = Readonly<{ code: LimitCode; limit: ReachedLimit }>;
 
-/** Checks the limits before each turn; limits that are not enforced are only reported, once. */
+/** Checks a task's limits before each turn; limits that are not enforced are only reported, once. */
 function createWatch(
   { limits }: Assignment,
   { emit }: PerformContext,
@@ -209,7 +218,7 @@ function nearLimit(used: string, kind: "turns" | "time", value: number): Extract
 const timeLimit = ({ maxTimeMs }: Limits): Reached => ({ code: "TIMEOUT", limit: { kind: "time", value: maxTimeMs } });
 const turnLimit = ({ maxTurns }: Limits): Reached => ({ code: "MAX_TURNS", limit: { kind: "turns", value: maxTurns } });
 
-/** A limit that the task reached before a resume. */
+/** The limit that a task reached before it was resumed. */
 function pastLimit({ name, reached }: PastLimit, { limits }: Assignment): Reached {
   if (reached?.run) return { code: codeOfLimit(reached), limit: reached };
   if (name === "TIMEOUT") return timeLimit(limits);
@@ -223,7 +232,7 @@ function unpriced({ model }: Assignment): FailedOutcome {
   });
 }
 
-/** A task does not start after a limit of the run was reached. */
+/** The outcome of a task that does not start, because a limit of the run was reached. */
 function notBegun({ code, limit }: Reached): Outcome {
   const text =
     limit.kind === "usd" || limit.kind === "tokens"
@@ -234,7 +243,10 @@ function notBegun({ code, limit }: Reached): Outcome {
 
 type Closing = Readonly<{ assignment: Assignment; context: PerformContext; taken?: UnfinishedTurn }>;
 
-/** The grace turn after a limit, with only the finish tool; `taken`: it was used before a resume. */
+/**
+ * The one turn that a task gets after it reached a limit, with only the finish tool; `taken`: the turn was already used
+ * before a resume.
+ */
 async function grace(
   { reached: { code, limit }, last }: Readonly<{ reached: Reached; last: string }>,
   talk: Conversation,

@@ -13,7 +13,7 @@ import { addCount } from "../../core/text/json.ts";
 /** A conversation rebuilt from the journal. */
 export type RebuiltConversation = Readonly<{
   messages: readonly Message[];
-  /** True: a summary stands in place of messages. */
+  /** True: a summary replaces some of the messages. */
   shortened: boolean;
   turns: number;
   usage: Usage;
@@ -21,27 +21,28 @@ export type RebuiltConversation = Readonly<{
   used: Readonly<Record<string, number>>;
   /** Unread messages to the task. */
   mail: readonly string[];
-  /** Files that it may read. */
+  /** Output files that the task may read. */
   files: readonly string[];
-  /** Writing calls that were running at the interruption and were not reported yet. */
+  /** Calls of tools with effects that were running at the interruption and were not reported yet. */
   unknown: readonly ToolAnswer[];
   /** The last turn, when some of its calls have no result yet, and the results that are known. */
   unfinished?: UnfinishedTurn;
 }>;
 
-/** A turn with open calls. `limit`: it was the grace turn after this limit. */
+/** A turn with tool calls that have no result yet. `limit`: it was the last turn after this limit. */
 export type UnfinishedTurn = Readonly<{
   turn: AnsweredTurn;
   known: ReadonlyMap<string, ToolAnswer>;
   limit?: PastLimit;
 }>;
 
-/** A limit that was reached before; an old journal may have only its name. */
+/** A limit that was reached before the interruption; in an old journal there may be only its name. */
 export type PastLimit = Readonly<{ name: string; reached?: ReachedLimit }>;
 
 /**
- * Rebuilds a conversation from its events, after the messages with which it began. What was summarised stays so. Recorded turns and calls are not repeated. A writing tool that
- * was running at the interruption may have had its effect: its outcome is unknown, and it is not repeated.
+ * Rebuilds a conversation from its events, after the messages with which it began. Messages that were replaced by a
+ * summary stay replaced. Recorded turns and calls are not repeated. A tool with effects that was running at the
+ * interruption may have had its effect: its outcome is unknown, and it is not repeated.
  */
 export function rebuildConversation(past: readonly KeptEvent[], begin: readonly Message[] = []): RebuiltConversation {
   const messages: Message[] = [...begin];
@@ -162,7 +163,7 @@ export function rebuildConversation(past: readonly KeptEvent[], begin: readonly 
   return {
     messages,
     shortened,
-    turns: asked ? Math.max(0, turns - 1) : turns, // an incomplete turn is repeated
+    turns: asked ? Math.max(0, turns - 1) : turns, // an incomplete model turn is repeated
     usage,
     cost,
     used,
@@ -173,7 +174,7 @@ export function rebuildConversation(past: readonly KeptEvent[], begin: readonly 
   };
 }
 
-/** Messages with a summary in place of those that it replaces. */
+/** Messages of which a summary replaces some. */
 export function summarised(
   messages: readonly Message[],
   { summary, replaced = 0 }: Readonly<{ summary?: string; replaced?: number }>,

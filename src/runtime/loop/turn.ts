@@ -9,19 +9,19 @@ import { defined } from "../../core/text/defined.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { following, stopped } from "../async/cancel.ts";
 
-/** The result of one model call. */
+/** The result of one model turn. */
 export type Turn =
   | AnsweredTurn
   | Readonly<{
       fault: Fault;
       text: string;
-      /** Part of the answer had arrived. */
+      /** True: a part of the answer had already arrived. */
       begun: boolean;
     }>
   | Readonly<{
       aborted: true;
       text: string;
-      /** Interrupted by an urgent message. */
+      /** True: an urgent message interrupted the turn. */
       urgent?: true;
     }>;
 export type AnsweredTurn = Readonly<{
@@ -37,9 +37,9 @@ export type AnsweredTurn = Readonly<{
 
 export type TurnOptions = Readonly<{
   signal: AbortSignal;
-  /** A controller of the caller that follows the signal and stops this turn alone. */
+  /** A controller of the caller that also aborts when the signal does, and that can stop this turn alone. */
   stopping?: AbortController;
-  /** How long the model may send nothing. */
+  /** How long the model may send nothing, in milliseconds. */
   maxIdleMs: number;
   live: PerformContext["live"];
   emit: PerformContext["emit"];

@@ -4,20 +4,20 @@ import { readRegularTextSync } from "../disk/regular-file.ts";
 
 /** Where a user names certificate authorities. */
 export type CertificateSources = Readonly<{
-  /** A PEM file of the settings. */
+  /** A PEM file that the settings name. */
   caFile?: string | undefined;
   env?: Readonly<Record<string, string | undefined>> | undefined;
 }>;
 
 /**
- * Variables that name a file of authorities. Node reads the first one itself, but not when it is given a list of
- * authorities.
+ * Environment variables that name a file of certificate authorities. Node reads the first one itself, but not when it
+ * is given a list of authorities.
  */
 const VARIABLES = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"] as const;
 
 /**
- * The accepted certificate authorities: the usual ones and the user's. `undefined`: only the usual ones, so no option
- * is needed. A file that a variable names and that cannot be read is ignored, as other programs do.
+ * The accepted certificate authorities: the usual ones and the user's. `undefined`: only the usual ones, so connections
+ * need no option. A file that a variable names and that cannot be read is ignored, as other programs do.
  */
 export function certificateAuthorities({ caFile, env = {} }: CertificateSources): readonly string[] | undefined {
   const own = caFile === undefined ? [] : [settingsFile(caFile)];

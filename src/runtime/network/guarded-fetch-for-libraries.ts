@@ -1,19 +1,19 @@
 import { couldNotBeAsked, type GuardedOpen, type OpenAnswer, type WebRequest } from "./guarded-request.ts";
 
-/** The rules for every request that one library makes. */
+/** The rules for every request that a library makes through `asFetch`. */
 export type FetchRules = Pick<WebRequest, "check" | "silenceMs" | "allowHosts"> &
   Readonly<{
     /** Called before each request; throws to refuse it. */
     before?(url: string): Promise<void>;
-    /** How much of one answer is read. */
+    /** The maximum size of one answer; the rest is not read. */
     maxBytes?: number;
   }>;
 
 const MOST_BYTES = 20_000_000;
 
 /**
- * The guarded request as a `fetch`, for libraries that accept one. Request bodies are texts and forms; responses are
- * streamed.
+ * A `fetch` that applies the network rules, for libraries that accept one. Request bodies are texts and forms;
+ * responses are streamed.
  */
 export function asFetch(open: GuardedOpen, { before, maxBytes = MOST_BYTES, ...rules }: FetchRules = {}): typeof fetch {
   return async (input, init = {}) => {
@@ -36,7 +36,7 @@ export function asFetch(open: GuardedOpen, { before, maxBytes = MOST_BYTES, ...r
   };
 }
 
-/** Headers that describe the encoded body and are wrong once it is decoded. */
+/** Headers that describe the encoded body and are wrong after the body was decoded. */
 const UNPACKED: ReadonlySet<string> = new Set(["content-encoding", "content-length", "transfer-encoding"]);
 const EMPTY: ReadonlySet<number> = new Set([204, 205, 304]);
 

@@ -16,14 +16,17 @@ export type WebAnswer = Readonly<{
   /** The final address after redirects. */
   url: string;
   status: number;
-  /** Names in lower case. */
+  /** The headers; names are in lower case. */
   headers: Readonly<Record<string, string>>;
   body: Buffer;
-  /** The body was longer than the limit and was cut. */
+  /** True: the body was longer than the limit and was cut. */
   cut: boolean;
 }>;
 
-/** Sends a request to a server on the public internet. Throws a refusal with a code, or an error with the cause. */
+/**
+ * Sends a request to a server on the public internet. Throws a refusal with a code if the rules forbid the request, or
+ * an error with the cause.
+ */
 export type GuardedFetch = (request: WebRequest, signal: AbortSignal) => Promise<WebAnswer>;
 
 export const MAX_ANSWER_BYTES = 5_000_000;

@@ -19,7 +19,7 @@ export type NetworkRules = Readonly<{
    * Hosts that may be contacted although they are not on the public internet: `127.0.0.1:8080`. Exact, with the port.
    */
   allowHosts?: readonly string[];
-  /** An HTTP proxy that requests go through, in place of the one that variables name. */
+  /** An HTTP proxy that requests go through, instead of the one in environment variables. */
   proxy?: string;
   /** A PEM file with certificate authorities that are trusted besides the usual ones. */
   caFile?: string;
@@ -27,7 +27,7 @@ export type NetworkRules = Readonly<{
 
 /** The environment, and dependencies that tests replace. */
 export type NetworkParts = Readonly<{
-  /** The user's variables, which may name a proxy and certificate authorities; absent: none are used. */
+  /** The user's environment variables, which may name a proxy and certificate authorities; absent: none are used. */
   env?: Readonly<Record<string, string | undefined>>;
   lookup?: (host: string) => Promise<readonly LookupAddress[]>;
   tls?: Pick<ConnectionOptions, "ca">;
@@ -40,28 +40,28 @@ export type WebRequest = Readonly<{
   method?: string;
   headers?: WebHeaders;
   body?: string;
-  /** Hosts that this request may reach besides the user's; for addresses that come from the user's settings. */
+  /** Hosts that this request may reach besides the user's; used for addresses from the user's own settings. */
   allowHosts?: readonly string[];
-  /** Judges where a redirect leads, before it is followed; throws to refuse. */
+  /** Called with the target of a redirect before it is followed; throws to refuse it. */
   check?(url: string): void;
   /** How long the server may send nothing; 30 seconds by default. */
   silenceMs?: number;
 }>;
 
-/** A streaming response, decompressed on the fly. The caller closes it. */
+/** A streaming response, decompressed while it arrives. The caller closes it. */
 export type OpenAnswer = Readonly<{
   /** The final address after redirects. */
   url: string;
   status: number;
-  /** Names in lower case. */
+  /** The headers; names are in lower case. */
   headers: Readonly<Record<string, string>>;
   body: Readable;
   close(): Promise<void>;
 }>;
 
 /**
- * Sends a request to a server on the public internet and streams its response. Throws a refusal with a code, or an
- * error with the cause.
+ * Sends a request to a server on the public internet and streams its response. Throws a refusal with a code if the
+ * rules forbid the request, or an error with the cause.
  */
 export type GuardedOpen = (request: WebRequest, signal: AbortSignal) => Promise<OpenAnswer>;
 
@@ -70,9 +70,8 @@ const SILENCE_MS = 30_000;
 const CONNECT_MS = 10_000;
 
 /**
- * The only network access on behalf of an agent. The decisive check is on the address that is
- * connected to: the URL is checked first, then every resolved address, and the
- * connected socket; again on each redirect.
+ * The only way in which agents access the network. The URL is checked first, then every resolved address, and finally
+ * the connected socket, which decides; the same again for each redirect.
  */
 export function createGuardedOpen(rules: NetworkRules = {}, parts: NetworkParts = {}): GuardedOpen {
   const allow = parseAllowedHosts(rules.allowHosts ?? []);
@@ -145,7 +144,8 @@ function nextHop({ target, method, headers, body }: Hop, { status, location }: R
 
 /** One request and the beginning of its answer, over a connection of its own. */
 async function ask({ target, method, headers, body }: Hop, way: Way): Promise<Reply> {
-  // Through the default: a bundler offers nothing else of a CommonJS package that is imported late.
+  // Uses the default export, because a bundler provides nothing else of a CommonJS package that is imported
+  // dynamically.
   const loaded = await import("undici");
   const undici = loaded.default as unknown as typeof loaded;
   const { dispatcher, origin } = await connection(undici, target, way).catch((error: unknown) => {
@@ -173,7 +173,7 @@ async function ask({ target, method, headers, body }: Hop, way: Way): Promise<Re
   }
 }
 
-/** An error for a request that failed, or for an answer that broke off. */
+/** An error for a request that failed, or for an answer that ended early. */
 export function couldNotBeAsked(host: string, error: unknown): Error {
   return error instanceof Error && error.name === "Refusal"
     ? error
@@ -233,8 +233,8 @@ function checkedConnector(build: Build, target: Target, parts: NetworkParts): bu
   const connect = build({
     ...parts.tls,
     timeout: CONNECT_MS,
-    autoSelectFamily: true, // ask for all addresses, so that an unreachable one does not fail the request
-    // Runs for names only; an address in the URL was judged with its text.
+    autoSelectFamily: true, // use all addresses of the host, so that an unreachable one does not fail the request
+    // This is called for host names only; an IP address in the URL was already checked with the URL.
     lookup: callbackify(async (_host: string, _options: object) => [...(await addressesOf(target, parts))]),
   });
   return (options, done) => {

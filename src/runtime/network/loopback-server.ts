@@ -3,19 +3,22 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from "node:net";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
 
-/** An HTTP server for other programs: loopback, a token and a checked host name. Shared by all surfaces that listen. */
+/**
+ * An HTTP server for other programs: it listens on loopback, needs a token and checks the host name of requests. All
+ * servers of subcrew use it.
+ */
 export type ServerOptions = Readonly<{
-  /** Loopback by default. */
+  /** The host name or address to listen on; loopback by default. */
   host?: string;
-  /** A free one by default. */
+  /** The port; a free one by default. */
   port?: number;
-  /** The callers: a name for each token. */
+  /** The accepted tokens by the name of their caller. */
   tokens: Readonly<Record<string, string>>;
   /** Accepted host names besides loopback and `host`. */
   hosts?: readonly string[];
   /** True for requests that need no token. */
   isOpen?(request: IncomingMessage): boolean;
-  /** True for links that a person may follow from another page or a file: their own token protects them. */
+  /** True for links that a person may follow from another page or a file: a token in the link itself protects them. */
   isLink?(request: IncomingMessage): boolean;
   handle(request: IncomingMessage, response: ServerResponse, caller: string): Promise<void>;
   onError(error: unknown): void;
@@ -27,7 +30,7 @@ export type RunningServer = Readonly<{ url: string; port: number; close(): Promi
 export const SHORTEST_TOKEN = 22;
 export const MAX_REQUEST_BYTES = 1_000_000;
 
-/** Listens and passes on authorised requests. Internal errors are not shown to clients. */
+/** Opens the server and passes on authorised requests. Internal errors are not shown to clients. */
 export async function openServer(options: ServerOptions): Promise<RunningServer> {
   const { host = "127.0.0.1", port = 0, tokens, hosts = [], handle, onError } = options;
   const { isOpen = () => false, isLink = () => false } = options;
@@ -86,7 +89,7 @@ export async function openServer(options: ServerOptions): Promise<RunningServer>
 }
 
 /**
- * Whether a request names its host exactly once. With two names, or another one in the target, programs on the way may
+ * Whether a request names its host exactly once. With two names, or another one in the request target, proxies may
  * disagree about the host.
  */
 export function isPlainRequest({ url = "", rawHeaders }: Pick<IncomingMessage, "url" | "rawHeaders">): boolean {
@@ -99,8 +102,8 @@ export function isPlainRequest({ url = "", rawHeaders }: Pick<IncomingMessage, "
 }
 
 /**
- * True for an address that means every interface. The host names are then unknown: only loopback and configured names
- * are accepted.
+ * True for an address that means every interface. The host names are then unknown: only loopback names and configured
+ * names are accepted.
  */
 const isWildcard = (host: string): boolean => host === "0.0.0.0" || host === "::";
 
@@ -117,11 +120,11 @@ type GuardOptions = Pick<ServerOptions, "tokens"> &
   Readonly<{
     port: number;
     hosts: readonly string[];
-    /** The address it listens on: the loopback names of another one are not its own. */
+    /** The address it listens on: loopback names of other addresses are not accepted. */
     bound?: string;
   }>;
 
-/** The caller, or the HTTP status of the refusal. */
+/** Checks a request; returns its caller, or the HTTP status of the refusal. */
 export type RequestGuard = (
   headers: IncomingHttpHeaders,
   request?: Readonly<{ open?: boolean; link?: boolean }>,
@@ -136,7 +139,7 @@ export function createGuard({ tokens, port, hosts, bound = "127.0.0.1" }: GuardO
   const authorities = new Set(
     names.flatMap((name) => [`${name}:${port}`, ...(port === 80 || port === 443 ? [name] : [])]),
   );
-  for (const name of hosts) if (/:\d+$/.test(name)) authorities.add(name.toLowerCase()); // of a proxy, with its port
+  for (const name of hosts) if (/:\d+$/.test(name)) authorities.add(name.toLowerCase()); // the host name of a proxy, with its port
   const known = Object.entries(tokens).map(([caller, token]) => ({ caller, wanted: digest(`Bearer ${token}`) }));
   // A configured name with a port belongs to a proxy, whose pages may use TLS; this server itself uses plain HTTP.
   const proxied = new Set(hosts.filter((name) => /:\d+$/.test(name)).map((name) => name.toLowerCase()));
@@ -152,7 +155,7 @@ export function createGuard({ tokens, port, hosts, bound = "127.0.0.1" }: GuardO
     if (origin !== undefined && !isOurs(origin) && !link) return 403;
     if (site !== "none" && site !== "same-origin" && !link) return 403;
     const given = digest(authorization);
-    const fits = known.filter(({ wanted }) => timingSafeEqual(given, wanted)); // all tokens are compared, so that timing reveals nothing
+    const fits = known.filter(({ wanted }) => timingSafeEqual(given, wanted)); // all tokens are compared, so that timing reveals nothing about them
     if (fits[0]) return { caller: fits[0].caller };
     return open ? { caller: "" } : 401;
   };
@@ -171,7 +174,7 @@ const bracketed = (host: string): string =>
 /** A hash, so that tokens of any length can be compared in constant time. */
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-/** An error that has a status of its own. */
+/** An error that is answered with this HTTP status. */
 function httpError(status: number, message: string): Error {
   return Object.assign(new Error(message), { status });
 }

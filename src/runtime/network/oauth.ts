@@ -5,9 +5,12 @@ import { isRecord, ownEntry } from "../../core/text/json.ts";
 import { type CallbackOptions, waitForCode } from "./sign-in-callback.ts";
 import { signingKey } from "./signing-key.ts";
 
-/** Metadata of an authorization server, with the field names of its document. */
+/** Metadata of an authorization server, with the field names of the OAuth metadata document. */
 export type OAuthEndpoints = Readonly<{
-  /** Absent if not configured; then the issuer of the callback cannot be compared. */
+  /**
+   * The identity of the authorization server; absent if it is not configured, and then it cannot be compared with that
+   * in the callback.
+   */
   issuer?: string | undefined;
   token_endpoint: string;
   authorization_endpoint?: string | undefined;
@@ -20,7 +23,7 @@ export type OAuthEndpoints = Readonly<{
 export type OAuthClient = Readonly<{
   id: string;
   secret?: string | undefined;
-  /** How the client was registered to authenticate. */
+  /** The authentication method that the client was registered with. */
   method?: string | undefined;
   /** The private key with which the client signs assertions, in PEM form, instead of a secret. */
   key?: string | undefined;
@@ -29,7 +32,7 @@ export type OAuthClient = Readonly<{
 export type OAuthTokens = Readonly<{
   access: string;
   refresh?: string | undefined;
-  /** In milliseconds since 1970. */
+  /** When the token expires, in milliseconds since 1970. */
   expiresAt?: number | undefined;
   scope?: string | undefined;
 }>;
@@ -37,7 +40,7 @@ export type OAuthTokens = Readonly<{
 export type OAuthContext = Readonly<{
   server: OAuthEndpoints;
   client: OAuthClient;
-  /** Sends every request; the caller supplies a guarded fetch. */
+  /** Sends every request; the caller supplies a fetch that applies the network rules. */
   fetch: typeof fetch;
   signal: AbortSignal;
   /** The address that the tokens are for (RFC 8707). */
@@ -45,16 +48,16 @@ export type OAuthContext = Readonly<{
   clock?(): number;
 }>;
 
-/** A token endpoint's answer without tokens. `description` is foreign text that may repeat a secret. */
+/** A token endpoint's answer without tokens. `description` is text of the server, which may repeat a secret. */
 export type OAuthRefusal = Error & Readonly<{ status: number; code?: string; description?: string }>;
 
 export const isOAuthRefusal = (error: unknown): error is OAuthRefusal =>
   error instanceof Error && error.name === "OAuthRefusal";
 
-/** True for an error that says the browser's answer came from another authorization server. */
+/** True for the error that the callback came from another authorization server than the one that was asked. */
 export const isForeignAnswer = (error: unknown): boolean => error instanceof Error && error.name === "ForeignAnswer";
 
-/** A token is renewed this long before it expires, so that it does not expire on the way. */
+/** A token is renewed this long before it expires, so that it does not expire during a request. */
 const EARLY_MS = 30_000;
 
 export const isFresh = ({ expiresAt }: Pick<OAuthTokens, "expiresAt">, now: number): boolean =>
@@ -66,13 +69,13 @@ export type BrowserSignIn = Omit<OAuthContext, "client"> &
     waiting: Pick<CallbackOptions, "port" | "host" | "patienceMs" | "pasted">;
     /** The client to sign in as; called once the address that the browser returns to is known. */
     client(redirect: string): OAuthClient | Promise<OAuthClient>;
-    /** Shows the address to a person. */
+    /** Shows the sign-in address to a person. */
     show(url: string): void | Promise<void>;
-    /** Receives the verifier and the code before they are used, for redaction. */
+    /** Called with each secret of the sign-in before it is used, so that it can be redacted. */
     learn(secret: string): void;
   }>;
 
-/** Signs a person in: authorization code with PKCE, brought back by a browser on this machine. */
+/** Signs a person in: authorization code with PKCE, which a browser on this machine delivers. */
 export async function signInWithBrowser(how: BrowserSignIn): Promise<OAuthTokens> {
   const { server, scope, resource, waiting, signal } = how;
   const methods = server.code_challenge_methods_supported;
@@ -88,7 +91,7 @@ export async function signInWithBrowser(how: BrowserSignIn): Promise<OAuthTokens
     ready: async (redirectUrl) => {
       client = await how.client(redirectUrl);
       const url = new URL(server.authorization_endpoint ?? "");
-      // A program of this machine opens the address, so only https or loopback addresses are allowed.
+      // The user's browser opens the address, so only https or loopback addresses are allowed.
       if (!isPrivateWay(url)) throw new Error("the address to log in at is not https");
       const params = {
         response_type: "code",
@@ -214,7 +217,7 @@ function validated(context: OAuthContext, answer: URLSearchParams, state: string
   try {
     return oauth.validateAuthResponse(...parties(context), answer, state);
   } catch {
-    // The answer is foreign text, which the library's message may repeat.
+    // The library's message may repeat text of the server, so it is not used.
     const made = new Error("the answer did not come from the authorization server that was asked");
     throw Object.assign(made, { name: "ForeignAnswer" });
   }
@@ -234,7 +237,10 @@ function parties({ server, client }: OAuthContext): [oauth.AuthorizationServer, 
   ];
 }
 
-/** Whether a plain http address may be asked is decided here, not by the library: this machine may be. */
+/**
+ * The options for the OAuth library. Whether a plain http address is allowed is decided in this file, not by the
+ * library: on this machine it is.
+ */
 function requestOptions({ fetch, signal, server }: OAuthContext) {
   const secure = [server.token_endpoint, server.revocation_endpoint].every(
     (url) => url === undefined || isPrivateWay(new URL(url)),
@@ -261,7 +267,9 @@ async function authentications({ server, client }: OAuthContext): Promise<readon
   return supported.length > 0 ? supported : Object.values(ways);
 }
 
-/** The library also encodes `-` and `_`, which servers that do not decode the header then compare literally. */
+/**
+ * The library also encodes `-` and `_`, and servers that do not decode the header would then refuse the credentials.
+ */
 const basic =
   (secret: string): oauth.ClientAuth =>
   (_, { client_id: id }, __, headers) => {

@@ -5,13 +5,13 @@ export type BrowserPlace = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
   platform: NodeJS.Platform;
-  /** Files of ours may be opened, too. */
+  /** True: local files of subcrew may be opened, too. */
   files?: boolean;
 }>;
 
 /**
- * Opens a web address in the person's browser; false where there is none to be seen. The program gets the address as one
- * argument, without a shell in between, and nothing but http and https gets that far.
+ * Opens a web address in the person's browser; false where no browser can be shown. The browser program gets the
+ * address as one argument, without a shell; only http and https addresses are accepted.
  */
 export async function openBrowser(url: string, place: BrowserPlace): Promise<boolean> {
   const command = browserCommand(url, place);
@@ -33,7 +33,10 @@ export async function openBrowser(url: string, place: BrowserPlace): Promise<boo
   });
 }
 
-/** The command that opens a URL: `BROWSER`, or that of the system. Over SSH there is none, since the window would open on another machine. */
+/**
+ * The command that opens a URL: the one in the variable `BROWSER`, or that of the system. Over SSH there is none, since
+ * the window would open on another machine.
+ */
 export function browserCommand(
   url: string,
   { env, platform, files = false }: Pick<BrowserPlace, "env" | "platform" | "files">,

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { readRegularTextSync } from "../disk/regular-file.ts";
 
-/** The end of a connection as `/proc/net/tcp` and `/proc/net/tcp6` write it. */
+/** One end of a connection, in the form in which `/proc/net/tcp` and `/proc/net/tcp6` list it. */
 type Ends = Readonly<{ local: string; remote: string; state: string; user: number }>;
 
 const ESTABLISHED = "01";
@@ -9,7 +9,7 @@ const LISTENS = "0A";
 
 /**
  * The id of the user whose process is at the other end of a loopback connection. `"unknown"`: the process has gone;
- * `undefined`: this system does not say.
+ * `undefined`: this system does not provide the information.
  */
 export function peerUser({
   remoteAddress = "",

@@ -6,7 +6,7 @@ import { type Deferred, deferred } from "../async/deferred.ts";
 
 /** Options of waiting for a sign-in in the browser. */
 export type CallbackOptions = Readonly<{
-  /** 0 for a free one. */
+  /** The port to listen on; 0 for a free one. */
   port: number;
   /** Host name in the redirect address, which must match the registered one exactly. */
   host?: "127.0.0.1" | "localhost";
@@ -14,7 +14,7 @@ export type CallbackOptions = Readonly<{
   state: string;
   signal: AbortSignal;
   patienceMs?: number;
-  /** Receives the redirect URL once the server listens. */
+  /** Called with the redirect URL once the server listens. */
   ready(redirect: string): void | Promise<void>;
   /**
    * Lets a person paste the URL at which the browser ended, if the browser runs on another machine. It is called with a
@@ -23,7 +23,7 @@ export type CallbackOptions = Readonly<{
   pasted?(take: (text: string) => void): () => void;
 }>;
 
-/** The parameters of the callback; `issuer` if the provider sends it. */
+/** The parameters that the browser delivers; `issuer` if the provider sends it. */
 export type SignInAnswer = Readonly<{ code: string; redirect: string; issuer?: string }>;
 
 /** Why a sign-in gave no authorization code. */
@@ -50,7 +50,7 @@ export async function waitForCode({
   pasted,
 }: CallbackOptions): Promise<SignInAnswer> {
   const answer = deferred<Omit<SignInAnswer, "redirect">>();
-  answer.promise.catch(() => {}); // the callback may arrive before it is awaited
+  answer.promise.catch(() => {}); // the callback may arrive before this promise is awaited
   const expected: Expected = { state, answer, isOver: false };
   const server = createServer((request, response) => receive(request, response, expected));
   const give = (why: string): void => answer.reject(signInError("UNFINISHED", `the sign-in was not finished: ${why}`));
@@ -83,13 +83,13 @@ function receive(request: IncomingMessage, response: ServerResponse, expected: E
   const { url = "/", method } = request;
   const settle = method === "GET" && isForUs(request) ? settlement(url, expected) : undefined;
   if (!settle) return void response.writeHead(404, PLAIN).end("Not found.\n");
-  response.once("close", settle); // the code counts even if the browser has disconnected
+  response.once("close", settle); // the code is accepted even if the browser has already disconnected
   response.writeHead(200, PLAIN).end("You can close this window and go back to the terminal.\n", settle);
 }
 
 /**
- * Checks the host name: the user's browser uses the redirect address, while a foreign page that found the port uses its
- * own name.
+ * Checks the host name: the user's browser uses the redirect address, while a page of another site that found the port
+ * uses its own name.
  */
 function isForUs(request: IncomingMessage): boolean {
   const { port } = request.socket.address() as AddressInfo;

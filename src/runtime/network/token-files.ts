@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { readRegularText } from "../disk/regular-file.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 
-/** Keeps access tokens between runs, mainly those of sign-ins. */
+/** Stores access tokens between runs, mainly those from sign-ins. */
 export type TokenFiles = Readonly<{
   /** The stored token; `undefined` if the file is missing or unreadable, so that the person signs in again. */
   read(key: string): Promise<unknown>;

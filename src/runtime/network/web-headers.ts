@@ -2,7 +2,7 @@ import { webRefusal } from "./web-target.ts";
 
 export type WebHeaders = Readonly<Record<string, string>>;
 
-/** Throws for a header that would change how the request is sent, to whom, or as what. */
+/** Throws for a header that would change how or to whom the request is sent, or as whom. */
 export function checkHeaders(headers: WebHeaders): void {
   const names = Object.keys(headers);
   if (names.length > MOST) throw webRefusal("HEADER", `a request may have ${MOST} headers at most`);
@@ -21,7 +21,7 @@ export function checkHeaders(headers: WebHeaders): void {
   }
 }
 
-/** The headers that follow a redirect; to another origin only those that do not identify the sender. */
+/** The headers that are sent again after a redirect; to another origin only those that do not identify the sender. */
 export function crossing(
   headers: WebHeaders,
   { sameOrigin, body }: Readonly<{ sameOrigin: boolean; body: boolean }>,

@@ -6,13 +6,13 @@ import { isMetadataAddress, specialAddress } from "./address-class.ts";
 /** A URL that is allowed judging by its text; the addresses of a host name are checked when it is resolved. */
 export type Target = Readonly<{
   url: URL;
-  /** A name without its last dot, or an address without brackets. */
+  /** The host: a name without its last dot, or an address without brackets. */
   host: string;
-  /** The user's list names exactly this host and port. */
+  /** True: the user's list names exactly this host and port. */
   allowed: boolean;
 }>;
 
-/** `host:port` entries, normalised. */
+/** The hosts that the user allows, as normalised `host:port`. */
 export type AllowedHosts = ReadonlySet<string>;
 
 /** Why a request was refused. The codes are stable; the text is for the caller. */
@@ -24,8 +24,8 @@ export function webRefusal(code: WebRefusalCode, message: string): WebRefusal {
 }
 
 /**
- * Judges an address by its text, before anything is resolved or connected. Every spelling of a number (decimal, octal,
- * hex, short, percent-encoded) is one address after parsing, and the parsed form is the one that is used.
+ * Judges an address by its text, before anything is resolved or connected. Every spelling of an IP address (decimal,
+ * octal, hex, short, percent-encoded) is one address after parsing, and the parsed form is the one that is used.
  */
 export function judgeUrl(text: string, allow: AllowedHosts): Target {
   const url = parsed(text);
@@ -112,8 +112,8 @@ function metadataRefusal(): WebRefusal {
 const portOf = (url: URL): number => Number(url.port || (url.protocol === "https:" ? 443 : 80));
 
 /**
- * True for ports of web servers. Low ports and some high ones belong to other services, whose protocol could misread a
- * request.
+ * True for ports of web servers. Low ports and some high ones belong to other services, which could misinterpret an
+ * HTTP request.
  */
 const isWebPort = (port: number): boolean => port === 80 || port === 443 || (port >= 1024 && !OTHER_SERVICES.has(port));
 const OTHER_SERVICES: ReadonlySet<number> = new Set(

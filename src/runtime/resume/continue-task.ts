@@ -14,11 +14,11 @@ import { shellWord } from "../../core/text/shell-word.ts";
 /** An ended task and the new message to it. */
 export type ContinueOptions = Readonly<{
   run: string | RecordedRun;
-  /** Absent: the only task of the run, or the one whose output is the result. */
+  /** The path of the task; absent: the only task of the run, or the one whose output is the result. */
   path?: string;
   prompt: string;
   allowFailed: boolean;
-  /** Maximum age and number of continuations. */
+  /** The maximum age of a task that is continued, and the maximum number of continuations. */
   expiresAfterDays?: number;
   maxContinuations?: number;
   now: number;
@@ -89,7 +89,7 @@ function notFound(run: string): (error: unknown) => never {
   };
 }
 
-/** The task at a path of a run; without a path its only one, or the one whose output is the result. */
+/** The task at a path of a run; without a path, its only task, or the one whose output is the result. */
 export function taskOfRun(state: State, path: string | undefined): NodeView {
   const tasks = [...state.nodes.values()].filter(({ kind }) => kind === "task");
   if (path !== undefined) {

@@ -8,7 +8,10 @@ import type { AttachedImage } from "../../core/vocabulary/image.ts";
 
 type Outputs = Pick<RunStore, "keep" | "output">;
 
-/** The plan with its images beside the records of the run: an event with megabytes of base64 would slow down every reader. */
+/**
+ * Moves the images of a plan out of the plan, beside the records of the run: an event with megabytes of base64 would
+ * slow down every reader.
+ */
 export async function keepImages(store: Outputs, run: string, plan: Plan): Promise<Plan> {
   return hasImages(plan.nodes) ? { ...plan, nodes: await keptNodes(store, run, plan.nodes) } : plan;
 }
@@ -49,7 +52,7 @@ async function keptNodes(store: Outputs, run: string, nodes: Nodes): Promise<Nod
   return Object.fromEntries(all);
 }
 
-/** The same content is kept once. */
+/** Stores an image beside the records of a run; the same content is stored once. */
 async function keepImage(store: Outputs, run: string, image: AttachedImage): Promise<AttachedImage> {
   const { name, type, data } = image;
   if (data === undefined) return image;

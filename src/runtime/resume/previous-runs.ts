@@ -32,31 +32,37 @@ import {
 } from "./recorded-agent.ts";
 import type { RecordedRun } from "./recorded-run.ts";
 
-/** The history of a run: its own journal, or that of the run it continues. */
+/** What earlier processes and runs recorded: the journal of this run, or of the run that it continues. */
 export type PreviousRuns = Readonly<{
-  /** Recorded agents of this run. */
+  /** The agents that this run recorded. */
   agents: RecordedAgents;
-  /** The conversation of a task of any run, up to a turn or all of it, and its agent; `undefined` when it was deleted. */
+  /**
+   * The conversation of a task of any run, up to a turn or as a whole, and its agent; `undefined` when its run was
+   * deleted.
+   */
   talkOf(task: string, turn?: number): Promise<PreviousConversation | undefined>;
-  /** The images of a task, read from where its run keeps them. */
+  /** The images of a task, read from where its run stores them. */
   imagesOf(run: string, images: Task["images"]): Promise<Readonly<{ images?: readonly ImageContent[] }>>;
-  /** Use current agent definitions, without new permissions. */
+  /** True: uses the current definitions of agents, but gives them no new permissions. */
   refresh: boolean;
-  /** Notes about agents that were already reported, by hash and by name. */
+  /** Which agents were already reported, by hash and by name. */
   told: Set<string>;
 }>;
 
 export type PreviousConversation = Readonly<{
   messages: readonly Message[];
-  /** The conversation as it was: calls at its end that are still open have no answer. */
+  /** The conversation as it was recorded: tool calls at its end may still have no result. */
   open: readonly Message[];
   turns: number;
   agent: RecordedAgent | undefined;
   /** The parts of the conversation's first message. */
   begins: ConversationBeginning;
-  /** The conversation that it was itself forked from, and the index of its own first message; -1 when that was summarised. */
+  /**
+   * The conversation that this one was forked from, and the index of its own first message; -1 when a summary replaced
+   * that message.
+   */
   forked?: Readonly<{ from: string; turn: number; first: number }>;
-  /** An agent started it. */
+  /** True: an agent started the task. */
   delegated: boolean;
 }>;
 
@@ -66,7 +72,7 @@ export type ConversationBeginning = Omit<FirstMessageParts, "fork" | "run">;
 /** Maximum length of a chain of continued conversations. */
 const LONGEST_CHAIN = 1_000;
 
-/** The history from the journals of a store. */
+/** Opens the records of earlier runs in a store. */
 export function openPreviousRuns(
   past: readonly KeptEvent[],
   { store, refresh = false, continued }: { store: RunStore; refresh?: boolean; continued?: RecordedRun | undefined },
@@ -107,7 +113,7 @@ export function openPreviousRuns(
         : earlier === undefined
           ? []
           : ((await talkOf(earlier, undefined, chain))?.messages ?? []);
-    const context = before.length === 0 ? (begun.context ?? "") : ""; // a continued conversation contains it
+    const context = before.length === 0 ? (begun.context ?? "") : ""; // a continued conversation already contains the context
     const recorded = recordedAgents(events).at(path);
     const begins: ConversationBeginning = {
       context,
@@ -150,7 +156,7 @@ export function openPreviousRuns(
   };
 }
 
-/** The plan of a run with everything that was added to it. */
+/** The plan of a run with all nodes that were added to it later. */
 const planAt = (events: readonly KeptEvent[], plan: Plan): Plan =>
   events.reduce((now, event) => (event.type === "plan.changed" ? changedPlan(now, event.change) : now), plan);
 
@@ -180,7 +186,7 @@ function upTo(turn: number | undefined, events: readonly KeptEvent[]): readonly 
   return last < 0 ? events : events.slice(0, last + 1);
 }
 
-/** A finished conversation that can be continued: every call has a result, and unread messages are included. */
+/** A finished conversation that can be continued: every tool call has a result, and unread messages are included. */
 function wholeTalk(events: readonly KeptEvent[], begin: readonly Message[]): readonly Message[] {
   const { messages, unfinished, mail } = rebuildConversation(events, begin);
   const unread = mail.map((text): Message => ({ role: "user", text }));
@@ -191,24 +197,25 @@ function wholeTalk(events: readonly KeptEvent[], begin: readonly Message[]): rea
   return [...messages, { role: "tool", results }, ...unread];
 }
 
-/** `run/path` as its parts. */
+/** The run id and the path in `run/path`. */
 export function taskIn(task: string): { run: string; path: string } {
   const cut = task.indexOf("/");
   return { run: task.slice(0, cut), path: task.slice(cut + 1) };
 }
 
-/** True for an earlier task of the same parent: a task cannot read conversations of others. */
+/** True for an earlier task of the same parent: a task cannot continue conversations of other parents. */
 function isOwnTask(task: string, { run, path }: Call): boolean {
   const known = taskIn(task);
   return known.run === run && aboveOf(known.path) === aboveOf(path);
 }
 
-/** A call with its history, and its agent. */
+/** A task with its recorded conversation, and its agent. */
 export type ContinuedCall = Readonly<{ call: Call; roster: Roster }>;
 
 /**
- * Adds the history to a call: the continued conversation, and the recorded agent and permissions.
- * The recorded definition is used; with `refresh` the current one, within the recorded permissions. Both are reported.
+ * Adds what was recorded to the request for a task: the continued conversation, and the recorded agent and permissions.
+ * The recorded definition is used; with `refresh` the current one, within the recorded permissions. Which of the two is
+ * used is reported.
  */
 export async function withPreviousRun(
   call: Call,
@@ -266,7 +273,10 @@ function chosen(
   return withAuthOf(recorded.definition, found);
 }
 
-/** Records agent and permissions of a task, so that resuming never widens them; and the key of its result. */
+/**
+ * Records agent and permissions of a task, so that resuming never adds permissions; and the key under which its result
+ * can be reused.
+ */
 export function recordAgent(
   { call, rights, tools, model }: Assignment,
   { roster, earlier, reuse }: { roster: Roster; earlier: PreviousRuns; reuse: string | undefined },

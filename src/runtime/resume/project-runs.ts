@@ -21,7 +21,7 @@ export type PastRun = Readonly<{
 }>;
 export type PastTask = Readonly<{ path: string; agent?: string; status: string }>;
 
-/** The history in a store; what happened in other projects is not shown. */
+/** The runs of one project in a store; other projects' runs are not shown. */
 export function openProjectRuns(store: RunStore, project: string): ProjectRuns {
   const isOurs = async (run: string): Promise<boolean> => {
     const first = await store.first(run);

@@ -9,7 +9,7 @@ export type RecordedAgent = Readonly<{
   definition: Agent;
   rights: readonly string[];
   model: string;
-  /** The key of the result of its task. */
+  /** The key under which the result of the agent's task can be reused. */
   reuse?: string | undefined;
 }>;
 
@@ -85,8 +85,8 @@ export function withAuthOf(recorded: Agent, now: Agent | undefined): Agent {
   return remote && now?.remote?.auth && same ? { ...recorded, remote: { ...remote, auth: now.remote.auth } } : recorded;
 }
 
-/** The fields of an agent that change its behaviour. */
+/** The fields of an agent that change its behaviour, for comparisons. */
 function essence(agent: Agent): unknown {
   const { source: _source, documentation: _documentation, ...rest } = withoutAuth(agent);
-  return JSON.parse(JSON.stringify(rest)) as unknown; // in the form that a journal returns
+  return JSON.parse(JSON.stringify(rest)) as unknown; // in the form in which a journal contains it
 }

@@ -24,7 +24,7 @@ export function hasTask({ nodes, plan }: State, path: string): boolean {
   return nodes.has(path) || (plan !== undefined && nodeAt(plan, path) !== undefined);
 }
 
-/** The error about a path that no task of the run has, with the nearest ones. */
+/** The error about a path that no task of the run has, with the most similar paths. */
 export function unknownTask({ run, nodes, plan }: State, path: string): CrewError {
   const paths = [...new Set([...Object.keys(plan?.nodes ?? {}), ...nodes.keys()])];
   const labelOf = (each: string): string | undefined => {

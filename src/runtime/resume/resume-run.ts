@@ -7,12 +7,12 @@ import { drive, type ResumedPart, type Start } from "../run/drive.ts";
 import type { Drive } from "../run/run.ts";
 import { hasTask, type RecordedRun, unknownTask } from "./recorded-run.ts";
 
-/** How a recorded run is resumed; `prepare` makes everything that the rest of its plan needs. */
+/** How a recorded run is resumed; `prepare` creates everything that the rest of its plan needs. */
 export type ResumeParts = ResumedPart & Readonly<{ prepare(plan: Plan): Promise<Start> }>;
 
 /**
  * Continues a run where its journal ends. If the run has already ended, its events are published again and nothing is
- * run.
+ * executed.
  */
 export async function resumeRun(
   it: Drive,
@@ -24,7 +24,7 @@ export async function resumeRun(
     throw new CrewError("RUN_DAMAGED", `The run "${id}" stopped before it began.`, "Start it again.");
   const { task } = wished;
   if (hasEnded(events, wished)) return events.forEach(it.publish);
-  // A copy that is resumed beside its original would do everything twice.
+  // Refuses a copied journal: resuming it beside the original would do everything twice.
   if (started.run !== id)
     throw new CrewError(
       "RUN_DAMAGED",
@@ -36,7 +36,7 @@ export async function resumeRun(
   await drive({ ...start, resume }, it);
 }
 
-/** The plan node that continues when this task is resumed: a helper continues with its parent task. */
+/** The plan node that continues when this task is resumed: a subagent continues with its parent task. */
 function checkedTask(state: State, path: string, { retryFailed }: ResumedPart): string {
   const { run, plan, nodes } = state;
   const top = plan && topNodeOf(plan, path);

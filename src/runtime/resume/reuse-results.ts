@@ -13,15 +13,15 @@ import { classOf } from "../../core/vocabulary/tool-class.ts";
 import { callTool } from "../loop/call-tool.ts";
 import { sha256 } from "./recorded-agent.ts";
 
-/** Reusable results of earlier runs, by a hash of their dependencies. */
+/** Results of earlier runs that can be reused, found by a hash of everything that they depend on. */
 export type Reuse = Readonly<{
   /** The result of an earlier task with the same input and unchanged files; `undefined` when there is none. */
   find(key: string, assignment: Assignment, context: PerformContext): Promise<Outcome | undefined>;
-  /** Adds a result to the index of a store that has one. */
+  /** Adds a result to the index of results, where the store has one. */
   add(key: string, task: Readonly<{ run: string; path: string }>): Promise<void>;
 }>;
 
-/** Reuse in a store. `always`: regardless of what the agent allows, as with --reuse. */
+/** Creates the reuse of results in a store. `always`: regardless of what the agent allows, as with --reuse. */
 export function createReuse(
   store: RunStore,
   {
@@ -38,7 +38,7 @@ export function createReuse(
       for (const { run, path } of [...(await store.reusable(key))].reverse()) {
         if (run === assignment.call.run) continue;
         const found = await resultOf(store, { run, path }, key);
-        if (found && !always && clock() - found.endedAt > (cached ?? 0)) return undefined; // the others are older
+        if (found && !always && clock() - found.endedAt > (cached ?? 0)) return undefined; // all other results are older
         if (
           !found ||
           !(await readsTheSame(found.events, {
@@ -64,7 +64,10 @@ export function createReuse(
   };
 }
 
-/** Key of a result: definition, input, instructions of the project, model, tools and folder, without the files it read. */
+/**
+ * Key of a result: definition, input, instructions of the project, model, tools and folder, but not the files that it
+ * read.
+ */
 export function reuseKey(assignment: Assignment): string {
   const key = keys.get(assignment) ?? keyOf(assignment);
   keys.set(assignment, key);
@@ -100,8 +103,8 @@ function keyOf({
   const allowed = [...tools.keys()].filter((tool) => permit(rights, tool).allowed).toSorted();
   const { inputs, acceptSchema, acceptCommand } = call.task;
   return sha256(
-    // The fields always have this order. A value whose keys a caller wrote in another order gives another key, and its
-    // work is done again.
+    // The fields always have this order. If a caller writes the keys of a value in another order, the hash differs, and
+    // the work is done again.
     definitionText(agent) +
       JSON.stringify({
         allowed,
@@ -125,7 +128,7 @@ function keyOf({
 
 /** True for an agent that can only read: files and the web, and nothing that changes anything. */
 function isReadOnly({ agent, tools, rights }: Assignment): boolean {
-  if (agent.remote) return false; // the effects of a remote agent are unknown
+  if (agent.remote) return false; // what a remote agent changes is unknown
   return [...tools.values()].every((tool) => {
     const does = classOf(tool);
     return !permit(rights, tool.name).allowed || (does !== "spawn" && (tool.effect === "read" || does === "none"));
@@ -135,7 +138,7 @@ function isReadOnly({ agent, tools, rights }: Assignment): boolean {
 type Found = Pick<Outcome, "usage" | "cost"> &
   Readonly<{ outcome: Outcome; events: readonly KeptEvent[]; endedAt: number }>;
 
-/** The result of a task, if its last start had this key. */
+/** The result of a task, if its last start was recorded with this key. */
 async function resultOf(
   store: RunStore,
   { run, path }: { run: string; path: string },
@@ -157,8 +160,8 @@ async function resultOf(
 }
 
 /**
- * Events that prevent reuse: a person answered, or something was refused or cut short, so that the
- * same task may now have another result; or the result was itself reused, and its reads are recorded elsewhere.
+ * Events that prevent reuse: a person answered, or something was refused or cut short, so that the same task may now
+ * have another result; or the result was itself reused, so that the files it read are recorded in another run.
  */
 const UNREPEATABLE: ReadonlySet<string> = new Set([
   "node.reused",
@@ -170,7 +173,7 @@ const UNREPEATABLE: ReadonlySet<string> = new Set([
   "limit.reached",
 ]);
 
-/** Tools that only touch the task itself and always return the same result. */
+/** Tools that only affect the task itself and always return the same result. */
 const PURE: ReadonlySet<string> = new Set([
   "todo",
   "report_finding",
@@ -185,11 +188,11 @@ type Checking = Readonly<{
   assignment: Assignment;
   context: PerformContext;
   redact: (text: string) => string;
-  /** Reads of the network are accepted without being repeated. */
+  /** True: earlier reads of the network are accepted without being repeated. */
   network: boolean;
 }>;
 
-/** Repeats all recorded reads under the current rules; any difference prevents reuse. */
+/** Repeats everything that the earlier task read, under the current rules; any difference prevents reuse. */
 async function readsTheSame(
   events: readonly KeptEvent[],
   { assignment, context, redact, network }: Checking,

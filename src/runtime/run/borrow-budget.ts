@@ -3,17 +3,19 @@ import type { Amount, Budget, BudgetLimits } from "../../core/run/budget.ts";
 import type { BudgetReply, BudgetRequest } from "../../core/run/budget-request.ts";
 import { defined } from "../../core/text/defined.ts";
 
-/** The budget of the run above: a program of one of its tasks started this run. */
+/** The budget of the run above this one, of which a task started a program that started this run. */
 export type BudgetAbove = Readonly<{
   limits: BudgetLimits;
-  /** Sends a request. `undefined`: no process works on the run above, so only this run's own limits apply. */
+  /**
+   * Sends a request to the run above. `undefined`: no process works on that run, so only this run's own limits apply.
+   */
   ask(request: BudgetRequest, signal: AbortSignal): Promise<BudgetReply | undefined>;
 }>;
 
-/** A budget that also reserves every amount in the run above. */
+/** A budget that also reserves every amount from the budget of the run above. */
 export type BorrowedBudget = Readonly<{
   budget: Budget;
-  /** Call when the run above takes a reservation back. */
+  /** To be called when the run above takes a reservation back. */
   revoke(id: string): void;
   /** Resolves when everything that was settled is reported to the run above. */
   settled(): Promise<void>;

@@ -9,15 +9,15 @@ import {
 } from "../../core/run/spending-caps.ts";
 import { pause } from "../async/cancel.ts";
 
-/** The caps of all runs, and the ledger of what all processes spend. */
+/** The spending caps for all runs together, and the record of what all processes spend. */
 export type CappedSpending = Readonly<{ caps: SpendingCaps; ledger: SpendingLedger; clock(): number }>;
 
-/** The share of a cap that only grace turns may use. */
+/** The share of a cap that only the last turns of tasks may use. */
 const KEPT_BACK = 0.05;
-/** How often a call that waits for others to settle is checked again. */
+/** How often a model call that waits for others is checked again. */
 const LOOK_EVERY_MS = 200;
 
-/** A budget that also enforces the caps of all runs: a reached cap acts like a limit of the run. */
+/** A budget that also enforces the spending caps for all runs: a reached cap acts like a limit of the run. */
 export function capSpending(budget: Budget, { caps, ledger, clock }: CappedSpending): Budget {
   const refusal = (limit: ReachedLimit): BudgetRefusal => ({
     refused: `${limitText(limit)} has no room for it`,
@@ -70,7 +70,7 @@ export function capSpending(budget: Budget, { caps, ledger, clock }: CappedSpend
 
 const whole = ({ tokens, usd = 0 }: Amount): Required<Amount> => ({ tokens, usd });
 
-/** The next midnight. */
+/** The next midnight, when the daily cap starts anew. */
 function nextDay(now: number): number {
   const date = new Date(now);
   return new Date(date.getFullYear(), date.getMonth(), date.getDate() + 1).getTime();

@@ -8,18 +8,20 @@ import { unlessAborted } from "../async/unless-aborted.ts";
 import { filesOf } from "../execute/background-helpers.ts";
 import type { Run } from "./run.ts";
 
-/** Options of helpers that outlive a run: how they are started, their permissions, and where outputs are stored. */
+/**
+ * What subagents need that continue after a run: how they are started, their permissions, and where outputs are stored.
+ */
 export type DetachedHelperParts = Readonly<{
   plan(what: AnyInput | Plan): Plan;
   run(plan: Plan, parent: Parent): Run;
   file?(run: string, path: string): Promise<string | undefined>;
-  /** Called once per run when it has ended. */
+  /** Called when a subagent's run has ended. */
   ended?(run: Run): void;
 }>;
 
 /**
- * Helpers that continue after the run that started them has ended: each is a separate run with the permissions of
- * its parent. They live as long as this process; their results are stored like those of any run.
+ * Subagents that continue after the run that started them has ended: each is a separate run with the permissions of its
+ * parent. They live as long as this process; their results are stored like those of any run.
  */
 export function createDetachedHelpers({ plan: compile, run, file, ended }: DetachedHelperParts): UnawaitedHelpers {
   const runs = new Map<string, { readonly run: Run; over: boolean }>();
@@ -52,7 +54,7 @@ export function createDetachedHelpers({ plan: compile, run, file, ended }: Detac
   };
 }
 
-/** The result of a detached run, as reported to its parent. */
+/** The result of such a run, as reported to the agent that started it. */
 export function delegatedOf(result: Result): DelegationOutcome {
   return { ...outcomeOf(result), run: result.id, under: "", nodes: result.nodes };
 }

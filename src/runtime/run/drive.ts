@@ -40,7 +40,7 @@ import { type RunClock, startRunClock } from "./run-clock.ts";
 /** The part of a run to resume: everything unfinished, or with `task` only that task and what depends on it. */
 export type ResumedPart = Readonly<{ retryFailed: boolean; task?: string }>;
 
-/** Everything a run is started with, resolved. */
+/** Everything that a run is started with, after all options were resolved. */
 export type Start = RunParts &
   Readonly<{
     plan: Plan;
@@ -49,37 +49,37 @@ export type Start = RunParts &
     redactor?: Redactor;
     version: string;
     cwd: string;
-    /** The agent that requested this run, if any: its permissions limit those of the run. */
+    /** The agent that started this run, if any: its permissions limit those of the run. */
     parent?: Parent & Readonly<{ depth: number }>;
-    /** The depth of its first tasks, where it was started by a program that an agent runs; 0 by default. */
+    /** The delegation depth of the run's first tasks, if a program of an agent started the run; 0 by default. */
     depth?: number;
-    /** Throws for nodes that cannot run here; called for nodes that are added to a running plan. */
+    /** Throws for nodes that this crew cannot execute; called for nodes that are added to a running plan. */
     check?(body: Body): void;
     /** Warnings at the start. */
     warnings?: readonly Readonly<{ code: string; text: string }>[];
-    /** Resolves when everything that its tasks started has ended. */
+    /** Resolves when everything that the run's tasks started has ended. */
     gone?(): Promise<void>;
-    /** The permissions of its agents, recorded so that a resumed run gets no more. */
+    /** The permissions of the run's agents, recorded so that a resumed run gets no more. */
     permissions?: Permissions;
-    /** The settings that determined how it runs, for the record. */
+    /** The settings that determine how the run works, to be recorded. */
     settings?: RecordedSettings;
-    /** No key of a provider was found, so tasks that name no other model run on the offline one. */
+    /** True: no API key was found, so tasks that name no other model use the offline model. */
     offline?: true;
-    /** Reports the usage of this run to the run above, if a program of a task there started it. */
+    /** Reports the usage of this run to the run above, if a program of one of its tasks started this one. */
     report?(spent: BelowSpent): Promise<void>;
     /** The budget of the run above. */
     budgetAbove?: BudgetAbove;
-    /** The nested runs that programs of its tasks start. */
+    /** The nested runs that programs of the run's tasks start. */
     runsBelow?: RunsBelow;
-    /** The caps of all runs together. */
+    /** The spending caps for all runs together. */
     spending?: CappedSpending;
-    /** Takes leases that other runs see; absent: there are no other runs. */
+    /** Takes leases (files to write) that other runs see; absent: there are no other runs. */
     shareLease?: ShareLease;
-    /** Set when an earlier process began this run. */
+    /** The part of the run to resume; set when an earlier process began this run. */
     resume?: ResumedPart;
   }>;
 
-/** Drives one run from its first event to its last. */
+/** Executes one run from its first event to its last. */
 export async function drive(start: Start, { run, signal, state, publish, connect, settle }: Drive): Promise<void> {
   const { plan, engine, parameters, resume } = start;
   const record = following(signal);
@@ -103,7 +103,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
     throw new CrewError("RUN_BUSY", `A run "${run}" already exists.`, "Resume it, or start one under another id.");
   }
   await inTurns(past, publish);
-  // A previous owner may have finished the run while this one prepared.
+  // A previous owner may have finished the run while this process prepared.
   if (resume && hasEnded(past, resume)) {
     record.release();
     await start.gone?.();
@@ -122,7 +122,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
   const paused = (): string | undefined => pauseReason(record.controller.signal);
   const { emit, live } = redacting(redactor, {
     emit: (path, fact) => {
-      // Pausing records no ends: stopped tasks continue after a resume, as after a kill.
+      // While pausing, the end of tasks is not recorded: they continue after a resume, as after a kill.
       if ((paused() !== undefined || pauses.covers(path)) && !isKeptWhilePausing(fact)) {
         if (fact.type === "node.ended") pauses.interrupt(path);
         return;
@@ -137,7 +137,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
       ordered.live({ run, path, at: start.clock(), ...delta });
     },
   });
-  /** Tasks that were cancelled by name. */
+  /** The paths of tasks that were cancelled by name. */
   const cancelledTasks = new Set<string>();
   let over = false;
   let growing: RunningPlan | undefined;
@@ -251,7 +251,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
     append("", { type: "run.paused", reason: redactor.text(reason) });
     journal.hasten?.();
   };
-  // Before the clock, which stops all tasks: a pause is recorded before anything else is done about it.
+  // Registered before the run's clock, which stops all tasks: a pause is recorded before anything else happens.
   const forgetPause = onAbort(record.controller.signal, recordPause);
   const clock = startRunClock(record.controller.signal, {
     maxTimeMs: parameters.maxTimeMs,
@@ -358,7 +358,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
   }
 }
 
-/** Used where the store knows nothing about other processes. */
+/** The nested runs where the store knows nothing about other processes. */
 const noRuns: RunsBelow = { isOwned: async () => true, revoke: () => {} };
 
 /** The usage of a nested run, in the units of a budget. */
@@ -399,7 +399,7 @@ function idleReason({ nodes }: State): string {
   return `everything else is done, and ${shown}${more} ${names.length === 1 ? "is" : "are"} paused`;
 }
 
-/** A task that was cancelled by name stays cancelled when the run is resumed. */
+/** Marks the recorded end of a task that was cancelled by name, so that it stays cancelled when the run is resumed. */
 function cancelledForGood(fact: Fact): Fact {
   if (fact.type !== "node.ended" || fact.outcome.status !== "cancelled") return fact;
   return { ...fact, outcome: { ...fact.outcome, final: true } };

@@ -6,7 +6,7 @@ import { defined } from "../../core/text/defined.ts";
 
 /** The nested runs that programs of tasks started, as the run above sees them. */
 export type RunsBelow = Readonly<{
-  /** True while a process works on the run. */
+  /** True while a process works on the nested run. */
   isOwned(run: string): Promise<boolean>;
   /** Tells a nested run that one of its reservations is taken back. */
   revoke(run: string, id: string): void;
@@ -14,14 +14,17 @@ export type RunsBelow = Readonly<{
 
 /** A budget that nested runs in other processes use. */
 export type LentBudget = Readonly<{
-  /** Answers a request of a nested run. `undefined`: the amount fits once other calls are settled; ask again. */
+  /**
+   * Answers a request of a nested run. `undefined`: the amount fits once other calls are settled; the nested run asks
+   * again.
+   */
   answer(from: Readonly<{ path: string; below: string }>, request: BudgetRequest): Promise<BudgetReply | undefined>;
-  /** Call when a nested run has ended, with its total usage: counts the part that was not settled yet. */
+  /** To be called when a nested run has ended, with its total usage: counts the part that was not settled yet. */
   ended(below: string, used: BudgetSpent): void;
   close(): void;
 }>;
 
-/** How often nested runs with open reservations are checked for being alive. */
+/** How often nested runs with open reservations are checked whether their process is alive. */
 const LOOK_EVERY_MS = 1_000;
 
 /**
@@ -45,7 +48,7 @@ export function lendBudget(
     const loan = account.loans.get(id);
     if (!loan || loan.over) return;
     loan.over = true;
-    if (!loan.held) return loan.waiting.abort(); // the reservation is released as soon as it is granted
+    if (!loan.held) return loan.waiting.abort(); // a reservation that is still waiting is released as soon as it is granted
     loan.held.settle(actual);
     account.used.tokens += actual.tokens;
     account.used.usd += actual.usd ?? 0;
@@ -141,7 +144,7 @@ type Loan = {
   decided?: Promise<void>;
   held?: Reservation;
   refusal?: BudgetRefusal;
-  /** It was settled, or is no longer wanted. */
+  /** True: the reservation was settled, or is no longer wanted. */
   over: boolean;
 };
 

@@ -1,17 +1,18 @@
 import type { Event, KeptEvent, LiveEvent } from "../../core/run/event.ts";
 
-/** Orders live deltas among the recorded events of their task. */
+/** Orders pieces of live text among the recorded events of their task. */
 export type OrderedDeltas = Readonly<{
-  /** Call when an event was passed to the journal. */
+  /** To be called when an event was passed to the journal. */
   appended(path: string, seq: number): void;
-  /** Call when an event is durable. */
+  /** To be called when an event is safely stored. */
   kept(event: KeptEvent): void;
   live(event: LiveEvent): void;
 }>;
 
 /**
- * A recorded event is published once it is durable, a delta at once. The first words of a turn could therefore overtake
- * the end of the previous turn, so they wait until the earlier events of their task are published.
+ * A recorded event is published once it is safely stored, a piece of live text at once. The first words of a turn could
+ * therefore overtake the end of the previous turn, so live text waits until the earlier events of their task are
+ * published.
  */
 export function orderDeltas(publish: (event: Event) => void): OrderedDeltas {
   const last = new Map<string, number>();

@@ -5,11 +5,11 @@ const EVERY_MS = 1_000;
 
 /** Records streaming answers periodically, so that their text survives an interruption. */
 export type PartialTurns = Readonly<{
-  /** Call before an event is recorded. */
+  /** To be called before an event is recorded. */
   before(path: string, fact: Fact): void;
-  /** Call with text that was shown. */
+  /** To be called with text that was shown live. */
   shown(path: string, delta: Delta): void;
-  /** Records the rest and stops. */
+  /** Records the rest of unfinished answers and stops. */
   stop(): void;
 }>;
 
@@ -47,7 +47,7 @@ export function createPartialTurns(emit: (path: string, fact: Fact) => void): Pa
       const answer = delta.type === "text.delta" && !over ? open.get(path) : undefined;
       if (!answer) return;
       answer.text += delta.text;
-      // Without `unref` a run whose process has nothing else to do would be kept for a second.
+      // Without `unref` a process that has nothing else to do would live for another second.
       answer.timer ??= setTimeout(() => flush(path, answer), EVERY_MS).unref();
     },
     stop: () => {

@@ -2,19 +2,19 @@ import type { Delta, Fact } from "../../core/run/event.ts";
 import { endsInKey, withoutOpenKey } from "../../core/secrets/private-key.ts";
 import { REDACTED, type Redactor } from "../../core/secrets/redact.ts";
 
-/** The two outputs of a run: durable events and live deltas. */
+/** The two outputs of a run: recorded events and live text. */
 export type Outlets = Readonly<{
   emit: (path: string, fact: Fact) => void;
   live: (path: string, delta: Delta) => void;
 }>;
 
 /**
- * Wraps the outputs and removes every secret. A secret may arrive in pieces: the last word of a delta is held until it is
- * complete, at the latest until the event that ends its turn or tool.
+ * Wraps the outputs of a run and removes every secret. A secret may arrive in pieces: the last word of a piece of live
+ * text is held until it is complete, at the latest until the event that ends its turn or tool.
  */
 export function redacting(redactor: Redactor, { emit, live }: Outlets): Outlets {
   const held = new Map<string, Map<string, Delta>>();
-  /** The streams that stopped in the middle of a private key that was too long to wait for. */
+  /** The outputs that stopped in the middle of a private key that was too long to wait for. */
   const inKey = new Set<string>();
   const clean = (stream: string, text: string): string => {
     const open = inKey.has(stream);
@@ -72,12 +72,13 @@ const ENDS: ReadonlySet<Fact["type"]> = new Set([
 /** Maximum length of a secret, except a private key. */
 const LONGEST_WORD = 8_000;
 const LONGEST_KEY = 30_000;
-/** A name that is usually followed by a secret; text after it is held back until the line is complete. */
+/** Matches a name that is usually followed by a secret; text after it is held back until the line is complete. */
 const NAME_OF_SECRET = /[Bb]earer\s|uthorization\W|[-_](?:[Kk]ey|KEY|[Tt]oken)\W{0,3}[:=]/;
 
 /**
- * Splits a text into the part to show now, without secrets, and the part that waits for more text. Of a word without an
- * end, the length of a secret waits. It is redacted before it is split, since a secret can be on both sides.
+ * Splits a text into the part to show now, without secrets, and the part that waits for more text. Of a very long word,
+ * only as much waits as a secret can be long. The text is redacted before it is split, since a secret can be on both
+ * sides.
  */
 function divided(text: string, clean: (part: string) => string, inKey: () => boolean): [shown: string, rest: string] {
   const safe = safeLength(text);
@@ -92,14 +93,14 @@ function divided(text: string, clean: (part: string) => string, inKey: () => boo
 
 const isLowSurrogate = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
-/** Where the last word of a text begins. */
+/** The index at which the last word of a text begins. */
 function wordsEnd(text: string): number {
   let end = text.length;
   while (end > 0 && !isSpace(text.charCodeAt(end - 1))) end -= 1;
   return end;
 }
 
-/** How much of a text can be shown now: whole words, unless a secret may have begun before. */
+/** How much of a text can be shown now: whole words, up to the place where a secret may have begun. */
 function safeLength(text: string): number {
   let end = wordsEnd(text);
   if (text.length - end > LONGEST_WORD) end = text.length;

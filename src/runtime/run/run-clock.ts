@@ -7,28 +7,30 @@ import { startTimer } from "../async/long-timer.ts";
 /** Time for tasks to return a result after the deadline. */
 const SETTLE_MS = 5_000;
 
-/** How long a run may still work. */
+/** Measures how long a run may still work. */
 export type RunClock = Readonly<{
   signal: AbortSignal;
   text: string;
   limit: ReachedLimit;
   passed(): boolean;
-  /** Stops the clock while all tasks wait for a person or are parked. */
+  /** Stops the clock while all tasks wait for a person or are parked (wait for a provider). */
   wait(waiting: boolean): void;
   stop(): void;
 }>;
 
 export type RunClockOptions = Readonly<{
   maxTimeMs: number | undefined;
-  /** Working time before a resume. */
+  /** The working time of the run before it was resumed, in milliseconds. */
   worked: number;
-  /** Called when the time is up: tasks return what they have, or park. */
+  /** Called when the time is up: tasks return their result so far, or park (wait). */
   close(limit: ReachedLimit): void;
-  /** When the time is up, tasks park; a turn under way may finish. */
+  /** True: when the time is up, tasks park (wait for a higher limit), and a running model turn may finish. */
   parks: boolean;
 }>;
 
-/** The run's signal. When the time is up, tasks get a grace turn, then they are aborted. */
+/**
+ * The run's signal and clock. When the time is up, tasks get one more turn to return a result, then they are aborted.
+ */
 export function startRunClock(parent: AbortSignal, { maxTimeMs: ms, worked, close, parks }: RunClockOptions): RunClock {
   const { controller, release } = following(parent);
   const text = `the run took longer than ${formatDuration(ms ?? 0)}`;

@@ -22,10 +22,10 @@ import type { LentBudget } from "./lend-budget.ts";
 import { textPieces } from "./text-pieces.ts";
 import { type PartSchemas, withData } from "./typed-data.ts";
 
-/** What drives a run: it emits into it and returns when the run has ended. */
+/** The function that executes a run: it publishes the run's events and returns when the run has ended. */
 export type Driver = (drive: Drive) => Promise<void>;
 
-/** The interface of a run that only its driver uses. */
+/** The interface of a run that only the function that executes it uses. */
 export type Drive = {
   readonly run: string;
   readonly signal: AbortSignal;
@@ -55,11 +55,11 @@ export type RunConnection = Readonly<{
 export type RunExtras = Readonly<{
   /** Cancels the run when it aborts. */
   signal?: AbortSignal | undefined;
-  /** The schemas of the caller's library: `data` of the result is their parsed value. */
+  /** The output schemas from a schema library of the caller: `data` of the result is the value that they return. */
   schema?: StandardSchema | PartSchemas | undefined;
 }>;
 
-/** One execution of a plan: loop over it for its events, await it for its result. `T` is the type of its `data`. */
+/** One execution of a plan: iterate over it for its events, await it for its result. `T` is the type of its `data`. */
 export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<Event> {
   readonly id: string;
   readonly #state: State;
@@ -72,7 +72,7 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
     this.id = id;
     this.#state = emptyState(id);
     this.#result.promise.catch(() => {});
-    // Deferred, so that the creator of the run can listen from the first event.
+    // Started in a microtask, so that the creator of the run can listen from the first event.
     queueMicrotask(() => void this.#drive(driver, extras));
   }
 
@@ -104,7 +104,7 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
     };
   }
 
-  /** The events up to a number from the journal, then each as it happens. */
+  /** The recorded events up to a number, from the journal, then each new one. */
   async *#fromRecord(journal: Journal, seen: number): AsyncGenerator<Event, void> {
     const live = this.#events.listen();
     const first = live.next();
@@ -155,18 +155,18 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
     this.#controller.abort(killed);
   }
 
-  /** Cancels the run for good: everything that waits or runs is cancelled; finished work is kept. */
+  /** Cancels the run permanently: everything that waits or runs is cancelled; finished work is kept. */
   cancel(reason = "cancelled"): void {
     this.#controller.abort(stopped(reason));
   }
 
-  /** Cancels one task and everything below it. False: it has ended, or does not exist. */
+  /** Cancels one task and all its subagents. False: the task has ended, or does not exist. */
   cancelTask(path: string, reason = "cancelled"): boolean {
     return this.#connection?.stop(path, reason) ?? false;
   }
 
   /**
-   * Pauses one task and everything below it while the rest continues; its dependents wait. A task that has not started
+   * Pauses one task and all its subagents while the rest continues; its dependents wait. A task that has not started
    * does not start. False: there is no such task, or it has ended. When everything else is done, the whole run is
    * paused.
    */
@@ -174,7 +174,7 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
     return this.#connection?.pauseTask(path, reason) ?? false;
   }
 
-  /** Resumes the paused tasks at and below a path, or all of them, from what is recorded; returns their paths. */
+  /** Resumes the paused tasks at and below a path, or all of them, from their recorded events; returns their paths. */
   resumeTask(path?: string): readonly string[] {
     return this.#connection?.resumeTask(path) ?? [];
   }
@@ -194,7 +194,7 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
 
   /**
    * Answers a nested run, which a program of one of the tasks started, that asks for a part of the budget. `undefined`:
-   * it has to wait for others.
+   * it has to wait until other amounts are settled.
    */
   async lend(...asked: Parameters<LentBudget["answer"]>): Promise<BudgetReply | undefined> {
     return this.#connection?.lend(...asked);
@@ -207,11 +207,14 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
 
   /** Answers a gate or a question about a call. False: it is not open, or was already answered. */
   async answer(path: string, answer: Answer, call?: string): Promise<boolean> {
-    if (pauseReason(this.#controller.signal) !== undefined) return false; // the answer is kept for a resume, or asked again
+    if (pauseReason(this.#controller.signal) !== undefined) return false; // the resumed run asks the question again
     return (await this.#connection?.engine.give(questionKey(this.id, path, call), answer)) ?? false;
   }
 
-  /** Sends a message to a running task, which reads it before its next turn or is interrupted for it. False: it is not running. True: the message is recorded. */
+  /**
+   * Sends a message to a running task, which reads it before its next turn or is interrupted for it. False: the task is
+   * not running. True: the message is recorded.
+   */
   async send(path: string, text: string, from = "the user", how: Note["how"] = "steer"): Promise<boolean> {
     return (await this.#connection?.send(path, { text, from, how })) ?? false;
   }

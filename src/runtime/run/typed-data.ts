@@ -6,8 +6,8 @@ import { isStandardSchema, issuesText, type StandardSchema } from "../../core/sc
 export type PartSchemas = Readonly<{ parts: readonly (StandardSchema | undefined)[]; names?: readonly string[] }>;
 
 /**
- * The result with `data` as the schema of the caller's library returns it, defaults and transformations included. A value
- * that the schema refuses makes the result a failure: `data` never has another type than the caller was promised.
+ * The result with `data` as the caller's schema returns it, defaults and transformations included. A value that the
+ * schema refuses makes the result a failure: `data` never has another type than the caller was promised.
  */
 export async function withData(result: Result, schema: StandardSchema | PartSchemas): Promise<Result> {
   if (result.status !== "ok") return result;

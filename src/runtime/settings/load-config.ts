@@ -11,12 +11,12 @@ import type { Trust } from "../discovery/distrust.ts";
 import { openText } from "../discovery/open.ts";
 import { nearestInProject } from "../discovery/places.ts";
 
-/** The user's settings file, below the state folder. */
+/** The name of the user's settings file, below the state folder. */
 export const CONFIG_FILE = "config.yaml";
 /** The settings file of a project. */
 export const PROJECT_CONFIG = ".subcrew/config.yaml";
 
-/** Parses a settings file to values with their lines, or to a problem; the composition root supplies it. */
+/** Parses a settings file to values with their lines, or to a problem; the caller supplies this function. */
 export type ConfigReader = (
   text: string,
 ) =>
@@ -27,7 +27,7 @@ export type LoadConfigOptions = Readonly<{
   cwd: string;
   /** The user's home folder, which is never a project. */
   home: string;
-  /** The state folder. */
+  /** Subcrew's state folder. */
   state: string;
   env: Readonly<Record<string, string | undefined>>;
   trust: Trust;
@@ -50,8 +50,8 @@ export type ConfigFile = Readonly<{ layer: ConfigLayer; file: string; trusted: b
 export const noConfig: LoadedConfig = { ...settleConfig({}), files: [], placeOf: () => undefined, warnings: [] };
 
 /**
- * Reads the settings of the user, a trusted project and the environment. A file that cannot be read is an error with
- * its place; the file of an untrusted project is not read.
+ * Reads the settings of the user, a trusted project and the environment. A file that cannot be read is an error that
+ * names the place; the file of an untrusted project is not read.
  */
 export function loadConfig({ cwd, home, state, env, trust, read }: LoadConfigOptions): LoadedConfig {
   const user = fileAt(join(state, CONFIG_FILE), { layer: "user" });
@@ -123,7 +123,7 @@ function reading({ file, text }: Opened, read: ConfigReader): Read {
   throw new CrewError("BAD_CONFIG", lines.join("\n"), hint);
 }
 
-/** Names of agents may hold dots. */
+/** The parts of a settings key. The names of agents in it may contain dots. */
 function stepsOf(key: string, { agents = {} }: Config): ConfigPath {
   const name = Object.keys(agents).find((one) => key.startsWith(`agents.${one}.`));
   if (name === undefined) return key.split(".");

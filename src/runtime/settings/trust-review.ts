@@ -11,7 +11,7 @@ import { nearestInProject } from "../discovery/places.ts";
 import { PROJECT_CONFIG } from "./load-config.ts";
 import type { Grant } from "./trust.ts";
 
-/** A file of a project that trusting it would enable. */
+/** A file of a project that takes effect when the project is trusted. */
 export type ProjectSource = Readonly<{
   kind: "agent" | "skill" | "command" | "settings" | "instructions";
   /** The names of the definitions in the file, for example of agents. */
@@ -21,7 +21,7 @@ export type ProjectSource = Readonly<{
   /** The real path. */
   path: string;
   hash: string;
-  /** It contains hidden characters. */
+  /** True: the file contains hidden characters. */
   hidden: boolean;
   state: "new" | "changed" | "same";
   /** The hash of the content that was trusted. */
@@ -89,12 +89,12 @@ export async function reviewTrust({ cwd, home, looking, granted }: ReviewOptions
   });
 }
 
-/** The grant that trusts everything in a review. */
+/** The record that trusts everything that was reviewed. */
 export function grantOf({ brought }: TrustReview, at: Date): Grant {
   return { at: at.toISOString(), files: Object.fromEntries(brought.map(({ file, hash }) => [file, hash])) };
 }
 
-/** The contents of the files by the hash that is trusted. A file that changed since the review is left out. */
+/** The contents of the files by their trusted hash. A file that changed since the review is left out. */
 export function trustedTexts(sources: readonly ProjectSource[]): Map<string, string> {
   const texts = sources.flatMap(({ path, hash }): [string, string][] => {
     const text = currentText(path);
@@ -113,7 +113,7 @@ export function currentText(path: string): string | undefined {
   }
 }
 
-/** The files with the project's instructions for agents of any family, including the files they import. */
+/** The files with the project's instructions for agents of any tool, including the files they import. */
 function instructionsIn(cwd: string, home: string): Asked[] {
   const asked = new Map<string, Asked>();
   const trust: Trust = { project: () => true, file: (file) => (asked.set(file.path, file), true) };
@@ -124,7 +124,7 @@ function instructionsIn(cwd: string, home: string): Asked[] {
   return [...asked.values()];
 }
 
-/** Adds the project's settings file: it is hashed and not parsed. */
+/** The project's settings file as a file to trust. Its hash is computed, but it is not parsed. */
 function projectSettings(cwd: string, home: string): Asked | undefined {
   const near = nearestInProject(cwd, PROJECT_CONFIG, home);
   if (near === undefined) return undefined;

@@ -7,7 +7,7 @@ import { isRecord } from "../../core/text/json.ts";
 import type { Trust } from "../discovery/discover.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 
-/** The trusted files of one project by content hash, and those whose content the person refused when asked. */
+/** What a person trusts in one project: files by content hash, and the contents that the person refused when asked. */
 export type Grant = Readonly<{
   at: string;
   files: Readonly<Record<string, string>>;
@@ -19,7 +19,7 @@ export type TrustStore = Readonly<{
   trust: Trust;
   granted(root: string): Grant | undefined;
   list(): readonly string[];
-  /** `texts`: the trusted contents by hash, kept to show later what changed. */
+  /** Stores what is trusted. `texts`: the trusted contents by hash, kept to show later what changed. */
   grant(root: string, grant: Grant, texts?: ReadonlyMap<string, string>): Promise<void>;
   /** A trusted content; `undefined` when it was not kept. */
   textOf(hash: string): string | undefined;
@@ -104,7 +104,7 @@ export function openTrust(file: string): TrustStore {
 const VERSION = 1;
 
 function parsedFile(file: string): unknown {
-  if (!existsSync(file)) return undefined; // runs at each start, and an exception is expensive
+  if (!existsSync(file)) return undefined; // this runs at each start, and an exception is expensive
   try {
     return JSON.parse(readRegularTextSync(file));
   } catch {

@@ -14,7 +14,7 @@ import { COMMANDS_FOLDER } from "./layout.ts";
 const COMMAND = /^(\d{13}-[0-9a-f]{16})\.json$/;
 /** Polling interval where file watching does not work. */
 const LOOK_EVERY_MS = 500;
-/** When a run starts to look for commands; earlier ones wait until then. */
+/** How long after its start a run begins to look for commands; earlier ones wait until then. */
 const BEGIN_AFTER_MS = 50;
 /** How often a run checks for its first command. */
 const FIRST_LOOK_EVERY_MS = 100;
@@ -38,7 +38,7 @@ export async function post(
   const receipt = join(folder, `${name}.receipt`);
   const until = performance.now() + waitMs;
   for (let looks = 0; ; looks += 1) {
-    // Checked before the receipt, because an ending run writes its receipts last.
+    // This is checked before the receipt is looked for, because an ending run writes its receipts last.
     const over = looks % LOOKS_PER_CHECK === 0 ? await ended() : undefined;
     const text = await readRegularFile(receipt)
       .then(String)
@@ -66,14 +66,14 @@ export async function waiting(run: string): Promise<readonly RunCommand[]> {
 /** Handles waiting and new commands of a run, oldest first, until the signal aborts. */
 export async function serveCommands(run: string, carryOut: HandleCommand, signal: AbortSignal): Promise<void> {
   const folder = join(run, COMMANDS_FOLDER);
-  // Most runs have ended by then and need no folder.
+  // Most runs have ended after this wait, so they need no folder.
   if (!(await pause(BEGIN_AFTER_MS, signal)) || !(await isMade(folder, signal))) return;
   let looked = new AbortController();
   const watcher = watching(folder, () => looked.abort());
   try {
     while (!signal.aborted) {
       looked = new AbortController();
-      const names = await readdir(folder).catch(() => []); // the folder was deleted together with its commands
+      const names = await readdir(folder).catch(() => []); // if the folder was deleted, so were its commands
       for (const name of names.filter((each) => COMMAND.test(each)).toSorted())
         if (!signal.aborted) await handle(join(folder, name), carryOut, signal);
       await pause(LOOK_EVERY_MS, AbortSignal.any([looked.signal, signal]));
@@ -83,7 +83,10 @@ export async function serveCommands(run: string, carryOut: HandleCommand, signal
   }
 }
 
-/** Resolves when the sender of a first command has made the folder: most runs get none. False: the signal aborted. */
+/**
+ * Resolves when the sender of a first command has created the folder: most runs get no command. False: the signal
+ * aborted.
+ */
 function isMade(folder: string, signal: AbortSignal): Promise<boolean> {
   if (existsSync(folder)) return Promise.resolve(true);
   return new Promise((resolve) => {
@@ -106,7 +109,7 @@ export async function serveRest(run: string, carryOut: HandleCommand): Promise<v
     await handle(join(folder, name), carryOut, AbortSignal.abort());
 }
 
-/** Falls back to polling where watching does not work. */
+/** Watches a folder; `undefined` where watching does not work, so that the caller polls. */
 function watching(folder: string, changed: () => void): FSWatcher | undefined {
   try {
     return watch(folder, changed).on("error", () => {});

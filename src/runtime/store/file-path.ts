@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 
-/** Segments that are valid on every file system. */
+/** Matches path segments that are valid on every file system. */
 const SAFE = /^(?!\.{1,2}$)[\w.@:-]{1,100}$/;
 
 /**
  * The path of a task as a file path below a folder. A segment with letters of other scripts, spaces or too many bytes
- * becomes its safe characters and a hash of the whole, so that no two tasks share a file.
+ * is replaced by its safe characters and a hash of the whole segment, so that no two tasks share a file.
  */
 export function filePathOf(path: string): string {
   return path

@@ -3,7 +3,7 @@ import type { RecordPiece, RunRecords } from "../../core/run/run-store.ts";
 import { emptyState, reduce, type State } from "../../core/run/state.ts";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
 
-/** The folded state of a journal, and its unreadable parts. */
+/** The state computed from a journal, and the journal's unreadable parts. */
 export type FoldedJournal = Readonly<{
   state: State;
   /** Damaged parts before the end, as text with the offset of each. Such a run can be displayed, but not resumed. */
@@ -12,7 +12,7 @@ export type FoldedJournal = Readonly<{
   tornBytes: number;
 }>;
 
-/** Folds the records of a run, holding only one piece of them in memory at a time. */
+/** Computes the state of a run from its records, with only one piece of them in memory at a time. */
 export async function foldJournal(run: string, pieces: AsyncIterable<RecordPiece>): Promise<FoldedJournal> {
   const state = emptyState(run);
   const damage: string[] = [];
@@ -37,7 +37,7 @@ export async function foldJournal(run: string, pieces: AsyncIterable<RecordPiece
   return { state, damage, tornBytes };
 }
 
-/** Folds a run whose records must all be readable; throws at a damaged one. */
+/** Computes the state of a run whose records must all be readable; throws at a damaged one. */
 export async function foldWhole(store: Pick<RunRecords, "read" | "place">, run: string): Promise<State> {
   const { state, damage } = await foldJournal(run, store.read(run));
   if (damage[0] === undefined) return state;

@@ -31,10 +31,13 @@ import { ownerOf } from "./run-claim.ts";
 import { RUN_ID } from "./run-id.ts";
 import { createWorkspaceLeases } from "../leases/workspace-leases.ts";
 
-/** Runs below a home folder: one folder each, never in the workspace. `disk`: where journals and outputs are written. */
+/**
+ * Stores runs below a home folder: one folder each, never in the workspace. `disk`: the file system for journals and
+ * outputs.
+ */
 export function createFolderStore(home: string, disk: Disk = machineDisk): RunStore {
   const folderOf = (run: string): string => {
-    if (/^\.|[/\\\u0000]/.test(run)) throw unknown(run); // an id given by a caller must not lead outside of the folder
+    if (/^\.|[/\\\u0000]/.test(run)) throw unknown(run); // an id given by a caller must not lead out of the folder of runs
     return runFolder(home, run);
   };
   const list = async (): Promise<string[]> => {
@@ -98,14 +101,14 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
     },
     isAnnounced: async (run) => {
       const living = await livingClaim(starting(run));
-      return living !== undefined && living.host === undefined; // other machines are not counted
+      return living !== undefined && living.host === undefined; // processes of other machines are not counted
     },
     post: async (run, command, options) => post(folderOf(run), command, options),
     waiting: async (run) => waiting(folderOf(run)),
     serve: async (run, handle, signal) =>
       signal.aborted ? serveRest(folderOf(run), handle) : serveCommands(folderOf(run), handle, signal),
     keep: outputs.keep,
-    share: async () => {}, // nothing to do: the files of this machine are the store
+    share: async () => {}, // nothing to do: the files of this machine already are the store
     recorded: outputs.recorded,
     output: outputs.output,
     file: outputs.file,
@@ -118,7 +121,7 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
     reusable: openResults(home),
     remove: async (run) => {
       const folder = folderOf(run);
-      // Renamed first, so that a partly deleted run is never listed.
+      // The folder is renamed first, so that a partly deleted run is never listed.
       const gone = join(runsFolder(home), `.gone-${run}`);
       await rm(gone, { recursive: true, force: true });
       await rename(folder, gone);
@@ -132,10 +135,10 @@ async function* eventsOf(folder: string): AsyncGenerator<readonly KeptEvent[]> {
   for await (const { events } of journalPieces(folder)) yield events;
 }
 
-/** True for a result that this kind of store has read itself. */
+/** True for records that this kind of store has read itself. */
 const isOwn = (known: KeptRecords): known is JournalContents => "wholeBytes" in known;
 
-/** A run without a journal is unknown; other errors stay as they are. */
+/** The error for a run without a journal: it is unknown. Other errors are returned unchanged. */
 function missing(run: string, error: unknown): unknown {
   const isMissing = error instanceof Error && "code" in error && error.code === "ENOENT";
   return isMissing ? unknown(run) : error;

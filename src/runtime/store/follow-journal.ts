@@ -12,7 +12,7 @@ import { LINE_END, MOST_RECORD_BYTES } from "./journal-line.ts";
 /** Polling interval where file watching does not work. */
 const LOOK_EVERY_MS = 250;
 
-/** The events of a journal that another process writes: the existing ones, then each as it is written. */
+/** The events of a journal that another process writes: the existing ones, then each new one. */
 export async function* follow(
   folder: string,
   { after = 0, until, signal }: FollowOptions,
@@ -26,7 +26,7 @@ export async function* follow(
     let lineAt = 0;
     let position = 0;
     let last: KeptEvent | undefined;
-    let over = false; // evaluated before the last read, so that no event is missed
+    let over = false; // the condition is evaluated before the last read, so that no event is missed
     while (!signal.aborted) {
       const chunk = await readFrom(file, position);
       if (chunk.length > 0) over = false;
@@ -61,11 +61,11 @@ function watching(path: string, changed: () => void): FSWatcher | undefined {
   try {
     return watch(path, changed).on("error", () => {});
   } catch {
-    return undefined; // falls back to polling
+    return undefined; // without a watcher, the journal is polled
   }
 }
 
-/** Chunk size, large enough for long records. */
+/** The size of the pieces in which a journal is read; large enough for long records. */
 const PIECE_BYTES = 1 << 20;
 
 async function readFrom(file: FileHandle, position: number): Promise<Buffer> {

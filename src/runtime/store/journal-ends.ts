@@ -18,7 +18,7 @@ export async function lastEvent(folder: string): Promise<KeptEvent | undefined> 
   return readWidening(folder, "end", lastWithin);
 }
 
-/** Reads increasing parts of a journal, from its start or its end, until `find` has found what it needs. */
+/** Reads increasing parts of a journal, from its start or its end, until `find` returns a result. */
 async function readWidening(
   folder: string,
   from: "start" | "end",
@@ -40,7 +40,7 @@ async function readWidening(
   }
 }
 
-/** The last record at the end of a journal; an incomplete one after it is ignored. */
+/** The last record at the end of a journal; an incomplete record after it is ignored. */
 function lastWithin(bytes: Buffer, isWhole: boolean): KeptEvent | undefined | "unknown" {
   for (let end = bytes.length, torn = true; end > 0; torn = false) {
     const start = bytes.lastIndexOf(LINE_END, end - 1) + 1;

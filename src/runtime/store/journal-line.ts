@@ -3,13 +3,13 @@ import type { KeptEvent } from "../../core/run/event.ts";
 import { completed } from "../../core/run/older-events.ts";
 
 /**
- * Records as bytes: each is the event, the epoch of its writer, and a checksum over both as written. JSON contains no
- * raw newline. The checksums are inserted after all text was converted to bytes: a checksum of a string would convert
- * each record twice.
+ * Converts events to the lines of a journal: each has the event, the epoch (number) of the process that wrote it, and a
+ * checksum over both as written. JSON contains no raw newline. The checksums are inserted after all text was converted
+ * to bytes: a checksum of a string would convert each record twice.
  */
 export function encodeLines(events: readonly KeptEvent[], epoch: number): Buffer {
   const head = `{"crc":"00000000","epoch":${epoch},"event":`;
-  let text = ""; // a string that grows costs less than a list that is joined
+  let text = ""; // appending to a string costs less than joining a list
   for (const event of events) text += `${head}${JSON.stringify(event)}}\n`;
   const bytes = Buffer.from(text);
   for (let start = 0; start < bytes.length; ) {
@@ -20,7 +20,7 @@ export function encodeLines(events: readonly KeptEvent[], epoch: number): Buffer
   return bytes;
 }
 
-/** Like `subarray`, at a third of its cost. */
+/** Does the same as `subarray`, at a third of its cost. */
 const viewOf = ({ buffer, byteOffset }: Buffer, start: number, end: number): Uint8Array =>
   new Uint8Array(buffer, byteOffset + start, end - start);
 
@@ -43,8 +43,8 @@ const MARK = [0xef, 0xbb, 0xbf] as const;
 
 /**
  * The record in a line of the journal file, or `undefined` when it is not complete. Its checksum covers the bytes, so
- * that every difference in spelling is detected. A byte order mark before it and a carriage return after it, as editors
- * and copies leave them, are ignored.
+ * that every difference in spelling is detected. A byte order mark before the line and a carriage return after it, as
+ * editors and copies leave them, are ignored.
  */
 export function decodeBytes(bytes: Buffer): DecodedLine | undefined {
   const line = bytes.subarray(
@@ -56,7 +56,7 @@ export function decodeBytes(bytes: Buffer): DecodedLine | undefined {
   return line.toString("latin1", 0, BODY_AT) === head ? recordIn(line.toString("utf8")) : undefined;
 }
 
-/** A correct checksum does not prove that the line is a valid record. */
+/** The record in a line whose checksum is correct, which does not yet prove that the line is a valid record. */
 function recordIn(line: string): DecodedLine | undefined {
   try {
     const { event, epoch } = JSON.parse(line) as Partial<DecodedLine>;

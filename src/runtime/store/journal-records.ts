@@ -12,20 +12,20 @@ const HEAD_BYTES = 32;
 /** The records of a journal, and the offset up to which it is readable. */
 export type JournalContents = Readonly<{
   events: readonly KeptEvent[];
-  /** Repaired problems, as text. */
+  /** Problems that were repaired while reading, as sentences. */
   problems: readonly string[];
   wholeBytes: number;
   /** Size of an incomplete record after that offset, left by a crash. */
   tornBytes: number;
-  /** The last record is complete except for its newline. */
+  /** True: the last record is complete except for its newline. */
   endMissing: boolean;
-  /** The highest epoch that wrote to it. */
+  /** The highest epoch (number of a writing process) in the journal. */
   epoch: number;
   /** The damaged parts; filled only when the journal is read to be shown. */
   damage: readonly JournalDamage[];
 }>;
 
-/** A part of a journal that cannot be read, or records that are missing there. */
+/** A part of a journal that cannot be read, or a place where records are missing. */
 export type JournalDamage = Readonly<{
   offset: number;
   bytes: number;
@@ -36,17 +36,20 @@ export type JournalDamage = Readonly<{
   records: readonly [number, number | undefined];
 }>;
 
-/** The last record before a piece of a journal, and the offset of the piece. */
+/** The number and epoch of the last record before a piece of a journal, and the offset of the piece. */
 export type ReadBefore = Readonly<{ seq: number; epoch: number; offset?: number }>;
 
-/** Throws if a part in the middle cannot be read: then the rest must not be used either. */
+/**
+ * Returns the contents of a journal, but throws if a part in the middle cannot be read: the rest must then not be used
+ * either.
+ */
 export function undamaged(contents: JournalContents, folder: string, size: number): JournalContents {
   const [first] = contents.damage;
   if (!first) return contents;
   throw damaged(folder, { record: first.records[0], offset: first.offset, size });
 }
 
-/** The records in the file of a journal, wherever it lies, and its problems as sentences. For display only. */
+/** The records in the file of a journal, wherever it is, and its problems as sentences. For display only. */
 export function recordsInFile(bytes: Buffer): KeptRecords {
   const { events, problems, damage } = salvageRecords(bytes);
   return { events, problems: [...damage.map(damageText), ...problems] };
@@ -63,15 +66,15 @@ export function salvageRecords(bytes: Buffer, before?: ReadBefore, isEnd = true)
 export type RecordReader = Readonly<{
   /**
    * Reads the records in these bytes, which follow those of the last call. All lines in them must be complete; with
-   * `isEnd` nothing follows, and the last line may be incomplete. The caller keeps back a last line that may still
-   * grow.
+   * `isEnd` nothing follows, and the last line may be incomplete. If the last line may still grow, the caller passes it
+   * later.
    */
   push(bytes: Buffer, isEnd: boolean): void;
-  /** Everything that was read. */
+  /** Everything that was read so far. */
   contents(): JournalContents;
 }>;
 
-/** Reads records as they come, around damaged parts. */
+/** Creates a reader that takes the bytes of a journal in parts, and skips damaged ones. */
 export function createRecordReader(before: ReadBefore = { seq: 0, epoch: 0 }): RecordReader {
   const events: KeptEvent[] = [];
   const damage: { offset: number; bytes: number; records: [number, number | undefined] }[] = [];
@@ -95,7 +98,7 @@ export function createRecordReader(before: ReadBefore = { seq: 0, epoch: 0 }): R
       return;
     }
     if (event.seq < next()) {
-      spoilt(start, end); // a record that occurs twice, or in the wrong place
+      spoilt(start, end); // this record occurs twice, or is in the wrong place
       return;
     }
     if (event.seq > next()) {
@@ -111,7 +114,7 @@ export function createRecordReader(before: ReadBefore = { seq: 0, epoch: 0 }): R
       const inner = decodeBytes(bytes.subarray(at, to));
       if (inner) take(inner, at, to);
       else spoilt(at, to);
-      // Only a newline is lost here, but the file may be damaged elsewhere, too.
+      // Only a newline is lost at this place, but the file may be damaged at others, too.
       if (inner && to < end)
         damage.push({ offset: from + to, bytes: 0, records: [inner.event.seq + 1, inner.event.seq] });
     }
@@ -153,8 +156,9 @@ export function createRecordReader(before: ReadBefore = { seq: 0, epoch: 0 }): R
 }
 
 /**
- * Drops records of a replaced owner. The new owner continued after the records it found; records that the old owner
- * wrote in between were never acknowledged, because it checks its ownership first.
+ * Drops records that a process wrote after another one had taken over the run. The new owner continued after the
+ * records it found; records that the old owner wrote in between were never acknowledged, because a process checks its
+ * ownership first.
  */
 function forget(events: KeptEvent[], seq: number): number {
   let count = 0;
@@ -190,7 +194,7 @@ function recordsWithin(bytes: Buffer, start: number, end: number): [number, numb
   return starts.map((at, index) => [at, starts[index + 1] ?? end]);
 }
 
-/** True for a record without an end, or a hole left by a power cut, with nothing after it. */
+/** True for a record without an end, or a hole left by a power cut, at the end of the journal. */
 function isTorn(bytes: Buffer, start: number, end: number): boolean {
   if (end < 0) return true;
   return end === bytes.length - 1 && bytes.subarray(start, end).includes(0);

@@ -14,15 +14,15 @@ import { readForResume, readJournal } from "./read-journal.ts";
 import { claim, claimNew, type Owner } from "./run-claim.ts";
 
 /**
- * `known`: the contents of the journal that were read before it was claimed; it is read again only if it has changed
- * since.
+ * `known`: the contents of the journal as read before this process owned the run; the journal is read again only if it
+ * has changed since.
  */
 export type JournalOptions = Pick<JournalOpening, "force" | "sole"> &
   Readonly<{ disk?: Disk; known?: JournalContents | undefined }>;
 
 /**
  * The journal of a run as an append-only file. Events appended in one turn of the event loop are written and synced
- * together, and `kept` is called only then: acknowledged means durable.
+ * together, and `kept` is called only then, so that reported events are safely stored.
  */
 export async function openJournal(
   folder: string,
@@ -41,7 +41,7 @@ export async function openJournal(
   let broken: CrewError | undefined;
   const gathering = gatherEvents();
 
-  /** True when events were appended during a write and are waited for. */
+  /** True when events were appended during a write and somebody waits for them. */
   let hurried = false;
 
   const writeWaiting = async (): Promise<void> => {
@@ -57,10 +57,11 @@ export async function openJournal(
         else await writeWhole(file, bytes, owner);
         fault("journal.written");
         await file.datasync();
-        await folderDurable; // this sync started when the folder was created
+        await folderDurable; // waits for the sync that was started when the folder was created
         folderDurable = undefined;
         if (disk.inodeSync(path) !== inode) throw new Error("its folder was deleted or moved while it ran");
-        // A new owner claims the run before it reads: if the run is still ours now, a later owner will find these records.
+        // A new owner claims the run before it reads the journal: if this process still owns the run now, a later owner
+        // will find these records.
         owner.hold();
         length += bytes.length;
         fault("journal.synced");
@@ -100,7 +101,7 @@ export async function openJournal(
     }
     gathering.end();
     await flushing;
-    await writing; // begun by `hasten` just when the flush before it ended
+    await writing; // a write that `hasten` began just when the previous flush ended
     if (broken) throw broken;
   };
   return {
@@ -109,7 +110,8 @@ export async function openJournal(
       waiting.push(event);
       void flushSoon();
     },
-    // On a machine without spare processor time, the disk works while the rest of the turn is processed.
+    // On a machine without spare processor time, the disk can work while the rest of the event loop's turn is
+    // processed.
     hasten: () => {
       hasty = true;
       hurried = true;
@@ -129,18 +131,21 @@ export async function openJournal(
 
 type OpenedFile = Readonly<{
   file: DiskFile;
-  /** Identifies the file, in case another one gets its name. */
+  /** The inode of the journal file, in case another file gets its name. */
   inode: number;
   kept: JournalContents;
 }>;
 type Taken = OpenedFile &
   Readonly<{
     owner: Owner;
-    /** Resolves when the folder of a new run and the names in it survive a power cut: nothing is acknowledged before. */
+    /**
+     * Resolves when the folder of a new run and the names in it survive a power cut: no event is reported as stored
+     * before that.
+     */
     durable?: Promise<unknown> | undefined;
   }>;
 
-/** Claims the run and repairs the end of its journal. */
+/** Takes ownership of the run and repairs the end of its journal. */
 async function take(folder: string, { disk, known, ...how }: JournalOptions & { disk: Disk }): Promise<Taken> {
   fault("run.folder");
   const made = await makeFolder(folder, disk);
@@ -148,8 +153,9 @@ async function take(folder: string, { disk, known, ...how }: JournalOptions & { 
   let owner = await claim(folder, { above: known?.epoch ?? 0, disk, ...how });
   try {
     let { file, inode, kept } = await openWhole(folder, disk, known);
-    const { problems } = kept; // the incomplete end is already cut off, and still has to be reported
-    // Claim files may be missing; the new epoch must still be higher than any epoch in the journal.
+    const { problems } = kept; // the incomplete end was already cut off, but still has to be reported
+    // Files about earlier owners may be missing; the number (epoch) of this owner must still be higher than any in the
+    // journal.
     if (kept.epoch >= owner.epoch) {
       await owner.release();
       await file.close();
@@ -165,7 +171,10 @@ async function take(folder: string, { disk, known, ...how }: JournalOptions & { 
   }
 }
 
-/** Claims a run whose folder was just created: there is nothing to read or repair, and the sync is awaited later. */
+/**
+ * Takes ownership of a run whose folder was just created: there is nothing to read or repair, and the sync is awaited
+ * later.
+ */
 async function begin(
   folder: string,
   { disk, ...how }: JournalOptions & { disk: Disk },
@@ -177,7 +186,7 @@ async function begin(
     const path = join(folder, JOURNAL_FILE);
     const file = await disk.open(path, "a", 0o600);
     const durable = Promise.all([parents, syncFolder(folder, disk)]);
-    durable.catch(() => {}); // the rejection reaches the first write
+    durable.catch(() => {}); // the first write handles the rejection
     return { owner, file, inode: disk.inodeSync(path) ?? 0, kept: NOTHING, durable };
   } catch (error) {
     await owner.release();
@@ -195,16 +204,19 @@ const NOTHING: JournalContents = {
   damage: [],
 };
 
-/** Opens the journal after its last complete record. An incomplete record is cut off, so that the next one starts clean. */
+/**
+ * Opens the journal for writing after its last complete record. An incomplete record is cut off, so that the next one
+ * starts on a new line.
+ */
 async function openWhole(folder: string, disk: Disk, known: JournalContents | undefined): Promise<OpenedFile> {
   fault("journal.open");
   const file = await disk.open(join(folder, JOURNAL_FILE), "a", 0o600);
   try {
     let kept = known && (await isUnchanged(file, known)) ? known : await readForResume(folder, disk);
-    await syncFolderWithParents(folder, disk); // the process that made the folders may have died before its sync
+    await syncFolderWithParents(folder, disk); // the process that created the folders may have died before it synced them
     if (kept.tornBytes > 0) await file.truncate(kept.wholeBytes);
     else if (kept.endMissing) kept = await endLine(file, kept);
-    // The last writer may have died before its sync, and these records are reported from now on.
+    // The last writer may have died before it synced these records, which are reported as stored from now on.
     if (kept.wholeBytes + kept.tornBytes > 0) await file.sync();
     if (kept.tornBytes > 0) fault("journal.cut");
     return { file, inode: (await file.stat()).ino, kept };
@@ -229,27 +241,30 @@ async function isUnchanged(file: DiskFile, { wholeBytes, tornBytes }: JournalCon
   return tornBytes === 0 && (await file.stat()).size === wholeBytes;
 }
 
-/** Truncates the records of a failed write, if possible: they were not acknowledged. */
+/** Truncates the records of a failed write, if possible: they were not reported as stored. */
 async function cutBack(file: DiskFile, owner: Owner, at: Readonly<{ length: number; written: number }>): Promise<void> {
   try {
     const { size } = await file.stat();
-    owner.hold(); // a new owner has read them and relies on them
-    // The rest may belong to another owner; the next reader handles it.
+    owner.hold(); // throws if a new owner has read these records and relies on them
+    // What another owner may have written is left alone; the next reader handles it.
     if (size > at.length && size <= at.length + at.written) await file.truncate(at.length);
   } catch {
-    // The next owner finds an incomplete record, or unacknowledged ones.
+    // The next owner finds an incomplete record, or records that were not reported as stored, and handles them.
   }
 }
 
-/** How long after a sync events are gathered for the next one, unless one of them is waited for. */
+/** How long after a sync events are gathered for the next one, unless somebody waits for one of them. */
 const GATHER_MS = 5;
 
 type Gathering = Readonly<{
-  /** Resolves when what was appended is to be written: at the end of the event loop turn, or later if a sync has just ended. */
+  /**
+   * Resolves when the appended events should be written: at the end of the event loop turn, or later if a sync has just
+   * ended.
+   */
   over(): Promise<void>;
-  /** Ends the batch with this turn of the event loop, because events are waited for. */
+  /** Ends the batch with this turn of the event loop, because somebody waits for events. */
   end(): void;
-  /** Call when a sync has ended. */
+  /** To be called when a sync has ended. */
   written(): void;
 }>;
 
@@ -279,7 +294,10 @@ function gatherEvents(): Gathering {
   };
 }
 
-/** A write may be short, so it is continued. If another owner took over meanwhile, it cut off the first part, and the rest is not written. */
+/**
+ * Writes all bytes, also if a single write takes only some of them. If another owner took over meanwhile, it has cut
+ * off the first part, so the rest is not written.
+ */
 async function writeWhole(file: DiskFile, bytes: Buffer, owner: Owner): Promise<void> {
   for (let offset = 0; offset < bytes.length; ) {
     if (offset > 0) owner.hold();

@@ -5,7 +5,9 @@ import { filePathOf } from "./file-path.ts";
 /** The name of the journal in the folder of a run. */
 export const JOURNAL_FILE = "journal.jsonl";
 
-/** Names the process that is about to start a background run, until the run's own process owns it. */
+/**
+ * The name of the file that says which process is about to start a background run, until the run's own process owns it.
+ */
 export const STARTING_FILE = "starting.json";
 
 /** The folder of commands to a run and their receipts. */
@@ -23,7 +25,7 @@ export const runsFolder = (home: string): string => join(home, "runs");
 /** An index of reusable results that earlier versions wrote. */
 export const oldResultsFile = (home: string): string => join(home, "results.jsonl");
 
-/** The leases of all runs. */
+/** The file with the leases (files to write) of all runs. */
 export const leasesFile = (home: string): string => join(home, "leases.json");
 
 const places: Readonly<Record<LocalPlace, string>> = {
@@ -46,7 +48,7 @@ const endings: Readonly<Record<OutputKind, string>> = {
   returned: ".returned",
 };
 
-/** The file of a stored text; that of the run itself is beside the journal. */
+/** The file of a stored text; the run's own is beside the journal. */
 export function outputFileOf(folder: string, path: string, kind: OutputKind): string {
   return path === "" ? join(folder, RESULT_FILE) : join(folder, OUTPUTS_FOLDER, `${filePathOf(path)}${endings[kind]}`);
 }

@@ -11,8 +11,8 @@ import { createWorkspaceLeases, type LeaseEntry } from "../leases/workspace-leas
 const MOST_ENDED = 100;
 
 /**
- * How long a reader waits without a change: the condition that ends its wait may depend on something outside of the
- * store.
+ * How long a reader waits for a change before it checks again: the condition that ends its wait may depend on something
+ * outside of the store.
  */
 const LOOK_EVERY_MS = 250;
 const IDLE_MS = 60_000;
@@ -26,7 +26,7 @@ type MemoryRun = {
   announced: number;
   posted: Posted[];
   readonly texts: Map<string, string>;
-  /** Controllers of waiting readers; aborted at the next change. */
+  /** Controllers of readers that wait; they are aborted at the next change. */
   readonly bells: Set<AbortController>;
 };
 
@@ -111,7 +111,7 @@ export function createMemoryStore(clock: () => number = Date.now): RunStore {
         }
         if (fresh.length > 0) continue;
         if (over) return;
-        over = await until(runs.get(run)?.events.at(-1)); // asked before the last look, so that no event is missed
+        over = await until(runs.get(run)?.events.at(-1)); // the condition is asked before the last look, so that no event is missed
         if (!over) await changed(made(run), LOOK_EVERY_MS, signal);
       }
     },

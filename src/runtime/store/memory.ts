@@ -5,13 +5,16 @@ import { dirname, join } from "node:path";
 import { isRecord } from "../../core/text/json.ts";
 import { pause } from "../async/cancel.ts";
 
-/** Notes that survive a run: of this project, or of the user for all projects. They are data and grant no permissions. */
+/**
+ * Notes that survive a run: notes of this project, or notes of the user for all projects. They are data and grant no
+ * permissions.
+ */
 export type Memory = Readonly<{
   list(scope: MemoryScope): Promise<readonly MemoryInfo[]>;
   read(scope: MemoryScope, key: string): Promise<MemoryEntry | undefined>;
   /**
-   * Replaces a note by the result of `change`; `change` is called again after a conflict, so nothing
-   * that was written in between is lost. It throws to keep the note unchanged.
+   * Replaces a note by the result of `change`; `change` is called again after a conflict, so nothing that was written
+   * in between is lost. If `change` throws, the note stays unchanged.
    */
   change(
     scope: MemoryScope,
@@ -24,7 +27,7 @@ export type Memory = Readonly<{
 
 export type MemoryScope = "project" | "user";
 
-/** Who wrote something: `run_.../path (agent)`, and from which project. */
+/** Who wrote a note: `run_.../path (agent)`, and from which project. */
 export type MemoryOrigin = Readonly<{ by: string; project: string }>;
 
 export type MemoryInfo = Readonly<{
@@ -39,10 +42,10 @@ export type MemoryEntry = MemoryInfo & Readonly<{ text: string }>;
 export const MAX_ENTRY_BYTES = 64_000;
 export const MAX_KEY_CHARS = 120;
 const MAX_ENTRIES = 500;
-/** Maximum number of authors shown. */
+/** Maximum number of authors that are stored with a note. */
 const MAX_ORIGINS = 10;
 
-/** The memory below a home folder, seen from a project. */
+/** Opens the notes below a home folder, for a project. */
 export function openMemory({
   home,
   project,
@@ -70,7 +73,10 @@ export function openMemory({
   };
 }
 
-/** Runs work on the same note one at a time within this process; between processes the disk decides. */
+/**
+ * Runs work on the same note one at a time within this process; between processes, creating the next revision's file
+ * decides.
+ */
 function queues(): <T>(name: string, work: () => Promise<T>) => Promise<T> {
   const last = new Map<string, Promise<unknown>>();
   return async (name, work) => {
@@ -117,7 +123,7 @@ async function newestRevision(folder: string): Promise<number> {
   return files.reduce((highest, file) => (REVISION.test(file) ? Math.max(highest, Number(file)) : highest), 0);
 }
 
-/** The newest revision; one that is replaced while it is read is read again under its new number. */
+/** The newest revision; if it is replaced while it is read, the new one is read instead. */
 async function newest(folder: string): Promise<MemoryEntry | undefined> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const revision = await newestRevision(folder);
@@ -175,14 +181,15 @@ type Exchange = Readonly<{
 }>;
 
 const ATTEMPTS = 200;
-/** A writer that takes longer between reading and writing must read again. */
+/** The longest time between reading and writing a note; a slower writer must read again. */
 const FRESH_MS = 20_000;
 /** An emptied revision file is kept this long, so that its number is not reused by a slow writer. */
 const KEPT_EMPTY_MS = 120_000;
 
 /**
- * Compare and swap on files: each revision has a number of its own, and creating its file fails if the number is taken.
- * A number is not reused after its text was removed: an empty file reserves it for longer than any writer waits.
+ * Replaces a note only if it was not changed meanwhile: each revision has a number of its own, and creating its file
+ * fails if the number is taken. A number is not reused after its text was removed: an empty file reserves it for longer
+ * than any writer waits.
  */
 async function exchange({ folder, key, change, origin, clock, signal }: Exchange): Promise<MemoryEntry> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {

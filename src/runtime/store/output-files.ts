@@ -8,10 +8,10 @@ import { readRegularText } from "../disk/regular-file.ts";
 import { replaceFile, writeAtomic } from "../disk/write-atomic.ts";
 import { localPlace, outputFileOf } from "./layout.ts";
 
-/** Outputs in the folders of runs. */
+/** The outputs of tasks as files in the folders of runs. */
 export type OutputFiles = Omit<RunOutputs, "local" | "share"> &
   Readonly<{
-    /** Call when the run has recorded everything: drops the outputs that were kept until then. */
+    /** To be called when the run has recorded everything: drops the outputs that were kept in memory until then. */
     forget(run: string): void;
   }>;
 
@@ -35,7 +35,7 @@ export function createOutputFiles(
     try {
       for await (const events of records(run)) found = outputInEvents(events, path) ?? found;
     } catch {
-      return found; // there are no records, or they cannot be read
+      return found; // the run has no records, or they cannot be read
     }
     return found;
   };
@@ -59,7 +59,7 @@ export function createOutputFiles(
       if (!known) fresh.set(run, { texts, outputs });
       texts.set(path, text);
       const ended = whole(text);
-      // Most runs have no output file, and then the folder is missing: one check, and no path is created.
+      // Most runs have no output files, so their folder is missing: one check is enough, and no path is computed.
       if (path === "" || promised.size > 0 || disk.existsSync(outputs)) {
         const file = outputFileOf(folderOf(run), path, "output");
         if (promised.delete(file) || disk.existsSync(file)) await replaceFile(file, ended, disk);
@@ -72,7 +72,7 @@ export function createOutputFiles(
     },
     file: async (run, path, { kind = "output", text } = {}) => {
       const file = outputFileOf(folderOf(run), path, kind);
-      if (kind === "output") promised.add(file); // before anything is awaited, because the output may arrive meanwhile
+      if (kind === "output") promised.add(file); // set before anything is awaited, because the output may arrive meanwhile
       const isThere = text === undefined && (await keptText(file, run, path)) !== undefined;
       if (isThere) promised.delete(file);
       if (isThere) return file;
@@ -90,7 +90,7 @@ export function createOutputFiles(
   };
 }
 
-/** Texts of files end with a line end. */
+/** A text with a line end at its end, as files have it. */
 const whole = (text: string): string => (text.endsWith("\n") ? text : `${text}\n`);
 
 /** The text of an output file before the output exists, so that a reported path always exists. */

@@ -9,24 +9,30 @@ import { readRegularText } from "../disk/regular-file.ts";
 import { livingClaim, makeWhole, whoWeAre } from "../disk/process-claim.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 
-/** The keys that providers refuse right now, for every process of this machine. */
+/**
+ * The API keys that providers refuse right now, for every process of this machine. Such a ban on a key is called a
+ * hold.
+ */
 export type ProviderHolds = Readonly<{
   look(key: string): Promise<Hold | undefined>;
-  /** Checks again a moment later; all waiting tasks share one check. */
+  /** Checks a key again a moment later; all waiting tasks share one check. */
   lookLater(key: string): Promise<Hold | undefined>;
   put(key: string, change: (before: Hold | undefined) => Hold): Promise<void>;
   lift(key: string): Promise<void>;
-  /** Claims the right to probe the provider; `undefined`: another task has it. */
+  /** Claims the right to test the key with a request; `undefined`: another task has it. */
   claimProbe(key: string): Promise<ProbeClaim | undefined>;
 }>;
 
-/** The right to ask a provider that refuses, until it is released. */
+/** The right to test a refused key with a request, until it is released. */
 export type ProbeClaim = Readonly<{ release(): Promise<void> }>;
 
 const LOOK_EVERY_MS = 250;
-/** How long it takes at most until a hold of another process is noticed; holds of this process are noticed at once. */
+/**
+ * How long it takes at most until a hold (ban on a refused key) made by another process is noticed; those of this
+ * process are noticed at once.
+ */
 const FREE_MS = 20;
-/** After this time without a result, a probe no longer keeps other tasks from asking. */
+/** After this time without a result, a task's test of a refused key no longer keeps other tasks from testing it. */
 const PROBE_MS = 120_000;
 
 /** An identifier for a provider's address and key that does not reveal the key. */
@@ -38,12 +44,15 @@ export function holdKey(address: string, key: string | undefined, headers: Reado
     .slice(0, 40);
 }
 
-/** Holds in files of this folder; without one, or where it cannot be written, in this process alone. */
+/**
+ * Stores holds (bans on refused keys) in files of this folder; without one, or where it cannot be written, in this
+ * process alone.
+ */
 export function openProviderHolds(folder: string | undefined): ProviderHolds {
   const own = new Map<string, Hold>();
   const probing = new Set<string>();
   const looks = new Map<string, Promise<Hold | undefined>>();
-  /** Until when a key without a hold is not checked again. */
+  /** For each key without a hold: until when it is not checked again. */
   const freeUntil = new Map<string, number>();
   const fileOf = (key: string): string => join(folder ?? "", `${key}.json`);
 
@@ -51,7 +60,8 @@ export function openProviderHolds(folder: string | undefined): ProviderHolds {
     const kept = own.get(key);
     if (kept) return parseHold(JSON.stringify(kept), Date.now());
     if (folder === undefined || performance.now() < (freeUntil.get(key) ?? 0)) return undefined;
-    // Synchronous, because it runs before requests: a direct call takes microseconds, one through the thread pool a hundred.
+    // Synchronous, because this runs before requests: a direct call takes microseconds, one through the thread pool a
+    // hundred.
     if (!existsSync(fileOf(key))) {
       freeUntil.set(key, performance.now() + FREE_MS);
       return undefined;
@@ -83,7 +93,7 @@ export function openProviderHolds(folder: string | undefined): ProviderHolds {
       } catch {
         own.set(key, hold);
       }
-      freeUntil.delete(key); // checks made before the file existed may have set it
+      freeUntil.delete(key); // a check made before the file existed may have set this time
     },
     lift: async (key) => {
       own.delete(key);
@@ -98,7 +108,8 @@ export function openProviderHolds(folder: string | undefined): ProviderHolds {
         probing.delete(key);
         return undefined;
       }
-      // A task that hangs while it probes does not block other tasks of this process longer than those of other processes.
+      // A task that hangs while it tests a key does not block other tasks of this process longer than those of other
+      // processes.
       const late = setTimeout(() => probing.delete(key), PROBE_MS).unref();
       return {
         release: async () => {
@@ -111,13 +122,16 @@ export function openProviderHolds(folder: string | undefined): ProviderHolds {
   };
 }
 
-/** Creates a claim file, and returns a function that removes it; `undefined`: a living process holds it. */
+/**
+ * Creates a file that claims the right to test a key, and returns a function that removes it; `undefined`: a living
+ * process has the right.
+ */
 async function takeClaim(file: string): Promise<(() => Promise<void>) | undefined> {
   const text = JSON.stringify(await whoWeAre());
   const takes = (): Promise<boolean> =>
     makeWhole(file, text, machineDisk).then(
       () => true,
-      (error: NodeJS.ErrnoException) => error.code !== "EEXIST", // without write access there are no holds
+      (error: NodeJS.ErrnoException) => error.code !== "EEXIST", // without write access, refused keys cannot be shared
     );
   if (!(await takes())) {
     await removeStale(file, isLiving);

@@ -7,8 +7,9 @@ import { JOURNAL_FILE } from "./layout.ts";
 
 /**
  * Reads all complete records of a journal. An incomplete last record is skipped and reported; damage before it throws.
- * Records that a replaced owner wrote after its successor are skipped, too: the journal belongs to the highest epoch. A
- * long journal is read in pieces, so that other runs of this process continue meanwhile.
+ * Records that a process wrote after another one had taken over the run are skipped, too: the journal belongs to the
+ * owner with the highest number (epoch). A long journal is read in pieces, so that other runs of this process continue
+ * meanwhile.
  */
 export async function readJournal(folder: string, disk: Disk = machineDisk): Promise<JournalContents> {
   const reader = createRecordReader();
@@ -23,7 +24,7 @@ export async function readJournal(folder: string, disk: Disk = machineDisk): Pro
 
 const turnOver = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Reads a journal to resume its run. A damaged journal is copied and the resume fails. */
+/** Reads a journal to resume its run. A damaged journal is copied, and resuming fails. */
 export async function readForResume(folder: string, disk: Disk = machineDisk): Promise<JournalContents> {
   return readJournal(folder, disk).catch(async (error: unknown) => {
     if (!isCrewError(error) || error.code !== "RUN_DAMAGED") throw error;
@@ -83,7 +84,7 @@ export async function* linesIn(
   }
 }
 
-/** Bytes of a journal in memory, unless one record is longer. */
+/** How many bytes of a journal are held in memory at a time, unless one record is longer. */
 const PIECE_BYTES = 1 << 20;
 
 function longer(buffer: Buffer): Buffer {

@@ -7,15 +7,15 @@ import { JOURNAL_FILE, runFolder, runsFolder } from "./layout.ts";
 import { linesIn } from "./read-journal.ts";
 import { RUN_ID } from "./run-id.ts";
 
-/** The keys of the tasks in the journal of one run, valid while the journal has this size. */
+/** The reuse keys of the tasks in the journal of one run, valid while the journal has this size. */
 type LookedAt = Readonly<{ size: number; hasEnded: boolean; entries: readonly IndexedResult[] }>;
 
 /** How many journals are read at once. */
 const TOGETHER = 16;
 
 /**
- * Finds results by their keys in the journals of all runs. Runs write nothing extra for this: each reader reads a
- * journal once, and again only when it has grown. Of most journals only a few records are decoded.
+ * Finds reusable results by their keys in the journals of all runs. Runs write nothing extra for this: each reader
+ * reads a journal once, and again only when it has grown. Of most journals only a few records are decoded.
  */
 export function openResults(home: string): ReusableResults["reusable"] {
   const looked = new Map<string, LookedAt>();
@@ -37,7 +37,10 @@ export function openResults(home: string): ReusableResults["reusable"] {
   };
 }
 
-/** Matches a field of a record: inside of texts, quotes are escaped. */
+/**
+ * The bytes with which the field for a reuse key begins in a record. They cannot occur in texts, where quotes are
+ * escaped.
+ */
 const FIELD = Buffer.from('"reuse":"');
 
 async function resultsIn(folder: string, run: string): Promise<Omit<LookedAt, "size">> {

@@ -5,7 +5,7 @@ import { type Disk, machineDisk } from "../disk/disk.ts";
 import { fault } from "../disk/fault-points.ts";
 import { livingClaim, makeWhole, whoWeAre } from "../disk/process-claim.ts";
 
-/** A claim on a run: only its holder may write. */
+/** The ownership of a run (a claim): only the process that holds it may write the run's records. */
 export type Owner = Readonly<{
   epoch: number;
   /** Throws when another process has taken over the run: a replaced owner must not write. */
@@ -16,14 +16,17 @@ export type Owner = Readonly<{
 const OWNER = /^owner\.(\d{1,9})\.json$/;
 const RELEASED = /^released\.(\d{1,9})\.json$/;
 
-/** `above`: the highest number in the journal; `force`: takes a run over from another machine; `sole`: for the record. */
+/**
+ * Options for claiming a run. `above`: the highest owner number in the journal; `force`: takes a run over from another
+ * machine; `sole`: recorded with the claim.
+ */
 export type ClaimOptions = Readonly<{ above?: number; disk?: Disk; force?: boolean; sole?: boolean }>;
 
 /**
- * Claims a run, unless a living process of this machine or any process of another machine owns it. Each claim is a new
- * numbered file, created atomically and exclusively: of two concurrent claims one fails. Files are never deleted and
- * recreated. The number is higher than all earlier ones and than `above`, so that records of a replaced owner can be
- * recognised.
+ * Takes ownership of a run, unless a living process of this machine or any process of another machine owns it. Each
+ * claim is a new numbered file, created atomically and exclusively: of two concurrent claims one fails. Files are never
+ * deleted and recreated. The number is higher than all earlier ones and than `above`, so that records of a replaced
+ * owner can be recognised.
  */
 export async function claim(
   folder: string,
@@ -42,7 +45,7 @@ export async function claim(
     },
   );
   fault("owner.claimed");
-  // Another owner may have come and gone since the names were read; a number is used for one claim only.
+  // Another owner may have come and gone since the names were read; each number is used only once.
   if (disk.existsSync(releasedFile(folder, epoch))) {
     await disk.rename(file, releasedFile(folder, epoch));
     return claim(folder, { above, disk, force, sole });
@@ -50,7 +53,9 @@ export async function claim(
   return ownerWith(folder, epoch, disk);
 }
 
-/** Claims a run whose folder this process has just created. A half-written claim counts as being written. */
+/**
+ * Takes ownership of a run whose folder this process has just created. A half-written claim counts as being written.
+ */
 export async function claimNew(folder: string, options: ClaimOptions = {}): Promise<Owner> {
   const { disk = machineDisk, sole = false } = options;
   const file = join(folder, "owner.1.json");
@@ -73,7 +78,8 @@ const releasedFile = (folder: string, epoch: number): string => join(folder, `re
 
 function ownerWith(folder: string, epoch: number, disk: Disk): Owner {
   const next = [join(folder, `owner.${epoch + 1}.json`), join(folder, `released.${epoch + 1}.json`)];
-  // Synchronous, because it runs before every write: a direct call takes microseconds, one through the thread pool a hundred.
+  // Synchronous, because this runs before every write: a direct call takes microseconds, one through the thread pool a
+  // hundred.
   const hold = (): void => {
     if (next.some((file) => disk.existsSync(file))) throw busy(folder);
   };

@@ -9,11 +9,11 @@ import { appendRegularSync, openRegular, readRegularText } from "../disk/regular
 import { isLiving, type ProcessClaim, whoWeAre } from "../disk/process-claim.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 
-/** Earlier days are merged into one file once they are complete. */
+/** How long a day's file stays open; older complete days are merged into one file. */
 const OPEN_DAYS_MS = 2 * 24 * 3_600_000;
 const TOTALS = "totals.json";
 
-/** The ledger in a folder: one file for each day, to which lines are added. */
+/** Records spending in a folder: one file for each day, to which lines are added. */
 export function openSpendingLedger(
   folder: string,
   { project, clock }: Readonly<{ project: string; clock: () => number }>,
@@ -139,7 +139,7 @@ function close(ledger: DayLedger, id: string, actual: Required<Amount>): void {
   addTo(sumsOf(ledger, open.project), { spent: actual, open: { tokens: -tokens, usd: -usd } });
 }
 
-/** Counts an open call of a dead process with its estimate. */
+/** Counts a model call of a process that died during it with its estimated cost. */
 async function buryDead(ledger: DayLedger): Promise<void> {
   for (const [id, { claim, cut }] of ledger.open) if (!(await isLiving(claim))) close(ledger, id, cut);
 }
@@ -155,7 +155,7 @@ function entryIn(line: string): Record<string, unknown> | undefined {
     const value: unknown = JSON.parse(line);
     return isRecord(value) ? value : undefined;
   } catch {
-    return undefined; // incomplete after a crash of the machine
+    return undefined; // a line that is incomplete after a crash of the machine
   }
 }
 
@@ -176,7 +176,7 @@ async function readTotals(folder: string): Promise<Totals> {
   };
 }
 
-/** Adds completed days to the totals, and deletes their files. A crash in between loses nothing. */
+/** Adds completed days to the totals, and deletes their files. A crash meanwhile loses nothing. */
 async function foldOldDays(folder: string, now: number): Promise<void> {
   const { until, projects } = await readTotals(folder);
   const names = (await readdir(folder)).filter((name) => DAY.test(name) && name < `${dayOf(now - OPEN_DAYS_MS)}.jsonl`);

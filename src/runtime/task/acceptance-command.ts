@@ -8,7 +8,7 @@ import type { World } from "./world.ts";
 
 const TIME_LIMIT_MS = 120_000;
 const MOST_BYTES = 2_000;
-/** Tool name of acceptance commands in events. */
+/** The tool name under which acceptance commands appear in events. */
 const CALL = "accept";
 
 /**

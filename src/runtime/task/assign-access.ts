@@ -20,7 +20,10 @@ export type AssignedAccess = Readonly<{
   access?: TaskAccess;
 }>;
 
-/** Third step: opens the folder, the environment and the commands of a task. A folder outside of the run's is refused. */
+/**
+ * Third step of assigning a task: opens its folder, its environment and its commands. A folder outside of the run's
+ * folders is refused.
+ */
 export async function assignAccess(
   { call, world, emit }: AssignRequest,
   { name, agent, rights }: Pick<AssignedAgent, "name" | "agent"> & Pick<AssignedTools, "rights">,
@@ -48,13 +51,13 @@ export async function assignAccess(
   return { cwd, env, desk, ...defined({ access }) };
 }
 
-/** The tasks of other runs above this run, the nearest first. */
+/** The tasks in other runs that led to this nested run, the nearest first. */
 function tasksAbove({ settings: { env } }: AssignRequest["world"]): readonly string[] {
   const above = readRunAbove(env[RUN_ABOVE_VARIABLE]);
   return above ? [above.task, ...(above.above ?? [])] : [];
 }
 
-/** The working folder of a task; for a task in a worktree, the folder of the worktree that stands for it. */
+/** The working folder of a task; for a task in a worktree, the corresponding folder in the worktree. */
 async function folderFor({
   call: { task, worktree },
   world: {

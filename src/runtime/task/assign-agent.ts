@@ -14,17 +14,17 @@ import type { SchemaPrecedence, World } from "./world.ts";
 /** The input of every step of an assignment. */
 export type AssignRequest = Readonly<{ call: Call; world: World; emit: PerformContext["emit"] }>;
 
-/** The agent of a call: its definition, and the agent as adapted to this task. */
+/** The agent of a task: its definition, and the agent as adapted to this task. */
 export type AssignedAgent = Readonly<{
   name: string;
   definition: Agent;
   agent: Agent;
   limits: Limits;
-  /** Plan mode: the task may not change anything. */
+  /** True in plan mode: the task may not change anything. */
   planMode: boolean;
 }>;
 
-/** First step: finds the agent and applies the options of the task and of plan mode. */
+/** First step of assigning a task: finds the agent and applies the options of the task and of plan mode. */
 export function assignAgent({ call, world }: Pick<AssignRequest, "call" | "world">): AssignedAgent | FailedOutcome {
   const { task } = call;
   const name = agentNameOf(task, world.roster);
@@ -43,7 +43,7 @@ export function assignAgent({ call, world }: Pick<AssignRequest, "call" | "world
   return { name, definition, agent, limits: combineLimits(definition.limits, task.resourceLimits), planMode };
 }
 
-/** Settings that make the parent's tools an upper bound apply to every agent. */
+/** Applies the settings that make the parent's tools an upper bound; they apply to every agent. */
 const bindDelegation = (agent: Agent, { settings }: World): Agent =>
   settings.delegation === "ceiling" ? { ...agent, delegationRule: "ceiling" } : agent;
 
@@ -57,7 +57,7 @@ export function effectiveAgent(
   precedence: SchemaPrecedence = "agent",
 ): Agent {
   const { thinking, systemPrompt, schema } = task;
-  // Most tasks change nothing, and what is derived from an agent is kept by its object.
+  // Most tasks change nothing, and caches of what is derived from an agent need the same object.
   if ((thinking ?? systemPrompt ?? schema ?? task.tools) === undefined) return agent;
   const own = isRecord(agent.output) ? agent.output : undefined; // a string or null validates nothing
   const output = (precedence === "agent" ? (own ?? schema) : (schema ?? own)) ?? agent.output;
@@ -72,7 +72,7 @@ export function effectiveAgent(
   };
 }
 
-/** The agent as a helper in plan mode: it has read-only tools and starts no other agent. */
+/** The agent as a subagent in plan mode: it has read-only tools and starts no other agent. */
 export function inPlanMode({ tools, ...agent }: Agent): Agent {
   const readOnly = tools === undefined || tools.includes(ALL_TOOLS) ? READ_ONLY_TOOLS : tools.filter(isReadOnly);
   return { ...agent, tools: readOnly, spawns: [] };

@@ -8,10 +8,10 @@ import { chooseRunner, isForeign, strangeRunner, type TaskRunner } from "../../c
 import type { AssignedAgent, AssignRequest } from "./assign-agent.ts";
 import { foreignModel } from "./foreign-model.ts";
 
-/** Where a task runs, and on which model. */
+/** What executes a task, and its model. */
 export type AssignedModel = Readonly<{ runner: TaskRunner; model: ChosenModel }>;
 
-/** Fourth step: chooses the runner, and the model that this runner can use. */
+/** Fourth step of assigning a task: chooses the runner, and the model that this runner can use. */
 export async function assignModel(
   request: AssignRequest,
   { name, definition, limits }: Pick<AssignedAgent, "name" | "definition" | "limits">,
@@ -61,8 +61,8 @@ async function modelFor(
 }
 
 /**
- * The model that the call names, else the agent, else the parent, else the default. A model that a person names has to be
- * available; an agent whose model is not available gets the next one, with a warning.
+ * Chooses the model that the task names, else the agent's, else the parent's, else the default. A model that a person
+ * names has to be available; an agent whose model is not available gets the next one, with a warning.
  */
 async function chooseModel(
   { call: { task, depth, parentModel, recordedModel }, world, emit }: AssignRequest,
@@ -85,7 +85,7 @@ async function chooseModel(
     ...(parentModel === undefined ? [] : [{ by: "parent" as const, names: parentModel }]),
   ];
   const model = await world.models.choose(wishes, {
-    retry: task.retry === undefined, // a retry rule of the task is the only one that counts
+    retry: task.retry === undefined, // a task with its own retry setting is retried only by that
     ...(recordedModel === undefined
       ? bindingWish({ named: asked !== undefined && depth === 0, agent })
       : { binding: "run" as const }),
@@ -102,8 +102,9 @@ async function chooseModel(
 }
 
 /**
- * The model of the conversation that a helper starts from, since only that model has the conversation in its cache.
- * Settings of the task that have no effect are reported; a model that the user's settings require is not replaced.
+ * The model of the conversation that a forked subagent starts from, since only that model has the conversation in its
+ * cache. Settings of the task that have no effect are reported; a model that the user's settings require is not
+ * replaced.
  */
 async function forkedModel(
   { call: { task }, world, emit }: AssignRequest,
@@ -133,7 +134,7 @@ async function forkedModel(
   return { ...model, why: `it starts from the conversation of ${from}` };
 }
 
-/** A remote agent has its own model and tools; fields of the task that cannot reach it are reported. */
+/** A remote agent has its own model and tools; options of the task that have no effect on it are reported. */
 function remoteModel({ call: { task }, emit }: AssignRequest, { name }: Agent): ChosenModel {
   const unused = (["model", "thinking", "tools", "systemPrompt", "runner"] as const).filter(
     (key) => task[key] !== undefined,
@@ -156,7 +157,7 @@ function remoteModel({ call: { task }, emit }: AssignRequest, { name }: Agent): 
   };
 }
 
-/** The request that must be met, or the task fails: one of a person, from the command line or the settings. */
+/** Whose request for a model must be met, or the task fails: one of a person, from the command line or the settings. */
 function bindingWish({ named, agent }: { named: boolean; agent: Agent }): { binding?: "call" | "agent" } {
   if (named) return { binding: "call" };
   return agent.modelRequired ? { binding: "agent" } : {};

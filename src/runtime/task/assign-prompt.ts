@@ -30,7 +30,10 @@ export type AssignedPrompt = Readonly<{
   validate?: Check;
 }>;
 
-/** Fifth step: writes the prompts and compiles the output schema. An output schema that is not valid is refused. */
+/**
+ * Fifth step of assigning a task: writes the prompts and compiles the output schema. An output schema that is not valid
+ * is refused.
+ */
 export async function assignPrompt(
   { call, world, emit }: AssignRequest,
   {
@@ -75,7 +78,10 @@ export async function assignPrompt(
   };
 }
 
-/** The project instructions for the task's folder, without secrets. A worktree gets those of its project. */
+/**
+ * The project instructions for the task's folder, without secrets. For a worktree, these are the instructions of its
+ * project.
+ */
 function projectText(
   { call: { task }, world: { instructions, redactor, settings }, emit }: AssignRequest,
   agent: Agent,
@@ -86,7 +92,10 @@ function projectText(
   return redactor.text(text);
 }
 
-/** The agent's instructions with its inputs filled in. Only declared inputs and the known values are placeholders. */
+/**
+ * The agent's instructions with its inputs filled in. Only placeholders of declared inputs and known values are
+ * replaced.
+ */
 function instructionsFor(
   { instructions, inputs = {} }: Agent,
   { inputs: given = {} }: Task,
@@ -96,14 +105,20 @@ function instructionsFor(
   return fillInputs(instructions, { cliVersion: version, ...known, ...own });
 }
 
-/** A helper that starts from a conversation returns its result with the finish tool of that conversation, or as text. */
+/**
+ * How a subagent that starts from its parent's conversation returns its result: with the finish tool of that
+ * conversation, or as text.
+ */
 const forkedCompletion = ({ tools }: ForkPoint): Completion =>
   tools.some(({ name }) => isFinishTool(name)) ? "tool-or-text" : "text";
 
 type ForkedHelper = Pick<AssignedTools, "rights"> &
   Readonly<{ agent: Agent; instructions: string; schema: JsonSchema | undefined }>;
 
-/** The prompt of a forked helper. It shares system prompt and tools with the conversation, so its own instructions are in this prompt. */
+/**
+ * The prompt of a subagent that starts from its parent's conversation. It shares system prompt and tools with that
+ * conversation, so its own instructions are in this prompt.
+ */
 function forkedPrompt(fork: ForkPoint, asked: string, { agent, instructions, rights, schema }: ForkedHelper): string {
   const shown = fork.tools.map(({ name }) => name).filter((tool) => !isFinishTool(tool));
   const usable = shown.filter((tool) => permit(rights, tool).allowed);

@@ -21,13 +21,16 @@ import type { World } from "./world.ts";
 export type AssignedTools = Readonly<{
   tools: ReadonlyMap<string, Tool>;
   rights: Rights;
-  /** The agents that it may start. */
+  /** The agents that the task may start. */
   spawns: Spawns;
   /** The available agents; absent when the task has no delegation tool. */
   catalog?: Catalog;
 }>;
 
-/** Second step: gathers the built-in, delegation and MCP tools. An agent that names tools of which none exists is refused. */
+/**
+ * Second step of assigning a task: collects the built-in, delegation and MCP tools. An agent that names tools of which
+ * none exists is refused.
+ */
 export async function assignTools(
   request: AssignRequest,
   { name, agent }: Pick<AssignedAgent, "name" | "agent">,
@@ -81,15 +84,18 @@ const rightsOf = ({ name, tools, disallowedTools }: Agent, delegation: readonly 
   delegation: delegation.map((tool) => tool.name),
 });
 
-/** The rights of an agent to the tools of a crew; the policy is the one that they were judged by. */
+/** An agent's rights to the tools of a crew, and the policy from which they were computed. */
 type PlainRights = Readonly<{ own: Rights; policy: Policy | undefined; rights: Rights }>;
 
-/** Tasks of one agent without helpers, MCP tools and bounds above it have the same rights, which are judged tool by tool once. */
+/**
+ * Tasks of one agent that cannot start agents, have no MCP tools and are not limited by a parent have the same rights,
+ * which are judged tool by tool once.
+ */
 const plainRights = new WeakMap<ReadonlyMap<string, Tool>, WeakMap<Agent, PlainRights>>();
 
 /**
- * Reports that an agent works with fewer tools than its file names: the file had to be repaired, or a bound of a parent
- * removed them.
+ * Reports that an agent works with fewer tools than its file names: the file had to be repaired, or a limit of a parent
+ * removed some.
  */
 function sayReduced(
   { call, world, emit }: AssignRequest,
@@ -115,7 +121,7 @@ function sayReduced(
   emit({ type: "rights.reduced", agent: told, lost, reason: reasons.slice(0, 3).join("; ") });
 }
 
-/** Upper bound of a task's tools: from its parent, and from before a resume. */
+/** Upper bound of a task's tools: those of its parent, and those that it had before a resume. */
 function ceilingOf({ ceiling, recordedRights }: Call): readonly string[] | undefined {
   return ceiling && recordedRights
     ? recordedRights.filter((tool) => ceiling.includes(tool))
@@ -123,7 +129,7 @@ function ceilingOf({ ceiling, recordedRights }: Call): readonly string[] | undef
 }
 
 type DelegationTools = Readonly<{
-  /** The agent, with delegation added to its tools. */
+  /** The agent, with delegation tools added to its tools. */
   agent: Agent;
   spawns: Spawns;
   tools: readonly Tool[];
@@ -162,7 +168,9 @@ async function delegationOf(
   };
 }
 
-/** The names of an agent's delegation tools; a forked helper uses the names of the conversation it continues. */
+/**
+ * The names of an agent's delegation tools; a forked subagent uses the names in the conversation that it starts from.
+ */
 function spellingsOf(
   agent: Agent,
   fork: Call["fork"],
@@ -179,7 +187,10 @@ const isDelegation = (tool: string): boolean => tool === DELEGATION_TOOL || faca
 /** How long MCP servers have to start and to list their tools. */
 const PEERS_MS = 60_000;
 
-/** The tools of MCP servers. A server's claim that a tool only reads counts only where a rule of the user trusts the tool. */
+/**
+ * The tools of MCP servers. A server's claim that a tool only reads is believed only where a rule of the user trusts
+ * the tool.
+ */
 async function peersOf(
   { call, world: { peers, access }, emit }: AssignRequest,
   agent: Agent,
@@ -199,7 +210,7 @@ async function peersOf(
   });
 }
 
-/** The tools that change something or start others, which a task does not have before its plan is approved. */
+/** The tools that change something or start others, which a task does not get before its plan is approved. */
 function writingTools(tools: ReadonlyMap<string, Tool>): Record<string, string> {
   const writing = [...tools.values()].filter(changesSomething);
   return {

@@ -2,12 +2,12 @@ import { createContext, Script } from "node:vm";
 
 /** How long one comparison may take. */
 const PATTERN_MS = 200;
-/** Time limit of the second attempt, since a busy machine may delay the first. */
+/** Time limit of the second attempt to match: a busy machine may have delayed the first. */
 const AGAIN_MS = 1_000;
 
 /**
- * A regular expression of a foreign schema. Some patterns need exponential time; such a pattern
- * is stopped and counts as not matching. A pattern with at most one simple repetition needs no guard.
+ * A regular expression in a schema from outside. Some patterns need exponential time; such a pattern is stopped and
+ * counts as not matching. A pattern with at most one simple repetition needs no time limit.
  */
 export function boundedPattern(source: string, flags: string): { test(text: string): boolean } {
   const pattern = new RegExp(source, flags);

@@ -4,10 +4,10 @@ import { issuesText, sourceOf } from "../../core/schema/standard-schema.ts";
 import type { JsonSchema } from "../../core/text/json.ts";
 import { boundedPattern } from "./bounded-pattern.ts";
 
-/** Says what is wrong with a value, or nothing. */
+/** Checks a value: returns what is wrong with it, or `undefined`. */
 export type Check = (value: unknown) => string | undefined;
 
-/** Compiles schemas; one per crew, since a new compiler costs ten times as much as a schema. */
+/** Compiles schemas; a crew has one, since creating it takes ten times as long as compiling a schema. */
 export type Validator = (schema: JsonSchema) => Promise<Check>;
 
 /** A schema larger than this is refused rather than compiled. */
@@ -31,7 +31,7 @@ export function createValidator(): Validator {
 
 /**
  * The check of the library schema that this JSON Schema was made from, which may be stricter. An asynchronous check
- * cannot be awaited here; it is applied to the result of the run.
+ * cannot be awaited at this point; it is applied to the result of the run.
  */
 function librarysCheck(schema: JsonSchema): Check | undefined {
   const type = sourceOf(schema);
@@ -50,7 +50,8 @@ type Compile = (schema: JsonSchema) => Check;
 
 async function load(): Promise<Compile> {
   const [ajv2020, formats] = await Promise.all([import("ajv/dist/2020.js"), import("ajv-formats")]);
-  // Through the default: a bundler offers nothing else of a CommonJS package that is imported late.
+  // Uses the default export, because a bundler provides nothing else of a CommonJS package that is imported
+  // dynamically.
   const ajv = new ajv2020.default.Ajv2020({
     strict: false,
     allErrors: true,

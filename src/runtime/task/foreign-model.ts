@@ -8,7 +8,7 @@ const OURS: ReadonlySet<string> = new Set([...tierNames, "inherit", "auto", "def
 
 /**
  * The model of a task in a foreign tool: the first requested name, passed to that tool, or the tool's own. subcrew
- * never calls it.
+ * itself never calls the model.
  */
 export function foreignModel(
   runner: string,

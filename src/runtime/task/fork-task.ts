@@ -13,7 +13,7 @@ import { assignTools } from "./assign-tools.ts";
 import type { World } from "./world.ts";
 
 /**
- * Adds the conversation that a call starts from, if its task or its agent wants one, and removes it otherwise. A task
+ * Adds the conversation that a task starts from, if its task or its agent wants one, and removes it otherwise. A task
  * that requests a conversation when there is none is refused.
  */
 export async function withFork(call: Call, world: World, context: PerformContext): Promise<Call | FailedOutcome> {
@@ -66,9 +66,8 @@ async function recordedPoint(
 }
 
 /**
- * The part of a recorded conversation that precedes its messages, resolved again as it was recorded, and its first
- * message.
- * `above`: the conversation that it was forked from, whose head it uses.
+ * The system prompt and tools of a recorded conversation, computed again as they were recorded, and its first message.
+ * `above`: the conversation that it was forked from and whose system prompt and tools it uses.
  */
 async function headOf(
   from: string,

@@ -19,11 +19,14 @@ import { withFork } from "./fork-task.ts";
 import { checkFor } from "./compile-schema.ts";
 import type { World } from "./world.ts";
 
-/** Performs calls: resolves the agent once, runs it, checks its result and stores its output. */
+/**
+ * Creates the function that executes tasks: it resolves the agent once, runs it, checks its result and stores its
+ * output.
+ */
 export function createPerformer(world: World): Perform {
   const conversations: Conversations = new Map();
   return async (call, given) => {
-    const past = given.past(); // called once: events that this performer records itself are not part of its past
+    const past = given.past(); // called once: events that this process records for the task are not events of an earlier one
     const own: PerformContext = { ...given, past: () => past };
     const context: PerformContext = call.task.planOnly
       ? { ...own, remember: (messages) => void conversations.set(keyOf(call.run, call.path), messages) }
@@ -32,8 +35,8 @@ export function createPerformer(world: World): Perform {
     const outcome = await settleOnAbort(call, context, async (inner, note) =>
       perform(await resumed(call, world, conversations), world, { ...inner, note }),
     );
-    const ms = Math.max(0, world.clock() - began); // the clock of the machine may be set back
-    // After the end: a cancelled task must not wait for files.
+    const ms = Math.max(0, world.clock() - began); // the clock of the machine may have been set back
+    // This comes after the end: a cancelled task must not wait for files.
     return { ...(await kept(outcome, call, world, context)), ms, ...summaryOf(call, world) };
   };
 }
@@ -47,15 +50,17 @@ function summaryOf({ task }: Call, { roster, settings }: World): Pick<Outcome, "
   });
 }
 
-/** A context that remembers partial results, for when the task is stopped. */
+/** A context that remembers the partial result of a task, in case the task is stopped. */
 type NotingContext = PerformContext & Readonly<{ note(outcome: Outcome): void }>;
 
-/** Conversations that a later task of the same run continues. */
+/** The conversations that a later task of the same run may continue, by task. */
 type Conversations = Map<string, readonly Message[]>;
 
 const keyOf = (run: string, path: string): string => `${run}/${path}`;
 
-/** Adds the conversation of the continued task to a call: from memory, from the journal, or from prompt and result. */
+/**
+ * Adds the conversation of the continued task to a task: from memory, from the journal, or made from prompt and result.
+ */
 async function resumed(call: Call, { earlier }: World, conversations: Conversations): Promise<Call> {
   if (!call.resumes) return call;
   const { path, prompt, output } = call.resumes;
@@ -66,7 +71,7 @@ async function resumed(call: Call, { earlier }: World, conversations: Conversati
   return { ...call, before: resumedMessages(prompt, output, talk) };
 }
 
-/** Performs one call, in a worktree if its isolation requires one. */
+/** Executes one task, in a worktree if it has to be isolated. */
 async function perform(call: Call, world: World, context: NotingContext): Promise<Outcome> {
   const { earlier } = world;
   const taken = earlier ? await withPreviousRun(call, { ...world, earlier }, context) : { call, roster: world.roster };
@@ -78,7 +83,7 @@ async function perform(call: Call, world: World, context: NotingContext): Promis
     const assignment = await resolveAgent(inner, own, context);
     if ("status" in assignment) return { outcome: assignment };
     const { resumes } = inner;
-    // Approved work that needs no changing tool is done: the plan is the result.
+    // If the agent has no tool that changes anything, nothing is left to do after the approval: the plan is the result.
     if (resumes && !canChangeSomething(assignment)) return { outcome: { status: "ok", output: resumes.output } };
     return runAgent(assignment, own, context);
   };
@@ -108,7 +113,7 @@ async function resolveAgent(call: Call, world: World, context: PerformContext): 
 async function runAgent(assignment: Assignment, world: World, context: NotingContext): Promise<WorktreeOutcome> {
   const { access, call } = assignment;
   const ended = (outcome: Outcome): WorktreeOutcome => ({ outcome, ...(access && { policy: access.policy() }) });
-  // The task ends at once, the run only when the task's commands have ended: they get time to end by themselves.
+  // The task ends at once, the run only when the task's commands have ended: commands get time to end by themselves.
   const release = access && onAbort(context.signal, () => world.linger?.(access.end()));
   try {
     const key = world.reuse && reuseKey(assignment);
@@ -130,7 +135,7 @@ async function runAgent(assignment: Assignment, world: World, context: NotingCon
   }
 }
 
-/** The outcome with the artifact of its output, or the reason why there is none. */
+/** The outcome with the artifact of its output, or a warning about why there is none. */
 async function kept(outcome: Outcome, call: Call, { outputs }: World, context: PerformContext): Promise<Outcome> {
   // A result is not lost because its output file cannot be written.
   const artifact = await outputs.recorded(call.run, call.path, outputText(outcome)).catch((error: unknown) => {

@@ -3,19 +3,22 @@ import { prompts } from "../../embedded.ts";
 
 /** The parts of a system prompt besides the agent's own instructions. */
 export type SystemPromptParts = Readonly<{
-  /** The agent's own instructions; they follow the persona. */
+  /** The agent's own instructions; they follow the common part. */
   instructions?: string;
   /** The project's instructions for every agent. */
   project?: string;
   completion?: Completion;
-  /** Plan mode: the task may not change anything. */
+  /** True in plan mode: the task may not change anything. */
   planMode?: boolean;
 }>;
 
-/** The persona that all agents share. */
+/** The part of the system prompt that all agents share. */
 export const basePersona: string = prompts.base;
 
-/** The system prompt of a task: the persona, the agent's instructions, those of the project, and how to return the result. */
+/**
+ * The system prompt of a task: the part that all agents share, the agent's instructions, those of the project, and how
+ * to return the result.
+ */
 export function buildSystemPrompt(
   persona: string,
   { instructions = "", project = "", completion = "text", planMode = false }: SystemPromptParts = {},

@@ -16,7 +16,7 @@ import type { PreviousRuns } from "../resume/previous-runs.ts";
 import type { Reuse } from "../resume/reuse-results.ts";
 import type { Validator } from "./compile-schema.ts";
 
-/** Which output schema has precedence: the agent's or that of the call. */
+/** Which output schema has precedence: that of the agent, or that of the task. */
 export type SchemaPrecedence = "agent" | "call";
 
 /** The settings of a crew that its tasks read; the crew passes its own settings object. */
@@ -24,19 +24,22 @@ export type TaskWorldSettings = Readonly<{
   /** The workspace. */
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
-  /** Variables that tasks and their programs may see besides PATH, HOME and the like. */
+  /** Environment variables that tasks and their programs may see besides PATH, HOME and the like. */
   passEnv?: readonly string[];
-  /** Which output schema wins when the agent and the call both have one: the agent's by default. */
+  /** Which output schema wins when the agent and the task both have one: the agent's by default. */
   schemaPrecedence?: SchemaPrecedence;
-  /** Which tools a helper has: those of its own definition (`own`, the default), or no more than its parent (`ceiling`). */
+  /**
+   * Which tools a subagent has: those of its own definition (`own`, the default), or of those only the ones that its
+   * parent has (`ceiling`).
+   */
   delegation?: DelegationRule;
   /** Whether an agent that starts another may choose its model; true by default. */
   callersMayChoose?: boolean;
-  /** How much of outputs is kept and shown. */
+  /** How much of tool results and task outputs is stored and shown. */
   output?: Readonly<{ summaryChars?: number; summaryCut?: SummaryCut; maxBytes?: number; maxLines?: number }>;
-  /** Which tool names models see; our own by default. */
+  /** Which tool names models see; subcrew's own by default. */
   toolNames?: ToolNameStyle;
-  /** The delegation tools of agents whose files do not spell one; `task` by default. */
+  /** The delegation tools of agents whose files do not name one; `task` by default. */
   delegationTools?: readonly FacadeName[];
   /** False: no agent gets the project's instructions. */
   projectInstructions?: boolean;
@@ -47,17 +50,17 @@ export type TaskWorldSettings = Readonly<{
 /** The project's instructions for an agent, and notes about them for the user. */
 export type TaskInstructions = Readonly<{ text: string; notes: readonly string[] }>;
 
-/** Keeps the outputs of tasks, without secrets. */
+/** Stores the outputs of tasks, without secrets. */
 export type TaskOutputs = Readonly<{
   /** The artifact of an output that is about to be recorded. */
   recorded(run: string, path: string, text: string): Promise<Artifact>;
-  /** Stores a text that is in no record in a file of this machine; `undefined`: no files are made. */
+  /** Stores a text that is in no record in a file of this machine; `undefined`: the store creates no files. */
   keep(run: string, path: string, text: string): Promise<string | undefined>;
   /** A file of this machine with the output of a task, to read it. */
   file(run: string, path: string, outcome: Outcome): Promise<string | undefined>;
 }>;
 
-/** All dependencies of running a task, created once by the crew. */
+/** Everything that executing the tasks of a run needs, created once by the crew. */
 export type World = Readonly<{
   roster: Roster;
   tools: ReadonlyMap<string, Tool>;
@@ -71,20 +74,20 @@ export type World = Readonly<{
   settings: TaskWorldSettings;
   /** Access to this machine; absent: a strict policy without commands. */
   access?: RunAccess;
-  /** Replaces the acceptance command, as a replay does; absent: the command runs. */
+  /** Replaces the command that accepts results, as a replay does; absent: the command runs. */
   acceptance?(real: Acceptance): Acceptance;
-  /** Recorded history; absent where nothing is recorded, and in child processes. */
+  /** The records of earlier runs; absent where nothing is recorded, and in child processes. */
   earlier?: PreviousRuns;
   /** Reusable results; absent where none are stored, and in child processes. */
   reuse?: Reuse;
-  /** Worktrees of tasks; absent where no tasks run, and in child processes. */
+  /** Worktrees of tasks; absent where no tasks are executed, and in child processes. */
   isolate?: Isolate;
   /** The project's instructions for an agent in a folder; absent where no agent runs. */
   instructions?(agent: Agent, folder: string): TaskInstructions;
   /** Removes secrets from all output. */
   redactor: Redactor;
   clock(): number;
-  /** The run waits for this before it ends. */
+  /** Makes the run wait for this work before it ends. */
   linger?(work: Promise<unknown>): void;
   outputs: TaskOutputs;
 }>;

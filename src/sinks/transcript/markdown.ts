@@ -4,7 +4,10 @@ import { codeSpan, fence } from "../../core/text/fence.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import type { Transcript, TranscriptEntry } from "../../core/view/transcript.ts";
 
-/** The transcript of tasks as one Markdown document. Texts of models and tools are in fences that they cannot close. */
+/**
+ * The transcript of tasks as one Markdown document. Texts of models and tools are in code blocks that they cannot
+ * close.
+ */
 export function transcriptMarkdown(title: string, transcripts: readonly Transcript[]): string {
   const parts = transcripts.flatMap(({ path, agent, model, entries }) => [
     `## ${path === "" ? "Run" : codeSpan(oneLine(path))}`,

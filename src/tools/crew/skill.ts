@@ -23,7 +23,7 @@ export const skill = (parts: ToolParts = {}): Tool =>
     input,
     effect: "read",
     does: "read",
-    timeoutMs: 2 ** 31 - 1, // as long as the agent of the skill takes
+    timeoutMs: 2 ** 31 - 1, // no limit: it takes as long as the agent of the skill needs
     async run({ name, arguments: given = "" }, context) {
       const all = ((await parts.skills?.()) ?? []).filter(({ disableModelInvocation }) => !disableModelInvocation);
       if (name === undefined) return listed(all);
@@ -48,7 +48,7 @@ function unknown(name: string, all: readonly Skill[]): ToolResult {
   return { text: `There is no skill "${name}". ${hint}`, error: true };
 }
 
-/** Running a skill in another agent is delegation and needs that permission. */
+/** Running a skill in another agent is delegation and needs the permission for it. */
 const mayStart = (agent: string, { spawns = [] }: ToolContext): boolean => nameRefusal(agent, { spawns }) === undefined;
 
 async function forked({ name, agent, model }: Skill, text: string, { delegate }: ToolContext): Promise<ToolResult> {

@@ -5,7 +5,7 @@ import type { ToolParts } from "../parts/tool-parts.ts";
 
 const LIMIT = 20;
 
-/** The tool's status word for each state: running, done or failed. */
+/** The word for each state of a run in the tool's output: running, done or failed. */
 const statusOf: Readonly<Record<RunStatus, string>> = {
   starting: "in_progress",
   running: "in_progress",

@@ -9,18 +9,18 @@ import { openContainedPath, type ContainedPath } from "../../runtime/files/write
 export type FileEntry = Readonly<{
   path: string;
   folder: boolean;
-  /** Opens the folder that contains it. */
+  /** Opens the folder that contains the entry. */
   spot(): Promise<ContainedPath>;
 }>;
 
 const MOST = 10_000;
 
-/** `movedTo`: the new path of the folder; its content must be allowed there, too. */
+/** `movedTo`: the new path of the folder; the content must be allowed at that path, too. */
 type Handling = Readonly<{ signal: AbortSignal; access?: CallAccess; movedTo?: Pick<ContainedPath, "real" | "path"> }>;
 
 /**
- * Everything in a folder; each entry comes after its parent folder. Links and other file systems are not entered.
- * Throws when an entry may not be changed: approving a folder does not approve protected files in it.
+ * Everything in a folder; each entry comes after its parent folder. Symbolic links and other file systems are not
+ * followed. Throws when an entry may not be changed: approving a folder does not approve protected files in it.
  */
 export async function contentsOf(
   root: Root,

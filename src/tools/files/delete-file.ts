@@ -13,7 +13,7 @@ const input = z.strictObject({
   recursive: z.boolean().optional().describe("also delete a folder that is not empty, with everything in it"),
 });
 
-/** Deletes a file, a link (never its target) or a folder. */
+/** Deletes a file, a symbolic link (never its target) or a folder. */
 export const deleteFile = defineTool({
   name: "delete_file",
   description:
@@ -46,7 +46,10 @@ export const deleteFile = defineTool({
   },
 });
 
-/** Deletes the content of a folder, deepest entries first. Each step opens the entry again and checks that it is still inside. */
+/**
+ * Deletes the content of a folder, deepest entries first. Each step opens the entry again and checks that it is still
+ * inside of the folder.
+ */
 async function clear(context: ToolContext, { path, real, at }: ContainedPath): Promise<number> {
   const { cwd, signal, access } = context;
   const root = await rootOf(real.slice(0, real.length - path.length) || cwd);

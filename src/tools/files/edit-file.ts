@@ -66,7 +66,7 @@ export const editFile = defineTool({
 function edited(text: string, { path, oldText, newText, replaceAll = false }: z.infer<typeof input>): string {
   if (oldText === newText) throw new Error("oldText and newText are the same: there is nothing to change");
   const exact = placesOf(text, oldText);
-  // Match a file with CRLF line endings, too, and keep its endings.
+  // If the file has CRLF line endings, the passage is matched with them, and they are kept.
   const carriage = exact.length === 0 && text.includes("\r\n") && !oldText.includes("\r");
   const old = carriage ? oldText.replaceAll("\n", "\r\n") : oldText;
   const places = carriage ? placesOf(text, old) : exact;

@@ -13,7 +13,7 @@ const input = z.strictObject({
   overwrite: z.boolean().optional().describe("replace an existing file"),
 });
 
-/** Moves or renames a file, a link or a folder. */
+/** Moves or renames a file, a symbolic link or a folder. */
 export const moveFile = defineTool({
   name: "move_file",
   description:
@@ -21,7 +21,7 @@ export const moveFile = defineTool({
   input,
   effect: "write",
   does: "write",
-  // The new path may be readable, so the rules must allow reading the file itself.
+  // Agents may be allowed to read the new path, so the rules must allow reading the file itself.
   subjects: ({ from, to }) => [
     { kind: "path", path: from, change: true, itself: true },
     { kind: "path", path: from, change: false, itself: true },
@@ -58,7 +58,7 @@ export const moveFile = defineTool({
   },
 });
 
-/** The root folder that contains the path. */
+/** The allowed folder that contains the path. */
 function rootPath({ real, path }: ContainedPath): string {
   return real.slice(0, real.length - path.length - 1) || "/";
 }

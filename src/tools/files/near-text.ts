@@ -4,7 +4,7 @@ import { printableName } from "../../runtime/files/open-contained.ts";
 /** The position of a match; lines are counted from 1. */
 export type TextPosition = Readonly<{ index: number; line: number }>;
 
-/** All positions of a text, in order and without overlaps. */
+/** All positions of a passage in a text, in order and without overlaps. */
 export function placesOf(text: string, wanted: string): TextPosition[] {
   const places: TextPosition[] = [];
   let line = 1;
@@ -45,7 +45,7 @@ export function missingText(text: string, wanted: string, file: string): string 
 
 const bare = (line: string): string => line.trim().replace(/\s+/g, " ");
 
-/** The lines at which these lines begin, ignoring whitespace. */
+/** The numbers of the lines at which these lines occur, ignoring whitespace. */
 function startsOf(lines: readonly string[], sought: readonly string[]): number[] {
   if (sought.length === 0) return [];
   const plain = lines.map(bare);

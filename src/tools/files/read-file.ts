@@ -48,7 +48,7 @@ export const readFile = defineTool({
   },
 });
 
-/** Bytes reserved for the final note, so that the whole result stays below the size at which it would be cut. */
+/** Bytes reserved for the final note, so that the whole result stays below the size at which it would be shortened. */
 const NOTE_BYTES = 100;
 
 async function numbered(

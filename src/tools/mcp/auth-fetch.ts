@@ -5,7 +5,10 @@ import { webRefusal } from "../../runtime/network/web-target.ts";
 
 export type AuthWay = Readonly<{
   open: GuardedOpen;
-  /** The address that the user configured, which may be on this machine. Addresses that a server names may not. */
+  /**
+   * The address that the user configured, which may be on this machine. Addresses that a server names may not be on
+   * this machine.
+   */
   own?: URL;
   signal: AbortSignal;
 }>;
@@ -14,8 +17,8 @@ export type AuthWay = Readonly<{
 const MOST_BYTES = 1_000_000;
 
 /**
- * Guarded requests to authorization servers. Codes, tokens and secrets are sent only over https and never
- * to another origin.
+ * Requests to authorization servers that obey the network rules. Codes, tokens and secrets are sent only over https and
+ * never to another origin.
  */
 export function authFetch({ open, own, signal }: AuthWay): typeof fetch {
   return async (input, init = {}) => {
@@ -33,6 +36,6 @@ export function authFetch({ open, own, signal }: AuthWay): typeof fetch {
   };
 }
 
-/** A host in the notation that the network guard expects. */
+/** A host in the notation of the network rules. */
 export const hostOf = ({ hostname, port, protocol }: URL): string =>
   `${hostname}:${port || (protocol === "https:" ? "443" : "80")}`;

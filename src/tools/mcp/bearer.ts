@@ -13,9 +13,9 @@ import { logInAsProgram, signsInAsProgram } from "./program-login.ts";
 export type BearerSpec = HttpSpec &
   Readonly<{
     name: string;
-    /** The stored logins; absent for servers that are not in the user's settings. */
+    /** The stored logins of the user; absent for servers that are not in the user's settings. */
     logins?: Logins;
-    /** Aborts everything that is running. */
+    /** Aborts all requests that are running. */
     over: AbortSignal;
     clock?(): number;
   }>;
@@ -23,9 +23,12 @@ export type BearerSpec = HttpSpec &
 /** The authentication of a server connection. */
 export type Bearer = Readonly<{
   auth: McpAuth;
-  /** Remembers the token of each request: several requests run at once, and one of them may have renewed the token. */
+  /**
+   * Wraps a fetch to remember the token of each request: several requests run at once, and one of them may have renewed
+   * the token.
+   */
   watch(inner: typeof fetch): typeof fetch;
-  /** Rewords a library error that is about the login. */
+  /** Throws a readable error instead of a library error that is about the login. */
   explain(error: unknown): Promise<never>;
 }>;
 

@@ -12,24 +12,24 @@ import { CrewError } from "../../core/schema/error.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { version } from "../../core/text/version.ts";
 
-/** The protocol library, which only this file names and which is loaded with the first server. */
+/** The MCP library; only this file names it, and it is loaded when the first server is used. */
 export type ClientSdk = typeof import("@modelcontextprotocol/client");
 
-/** The transport of messages to and from a server. */
+/** The transport of messages to and from an MCP server. */
 export type McpTransport = Transport;
 export type McpResult = CallToolResult;
 export type McpContent = ContentBlock;
 /** Supplies the token of a request, and handles a refused token. */
 export type McpAuth = AuthProvider;
-/** A tool as a server offers it. */
+/** A tool as an MCP server offers it. */
 export type OfferedTool = Pick<Tool, "name" | "description" | "inputSchema" | "outputSchema" | "annotations">;
 
-/** A connected server. */
+/** A connected MCP server. */
 export type McpSession = Readonly<{
   /** The tools that the server offers now; fetched again after the server announced a change. */
   tools(signal: AbortSignal): Promise<readonly OfferedTool[]>;
   call(name: string, args: Readonly<Record<string, unknown>>, options: CallOptions): Promise<McpResult>;
-  /** The client of the library, for the resources and prompts of the server. */
+  /** The client object of the MCP library, for the resources and prompts of the server. */
   client: Client;
   /** Settles when the connection ends on either side. */
   closed: Promise<void>;
@@ -56,7 +56,7 @@ const LIST_MS = 15_000;
 /** Maximum number of tools of a server. */
 const MOST_TOOLS = 500;
 
-/** Connects to a server. Requests of the server to the client (models, forms, folders) are refused. */
+/** Connects to an MCP server. Requests of the server to the client (models, forms, folders) are refused. */
 export async function connectServer(sdk: ClientSdk, transport: McpTransport, signal: AbortSignal): Promise<McpSession> {
   const client = new sdk.Client(
     { name: "subcrew", version },
@@ -69,8 +69,8 @@ export async function connectServer(sdk: ClientSdk, transport: McpTransport, sig
   client.setNotificationHandler("notifications/tools/list_changed", () => {
     known = undefined;
   });
-  Object.assign(transport, { onmessage: mend }); // the library calls it before it reads the message itself
-  // The library may ask twice, with two revisions of the protocol; the limit is for both.
+  Object.assign(transport, { onmessage: mend }); // the library calls `mend` before it reads the message itself
+  // The library may send two requests, for two revisions of the protocol; the time limit is for both.
   const limit = AbortSignal.timeout(CONNECT_MS);
   await client
     .connect(transport, { signal: AbortSignal.any([signal, limit]), timeout: CONNECT_MS })
@@ -101,7 +101,7 @@ export function requestOptions({ signal, timeoutMs, report }: CallOptions): Requ
 
 /**
  * Repairs a message of a server that the library would otherwise refuse as a whole: a tool without a name is removed,
- * one without a usable schema takes any arguments, and content of an unknown kind is named.
+ * one without a usable schema accepts any arguments, and content of an unknown kind is named.
  */
 function mend(message: unknown): void {
   const result = isRecord(message) ? message["result"] : undefined;
@@ -125,7 +125,7 @@ function mendedTool(tool: unknown): object[] {
   ];
 }
 
-/** The required fields of content, by its kind. */
+/** The fields that each kind of content in a result must have. */
 const CONTENT: Readonly<Record<string, readonly string[]>> = {
   text: ["text"],
   image: ["data", "mimeType"],

@@ -6,7 +6,7 @@ import { type McpContent, type McpResult, type McpSession, type OfferedTool, req
 const MOST_ENTRIES = 500;
 
 type Content = Readonly<{
-  /** The MCP capability that announces this content. */
+  /** The MCP capability with which a server announces such content. */
   capability: "resources" | "prompts";
   offered: OfferedTool;
   call(client: Client, args: Readonly<Record<string, unknown>>, options: RequestOptions): Promise<McpResult>;
@@ -93,7 +93,7 @@ export function withContentTools<S extends McpSession>(session: S): S {
 
 async function listResources(client: Client, options: RequestOptions): Promise<McpResult> {
   const { resources } = await client.listResources(undefined, options);
-  // A server without templates may not know the request at all, so its error is ignored.
+  // A server without resource templates may not know the request, so its error is ignored.
   const { resourceTemplates } = await client
     .listResourceTemplates(undefined, options)
     .catch(() => ({ resourceTemplates: [] }));

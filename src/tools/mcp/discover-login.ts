@@ -4,13 +4,13 @@ import type { McpServer } from "../../core/vocabulary/mcp-server.ts";
 import type { ClientSdk } from "./client.ts";
 import type { Login, LoginNote } from "./login-note.ts";
 
-/** The challenge in a server's 401 answer. */
+/** The part of a server's 401 response that says how to log in. */
 export type Challenge = Readonly<{ resourceMetadataUrl?: URL; scope?: string }>;
 
-/** The authorization server of an MCP server, and the scopes to request. */
+/** The authorization server for logging in to an MCP server, and the scopes to request. */
 export type DiscoveredLogin = Pick<Login, "issuer" | "server" | "metadata" | "resource"> &
   Readonly<{
-    /** The scopes that the server requests. */
+    /** The scopes (permissions) that the server requests. */
     scope?: string;
     /** True when the server grants refresh tokens; without them a login ends with its first token. */
     hasOffline: boolean;
@@ -19,8 +19,8 @@ export type DiscoveredLogin = Pick<Login, "issuer" | "server" | "metadata" | "re
 export type DiscoverSpec = Readonly<{ url: URL; challenge: Challenge; fetch: typeof fetch }>;
 
 /**
- * Finds the authorization server of an MCP server. The issuer must match its address, and the metadata of the MCP
- * server must be about itself.
+ * Finds the authorization server of an MCP server. The issuer in its metadata must match its address, and the metadata
+ * of the MCP server must be about that server.
  */
 export async function discoverLogin(sdk: ClientSdk, { url, challenge, fetch }: DiscoverSpec): Promise<DiscoveredLogin> {
   const {
@@ -45,8 +45,8 @@ export async function discoverLogin(sdk: ClientSdk, { url, challenge, fetch }: D
 type ServerInfo = Awaited<ReturnType<ClientSdk["discoverOAuthServerInfo"]>>;
 
 /**
- * The metadata for the login. A server of revision 2025-03-26 is its own authorization server, and its issuer may be
- * another path of its address. In every other case the issuer must be the address it was read from.
+ * The metadata for the login. A server of revision 2025-03-26 is its own authorization server, and its issuer may have
+ * another path. In every other case the issuer must be the address it was read from.
  */
 async function serverInfo(sdk: ClientSdk, { url, challenge, fetch }: DiscoverSpec): Promise<ServerInfo> {
   const options = { fetchFn: fetch, ...defined({ resourceMetadataUrl: challenge.resourceMetadataUrl }) };
@@ -62,7 +62,10 @@ async function serverInfo(sdk: ClientSdk, { url, challenge, fetch }: DiscoverSpe
   }
 }
 
-/** The scopes to request: those of the settings or else of the server, plus scopes missing in an earlier login, plus offline access. */
+/**
+ * The scopes to request: those in the settings, or else those that the server requests, plus scopes missing in an
+ * earlier login, plus offline access.
+ */
 export function scopeFor(
   { oauth }: McpServer,
   { scope, hasOffline }: DiscoveredLogin,

@@ -6,7 +6,7 @@ import { hostOf } from "./auth-fetch.ts";
 import type { ClientSdk, McpAuth, McpTransport } from "./client.ts";
 import { filledAll, type Variables } from "./fill-in.ts";
 
-/** A server with a URL. */
+/** An MCP server with a URL. */
 export type HttpSpec = Readonly<{
   definition: McpServer;
   variables: Variables;
@@ -18,7 +18,7 @@ export type HttpSpec = Readonly<{
 /** How long a server may be silent during a request. */
 const SILENCE_MS = 600_000;
 
-/** The HTTP transport to a server, through the network guard. `watch` sees every request and its response. */
+/** The HTTP transport to a server, with the network rules applied. `watch` sees every request and its response. */
 export function httpTransport(
   sdk: ClientSdk,
   { definition, variables, users, open }: HttpSpec,

@@ -7,7 +7,7 @@ import type { Logins } from "./logins.ts";
 import type { PinnedTool, Pins } from "./pins.ts";
 import { type StartedServer, startServer } from "./start.ts";
 
-/** The parameters of the servers of a run. */
+/** What the MCP servers of a run need. */
 export type ServerParts = Readonly<{
   /** The servers in the user's settings. */
   servers: McpServers;
@@ -19,27 +19,27 @@ export type ServerParts = Readonly<{
   open: GuardedOpen;
 }>;
 
-/** A server that is started at its first use, once per run. */
+/** An MCP server that is started at its first use, once per run. */
 export type Lazy = Readonly<{
   name: string;
   definition: McpServer;
   /** Connects to the server, and restarts it a few times if it exits. */
   session(run: string, signal: AbortSignal): Promise<StartedServer>;
-  /** The trusted tools of the server, without starting it if they are known. */
+  /** The trusted tools of the server, without starting the server if they are known. */
   pinned(run: string, signal: AbortSignal): Promise<readonly PinnedTool[]>;
   /** Trusts the current version of a tool. */
   agree(tool: OfferedTool): Promise<void>;
   end(): Promise<void>;
 }>;
 
-/** Whether the definition comes from the user's settings. */
+/** Whether the definition of a server comes from the user's settings, and whether an agent lists it. */
 export type ServerOrigin = Readonly<{ users: boolean; listed: boolean }>;
 
 /** How many times a server that exits is started in a run, and the first delay before a restart. */
 const MOST_STARTS = 4;
 const BACKOFF_MS = 200;
 
-/** Prepares a server for a run without starting it. */
+/** Prepares an MCP server for a run without starting it. */
 export function lazyServer(
   name: string,
   definition: McpServer,
@@ -59,7 +59,7 @@ export function lazyServer(
       signal,
     );
     void started.closed.then(() => {
-      current = undefined; // the next call starts it again
+      current = undefined; // the next call starts the server again
     });
     return started;
   };

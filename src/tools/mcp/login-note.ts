@@ -32,7 +32,7 @@ const login = z.object({
   /** The `clientId` in the settings at the time of the login. */
   clientId: text.optional(),
   /**
-   * The OAuth client. It has a secret only if the client was registered by us; a secret in the user's settings stays
+   * The OAuth client. It has a secret only if subcrew registered the client; a secret in the user's settings stays
    * there.
    */
   client: z.looseObject({
@@ -47,12 +47,12 @@ export type Login = Readonly<z.infer<typeof login>>;
 const note = z.object({
   version: z.literal(1),
   url: text,
-  /** Set when the server refused the login: a new login is needed, for these scopes. */
+  /** Set when the server refused the login: a new login with these scopes is needed. */
   wanted: z.object({ scope: z.string().optional() }).optional(),
   login: login.optional(),
 });
 
-/** The stored data about the login to one address. */
+/** What is stored about the login to one address. */
 export type LoginNote = Readonly<Omit<z.infer<typeof note>, "version">>;
 
 /** Parses a stored login for exactly this address; anything else is ignored. */

@@ -82,7 +82,7 @@ async function challengeOf(
   } catch (error) {
     if (!asked) throw error;
   }
-  // Some servers challenge only when a tool is called, and some only according to their metadata.
+  // Some servers demand a login only when a tool is called, and some only in their metadata.
   return asked ?? (note?.wanted || note?.login || spec.definition.oauth ? {} : undefined);
 }
 
@@ -140,11 +140,14 @@ async function inBrowser(sdk: ClientSdk, { spec, found, scope, fetch, secrets }:
   return login;
 }
 
-/** Converts the metadata of an authorization server for the registration of the MCP library. */
+/** Converts the metadata of an authorization server to the form that the MCP library's client registration expects. */
 const registrationOf = ({ metadata }: DiscoveredLogin) =>
   metadata && { metadata: metadata as NonNullable<Parameters<ClientSdk["registerClient"]>[1]["metadata"]> };
 
-/** The client metadata: a program on a person's machine, which cannot keep a secret. */
+/**
+ * What subcrew says about itself when it registers as a client: a program on a person's machine, which cannot keep a
+ * secret.
+ */
 const ourselves = (redirect: string) => ({
   client_name: "subcrew",
   redirect_uris: [redirect],

@@ -5,13 +5,13 @@ import { isFresh, type OAuthTokens } from "../../runtime/network/oauth.ts";
 import { tokenFiles } from "../../runtime/network/token-files.ts";
 import { type Login, type LoginNote, loginAddress, noteKey, parseNote, secretsOf } from "./login-note.ts";
 
-/** The stored logins, in the user's own folder, by server address. */
+/** The stored logins, in the user's own folder, by the address of the MCP server. */
 export type Logins = Readonly<{
   look(url: string): Promise<LoginNote | undefined>;
   keep(url: string, login: Login, signal: AbortSignal): Promise<void>;
-  /** Deletes and returns a login; the fact that there was one is kept. */
+  /** Deletes and returns a login; that there was a login stays recorded. */
   forget(url: string, signal: AbortSignal): Promise<Login | undefined>;
-  /** Records that the server refused the login. */
+  /** Records that the server refused the login, so that a new one is needed. */
   want(url: string, scope: string | undefined, signal: AbortSignal): Promise<void>;
   /**
    * Renews the access token and returns the login. Only one process requests it: a provider that sees a refresh token
@@ -24,7 +24,7 @@ export type Logins = Readonly<{
 export type Renewal = (login: Login) => Promise<OAuthTokens | undefined>;
 
 export type LoginParts = Readonly<{
-  /** The state folder; without it no logins are stored. */
+  /** Subcrew's state folder; without it no logins are stored. */
   home: string | undefined;
   /** Receives every secret before it is used, for redaction. */
   learn(secrets: readonly string[]): void;
@@ -41,7 +41,7 @@ export function openLogins({ home, learn, clock = Date.now }: LoginParts): Login
     if (note?.login) learn(secretsOf(note.login));
     return note;
   };
-  /** Serialises changes: in a queue within this process, by a lock between processes. */
+  /** Makes changes to a stored login one at a time: in a queue within this process, by a lock between processes. */
   const change = <T>(
     url: string,
     signal: AbortSignal,
@@ -77,7 +77,7 @@ export function openLogins({ home, learn, clock = Date.now }: LoginParts): Login
       change(url, signal, async (note, write) => {
         const login = note?.login;
         if (!login) return undefined;
-        if (login.tokens.access !== refused && isFresh(login.tokens, clock())) return login; // another process has already renewed it
+        if (login.tokens.access !== refused && isFresh(login.tokens, clock())) return login; // another process has already renewed the token
         const tokens = login.tokens.refresh === undefined ? undefined : await how(login);
         const { wanted = {} } = note;
         const renewed = tokens && { ...login, tokens };

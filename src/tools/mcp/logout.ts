@@ -29,6 +29,6 @@ export async function logOut({
     ];
     return answers.every(Boolean) ? "revoked" : "forgotten";
   } catch {
-    return "forgotten"; // the login is deleted here, even when the server cannot be reached
+    return "forgotten"; // the login is deleted on this machine, even when the server cannot be reached
   }
 }

@@ -10,7 +10,7 @@ import { filledSecret, fillVariables, type Variables } from "./fill-in.ts";
 import type { Login } from "./login-note.ts";
 import type { Renewal } from "./logins.ts";
 
-/** The client in the user's settings; `undefined` when the login has to register one. */
+/** The OAuth client in the user's settings; `undefined` when the login has to register one. */
 export function clientIn({ oauth }: McpServer, variables: Variables): Login["client"] | undefined {
   if (oauth?.clientId === undefined) return undefined;
   return {
@@ -19,14 +19,17 @@ export function clientIn({ oauth }: McpServer, variables: Variables): Login["cli
   };
 }
 
-/** Converts a registered client to the format of the sign-in. */
+/** Converts a registered client to the format that the sign-in code uses. */
 export const oauthClientOf = ({
   client_id: id,
   client_secret: secret,
   token_endpoint_auth_method: method,
 }: Login["client"]): OAuthClient => ({ id, secret, method });
 
-/** The endpoints of a login. A server without metadata has the paths that the first version of the protocol defined. */
+/**
+ * The OAuth endpoints for a login. A server without metadata has the paths that the first version of the protocol
+ * defined.
+ */
 export function endpointsOf({
   server,
   issuer,
@@ -38,7 +41,7 @@ export function endpointsOf({
 
 export type RenewalParts = Pick<OAuthContext, "fetch" | "signal"> &
   Readonly<{
-    /** The client of the user's settings. */
+    /** The OAuth client in the user's settings. */
     client: Login["client"] | undefined;
     clock(): number;
   }>;
@@ -55,7 +58,7 @@ export function renewalBy({ client, ...parts }: RenewalParts): Renewal {
       client: oauthClientOf(client ?? login.client),
       resource: login.resource,
     };
-    // The error of the refusal is not kept as the cause, because its description may repeat the token.
+    // The original error is not kept as the cause, because its description may repeat the token.
     return renewTokens(context, login.tokens).catch((error: unknown) => {
       if (!isOAuthRefusal(error)) throw error;
       const { code = `status ${error.status}` } = error;

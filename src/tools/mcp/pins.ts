@@ -12,7 +12,10 @@ import type { OfferedTool } from "./client.ts";
 /** A pinned tool: the trusted version, the only one shown to a model. */
 export type PinnedTool = OfferedTool & Readonly<{ hash: string }>;
 
-/** Pinned tools of servers, stored in the state folder at first use: changes take effect only after they are trusted. */
+/**
+ * The pinned tools of MCP servers. They are stored in the state folder at first use; later changes by a server take
+ * effect only after the user trusts them.
+ */
 export type Pins = Readonly<{
   /** The pinned tools of a server; absent when the server was never seen. */
   read(server: string, definition: McpServer): Promise<readonly PinnedTool[] | undefined>;
@@ -43,7 +46,7 @@ export function openPins(home: string | undefined): Pins {
   };
 }
 
-/** Reads a pin file. An unreadable file trusts nothing, unlike a missing file, which means that the server is new. */
+/** Reads a pin file. With an unreadable file no tool is trusted; a missing file means that the server is new. */
 async function pinsIn(file: string): Promise<readonly PinnedTool[] | undefined> {
   try {
     const data: unknown = JSON.parse(await readRegularText(file));
@@ -54,7 +57,7 @@ async function pinsIn(file: string): Promise<readonly PinnedTool[] | undefined> 
   }
 }
 
-/** The canonical form of a tool definition, independent of the order of keys. */
+/** A hash of a tool's definition, independent of the order of keys. */
 export function toolHash({ name, description, inputSchema, outputSchema, annotations }: OfferedTool): string {
   return hashText(stableText({ name, description, inputSchema, outputSchema, annotations }));
 }
@@ -73,11 +76,14 @@ const pinned = ({ name, description, inputSchema, outputSchema, annotations }: O
   return { ...tool, hash: toolHash(tool) };
 };
 
-/** A different program or URL is a different server; variables and headers may change. */
+/**
+ * The key under which a server's tools are pinned. A different program or URL is a different server; variables and
+ * headers may change.
+ */
 const keyOf = (server: string, { command, args, url }: McpServer): string =>
   `${server}-${hashText(stableText({ command, args, url })).slice(0, 16)}`;
 
-/** An edited pin is not trusted. */
+/** True for an unmodified pin: one that was edited by hand is not trusted. */
 function isPinned(value: unknown): value is PinnedTool {
   return (
     isRecord(value) &&

@@ -18,7 +18,7 @@ export type ProgramLoginSpec = Readonly<{
   definition: McpServer;
   variables: Variables;
   challenge: Challenge;
-  /** The stored data about earlier logins to the address. */
+  /** The stored data about earlier logins to the server. */
   note: LoginNote | undefined;
   fetch: typeof fetch;
   signal: AbortSignal;

@@ -3,7 +3,9 @@ import { defined } from "../../core/text/defined.ts";
 import { type ImageType, imageTypeOf, MAX_IMAGE_BYTES } from "../../core/vocabulary/image.ts";
 import type { McpResult } from "./client.ts";
 
-/** The result of a server: its text, which also names non-text content, and its images. Nothing is downloaded. */
+/**
+ * The result of an MCP tool call: its text, which also names non-text content, and its images. Nothing is downloaded.
+ */
 export type ReadResult = Readonly<{ text: string; images?: readonly ImageContent[] }>;
 
 export function readResult({ content, structuredContent }: McpResult): ReadResult {
@@ -35,7 +37,10 @@ function blockText(block: Block, images: ImageContent[]): string {
   }
 }
 
-/** Names non-text content, and adds it to the images if models accept it. The declared format is ignored. */
+/**
+ * Names non-text content, and adds it to the images if models accept it. The format that the server declares is
+ * ignored; the bytes decide.
+ */
 function binaryText(
   what: string,
   { data, mimeType = "data" }: Readonly<{ data: string; mimeType?: string }>,

@@ -15,11 +15,11 @@ import { type Lazy, lazyServer, type ServerParts, type ServerOrigin } from "./la
 import { hashText } from "./pins.ts";
 import { serverTool } from "./tool.ts";
 
-/** The servers of one run. A server is started when an agent may use it, and ends with the run. */
+/** The MCP servers of one run. A server is started when an agent may use it, and ends with the run. */
 export function createServers(parts: ServerParts): PeerTools {
   const known = new Map<string, Lazy>();
   const over = new AbortController();
-  /** The agents for which a note about left-out servers was given; it is given once per run. */
+  /** The agents that were already told which servers their tool list leaves out; this is reported once per run. */
   const told = new Set<string>();
   const lazyFor = ({ name, definition, ...whose }: Named): Lazy => {
     const key = `${name} ${hashText(JSON.stringify([definition, whose]))}`;
@@ -57,8 +57,8 @@ export function createServers(parts: ServerParts): PeerTools {
 }
 
 /**
- * Reports the servers that an agent's tool list leaves out. It is a note, because that may be intended, or a warning
- * if the agent itself names the server. Bundled agents are skipped.
+ * Reports the servers that an agent's tool list leaves out. The report is a note, because that may be intended, or a
+ * warning if the agent itself names the server. Bundled agents are skipped.
  */
 function sayUnlisted(agent: Agent, users: McpServers, { say, note }: Pick<PeerAsk, "say" | "note">): void {
   const { name: who, tools, disallowedTools, mcpServers: own = {}, source } = agent;

@@ -18,11 +18,11 @@ import { isProgram } from "../../runtime/disk/is-program.ts";
 export type StartSpec = Readonly<{
   name: string;
   definition: McpServer;
-  /** The run id, which marks the started processes in the process list. */
+  /** The run id, which is in the environment of the started processes, to find them. */
   run: string;
-  /** The working folder. */
+  /** The working folder of the server. */
   cwd: string;
-  /** The environment that programs get. */
+  /** The environment variables that programs get. */
   passed: Readonly<Record<string, string>>;
   /** The variables that `${NAME}` in the definition may refer to. */
   variables: Variables;
@@ -31,7 +31,7 @@ export type StartSpec = Readonly<{
   /** The user's logins, for a server of the user's settings. */
   logins?: Logins;
   open: GuardedOpen;
-  /** Aborts pending work when the server is no longer needed. */
+  /** Aborts when the server is no longer needed. */
   over: AbortSignal;
 }>;
 
@@ -94,7 +94,10 @@ async function overHttp(spec: StartSpec, signal: AbortSignal): Promise<StartedSe
   };
 }
 
-/** The path of a program. A name without a path is searched outside of the workspace; a path is used as it is. */
+/**
+ * The path of a program. A name without a path is searched in PATH, but not in folders inside of the workspace; a path
+ * is used as it is.
+ */
 function programAt(command: string, path: string, cwd: string): string {
   if (isAbsolute(command)) return command;
   if (command.includes("/")) return resolve(cwd, command);

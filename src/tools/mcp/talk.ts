@@ -6,8 +6,9 @@ import type { ClientSdk, McpTransport } from "./client.ts";
 const MOST_BYTES = 10_000_000;
 
 /**
- * The MCP stdio transport of a program that we started: one message per line. Lines that are not messages are skipped; a
- * line that exceeds the limit ends the connection. The properties `pid` and `stderr` tell the library that this is not a network.
+ * The MCP stdio transport to a program that subcrew started: one message per line. Lines that are not messages are
+ * skipped; a line that exceeds the limit ends the connection. The properties `pid` and `stderr` tell the library that
+ * this is a local program.
  */
 export function childTransport({ deserializeMessage, serializeMessage }: ClientSdk, child: Child): McpTransport {
   const { input, output } = child.pipes ?? {};

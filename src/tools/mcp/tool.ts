@@ -14,8 +14,9 @@ const MOST_DESCRIPTION = 4_000;
 export type ToolRules = Readonly<{ isTrusted(tool: string): boolean; say(text: string, code?: string): void }>;
 
 /**
- * Wraps a tool of a server. It is treated as a tool that changes things and runs programs, whatever its annotations say,
- * until a rule of the user trusts it. Its description is the pinned one, not the current one of the server.
+ * Wraps a tool of an MCP server as a tool for agents. It is treated as a tool that changes things and runs programs,
+ * whatever the server says about it, until a rule of the user trusts it. Its description is the pinned one, not the
+ * current one of the server.
  */
 export function serverTool(server: Lazy, offered: PinnedTool, rules: ToolRules): Tool {
   const name = pinnedToolName(server.name, offered.name);
@@ -53,7 +54,10 @@ export function serverTool(server: Lazy, offered: PinnedTool, rules: ToolRules):
   };
 }
 
-/** A tool that changed since it was trusted needs approval despite allow rules; a run without a person denies it. */
+/**
+ * Checks that a tool of a server is still the trusted one. A changed tool needs approval despite allow rules; a run
+ * without a person denies it.
+ */
 async function unchanged(
   server: Lazy,
   before: PinnedTool,

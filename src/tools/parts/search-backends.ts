@@ -7,14 +7,14 @@ export type WebSearch = Readonly<{
   backend: "searxng" | "brave" | "tavily";
   /** The base URL; SearXNG has no default. */
   url?: string;
-  /** The environment variable that holds its key. */
+  /** The environment variable that holds the search engine's key. */
   keyEnv?: string;
 }>;
 
 /** A search engine that is ready for use. */
 export type SearchBackend = Readonly<{
   name: WebSearch["backend"];
-  /** A sentence about missing configuration. */
+  /** A sentence about what is missing in the configuration, if anything. */
   missing?: string;
   request(query: SearchQuery): WebRequest;
   results(answer: unknown): readonly SearchResult[];

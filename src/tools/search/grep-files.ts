@@ -59,7 +59,7 @@ const NARROWER = "use a path, a glob or a narrower pattern";
 
 type Found = Readonly<{
   hits: readonly Hit[];
-  /** A remark about matches that are not listed. */
+  /** A text about matches that are not listed. */
   notice: string;
 }>;
 
@@ -102,7 +102,10 @@ async function hitsFor(find: Search, wanted: Input, context: ToolContext): Promi
   return { hits, notice: hits.length > 0 ? "" : `[no match for ${quoted(pattern)}]` };
 }
 
-/** True for a found file that is forbidden. Even its number of matches would reveal its content. */
+/**
+ * True for a found file that is forbidden. Such files are left out, because even their number of matches would reveal
+ * their content.
+ */
 function closedFiles({ real, isClosed, isClosedFile }: Root): (path: string) => Promise<boolean> {
   let last: Readonly<{ path: string; shut: boolean }> | undefined;
   return async (path) => {

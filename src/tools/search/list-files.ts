@@ -41,7 +41,7 @@ export const listFiles = defineTool({
 type Branch = Readonly<{ entry: FolderEntry; below: Branch[] }>;
 type Levels = Readonly<{ depth: number; signal: AbortSignal }>;
 
-/** Walks level by level, so that a limit cuts deep entries before entries near the top. */
+/** Walks level by level, so that, at the limit, deep entries are left out before entries near the top. */
 async function levels(
   root: Root,
   start: Folder,

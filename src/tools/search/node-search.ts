@@ -9,13 +9,13 @@ import { walk } from "../workspace/walk.ts";
 import { type Hit, type Query, type Search } from "./query.ts";
 
 /**
- * Searches without an external program. The pattern runs in its own thread, which is ended when one batch of text
- * takes longer than a second of processor time: some patterns would otherwise never finish.
+ * Searches without an external program. The pattern is matched in a separate thread, which is ended when one batch of
+ * text takes longer than a second of processor time: some patterns would otherwise never finish.
  */
 export const nodeSearch: Search = async function* (query, signal) {
   const worker = startWorker(query);
   try {
-    await unlessAborted(once(worker, "online"), signal); // the time limit is for the pattern, not for starting the thread
+    await unlessAborted(once(worker, "online"), signal); // the time limit is for matching, not for starting the thread
     for await (const batch of batchesOf(query, signal)) yield* await matching(worker, batch, signal);
   } finally {
     await worker.terminate();
@@ -31,7 +31,7 @@ const FILE_BYTES = 5_000_000;
 
 type Text = Readonly<{ path: string; text: string }>;
 
-/** The worker is a string, because a bundle has no file for it. */
+/** The code of the thread. It is a string, because the bundle contains no file for it. */
 const PROGRAM = `
 const { parentPort, workerData } = require("node:worker_threads");
 const { pattern, perFile } = workerData;
@@ -54,7 +54,7 @@ parentPort.on("message", (texts) => {
 function startWorker(query: Query): Worker {
   const workerData = { pattern: patternOf(query), perFile: query.perFile };
   const worker = new Worker(PROGRAM, { eval: true, workerData, env: {}, execArgv: [] });
-  return worker.on("error", () => {}); // the error is thrown to the waiting search
+  return worker.on("error", () => {}); // the waiting search throws the error
 }
 
 /** Compiles a pattern. As in ripgrep, a leading `(?i)` means the same as the flag. */
@@ -124,7 +124,8 @@ async function matching(worker: Worker, batch: readonly Text[], signal: AbortSig
   const stop = (): void => reject(signal.reason);
   const tooSlow = (): void =>
     reject(new Error("the pattern takes too long on this text: make it simpler, or search for a plain word"));
-  // Counts ticks and processor time instead of wall time, because a suspended or starved process makes no progress.
+  // Counts timer ticks and processor time instead of elapsed time, because a suspended or starved process makes no
+  // progress.
   let looks = 0;
   const before = process.cpuUsage();
   const usedMs = (): number => {

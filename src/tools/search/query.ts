@@ -17,7 +17,7 @@ export type Query = Readonly<{
 /** Position of a matching line. The caller opens and checks the file itself. */
 export type Hit = Readonly<{ path: string; line: number }>;
 
-/** Finds matching lines, file by file in path order; throws {@link unusable} when it cannot work with the query. */
+/** Finds matching lines, file by file in path order; throws {@link unusable} when it cannot handle the query. */
 export type Search = (query: Query, signal: AbortSignal) => AsyncGenerator<Hit>;
 
 /** The error of a search engine that cannot handle a query; another engine may. */

@@ -9,8 +9,8 @@ import { folderContains } from "../../runtime/files/folder-contains.ts";
 import { type Hit, type Query, unusable } from "./query.ts";
 
 /**
- * Searches with ripgrep. It gets only arguments, no configuration file and no environment, and does not follow links.
- * Stopping early, an abort and an exception all end the process.
+ * Searches with ripgrep. ripgrep gets only arguments, no configuration file and no environment, and does not follow
+ * symbolic links. Stopping early, an abort and an exception all end the process.
  */
 export async function* ripgrep(query: RipgrepQuery, signal: AbortSignal): AsyncGenerator<Hit> {
   const child = spawn(query.program, argumentsFor(query), {
@@ -39,12 +39,12 @@ export async function* ripgrep(query: RipgrepQuery, signal: AbortSignal): AsyncG
   }
 }
 
-/** A query, the program that runs it, and whether ignore files above the start apply. */
+/** A query, the program that runs it, and whether ignore files in folders above the start apply. */
 export type RipgrepQuery = Query & Readonly<{ program: string; goesUp: boolean }>;
 
 /**
- * Finds ripgrep: an installed one, or the packaged one. PATH folders inside the root are skipped,
- * since the project controls them (package scripts put such a folder in front of PATH).
+ * Finds ripgrep: an installed one, or the packaged one. Folders of PATH inside the workspace are skipped, since the
+ * project controls them (package scripts put such a folder in front of PATH).
  */
 export async function findRipgrep({ env, root }: Pick<Query, "env" | "root">): Promise<string | undefined> {
   const name = process.platform === "win32" ? "rg.exe" : "rg";
@@ -61,7 +61,7 @@ export async function findRipgrep({ env, root }: Pick<Query, "env" | "root">): P
   return packaged !== undefined && (await isProgram(packaged)) ? packaged : undefined;
 }
 
-/** Prints only path and line number of each match, since the text is read separately. */
+/** Options that are always passed: print only path and line number of each match, since the text is read separately. */
 const ALWAYS = [
   "--no-config",
   "--color=never",

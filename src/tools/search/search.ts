@@ -11,7 +11,8 @@ import { findRipgrep, ripgrep } from "./ripgrep.ts";
 export const search: Search = async function* (query, signal) {
   const program = await findRipgrep(query);
   if (program === undefined) return yield* nodeSearch(query, signal);
-  // Above the start, ripgrep reads ignore files up to the repository root; without a repository it would read up to /.
+  // ripgrep also reads ignore files in the folders above the start, up to the root of the repository; without a
+  // repository it would read up to /, so this is off.
   const goesUp = query.start.ignore !== undefined && (await repositoryOf(query.root.real)) !== undefined;
   let found = false;
   try {
@@ -25,7 +26,7 @@ export const search: Search = async function* (query, signal) {
   }
 };
 
-/** True when an ignore rule from above the start hides the file or one of its folders. */
+/** True when an ignore rule of a folder above the start hides the file or one of its folders. */
 function isHidden({ root, start, isFile }: Query, path: string): boolean {
   if (start.ignore === undefined || isFile) return false;
   let end = start.path.length;

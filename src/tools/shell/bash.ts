@@ -27,7 +27,7 @@ export const bash = defineTool({
   effect: "write",
   does: "exec",
   subjects: ({ command }) => [{ kind: "command", command }],
-  timeoutMs: MOST_MS + 10_000, // the command's own timeout fires first and ends it cleanly
+  timeoutMs: MOST_MS + 10_000, // the command's own timeout is shorter and ends it cleanly
   async run({ command, timeoutMs = DEFAULT_MS, background = false }, context) {
     const commands = await commandsOf(context);
     const network = context.access?.network ? { network: true } : {};
@@ -45,7 +45,7 @@ export const bash = defineTool({
   },
 });
 
-/** The commands of a task; without them the model gets an error. */
+/** The commands of a task; if the task cannot run any, the model gets an error. */
 export async function commandsOf({ access }: ToolContext): Promise<ShellCommands> {
   if (!access?.commands) throw new Error("commands cannot be run here");
   return access.commands();

@@ -15,7 +15,7 @@ const input = z.strictObject({
 
 /**
  * Sends any request to a server on the public internet. It is treated as a write for every method, because it can
- * change things there.
+ * change things on the server.
  */
 export const httpRequest = ({ fetch = createGuardedFetch() }: ToolParts = {}): Tool =>
   defineTool({

@@ -3,10 +3,13 @@ import type { ToolContext } from "../../core/task/tool.ts";
 import type { WebRequest } from "../../runtime/network/guarded-fetch.ts";
 import { webRefusal } from "../../runtime/network/web-target.ts";
 
-/** The subject of a request for the user's permission rules. */
+/** What the user's permission rules judge about a request: its URL. */
 export const webSubjects = ({ url }: { url: string }): readonly Subject[] => [{ kind: "url", url }];
 
-/** Redirects are judged by the same rules as the first address, so that a server cannot redirect to a forbidden one. */
+/**
+ * Judges redirects of a request: they are judged by the same rules as the first address, so that a server cannot
+ * redirect to a forbidden one.
+ */
 export function ruled({ access }: ToolContext): Pick<WebRequest, "check"> {
   if (!access) return {};
   return {

@@ -43,7 +43,7 @@ function shown({ title, url, text }: SearchResult, index: number): string {
   return `${index + 1}. ${oneLine(title) || "(no title)"}\n${oneLine(url)}${words.text === "" ? "" : `\n${words.text}${words.cut ? "..." : ""}`}`;
 }
 
-/** Removes the tags with which search engines mark matched words. */
+/** Makes a text one line, and removes the tags with which search engines mark matched words. */
 const oneLine = (text: string): string =>
   sanitize(text.replace(/<\/?(?:strong|b|em|mark)>/gi, ""))
     .replace(/\s+/g, " ")

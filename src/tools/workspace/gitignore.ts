@@ -2,7 +2,7 @@ import { matchesPath, type PathPattern, parsePattern } from "../../core/rules/gl
 
 /** The rules of one `.gitignore`, its folder, and the rules of its parent folders. */
 export type Ignore = Readonly<{
-  /** An absolute path with forward slashes, without a trailing one. */
+  /** The folder: an absolute path with forward slashes, without a trailing one. */
   folder: string;
   rules: readonly Rule[];
   above?: Ignore | undefined;
@@ -46,7 +46,7 @@ function ruleOf(line: string): Rule[] {
   return [{ keeps, foldersOnly, byName: !body.includes("/"), pattern: parsePattern(body.replace(/^\//, "")) }];
 }
 
-/** Trailing spaces are removed, except one after a backslash. */
+/** Removes trailing spaces, except one after a backslash. */
 function trimEnd(line: string): string {
   let end = line.length;
   while (end > 0 && line.charAt(end - 1) === " ") end--;

@@ -1,10 +1,10 @@
 import type { FileHandle } from "node:fs/promises";
 
-/** One line without its line break; only the beginning of a very long line is kept. */
+/** One line of a file without its line break; only the beginning of a very long line is kept. */
 export type FileLine = Readonly<{
   number: number;
   text: string;
-  /** The number of missing bytes. */
+  /** The number of bytes that are missing at the end of the line. */
   cut: number;
 }>;
 
@@ -62,7 +62,7 @@ export async function isBinary(file: FileHandle): Promise<boolean> {
   return head.subarray(0, bytesRead).includes(0);
 }
 
-/** Formats a line for display, with a remark when it was cut. */
+/** Formats a line for display, with a note when it was cut. */
 export function shown({ text, cut }: FileLine): string {
   return cut > 0 ? `${text} [line cut: ${cut} more bytes]` : text;
 }

@@ -3,7 +3,7 @@ import { ABSENT, type ChangedFile } from "../../core/run/file-version.ts";
 import type { ToolContext } from "../../core/task/tool.ts";
 import type { ContainedPath } from "../../runtime/files/write-contained.ts";
 
-/** A path that a call is about to change. */
+/** A path that a tool call is about to change. */
 type Changing = Pick<ContainedPath, "real" | "at">;
 
 /** Records that a file is about to get this content. Newly created parent folders are part of the change. */
@@ -19,7 +19,9 @@ export async function recordWrite(
   await changes.record([...foldersMade(made), { file: real, before, after }]);
 }
 
-/** Records that these files, links and folders are about to be deleted; each folder comes after its content. */
+/**
+ * Records that these files, symbolic links and folders are about to be deleted; each folder comes after its content.
+ */
 export async function recordRemoval({ access }: ToolContext, gone: readonly Changing[]): Promise<void> {
   const changes = access?.changes;
   if (!changes) return;

@@ -5,8 +5,8 @@ import { openWalked, type Root } from "../../runtime/files/open-contained.ts";
 import { type Ignore, isIgnored, parseIgnore } from "./gitignore.ts";
 
 /**
- * Everything below a folder, folder by folder in the order of names, without files that git ignores and without
- * `.git`. Links are listed and never followed; an unreadable folder counts as empty.
+ * Everything below a folder, folder by folder in the order of names, without files that git ignores and without `.git`.
+ * Symbolic links are listed and never followed; an unreadable folder counts as empty.
  */
 export async function* walk(root: Root, start: Folder, signal: AbortSignal): AsyncGenerator<FolderEntry> {
   const stack: Ahead[] = (await entriesOf(root, start)).toReversed();
@@ -62,8 +62,8 @@ export async function entriesOf(root: Root, { path, ignore: above }: Folder): Pr
 }
 
 /**
- * A folder with the ignore rules from above it: from the repository root, or else from the root of the workspace.
- * If these rules ignore the folder itself they are dropped, because the folder was named explicitly.
+ * A folder to walk, with the ignore rules of the folders above it: from the repository root, or else from the root of
+ * the workspace. If these rules ignore the folder itself they are dropped, because the folder was named explicitly.
  */
 export async function folderAt(root: Root, path: string): Promise<Folder> {
   const top = (await repositoryOf(root.real)) ?? root.real;
@@ -86,9 +86,9 @@ export async function repositoryOf(folder: string): Promise<string | undefined> 
   }
 }
 
-/** How many folders are read ahead. */
+/** How many folders are read before they are needed. */
 const AHEAD = 8;
-/** How many entries the read-ahead scans for folders. */
+/** How many entries are searched for folders to read in advance. */
 const LOOKED_AT = 64;
 
 function readAhead(root: Root, stack: readonly Ahead[]): void {
@@ -104,7 +104,10 @@ function readAhead(root: Root, stack: readonly Ahead[]): void {
 
 const MOST_RULE_BYTES = 1_000_000;
 
-/** The rules in a folder's `.gitignore`. As in git, a link or anything else that is not a regular file is ignored. */
+/**
+ * The rules in a folder's `.gitignore`. As in git, a symbolic link or anything else that is not a regular file is
+ * ignored.
+ */
 async function rulesIn(folder: string): Promise<Ignore["rules"]> {
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   const handle = await open(`${folder}${sep}.gitignore`, flags).catch(() => undefined);

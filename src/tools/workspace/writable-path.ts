@@ -10,8 +10,8 @@ import {
 } from "../../runtime/files/write-contained.ts";
 
 /**
- * Opens the path that a call may change. The opened path must be the judged one: if a folder on the way was replaced
- * meanwhile, the call is refused.
+ * Opens the path that a call may change. The opened path must be the one that the permission rules judged: if a folder
+ * on the way was replaced meanwhile, the call is refused.
  */
 export async function writablePath(
   context: ToolContext,
@@ -33,7 +33,7 @@ export async function writablePath(
   throw refusal("DENIED", `${quoted(path)} now points to a different place: check it and repeat the call`);
 }
 
-/** The folder against which a path of a call is resolved. */
+/** The folder to which a path in a tool call is relative. */
 export async function rootOfCall({ cwd, access }: ToolContext, path: string): Promise<Root> {
   const roots = await Promise.all([cwd, ...(access?.roots ?? [])].map((folder) => rootOf(folder)));
   const root = rootFor(roots, path);

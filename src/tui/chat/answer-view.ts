@@ -28,11 +28,11 @@ export type AnswerViewOptions = Readonly<{
   look: Look;
   columns(): number;
   highlight(): Highlight | undefined;
-  /** The boxes of helpers. */
+  /** The boxes for subagents. */
   boxes: Boxes;
-  /** Tools that start agents; those have boxes instead of lines. */
+  /** Tells whether a tool starts agents; such calls have boxes instead of lines. */
   delegates(tool: string): boolean;
-  /** False when the answer is printed elsewhere; here it is only shown while it grows. */
+  /** False when other code prints the answer; it is then only shown while it grows. */
   prints: boolean;
 }>;
 
@@ -50,7 +50,7 @@ export function createAnswerView(options: AnswerViewOptions): AnswerView {
   let thinkingSince: number | undefined;
   let toldThought = false;
   let spaced = true;
-  /** A group of lines with one blank line before it, unless the lines belong to the group before. */
+  /** A group of lines with one blank line before it, unless the lines belong to the previous group. */
   const group = (lines: string[], kind: "new" | "same" = "new"): string[] => {
     if (lines.length === 0) return lines;
     const gap = kind === "new" && !spaced && lines[0] !== "" ? [""] : [];
@@ -58,7 +58,7 @@ export function createAnswerView(options: AnswerViewOptions): AnswerView {
     return [...gap, ...lines];
   };
   let last: "text" | "call" | "other" = "other";
-  /** The note about a wait before the next turn; empty when there is none. */
+  /** The note about a wait before the next model turn; empty when there is none. */
   let noted = "";
   const previews = new Map<string, string>();
   const text = (lines: string[]): string[] => {
@@ -147,7 +147,7 @@ export function createAnswerView(options: AnswerViewOptions): AnswerView {
         return [];
     }
   };
-  /** One line for a finished thought, before the text or call that follows it. */
+  /** One line for a finished thought, printed before the text or tool call that follows it. */
   const thoughtLines = (said: string, now: number): string[] => {
     if (said.trim() === "") return [];
     const time = thinkingSince === undefined ? "" : ` for ${took(now - thinkingSince, look)}`;
@@ -216,7 +216,7 @@ export function createAnswerView(options: AnswerViewOptions): AnswerView {
   };
 }
 
-/** The activity of the model while there is nothing else to show. */
+/** What the model is doing, while there is nothing else to show. */
 function activity(thought: string, streamed: string): string {
   if (thought === "" && streamed !== "") return "writing";
   const line = thought.split("\n").findLast((each) => each.trim() !== "");
@@ -227,7 +227,7 @@ function activity(thought: string, streamed: string): string {
 const isAsking = ({ nodes }: State): boolean =>
   [...nodes.values()].some(({ path, question }) => question !== undefined && !path.includes("/"));
 
-/** The running helpers, at any depth below the main agent. */
+/** The running subagents, at any depth below the main agent. */
 function runningHelpers({ nodes }: State): NodeView[] {
   return [...nodes.values()].filter(
     ({ kind, status, path }) => kind === "task" && status === "running" && path.includes("/"),

@@ -28,8 +28,8 @@ const MOST_QUEUED = 3;
 const MOST_COMPLETIONS = 4;
 
 /**
- * Draws the rows. It is pure, because it is called after every key and ten times a second while an answer is
- * generated.
+ * Draws the rows. It has no side effects, because it is called after every key and ten times a second while an answer
+ * is generated.
  */
 export function chatRows(options: ChatRowsOptions): ChatRows {
   const { look, columns, height, prompt, working, hint } = options;

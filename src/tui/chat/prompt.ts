@@ -3,17 +3,17 @@ import { type TextEditor, edit, emptyEditor, insert, withText } from "../input/e
 import type { Key } from "../input/keys.ts";
 import { clustersOf } from "../wrap.ts";
 
-/** The state of the input line: the text, earlier messages, and completions. Pure data. */
+/** The state of the input line: the text, earlier messages, and completions. It is plain data. */
 export type Prompt = Readonly<{
   editor: TextEditor;
-  /** Earlier messages, the newest first, and the index of the one shown. */
+  /** Earlier messages, the newest first, and the index of the one that is shown. */
   history: readonly string[];
   shown: number | undefined;
   /** The text typed before an earlier message was shown. */
   draft: string;
-  /** The search text for the earlier messages. */
+  /** The text that is searched in earlier messages; `undefined` when no search is open. */
   search: string | undefined;
-  /** The number of matches that are skipped, because Ctrl-R was pressed again. */
+  /** The number of matches that are skipped because Ctrl-R was pressed again. */
   passed: number;
   /** Completions of the typed word, and the chosen one. */
   completions: Readonly<{ words: readonly string[]; from: number; chosen: number | undefined }> | undefined;
@@ -29,10 +29,10 @@ export const emptyPrompt = (history: readonly string[]): Prompt => ({
   completions: undefined,
 });
 
-/** The result of a key: a new prompt, possibly with an entered text; `undefined` when the key has no function. */
+/** The result of a key press: a new prompt, possibly with an entered text; `undefined` when the key has no function. */
 export type PromptStep = Readonly<{ prompt: Prompt; entered?: string }> | undefined;
 
-/** Handles one key. `complete` returns completions for the word before the cursor. */
+/** Handles one key press. `complete` returns completions for the word before the cursor. */
 export function promptKey(
   prompt: Prompt,
   key: Key,

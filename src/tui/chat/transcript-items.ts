@@ -9,20 +9,20 @@ import { codeLines, markdownLines } from "../markdown/markdown.ts";
 import type { MarkdownOptions } from "../markdown/options.ts";
 import { diffLines } from "./tool-lines.ts";
 
-/** One row that can be expanded: a message, a call, or a helper, whose own rows are shown while it is expanded. */
+/** One row that can be expanded: a message, a call, or a subagent, whose own rows are shown while it is expanded. */
 export type TranscriptItem = Readonly<{
-  /** An id that stays the same when rows are inserted before it. */
+  /** An id that stays the same when rows are inserted before the row. */
   id: string;
   depth: number;
   title: string;
   body(options: MarkdownOptions): string[];
-  /** The index of the helper that the row belongs to; absent for the main agent. */
+  /** The index of the subagent's row that this row belongs to; absent for rows of the main agent. */
   within?: number;
 }>;
 
 /**
- * The steps of runs as rows, in order. A helper is one row after the call that started it, and contains its steps and
- * its own helpers.
+ * The steps of runs as rows, in order. A subagent is one row after the call that started it, and contains its steps and
+ * its own subagents.
  */
 export function transcriptItems(runs: readonly (readonly Transcript[])[], look: Look): TranscriptItem[] {
   return runs.reduce<TranscriptItem[]>(
@@ -60,15 +60,15 @@ function runItems(
 }
 
 /**
- * The transcripts of helpers, by the path of the agent that started them; under `undefined` those without such an
- * agent.
+ * The transcripts of subagents, by the path of the agent that started them; those that no known agent started are under
+ * `undefined`.
  */
 function helpersOf(transcripts: readonly Transcript[]): ReadonlyMap<string | undefined, readonly Transcript[]> {
   const paths = new Set(transcripts.map(({ path }) => path));
   const below = new Map<string | undefined, Transcript[]>();
   for (const transcript of transcripts) {
     const above = transcript.path.split("/").slice(0, -1).join("/");
-    // A round of an agent has a number: "lead.2/explore" was started by "lead".
+    // The paths of subagents contain the number of the agent's delegation: "lead.2/explore" was started by "lead".
     const parent = [above, above.replace(/\.\d+$/, "")].find((path) => path !== "" && paths.has(path));
     below.set(parent, [...(below.get(parent) ?? []), transcript]);
   }

@@ -43,7 +43,7 @@ function linesOf(
   });
 }
 
-/** True when the rows of this helper are visible: the helper and all its parents are expanded. */
+/** True when the rows of this subagent are visible: it and all its parents are expanded. */
 function isShown(items: readonly TranscriptItem[], within: number | undefined, open: TranscriptPlace["open"]): boolean {
   for (let at = within; at !== undefined; at = items[at]?.within) if (!open.has(at)) return false;
   return true;
@@ -106,7 +106,7 @@ export function transcriptKey(
       const open = new Set(place.open);
       const closed = key.name !== "right" && open.delete(place.selected);
       if (!closed && key.name !== "left") open.add(place.selected);
-      // On a collapsed row, the left key selects the helper that the row belongs to.
+      // On a collapsed row, the left key selects the subagent that the row belongs to.
       const selected =
         closed || key.name !== "left" ? place.selected : (items[place.selected]?.within ?? place.selected);
       return scrolled(items, { ...place, open, selected }, size);
@@ -116,7 +116,10 @@ export function transcriptKey(
   }
 }
 
-/** Keeps the selection and scroll position after rows were added. If the last row was selected, the new last row is. */
+/**
+ * Keeps the selection and scroll position after rows were added. If the last row was selected, the new last row is
+ * selected.
+ */
 export function placeAfter(
   before: readonly TranscriptItem[],
   items: readonly TranscriptItem[],
@@ -132,7 +135,7 @@ export function placeAfter(
   };
 }
 
-/** The row of the main agent that holds this row. */
+/** The row of the main agent that contains this row. */
 function topOf(items: readonly TranscriptItem[], row: number): number {
   let at = row;
   for (let above = items[at]?.within; above !== undefined; above = items[at]?.within) at = above;

@@ -6,7 +6,7 @@ import type { TextEditor } from "./editor.ts";
 /** A position in the drawn rows. */
 export type CursorPlace = Readonly<{ row: number; column: number }>;
 
-/** The space for the text. */
+/** The space on the screen for the edited text. */
 export type EditorRoom = Readonly<{ columns: number; rows: number; prompt: string }>;
 
 /** Draws the text as rows, with the cursor position. Of a long text, the part around the cursor is shown. */

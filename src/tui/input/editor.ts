@@ -8,9 +8,9 @@ export type TextEditor = Readonly<{
   cursor: number;
   /** The text cut last, for Ctrl-Y. */
   cut: string;
-  /** True right after a cut, so that the next cut text is added to it. */
+  /** True right after a cut, so that the next cut text is added to the first. */
   cutting?: true;
-  /** Earlier texts, for Ctrl-_; continuous typing is one change. */
+  /** Earlier texts, for Ctrl-_; text that is typed without a pause counts as one change. */
   undo?: readonly Readonly<{ text: string; cursor: number }>[];
 }>;
 

@@ -48,7 +48,7 @@ export async function createHighlight({ colors }: Look): Promise<Highlight> {
   };
 }
 
-/** The part of a syntax tree that is used here. */
+/** The part of a syntax tree that is used for colouring. */
 type Node = Readonly<{
   type: string;
   value?: string;

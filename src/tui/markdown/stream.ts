@@ -19,9 +19,9 @@ export function createMarkdownStream(options: () => MarkdownOptions): MarkdownSt
   let raw = "";
   let buffer = "";
   let printed = 0;
-  /** The number of lines of the open code block that were returned already. */
+  /** The number of lines of the open code block that have already been returned. */
   let codeDone = 0;
-  /** True when the first items of the current list were returned already. */
+  /** True when the first items of the current list have already been returned. */
   let continued = false;
 
   const spaced = (lines: string[]): string[] => {
@@ -41,7 +41,7 @@ export function createMarkdownStream(options: () => MarkdownOptions): MarkdownSt
     const done: string[] = [];
     let used = 0;
     for (const token of tokens.slice(0, Math.max(0, last))) {
-      if (buffer.slice(used, used + token.raw.length) !== token.raw) return done; // the parser changed the text, so wait for the end
+      if (buffer.slice(used, used + token.raw.length) !== token.raw) return done; // the parser changed the text, so nothing is final before the end
       used += token.raw.length;
       done.push(...take(blockLines(token, options()).slice(codeDone)));
       if (token.type !== "space") {
@@ -56,8 +56,8 @@ export function createMarkdownStream(options: () => MarkdownOptions): MarkdownSt
     return done;
   };
   /**
-   * Returns the complete lines of an open code block, which are final. The fence stays in the buffer, so that the
-   * colours stay right.
+   * Returns the complete lines of an open code block, which are final. The opening line of the code block stays in the
+   * buffer, so that the colours stay right.
    */
   const settleCode = (): string[] => {
     const fence = FENCE.exec(buffer);
@@ -89,7 +89,8 @@ export function createMarkdownStream(options: () => MarkdownOptions): MarkdownSt
   };
 
   const clean = (final: boolean): void => {
-    // A control sequence may be incomplete, so the end of the text is held back until the rest arrives.
+    // A control sequence at the end of the text may be incomplete, so the end of the text is held back until the rest
+    // arrives.
     const safe = final ? raw.length : safeLength(raw);
     buffer += sanitize(raw.slice(0, safe));
     raw = raw.slice(safe);

@@ -37,16 +37,19 @@ export type FootOptions = Pick<RunFrame, "look" | "columns" | "now"> &
   Readonly<{
     /** A text about the keys, or about the current activity. */
     hint: string;
-    /** What Ctrl-C does while the run is parked; absent: not mentioned. */
+    /** What Ctrl-C does while the run is parked (waits for a provider); absent: not mentioned. */
     interrupt?: string;
   }>;
 
-/** The last rows: the reason if the run is parked, and its progress. */
+/** The last rows: the reason if the run is parked (waits for a provider), and its progress. */
 export function footRows(state: State, options: FootOptions): string[] {
   return [...parkedRow(state, options), footer(state, options)];
 }
 
-/** For a parked run: the reason, the time until the next try, and what the person can do. */
+/**
+ * For a parked run (one that waits for a provider): the reason, the time until the next try, and what the person can
+ * do.
+ */
 function parkedRow(state: State, { look, columns, now, interrupt = "" }: FootOptions): string[] {
   const parked = parkedRun(state);
   if (!parked) return [];
@@ -54,7 +57,7 @@ function parkedRow(state: State, { look, columns, now, interrupt = "" }: FootOpt
   return [look.colors.yellow(fit(text, columns - 1, look.signs.more))];
 }
 
-/** The remaining waiting time of a parked task. */
+/** The remaining waiting time of a parked task (one that waits for a provider). */
 function countdown({ nextTry, until }: Pick<ParkedRun, "nextTry" | "until">, now: number, look: Look): string {
   const at = nextTry ?? until;
   if (at === undefined) return "waits until a limit is raised";

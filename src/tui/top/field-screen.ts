@@ -47,7 +47,7 @@ export class FieldScreen {
     this.#write(`${ESC}[?2026h${start}${hide}${fresh ? `${ESC}[2J` : ""}${title}${body}${cursor}${ESC}[?2026l`);
   }
 
-  /** Restores the terminal. May be called at any time, also twice; the next frame opens the screen again. */
+  /** Restores the terminal. This may be called at any time, also twice; the next frame opens the screen again. */
   close(): void {
     this.#shown = undefined;
     if (this.#open) this.#write(LEAVE);
@@ -68,7 +68,7 @@ export const LEAVE = `${ESC}[?7h${ESC}[?1049l${ESC}[?25h${ESC}[23;0t`;
 
 const place = (row: number, column: number): string => `${ESC}[${row + 1};${column + 1}H`;
 
-/** The output that changes a row with the fields `before` to these fields. */
+/** The output to the terminal that changes a row from the fields `before` to these fields. */
 function rowText(row: readonly Field[], before: readonly Field[], at: number): string {
   if (row === before) return "";
   const sameLayout = hasSameLayout(row, before);
@@ -86,11 +86,12 @@ function rowText(row: readonly Field[], before: readonly Field[], at: number): s
       const part = changedPart(old, field, last);
       const from = field.column + part.at;
       text += `${next === from ? "" : place(at, from)}${part.text}`;
-      next = -1; // after a text that ends in the last column the cursor still stands on it
+      next = -1; // after a text that ends in the last column, the cursor is still on that column
       continue;
     }
     const to = next === field.column ? "" : place(at, field.column);
-    // Erased first: after a text that ends in the last column the cursor still stands on it.
+    // The rest of the row is erased first, because after a text that ends in the last column the cursor is still on
+    // that column.
     if (last) text += `${to}${ESC}[K${painted(field)}`;
     else if (plain) text += `${to}${painted(field)}${blanks(field)}`;
     else text += `${to}${" ".repeat(field.width)}${place(at, field.column)}${painted(field)}`;

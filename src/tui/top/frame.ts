@@ -25,7 +25,7 @@ export type TopState = Readonly<{
   one: boolean;
   /** Sentences with the number of runs that are not loaded or belong to other projects. */
   hidden: readonly string[];
-  /** The full question of a row, with an edit as a diff. */
+  /** The full question of a row; a file change is shown as a diff. */
   asked?: Readonly<{ key: string; lines: readonly string[] }> | undefined;
 }>;
 
@@ -126,7 +126,7 @@ function line(text: string, { columns, look }: Pick<Canvas, "columns" | "look">,
   return text === "" ? [] : [fieldOf(text, { at: 0, width: columns + 1 }, look, paint)];
 }
 
-/** The number of rows in each group, in the order of the groups, and the indexes at which groups begin. */
+/** The number of list rows in each group, in the order of the groups, and the indexes at which groups begin. */
 type Parts = Readonly<{ counts: readonly number[]; starts: readonly number[] }>;
 
 /** The parts of a list, cached while the list stays the same object. */
@@ -286,8 +286,8 @@ const groupPaints = remembering(({ colors }: Look): Readonly<Record<Group, NonNu
 });
 
 /**
- * The maximum number of rows for the peek: half of the space, or the rows that the list does not need. A question is
- * shown whenever there is space.
+ * The maximum number of rows for the details of the selected row: half of the space, or the rows that the list does not
+ * need. A question is shown whenever there is space.
  */
 function peekHeight(view: TopView, rows: readonly TopRow[], selected: TopRow, room: number): number {
   const free = view.shape === "graph" ? 0 : room - rows.length - partsOf(rows).starts.length - 1;

@@ -8,7 +8,7 @@ import type { TopRow } from "../../core/view/run-rows.ts";
 
 /** The tasks of one run as columns of nodes, with lines from each task to those that come after it. */
 type Graph = Readonly<{ layers: readonly (readonly Cell[])[]; height: number; edges: readonly Edge[] }>;
-/** A place in a column of the graph: a node, or a point where a line passes through the column. */
+/** A cell in a column of the graph: a node, or a point where a line passes through the column. */
 type Cell = Readonly<{ id: string; row: TopRow | undefined; y: number }>;
 type Edge = Readonly<{ layer: number; from: Cell; to: Cell }>;
 
@@ -134,7 +134,7 @@ function graphOf(rows: readonly TopRow[]): Graph {
       list.map((need) => {
         let before = need;
         for (let at = depth.get(need)! + 1; at < depth.get(path)!; at += 1) {
-          const through = `${need}\u0000${at}`; // shared by all lines that start at the same node
+          const through = `${need}\u0000${at}`; // this point is shared by all lines that start at the same node
           long.set(through, [before]);
           before = through;
         }

@@ -15,7 +15,9 @@ type Span = Readonly<{ at: number; width: number }>;
 
 /** The width of the selection mark, the state and a space. */
 const HEAD = 4;
-/** Widths of the columns, including the blank after each; the column for the current activity gets the remaining width. */
+/**
+ * Widths of the columns, including the space after each; the column for the current activity gets the remaining width.
+ */
 const widths: Readonly<Record<Exclude<Column, "doing">, number>> = {
   agent: 11,
   model: 14,
@@ -56,7 +58,7 @@ export const layoutFor = remembering((columns: number): Layout => {
   return { name: { at: HEAD, width: Math.max(0, name) }, shown, dropped: all.slice(kept.length) };
 });
 
-/** A field with this text, with a space after it if another field follows. */
+/** A field with this text, with a space at its end if another field follows. */
 export function fieldOf(text: string, { at, width }: Span, { signs }: Look, paint?: Field["paint"]): Field {
   const cut = fit(startOf(text), Math.max(0, width - 1), signs.more);
   return { column: at, width, text: cut, ...(paint && { paint }) };

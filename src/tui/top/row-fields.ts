@@ -93,8 +93,9 @@ const isDrawnAlike = (known: Drawn, { selected, layout, look }: RowDrawing): boo
   known.selected === selected && known.layout === layout && known.look === look;
 
 /**
- * The data of all columns but the activity and the age that a row does not already imply: a run with another plan or
- * another diff has other rows. A turn replaces both totals, tokens and costs, by new objects, so one of them is enough.
+ * The data on which the fields of a row depend, except those of the activity and the age, and what the row object
+ * itself determines: a run with another plan or another diff has other rows. A turn replaces both totals, tokens and
+ * costs, by new objects, so one of them is enough.
  */
 type Facts = Readonly<{
   cost: Cost | undefined;
@@ -120,7 +121,7 @@ function hasSameFacts(facts: Facts, { path, run, node }: TopRow): boolean {
   );
 }
 
-/** The data of the activity column. An idle node changes it only when it changes its state. */
+/** The data of the activity column. For an idle node it changes only when its state changes. */
 type Activity = Readonly<{ doing: string; text: string; partial: string; calls: boolean; moves: number }>;
 
 const activityOf = ({ run, node }: TopRow): Activity => ({
@@ -148,7 +149,7 @@ function secondsOf({ node, run, path }: TopRow, now: number): number {
   return startedAt === 0 ? -1 : Math.floor(((endedAt ?? now) - startedAt) / 1_000);
 }
 
-/** The sign of a row, which shows its group and its result. */
+/** The symbol of a row, which shows its group and its result. */
 export function signOf(
   { group, node, run, path }: TopRow,
   { colors, signs }: Look,

@@ -10,7 +10,7 @@ import type { TopRow } from "../../core/view/run-rows.ts";
 export type TopView = Readonly<{
   /** The id of the selected row. `undefined` when that row has disappeared, so that a key press does not act on another row. */
   selected: string | undefined;
-  /** The position of the selected row; the arrow keys continue from here when the row has disappeared. */
+  /** The position of the selected row; the arrow keys continue from it when the row has disappeared. */
   at: number;
   filter: string;
   shape: "tree" | "flat" | "graph";
@@ -65,15 +65,18 @@ export const selectedRow = (rows: readonly TopRow[], view: TopView): TopRow | un
   rows[indexOfSelected(rows, view)];
 
 /**
- * The index of the selected row; -1 when the list does not contain it. It seldom moves, so its last index is tried
- * first.
+ * The index of the selected row; -1 when the list does not contain it. The selected row seldom moves, so its last index
+ * is tried first.
  */
 export function indexOfSelected(rows: readonly TopRow[], { selected, at }: TopView): number {
   if (selected === undefined) return -1;
   return rows[at]?.key === selected ? at : rows.findIndex(({ key }) => key === selected);
 }
 
-/** The view after the list has changed. At the start the first row is selected; when the selected row disappears, no row is. */
+/**
+ * The view after the list has changed. At the start the first row is selected; when the selected row disappears, none
+ * is selected.
+ */
 export function keepSelection(rows: readonly TopRow[], view: TopView): TopView {
   if (view.selected === undefined) return view.at === 0 && view.note === "" ? select(rows, view, 0) : view;
   const at = indexOfSelected(rows, view);
@@ -105,7 +108,7 @@ export function press(rows: readonly TopRow[], view: TopView, key: Key, page: nu
 
 const LIST: TopMode = { kind: "list" };
 
-/** The form of the list that follows each form when its key is pressed. */
+/** For each form of the list, the form that follows when the key for that is pressed. */
 export const nextShape: Readonly<Record<TopView["shape"], TopView["shape"]>> = {
   tree: "flat",
   flat: "graph",

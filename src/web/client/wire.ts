@@ -42,7 +42,10 @@ export type NeedRow = Readonly<{
   project: string;
   task: string;
   agent: string | undefined;
-  /** A `question` can be answered. A `parked` task needs another action, which the field `question` describes. */
+  /**
+   * A `question` can be answered. A `parked` task (one that waits for a provider) needs another action, which the field
+   * `question` describes.
+   */
   kind: "question" | "parked";
   question: string;
   call: string | undefined;
@@ -66,7 +69,7 @@ export type TaskRow = Readonly<{
   agent: string;
   model: string;
   group: Group;
-  /** `planned` before the task begins. */
+  /** The status of the task; `planned` before it begins. */
   status: "planned" | "running" | Outcome["status"];
   doing: string;
   turns: string;
@@ -75,14 +78,14 @@ export type TaskRow = Readonly<{
   price: string;
   startedAt: number | undefined;
   endedAt: number | undefined;
-  /** The time when all dependencies had ended; from then on the task waited for a slot. */
+  /** The time when all dependencies had ended; from then on the task waited for a free slot. */
   readyAt: number | undefined;
   needs: readonly string[];
   question: string | undefined;
   call: string | undefined;
   asked: Asked | undefined;
   diff: DiffSize | undefined;
-  /** The number of its last event. When it changes, the transcript has changed. */
+  /** The number of the task's last event. When it changes, the transcript has changed. */
   seq: number;
   /** The end of the streamed text. */
   text: string;
@@ -110,7 +113,7 @@ export type RunHead = Readonly<{
   offline: boolean;
   continues: string | undefined;
   diff: DiffSize | undefined;
-  /** The contenders of a race, by path. */
+  /** The tasks that compete in a race, by path. */
   race: readonly string[];
 }>;
 
@@ -120,7 +123,10 @@ export type RowDetails = Readonly<{ actions: readonly RowAction[]; command: stri
 /** One recorded event, as a sentence. */
 export type LogLine = Readonly<{ seq: number; at: number; path: string; type: string; text: string }>;
 
-/** `event: runs` of the stream. `full` means the complete list; otherwise it contains only changes. */
+/**
+ * A message of the event stream about the list of runs (`event: runs`). `full` means the complete list; otherwise it
+ * contains only changes.
+ */
 export type RunsMessage = Readonly<{
   full: boolean;
   runs: readonly RunRow[];
@@ -130,9 +136,9 @@ export type RunsMessage = Readonly<{
   needs: readonly NeedRow[];
 }>;
 
-/** `event: run` of the stream, with the id `RUN:SEQ`. */
+/** A message of the event stream about one run (`event: run`), with the id `RUN:SEQ`. */
 export type RunMessage = Readonly<{
-  /** True when `order` has every path; tasks that are not in it no longer exist. */
+  /** True when `order` contains every path; tasks that are not in it no longer exist. */
   full: boolean;
   /** True when the next message continues the same snapshot. */
   more?: boolean;
@@ -146,7 +152,7 @@ export type RunMessage = Readonly<{
   continues: boolean;
 }>;
 
-/** `event: gone` of the stream: the run does not exist. */
+/** A message of the event stream that the run does not exist (`event: gone`), and every other error. */
 export type WebProblem = Readonly<{ code: string; message: string; hint: string }>;
 
 export type TranscriptPart = Readonly<{
@@ -313,5 +319,5 @@ export type Conversion = Readonly<{
   losses: readonly Readonly<{ kind: string; field: string; note: string }>[];
 }>;
 
-/** The role of this browser, and the version of the server. */
+/** What the server tells the page at the start: the role of this browser, and the server's version. */
 export type Hello = Readonly<{ role: "full" | "read"; version: string; cwd: string }>;

@@ -365,7 +365,7 @@ function RunGraph({
   );
 }
 
-/** The rows that are not inside a collapsed branch, or those that match the search. */
+/** The paths of the rows that are not inside a collapsed branch, or those that match the search. */
 function shownPaths(run: OpenRun, closed: ReadonlySet<string>, wanted: string): readonly string[] {
   const hidden = new Set<string>();
   return run.order.filter((path) => {

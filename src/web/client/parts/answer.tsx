@@ -16,7 +16,10 @@ const hints: Readonly<Record<Asked["kind"], string>> = {
   permission: "What to do instead (with Deny)",
 };
 
-/** Shows a question of a run with its subject, and an answer field. The first answer counts, wherever it is given. */
+/**
+ * Shows a question of a run with its subject, and an answer field. The first answer counts, whether it is given on the
+ * page or in a terminal.
+ */
 export function AnswerBox({ run, path, question, call, asked: { kind, network } }: Props): JSX.Element {
   const words = useSignal("");
   const busy = useSignal(false);

@@ -9,7 +9,7 @@ import { ErrorBox } from "./words.tsx";
 
 type Props = Readonly<{ run: string; path: string; seq: number }>;
 
-/** Shows a reply of the server, or the error, or that it is loading. */
+/** Shows a reply of the server; or its error; or, until it arrives, that it is loading. */
 function Waiting<T>({ of, children }: Readonly<{ of: Loaded<T>; children(value: T): ComponentChild }>): JSX.Element {
   if (of.value !== undefined) return <>{children(of.value)}</>;
   return of.problem ? <ErrorBox problem={of.problem} /> : <p class="dim wait">Reading …</p>;

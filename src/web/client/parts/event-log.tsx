@@ -49,7 +49,7 @@ export function EventLog({ run, selected, wanted }: Props): JSX.Element {
   useLayoutEffect(() => {
     if (added.current > 0 && box.current) box.current.scrollTop += added.current * ROW;
     added.current = 0;
-    // After filtering by text or task there may be too few lines to scroll, so more are loaded.
+    // If a filter leaves too few lines to scroll, more are loaded.
     if (box.current && box.current.scrollHeight <= box.current.clientHeight + NEAR) void load();
   }, [first, selected, wanted]);
   useLayoutEffect(() => () => keepWholeLog(false), []);

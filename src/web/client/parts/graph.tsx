@@ -37,7 +37,7 @@ const ways: Readonly<Record<string, readonly [number, number]>> = {
 
 /** The smallest zoom at which text is readable. A graph that would need a smaller one is not zoomed to fit. */
 const SMALLEST_TEXT = 0.5;
-/** The zoom of a graph that does not fit. */
+/** The zoom of a graph that is too large to be shown as a whole. */
 const READABLE = 0.8;
 const GAP_DOWN = { x: 16, y: 44 };
 
@@ -215,7 +215,7 @@ function placed(layers: readonly (readonly string[])[], down: boolean): Layout {
     y: EDGE + row * (BOX.height + gap.y),
   });
   for (const [step, layer] of layers.entries()) {
-    const free = (tallest - layer.length) / 2; // short layers are centred
+    const free = (tallest - layer.length) / 2; // layers with few nodes are centred
     for (const [slot, id] of layer.entries()) spots.set(id, down ? spot(slot + free, step) : spot(step, slot + free));
   }
   const [columns, rows] = down ? [tallest, layers.length] : [layers.length, tallest];
@@ -245,7 +245,7 @@ function nearestSpot(
 const colors = new Map<string, string>();
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => colors.clear());
 
-/** The colour of a style sheet variable for the canvas; the browser resolves light and dark. */
+/** The colour of a style sheet variable for the canvas; the browser chooses the light or the dark one. */
 function colorOf(canvas: HTMLCanvasElement, name: string): string {
   const known = colors.get(name);
   if (known !== undefined) return known;

@@ -6,7 +6,10 @@ import { get, problemOf } from "./api.ts";
 /** A reply of the server: loading, loaded, or failed. */
 export type Loaded<T> = Readonly<{ value: T | undefined; problem: WebProblem | undefined }>;
 
-/** Requests again whenever the query or `again` changes; the last reply is kept until the next one arrives. */
+/**
+ * Requests data from the server, again whenever the query or `again` changes; the last reply is kept until the next one
+ * arrives.
+ */
 export function useLoaded<T>(
   name: string,
   query: Readonly<Record<string, string>>,

@@ -58,7 +58,7 @@ export function TranscriptView({ run, path, row, seq, turn, linkToTurn }: Props)
     };
   }, [key, seq]);
 
-  // The turn in the link may be earlier than the loaded entries.
+  // The model turn that the link names may be earlier than the loaded entries.
   const isThere = entries.value.some(({ entry }) => entry.kind === "turn" && String(entry.turn) === turn);
   useEffect(() => {
     if (turn !== "" && read.value === key && !isThere && (entries.value[0]?.at ?? 0) > 0) void earlier();

@@ -111,7 +111,7 @@ type LineProps = Readonly<{
 }>;
 
 function TaskLine({ row, at, selected, branch, select, toggle }: LineProps): JSX.Element {
-  // The same element again lets Preact skip a row that has not changed.
+  // Returning the same element again lets Preact skip a row that has not changed.
   return useMemo(() => {
     const { path, depth, name, agent, model, group, status, doing, turns, context, tokens, price, diff } = row;
     return (
