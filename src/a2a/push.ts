@@ -125,7 +125,11 @@ export function createPush({
           judgeUrl(made.data.url, allowed);
           checkHeaders(headersOf(made.data));
         } catch (refused) {
-          throw taskError("bad-address", "This server may not send requests to the push address.", { cause: refused });
+          throw taskError(
+            "bad-address",
+            "The push address is not allowed: this server sends notifications only to addresses on the public internet, and not with these headers. Give another address.",
+            { cause: refused },
+          );
         }
         const others = (await list(run)).filter((each) => each.id !== id);
         if (others.length >= MOST) throw taskError("bad-request", `A task can have at most ${MOST} push addresses.`);

@@ -9,7 +9,7 @@ const modes: readonly ListedMode[] = [
   { id: "dontAsk", name: "Read only", description: "Whatever needs your permission is refused." },
   { id: "default", name: "Ask", description: "You are asked before files change and commands run." },
   { id: "acceptEdits", name: "Accept edits", description: "Files in the folder change without asking." },
-  { id: "bypass", name: "Bypass", description: "Nothing is asked." },
+  { id: "bypass", name: "Bypass", description: "Everything is allowed without asking." },
 ];
 
 /**

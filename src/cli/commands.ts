@@ -96,7 +96,7 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     load: async () => (await import("./runs/runs.ts")).runs,
   },
   top: {
-    summary: "show all runs on one screen: what needs you, failed, works, waits",
+    summary: "show all runs on one screen: those that need you, failed, work or wait",
     group: RUNS,
     load: async () => (await import("./top/top.ts")).topCommand,
   },

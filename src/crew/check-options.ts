@@ -71,7 +71,7 @@ const crewOptions = z.strictObject({
   callersMayChoose: flag.describe("whether an agent that starts another may choose its model"),
   output: table.describe("how much of outputs is kept and shown"),
   delegationTools: texts.describe("the delegation tools of agents whose files name none"),
-  toolNames: z.enum(toolNameStyles).optional().describe("how tools are called in front of models"),
+  toolNames: z.enum(toolNameStyles).optional().describe("the tool names that models see"),
   projectInstructions: flag.describe("false: agents do not read the project's instructions"),
   diagnostics: table.describe("a command that checks the project"),
   concurrency: runParameters.shape.concurrency,
@@ -94,7 +94,7 @@ const runOptions = z.strictObject({
   deck: anything,
   force: flag.describe("take the run over from another machine"),
   retryFailed: flag.describe("also retry what failed"),
-  task: text.describe("the path of the task that alone goes on"),
+  task: text.describe("the path of the only task that continues"),
 } satisfies Readonly<Record<keyof ResumeOptions, z.ZodType>>);
 
 /** Throws for an unknown option of a crew, and for one of the wrong kind. */

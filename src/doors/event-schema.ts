@@ -52,7 +52,7 @@ export const facts = {
   "run.resumed": fact("The run goes on.", {
     after: count.describe("the number of the last event before the pause"),
     retryFailed: z.literal(true).optional().describe("failed tasks are tried again"),
-    task: text.optional().describe("the task that alone goes on"),
+    task: text.optional().describe("the only task that continues"),
     limits: limits.optional().describe("the new limits"),
     parks: parks.optional(),
   }),
@@ -70,7 +70,7 @@ export const facts = {
       .describe("the nodes whose outputs were attached to its prompt"),
     review: z.literal(true).optional().describe("its result is a verdict about the work of another task"),
     resumes: text.optional().describe("the task of this run whose conversation it goes on with"),
-    task: task.partial().optional().describe("what else decided how a helper works"),
+    task: task.partial().optional().describe("the options of a task that an agent started"),
   }),
   "node.reused": fact("The result of an earlier task is used.", {
     from: text.describe("that task, as run/path"),
@@ -105,7 +105,7 @@ export const facts = {
   "node.unparked": fact("A parked task goes on.", { why: text }),
   "node.paused": fact("One task was paused while the rest of the run goes on.", { reason: text }),
   "node.resumed": fact("A paused task goes on.", {}),
-  "node.won": fact("A contender has a place among the winners; its changes are applied next.", {}),
+  "node.won": fact("A task of a race is among the winners; its changes are applied next.", {}),
   "node.ended": fact("A node ended.", { outcome }),
   "turn.started": fact("A model is asked.", {
     turn: count,
@@ -162,11 +162,14 @@ export const facts = {
   }),
   "tool.denied": fact("A call was refused by a rule or a person.", { call, tool, rule: text, text }),
   "tool.rejected": fact("A call had invalid arguments and was not run.", { call, tool, reason: text, text }),
-  "tool.unknown": fact("A writing call was under way at a crash. Its effect is unknown, and it was not repeated.", {
-    call,
-    tool,
-    text,
-  }),
+  "tool.unknown": fact(
+    "A call of a tool with effects was running at a crash. Its effect is unknown, and it was not repeated.",
+    {
+      call,
+      tool,
+      text,
+    },
+  ),
   "conversation.forked": fact("A task begins with the conversation of another one.", {
     from: text.describe("that task, as run/path"),
     turn: count,
@@ -188,15 +191,18 @@ export const facts = {
     context: text.optional(),
     task: text.optional(),
   }),
-  "below.ended": fact("A run that a program of the task started has ended or was paused; what it used counts here.", {
-    below: text.describe("the run below"),
-    usage: usageSchema,
-    cost: costSchema,
-    toolCalls: count,
-    spawns: count.describe("the run below and the helpers in it"),
-  }),
+  "below.ended": fact(
+    "A nested run, started by a program of the task, has ended or was paused; its usage counts for this run.",
+    {
+      below: text.describe("the id of the nested run"),
+      usage: usageSchema,
+      cost: costSchema,
+      toolCalls: count,
+      spawns: count.describe("how many agents were started: the nested run itself, and those in it"),
+    },
+  ),
   "message.sent": fact("A task got a message.", { from: text, text }),
-  "plan.changed": fact("The plan was changed while it runs.", { change }),
+  "plan.changed": fact("The plan was changed while the run was going on.", { change }),
   "limit.reached": fact("A limit was reached.", {
     limit: text,
     text,
@@ -206,11 +212,11 @@ export const facts = {
   "context.compacted": fact("A conversation was shortened to fit the context window.", {
     before: count.describe("tokens before"),
     after: count.describe("tokens after"),
-    summary: text.optional().describe("what stands in place of earlier messages"),
+    summary: text.optional().describe("the summary that replaces earlier messages"),
     replaced: count.optional().describe("how many messages after the first one the summary replaces"),
   }),
   note: fact("A remark.", { text }),
-  warning: fact("Something to look at.", { code: text, text }),
+  warning: fact("A warning.", { code: text, text }),
 } satisfies Readonly<Record<Fact["type"], unknown>>;
 
 /** Every event that is only sent live. Live events have no `seq` and are not recorded. */
@@ -232,9 +238,9 @@ export const eventSchema = z.discriminatedUnion("type", [
 export const resultSchema = z.strictObject({
   id: text.describe("the id of the run"),
   status: z.enum(["ok", "failed", "cancelled", "paused"]),
-  output: text.describe("the answer as text, or what there is of it"),
+  output: text.describe("the answer as text, or the part of it that exists"),
   data: z.unknown().optional().describe("the answer as data, where a schema asks for it"),
-  from: z.array(text).optional().describe("the nodes whose output it is: of a race the winner"),
+  from: z.array(text).optional().describe("the nodes whose output this is; for a race, the winner"),
   approved: z.boolean().optional().describe("false: it contains work that was accepted without approval"),
   fault: faultSchema.optional().describe("why it failed"),
   limit: reachedLimitSchema.optional().describe("the limit that cut it short"),

@@ -26,7 +26,7 @@ export const faultSchema = z.strictObject({
   message: z.string().describe("the failure in one sentence"),
   hint: z.string().optional().describe("what a person can do about it"),
   retryable: z.boolean().describe("whether another attempt may succeed"),
-  retryAfterMs: z.number().optional().describe("how long the other side asked to wait, in milliseconds"),
+  retryAfterMs: z.number().optional().describe("how long the provider or server asked to wait, in milliseconds"),
 });
 
 export const reachedLimitSchema = z.strictObject({
@@ -53,7 +53,10 @@ const spending = {
   tools: z.record(z.string(), count).optional().describe("how often each tool was used"),
   ms: z.number().optional().describe("how long it took, in milliseconds"),
   artifact: artifact.optional().describe("the full output, as the store of the run has it"),
-  summaryChars: z.number().optional().describe("how many characters the agent that started it reads"),
+  summaryChars: z
+    .number()
+    .optional()
+    .describe("how many characters of the output the agent that started the task reads"),
   summaryCut: z.enum(["simple", "smart"]).optional().describe("where that excerpt ends"),
   limit: reachedLimitSchema.optional().describe("the limit that cut it short"),
   changes: changes.optional().describe("changes in a worktree"),
@@ -61,7 +64,7 @@ const spending = {
   reviews: z
     .array(z.strictObject({ approved: z.boolean(), feedback: z.string() }))
     .optional()
-    .describe("the verdict of each review"),
+    .describe("the reviewer's verdict in each round"),
 };
 
 /** How a node ended, as a schema; the type `Outcome` is checked against it. */
@@ -77,14 +80,14 @@ export const outcomeSchema = z.discriminatedUnion("status", [
     ...spending,
     status: z.literal("failed"),
     fault: faultSchema,
-    output: z.string().optional().describe("what there is of an answer"),
+    output: z.string().optional().describe("the part of the answer that exists"),
     data: z.unknown().optional(),
   }),
   z.strictObject({
     ...spending,
     status: z.literal("cancelled"),
     reason: z.string(),
-    output: z.string().optional().describe("what there is of an answer"),
+    output: z.string().optional().describe("the part of the answer that exists"),
     final: z.literal(true).optional().describe("cancelled by name: a resume does not start it again"),
   }),
   z.strictObject({

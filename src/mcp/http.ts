@@ -77,7 +77,7 @@ async function loadNode(): Promise<typeof import("@modelcontextprotocol/node")> 
   } catch (cause) {
     throw new CrewError(
       "MISSING_PEER",
-      "Serving MCP over HTTP needs its library.",
+      "Serving MCP over HTTP needs the package @modelcontextprotocol/node.",
       "Install it: npm install @modelcontextprotocol/node.",
       { cause },
     );

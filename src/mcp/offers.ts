@@ -91,7 +91,8 @@ const offers: readonly Offer[] = [
   }),
   answering({
     name: "status",
-    description: "Shows the progress and the open questions of the named run, or of all runs that were started here.",
+    description:
+      "Shows the progress and the open questions of the named run, or of all runs that were started through this server.",
     readOnly: true,
     openWorld: false,
     input: z.strictObject({ run: z.string().optional().describe("id or name of the run") }),
@@ -104,7 +105,7 @@ const offers: readonly Offer[] = [
           ...questions.map(({ path, question }) => `  ${path} asks: ${question}`),
         ].join("\n"),
       );
-      return told(lines.join("\n") || "No runs were started here yet.", { runs });
+      return told(lines.join("\n") || "No runs were started through this server yet.", { runs });
     },
   }),
   answering({

@@ -83,7 +83,7 @@ export function createServedRuns(crew: Crew, { attended = true }: { attended?: b
       if (active().length >= MOST_ACTIVE)
         throw new CrewError(
           "TOO_MANY_RUNS",
-          `${MOST_ACTIVE} runs are already running here.`,
+          `${MOST_ACTIVE} runs of this server are already running.`,
           "Wait for one of them, or cancel it.",
         );
       return adopt(crew.run(plan, { unattended: !attended, asksCalls: attended, parkByDefault: true }));

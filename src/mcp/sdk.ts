@@ -32,7 +32,7 @@ export async function loadSdk(): Promise<Sdk> {
   } catch (cause) {
     throw new CrewError(
       "MISSING_PEER",
-      "Serving MCP needs its library.",
+      "Serving MCP needs the package @modelcontextprotocol/server.",
       "Install it: npm install @modelcontextprotocol/server.",
       { cause },
     );

@@ -187,7 +187,7 @@ function checkWorkspace({ nodes }: Body, workspace: string): void {
       throw new CrewError(
         "BAD_INPUT",
         `"${node.task.cwd}" is outside of the working folder of this server.`,
-        "Give a folder inside of it, or start the server there.",
+        "Give a folder inside of it, or start the server in that folder.",
       );
   }
 }

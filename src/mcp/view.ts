@@ -29,7 +29,7 @@ export const runView = z.object({
   name: z.string().optional(),
   output: z.string().optional().describe("its output so far"),
   data: z.unknown().optional().describe("the output as a JSON value, if a schema was given"),
-  winner: z.string().optional().describe("of a race: the contender that won"),
+  winner: z.string().optional().describe("for a race: the agent or model that won"),
   approved: z.boolean().optional().describe("false: it contains work that no review approved"),
   error: z
     .object({ code: z.string(), message: z.string(), hint: z.string().optional() })

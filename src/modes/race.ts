@@ -9,7 +9,7 @@ import { runParts, runSettings, settingsOf } from "./settings.ts";
 export const raceInput = z.strictObject({
   mode: z.literal("race"),
   race: z.strictObject({
-    task: z.string().trim().min(1).describe("the prompt of every contender"),
+    task: z.string().trim().min(1).describe("the prompt that every agent or model gets"),
     agents: z.array(z.string().min(1)).min(1).optional().describe("the agents that compete"),
     models: z
       .array(z.string().min(1))

@@ -40,7 +40,7 @@ export const a2a: CliCommand = {
   ],
   notes: `Tasks are ordinary runs: \`subcrew ps\` lists them, \`subcrew inbox\` answers what they ask. What an agent asks
 goes to the sender of the task; permissions are only yours to give. Commands run in a sandbox or not at all,
-unless --sandbox says otherwise. Tasks that were under way when it was stopped go on when it is started
-again. See docs/a2a.md.`,
+unless --sandbox says otherwise. Tasks that were running when the server stopped
+continue when it is started again. See docs/a2a.md.`,
   act: async (_, flags) => (await import("./a2a-serve.ts")).serveA2aCommand(flags),
 };

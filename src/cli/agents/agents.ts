@@ -16,7 +16,9 @@ export const placeOptions = (): Option[] => [
 const kept: ReadonlySet<string> = new Set(["--cwd", "--trust", "--no-color"]);
 
 const presetOption = (): Option =>
-  new Option("--preset <name>", "find agents as one system does").choices(PRESETS).helpGroup("The run:");
+  new Option("--preset <name>", "search for agents where this other program does")
+    .choices(PRESETS)
+    .helpGroup("The run:");
 
 const dialectOption = (what: string): Option => new Option("--dialect <name>", what);
 const userOption = (): Option => new Option("--user", "in the home folder, for every project");
@@ -71,7 +73,10 @@ export const agents: CliCommand = {
       usage: "AGENT",
       options: [new Option("--raw", "print the file unchanged"), presetOption(), ...placeOptions()],
       examples: [
-        ["subcrew agents show claude:reviewer", "the one of a given family, even if another agent shadows it"],
+        [
+          "subcrew agents show claude:reviewer",
+          "the one of Claude Code, even if another agent with this name takes precedence",
+        ],
       ],
       act: later(async () => (await import("./show.ts")).show),
     },
@@ -88,7 +93,7 @@ export const agents: CliCommand = {
       examples: [
         ["subcrew agents explain explore", "everything about one agent"],
         ["subcrew agents explain explore --as-tool", "what a calling agent is told about it"],
-        ["subcrew agents explain explore --model fast --tools read_file", "and what a call would change"],
+        ["subcrew agents explain explore --model fast --tools read_file", "how these flags of a run would change it"],
       ],
       act: later(async () => (await import("./explain.ts")).explainAgentCommand),
     },

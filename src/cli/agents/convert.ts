@@ -96,7 +96,7 @@ function report({ agent }: ReadAgent, { losses, gained }: ConvertedAgent, flags:
     const kind = loss.kind === "dropped" ? colors.red("dropped     ") : colors.yellow("approximated");
     say(`  ${kind}  ${colors.bold(terminalLine(loss.field))}${valuesOf(loss)}: ${terminalLine(loss.note)}`);
   }
-  if (gained.length > 0) say(`  ${colors.red("more rights ")}  it can also use there: ${gained.join(", ")}`);
+  if (gained.length > 0) say(`  ${colors.red("more rights ")}  in that program it can also use: ${gained.join(", ")}`);
 }
 
 /** Describes a changed field; short values are shown before and after. */

@@ -82,7 +82,10 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
     "the process of a background run could not start.",
     "The message has its last lines. Run `subcrew doctor`.",
   ],
-  LOGIN_FAILED: ["signing in to an MCP server or a remote agent failed.", "Try again with `subcrew mcp login NAME`."],
+  LOGIN_FAILED: [
+    "signing in to an MCP server or a remote agent failed.",
+    "For an MCP server, run `subcrew mcp login NAME`. For a remote agent, check `auth` in its file, and run it in a terminal.",
+  ],
   ENGINE_UNREACHABLE: [
     "the database of `--engine` does not answer.",
     "Check the address and the network; `subcrew engine dev` starts one on this machine. See [Scale-out](scale-out.md).",
@@ -109,7 +112,10 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
     "`subcrew doctor` says what is missing. `--sandbox auto` uses one where possible.",
   ],
   DISABLED: ["the agent is disabled in the settings or in its file.", "`subcrew agents enable NAME`."],
-  NEEDS_LOGIN: ["an MCP server or a remote agent wants you to sign in.", "`subcrew mcp login NAME`."],
+  NEEDS_LOGIN: [
+    "an MCP server or a remote agent wants you to sign in.",
+    "For an MCP server, run `subcrew mcp login NAME`. For a remote agent, run it once in a terminal.",
+  ],
   CRASHED: [
     "the process or thread of the task ended before the task, or the code of a tool or model crashed.",
     "The message has exit code and last lines. `--retry 2` tries again.",
@@ -118,7 +124,7 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
     "some of several tasks failed.",
     "`subcrew status RUN` lists them; `subcrew resume RUN --retry-failed` tries them again.",
   ],
-  ALL_FAILED: ["every contender of a race failed.", "`subcrew status RUN` shows why each did."],
+  ALL_FAILED: ["every agent or model in the race failed.", "`subcrew status RUN` shows why each did."],
   MARKED_FAILED: ["the task was marked as failed by a change of the plan.", "Nothing, if that was intended."],
   NOT_ACCEPTED: [
     "the answer did not pass `--accept-cmd` or `--accept-schema`.",
@@ -144,7 +150,7 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
   ],
   MODEL_RATE_LIMIT: [
     "the provider limits requests.",
-    "Lower `--concurrency`. The run waits by itself where it may park.",
+    "Lower `--concurrency`. With `--on-provider-fault park` the run waits and continues by itself.",
   ],
   MODEL_OVERLOADED: [
     "the provider is overloaded or down.",
@@ -182,7 +188,7 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
     "Give it with `--inputs` or `inputs`; `subcrew agents show NAME` lists them.",
   ],
   UNSUPPORTED: [
-    "what the task asks for does not work in this place, such as a function tool in a child process.",
+    "the task needs something that is not available where it runs, such as a function tool in a child process.",
     "The message names the alternative.",
   ],
   DENIED: [
@@ -204,7 +210,7 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
   MEMORY: ["the task used more memory than allowed.", "Raise `--max-memory`."],
   CPU: ["the task used more processor time than allowed.", "Raise `resourceLimits.maxCpuSeconds`."],
   INVALID_OUTPUT: [
-    "the answer does not match the schema, also after a repair turn.",
+    "the answer does not match the schema, even after the agent was asked to correct it.",
     "Simplify the schema, or use a stronger model.",
   ],
   EMPTY: ["the agent ended without an answer.", "Give a more precise prompt, or another model."],

@@ -33,7 +33,7 @@ export function permissionOptions(): Option[] {
     ]),
     new Option(
       "--delegation <rule>",
-      "tools of helpers: those of their own file (own, default) or no more than their parent's (ceiling)",
+      "tools of agents that agents start: those of their own file (own, default) or no more than their parent's (ceiling)",
     ).choices(["own", "ceiling"]),
     new Option("--allow-weaker", "with --runner: also a tool that cannot keep all that the agent is bound to"),
   ].map((option) => option.helpGroup("What agents may do:"));
@@ -42,7 +42,7 @@ export function permissionOptions(): Option[] {
 export const acceptCommandOption = (): Option =>
   new Option(
     "--accept-cmd <command>",
-    "only an answer for which this command ends with 0 can win; it reads the answer",
+    "only an answer that this command accepts can win: it reads the answer on standard input and exits with 0",
   ).helpGroup("Work:");
 
 /**

@@ -62,7 +62,7 @@ export const apply: CliCommand = {
     if (conflicting.length === 0) return 0;
     if (!flags.json)
       process.stderr.write(
-        `${counted(conflicting.length, "file")} of ${files.length} conflicted with the workspace and stayed as they are there.\n`,
+        `${counted(conflicting.length, "file")} of ${files.length} conflicted with the workspace and were not changed.\n`,
       );
     return 1;
   },

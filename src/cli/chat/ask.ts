@@ -16,7 +16,7 @@ export const askCommand = running({
   examples: [
     [
       'subcrew ask "Where are errors turned into exit codes, and which tests cover that?"',
-      "one question; the main agent starts helpers as needed",
+      "one question; the main agent starts other agents as needed",
     ],
     ["git diff | subcrew ask -", "read the question from standard input"],
   ],

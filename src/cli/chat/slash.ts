@@ -307,7 +307,7 @@ const keys = [
   "@NAME names a file or an agent (Tab completes), !COMMAND runs a command of your own.",
   "Alt-Enter, Ctrl-J or a backslash before Enter: new line. Ctrl-G: write in $EDITOR. Ctrl-R: search earlier messages.",
   "While it works: Enter queues a message, Up edits the last one, Ctrl-S sends it now. Esc or Ctrl-C stops the answer.",
-  "Ctrl-O: what happened so far; every call and every agent opens there.",
+  "Ctrl-O: what happened so far; every call and every agent can be opened in it.",
 ];
 
 /** How much of the context window the last turn of the main agent used. */

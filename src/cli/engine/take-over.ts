@@ -62,7 +62,7 @@ export async function takeOverDead({ connection, queue, coordinate, say, signal 
       working.add(work);
     }
   }
-  for (const run of taken.values()) run.pause("the worker that coordinated it ends");
+  for (const run of taken.values()) run.pause("the worker that coordinated the run is ending");
   await Promise.all(working);
 }
 

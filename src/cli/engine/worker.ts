@@ -17,9 +17,9 @@ export const workerCommand: CliCommand = {
       new Option("--scratch", "also take tasks of other folders, each in an empty folder of its own"),
       new Option(
         "--fetch",
-        "also take tasks of git repositories that are not here: their files are fetched from the run",
+        "also take tasks of git repositories without a clone on this machine; their files come from the run's machine",
       ),
-      new Option("--shared", "its folders are the same files as on other machines (a network file system)"),
+      new Option("--shared", "the worker's folders are shared with other machines (a network file system)"),
       new Option("--poll <duration>", "how often it asks for tasks (default: 100ms)").argParser(
         spanOf("--poll", "100ms"),
       ),

@@ -131,7 +131,7 @@ export const resumeCommand: CliCommand = {
 const claimedElsewhere = (id: string, host: string): CrewError =>
   new CrewError(
     "RUN_BUSY",
-    `The machine "${host}" works on "${id}", as far as its claim says.`,
+    `The machine "${host}" works on "${id}", according to the last record.`,
     `Stop the run there. If that machine no longer works on it: \`subcrew resume ${id} --force\`.`,
   );
 
@@ -178,7 +178,7 @@ async function takeOver(store: RunStore, id: string, { quiet }: { quiet: boolean
   const { life, state } = await kept.look(id);
   if (life !== "parked" && !(isActive(life) && [...state.nodes.values()].some(isParkedTask))) return;
   const signal = AbortSignal.timeout(LEAVE_MS);
-  if (!quiet) process.stderr.write(`Tasks of ${id} are parked in another process, which leaves the run to this one.\n`);
+  if (!quiet) process.stderr.write(`Tasks of ${id} wait in another process, which now leaves the run to this one.\n`);
   await kept.tell(id, { do: "pause", reason: "resumed by another process" }, { waitMs: 1_000, signal });
   await kept.ended(id, signal);
   while ((await store.owner(id)) !== undefined && (await pause(20, signal)));

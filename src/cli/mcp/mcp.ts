@@ -27,7 +27,7 @@ const parts: NonNullable<CliCommand["commands"]> = {
     usage: "[TOOL|FILE]",
     options: [yesOption(), ...placeOptions()],
     examples: [
-      ["subcrew mcp import claude", "what .mcp.json here and ~/.claude.json hold"],
+      ["subcrew mcp import claude", "the servers in .mcp.json of this folder and in ~/.claude.json"],
       ["subcrew mcp import ./servers.json --yes", "from a file, without being asked"],
     ],
     act: async (words, flags) => (await import("./import.ts")).importServers(words, flags),
@@ -71,11 +71,11 @@ export const mcpCommand = (streams?: GreetedStreams): CliCommand => ({
   options: [
     new Option("--setup <tool>", "print the configuration for claude-code, codex, cursor, vscode, gemini or opencode"),
     ...[
-      new Option("--as <tools>", "also offer these delegation tools of other systems: Task, parallel, ...").argParser(
+      new Option("--as <tools>", "also offer these delegation tools of other programs: Task, parallel, ...").argParser(
         commaList,
       ),
       new Option("--full", "list tools with all their arguments and results: 60 KB instead of 8 KB"),
-      new Option("--all-runs", "let clients see runs that were started elsewhere"),
+      new Option("--all-runs", "let clients also see runs that they did not start"),
       new Option("--answer-calls", "let clients answer permission requests of agents; otherwise only a person can"),
       new Option("--http", "serve over HTTP, on this machine only; the address and the token are printed"),
       new Option("--host <name>", "with --http: another address to listen on"),

@@ -31,7 +31,7 @@ export const inbox: CliCommand = {
     ['subcrew inbox deny run_4k2x/page.1/approval "Make it shorter."', "deny, and say what to change"],
   ],
   notes:
-    "The first answer counts, here, in the run's own terminal or in `subcrew attach`. One for a run that was interrupted waits until it is resumed.",
+    "The first answer counts, whether it is given here, in the run's own terminal or in `subcrew attach`. An answer for an interrupted run waits until the run is resumed.",
   act: async (_, flags) => {
     const { crewFor } = await import("../launch/start.ts");
     const { kept, settings } = await crewFor({});

@@ -21,7 +21,7 @@ export const showCommand: CliCommand = {
     ["subcrew show run_4k2x/build --full", "one task, with everything its tools returned"],
     ["subcrew show nightly --html > nightly.html", "keep it as a page"],
   ],
-  notes: "On a terminal the text opens in $PAGER (less by default). Naming a task includes its helpers.",
+  notes: "On a terminal the text opens in $PAGER (less by default). Naming a task includes the agents that it started.",
   act: async ([word], flags) => {
     if (flags.markdown && flags.html)
       throw new CrewError("BAD_INPUT", "--markdown and --html cannot be combined.", "Give one of them.");

@@ -10,7 +10,8 @@ const REASON = "stopped by the user";
 
 /** `subcrew stop RUN[/TASK]` */
 export const stop: CliCommand = {
-  description: "Pauses a run, or one task and its helpers. Finished work is kept, and the run can be resumed.",
+  description:
+    "Pauses a run, or one task and the agents that it started. Finished work is kept, and the run can be resumed.",
   words: "[run]",
   usage: "RUN[/TASK]",
   options: [jsonOption()],

@@ -12,7 +12,7 @@ const shared = (): Option[] => [
 ];
 
 const KEYS =
-  "The keys for the selected row are always shown; ? explains all of them. Leaving the screen changes nothing: runs go on.";
+  "The keys for the selected row are always shown; ? explains all of them. Leaving the screen changes nothing: runs continue.";
 
 /** `subcrew top` */
 export const topCommand: CliCommand = {

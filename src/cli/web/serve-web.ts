@@ -45,7 +45,7 @@ export async function serveWeb(flags: Flags): Promise<number> {
   try {
     await writeWebRecord(state, { ...secrets, port: server.port, pid: process.pid });
     const opener = await announce(secrets, server.port, flags);
-    say("Ctrl-C ends the page; runs go on.\n");
+    say("Ctrl-C stops serving the page; runs continue.\n");
     await new Promise<void>((done) => {
       if (stop.signal.aborted) return done();
       stop.signal.addEventListener("abort", () => done(), { once: true });

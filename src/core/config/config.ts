@@ -127,7 +127,9 @@ export const config = z.strictObject({
   delegation: z
     .enum(["own", "ceiling"])
     .optional()
-    .describe("tools of a helper: those of its own file (own, default) or at most those of its parent (ceiling)"),
+    .describe(
+      "tools of an agent that another one starts: those of its own file (own, default) or at most its parent's (ceiling)",
+    ),
   delegationTools: z
     .array(z.enum(facadeNames))
     .min(1)
@@ -136,7 +138,7 @@ export const config = z.strictObject({
   toolNames: z
     .enum(toolNameStyles)
     .optional()
-    .describe("names under which models see tools: subcrew's own (canonical, default) or those of that system"),
+    .describe("names under which models see tools: subcrew's own (canonical, default) or those of that program"),
   durations: z
     .enum(["tight", "spaced"])
     .optional()
@@ -153,7 +155,7 @@ export const config = z.strictObject({
     .strictObject({
       summaryChars: count
         .optional()
-        .describe("how many characters of a result the agent that asked for it reads (default 2000)"),
+        .describe("how many characters of a result are passed to the agent that asked for it (default 2000)"),
       summaryCut: z
         .enum(["simple", "smart"])
         .optional()
@@ -215,7 +217,7 @@ export const config = z.strictObject({
   preset: z
     .enum(["unified", "omp", "pegasus", "mycode", "pi-parallel", "gemini"])
     .optional()
-    .describe("behave like this system: its places of agents, limits, delegation tools and output sizes"),
+    .describe("behave like this program: where it searches for agents, its limits, delegation tools and output sizes"),
   scope: z
     .enum(["user", "project", "both"])
     .optional()

@@ -20,7 +20,7 @@ export const permissions = z.strictObject({
   delegation: z
     .enum(["own", "ceiling"])
     .optional()
-    .describe("tools of a helper: its own, or at most those of its parent"),
+    .describe("tools of an agent that another one starts: its own, or at most those of its parent"),
 });
 export type Permissions = Readonly<z.infer<typeof permissions>>;
 

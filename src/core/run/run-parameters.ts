@@ -19,7 +19,9 @@ export const runLimits = z.strictObject({
     .describe("on an engine: tasks of runs with a lower number are served first; 5 by default"),
   placementTimeoutMs: count
     .optional()
-    .describe("on an engine: how long a task that may not park waits for a worker, in milliseconds"),
+    .describe(
+      "on an engine: how long a task waits for a worker before it fails, unless it may wait for ever, in milliseconds",
+    ),
   budget: budgetLimits.optional().describe("budget of one run and everything below it"),
   onLimit: z
     .enum(["park", "end"])
@@ -41,7 +43,9 @@ export const runParameters = z.strictObject({
   parkByDefault: z
     .boolean()
     .optional()
-    .describe("true: tasks park unless onLimit or onProviderFault says otherwise or CI is set"),
+    .describe(
+      "true: tasks wait (park) at a limit or a provider fault, unless onLimit or onProviderFault says otherwise or CI is set",
+    ),
   unattended: z.boolean().optional().describe("true: nobody is available to answer gates"),
   asksCalls: z
     .boolean()

@@ -385,7 +385,7 @@ function foldNode(view: NodeView, event: Event): void {
       view.doing = "";
       break;
     case "node.reused":
-      view.doing = `taken over from ${event.from}`;
+      view.doing = `reused from ${event.from}`;
       view.reused = { from: event.from, ...(event.saved ?? { usage: NO_USAGE, cost: NO_COST }) };
       break;
     case "node.retried":

@@ -118,7 +118,10 @@ function addTo(draftOf: (event: KeptEvent) => Draft, event: KeptEvent): void {
       note("limit", event.text);
       break;
     case "below.ended":
-      note("run below", `${event.below} used ${event.usage.turns} turns, ${formatCost(event.cost)}. They count here.`);
+      note(
+        "run below",
+        `${event.below} used ${event.usage.turns} turns, ${formatCost(event.cost)}. This counts for this run.`,
+      );
       break;
     case "context.compacted":
       note("compacted", compactedText(event));

@@ -18,7 +18,7 @@ export const resourceLimits = z.strictObject({
     .int()
     .nonnegative()
     .optional()
-    .describe("how long the grace turn after a limit may take, in milliseconds"),
+    .describe("how long the last turn may take in which a task at a limit returns its result, in milliseconds"),
   reminders: z
     .number()
     .int()

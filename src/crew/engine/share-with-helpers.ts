@@ -63,7 +63,7 @@ export function shareWithHelpers({ call, store, treeOf, inTurn, ...given }: Shar
     tree = found;
     const files = await handedFiles(found);
     if ("unable" in files)
-      return failed("UNSUPPORTED", `Its helpers cannot get the files of "${path}": ${files.unable}.`);
+      return failed("UNSUPPORTED", `The agents that "${path}" started cannot get its files: ${files.unable}.`);
     await store.keep(call.run, path, JSON.stringify(files), "files");
     const { worktree, ...others } = parent;
     return { ...others, ...(found.isReachable && defined({ worktree })), filesOf: path };

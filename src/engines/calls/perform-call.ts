@@ -187,7 +187,7 @@ async function parkUntilFit(
   const text = `It waits for a worker: ${why}.`;
   if (context.parks) {
     const goesOn = await context.parks.park({ why: text, waitsFor: "worker", helps: HELPS }, (signal) =>
-      workerFits(parts, signal).then((fits) => (fits ? "a worker fits now" : "")),
+      workerFits(parts, signal).then((fits) => (fits ? "a worker for it is available now" : "")),
     );
     return goesOn || { status: "cancelled", reason: reasonOf(context.signal) };
   }

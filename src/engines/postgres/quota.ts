@@ -94,7 +94,7 @@ export function engineQuota(database: Database, presence: Presence): RequestQuot
           };
         if (performance.now() - said > SAY_EVERY_MS || said === 0) {
           said = performance.now();
-          waits(`A limit of the engine on ${wait.name} is reached (${wait.what}); it waits for room.`);
+          waits(`A limit of the engine on ${wait.name} is reached (${wait.what}); the request waits.`);
         }
         await pause(Math.min(LONGEST_LOOK_MS, Math.max(10, wait.ms)), AbortSignal.any([signal, woken]));
       }

@@ -33,7 +33,7 @@ export const claudeFields: Fields = defineFields({
   permissionMode: readPermission,
   maxTurns: limit("maxTurns"),
   skills: readSkills,
-  mcpServers: kept("has no effect here; import servers with `subcrew mcp import`"),
+  mcpServers: kept("has no effect in subcrew; import servers with `subcrew mcp import`"),
   hooks: kept("is never run from an agent file"),
   memory: choice("memory", { user: "user", project: "project", local: "local" }),
   background: flag("background"),

@@ -67,7 +67,7 @@ const switches: KeyReader = (draft, value, key) => {
 const profile: KeyReader = (draft, value, key) =>
   /^:?read[-_]?only$/.test(String(value))
     ? readPermission(draft, "read-only", "sandbox_mode")
-    : kept("grants no permissions here; only the user's settings do")(draft, value, key);
+    : kept("grants no permissions in subcrew; only the user's settings do")(draft, value, key);
 
 const fields = defineFields(
   {

@@ -108,7 +108,7 @@ export const copilotDialect: Dialect = markdown({
     infer,
     userInvocable: kept(),
     target: kept(),
-    mcpServers: kept("has no effect here; import servers with `subcrew mcp import`"),
+    mcpServers: kept("has no effect in subcrew; import servers with `subcrew mcp import`"),
     hooks: kept("is never run from an agent file"),
     handoffs: kept(),
     argumentHint: kept(),

@@ -19,7 +19,7 @@ export const cursorDialect: Dialect = markdown({
     readonly: readonlyFlag,
     isBackground: flag("background"),
     tools: tools(),
-    mcpServers: kept("has no effect here; import servers with `subcrew mcp import`"),
+    mcpServers: kept("has no effect in subcrew; import servers with `subcrew mcp import`"),
     color: kept(),
   }),
 });

@@ -26,7 +26,7 @@ export const factoryDialect: Dialect = markdown({
     model,
     reasoningEffort: readThinking,
     tools: tools(GROUPS),
-    mcpServers: kept("has no effect here; import servers with `subcrew mcp import`"),
+    mcpServers: kept("has no effect in subcrew; import servers with `subcrew mcp import`"),
     version: kept(),
     createdAt: kept(),
     updatedAt: kept(),

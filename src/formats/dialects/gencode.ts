@@ -50,7 +50,7 @@ const fields = defineFields({
   background: flag("background"),
   isolation: choice("isolation", { worktree: "worktree" }),
   permissionConfig: kept(),
-  mcpServers: kept("has no effect here; import servers with `subcrew mcp import`"),
+  mcpServers: kept("has no effect in subcrew; import servers with `subcrew mcp import`"),
   hooks: kept("is never run from an agent file"),
   color: kept(),
 });

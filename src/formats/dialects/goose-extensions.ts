@@ -25,7 +25,7 @@ export const extensions: KeyReader = (draft, value, key) => {
     return bad(draft, key, "a list of extensions; the agent gets no tools");
   }
   allow(draft, [...new Set(value.flatMap(toolsOf))], key);
-  kept("starts no servers here; the agent gets the available tools with these names")(draft, value, key);
+  kept("starts no servers in subcrew; the agent gets the available tools with these names")(draft, value, key);
 };
 
 function toolsOf(extension: unknown): readonly string[] {

@@ -79,8 +79,8 @@ const fields = defineFields({
   settings,
   response,
   extensions,
-  subRecipes: kept("has no effect here; use agents instead"),
-  retry: kept("has no effect here; no checks are run"),
+  subRecipes: kept("has no effect in subcrew; use agents instead"),
+  retry: kept("has no effect in subcrew; no checks are run"),
   activities: kept(),
   context: kept(),
   version: note,
@@ -92,7 +92,7 @@ function settle(draft: Draft, { prompt: first }: Data): void {
   const { agent } = draft;
   if (agent.instructions === undefined) text("instructions")(draft, first ?? null, "prompt");
   else if (first !== undefined)
-    kept("is the first message in goose; here the task takes its place")(draft, first, "prompt");
+    kept("is the first message in goose; in subcrew the task takes its place")(draft, first, "prompt");
   if (agent.instructions === undefined)
     return addProblem(draft, "bad-definition", 'The recipe has neither "instructions" nor a "prompt".');
   const inputs = agent.inputs ?? {};

@@ -59,7 +59,7 @@ const fieldsFor = (prompt: KeyReader): Fields =>
     permissions: ruleset,
     toolAliases: kept(),
     toolsSettings: record,
-    mcpServers: kept("has no effect here; import servers with `subcrew mcp import`"),
+    mcpServers: kept("has no effect in subcrew; import servers with `subcrew mcp import`"),
     includeMcpJson: kept(),
     includePowers: kept(),
     resources: kept(),

@@ -29,7 +29,7 @@ const GROUPS = {
 /** Reads when a person is asked for confirmation. "never" does not grant any permission in subcrew. */
 const permissionMode: KeyReader = (draft, value, key) => {
   if (value === "never_confirm")
-    return addProblem(draft, "no-effect", `"${key}: never_confirm" grants no permissions here.`, { field: key });
+    return addProblem(draft, "no-effect", `"${key}: never_confirm" grants no permissions in subcrew.`, { field: key });
   if (value === "always_confirm" || value === "confirm_risky") {
     if (value === "always_confirm") narrowBy(draft, ASK_ALL, key);
     draft.agent.permission = "default";
@@ -54,11 +54,11 @@ export const openhandsDialect: Dialect = markdown({
     model,
     skills: readSkills,
     maxIterationPerRun: limit("maxTurns"),
-    maxBudgetPerRun: kept("is not enforced here; use `--max-usd`"),
+    maxBudgetPerRun: kept("is not enforced in subcrew; use `--max-usd`"),
     permissionMode,
     profileStoreDir: kept(),
-    mcpConfig: kept("has no effect here; import servers with `subcrew mcp import`"),
-    mcpServers: kept("has no effect here; import servers with `subcrew mcp import`"),
+    mcpConfig: kept("has no effect in subcrew; import servers with `subcrew mcp import`"),
+    mcpServers: kept("has no effect in subcrew; import servers with `subcrew mcp import`"),
     hooks: kept("is never run from an agent file"),
     condenser: kept(),
     color: kept(),

@@ -40,7 +40,7 @@ export const qwenDialect: Dialect = markdown({
     runConfig,
     effort: readThinking,
     background: flag("background"),
-    mcpServers: kept("has no effect here; import servers with `subcrew mcp import`"),
+    mcpServers: kept("has no effect in subcrew; import servers with `subcrew mcp import`"),
     hooks: kept("is never run from an agent file"),
     color: kept(),
   }),

@@ -42,7 +42,7 @@ const groups: KeyReader = (draft, value, key) => {
     const globs = typeof limited === "string" ? globsOf(limited) : undefined;
     if (limited === undefined) names.push(name);
     else if (globs === undefined) {
-      const message = `The group "${name}" is limited to the files ${JSON.stringify(limited)}, which cannot be checked here; it is left out.`;
+      const message = `The group "${name}" is limited to the files ${JSON.stringify(limited)}, a restriction that subcrew cannot enforce, so the agent does not get this group.`;
       addProblem(draft, "tool-rule", message, { field: key });
     } else {
       const tools = toolsNamed(name, GROUPS);

@@ -56,7 +56,7 @@ export function denyEntries(draft: Draft, written: readonly string[], { key, gro
     if (isNone(entry)) return [];
     const found = deniedBy(entry, groups);
     if (found.includes(DELEGATION_TOOL) && entry.includes("(")) {
-      const message = `"${entry}" of "${key}" takes delegation away, because single agents cannot be excluded here.`;
+      const message = `"${entry}" of "${key}" takes delegation away, because subcrew cannot exclude single agents.`;
       addProblem(draft, "tool-rule", message, { field: key, hint: "List the agents that it may start." });
     }
     if (found.length > 0) return found;

@@ -75,7 +75,7 @@ function settleName(draft: Draft, { defaultName, nameRule = AGENT_NAME, freeName
       hint: "Use letters of one script, so that it cannot be confused with another agent.",
     });
   if (fault === "bad-name") {
-    addProblem(draft, fault, `"${agent.name.slice(0, 80)}" cannot be the name of an agent here.`, {
+    addProblem(draft, fault, `"${agent.name.slice(0, 80)}" cannot be the name of an agent.`, {
       field: "name",
       hint: "Use letters, digits, inner blanks and _ . : -, at most 64.",
     });

@@ -69,7 +69,7 @@ function withoutLists(draft: Draft, value: Readonly<Record<string, unknown>>, ke
   const rules = asked.flatMap((text) => parseAgentRule(`ask ${text}`) ?? ASK_ALL);
   if (ask !== undefined) narrowBy(draft, rules.length > 0 ? rules : ASK_ALL, key);
   if (granted !== undefined) {
-    const message = `"allow" of "${key}" grants no permissions here; only the user's settings do.`;
+    const message = `"allow" of "${key}" grants no permissions in subcrew; only the user's settings do.`;
     addProblem(draft, "no-effect", message, { field: key });
   }
   return rest;

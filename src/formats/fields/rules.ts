@@ -210,9 +210,14 @@ export const readPermission: KeyReader = (draft, value, key) => {
   const mode = PERMISSIONS[known]!;
   lowerPermission(draft, mode, key);
   if (/bypass|auto|accept/.test(mode)) {
-    addProblem(draft, "no-effect", `"${key}: ${written}" grants no permissions here; only the user's settings do.`, {
-      field: key,
-    });
+    addProblem(
+      draft,
+      "no-effect",
+      `"${key}: ${written}" grants no permissions in subcrew; only the user's settings do.`,
+      {
+        field: key,
+      },
+    );
   }
 };
 
@@ -242,7 +247,7 @@ function readOnlySandbox(draft: Draft, key: string): void {
 
 /** Reads a known key that has no effect in subcrew, and keeps it. */
 export const kept =
-  (why = "has no effect here"): KeyReader =>
+  (why = "has no effect in subcrew"): KeyReader =>
   (draft, _value, key) => {
     draft.kept.push(key);
     addProblem(draft, "no-effect", `"${key}" ${why}.`, { field: key });

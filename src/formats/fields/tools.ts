@@ -185,7 +185,7 @@ function stateOf(state: unknown): boolean | undefined {
 }
 
 function noTools(draft: Draft, key: string): void {
-  addProblem(draft, "no-tools", `"${key}" is empty, so the agent can only return its result.`, {
+  addProblem(draft, "no-tools", `"${key}" is empty, so the agent has no tools.`, {
     field: key,
     severity: "info",
     hint: `Leave "${key}" out to give it every tool.`,

@@ -12,8 +12,8 @@ export function unknownTools(draft: Draft, names: readonly string[], key: string
   if (foreign.length > 0) {
     const message =
       foreign.length === 1
-        ? `"${foreign[0]}" is a tool of another program and has no equivalent here.`
-        : `${listed(foreign)} are tools of other programs and have no equivalents here.`;
+        ? `"${foreign[0]}" is a tool of another program and has no equivalent in subcrew.`
+        : `${listed(foreign)} are tools of other programs and have no equivalents in subcrew.`;
     addProblem(draft, "unknown-tool", message, { field: key, severity: "info" });
   }
   const others = names.filter((name) => !isForeignTool(name));

@@ -92,7 +92,12 @@ function comingAlong({ kept, raw }: ReadAgent, { carries }: Writer, isOwn: boole
     if (!Object.hasOwn(raw, key) || key === "kind") continue; // this key is not copied, because the kind follows from the agent itself
     const name = carries.find((one) => foldName(one) === foldName(key));
     if (name === undefined)
-      lost.push({ field: key, kind: "dropped", was: raw[key], note: "it has no effect here and no equivalent there" });
+      lost.push({
+        field: key,
+        kind: "dropped",
+        was: raw[key],
+        note: "it has no effect in subcrew and no equivalent in the target format",
+      });
     else extra[name] = raw[key];
     if (name !== undefined && !isOwn && FOREIGN.has(foldName(name)))
       lost.push({
@@ -100,7 +105,7 @@ function comingAlong({ kept, raw }: ReadAgent, { carries }: Writer, isOwn: boole
         kind: "approximated",
         was: raw[key],
         now: raw[key],
-        note: "copied unchanged; its format may differ there",
+        note: "copied unchanged; the target program may expect another form",
       });
   }
   return { extra, lost };

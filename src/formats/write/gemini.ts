@@ -28,7 +28,7 @@ export const geminiWriter: Writer = {
   file: (name) => `${slug(name)}.md`,
   carries: ["mcp_servers"],
   notes: {
-    name: "Gemini CLI allows lower-case letters, digits, dashes and underscores",
+    name: "Gemini CLI allows only lower-case letters, digits, dashes and underscores",
     spawns: "agents of Gemini CLI cannot start others",
     completion: "agents of Gemini CLI return their result with a tool",
     disallowedTools: "Gemini CLI has no list of denied tools; they were removed from the tool list, if there is one",

@@ -66,7 +66,7 @@ export function lossesBetween(before: ReadAgent, after: ReadAgent, notes: Notes 
   const [ours, theirs] = [before.agent.limits ?? {}, after.agent.limits ?? {}];
   const limits = Object.keys({ ...ours, ...theirs }) as (keyof typeof ours)[];
   losses.push(...limits.flatMap((name) => lossOf(`limits.${name}`, ours[name], theirs[name], notes.limits)));
-  losses.push(...lossOf("disabled", before.disabled, after.disabled, "the agent is enabled there"));
+  losses.push(...lossOf("disabled", before.disabled, after.disabled, "the target format cannot disable an agent"));
   const names =
     before.aliases?.filter((name) => !after.aliases?.includes(name) && name !== after.agent.displayName) ?? [];
   if (names.length > 0) losses.push({ field: "aliases", kind: "dropped", was: names, note: NO_PLACE });
@@ -86,7 +86,7 @@ function lossOf(field: string, was: unknown, now: unknown, note: string | undefi
 /** A text about the tools that are missing or were added. */
 function detailOf(field: string, was: unknown, now: unknown): string | undefined {
   if (field !== "tools" && field !== "disallowedTools") return undefined;
-  if (now === undefined) return field === "tools" ? "every tool is allowed there" : undefined;
+  if (now === undefined) return field === "tools" ? "in the target program every tool is allowed" : undefined;
   const [before, after] = [namesIn(was), namesIn(now)];
   const lost = before.filter((name) => !after.includes(name));
   const gained = after.filter((name) => !before.includes(name));

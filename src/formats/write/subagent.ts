@@ -16,7 +16,7 @@ export const subagentWriter: Writer = {
   folder: "subagents",
   file: (name) => `${slug(name)}/SUBAGENT.md`,
   carries: ["color"],
-  notes: { name: "the folder name allows lower-case letters, digits and dashes" },
+  notes: { name: "the folder name allows only lower-case letters, digits and dashes" },
   write: (read, extra) => {
     const { agent, tools } = formOf(read, { ...ownTools, rules: false });
     const keys = {

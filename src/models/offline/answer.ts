@@ -44,7 +44,7 @@ export function summaryText({ question, sections, quoted, canSearch }: AnswerPar
   if (places.length > 0)
     return `Offline text search, no reasoning. Likely places for "${short(question.text, 120)}": ${places.join(", ")}.`;
   if (quoted.length > 0)
-    return `Offline model, no reasoning. Lines passed on of what came with the task: ${quoted.length}.`;
+    return `Offline model, no reasoning. Lines quoted from the text that came with the task: ${quoted.length}.`;
   return canSearch
     ? `Offline text search, no reasoning. Nothing was found for "${short(question.text, 120)}".`
     : "Offline model: it has no tool to search with, so it found nothing.";

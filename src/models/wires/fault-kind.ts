@@ -65,7 +65,7 @@ export const kinds: Readonly<Record<FaultKind, (endpoint: Pick<Endpoint, "provid
     }),
     request: () => ({
       code: "MODEL_BAD_ANSWER",
-      hint: "The provider did not accept the request: check that the model knows tools and the thinking level.",
+      hint: "The provider did not accept the request: check that the model supports tools and the requested thinking level.",
       retryable: false,
     }),
     redirect: ({ provider }) => ({

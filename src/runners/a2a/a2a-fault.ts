@@ -110,7 +110,9 @@ export function remoteFault(error: unknown, { sent, name }: { sent: boolean; nam
   if (code !== undefined)
     return failed("REMOTE_FAILED", message, { hint: HINTS[code] ?? "Ask its operator to look into it." });
   if (sent && !neverConnected(error))
-    return failed("REMOTE_LOST", message, { hint: "It may have received the task: check there before you retry." });
+    return failed("REMOTE_LOST", message, {
+      hint: "The remote agent may have received the task: ask its operator before you retry.",
+    });
   return failed("REMOTE_NETWORK", message, { hint: "Check its address and your network.", retryable: true });
 }
 

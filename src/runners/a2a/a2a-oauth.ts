@@ -167,14 +167,18 @@ function explain(error: unknown): never {
   if (problem) throw remoteFailure("REMOTE_AUTH", (error as Error).message, SIGN_IN_HINTS[problem]);
   if (isForeignAnswer(error)) throw remoteFailure("REMOTE_AUTH", (error as Error).message, SIGN_IN_HINTS.REFUSED);
   if (isOAuthRefusal(error))
-    throw remoteFailure("REMOTE_AUTH", error.message, "Check client_id, client_secret and scopes of its `auth`.");
+    throw remoteFailure(
+      "REMOTE_AUTH",
+      error.message,
+      "Check client_id, client_secret and scopes in `auth` of the agent's file.",
+    );
   throw error;
 }
 
 const SIGN_IN_HINTS: Readonly<Record<SignInProblem, string>> = {
   PORT: "Choose another redirect_port.",
-  REFUSED: "Try it again.",
-  UNFINISHED: "Run it again and sign in.",
+  REFUSED: "Run the agent again and sign in.",
+  UNFINISHED: "Run the agent again and finish the sign-in in the browser.",
 };
 
 function parseToken(value: unknown): OAuthTokens | undefined {

@@ -215,7 +215,7 @@ function createTalk(
         "REMOTE_LOST",
         `${agent.name} may have received the task before the run was interrupted; the task was not sent again.`,
         {
-          hint: "Check there, then retry with --retry-failed.",
+          hint: "Ask the agent's operator, then retry with --retry-failed.",
         },
       );
     client = await connected();

@@ -62,7 +62,7 @@ function refusedBy(refusal: BudgetRefusal): FailedOutcome {
   const text = `The task was stopped: ${refusal.refused}.`;
   if ("unpriced" in refusal) return failed("BUDGET", text, { hint: "Limit it with --max-tokens." });
   const { limit } = refusal;
-  return { ...failed(codeOfLimit(limit), text, { hint: "Allow more for the run." }), limit };
+  return { ...failed(codeOfLimit(limit), text, { hint: "Raise the limit of the run." }), limit };
 }
 
 /** Listens to one tool and emits the events of its task. */

@@ -55,7 +55,7 @@ function tapeOf(
   return {
     choice: async (wished, inWords) => {
       const known = cassette.choices.find((choice) => choice.wished === wished);
-      if (!known) drifted(`a model was requested that was not recorded: ${inWords}`);
+      if (!known) drifted(`a model was chosen that the recording does not have: ${inWords}`);
       return known ?? cassette.choices[0];
     },
     turn: async (task, asked) => {

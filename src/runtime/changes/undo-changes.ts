@@ -81,7 +81,7 @@ async function restore({ file, before }: FileHistory, { versions, cwd }: UndoOpt
   const root = await rootOf(folderContains(cwd, file) ? cwd : dirname(file));
   const spot = await openContainedPath(root, file, { itself: true, make: before.kind !== "absent" });
   try {
-    if (spot.real !== file) throw new Error("its folder is a link now");
+    if (spot.real !== file) throw new Error("its folder is a symbolic link now");
     await bringBack(spot, before, versions);
   } finally {
     await spot.close();

@@ -66,7 +66,10 @@ export function serveChild(channel: HostChannel, job: Job, context: PerformConte
       claim: async () => (await context.claim?.()) ?? true,
       start: async ({ what, parent, tells }) =>
         (await context.background?.start(what, parent, tells)) ??
-        failed("UNSUPPORTED", "Background tasks are not available here."),
+        failed(
+          "UNSUPPORTED",
+          "This task cannot start background tasks. Start the agent and wait for its result instead.",
+        ),
       ended: async (key, { signal }) => context.background?.ended(key, signal),
       past: () => context.past(),
       workspace: async (have) =>
@@ -139,6 +142,6 @@ export function serveChild(channel: HostChannel, job: Job, context: PerformConte
   };
 }
 
-const NOBODY = { done: false, text: "There are no other agents here." };
+const NOBODY = { done: false, text: "There is no other agent to send a message to." };
 
 type Asked = Readonly<{ id: number; signal: AbortSignal }>;

@@ -36,7 +36,7 @@ export type ChildPaths = Readonly<{
 
 /** The message to a task about subagents that were lost in a crash. */
 export const lostText = (tasks: readonly string[]): string =>
-  `The run was interrupted while helpers that you started ran in the background. These have not finished: ${tasks.join(", ")}. Start them again if you still need them.`;
+  `The run was interrupted while agents that you started ran in the background. These have not finished: ${tasks.join(", ")}. Start them again if you still need them.`;
 
 function isSame(
   node: Node | undefined,

@@ -39,7 +39,7 @@ export function changesBringer(
     const { cwd, home, store, recorder } = parts;
     const { returned: _returned, ...kept } = outcome.changes;
     const notHere = (why: string): Outcome => {
-      const text = `The changes of "${call.path}" could not be brought back: ${why}. They are kept with the run.`;
+      const text = `The changes of "${call.path}" could not be applied to the workspace: ${why}. They are kept with the run.`;
       context.emit({ type: "warning", code: "CHANGES_KEPT", text });
       return { ...outcome, changes: kept };
     };

@@ -274,7 +274,10 @@ async function lastTurn(
 ): ReturnType<Conversation["next"]> {
   talk.tell(fill(prompts.grace, new Map([["limit", limit]])));
   const { controller, release } = following(context.signal);
-  const clear = startTimer(() => controller.abort(stopped("the grace turn took too long")), ms);
+  const clear = startTimer(
+    () => controller.abort(stopped("the last turn, in which the agent returns its result, took too long")),
+    ms,
+  );
   try {
     return await talk.next(controller.signal, { last: true });
   } finally {

@@ -55,7 +55,7 @@ export async function parkForBudget(
   const goesOn = await parks.park(why, async (signal) => {
     if (until === undefined) await untilAborted(signal);
     else await pause(Math.max(0, until - Date.now()), signal);
-    return "there is room again";
+    return "the budget allows it again";
   });
   return goesOn ? "goes on" : "stopped";
 }

@@ -202,7 +202,7 @@ function isTorn(bytes: Buffer, start: number, end: number): boolean {
 
 /** A description of the unreadable part of a journal. */
 export function damageText({ offset, bytes, records: [first, last] }: JournalDamage): string {
-  if (last !== undefined && last < first) return `${JOURNAL_FILE} lacks a line end at byte ${offset}.`;
+  if (last !== undefined && last < first) return `A line end is missing at byte ${offset} of ${JOURNAL_FILE}.`;
   const missing =
     last === undefined
       ? `record ${first} and later ones`
@@ -210,14 +210,14 @@ export function damageText({ offset, bytes, records: [first, last] }: JournalDam
         ? `record ${first}`
         : `records ${first} to ${last}`;
   return bytes === 0
-    ? `${JOURNAL_FILE} lacks ${missing} at byte ${offset}.`
-    : `${JOURNAL_FILE} is damaged at byte ${offset} (${bytes} bytes, ${missing}); what stands before and after it is shown.`;
+    ? `Missing at byte ${offset} of ${JOURNAL_FILE}: ${missing}.`
+    : `${JOURNAL_FILE} is damaged at byte ${offset} (${bytes} bytes, ${missing}); the records before and after it are shown.`;
 }
 
 function damaged(
   folder: string,
   { record, offset, size }: { record: number; offset: number; size: number },
 ): CrewError {
-  const hint = `Look at byte ${offset} of ${JOURNAL_FILE} (${size} bytes); what was recorded before it is whole.`;
+  const hint = `Look at byte ${offset} of ${JOURNAL_FILE} (${size} bytes); all records before it are intact.`;
   return new CrewError("RUN_DAMAGED", `The journal in ${folder} is damaged at record ${record}.`, hint);
 }

@@ -103,7 +103,7 @@ function busy(folder: string, { pid, host }: Partial<RunOwner> = {}): CrewError 
   if (host !== undefined)
     return new CrewError(
       "RUN_BUSY",
-      `The machine "${host}" works on the run in ${folder} (process ${pid}), as far as its claim says.`,
+      `The machine "${host}" works on the run in ${folder} (process ${pid}), according to the last record.`,
       `Stop the run there. If "${host}" no longer works on it, take the run over with \`subcrew resume RUN --force\`.`,
     );
   const who = pid === undefined ? "Another process" : `Another process (${pid})`;

@@ -30,7 +30,7 @@ export async function assignModel(
       "UNSUPPORTED",
       `"${name}" runs in another program or on a server, so it cannot start from a conversation of subcrew.`,
       {
-        hint: "Leave out `fork`, or let it run here.",
+        hint: "Leave out `fork`, or let it run in subcrew.",
       },
     );
   const keepsModel = call.fork !== undefined && (depth > 0 || task.model === undefined);
@@ -42,7 +42,7 @@ export async function assignModel(
     return failed(
       "UNSUPPORTED",
       definition.remote || isForeign(runner)
-        ? `"${name}" runs elsewhere, and images cannot be sent there.`
+        ? `"${name}" runs in another program or on a server, and images cannot be sent to it.`
         : `The model ${model.name} does not take images.`,
       { hint: "Leave the images out, or choose a model that takes them, such as --model anthropic/claude-sonnet-4-5." },
     );

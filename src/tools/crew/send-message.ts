@@ -5,7 +5,7 @@ const input = z.strictObject({
   to: z
     .string()
     .min(1)
-    .describe("receiver: name or path of a running task of this run, such as a helper you started, or `parent`"),
+    .describe("receiver: name or path of a running task of this run, such as an agent you started, or `parent`"),
   message: z.string().min(1).max(10_000).describe("the message; the receiver reads it before its next turn"),
 });
 
@@ -13,13 +13,16 @@ const input = z.strictObject({
 export const sendMessage = defineTool({
   name: "send_message",
   description:
-    "Sends a message to another agent of this run: a helper that you started, an agent beside you, or `parent`. You get a receipt, not an answer; an answer arrives as a message.",
+    "Sends a message to another agent of this run: one that you started, one beside you, or `parent`. You get a receipt, not an answer; an answer arrives as a message.",
   input,
   effect: "read",
   does: "none",
   timeoutMs: 30_000,
   async run({ to, message }, { send }) {
-    const receipt = (await send?.(to, message)) ?? { done: false, text: "There are no other agents here." };
+    const receipt = (await send?.(to, message)) ?? {
+      done: false,
+      text: "There is no other agent to send a message to.",
+    };
     return { text: receipt.text, error: !receipt.done };
   },
 });

@@ -37,7 +37,7 @@ export function pageFrame(page: PageView, canvas: Canvas): FieldFrame {
     signs.dot,
   );
   const filler = Array.from({ length: room - shown.length }, (): Field[] => []);
-  const keys = `1-5 parts  up/down scroll  g/G ends  q back${hidden === "" ? "" : `${signs.dot}hidden: ${hidden}`}`;
+  const keys = `1-5 sections  up/down scroll  g/G top/bottom  q back${hidden === "" ? "" : `${signs.dot}hidden: ${hidden}`}`;
   const rows = [
     whole(terminalLine(page.title), colors.bold),
     whole(tabs, colors.cyan),

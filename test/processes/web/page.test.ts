@@ -305,7 +305,7 @@ test("the arms of a race are compared, and runs are found by words, state and pr
   await served.place.run([...words, ...freely], { shared: false });
   await at("#/runs?text=race");
   await page.locator(".run-row", { hasText: "A race" }).click();
-  await page.getByRole("link", { name: "Compare the arms" }).click();
+  await page.getByRole("link", { name: "Compare the tasks of the race" }).click();
   await page.getByRole("row", { name: /^Model .*answer\.json.*edit\.json/ }).waitFor();
   await at("#/runs");
   const rows = page.locator(".run-row");

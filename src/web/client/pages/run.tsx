@@ -141,7 +141,7 @@ function Shown({ run, top }: Readonly<{ run: OpenRun; top: RunHead }>): JSX.Elem
             class="button"
             href={linkTo("compare", [], { a: `${top.id}/${top.race[0]!}`, b: `${top.id}/${top.race[1]!}` })}
           >
-            Compare the arms
+            Compare the tasks of the race
           </a>
         ) : null}
       </header>
@@ -327,7 +327,7 @@ function WholeRun({ run, top }: Readonly<{ run: OpenRun; top: RunHead }>): JSX.E
         </p>
       ))}
       {top.result === "" ? (
-        <p class="dim">{top.doing === "" ? "It is at work." : `${top.doing}.`} Select a task to read what it does.</p>
+        <p class="dim">{top.doing === "" ? "It is running." : `${top.doing}.`} Select a task to read what it does.</p>
       ) : (
         <article class={`entry end ${top.life}`}>
           <h3>{top.life === "ok" ? "Result" : top.life}</h3>

@@ -110,7 +110,7 @@ test("resume takes over a run of which one task is parked and another one works"
   await watching.ended;
   served = true;
   const resumed = await here.run(["resume", id], { env });
-  expect(resumed.stderr).toContain(`Tasks of ${id} are parked in another process, which leaves the run to this one.`);
+  expect(resumed.stderr).toContain(`Tasks of ${id} wait in another process, which now leaves the run to this one.`);
   expect(resumed.code).toBe(0);
   expect(resumed.stdout).toMatch(/North\.[^]*South\./);
   expect(server.requests).toHaveLength(4);
