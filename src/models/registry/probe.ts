@@ -1,8 +1,8 @@
-import type { IncomingMessage } from "node:http";
 import { messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 import type { Endpoint } from "../wires/endpoint.ts";
+import type { ProviderAnswer } from "../wires/exchange.ts";
 import { connectProvider } from "../wires/http.ts";
 import type { Provider } from "./provider.ts";
 
@@ -18,8 +18,8 @@ export type ProviderProbe = Readonly<{
   why: string;
 }>;
 
-/** Maximum size of a list of models. */
-const MAX_BYTES = 4 * 1024 * 1024;
+/** Maximum length of a list of models, in characters. */
+const MAX_LENGTH = 4 * 1024 * 1024;
 const WAIT_MS = 3_000;
 
 /** Asks a provider which models it has. This sends the key but no prompt, and costs nothing. */
@@ -32,7 +32,7 @@ export async function probeProvider({ endpoint, type }: Provider, signal: AbortS
       headers: { ...keyHeaders(type, endpoint), ...headers },
       signal: limit,
     });
-    return read(answer.statusCode ?? 0, await bodyOf(answer));
+    return read(answer.status, await bodyOf(answer));
   } catch (error) {
     signal.throwIfAborted();
     const why = limit.aborted ? `no answer within ${WAIT_MS / 1_000} s` : messageOf(error);
@@ -75,13 +75,13 @@ function keyHeaders(type: string, { key, keyName }: Endpoint): Record<string, st
   return type === "google" ? { "x-goog-api-key": key } : { authorization: `Bearer ${key}` };
 }
 
-async function bodyOf(answer: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const part of answer as AsyncIterable<Buffer>) {
-    size += part.length;
-    if (size > MAX_BYTES) throw new Error("the answer is too long");
-    parts.push(part);
+async function bodyOf({ body, discard }: ProviderAnswer): Promise<string> {
+  let text = "";
+  for await (const piece of body) {
+    text += piece;
+    if (text.length <= MAX_LENGTH) continue;
+    discard();
+    throw new Error("the answer is too long");
   }
-  return Buffer.concat(parts).toString("utf8");
+  return text;
 }

@@ -134,6 +134,17 @@ const networkRows: readonly Readonly<{ codes: RegExp; retryable: boolean; hint(e
     hint: ({ baseURL }) => `Check the address ${withoutLogin(baseURL)} and the network.`,
   },
   {
+    codes: /^BAD_HTTP$/,
+    retryable: true,
+    hint: ({ baseURL }) =>
+      `Check that an HTTP server answers at ${withoutLogin(baseURL)}, and that http or https is right.`,
+  },
+  {
+    codes: /^ERR_INVALID_CHAR$/,
+    retryable: false,
+    hint: () => "Check the key and the headers in the settings: a line end or a control character cannot be sent.",
+  },
+  {
     codes: /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|TLS|SSL/,
     retryable: false,
     hint: () => "The certificate is not trusted here: set NODE_EXTRA_CA_CERTS to your authority's file.",

@@ -1,7 +1,8 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer } from "node:http";
+import net, { type AddressInfo, type Socket } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import type { ProviderAnswer } from "./exchange.ts";
 import { connectProvider } from "./http.ts";
 
 const { signal } = new AbortController();
@@ -26,9 +27,9 @@ async function provider(): Promise<{ url: string; connections: () => number }> {
   return { url: `127.0.0.1:${(server.address() as AddressInfo).port}`, connections: () => connections };
 }
 
-async function read(answer: IncomingMessage): Promise<{ url: string; headers: Record<string, string>; body: string }> {
+async function read({ body }: ProviderAnswer): Promise<{ url: string; headers: Record<string, string>; body: string }> {
   let text = "";
-  for await (const piece of answer) text += String(piece);
+  for await (const piece of body) text += piece;
   return JSON.parse(text) as Awaited<ReturnType<typeof read>>;
 }
 
@@ -72,4 +73,151 @@ test("three hundred requests at once use the same connections again", async () =
   await new Promise(setImmediate);
   await all();
   expect(connections()).toBe(before);
+});
+
+type Handler = (socket: Socket, connection: number) => void;
+
+/** A server whose connections are handled byte by byte. */
+async function rawServer(handle: Handler): Promise<{ url: string; opened: () => number; closed: Promise<unknown>[] }> {
+  const closed: Promise<unknown>[] = [];
+  const sockets = new Set<Socket>();
+  const server = net.createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    closed.push(once(socket, "close"));
+    handle(socket, closed.length);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, opened: () => closed.length, closed };
+}
+
+const OK = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+const post = { headers: {}, body: "{}", signal };
+
+async function textOf({ body }: ProviderAnswer): Promise<string> {
+  let text = "";
+  for await (const piece of body) text += piece;
+  return text;
+}
+
+test("a request on a connection that the provider closes at that moment is sent again on a new one", async () => {
+  const { url, opened } = await rawServer((socket, connection) => {
+    let requests = 0;
+    socket.on("data", () => {
+      requests += 1;
+      if (connection === 1 && requests === 2) socket.destroy();
+      else socket.write(OK);
+    });
+  });
+  const connection = connectProvider(url);
+  for (let round = 0; round < 3; round += 1) expect(await textOf(await connection.post("/", post))).toBe("ok");
+  expect(opened()).toBe(2);
+});
+
+test("a new connection that is closed without an answer is a failure, and nothing is sent twice", async () => {
+  const { url, opened } = await rawServer((socket) => socket.once("data", () => socket.end()));
+  await expect(connectProvider(url).post("/", post)).rejects.toThrow("it was closed without an answer");
+  expect(opened()).toBe(1);
+});
+
+test("a connection that the provider keeps for a second only is not used again", async () => {
+  const brief = OK.replace("\r\n", "\r\nKeep-Alive: timeout=1\r\n");
+  const { url, opened } = await rawServer((socket) => socket.on("data", () => socket.write(brief)));
+  const connection = connectProvider(url);
+  await textOf(await connection.post("/", post));
+  await textOf(await connection.post("/", post));
+  expect(opened()).toBe(2);
+});
+
+test("a connection on which bytes arrive that nobody asked for is closed", async () => {
+  const sockets: Socket[] = [];
+  const { url, opened, closed } = await rawServer((socket) => {
+    sockets.push(socket);
+    socket.on("data", () => socket.write(OK));
+  });
+  const connection = connectProvider(url);
+  expect(await textOf(await connection.post("/", post))).toBe("ok");
+  sockets[0]!.write(OK);
+  await closed[0];
+  expect(await textOf(await connection.post("/", post))).toBe("ok");
+  expect(opened()).toBe(2);
+});
+
+test("an abort closes the connection: before the answer, and while it arrives", async () => {
+  const { url, closed } = await rawServer((socket, connection) => {
+    if (connection === 2) socket.once("data", () => socket.write("HTTP/1.1 200 OK\r\n\r\nhalf"));
+  });
+  const connection = connectProvider(url);
+  const early = new AbortController();
+  const waiting = connection.post("/", { ...post, signal: early.signal });
+  setImmediate(() => early.abort());
+  await expect(waiting).rejects.toThrow("aborted");
+  await closed[0];
+  const late = new AbortController();
+  const answer = await connection.post("/", { ...post, signal: late.signal });
+  const read = textOf(answer);
+  late.abort();
+  await expect(read).rejects.toThrow("aborted");
+  await closed[1];
+  await expect(connection.post("/", { ...post, signal: late.signal })).rejects.toThrow("aborted");
+});
+
+test("an answer that is discarded before its end closes the connection", async () => {
+  const { url, closed } = await rawServer((socket) =>
+    socket.once("data", () => socket.write("HTTP/1.1 500 Oh\r\ncontent-length: 99\r\n\r\nhalf")),
+  );
+  const answer = await connectProvider(url).post("/", post);
+  expect(answer.status).toBe(500);
+  answer.discard();
+  await closed[0];
+});
+
+test("an answer that comes before the request was sent is read, and its connection is not used again", async () => {
+  const { url, opened } = await rawServer((socket, connection) => {
+    socket.once("data", () => {
+      if (connection === 1) socket.pause();
+      socket.write(OK);
+    });
+  });
+  const connection = connectProvider(url);
+  expect(await textOf(await connection.post("/", { ...post, body: "x".repeat(50_000_000) }))).toBe("ok");
+  expect(await textOf(await connection.post("/", post))).toBe("ok");
+  expect(opened()).toBe(2);
+});
+
+test("a header that cannot be sent is refused before anything is sent, without its value", async () => {
+  const { url, opened } = await rawServer(() => {});
+  for (const headers of [{ "x-key": "secret\r\nhost: evil" }, { "x-key": "secret\0" }, { "x key": "secret" }]) {
+    const error = await connectProvider(url)
+      .post("/", { ...post, headers })
+      .catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: "ERR_INVALID_CHAR", message: expect.not.stringContaining("secret") });
+  }
+  expect(opened()).toBe(0);
+});
+
+test("headers that say where a request ends are set by the client alone", async () => {
+  const { url } = await provider();
+  const headers = { "Transfer-Encoding": "chunked", Connection: "close", Expect: "100-continue", Upgrade: "h2c" };
+  const sent = await read(await connectProvider(`http://${url}`).post("/", { headers, body: "abc", signal }));
+  expect(sent.body).toBe("abc");
+  expect(Object.keys(sent.headers).sort()).toEqual([
+    "accept",
+    "connection",
+    "content-length",
+    "content-type",
+    "host",
+    "user-agent",
+  ]);
+});
+
+test("a provider that says nothing is given up after the idle timeout", async () => {
+  const { url, closed } = await rawServer((socket) => socket.once("data", () => socket.write("HTTP/1.1 200 OK\r\n")));
+  await expect(connectProvider(url, { silenceMs: 50 }).post("/", post)).rejects.toThrow("no data for 0 s");
+  await closed[0];
 });

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from "node:http";
 import type { ProviderData, Model, ModelEvent, ModelRequest, TurnUsage } from "../../core/model/model.ts";
 import type { Fault } from "../../core/outcome/outcome.ts";
 import { defined } from "../../core/text/defined.ts";
@@ -6,9 +5,9 @@ import { isRecord } from "../../core/text/json.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { estimatedUsage } from "./estimate.ts";
 import { abortedFault, badAnswer, brokenOff, faultOfNetwork, faultOfStatus } from "./fault.ts";
+import type { ProviderAnswer } from "./exchange.ts";
 import { connectProvider } from "./http.ts";
 import { type Prices, savedBy } from "./prices.ts";
-import { readPieces } from "./read-pieces.ts";
 import { createEventReader } from "./sse.ts";
 
 /** A wire format: how requests to a provider are written and answers are read. */
@@ -42,7 +41,7 @@ export function speak(wire: Wire, endpoint: Endpoint, { prices }: WireParts): Mo
   const headers = { ...wire.headers(endpoint), ...endpoint.headers };
 
   return async function* (request, signal) {
-    let response: IncomingMessage | undefined;
+    let response: ProviderAnswer | undefined;
     const fail = (fault: Fault): ModelEvent => ({ type: "error", fault: signal.aborted ? abortedFault : fault });
     try {
       response = await connection.post(wire.path, { headers, body: wire.body(request), signal });
@@ -55,7 +54,7 @@ export function speak(wire: Wire, endpoint: Endpoint, { prices }: WireParts): Mo
       const reading = wire.read();
       const reader = createEventReader();
       let said = "";
-      for await (const piece of readPieces(response)) {
+      for await (const piece of response.body) {
         const out: ModelEvent[] = [];
         const fault = readAll(reader.push(piece), { reading, out, endpoint });
         for (const event of out) {
@@ -85,7 +84,7 @@ export function speak(wire: Wire, endpoint: Endpoint, { prices }: WireParts): Mo
     } catch (thrown) {
       yield fail(faultOfNetwork(thrown, endpoint));
     } finally {
-      if (response?.complete !== true) response?.destroy();
+      response?.discard();
     }
   };
 }
@@ -116,12 +115,12 @@ function readAll(events: readonly string[], { reading, out, endpoint }: Round): 
   return undefined;
 }
 
-const isStream = ({ statusCode, headers }: IncomingMessage): boolean =>
-  statusCode === 200 && headers["content-type"]?.includes("text/event-stream") === true;
+const isStream = ({ status, headers }: ProviderAnswer): boolean =>
+  status === 200 && headers["content-type"]?.includes("text/event-stream") === true;
 
 /** The fault for an answer that is not a stream. */
-async function notAStream(response: IncomingMessage, endpoint: Endpoint): Promise<Fault> {
-  const { statusCode: status = 0, headers } = response;
+async function notAStream(response: ProviderAnswer, endpoint: Endpoint): Promise<Fault> {
+  const { status, headers } = response;
   const type = headers["content-type"] ?? "";
   const body = await textOf(response);
   if (status < 200 || status >= 300) return faultOfStatus({ status, headers, body }, endpoint);
@@ -133,9 +132,9 @@ async function notAStream(response: IncomingMessage, endpoint: Endpoint): Promis
 
 const LONGEST_BODY = 100_000;
 
-async function textOf(response: IncomingMessage): Promise<string> {
+async function textOf(response: ProviderAnswer): Promise<string> {
   let text = "";
-  for await (const piece of readPieces(response)) {
+  for await (const piece of response.body) {
     text += piece;
     if (text.length > LONGEST_BODY) break;
   }

@@ -1,4 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { once } from "node:events";
+import net, { type AddressInfo } from "node:net";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { FaultCode } from "../../../src/core/outcome/outcome.ts";
 import type { FaultyTurn, ProviderTurn } from "../../../src/testing/provider-turn.ts";
 import { faultOf, kinds, modelAt, provider, textOf, turn } from "../../support/talk.ts";
@@ -103,6 +105,27 @@ test("silence ends at some time", async () => {
   const providers = { anthropic: { silenceMs: 50 } };
   const fault = faultOf(await turn(await modelAt(server, "anthropic/claude-haiku-4-5", { providers })));
   expect(fault).toMatchObject({ code: "MODEL_NETWORK", retryable: true });
+});
+
+test("a server that does not speak HTTP is named in the hint", async () => {
+  const ssh = net.createServer((socket) => socket.on("error", () => {}).end("SSH-2.0-OpenSSH_9.2\r\n"));
+  onTestFinished(() => void ssh.close());
+  ssh.listen(0, "127.0.0.1");
+  await once(ssh, "listening");
+  const baseURL = `http://127.0.0.1:${(ssh.address() as AddressInfo).port}/v1`;
+  const model = await modelAt(await provider([]), "openai-chat/gpt-4o", { providers: { "openai-chat": { baseURL } } });
+  const fault = faultOf(await turn(model));
+  expect(fault).toMatchObject({ code: "MODEL_NETWORK", message: expect.stringContaining("not valid HTTP") });
+  expect(fault.hint).toContain(baseURL);
+});
+
+test("a header with a line end is not sent, and the hint says where to look", async () => {
+  const server = await provider([]);
+  const providers = { "openai-chat": { headers: { "x-team": "red\nx-admin: yes" } } };
+  const fault = faultOf(await turn(await modelAt(server, "openai-chat/gpt-4o", { providers })));
+  expect(fault).toMatchObject({ code: "MODEL_NETWORK", retryable: false, hint: expect.stringContaining("headers") });
+  expect(fault.message).toContain("x-team");
+  expect(server.requests).toEqual([]);
 });
 
 test("text of a stranger is one short line without control characters", async () => {

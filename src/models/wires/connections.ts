@@ -1,0 +1,149 @@
+import net, { type Socket } from "node:net";
+import tls, { type ConnectionOptions } from "node:tls";
+import { onAbort } from "../../runtime/async/on-abort.ts";
+import { SilentError } from "./silent-error.ts";
+import { openTunnel } from "./tunnel.ts";
+
+/** The other end of connections: a host and port, with TLS or without, perhaps through a tunnel of a proxy. */
+export type ConnectionTarget = Readonly<{
+  host: string;
+  port: number;
+  isSecure: boolean;
+  /** A proxy that opens a tunnel to the host. */
+  tunnel?: URL;
+  /** The accepted certificate authorities, if they are not the usual ones. */
+  ca?: readonly string[];
+}>;
+
+/** What a request is told about the connection that it uses. */
+export type ConnectionUser = Readonly<{
+  onData(bytes: Buffer): void;
+  /** Nothing arrived for as long as the request allows. */
+  onSilence(): void;
+  /** The connection has ended, with an error or without one. */
+  onClose(error: Error | undefined): void;
+}>;
+
+/** A connection. One request uses it at a time. */
+export type Connection = Readonly<{
+  socket: Socket;
+  /** True if it carried a request before; then the other side may have closed it already. */
+  isReused: boolean;
+  /** Sends what arrives to a request. */
+  use(user: ConnectionUser): void;
+  /** Keeps the connection for the next request, at most for this time. */
+  release(idleMs: number): void;
+}>;
+
+export type OpenOptions = Readonly<{
+  /** Longest time in which nothing arrives. */
+  silenceMs: number;
+  signal: AbortSignal;
+  /** Opens a connection even if an idle one is there. */
+  fresh?: boolean;
+}>;
+
+/**
+ * Connections to one address. An idle one is used again, the last one first. All are kept for a while: of a thousand
+ * agents whose turns end together, most would otherwise connect anew for each turn.
+ */
+export function createConnections(
+  target: ConnectionTarget,
+): (options: OpenOptions) => Connection | Promise<Connection> {
+  const idle: IdleConnection[] = [];
+  let session: Buffer | undefined;
+
+  const open = async (options: OpenOptions): Promise<Connection> => {
+    const socket = await connect(target, options, session);
+    if (target.isSecure) socket.on("session", (ticket: Buffer) => (session = ticket));
+    return keep(socket, options.silenceMs);
+  };
+
+  const keep = (socket: Socket, silenceMs: number): Connection => {
+    let user: ConnectionUser | undefined;
+    let failure: Error | undefined;
+    const connection = (isReused: boolean): Connection => ({
+      socket,
+      isReused,
+      use: (next) => {
+        user = next;
+        if (socket.destroyed) return queueMicrotask(() => next.onClose(failure));
+        socket.ref();
+        socket.setTimeout(silenceMs);
+      },
+      release: (idleMs) => {
+        user = undefined;
+        socket.unref();
+        socket.setTimeout(idleMs);
+        idle.push(waiting);
+      },
+    });
+    const waiting: IdleConnection = { socket, again: connection(true) };
+    const first = connection(false);
+    socket.on("data", (bytes: Buffer) => (user ? user.onData(bytes) : void socket.destroy()));
+    socket.on("timeout", () => (user ? user.onSilence() : void socket.destroy()));
+    socket.on("error", (error) => {
+      failure = error;
+    });
+    socket.on("close", () => {
+      user?.onClose(failure);
+      const at = idle.indexOf(waiting);
+      if (at !== -1) idle.splice(at, 1);
+    });
+    return first;
+  };
+
+  return (options) => {
+    while (options.fresh !== true) {
+      const last = idle.pop();
+      if (!last) break;
+      if (!last.socket.destroyed && last.socket.writable) return last.again;
+    }
+    return open(options);
+  };
+}
+
+type IdleConnection = Readonly<{ socket: Socket; again: Connection }>;
+
+/** Options of every connection: small requests leave at once, and the system notices a dead peer. */
+const usual = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 1_000 };
+
+/** A socket that is connected; with TLS also its certificate is verified, so that no key is sent before. */
+async function connect(
+  { host, port, isSecure, tunnel, ca }: ConnectionTarget,
+  { silenceMs, signal }: OpenOptions,
+  session: Buffer | undefined,
+): Promise<Socket> {
+  const trust: ConnectionOptions = {
+    ...(net.isIP(host) === 0 && { servername: host }),
+    ...(ca && { ca: [...ca] }),
+    ...(session && { session }),
+    ALPNProtocols: ["http/1.1"],
+  };
+  const pipe = tunnel && (await openTunnel(tunnel, { host, port, signal, ...(ca && { ca }) }));
+  signal.throwIfAborted();
+  const socket = isSecure
+    ? tls.connect({ ...usual, host, port, ...trust, ...(pipe && { socket: pipe }) })
+    : net.connect({ ...usual, host, port });
+  return new Promise((resolve, reject) => {
+    const stop = onAbort(signal, () => void socket.destroy(new Error("aborted")));
+    const ready = isSecure ? "secureConnect" : "connect";
+    const silent = (): void => void socket.destroy(new SilentError(silenceMs));
+    const end = (): void => {
+      stop();
+      socket.off(ready, begin).off("error", fail).off("close", closed).off("timeout", silent);
+    };
+    const fail = (error: Error): void => {
+      end();
+      socket.on("error", () => {}); // a failed connection may report more than one error
+      reject(error);
+    };
+    const closed = (): void => fail(new Error("it was closed at once"));
+    const begin = (): void => {
+      end();
+      resolve(socket);
+    };
+    socket.setTimeout(silenceMs);
+    socket.on(ready, begin).on("error", fail).on("close", closed).on("timeout", silent);
+  });
+}

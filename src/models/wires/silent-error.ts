@@ -1,0 +1,9 @@
+/** The idle timeout expired: nothing was received for so long. */
+export class SilentError extends Error {
+  readonly ms: number;
+  constructor(ms: number) {
+    super(`no data for ${Math.round(ms / 1_000)} s`);
+    this.name = "SilentError";
+    this.ms = ms;
+  }
+}
