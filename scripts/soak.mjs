@@ -31,6 +31,7 @@ const rows = {
   "mcp-conformance": { minutes: 3 },
   hosts: { minutes: 2 },
   addresses: { minutes: 1 },
+  conformance: { minutes: 2 },
   "acp-clients": { minutes: 1 },
   "embedded-postgres": { minutes: 1 },
   "engine-chaos": { minutes: 20, share: true, alone: true },

@@ -134,7 +134,7 @@ describe("000-omp selection", () => {
     await crew.run({ mode: "single", agent: "lead", task: "Lead." });
     const offered = models.lead.requests[0]!.tools.find(({ name }) => name === "task")!.description;
     const answer = JSON.stringify(models.lead.requests[1]!.messages.at(-1));
-    expect({ callable: answer.includes("here I am"), in_description: offered.includes("late") }).toEqual(want);
+    expect({ callable: answer.includes("here I am"), in_description: offered.includes("late") }, answer).toEqual(want);
     expect(answer).toContain("New agents that you can start now: late.");
   });
 

@@ -1,6 +1,4 @@
-import { appendFileSync, readFileSync } from "node:fs";
-import { join, relative } from "node:path";
-import { expect } from "vitest";
+import { readFileSync } from "node:fs";
 import { deviations } from "./deviations.ts";
 
 /** One behaviour of one of the five systems, as data; `want` is what ours has to do. */
@@ -33,6 +31,10 @@ export function cases<Input, Want>(file: CaseFile, area: string): Case<Input, Wa
     ...(note !== undefined && { note }),
   }));
 }
+
+/** The cases of all files. */
+export const allCases = (): Readonly<{ file: CaseFile; area: string; name: string }>[] =>
+  caseFiles.flatMap((file) => records(file).map(({ area, name }) => ({ file, area, name })));
 
 /** Whether a file has this case. */
 export function hasCase(file: CaseFile, area: string, name: string): boolean {
@@ -90,27 +92,64 @@ function load(name: string): unknown {
   return JSON.parse(readFileSync(new URL(`./data/${name}.json`, import.meta.url), "utf8"));
 }
 
-/** The leaf of every expectation to change, for test/conformance/mutate.mjs; otherwise nothing is changed. */
-const leafToChange = process.env["SUBCREW_MUTATE_LEAF"];
+/** An expected value that was changed, and the case it is of. */
+export type ChangedCase = Readonly<{ file: string; area: string; name: string; leaf: string }>;
 
-/** An expectation with one leaf changed, which is noted; without so many leaves it stays as it is. */
+type Pick = (leaves: number, about: string) => number;
+let changing: Readonly<{ pick: Pick; changes: ChangedCase[] }> | undefined;
+let trying = false;
+
+/**
+ * Changes one expected value of every case that is asked for meanwhile: the one with the number that `pick` says, counted
+ * from zero. A case with fewer values stays as it is.
+ */
+export async function loadChanged(pick: Pick, load: () => Promise<void>): Promise<readonly ChangedCase[]> {
+  const changes: ChangedCase[] = [];
+  changing = { pick, changes };
+  try {
+    await load();
+  } finally {
+    changing = undefined;
+  }
+  return changes;
+}
+
+/** Runs a test of changed cases. */
+export async function tryChanged<T>(run: () => Promise<T>): Promise<T> {
+  trying = true;
+  try {
+    return await run();
+  } finally {
+    trying = false;
+  }
+}
+
+/** Whether the expectations are changed ones, so that waiting until they hold is in vain. */
+export const isTryingChanges = (): boolean => trying;
+
+/** An expectation with one leaf changed, if there is something to change. */
 function changed(want: unknown, about: Readonly<{ file: string; area: string; name: string }>): unknown {
-  if (leafToChange === undefined) return want;
-  const test = relative(join(import.meta.dirname, "../.."), expect.getState().testPath ?? "");
-  let at = Number(leafToChange);
+  if (changing === undefined) return want;
+  const { pick, changes } = changing;
+  let at = pick(leavesIn(want), `${about.file} ${about.area} ${about.name}`);
   const change = (value: unknown, path: string): unknown => {
-    if (typeof value === "object" && value !== null && Object.keys(value).length > 0) {
+    if (hasParts(value)) {
       const entries = Object.entries(value).map(([key, inner]) => [key, change(inner, `${path}.${key}`)] as const);
       return Array.isArray(value) ? entries.map(([, inner]) => inner) : Object.fromEntries(entries);
     }
     at -= 1;
     if (at !== -1) return value;
-    const note = JSON.stringify({ test, ...about, leaf: `${path} = ${JSON.stringify(value)}` });
-    appendFileSync(join(process.env["SUBCREW_MUTATE_NOTES"]!, `${test.replaceAll("/", "-")}.note`), `${note}\n`);
+    changes.push({ ...about, leaf: `${path} = ${JSON.stringify(value)}` });
     return other(value);
   };
   return change(want, "");
 }
+
+const hasParts = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && Object.keys(value).length > 0;
+
+const leavesIn = (value: unknown): number =>
+  hasParts(value) ? Object.values(value).reduce((sum: number, inner) => sum + leavesIn(inner), 0) : 1;
 
 /** A value that is not this one. */
 function other(value: unknown): unknown {

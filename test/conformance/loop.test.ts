@@ -11,7 +11,7 @@ import { createCrew, defineAgent, defineTool, type Event } from "../../src/index
 import { never, type Script, type ScriptedModel, scripted } from "../../src/models/scripted/scripted.ts";
 import { patiently } from "../support/patiently.ts";
 import { call, stage } from "../support/stage.ts";
-import { cases } from "./harness.ts";
+import { cases, isTryingChanges } from "./harness.ts";
 
 const bundledAgents = readBundledAgents().map(({ agent }) => agent);
 
@@ -231,7 +231,8 @@ describe("executor-loop", () => {
   test.each(all)("$name", async ({ name, input, want }) => {
     const other = others[name];
     if (other) return other(want, input.models);
-    await patiently(async (times) => held(await play(input, { times }), want));
+    const attempt = async (times: number): Promise<void> => held(await play(input, { times }), want);
+    await (isTryingChanges() ? attempt(10) : patiently(attempt));
   });
 
   const held = ({ outcome, requests, executed, most, events }: Played, want: LoopWant): void => {

@@ -1,0 +1,3 @@
+import { casesNoticeChanges } from "./changed-cases.ts";
+
+casesNoticeChanges({ seed: 1 });

@@ -1,0 +1,3 @@
+import { casesNoticeChanges } from "../conformance/changed-cases.ts";
+
+casesNoticeChanges("all");
