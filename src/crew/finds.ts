@@ -1,4 +1,5 @@
 import { dirname, resolve } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import type { ReadAgent } from "../core/agent/dialect.ts";
 import type { Skill, WorkflowCommand } from "../core/agent/skill.ts";
 import { agentWords, placeWords } from "../core/config/use.ts";
@@ -37,11 +38,13 @@ export function createFinds({ cwd, home, anywhere, settings, trust }: FindsOptio
     return findAgents({ ...places, ...settings.agents, ...agentWords(config), trust: trust(), cache, inline });
   };
   return {
-    // Runs that are started in one turn of the event loop share one search for agents.
-    agents: () => {
-      if (!looking) setImmediate(() => (looking = undefined));
-      return (looking ??= look());
-    },
+    // Runs that are started in one turn of the event loop share one search for agents. It begins after the turn, so that each
+    // run finds the files that were written before the run asked.
+    agents: () =>
+      (looking ??= setImmediate().then(() => {
+        looking = undefined;
+        return look();
+      })),
     skills: () => findSkills({ ...places, trust: trust() }),
     commands: () => findCommands({ ...places, trust: trust() }),
   };
