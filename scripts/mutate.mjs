@@ -1,15 +1,28 @@
 // @ts-check
-import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { parseAst } from "rolldown/parseAst";
+import { mutantsOf } from "./mutants.mjs";
+import { suites } from "./mutate-suites.mjs";
 import { root } from "./step.mjs";
 
 /**
  * Shows which faults in the central files no test notices: makes one small change at a time in a copy of the project
- * (a negated condition, a removed statement, another constant, a removed `await`) and runs the suites of that file.
- * Prints every change whose suites pass all the same.
+ * (a negated condition, a removed statement, another constant, a removed `await`) and runs the tests of that file.
+ * Prints every change whose tests pass all the same. The copy holds all changes of a file, each behind a switch, and one
+ * process loads the tests once and tries them with one switch after the other (test/support/mutants.ts).
  *
  *     npm run mutate                              15 changes per file, those of seed 1
  *     npm run mutate -- --count 40 --seed 7 loop  the files whose path contains "loop"
@@ -17,113 +30,11 @@ import { root } from "./step.mjs";
  *     npm run mutate -- --quick 1 journal         only with the tests that run first
  */
 
-const execution = [
-  ...["execution", "cancel-task", "lease-waiting", "approval", "messages", "faults-003", "review", "spawn-policy"].map(
-    (name) => `test/runtime/execute/${name}.test.ts`,
-  ),
-  "test/runtime/run/stops.test.ts",
-  "test/runtime/run/crash.test.ts",
-  "src/runtime/execute/delegate.test.ts",
-];
-const turns = ["loop", "results", "events", "schemas", "limits"].map((name) => `test/runtime/loop/${name}.test.ts`);
-const rights = ["modes", "bounds", "calls", "delegation-rights"].map((name) => `test/runtime/access/${name}.test.ts`);
-const assigned = [
-  "test/runtime/task/prompts.test.ts",
-  "test/runtime/task/fork.test.ts",
-  ...rights,
-  ...turns,
-  "test/models/registry/crew.test.ts",
-];
-const resuming = [
-  "test/runtime/resume",
-  "test/runtime/run/one-task.test.ts",
-  "test/runtime/execute/approval.test.ts",
-  "test/facades/subagent-task.test.ts",
-  "test/crew/runs.test.ts",
-];
-
-/** The central files. For each: the tests that run first, and those that run if the first ones notice nothing. */
-const suites = {
-  "src/runtime/execute/execute.ts": [
-    ["src/runtime/execute/execute.test.ts", ...execution.slice(0, 4)],
-    [...execution.slice(4), ...resuming, "test/runtime/run/found-by-simulation.test.ts"],
-  ],
-  "src/core/schedule/decide.ts": [["src/core/schedule/decide.test.ts"], execution],
-  "src/runtime/task/perform.ts": [
-    ["src/runtime/task/perform.test.ts", "test/runtime/loop/loop.test.ts"],
-    [...turns, ...resuming],
-  ],
-  "src/runtime/task/assign.ts": [["src/runtime/task/assign.test.ts"], assigned],
-  "src/runtime/task/assign-agent.ts": [["src/runtime/task/assign.test.ts"], assigned],
-  "src/runtime/task/assign-tools.ts": [["src/runtime/task/assign.test.ts"], [...assigned, "test/facades"]],
-  "src/runtime/task/assign-access.ts": [
-    ["src/runtime/task/assign.test.ts", ...rights],
-    ["test/tools/tools-in-a-run.test.ts", ...assigned],
-  ],
-  "src/runtime/task/assign-model.ts": [
-    ["src/runtime/task/assign.test.ts", "test/models/registry/crew.test.ts"],
-    assigned,
-  ],
-  "src/runtime/task/assign-prompt.ts": [
-    ["src/runtime/task/assign.test.ts", "test/runtime/task/prompts.test.ts"],
-    assigned,
-  ],
-  "src/runtime/loop/loop.ts": [
-    ["src/runtime/loop/loop.test.ts", "test/runtime/loop/loop.test.ts"],
-    [...turns, "src/runtime/loop"],
-  ],
-  "src/runtime/loop/call-tool.ts": [
-    ["src/runtime/loop/call-tool.test.ts", "test/conformance/permissions.test.ts"],
-    [...rights, ...turns],
-  ],
-  "src/core/policy/permit.ts": [["src/core/policy"], [...rights, "src/runtime/task/assign.test.ts"]],
-  "src/core/policy/judge.ts": [["src/core/policy"], rights],
-  "src/core/policy/judge-call.ts": [["src/core/policy"], rights],
-  "src/core/policy/judge-command.ts": [["src/core/policy"], [...rights, "test/conformance/shell-policy.test.ts"]],
-  "src/runtime/store/journal.ts": [["src/runtime/store/journal.test.ts"], resuming],
-  "src/runtime/store/journal-records.ts": [
-    ["src/runtime/store/journal.test.ts", "src/runtime/store/record-format.test.ts"],
-    ["test/processes/runtime/store", ...resuming],
-  ],
-  "src/runtime/store/journal-line.ts": [
-    ["src/runtime/store/journal-line.test.ts"],
-    ["src/runtime/store/journal.test.ts"],
-  ],
-  "src/runtime/resume/resume-run.ts": [resuming.slice(0, 2), ["test/processes/runtime/resume"]],
-  "src/runtime/resume/continue-task.ts": [resuming.slice(0, 3), resuming.slice(3)],
-  "src/runtime/resume/previous-runs.ts": [resuming.slice(0, 3), resuming.slice(3)],
-  "src/runtime/resume/recorded-agent.ts": [
-    ["src/runtime/resume/recorded-agent.test.ts", ...resuming.slice(0, 1)],
-    resuming.slice(1),
-  ],
-  "src/runtime/resume/recorded-run.ts": [["src/runtime/resume/project-runs.test.ts"], ["test/runtime/resume"]],
-  "src/runtime/resume/project-runs.ts": [
-    ["src/runtime/resume/project-runs.test.ts", "test/tools/crew/history-tools.test.ts"],
-    ["test/facades"],
-  ],
-  "src/runtime/resume/kept-images.ts": [["test/runtime/resume"], resuming],
-  "src/runtime/resume/reuse-results.ts": [["test/runtime/resume/reuse.test.ts"], resuming],
-};
-
-/** The timeout of a suite, in milliseconds. A change that makes a suite hang counts as noticed. */
+/** A process that reports nothing for so long hangs, and the change it was trying counts as noticed. */
 const HANGS = 240_000;
 
-/** The replacement of each operator. @type {Record<string, string>} */
-const operators = {
-  "===": "!==",
-  "!==": "===",
-  "<": "<=",
-  "<=": "<",
-  ">": ">=",
-  ">=": ">",
-  "&&": "||",
-  "||": "&&",
-  "+": "-",
-  "-": "+",
-};
-
-/** @typedef {{ start: number, end: number, to: string }} Edit */
-/** @typedef {any} AnyNode */
+/** @typedef {import("./mutants.mjs").Mutant} Mutant */
+/** @typedef {{ id?: number, noticed?: string | null, error?: string, begun?: number, unusable?: string, done?: boolean }} Line */
 
 const { count, seed, line, quick, wanted } = asked(process.argv.slice(2));
 const files = Object.entries(suites).filter(
@@ -133,50 +44,97 @@ const copy = copyOfProject();
 let tried = 0;
 let unnoticed = 0;
 try {
-  for (const [file, tests] of files) mutate(file, quick ? tests.slice(0, 1) : tests);
+  for (const [file, tests] of files) await mutate(file, quick ? tests.slice(0, 1) : tests);
   console.log(`${tried} changes, ${unnoticed} not noticed`);
 } finally {
   rmSync(copy, { recursive: true, force: true });
 }
 
 /** @param {string} file @param {string[][]} tests */
-function mutate(file, tests) {
+async function mutate(file, tests) {
+  const start = performance.now();
   const path = join(copy, file);
   const text = readFileSync(path, "utf8");
-  const lineOf = (/** @type {Edit} */ { start }) => text.slice(0, start).split("\n").length;
-  const all = editsOf(text);
-  const edits = line === undefined ? sample(all, count, seed) : all.filter((edit) => lineOf(edit) === line);
-  if (!tests.every(passes)) throw new Error(`The suites of ${file} fail without any change: ${tests.flat().join(" ")}`);
-  for (const edit of edits) {
-    writeFileSync(path, text.slice(0, edit.start) + edit.to + text.slice(edit.end));
-    tried += 1;
-    if (!tests.every(passes)) continue;
-    unnoticed += 1;
-    const was = text.slice(edit.start, edit.end).replace(/\s+/g, " ");
-    console.log(
-      `${file}:${lineOf(edit)}: ${was.slice(0, 100)} -> ${edit.to.replace(/\s+/g, " ").slice(0, 100) || "nothing"}`,
-    );
+  const { mutants, write } = mutantsOf(text);
+  const chosen = line === undefined ? sample(mutants, count, seed) : mutants.filter((one) => one.line === line);
+  writeFileSync(path, write(chosen));
+  /** @type {Map<number, string | null>} */
+  const decided = new Map();
+  const take = (/** @type {Line[]} */ lines, /** @type {number[]} */ ids) => {
+    for (const { id, noticed } of lines) if (id !== undefined) decided.set(id, noticed ?? null);
+    const begun = lines.findLast((one) => one.begun !== undefined)?.begun;
+    // The process ended or hung while it was trying this one.
+    if (begun !== undefined && ids.includes(begun) && !decided.has(begun))
+      decided.set(begun, "hangs or ends the process");
+    return begun !== undefined;
+  };
+  for (;;) {
+    const ids = chosen.filter((one) => !one.atLoad && !decided.has(one.id)).map(({ id }) => id);
+    if (ids.length === 0) break;
+    if (!take(await attempt({ tiers: tests, ids }), ids)) throw new Error(`The tests of ${file} cannot be run`);
   }
+  for (const { id } of chosen.filter((one) => one.atLoad))
+    if (!take(await attempt({ tiers: tests, ids: [id], always: id }), [id])) decided.set(id, "cannot be loaded");
   writeFileSync(path, text);
-  console.log(`${file}: ${edits.length} of ${all.length} changes tried`);
+
+  const survivors = chosen.filter(({ id }) => decided.get(id) === null).toSorted((a, b) => a.id - b.id);
+  tried += chosen.length;
+  unnoticed += survivors.length;
+  const short = (/** @type {string} */ code) => code.replace(/\s+/g, " ").slice(0, 100);
+  for (const one of survivors) console.log(`${file}:${one.line}: ${short(one.was)} -> ${short(one.to)}`);
+  const minutes = ((performance.now() - start) / 60_000).toFixed(1);
+  console.log(
+    `${file}: ${chosen.length} of ${mutants.length} changes tried, ${survivors.length} not noticed, ${minutes} min`,
+  );
 }
 
-/** @param {readonly string[]} tests */
-function passes(tests) {
-  const run = spawnSync(
-    process.execPath,
-    [
-      "node_modules/vitest/vitest.mjs",
-      "run",
-      "--bail=1",
-      "--maxWorkers=1",
-      "--no-isolate",
-      "--experimental.fsModuleCache",
-      ...tests,
-    ],
-    { cwd: copy, timeout: HANGS, killSignal: "SIGKILL", stdio: "ignore" },
+/**
+ * Tries changes in one process, until it is done, ends or hangs.
+ *
+ * @param {{ tiers: string[][], ids: number[], always?: number }} work
+ * @returns {Promise<Line[]>}
+ */
+function attempt({ tiers, ...work }) {
+  const report = join(copy, "mutants.jsonl");
+  writeFileSync(report, "");
+  const given = { ...work, report, tiers: tiers.map((tier) => [...new Set(tier.flatMap(testFilesIn))]) };
+  writeFileSync(
+    join(copy, "test", "mutants.test.ts"),
+    `import { tryMutants } from "./support/mutants.ts";\ntryMutants(${JSON.stringify(given)});\n`,
   );
-  return run.status === 0;
+  const args = ["node_modules/vitest/vitest.mjs", "run", "--experimental.fsModuleCache", "test/mutants.test.ts"];
+  const child = spawn(process.execPath, args, { cwd: copy, stdio: "ignore" });
+  const lines = () =>
+    readFileSync(report, "utf8")
+      .split("\n")
+      .slice(0, -1)
+      .map((one) => /** @type {Line} */ (JSON.parse(one)));
+  return new Promise((resolve, reject) => {
+    let size = 0;
+    let grew = performance.now();
+    const watch = setInterval(() => {
+      const now = statSync(report).size;
+      if (now !== size) grew = performance.now();
+      size = now;
+      if (performance.now() - grew > HANGS) child.kill("SIGKILL"); // its workers end with it
+    }, 1_000);
+    child.once("error", reject);
+    child.once("close", () => {
+      clearInterval(watch);
+      const told = lines();
+      for (const { unusable, error } of told) if (unusable) console.log(`  fails beside others: ${unusable}: ${error}`);
+      resolve(told);
+    });
+  });
+}
+
+/** The test files of a path of the table. @param {string} path @returns {string[]} */
+function testFilesIn(path) {
+  const full = join(copy, path);
+  if (!statSync(full).isDirectory()) return [full];
+  return readdirSync(full, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".test.ts"))
+    .map((name) => join(full, name));
 }
 
 /** Copies the files that git tracks, and links the installed packages. */
@@ -196,71 +154,18 @@ function copyOfProject() {
   return folder;
 }
 
-/** All possible changes of a file, in order. @param {string} text @returns {Edit[]} */
-function editsOf(text) {
-  /** @type {Edit[]} */
-  const edits = [];
-  visit(parseAst(text, { lang: "ts" }), (node) => edits.push(...changesOf(node, text)));
-  return edits.toSorted((a, b) => a.start - b.start);
-}
-
-/** @param {AnyNode} node @param {string} text @returns {Edit[]} */
-function changesOf(node, text) {
-  const said = (/** @type {AnyNode} */ { start, end }) => text.slice(start, end);
-  const { start, end } = node;
-  switch (node.type) {
-    case "IfStatement":
-    case "WhileStatement":
-      return [{ start: node.test.start, end: node.test.end, to: `!(${said(node.test)})` }];
-    case "ConditionalExpression":
-      return [{ start: node.test.start, end: node.test.end, to: `!(${said(node.test)})` }];
-    case "BinaryExpression":
-    case "LogicalExpression": {
-      const to = operators[node.operator];
-      if (to === undefined) return [];
-      const at = text.indexOf(node.operator, node.left.end);
-      return [{ start: at, end: at + node.operator.length, to }];
-    }
-    case "ExpressionStatement":
-      return node.directive === undefined ? [{ start, end, to: ";" }] : [];
-    case "AwaitExpression":
-      return [{ start, end, to: `(${said(node.argument)})` }];
-    case "SpreadElement":
-      return [{ start, end, to: "" }];
-    case "Literal":
-      if (typeof node.value === "boolean") return [{ start, end, to: String(!node.value) }];
-      return typeof node.value === "number" ? [{ start, end, to: `${node.value + 1}` }] : [];
-    case "ReturnStatement":
-      return node.argument && said(node.argument) !== "undefined"
-        ? [{ start, end, to: "return undefined as never;" }]
-        : [];
-    default:
-      return [];
-  }
-}
-
-/** @param {AnyNode} node @param {(node: AnyNode) => void} seen */
-function visit(node, seen) {
-  if (Array.isArray(node)) return node.forEach((one) => visit(one, seen));
-  if (typeof node !== "object" || node === null) return;
-  if (typeof node.type === "string") {
-    if (/^(TS|Import)/.test(node.type) && !/^TS(As|NonNull|Satisfies)/.test(node.type)) return;
-    seen(node);
-  }
-  for (const value of Object.values(node)) visit(value, seen);
-}
-
 /**
  * Picks a number of changes; the same seed gives the same changes.
  *
- * @param {Edit[]} edits @param {number} many @param {number} from
+ * @param {Mutant[]} mutants @param {number} many @param {number} from
+ * @returns {Mutant[]}
  */
-function sample(edits, many, from) {
+function sample(mutants, many, from) {
   let state = from;
   const next = () => (state = (state * 1_103_515_245 + 12_345) % 2_147_483_648);
-  const rest = [...edits];
+  const rest = [...mutants];
   const chosen = Array.from({ length: Math.min(many, rest.length) }, () => rest.splice(next() % rest.length, 1)[0]);
-  return /** @type {Edit[]} */ (chosen);
+  return /** @type {Mutant[]} */ (chosen);
 }
 
 /** @param {string[]} args */

@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, type RunnerTestCase, type RunnerTestSuite, TestRunner, test } from "vitest";
+import { describe, expect, type RunnerTestCase, test } from "vitest";
+import { errorOf, loadTests } from "../support/loaded-tests.ts";
 import { allCases, type ChangedCase, loadChanged, tryChanged } from "./harness.ts";
 
 /** The letters of a case's name that the title of its test shows at least: vitest cuts long names. */
@@ -13,7 +14,6 @@ const ONE_OF = 4;
 const TIMEOUT_MS = 30 * 60_000;
 
 type Which = "all" | Readonly<{ seed: number }>;
-type Collector = ReturnType<typeof TestRunner.getCurrentSuite>;
 type Round = Readonly<{ changes: readonly ChangedCase[]; tests: readonly RunnerTestCase[] }>;
 
 /**
@@ -78,28 +78,12 @@ async function roundsOf(file: string, which: Which): Promise<Readonly<{ unchange
   return { unchanged, rounds };
 }
 
-/** Takes the tests of a file out of the suite, so that vitest does not run them. */
 async function load(file: string, name: string, pick: (count: number, about: string) => number): Promise<Round> {
-  const suite = TestRunner.getCurrentSuite();
-  const changes = await loadChanged(pick, async () => {
-    await import(/* @vite-ignore */ `${join(import.meta.dirname, file)}?${name}`);
-    // The callbacks of nested suites ask for their cases here, while the change is in force.
-    await collectNested(suite);
-  });
-  const tests = suite.tasks.splice(0).flatMap((task) => testsOf(task as RunnerTestCase | RunnerTestSuite));
-  return { changes, tests };
-}
-
-async function collectNested(suite: Collector): Promise<void> {
-  for (const [at, task] of suite.tasks.entries())
-    if (task.type === "collector") suite.tasks[at] = (await task.collect(suite.suite!.file)) as never;
+  return loadChanged(pick, () => loadTests(join(import.meta.dirname, file), name));
 }
 
 const isAbout = (one: RunnerTestCase, changes: readonly ChangedCase[]): boolean =>
   changes.some(({ name }) => one.name.includes(name.slice(0, SHOWN)));
-
-const testsOf = (task: RunnerTestCase | RunnerTestSuite): RunnerTestCase[] =>
-  task.type === "test" ? [task] : task.tasks.flatMap(testsOf);
 
 /** Two areas of one file may share a name: then as many tests have to fail as cases of that name were changed. */
 async function tryRound({ changes, tests }: Round): Promise<Map<string, boolean>> {
@@ -121,23 +105,6 @@ async function failuresOf(tests: readonly RunnerTestCase[]): Promise<string[]> {
     if (error !== undefined) failed.push(`${one.name}: ${error.message}`);
   }
   return failed;
-}
-
-/** What a test throws, or nothing when it passes. */
-async function errorOf(one: RunnerTestCase): Promise<Error | undefined> {
-  const suites: RunnerTestSuite[] = [];
-  for (let suite = one.suite; suite; suite = suite.suite) suites.unshift(suite);
-  const around = suites.map((suite) => TestRunner.getSuiteHooks(suite));
-  try {
-    for (const { beforeEach } of around) for (const hook of beforeEach) await hook(one.context, one.suite as never);
-    await TestRunner.getTestFn(one)();
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error : new Error("threw something that is no error", { cause: error });
-  } finally {
-    for (const { afterEach } of around.toReversed())
-      for (const hook of afterEach) await hook(one.context, one.suite as never);
-  }
 }
 
 /** A number that the seed and the text decide. */

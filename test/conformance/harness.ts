@@ -103,15 +103,17 @@ let trying = false;
  * Changes one expected value of every case that is asked for meanwhile: the one with the number that `pick` says, counted
  * from zero. A case with fewer values stays as it is.
  */
-export async function loadChanged(pick: Pick, load: () => Promise<void>): Promise<readonly ChangedCase[]> {
+export async function loadChanged<T>(
+  pick: Pick,
+  load: () => Promise<T>,
+): Promise<Readonly<{ changes: readonly ChangedCase[]; tests: T }>> {
   const changes: ChangedCase[] = [];
   changing = { pick, changes };
   try {
-    await load();
+    return { changes, tests: await load() };
   } finally {
     changing = undefined;
   }
-  return changes;
 }
 
 /** Runs a test of changed cases. */

@@ -1,0 +1,92 @@
+// @ts-check
+
+const execution = [
+  ...["execution", "cancel-task", "lease-waiting", "approval", "messages", "faults-003", "review", "spawn-policy"].map(
+    (name) => `test/runtime/execute/${name}.test.ts`,
+  ),
+  "test/runtime/run/stops.test.ts",
+  "test/runtime/run/crash.test.ts",
+  "src/runtime/execute/delegate.test.ts",
+];
+const turns = ["loop", "results", "events", "schemas", "limits"].map((name) => `test/runtime/loop/${name}.test.ts`);
+const rights = ["modes", "bounds", "calls", "delegation-rights"].map((name) => `test/runtime/access/${name}.test.ts`);
+const assigned = [
+  "test/runtime/task/prompts.test.ts",
+  "test/runtime/task/fork.test.ts",
+  ...rights,
+  ...turns,
+  "test/models/registry/crew.test.ts",
+];
+const resuming = [
+  "test/runtime/resume",
+  "test/runtime/run/one-task.test.ts",
+  "test/runtime/execute/approval.test.ts",
+  "test/facades/subagent-task.test.ts",
+  "test/crew/runs.test.ts",
+];
+
+/**
+ * The central files. For each: the tests that run first, and those that run if the first ones notice nothing. Suites that
+ * start the built command do not see a change of a source file.
+ */
+export const suites = {
+  "src/runtime/execute/execute.ts": [
+    ["src/runtime/execute/execute.test.ts", ...execution.slice(0, 4)],
+    [...execution.slice(4), ...resuming, "test/runtime/run/found-by-simulation.test.ts"],
+  ],
+  "src/core/schedule/decide.ts": [["src/core/schedule/decide.test.ts"], execution],
+  "src/runtime/task/perform.ts": [
+    ["src/runtime/task/perform.test.ts", "test/runtime/loop/loop.test.ts"],
+    [...turns, ...resuming],
+  ],
+  "src/runtime/task/assign.ts": [["src/runtime/task/assign.test.ts"], assigned],
+  "src/runtime/task/assign-agent.ts": [["src/runtime/task/assign.test.ts"], assigned],
+  "src/runtime/task/assign-tools.ts": [["src/runtime/task/assign.test.ts"], [...assigned, "test/facades"]],
+  "src/runtime/task/assign-access.ts": [
+    ["src/runtime/task/assign.test.ts", ...rights],
+    ["test/tools/tools-in-a-run.test.ts", ...assigned],
+  ],
+  "src/runtime/task/assign-model.ts": [
+    ["src/runtime/task/assign.test.ts", "test/models/registry/crew.test.ts"],
+    assigned,
+  ],
+  "src/runtime/task/assign-prompt.ts": [
+    ["src/runtime/task/assign.test.ts", "test/runtime/task/prompts.test.ts"],
+    assigned,
+  ],
+  "src/runtime/loop/loop.ts": [
+    ["src/runtime/loop/loop.test.ts", "test/runtime/loop/loop.test.ts"],
+    [...turns, "src/runtime/loop"],
+  ],
+  "src/runtime/loop/call-tool.ts": [
+    ["src/runtime/loop/call-tool.test.ts", "test/conformance/permissions.test.ts"],
+    [...rights, ...turns],
+  ],
+  "src/core/policy/permit.ts": [["src/core/policy"], [...rights, "src/runtime/task/assign.test.ts"]],
+  "src/core/policy/judge.ts": [["src/core/policy"], rights],
+  "src/core/policy/judge-call.ts": [["src/core/policy"], rights],
+  "src/core/policy/judge-command.ts": [["src/core/policy"], [...rights, "test/conformance/shell-policy.test.ts"]],
+  "src/runtime/store/journal.ts": [["src/runtime/store/journal.test.ts"], resuming],
+  "src/runtime/store/journal-records.ts": [
+    ["src/runtime/store/journal.test.ts", "src/runtime/store/record-format.test.ts"],
+    resuming,
+  ],
+  "src/runtime/store/journal-line.ts": [
+    ["src/runtime/store/journal-line.test.ts"],
+    ["src/runtime/store/journal.test.ts"],
+  ],
+  "src/runtime/resume/resume-run.ts": [resuming.slice(0, 2), resuming.slice(2)],
+  "src/runtime/resume/continue-task.ts": [resuming.slice(0, 3), resuming.slice(3)],
+  "src/runtime/resume/previous-runs.ts": [resuming.slice(0, 3), resuming.slice(3)],
+  "src/runtime/resume/recorded-agent.ts": [
+    ["src/runtime/resume/recorded-agent.test.ts", ...resuming.slice(0, 1)],
+    resuming.slice(1),
+  ],
+  "src/runtime/resume/recorded-run.ts": [["src/runtime/resume/project-runs.test.ts"], ["test/runtime/resume"]],
+  "src/runtime/resume/project-runs.ts": [
+    ["src/runtime/resume/project-runs.test.ts", "test/tools/crew/history-tools.test.ts"],
+    ["test/facades"],
+  ],
+  "src/runtime/resume/kept-images.ts": [["test/runtime/resume"], resuming],
+  "src/runtime/resume/reuse-results.ts": [["test/runtime/resume/reuse.test.ts"], resuming],
+};

@@ -1,0 +1,98 @@
+import { appendFileSync } from "node:fs";
+import { describe, type RunnerTestCase, test, TestRunner } from "vitest";
+import { errorOf, loadTests, suitesOf } from "./loaded-tests.ts";
+
+/**
+ * The work of one process of scripts/mutate.mjs. The changed file holds all mutants, and `subcrewMutant` switches one on.
+ * The report gets a line when a mutant is begun and one when it is decided; `always` is a mutant that is on from the
+ * start, because the code in question runs when its module is loaded.
+ */
+export type MutantWork = Readonly<{
+  /** The test files: those that run first, and those that run when the first ones notice nothing. */
+  tiers: readonly (readonly string[])[];
+  ids: readonly number[];
+  always?: number;
+  report: string;
+}>;
+
+/** A test that takes so many times as long as without a mutant hangs. */
+const TIMES = 20;
+const LEAST_MS = 15_000;
+
+type Timed = { readonly run: RunnerTestCase; ms: number };
+
+export function tryMutants({ tiers, ids, always, report }: MutantWork): void {
+  const world = globalThis as { subcrewMutant?: number };
+  const tell = (line: object): void => appendFileSync(report, `${JSON.stringify(line)}\n`);
+  if (always !== undefined) world.subcrewMutant = always;
+
+  describe("mutants", async () => {
+    const loaded: Timed[][] = [];
+    for (const tier of tiers) {
+      const tests: Timed[] = [];
+      for (const file of tier) for (const run of await loadTests(file, "mutants")) tests.push({ run, ms: LEAST_MS });
+      loaded.push(tests);
+    }
+
+    test("are noticed", { timeout: 24 * 60 * 60_000 }, async () => {
+      await beginSuites(loaded.flat());
+      if (always === undefined)
+        for (const tests of loaded) {
+          for (const one of [...tests]) {
+            const start = performance.now();
+            const error = await errorOf(one.run);
+            one.ms = performance.now() - start;
+            tell({ tried: one.run.name });
+            if (error === undefined) continue;
+            tests.splice(tests.indexOf(one), 1);
+            tell({ unusable: one.run.name, error: error.message });
+          }
+        }
+      for (const id of ids) {
+        tell({ begun: id });
+        world.subcrewMutant = id;
+        const noticed = await firstFailure(loaded);
+        if (always === undefined) delete world.subcrewMutant;
+        tell({ id, noticed: noticed?.one.run.name ?? null, error: noticed?.error.message.slice(0, 200) });
+        // What a mutant left behind must not be taken for the work of the next one.
+        if (noticed && id !== ids.at(-1) && (noticed.hangs || (await within(noticed.one)) !== undefined)) {
+          tell({ spoiled: id });
+          return;
+        }
+      }
+      tell({ done: true });
+    });
+  });
+}
+
+type Failure = Readonly<{ one: Timed; error: Error; hangs: boolean }>;
+
+/** The first test that fails; it runs first next time, since neighbouring mutants are often noticed by the same test. */
+async function firstFailure(tiers: readonly Timed[][]): Promise<Failure | undefined> {
+  for (const tests of tiers)
+    for (const [at, one] of tests.entries()) {
+      const error = await within(one);
+      if (error === undefined) continue;
+      tests.unshift(...tests.splice(at, 1));
+      return { one, error, hangs: error === HANGS };
+    }
+  return undefined;
+}
+
+const HANGS = new Error("hangs");
+
+function within(one: Timed): Promise<Error | undefined> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(HANGS), Math.max(LEAST_MS, TIMES * one.ms));
+    void errorOf(one.run).then((error) => {
+      clearTimeout(timer);
+      resolve(error);
+    });
+  });
+}
+
+async function beginSuites(tests: readonly Timed[]): Promise<void> {
+  const outer = new Set(suitesOf(TestRunner.getCurrentTest() as RunnerTestCase));
+  for (const suite of new Set(tests.flatMap(({ run }) => suitesOf(run))))
+    if (!outer.has(suite)) for (const hook of TestRunner.getSuiteHooks(suite).beforeAll) await hook(suite);
+}
