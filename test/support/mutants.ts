@@ -92,7 +92,7 @@ function within(one: Timed): Promise<Error | undefined> {
 }
 
 async function beginSuites(tests: readonly Timed[]): Promise<void> {
-  const outer = new Set(suitesOf(TestRunner.getCurrentTest() as RunnerTestCase));
+  const outer = new Set(suitesOf(TestRunner.getCurrentTest()));
   for (const suite of new Set(tests.flatMap(({ run }) => suitesOf(run))))
     if (!outer.has(suite)) for (const hook of TestRunner.getSuiteHooks(suite).beforeAll) await hook(suite);
 }
