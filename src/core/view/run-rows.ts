@@ -267,10 +267,17 @@ function nearestAbove(path: string, paths: ReadonlySet<string>): string {
   return "";
 }
 
-/** The name of a task. Where its label is only a counter such as `task-2`, the name is the first line of its prompt. */
+/**
+ * The name of a task or gate. Where the label of a task is only a counter such as `task-2`, the name is the first line of its
+ * prompt; a gate is named with the work that it is about, such as `approval of page`.
+ */
 function newName(path: string, node: NodeView | undefined, planned: Node | undefined): string {
   const task = planned?.kind === "task" ? planned.task : undefined;
-  const own = path.slice(path.lastIndexOf("/") + 1);
+  const parts = path.split("/");
+  const own = parts.at(-1)!;
+  const loop = parts.at(-2)?.replace(/\.\d+$/, "");
+  if (loop !== undefined && (node?.kind ?? planned?.kind) === "gate")
+    return terminalLine(`${own} of ${loop}${orderText(node?.order)}`);
   const label = node && node.label !== node.path ? node.label : (task?.label ?? own);
   const agent = node?.agent ?? task?.agent;
   const asked = node?.asked ?? (task ? firstLine(task.prompt) : "");
