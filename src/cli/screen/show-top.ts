@@ -3,7 +3,7 @@ import { isBelowFolder } from "./project.ts";
 import { FieldScreen, type FieldFrame } from "../../tui/top/field-screen.ts";
 import { topFrame, listedRows, listHeight, partsOf, type TopState } from "../../tui/top/frame.ts";
 import { type PageTab, pageFrame, type PageView, pressInPage } from "../../tui/top/page.ts";
-import type { TopRow } from "../../core/view/run-rows.ts";
+import type { ShownRun, TopRow } from "../../core/view/run-rows.ts";
 import { firstView, keepSelection, press, selectedRow, type TopView } from "../../tui/top/view.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
@@ -62,9 +62,12 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
     ofProject.set(folder, known);
     return known;
   };
+  /** A run whose start cannot be read could be of any project, so it is shown in each. */
+  const isOfProject = ({ state, problems }: ShownRun): boolean =>
+    isHere(state.cwd) || (state.cwd === "" && problems.length > 0);
   const stateNow = (): TopState => {
     const all = feed.runs();
-    const runs = run !== undefined || view.everywhere ? all : all.filter(({ state }) => isHere(state.cwd));
+    const runs = run !== undefined || view.everywhere ? all : all.filter(isOfProject);
     const elsewhere = all.length - runs.length;
     return {
       title:
