@@ -40,8 +40,14 @@ export async function openHub(crew: Crew): Promise<Hub> {
     if (known) return known;
     const entry: Open = {
       tabs: new Set(),
-      channel: openRunChannel(crew, id, (message, seq) => {
-        for (const tab of entry.tabs) if (tab.stream.send("run", message, `${id}:${seq}`)) tab.seq = seq;
+      channel: openRunChannel(crew, id, {
+        changed: (message, seq) => {
+          for (const tab of entry.tabs) if (tab.stream.send("run", message, `${id}:${seq}`)) tab.seq = seq;
+        },
+        deleted: (error) => {
+          if (open.get(id) === entry) open.delete(id);
+          for (const { stream } of entry.tabs) stream.send("gone", problemOf(error));
+        },
       }),
     };
     open.set(id, entry);
@@ -83,10 +89,7 @@ export async function openHub(crew: Crew): Promise<Hub> {
       entry.tabs.add(tab);
     } catch (error) {
       open.delete(id);
-      const { code, message, hint } = isCrewError(error)
-        ? error
-        : { code: "UNEXPECTED", message: messageOf(error), hint: "" };
-      tab.stream.send("gone", { code, message, hint } satisfies WebProblem);
+      tab.stream.send("gone", problemOf(error));
     } finally {
       tab.opening = false;
     }
@@ -126,4 +129,10 @@ export async function openHub(crew: Crew): Promise<Hub> {
         );
     },
   };
+}
+
+function problemOf(error: unknown): WebProblem {
+  if (!isCrewError(error)) return { code: "UNEXPECTED", message: messageOf(error), hint: "" };
+  const { code, message, hint } = error;
+  return { code, message, hint };
 }

@@ -1,9 +1,10 @@
 import type { KeptEvent } from "../core/run/event.ts";
-import { isActive, isEnded, runStatusOf } from "../core/run/run-status.ts";
+import { isEnded, runStatusOf } from "../core/run/run-status.ts";
 import { cutOffAll, emptyState, reduce } from "../core/run/state.ts";
-import { CrewError, messageOf } from "../core/schema/error.ts";
+import { CrewError } from "../core/schema/error.ts";
 import type { ShownRun } from "../core/view/run-rows.ts";
 import type { Crew } from "../crew.ts";
+import type { KeptRun } from "../runtime/background/stored-runs.ts";
 import { pause } from "../runtime/async/cancel.ts";
 import { atMostEvery } from "../runtime/async/at-most-every.ts";
 import { changeSizes, COMPARE_EVERY_MS } from "../crew/follow-runs.ts";
@@ -24,23 +25,20 @@ export type RunChannel = Readonly<{
 const EVERY_MS = 100;
 /** How often a run without a process is checked. */
 const LOOK_EVERY_MS = 1_000;
-/** A run without a process is read only at every fifth check. */
-const LOOKS_PER_READ = 5;
 /** With more events, or more characters in them, events are not kept in memory; transcripts are then read from disk. */
 const MOST_EVENTS = 100_000;
 const MOST_CHARACTERS = 32 * 2 ** 20;
 /** The number of log lines in the first snapshot of a run. */
 export const LOG_LINES = 500;
 
-/**
- * Reads a run, then applies each new event to its state and calls `changed` with the changes. Throws for an unknown
- * run.
- */
-export async function openRunChannel(
-  crew: Crew,
-  id: string,
-  changed: (message: RunMessage, seq: number) => void,
-): Promise<RunChannel> {
+type Listener = Readonly<{
+  changed(message: RunMessage, seq: number): void;
+  /** The run was deleted. Nothing else is reported afterwards. */
+  deleted(error: CrewError): void;
+}>;
+
+/** Reads a run, then applies each new event to its state and reports the changes. Throws for an unknown run. */
+export async function openRunChannel(crew: Crew, id: string, { changed, deleted }: Listener): Promise<RunChannel> {
   const over = new AbortController();
   const state = emptyState(id);
   const log: LogLine[] = [];
@@ -50,10 +48,13 @@ export async function openRunChannel(
   // A long journal is read only once. The state of a run without events is looked up separately.
   const records = await crew.kept.records(id).catch(() => ({ events: [], problems: [] }));
   const first = records.events.length > 0 ? undefined : await crew.kept.look(id);
-  if (first && first.problems.length > 0 && !(await crew.runs()).includes(id))
-    throw new CrewError("UNKNOWN_RUN", `There is no run "${id}".`, "The list of runs shows those that exist.");
-  let owner = first ? first.owner : await crew.kept.owner(id);
-  let problems = first?.problems ?? records.problems;
+  const isDeleted = async (run: KeptRun): Promise<boolean> =>
+    run.problems.length > 0 && !(await crew.runs()).includes(id);
+  const unknown = (): CrewError =>
+    new CrewError("UNKNOWN_RUN", `There is no run "${id}".`, "The list of runs shows those that exist.");
+  if (first && (await isDeleted(first))) throw unknown();
+  const owner = first ? first.owner : await crew.kept.owner(id);
+  const problems = first?.problems ?? records.problems;
   let order = "";
   let sent = 0;
   let timer: NodeJS.Timeout | undefined;
@@ -117,35 +118,48 @@ export async function openRunChannel(
     shown = { ...shown, diffs: changeSizes(report.files) };
     soon();
   });
-  const settle = async (): Promise<void> => {
-    owner = await crew.kept.owner(id);
-    if (owner === undefined) cutOffAll(state);
-    const life = runStatusOf(state, owner !== undefined);
+  /** Updates the status of the run: it depends on the journal and on whether a process works on the run. */
+  const settle = async (): Promise<boolean> => {
+    const owned = (await crew.kept.owner(id)) !== undefined;
+    if (!owned) cutOffAll(state);
+    // Without events, only the store knows whether the run is about to start.
+    const life = state.seq === 0 ? (await crew.kept.look(id)).life : runStatusOf(state, owned);
     if (life !== shown.life && !(shown.life === "damaged" && !isEnded(life))) {
       shown = { ...shown, life };
       soon();
     }
+    return owned;
+  };
+  /** Reads what is new, and continues while a process works on the run. */
+  const read = async (): Promise<void> => {
+    for await (const event of crew.kept.events(id, over.signal, state.seq)) {
+      take(event);
+      const life = runStatusOf(state, true);
+      if (life !== shown.life) shown = { ...shown, life };
+      if (event.type === "files.changed") filesChanged = true;
+      if (filesChanged && (event.type === "node.ended" || event.type === "run.ended")) compare();
+      soon();
+    }
+    await settle();
   };
 
   const follow = async (): Promise<void> => {
     if (records.events.some(({ type }) => type === "files.changed")) compare();
-    let looks = 0;
+    let last: number | undefined = -1;
     do {
-      const idle = looks > 0 && (await crew.kept.owner(id)) === undefined;
-      looks += 1;
-      if (idle && looks % LOOKS_PER_READ !== 0) continue; // a long journal is not read every second
       try {
-        for await (const event of crew.kept.events(id, over.signal, state.seq)) {
-          take(event);
-          const life = runStatusOf(state, true);
-          if (life !== shown.life) shown = { ...shown, life };
-          if (event.type === "files.changed") filesChanged = true;
-          if (filesChanged && (event.type === "node.ended" || event.type === "run.ended")) compare();
-          soon();
-        }
-        await settle();
-      } catch (error) {
-        if (!over.signal.aborted && !isActive(shown.life)) problems = [messageOf(error)];
+        const owned = await settle();
+        // A journal that no process writes is read only when its last event is another one: it may be long.
+        const before = last;
+        last = owned ? -1 : (await crew.kept.last(id).catch(() => undefined))?.seq;
+        if (owned || last !== before) await read();
+      } catch {
+        // The run was deleted, is damaged, or its journal is not written yet.
+        const run = await crew.kept.look(id).catch(() => undefined);
+        if (over.signal.aborted || !run) continue;
+        if (await isDeleted(run).catch(() => false)) return deleted(unknown());
+        shown = { ...shown, life: run.life, problems: run.problems };
+        soon();
       }
     } while (await pause(LOOK_EVERY_MS, over.signal));
   };

@@ -1,0 +1,145 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test } from "vitest";
+import type { KeptEvent } from "../../src/core/run/event.ts";
+import type { Model } from "../../src/core/model/model.ts";
+import { type Crew, createCrew } from "../../src/crew.ts";
+import { never, scripted } from "../../src/models/scripted/scripted.ts";
+import { deferred } from "../../src/runtime/async/deferred.ts";
+import type { RunningServer } from "../../src/runtime/network/loopback-server.ts";
+import { createFolderStore } from "../../src/runtime/store/folder-store.ts";
+import { openJournal } from "../../src/runtime/store/journal.ts";
+import type { RunMessage, WebProblem } from "../../src/web/client/wire.ts";
+import { openWeb } from "../../src/web/server.ts";
+import { linkToken, newSecrets } from "../../src/web/sessions.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+
+const crewOf = (home: string, model: Model = never): Crew =>
+  createCrew({
+    cwd: home,
+    home: join(home, "state"),
+    userHome: home,
+    discover: false,
+    env: {},
+    model: "m",
+    models: { m: model },
+  });
+const single = { agent: "general", task: "one" } as const;
+
+let server: RunningServer | undefined;
+const over = new AbortController();
+afterEach(() => server?.close());
+
+/** The page of one run as a browser tab has it: its status, the status of each task, and why the run is gone. */
+type Page = { life: string; tasks: Map<string, string>; gone: WebProblem | undefined };
+const shownOn = ({ life, tasks }: Page): string => [life, ...tasks.values()].join(": ");
+
+async function openPage(home: string, run: string): Promise<Page> {
+  const assets = join(home, "assets");
+  mkdirSync(assets, { recursive: true });
+  for (const file of ["index.html", "app.js", "app.css", "icon.svg"]) writeFileSync(join(assets, file), file);
+  const secrets = newSecrets();
+  const crew = crewOf(home);
+  server = await openWeb(crew, {
+    secrets,
+    port: 0,
+    assets,
+    user: undefined,
+    crewAt: async () => crew,
+    ownCommand: async () => "",
+    onError: (error) => {
+      throw error;
+    },
+  });
+  const base = `http://127.0.0.1:${server.port}/${secrets.prefix}`;
+  const entered = await fetch(`${base}/enter?token=${linkToken(secrets, "full")}`, { redirect: "manual" });
+  const cookie = String(entered.headers.get("set-cookie")).split(";")[0]!;
+  const stream = await fetch(`${base}/events?run=${run}`, { headers: { cookie }, signal: over.signal });
+  const page: Page = { life: "", tasks: new Map(), gone: undefined };
+  void listen(stream, page).catch(() => undefined); // the server ends the stream with the test
+  await expect.poll(() => page.life, { timeout: 60_000 }).not.toBe("");
+  return page;
+}
+
+async function listen(stream: Response, page: Page): Promise<void> {
+  let text = "";
+  for await (const chunk of stream.body!.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
+      const lines = text.slice(0, end).split("\n");
+      text = text.slice(end + 2);
+      const field = (name: string) => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+      if (field("event") === "gone") page.gone = JSON.parse(field("data")!) as WebProblem;
+      if (field("event") !== "run") continue;
+      const { head, tasks } = JSON.parse(field("data")!) as RunMessage;
+      page.life = head.life;
+      for (const { path, status } of tasks) page.tasks.set(path, status);
+    }
+  }
+}
+
+/** A run that was paused in its first turn. */
+async function pausedRun(home: string): Promise<string> {
+  const run = crewOf(home).run(single);
+  for await (const event of run) if (event.type === "turn.started") run.pause();
+  await run;
+  return run.id;
+}
+const shows = (page: Page, what: string) => expect.poll(() => shownOn(page), { timeout: 60_000 }).toBe(what);
+
+test("a paused run that another process resumes is shown at work, then with its end", async () => {
+  const home = tempFolder();
+  const id = await pausedRun(home);
+  const page = await openPage(home, id);
+  await shows(page, "paused: running");
+  const goOn = deferred<void>();
+  const again = crewOf(
+    home,
+    scripted(() => goOn.promise.then(() => "done")),
+  ).resume(id);
+  await shows(page, "running: running");
+  goOn.resolve();
+  await again;
+  await shows(page, "ok: ok");
+});
+
+test("a task of a paused run that another process cancels is shown as cancelled", async () => {
+  const home = tempFolder();
+  const id = await pausedRun(home);
+  const page = await openPage(home, id);
+  await shows(page, "paused: running");
+  await crewOf(home).kept.cancelTask(id, "general", "not needed");
+  await shows(page, "paused: cancelled");
+});
+
+test("an interrupted run that a process takes over is shown as running before its first event", async () => {
+  const home = tempFolder();
+  const run = "run_taken0000000";
+  const store = createFolderStore(join(home, "state"));
+  const open = () => openJournal(store.place(run), { kept: () => {}, lost: (error) => Promise.reject(error) });
+  const first = await open();
+  const plan = { nodes: { one: { kind: "task", task: { agent: "general", prompt: "x" } } }, output: "one" };
+  const facts = [
+    { path: "", type: "run.started", plan, cwd: home, version: "0" },
+    { path: "one", type: "node.started", kind: "task", attempt: 1, agent: "general" },
+  ];
+  for (const [at, fact] of facts.entries())
+    first.append({ seq: at + 1, run, at: 1_000 + at, ...fact } as unknown as KeptEvent);
+  await first.durable();
+  await first.close();
+  const page = await openPage(home, run);
+  await shows(page, "interrupted: running");
+  const second = await open();
+  await shows(page, "running: running");
+  await second.close();
+  await shows(page, "interrupted: running");
+});
+
+test("a run that another process deletes is reported as gone", async () => {
+  const home = tempFolder();
+  const id = await pausedRun(home);
+  const page = await openPage(home, id);
+  await shows(page, "paused: running");
+  await crewOf(home).kept.remove(id);
+  await expect.poll(() => page.gone, { timeout: 60_000 }).toMatchObject({ code: "UNKNOWN_RUN" });
+});
