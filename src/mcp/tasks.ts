@@ -34,6 +34,12 @@ const statuses: Readonly<Record<RunStatus, TaskStatus>> = {
   cancelled: "cancelled",
 };
 
+/** Why a task does not continue although its run has not ended. */
+const STOPPED: Readonly<Partial<Record<RunStatus, string>>> = {
+  paused: "the run is paused; its owner can resume it",
+  interrupted: "the run was interrupted",
+};
+
 type Common = Readonly<{
   taskId: string;
   status: TaskStatus;
@@ -43,10 +49,11 @@ type Common = Readonly<{
 }>;
 
 function common({ id, life, startedAt, changedAt, doing }: TaskFacts): Common {
+  const statusMessage = STOPPED[life] ?? doing;
   return {
     taskId: id,
     status: statuses[life],
-    ...(doing !== "" && { statusMessage: doing }),
+    ...(statusMessage !== "" && { statusMessage }),
     createdAt: new Date(startedAt).toISOString(),
     lastUpdatedAt: new Date(Math.max(startedAt, changedAt)).toISOString(),
   };
@@ -64,7 +71,7 @@ export function modernTask(
     pollIntervalMs: POLL_MS,
     ...(task.status === "completed" && result && { result: { resultType: "complete", ...result } }),
     ...(task.status === "input_required" && { inputRequests: questions ?? {} }),
-    ...(task.status === "failed" && { error: { code: -32603, message: "the run was interrupted" } }),
+    ...(task.status === "failed" && { error: { code: -32603, message: STOPPED[facts.life] } }),
   };
 }
 

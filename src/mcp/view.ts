@@ -96,11 +96,11 @@ export function viewOf(state: State, life: RunStatus | "damaged", now: number): 
     ...(outcome?.limit && { limit: outcome.limit }),
     ...(life === "parked" && parkedIn(state)),
     ...defined({ offline: state.offline }),
-    tasks: nodes.map(({ path, agent, status, doing, outcome: own }) => ({
+    tasks: nodes.map(({ path, agent, status, paused, doing, outcome: own }) => ({
       path,
       ...defined({ agent }),
-      status,
-      ...(status === "running" && doing !== "" && { doing }),
+      status: status !== "running" ? status : paused !== undefined ? "paused" : (STOPPED[life] ?? status),
+      ...(status === "running" && STOPPED[life] === undefined && paused === undefined && doing !== "" && { doing }),
       ...(nodes.length > 1 && own && "output" in own && own.output !== undefined && { output: own.output }),
     })),
     tokens: { input: usage.input + usage.cacheRead + usage.cacheWrite, output: usage.output },
@@ -109,7 +109,13 @@ export function viewOf(state: State, life: RunStatus | "damaged", now: number): 
   };
 }
 
-/** The task of a race whose output became the output of the run. */
+/** What an unfinished task of a run that stands still is called, instead of running. */
+const STOPPED: Readonly<Partial<Record<RunStatus | "damaged", string>>> = {
+  paused: "paused",
+  interrupted: "interrupted",
+};
+
+/** The contender whose output became the output of the run. */
 function winnerOf({ plan, outcome }: State): string | undefined {
   const last = plan?.nodes[plan.output];
   const picks = last?.kind === "join" && last.pick === "first" && (last.count ?? 1) === 1;

@@ -15,7 +15,7 @@ test("a run of the server that is stopped and resumed elsewhere has its new stat
   await crew.kept.ended(run, never);
   const status = async (): Promise<unknown> =>
     (await client.callTool({ name: "status", arguments: { run } })).structuredContent;
-  expect(await status()).toMatchObject({ runs: [{ status: "paused" }] });
+  expect(await status()).toMatchObject({ runs: [{ status: "paused", tasks: [{ status: "paused" }] }] });
   while ((await crew.kept.owner(run)) !== undefined) await new Promise(setImmediate);
   await crew.resume(run);
   expect(await status()).toMatchObject({ runs: [{ status: "ok" }] });
