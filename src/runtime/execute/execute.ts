@@ -176,9 +176,10 @@ export async function execute(
       if (isPaused && !moot && !givenUp) hold(id);
       else {
         pauses.forget(path);
-        advance(
-          settle(all, id, isPaused && outcome.status === "cancelled" ? { ...outcome, reason: NOT_NEEDED } : outcome),
-        );
+        // Work that was stopping for a pause reports the reason of the pause.
+        const reason = pauses.cancelReason(path) ?? (isPaused ? NOT_NEEDED : undefined);
+        const isCut = reason !== undefined && outcome.status === "cancelled";
+        advance(settle(all, id, isCut ? { ...outcome, reason } : outcome));
       }
       claims.release(id);
       held?.slot?.(); // the slot is released only now, so that the end of this task is recorded before the next start

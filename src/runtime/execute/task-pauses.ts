@@ -19,10 +19,13 @@ export type TaskPauses = Readonly<{
   resume(path: string | undefined): readonly string[];
   /** Called when a task has ended, so that there is nothing left to pause. */
   forget(path: string): void;
-  /**
-   * To be called when a node ends while a pause covers it: its end is not recorded, and it continues with the paused
-   * task.
-   */
+  /** Cancels a task by name, also one that is paused or still stopping for a pause. */
+  cancel(path: string, reason: string): void;
+  /** The reason of a task that was cancelled by name. It counts also where the task was already stopping for a pause. */
+  cancelReason(path: string): string | undefined;
+  /** True for a task that was cancelled by name, and for every node below it: its end is recorded also during a pause. */
+  isCancelled(path: string): boolean;
+  /** Call when a node ends while a pause covers it: its end is not recorded, and it continues with the paused task. */
   interrupt(path: string): void;
   /** The interrupted nodes below a node that ends without continuing, deepest first: their ends are still to be recorded. */
   abandon(path: string): readonly string[];
@@ -52,6 +55,9 @@ export const noPauses: TaskPauses = {
   stopped: () => {},
   resume: () => [],
   forget: () => {},
+  cancel: () => {},
+  cancelReason: () => undefined,
+  isCancelled: () => false,
   interrupt: () => {},
   abandon: () => [],
   look: () => {},
@@ -70,6 +76,7 @@ export function createTaskPauses(parts: TaskPauseParts): TaskPauses {
   const paused = new Map<string, Pause>();
   const released = new Set<string>();
   const interrupted = new Set<string>();
+  const cancelled = new Map<string, string>();
 
   const isWorking = (path: string): boolean => {
     const pause = paused.get(path);
@@ -141,6 +148,15 @@ export function createTaskPauses(parts: TaskPauseParts): TaskPauses {
       return those;
     },
     forget: (path) => void paused.delete(path),
+    cancel: (path, reason) => {
+      cancelled.set(path, reason);
+      paused.delete(path);
+    },
+    cancelReason: (path) => cancelled.get(path),
+    isCancelled: (path) => {
+      for (const above of cancelled.keys()) if (path === above || isBelow(path, above)) return true;
+      return false;
+    },
     interrupt: (path) => void interrupted.add(path),
     abandon,
     look,

@@ -122,14 +122,14 @@ export async function drive(start: Start, { run, signal, state, publish, connect
   const paused = (): string | undefined => pauseReason(record.controller.signal);
   const { emit, live } = redacting(redactor, {
     emit: (path, fact) => {
-      // While pausing, the end of tasks is not recorded: they continue after a resume, as after a kill.
+      // Pausing records no ends but those of cancelled tasks: the others continue after a resume, as after a kill.
       if ((paused() !== undefined || pauses.covers(path)) && !isKeptWhilePausing(fact)) {
-        if (fact.type === "node.ended") pauses.interrupt(path);
-        return;
+        if (fact.type !== "node.ended") return;
+        if (!pauses.isCancelled(path)) return pauses.interrupt(path);
       }
       partials.before(path, fact);
       meter.see(path, fact);
-      append(path, cancelledTasks.has(path) ? cancelledForGood(fact) : fact);
+      append(path, pauses.cancelReason(path) === undefined ? fact : cancelledForGood(fact));
     },
     live: (path: string, delta: Delta): void => {
       if (over) return;
@@ -137,8 +137,6 @@ export async function drive(start: Start, { run, signal, state, publish, connect
       ordered.live({ run, path, at: start.clock(), ...delta });
     },
   });
-  /** The paths of tasks that were cancelled by name. */
-  const cancelledTasks = new Set<string>();
   let over = false;
   let growing: RunningPlan | undefined;
   const grow = (change: Change): void => {
@@ -164,8 +162,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
   const stop = (path: string, reason: string): boolean => {
     const found = stoppable.get(path);
     if (!found) return paused() === undefined && (growing?.cancelWaiting(path, reason) ?? false);
-    cancelledTasks.add(path);
-    pauses.forget(path);
+    pauses.cancel(path, reason);
     found.abort(stopped(reason));
     return true;
   };

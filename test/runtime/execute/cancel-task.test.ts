@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { createCrew, defineAgent, defineTool } from "../../../src/index.ts";
 import { scripted } from "../../../src/models/scripted/scripted.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
 
 const hand = defineTool({
   name: "hand_on",
@@ -23,13 +24,15 @@ const wait = defineTool({
 const agentWith = (name: string, ...tools: string[]) =>
   defineAgent({ name, description: name, instructions: "Work.", tools, model: name });
 
-const crewOf = (lead: ReturnType<typeof scripted>) =>
+type Stage = Readonly<{ home?: string; helper?: ReturnType<typeof scripted> }>;
+const waits = () => scripted({ calls: [{ name: "wait", input: {} }] }, "never said");
+const crewOf = (lead: ReturnType<typeof scripted>, { home, helper = waits() }: Stage = {}) =>
   createCrew({
-    home: false,
+    home: home ?? false,
     discover: false,
     tools: [hand, wait],
     agents: [agentWith("lead", "hand_on", "wait"), agentWith("helper", "wait")],
-    models: { lead, helper: scripted({ calls: [{ name: "wait", input: {} }] }, "never said") },
+    models: { lead, helper },
   });
 
 test("a helper can be stopped, and its parent continues", async () => {
@@ -63,4 +66,49 @@ test("a task that waits for its slot can be stopped, too, and the others end as 
   const outcomeOf = (path: string) => run.state.nodes.get(path)?.outcome;
   expect(outcomeOf("second")).toEqual({ status: "cancelled", reason: "not this one", final: true });
   expect(outcomeOf("first")).toMatchObject({ status: "cancelled", reason: "nor this one" });
+});
+
+const leads = () => scripted({ calls: [{ name: "hand_on", input: { to: "helper" } }] }, "I go on without it.");
+
+test("a task that is cancelled while it stops for a pause ends as cancelled, with the reason of the person", async () => {
+  const run = crewOf(scripted("done")).run({ mode: "single", agent: "helper", task: "Wait." });
+  for await (const event of run)
+    if (event.type === "tool.started") {
+      expect(run.pauseTask(event.path, "not now")).toBe(true);
+      expect(run.cancelTask(event.path, "not wanted")).toBe(true);
+    }
+  await run;
+  expect(run.state.nodes.get("helper")?.outcome).toMatchObject({ status: "cancelled", reason: "not wanted" });
+});
+
+test("a helper that is cancelled while its paused parent stops is not started again with its parent", async () => {
+  const lead = leads();
+  const helper = waits();
+  const run = crewOf(lead, { helper }).run({ mode: "single", agent: "lead", task: "Go." });
+  for await (const event of run) {
+    if (event.type === "tool.started" && event.tool === "wait") {
+      expect(run.pauseTask("lead", "not now")).toBe(true);
+      expect(run.cancelTask("lead/helper", "not wanted")).toBe(true);
+      run.resumeTask("lead");
+    }
+  }
+  expect(await run).toMatchObject({ status: "ok", output: "I go on without it." });
+  expect(helper.requests).toHaveLength(1);
+  expect(JSON.stringify(lead.requests[1]?.messages.at(-1))).toContain("the helper ended cancelled: not wanted");
+});
+
+test("a helper that is cancelled while its run stops for a pause is not started again when the run is resumed", async () => {
+  const home = tempFolder();
+  const first = crewOf(leads(), { home }).run({ mode: "single", agent: "lead", task: "Go." });
+  for await (const event of first)
+    if (event.type === "tool.started" && event.tool === "wait") {
+      first.pause("later");
+      expect(first.cancelTask("lead/helper", "not wanted")).toBe(true);
+    }
+  await first;
+  const helper = scripted("helped after all");
+  const lead = scripted("I go on without it.");
+  expect(await crewOf(lead, { home, helper }).resume(first.id)).toMatchObject({ status: "ok" });
+  expect(helper.requests).toHaveLength(0);
+  expect(JSON.stringify(lead.requests[0]?.messages.at(-1))).toContain("the helper ended cancelled: not wanted");
 });
