@@ -99,6 +99,19 @@ describe("modes", () => {
     expect(result.nodes).toMatchObject({ A: { output: "<a>" }, B: { output: "<b <a>>" }, C: { output: "<c>" } });
   });
 
+  test.each(["{task_0}", "{result_0}", "{task:A}", "{result:A}"])(
+    "%s in a prompt is the output of the first task, which is called A",
+    async (reference) => {
+      const model = speaker((prompt) => `<${prompt}>`);
+      const tasks = [
+        { task: "a", name: "A" },
+        { task: `b ${reference}`, name: "B" },
+      ];
+      const { nodes } = await crewOf({ models: { model } }).run({ tasks } as never);
+      expect(nodes["B"]).toMatchObject({ status: "ok", output: "<b <a>>" });
+    },
+  );
+
   const retry = { maxAttempts: 3, backoffMs: 0 };
   test.each<[string, object]>([
     ["a task", { tasks: [{ task: "shaky", retry }] }],

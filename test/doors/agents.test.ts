@@ -45,6 +45,7 @@ test("discoverAgents takes a home directory, a scope or options", async () => {
   const byOptions = await discoverAgents(cwd, { home, scope: "user", preset: "omp" });
   expect(getAgent(byOptions.agents, "p")).toBeUndefined();
   expect(getAgent(byOptions.agents, "user:u")?.name).toBe("u");
+  expect([getAgent(byHome.agents, "P"), getAgent(byHome.agents, "p ")]).toEqual([undefined, undefined]);
   const untrusted = await discoverAgents(cwd, { home, trust: { project: () => false } });
   expect([getAgent(untrusted.agents, "p"), untrusted.untrusted.map(({ name }) => name)]).toEqual([undefined, ["p"]]);
 });

@@ -84,3 +84,15 @@ test("an input of a type that does not exist throws", () => {
   const inputs = { when: { type: "date", description: "d" } };
   expect(() => convertInputConfigToJsonSchema({ inputs })).toThrow('Unsupported input type "date".');
 });
+
+test("a registry without settings has the built-in agents, and describes them for a tool and for the prompt of a parent", async () => {
+  const registry = new AgentRegistry({ cwd: tempFolder(), home: tempFolder() });
+  await registry.initialize();
+  expect(registry.getAllAgentNames()).toEqual(expect.arrayContaining(["codebase-investigator", "cli-help"]));
+  const one = registry.getDefinition("cli-help")!;
+  expect(registry.getToolDescription()).toContain(`- **cli-help**: ${one.description}`);
+  expect(registry.getDirectoryContext()).toMatch(/^## Available Sub-Agents\n/);
+  expect(registry.getDirectoryContext()).toContain(`- cli-help: ${one.description}`);
+  const [empty] = await registryOf({});
+  expect(empty.getDirectoryContext()).toBe("No sub-agents are currently available.");
+});

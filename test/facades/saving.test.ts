@@ -79,7 +79,8 @@ test("Explore finds and Plan plans, started side by side by one message, on this
       status: "ok",
       output: expect.stringContaining("src/runtime/discovery/sources.ts"),
     });
-    expect(nodes["lead.2/Plan"] ?? nodes["lead/Plan"]).toMatchObject({ status: "ok" });
+    const plan = nodes["lead.2/Plan"] ?? nodes["lead/Plan"];
+    expect(plan).toMatchObject({ status: "ok", output: expect.stringContaining("src/") });
     expect(lead.requests[1]!.messages).toHaveLength(3); // the question, the calls, their two summaries
   });
 }, 180_000);

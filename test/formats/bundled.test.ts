@@ -43,6 +43,14 @@ test("task and quick_task share one body and differ in what stands before it", (
   expect(task!.description).not.toBe(quick!.description);
 });
 
+test("explore, plan, designer and reviewer have prompts of their own", () => {
+  const prompts = ["explore", "plan", "designer", "reviewer", "task"].map(
+    (name) => readBundledAgents().find(({ agent }) => agent.name === name)!.agent.instructions,
+  );
+  expect(new Set(prompts).size).toBe(5);
+  for (const prompt of prompts) expect(prompt.length).toBeGreaterThan(300);
+});
+
 test("explore and plan cannot change anything but memory", async () => {
   const { agents } = await found();
   const toolsOf = (name: string): readonly string[] => agents.find((one) => one.name === name)!.agent.tools!;
@@ -74,6 +82,7 @@ test("deepresearch has more turns, more time and a longer answer", async () => {
   expect(limits!.maxTurns).toBeGreaterThan(100);
   expect(limits!.maxDurationMs).toBeGreaterThan(30 * 60_000);
   expect(instructions).toContain("8000");
+  expect(instructions).toContain("several places that do not copy from each other");
 });
 
 test.each(["reviewer", "omp:explore", "codebase-investigator", "cli-help"])(

@@ -188,6 +188,20 @@ describe("presets", () => {
     expect(namesIn(found)).toEqual(names);
   });
 
+  test("a SUBAGENT.md in each folder of the built-in and the user's root is a type", async () => {
+    const root = tempFolder({
+      "subagents/dig/SUBAGENT.md": agentFile("dig"),
+      "data/subagents/own/SUBAGENT.md": agentFile("own"),
+      "home/.subcrew/subagents/mine/SUBAGENT.md": agentFile("mine"),
+      "subagents/loose.md": agentFile("loose"),
+      "subagents/empty/README.md": agentFile("empty"),
+    });
+    for (const preset of ["pegasus", "unified"] as const) {
+      const found = await discover({ cwd: root, home: join(root, "home"), dialects, preset, trust });
+      expect(namesIn(found).toSorted()).toEqual(["dig", "mine", "own"]);
+    }
+  });
+
   test("gemini gives no tools to an agent that names none", async () => {
     const root = tempFolder(everywhere);
     const found = await discover({ cwd: root, home: join(root, "home"), dialects, preset: "gemini" });

@@ -11,15 +11,22 @@ async function run(
   files: Readonly<Record<string, string>>,
   turns: Readonly<Record<string, readonly Script[]>>,
   input: Readonly<{ agent?: string; model?: string }>,
-): Promise<{ asked(model: string): ModelRequest; started: readonly string[]; answers: readonly string[] }> {
+): Promise<{
+  asked(model: string): ModelRequest;
+  started: readonly string[];
+  answers: readonly string[];
+  data: unknown;
+}> {
   const models = Object.fromEntries(Object.entries(turns).map(([name, says]) => [name, scripted(...says)]));
   const [first = ""] = Object.keys(models);
   const crew = projectCrew(tempFolder(files), { models, model: first, unattended: true });
   const running = crew.run({ mode: "single", task: "Go.", ...input });
   const events: Event[] = [];
   for await (const event of running) events.push(event);
-  expect(await running).toMatchObject({ status: "ok" });
+  const result = await running;
+  expect(result).toMatchObject({ status: "ok" });
   return {
+    data: result.data,
     asked: (model) => models[model]!.requests[0]!,
     started: events.flatMap((event) => (event.type === "node.started" ? [event.agent ?? ""] : [])),
     answers: events.flatMap((event) =>
@@ -62,10 +69,13 @@ test("a file without any of them runs with all tools, the default model and no a
 test.each([
   ['"*"', ["lead", "a", "b"]],
   ["a", ["lead", "a"]],
+  ["a, b", ["lead", "a", "b"]],
+  ["[b]", ["lead", "b"]],
   ['""', ["lead"]],
+  [undefined, ["lead", "a", "b"]], // the task tool alone is enough
 ])("with spawns %s an agent starts %j", async (spawns, started) => {
   const files = {
-    ...omp("lead", `tools: task\nspawns: ${spawns}\n`),
+    ...omp("lead", `tools: task\n${spawns === undefined ? "" : `spawns: ${spawns}\n`}`),
     ...omp("a", "model: other\n"),
     ...omp("b", "model: other\n"),
   };
@@ -73,6 +83,49 @@ test.each([
   const turns = { m: [ask("a"), ask("b"), "done"], other: ["ok", "ok"] };
   const result = await run(files, turns, { agent: "lead" });
   expect(result.started).toEqual(started);
+});
+
+test("a prompt that asks for another format than the schema is no fault of the file, and the schema counts", async () => {
+  const files = omp("talker", "output: { type: object, required: [n] }\n", "Answer in three bullet points.");
+  const crew = projectCrew(tempFolder(files), { models: { m: scripted() }, model: "m" });
+  expect((await crew.agents()).problems).toEqual([]);
+  const handIn = (data: object): Script => call("submit_result", { result: { data } });
+  const { data } = await run(files, { m: [handIn({}), handIn({ n: 1 })] }, { agent: "talker" });
+  expect(data).toEqual({ n: 1 });
+});
+
+const pi = (name: string, fields: string, body: string): Record<string, string> => ({
+  [`.pi/agents/${name}.md`]: `---\nname: ${name}\ndescription: ${name} d\n${fields}---\n${body}`,
+});
+
+test("an agent that extends another runs with the tools of both, the model of its base and its own prompt", async () => {
+  const files = {
+    ...pi("base", "tools: read\nmodel: small\n", "The base works."),
+    ...pi("kid", "extends: base\ntools: grep\n", "The kid works."),
+    ...pi("own", "extends: base\nmodel: large\n", "Another one works."),
+  };
+  const { asked } = await run(files, { m: [], small: ["done"] }, { agent: "kid" });
+  expect(toolsOf(asked("small")).toSorted()).toEqual(["grep_files", "read_file"]);
+  expect(asked("small").system).toContain("The kid works.");
+  expect(asked("small").system).not.toContain("The base works.");
+  const own = await run(files, { m: [], small: [], large: ["done"] }, { agent: "own" });
+  expect(toolsOf(own.asked("large"))).toEqual(["read_file"]);
+});
+
+test("agents that extend each other in a ring are errors of their files, and the others run", async () => {
+  const files = {
+    ...pi("one", "extends: two\n", "1"),
+    ...pi("two", "extends: one\n", "2"),
+    ...pi("free", "", "3"),
+  };
+  const { agents, skipped } = await projectCrew(tempFolder(files), { models: { m: scripted() } }).agents();
+  expect(agents.map(({ name }) => name)).toContain("free");
+  expect(agents.map(({ name }) => name)).not.toEqual(expect.arrayContaining(["one"]));
+  expect(skipped.flatMap(({ problems }) => problems.map(({ code }) => code))).toEqual([
+    "inheritance-cycle",
+    "inheritance-cycle",
+  ]);
+  await run(files, { m: ["done"] }, { agent: "free" });
 });
 
 const subagent = (
@@ -147,4 +200,39 @@ test("the prompt of the main agent says when to hand work to which kind of agent
   expect(tools.find(({ name }) => name === "Task")?.description).toMatch(
     /Explore to search.*Plan to design.*Bash to run.*general-purpose/,
   );
+});
+
+test.each([
+  ["general", 28],
+  ["explore", 15],
+  ["plan", 17],
+])("the model of %s is shown %d tools", async (agent, count) => {
+  const { asked } = await run({}, { m: ["done"] }, { agent });
+  expect(toolsOf(asked("m"))).toHaveLength(count);
+});
+
+const location = { FilePath: "src/a.ts", Reasoning: "It begins here.", KeySymbols: ["begin"] };
+test.each([
+  [
+    "codebase-investigator",
+    { SummaryOfFindings: "It works.", ExplorationTrace: ["Searched."], RelevantLocations: [location] },
+  ],
+  [
+    "cli-help",
+    { answer: "Use ps.", commands: [{ line: "subcrew ps", does: "lists runs" }], see: ["subcrew ps --help"] },
+  ],
+])("%s hands in data that fits its schema, and nothing else", async (agent, report) => {
+  const handIn = (data: object): Script => call("complete_task", { report: data });
+  const { data, asked } = await run({}, { m: [handIn({}), handIn(report)] }, { agent });
+  expect(data).toEqual(report);
+  const finish = asked("m").tools.find(({ name }) => name === "complete_task");
+  for (const key of Object.keys(report)) expect(JSON.stringify(finish?.input)).toContain(`"${key}"`);
+});
+
+test("whoever starts deepresearch reads an answer of 8,000 characters whole", async () => {
+  const lead = omp("lead", "tools: Task\nspawns: deepresearch\n");
+  const ask = call("Task", { description: "find out", prompt: "Why?", subagent_type: "deepresearch" });
+  const report = "x".repeat(8_000);
+  const { answers } = await run(lead, { m: [ask, report, "done"] }, { agent: "lead" });
+  expect(answers[0]).toContain(report);
 });
