@@ -14,7 +14,9 @@ export type ConversationOptions = Readonly<{
   options: RunOptions;
   /** The id of the first run, if it has to be known in advance. */
   id?: string;
-  /** The input of the first run: its task, with the options from the command-line flags. */
+  /** The model that the person chose. Without one, a conversation that is continued keeps its model. */
+  model?: string | readonly string[] | undefined;
+  /** The first task, including the options from the flags. */
   opening(text: string): Promise<AnyInput>;
 }>;
 
@@ -36,13 +38,19 @@ export type ChatConversation = Readonly<{
   last(): string | undefined;
   /** Sets the model from the next message on. */
   setModel(model: string): void;
-  model(): string | undefined;
+  model(): string | readonly string[] | undefined;
   spent(): Readonly<{ usage: Usage; cost: Cost; messages: number }>;
 }>;
 
-export function createConversation({ crew, options, id, opening }: ConversationOptions): ChatConversation {
+export function createConversation({
+  crew,
+  options,
+  id,
+  model: chosen,
+  opening,
+}: ConversationOptions): ChatConversation {
   let last: string | undefined;
-  let model: string | undefined;
+  let model = chosen;
   let stopped: string | undefined;
   let summary: string | undefined;
   let shown: Run[] = [];

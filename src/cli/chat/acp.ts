@@ -35,14 +35,21 @@ export const acpCommand: CliCommand = {
   ],
   notes: "Each message is a run that is kept: `subcrew ps` lists it, and the editor can load the conversation again.",
   act: async (_, flags) => {
-    const [{ crewFor, runOptionsOf }, { withFlags }, { createConversation }, { serveAcp }, { onSignals }] =
-      await Promise.all([
-        import("../launch/start.ts"),
-        import("../launch/with-flags.ts"),
-        import("../../crew/conversation.ts"),
-        import("../../acp/server.ts"),
-        import("../terminal/signals.ts"),
-      ]);
+    const [
+      { crewFor, runOptionsOf },
+      { withFlags },
+      { modelsIn },
+      { createConversation },
+      { serveAcp },
+      { onSignals },
+    ] = await Promise.all([
+      import("../launch/start.ts"),
+      import("../launch/with-flags.ts"),
+      import("../launch/settings.ts"),
+      import("../../crew/conversation.ts"),
+      import("../../acp/server.ts"),
+      import("../terminal/signals.ts"),
+    ]);
     const stop = new AbortController();
     const signals = onSignals({ pause: () => stop.abort() });
     try {
@@ -64,6 +71,7 @@ export const acpCommand: CliCommand = {
             crew,
             id,
             options: { ...runOptionsOf(flags, { attended: true }), parkByDefault: false },
+            model: flags.model === undefined ? undefined : modelsIn(flags.model),
             opening: (text) => withFlags({ mode: "single", agent: flags.agent ?? MAIN_AGENT, task: text }, flags),
           });
           return { crew, talk };

@@ -55,6 +55,7 @@ export const chatCommand: CliCommand = {
       { trustedCrew, runOptionsOf },
       { terminal },
       { withFlags },
+      { modelsIn },
       { createConversation },
       { homeOf },
       surfaces,
@@ -63,6 +64,7 @@ export const chatCommand: CliCommand = {
       import("../launch/start.ts"),
       import("../base/terminal.ts"),
       import("../launch/with-flags.ts"),
+      import("../launch/settings.ts"),
       import("../../crew/conversation.ts"),
       import("../../outfit.ts"),
       import("./surface.ts"),
@@ -101,6 +103,7 @@ export const chatCommand: CliCommand = {
           ended: ({ id, state }) => surface.print(`Task ${id} has ended: ${state.status}. /task-status ${id}`),
         },
       },
+      model: flags.model === undefined ? undefined : modelsIn(flags.model),
       opening: (text) => withFlags({ mode: "single", agent: flags.agent ?? MAIN_AGENT, task: text }, flags),
     });
     if (place.attended && !flags.quiet) surface.print(greeting(flags, place.look.colors.dim));

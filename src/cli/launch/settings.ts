@@ -81,7 +81,8 @@ async function contextPath(file: string, workspace: string): Promise<string> {
   );
 }
 
-function modelsIn(text: string): string | string[] {
+/** The models of `--model`, in order of preference. */
+export function modelsIn(text: string): string | string[] {
   const names = text.startsWith(SCRIPTED)
     ? [text]
     : text
