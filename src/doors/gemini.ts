@@ -1,6 +1,6 @@
 export { convertInputConfigToJsonSchema } from "../core/agent/inputs.ts";
 export { templateString } from "../core/text/input-template.ts";
-export { type AgentTerminateMode } from "../facades/invocation.ts";
+export { type AgentInputs, type AgentTerminateMode, type OutputObject } from "../facades/invocation.ts";
 export {
   type AgentDefinition,
   type AgentDto,
@@ -15,7 +15,7 @@ export {
   type RunConfig,
 } from "../formats/dialects/gemini-definition.ts";
 export { isValidToolName } from "../formats/dialects/gemini-schema.ts";
-export { localInvocation, type SubagentInvocation } from "./gemini-invocation.ts";
+export { localInvocation, type SubagentActivityEvent, type SubagentInvocation } from "./gemini-invocation.ts";
 export { AgentLoadError, loadAgentsFromDirectory, parseAgentMarkdown } from "./gemini-load.ts";
 export {
   type AgentOverride,

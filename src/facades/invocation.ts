@@ -9,6 +9,12 @@ import { delegatePlan, outputExcerpt, planFor } from "./carry-out.ts";
 /** The termination reason of an agent in the terms of Gemini CLI. */
 export type AgentTerminateMode = "GOAL" | "TIMEOUT" | "MAX_TURNS" | "ABORTED" | "ERROR" | "ERROR_NO_COMPLETE_TASK_CALL";
 
+/** The values of an agent's inputs, by name. */
+export type AgentInputs = Readonly<Record<string, unknown>>;
+
+/** The result of an agent in the terms of Gemini CLI. */
+export type OutputObject = Readonly<{ result: string; terminate_reason: AgentTerminateMode }>;
+
 const DESCRIPTION_CHARS = 200;
 const INPUT_CHARS = 50;
 

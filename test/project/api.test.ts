@@ -37,3 +37,29 @@ test("the version of the code is the version of the package", async () => {
   };
   expect((await import("../../src/core/text/version.ts")).version).toBe(version);
 });
+
+/** The names of types in the list of a door. The compiler checks that each exists. */
+function typesOf(door: string): string[] {
+  const text = readFileSync(new URL(doors[door]!, import.meta.url), "utf8");
+  return [...text.matchAll(/export (type )?\{([^}]*)\}/g)].flatMap(([, all, names = ""]) =>
+    names.split(",").flatMap((entry) => {
+      const [, type, name, as] = /^\s*(type )?(\w+)(?: as (\w+))?\s*$/.exec(entry) ?? [];
+      return name !== undefined && (all !== undefined || type !== undefined) ? [as ?? name] : [];
+    }),
+  );
+}
+
+test.each([
+  [
+    "./parallel",
+    `TaskProgress TaskResult ParallelToolDetails AgentConfig TeamMember TeamTask DagNode DagExecutionOptions
+     ResourceLimits RetryConfig`,
+  ],
+  [
+    "./gemini",
+    `AgentDefinition LocalAgentDefinition RemoteAgentDefinition AgentInputs OutputObject SubagentActivityEvent
+     AgentTerminateMode`,
+  ],
+])("the door %s exports every type that its system documents", (door, names) => {
+  expect(typesOf(door)).toEqual(expect.arrayContaining(names.split(/\s+/)));
+});
