@@ -208,6 +208,16 @@ test("delegate_to_agent checks inputs, fills them in, and reports how the agent 
   expect(models["analyst"]!.requests[0]!.system).toContain("Analyse auth.");
 });
 
+test("parallel answers a call for an unknown agent with ten of those there are, and how many more", async () => {
+  const others = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`agent${at}`, { says: [] }]));
+  const { read } = await stage({
+    lead: { ...as("parallel"), says: [call("parallel", { agent: "ghost", task: "x" }), "done"] },
+    ...others,
+  });
+  expect(read("lead")[0]).toMatch(/^Unknown agent: ghost\n[^]*; \.\.\. \+\d+ more$/);
+  expect(read("lead")[0]!.match(/ \((?:user|bundled)\): /g)).toHaveLength(10);
+});
+
 test("invoke_agent gives its prompt to the one input of an agent", async () => {
   const inputs = { objective: { type: "string", description: "what", required: true } };
   const { models } = await stage({

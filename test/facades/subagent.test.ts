@@ -82,3 +82,27 @@ test("a surface offers delegation tools, and each call is a run of the crew", as
   const { agentId } = begun.details as { agentId: string };
   expect((await office.call("TaskOutput", { action: "wait", taskId: agentId }, { signal })).text).toBe("later found");
 });
+
+test("an agent that is a tool of its own is called with its inputs, and checks them", async () => {
+  const model = scripted("it is fine");
+  const inputs = { target: { type: "string", description: "what", required: true } };
+  const crew = createCrew({
+    cwd: tempFolder(),
+    home: tempFolder(),
+    env: { PATH: "/bin" },
+    discover: false,
+    agents: [defineAgent({ name: "analyst", description: "Analyses.", instructions: "Analyse ${target}.", inputs })],
+    models: { m: model },
+  });
+  const office = openDelegation(crew, { as: ["agents"] });
+  const tool = (await office.tools()).find(({ name }) => name === "analyst");
+  expect(tool).toMatchObject({ description: "Analyses.", input: { required: ["target"] } });
+  const signal = new AbortController().signal;
+  expect(await office.call("analyst", {}, { signal })).toMatchObject({
+    text: "target: Required. Expected inputs: 'target' (required string).",
+    error: true,
+  });
+  expect(model.requests).toHaveLength(0);
+  expect((await office.call("analyst", { target: "auth" }, { signal })).text).toContain("it is fine");
+  expect(model.requests[0]!.system).toContain("Analyse auth.");
+});

@@ -187,6 +187,23 @@ test.each([
   expect(asked(model).messages).toHaveLength(1);
 });
 
+test.each([
+  ["fast", "small"],
+  ["powerful", "large"],
+  ["balanced", "m"], // no model is set for this tier
+])("a file that asks for the tier %s runs on %s", async (tier, model) => {
+  const files = subagent("digger", "Digs.", "Dig.", `tools: read_file\nmodel: ${tier}\n`);
+  const models = { m: scripted("done"), small: scripted("done"), large: scripted("done") };
+  const crew = projectCrew(tempFolder(files), {
+    models,
+    model: "m",
+    unattended: true,
+    config: { tiers: { fast: ["small"], powerful: ["large"] } },
+  });
+  expect(await crew.run({ mode: "single", agent: "digger", task: "Go." })).toMatchObject({ status: "ok" });
+  expect(models[model as keyof typeof models].requests).toHaveLength(1);
+});
+
 test("a call names another model for an agent that prefers one", async () => {
   const { asked } = await run({}, { m: [], ...sizes }, { agent: "Explore", model: "opus" });
   expect(asked("opus").messages).toHaveLength(1);
