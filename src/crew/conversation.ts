@@ -16,7 +16,7 @@ export type ConversationOptions = Readonly<{
   id?: string;
   /** The model that the person chose. Without one, a conversation that is continued keeps its model. */
   model?: string | readonly string[] | undefined;
-  /** The first task, including the options from the flags. */
+  /** The input of the first run: its task, with the options from the command-line flags. */
   opening(text: string): Promise<AnyInput>;
 }>;
 

@@ -27,7 +27,7 @@ export type SubagentActivityEvent = Readonly<{
 /** One invocation of an agent with the interface of Gemini CLI. */
 export type SubagentInvocation = Readonly<{
   getDescription(): string;
-  /** Runs the agent. While it runs, its thinking is reported as text, and thoughts, calls and errors as activity. */
+  /** Runs the agent. While it runs, its reasoning is reported as text, and thoughts, calls and errors as activity. */
   execute(
     signal: AbortSignal,
     updateOutput?: (text: string) => void,

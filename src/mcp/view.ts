@@ -115,7 +115,7 @@ const STOPPED: Readonly<Partial<Record<RunStatus | "damaged", string>>> = {
   interrupted: "interrupted",
 };
 
-/** The contender whose output became the output of the run. */
+/** The task of a race whose output became the output of the run. */
 function winnerOf({ plan, outcome }: State): string | undefined {
   const last = plan?.nodes[plan.output];
   const picks = last?.kind === "join" && last.pick === "first" && (last.count ?? 1) === 1;

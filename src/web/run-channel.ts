@@ -163,7 +163,12 @@ export async function openRunChannel(crew: Crew, id: string, { changed, deleted 
       }
     } while (await pause(LOOK_EVERY_MS, over.signal));
   };
+  /** A process may take over the run while its journal is followed, and work for long before its first event. */
+  const watchOwner = async (): Promise<void> => {
+    while (await pause(LOOK_EVERY_MS, over.signal)) await settle().catch(() => false);
+  };
   void follow();
+  void watchOwner();
 
   return {
     shown: () => shown,

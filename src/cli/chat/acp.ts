@@ -38,7 +38,7 @@ export const acpCommand: CliCommand = {
     const [
       { crewFor, runOptionsOf },
       { withFlags },
-      { modelsIn },
+      { modelsOfFlag },
       { createConversation },
       { serveAcp },
       { onSignals },
@@ -71,7 +71,7 @@ export const acpCommand: CliCommand = {
             crew,
             id,
             options: { ...runOptionsOf(flags, { attended: true }), parkByDefault: false },
-            model: flags.model === undefined ? undefined : modelsIn(flags.model),
+            model: flags.model === undefined ? undefined : modelsOfFlag(flags.model),
             opening: (text) => withFlags({ mode: "single", agent: flags.agent ?? MAIN_AGENT, task: text }, flags),
           });
           return { crew, talk };

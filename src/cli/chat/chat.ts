@@ -55,7 +55,7 @@ export const chatCommand: CliCommand = {
       { trustedCrew, runOptionsOf },
       { terminal },
       { withFlags },
-      { modelsIn },
+      { modelsOfFlag },
       { createConversation },
       { homeOf },
       surfaces,
@@ -103,7 +103,7 @@ export const chatCommand: CliCommand = {
           ended: ({ id, state }) => surface.print(`Task ${id} has ended: ${state.status}. /task-status ${id}`),
         },
       },
-      model: flags.model === undefined ? undefined : modelsIn(flags.model),
+      model: flags.model === undefined ? undefined : modelsOfFlag(flags.model),
       opening: (text) => withFlags({ mode: "single", agent: flags.agent ?? MAIN_AGENT, task: text }, flags),
     });
     if (place.attended && !flags.quiet) surface.print(greeting(flags, place.look.colors.dim));

@@ -37,7 +37,7 @@ export function settingsIn(flags: Flags): RunFlags {
     maxDurationMs: maxTime,
   });
   return defined({
-    model: model === undefined ? undefined : modelsIn(model),
+    model: model === undefined ? undefined : modelsOfFlag(model),
     thinking: level === undefined ? undefined : thinkingOf(level),
     tools: tools?.flatMap(toolsOf),
     retry: retry && { ...retry },
@@ -82,7 +82,7 @@ async function contextPath(file: string, workspace: string): Promise<string> {
 }
 
 /** The models of `--model`, in order of preference. */
-export function modelsIn(text: string): string | string[] {
+export function modelsOfFlag(text: string): string | string[] {
   const names = text.startsWith(SCRIPTED)
     ? [text]
     : text

@@ -25,7 +25,10 @@ export type TaskPauses = Readonly<{
   cancelReason(path: string): string | undefined;
   /** True for a task that was cancelled by name, and for every node below it: its end is recorded also during a pause. */
   isCancelled(path: string): boolean;
-  /** Call when a node ends while a pause covers it: its end is not recorded, and it continues with the paused task. */
+  /**
+   * To be called when a node ends while a pause covers it: its end is not recorded, and it continues with the paused
+   * task.
+   */
   interrupt(path: string): void;
   /** The interrupted nodes below a node that ends without continuing, deepest first: their ends are still to be recorded. */
   abandon(path: string): readonly string[];
