@@ -17,7 +17,7 @@ const task = (
   depends: depends.filter(Boolean),
 });
 
-/** Twelve tasks of a release. */
+/** The input of the team in the pictures: twelve tasks of a release. */
 export const team = {
   team: {
     objective: "Release the shop",

@@ -58,7 +58,10 @@ import { openTrust, trustEverything } from "./runtime/settings/trust.ts";
 import { foldWhole } from "./runtime/store/fold-journal.ts";
 import { runId, runNamed } from "./runtime/store/run-id.ts";
 
-/** The composition root: every surface creates a crew and starts runs with it. */
+/**
+ * The composition root: every interface (command line, MCP server, web page, ...) creates a crew and starts runs with
+ * it.
+ */
 export type Crew<Data = object> = Readonly<{
   /**
    * Starts a run. With a schema, or with an agent that has an output schema, `data` of the result has its type. A mistake
@@ -72,7 +75,7 @@ export type Crew<Data = object> = Readonly<{
   resume(run: string | RecordedRun, options?: ResumeOptions): Run;
   /**
    * Starts a run in a process that outlives this one, and resolves once it has started. Its questions wait in the
-   * inbox. Faults of the input are thrown here, before anything runs.
+   * inbox. A faulty input is an error that this throws, before anything runs.
    */
   background(
     what: RunInput | Plan,
@@ -118,7 +121,7 @@ export type Crew<Data = object> = Readonly<{
     id: string,
     options?: ChangeSelection & Readonly<{ dryRun?: boolean }>,
   ): Promise<readonly (UndoneFile & Readonly<{ name: string }>)[]>;
-  /** The records of a run. */
+  /** The state of a run, computed from its records. */
   record(id: string): Promise<State>;
   cwd: string;
   /** The JSON options of this crew with some of them replaced; a worker process creates its own crew from them. */

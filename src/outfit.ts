@@ -62,7 +62,7 @@ export type CrewSetup = TaskWorldSettings &
     engine?: string;
     /** The home folder in which the user's agents are searched. */
     userHome?: string;
-    /** The project's own agents may run. */
+    /** True: the project's own agents may run. */
     trusted?: boolean;
     /** Modules that export tools; those exist in every process in which a task runs. */
     toolModules?: readonly string[];
@@ -252,7 +252,8 @@ export function instructionPlace(
 }
 
 /**
- * The skills of a task in another process: from the default places, since the crew's own options are not known there.
+ * The skills of a task in another process: from the default places, since the crew's own options are not known in that
+ * process.
  */
 async function skillsFor({ cwd, env, userHome, trusted, ...setup }: CrewSetup): Promise<readonly Skill[]> {
   const { findSkills } = await import("./defaults.ts");

@@ -3,7 +3,7 @@ import { emptyState, reduce } from "../../dist/core/run/state.js";
 const AGENTS = 200;
 const WORKING = 140;
 
-/** The time between two ticks. */
+/** The time between two updates of the screen. */
 export const EVERY_MS = 100;
 
 /**

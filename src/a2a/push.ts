@@ -83,7 +83,7 @@ export function createPush({
     try {
       return z.array(config).parse(JSON.parse((await kept.document(run, DOCUMENT)) ?? "[]"));
     } catch {
-      return []; // no subscription yet
+      return []; // the run has no push subscription yet
     }
   };
   const save = (run: string, all: readonly PushConfig[]): Promise<void> =>
@@ -161,11 +161,11 @@ export function createPush({
 
 type FailedPush = Readonly<{ error: unknown; passes: boolean; waitMs?: number }>;
 
-/** Temporary HTTP statuses below 500. */
+/** Temporary HTTP error statuses below 500, after which a push is tried again. */
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
 const NEVER = new AbortController().signal;
 
-/** Authentication headers for the receiver. */
+/** Authentication headers for the receiver of a push notification. */
 function headersOf({ token, authentication }: Pick<PushConfig, "token" | "authentication">): Record<string, string> {
   return {
     ...(token && { "x-a2a-notification-token": token }),

@@ -16,7 +16,7 @@ export type RpcReply = Answer | AsyncGenerator<Answer, void>;
 
 /** The protocol for the tasks of a server, in both of its versions. */
 export type Protocol = Readonly<{
-  /** Answers one JSON-RPC request. */
+  /** Answers one JSON-RPC request of an A2A client. */
   handle(
     body: string,
     request: Readonly<{ who: TaskOwner; version: string | undefined; card: Card }>,

@@ -17,7 +17,7 @@ import { createTasks, type Tasks } from "./tasks.ts";
 export type A2aServerOptions = Readonly<{
   /** The names of the offered agents; the first is also served at the root. `"*"` offers all that are not hidden. */
   agents: readonly string[] | "*";
-  /** Loopback by default. */
+  /** The host name or address to listen on; loopback by default. */
   host?: string;
   port?: number;
   /** Access tokens by name. One is generated when none is given. */

@@ -40,7 +40,7 @@ export type Tasks = Readonly<{
 export type Register = (id: string) => Promise<unknown>;
 
 export type TaskOptions = Readonly<{
-  /** The agents that are offered. */
+  /** The names of the agents that are offered. */
   agents: ReadonlySet<string>;
   /** Options for every run of the server. */
   run?: RunOptions;

@@ -28,7 +28,7 @@ type WirePart = Readonly<{
   mediaType: string;
 }>;
 
-/** Parses an incoming message. */
+/** Parses a message from an A2A client. */
 export function messageIn(message: WireMessage | undefined): RemoteMessage {
   const { messageId = "", contextId, taskId, parts = [] } = message ?? {};
   return {
@@ -108,7 +108,7 @@ function statusOf({ state, message, timestamp }: RemoteStatus) {
 /** True for a task in the state with this number. */
 export const hasState = ({ status }: RemoteTask, wanted: number): boolean => NUMBERS[status.state] === wanted;
 
-/** The protocol's numbers of states. */
+/** The numbers that the A2A protocol uses for the states of a task. */
 const NUMBERS: Readonly<Record<RemoteState, number>> = {
   unknown: 0,
   submitted: 1,
@@ -159,7 +159,7 @@ function partOf(part: RemotePart) {
   }
 }
 
-/** Formats a push configuration. */
+/** Formats a push configuration for the A2A protocol. */
 export function pushOf({ id, url, token = "", authentication }: PushConfig, taskId: string) {
   return { tenant: "", id, taskId, url, token, authentication: authentication && { ...authentication } };
 }

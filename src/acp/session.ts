@@ -9,7 +9,7 @@ import type { Run } from "../runtime/run/run.ts";
 import type { EditorClient, SessionUpdate, StopReason } from "./sdk.ts";
 import { callIdOf, createUpdateWriter, kindOf, type UpdateWriter } from "./updates.ts";
 
-/** A conversation in an editor. */
+/** A conversation of a person with an agent in an editor. */
 export type EditorSession = Readonly<{
   /** Sends a message to the agent, and waits until it is done, asks something or is cancelled. */
   prompt(text: string): Promise<StopReason>;

@@ -5,11 +5,11 @@ import type { SessionUpdate, ToolKind } from "./sdk.ts";
 
 /** Converts the events of a run to updates for an editor. */
 export type UpdateWriter = Readonly<{
-  /** The updates for an event. */
+  /** The updates to send to the editor for an event. */
   of(event: Event): readonly SessionUpdate[];
-  /** The tool and the input of a call. */
+  /** The tool and the input of a tool call. */
   callOf(path: string, call: string): KnownCall | undefined;
-  /** The text of the answer that was sent to the editor since the last call. */
+  /** The text of the answer that was sent to the editor since this function was last called. */
   said(): string;
 }>;
 
@@ -34,10 +34,15 @@ export function kindOf(tool: string): ToolKind {
   return ownEntry(kinds, name) ?? (/^(http|web)_/.test(name) ? "fetch" : "other");
 }
 
-/** The id of a call for the editor. It includes the task, because calls of different tasks may have the same id. */
+/**
+ * The id of a tool call for the editor. It includes the task, because tool calls of different tasks may have the same
+ * id.
+ */
 export const callIdOf = (path: string, call: string): string => `${path}#${call}`;
 
-/** Creates a writer. Text is sent for the main agent only; calls also for its subagents, prefixed with their names. */
+/**
+ * Creates a writer. Text is sent for the main agent only; tool calls also for its subagents, prefixed with their names.
+ */
 export function createUpdateWriter(): UpdateWriter {
   const calls = new Map<string, KnownCall>();
   const streamed = new Set<string>();

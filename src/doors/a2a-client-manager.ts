@@ -99,7 +99,7 @@ export class A2AClientManager {
     return (await this.#client(name)).cancel(task, signal);
   }
 
-  /** A new conversation. */
+  /** Starts a new conversation with a remote agent. */
   conversation(name: string): RemoteConversation {
     let ids: RemoteIds = {};
     return {

@@ -13,7 +13,7 @@ import {
 import { dialects } from "../formats/table.ts";
 import { discover } from "../runtime/discovery/discover.ts";
 
-/** The settings of one agent. */
+/** The user's settings for one agent, in the format of Gemini CLI. */
 export type AgentOverride = { enabled?: boolean; runConfig?: RunConfig; modelConfig?: DeepPartial<GeminiModelConfig> };
 type DeepPartial<T> = { [K in keyof T]?: T[K] extends object ? DeepPartial<T[K]> : T[K] };
 
@@ -26,12 +26,12 @@ export type GeminiRegistryConfig = Readonly<{
   enableAgents?: boolean;
   overrides?: Readonly<Record<string, AgentOverride>>;
   extensions?: readonly Readonly<{ active: boolean; agents: readonly AgentDefinition[] }>[];
-  /** Bundled agents. */
+  /** The bundled agents. */
   builtIn?: readonly AgentDefinition[];
   /** Returns the model that `inherit` means; called each time it is needed. */
   mainModel?(): string;
   onWarning?(message: string): void;
-  /** Called after a reload. */
+  /** Called after the agents were loaded again. */
   onRefresh?(event: "agentsRefreshed"): void;
   /** Clears the cache of remote agents. */
   clearRemoteCache?(): void;

@@ -92,7 +92,7 @@ export class Subagent {
     return this.#progress;
   }
 
-  /** Stops the current task. */
+  /** Stops the task that is running. */
   cancel(): void {
     this.#running?.cancel();
   }

@@ -36,7 +36,7 @@ export type ConnectionParts = Readonly<{
   env?: Readonly<Record<string, string | undefined>>;
 }>;
 
-/** Connects to an engine. */
+/** Connects to an engine (the database that several machines share). */
 export function connectEngine(url: string, { local, worker, env = {} }: ConnectionParts): Connection {
   const database = openDatabase(url);
   const presence = createPresence(

@@ -37,7 +37,7 @@ export type WorkerOptions = Readonly<{
   listen(options: QueueListenerOptions): Promise<QueueListener>;
 }>;
 
-/** Starts to take tasks. */
+/** Starts a worker, which takes tasks from its queue. */
 export async function startWorker({
   connection,
   announcement,
@@ -200,7 +200,7 @@ function betweenTurns(context: PerformContext, draining: AbortSignal, handBack: 
       reserve: async (...asked) => {
         if (!draining.aborted) return reserve(...asked);
         await handBack();
-        return new Promise(() => {}); // this worker gave the task back, so the task does not continue here
+        return new Promise(() => {}); // this worker gave the task back, so the task must not continue in this process
       },
     },
   };

@@ -24,7 +24,7 @@ export function reservedInputOf({ name, inputs }: Pick<AgentCard, "name" | "inpu
   return `Agent '${name}' cannot have an input parameter named '${RESERVED_INPUT}' as it is a reserved parameter for delegation.`;
 }
 
-/** The inputs as JSON Schema. */
+/** The JSON Schema of an agent's inputs. */
 export const inputSchema = (card: AgentCard): JsonSchema => convertInputConfigToJsonSchema({ inputs: inputsOf(card) });
 
 /** The problem of given inputs, in the words of Gemini CLI; `undefined` when they are valid. */

@@ -4,7 +4,7 @@ import { endedRecord, type TaskRecord } from "./task-records.ts";
 
 /** The tasks that one agent has started, kept while the agent works. */
 export type StartedTasks = Readonly<{
-  /** The record of a task. */
+  /** The record of a task, if this agent started it. */
   get(id: string): TaskRecord | undefined;
   all(): readonly TaskRecord[];
   /** The agent of a task, also of one that the caller waited for. */

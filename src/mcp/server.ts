@@ -146,8 +146,8 @@ const LEFT: Stayed = { left: true };
 
 /**
  * Waits for the end of a run and passes its questions to the client. Clients with a protocol version of 2025 are asked
- * over the open connection; newer ones get the forms and call again with the answers. A client without forms is told at
- * once what is asked.
+ * over the open connection; newer ones get the forms and repeat the tool call with the answers. A client without forms
+ * is told at once what is asked.
  */
 function stayOrAsk(
   served: WaitedRun,

@@ -1,7 +1,7 @@
 /** The file in which a tool keeps its MCP servers, and the text to write to that file. */
 export type SetupStep = Readonly<{ title: string; text: string }>;
 
-/** The arguments of `subcrew mcp`. */
+/** The arguments with which a tool starts subcrew's MCP server. */
 const ARGS = ["mcp"];
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2);

@@ -2,7 +2,7 @@ import { argumentsOf, piecesOf, SOME_USAGE, type SpokenTurn } from "./provider-t
 import { named, type ProviderDialect } from "./wire.ts";
 import { halves } from "./wire-chat.ts";
 
-/** The messages API of Anthropic. */
+/** The messages API of Anthropic, for the simulated provider. */
 export const anthropic: ProviderDialect = {
   name: "anthropic",
   matches: (path) => path.endsWith("/messages"),

@@ -4,7 +4,7 @@ import { type AnswerFacts, data, type ProviderDialect } from "./wire.ts";
 
 const PATH = /\/models\/([^/:]+):(streamGenerateContent|generateContent)$/;
 
-/** The generateContent API of Google. */
+/** The generateContent API of Google, for the simulated provider. */
 export const google: ProviderDialect = {
   name: "google",
   matches: (path) => PATH.test(path),

@@ -2,7 +2,7 @@ import { argumentsOf, piecesOf, SOME_USAGE, type SpokenTurn } from "./provider-t
 import { type AnswerFacts, named, type ProviderDialect } from "./wire.ts";
 import { halves } from "./wire-chat.ts";
 
-/** The responses API of OpenAI. */
+/** The responses API of OpenAI, for the simulated provider. */
 export const responses: ProviderDialect = {
   name: "openai-responses",
   matches: (path) => path.endsWith("/responses"),

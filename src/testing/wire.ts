@@ -11,7 +11,7 @@ export type ProviderDialect = Readonly<{
   matches(path: string): boolean;
   /** The requested model, and whether the answer is to be streamed. */
   asks(body: Readonly<Record<string, unknown>>, path: string): Readonly<{ model: string; stream: boolean }>;
-  /** Server-sent events, each complete. */
+  /** An answer as server-sent events, each complete. */
   events(turn: SpokenTurn, about: AnswerFacts): string[];
   whole(turn: SpokenTurn, about: AnswerFacts): unknown;
   /** The body of a response that is an error. */

@@ -19,7 +19,7 @@ const POLICY = [
   "trusted-types 'none'",
 ].join("; ");
 
-/** Headers of every response. */
+/** The headers of every response of the web server. */
 export const safeHeaders: Readonly<Record<string, string>> = {
   "content-security-policy": POLICY,
   "x-content-type-options": "nosniff",

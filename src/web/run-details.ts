@@ -178,7 +178,7 @@ async function keptPatches(crew: Crew, state: State, path: string): Promise<Diff
   );
 }
 
-/** The call that a question is about, with the diff of its change. */
+/** The tool call that a question is about, with the diff of its change. */
 export function callDetails(events: readonly KeptEvent[], call: string): CallDetails | undefined {
   for (const event of events.toReversed()) {
     const found = event.type === "turn.ended" ? event.calls.find(({ id }) => id === call) : undefined;

@@ -165,7 +165,7 @@ export async function openWeb(crew: Crew, options: WebOptions): Promise<RunningS
   const server = await openServer({
     port,
     tokens: {},
-    isOpen: () => true, // access is decided by cookies
+    isOpen: () => true, // the token check is off, because cookies decide about access
     isLink: ({ url = "", method }) => method === "GET" && url.startsWith(`${prefix}enter?`),
     handle,
     onError,

@@ -5,7 +5,7 @@ import { readNamedFile } from "../../runtime/disk/regular-file.ts";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { SHORTEST_TOKEN } from "../../runtime/network/loopback-server.ts";
 
-/** Generates a random token. */
+/** Generates a random access token. */
 export const newToken = (): string => randomBytes(32).toString("base64url");
 
 /** The caller name of a token without a name. */

@@ -17,7 +17,7 @@ export type CliCommand = Readonly<{
   examples: readonly (readonly [line: string, what: string])[];
   /** Further notes at the end of the help. */
   notes?: string;
-  /** Subcommands. */
+  /** The subcommands of the command. */
   commands?: Readonly<Record<string, CliCommand>>;
   /** Runs the command and returns the exit code. */
   act?(words: readonly string[], flags: Flags): Promise<number>;

@@ -3,8 +3,8 @@ import { isatty } from "node:tty";
 
 /**
  * Lets the process exit normally after its terminal was closed. On exit, Node resets the terminals that it started
- * with. When a closed terminal refuses, Node aborts, and a process that handles the signal of the abort never ends.
- * So closed terminals are closed here first.
+ * with. When a closed terminal refuses, Node aborts, and a process that handles the signal of the abort never ends. So
+ * this function closes the descriptors of closed terminals first.
  */
 export function endWithTerminal(): void {
   const terminals = [0, 1, 2].filter((fd) => isatty(fd));
@@ -14,7 +14,7 @@ export function endWithTerminal(): void {
       try {
         if (!isatty(fd)) closeSync(fd);
       } catch {
-        // the descriptor is closed already
+        // the terminal's descriptor is already closed
       }
   });
 }

@@ -91,23 +91,23 @@ export type Flags = PermissionFlags &
     resume?: string | true;
 
     all?: boolean;
-    /** Flags of `show` and `mcp`. */
+    /** The flags of `show` and `mcp`. */
     full?: boolean;
     markdown?: boolean;
     html?: boolean;
     pager?: boolean;
-    /** Flags of `ps`. */
+    /** The flags of `ps`. */
     here?: boolean;
     status?: readonly string[];
-    /** Flags of `logs`. */
+    /** The flags of `logs`. */
     verbose?: boolean;
-    /** Flags of `plan`. */
+    /** The flags of `plan`. */
     mermaid?: boolean;
     /** How the result is printed. */
     output?: OutputFormat;
     outputFile?: string;
     outputSchema?: string;
-    /** Flags of `diff`. */
+    /** The flags of `diff`. */
     stat?: boolean;
     follow?: boolean;
     timeout?: number;
@@ -124,7 +124,7 @@ export type Flags = PermissionFlags &
     /** Flags of `top` and `watch`. */
     notify?: "bell" | "osc9";
 
-    /** Flags of `web`. */
+    /** The flags of `web`. */
     open?: boolean;
     shareReadonly?: boolean;
 
@@ -142,7 +142,7 @@ export type Flags = PermissionFlags &
     tokenFile?: string;
     browser?: boolean;
 
-    /** Flags of `a2a`. */
+    /** The flags of `a2a`. */
     publicCards?: boolean;
     signKey?: string;
     url?: string;
@@ -308,7 +308,7 @@ export function callOptions(): Option[] {
   return taskOptions().filter(({ long }) => kept.has(long ?? ""));
 }
 
-/** Limits of a run and of all runs below it. `resume` offers them, too. */
+/** Limits of a run and of all nested runs. `resume` offers them, too. */
 export function budgetOptions(): Option[] {
   return group("Limits for the whole run:", [
     new Option("--max-usd <dollars>", "money, where the price of the model is known").argParser(dollars),

@@ -6,7 +6,7 @@ import { providerKeys } from "../../models/registry/providers.ts";
 const USUAL_KEYS = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"];
 
 /**
- * The environment variables that a host has to pass on: the keys that are set here, the user's proxy and
+ * The environment variables that a host has to pass on: the API keys that are set on this machine, the user's proxy and
  * certificates, and the parent run.
  */
 export function variablesToPass(env: Readonly<Record<string, string | undefined>>): string[] {

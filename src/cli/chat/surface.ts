@@ -174,7 +174,7 @@ function filesIn(cwd: string, folder: string, typed: string): string[] {
 /** Writes a path as a mention. A folder with blanks in its name gets no closing quote, because a name in it follows. */
 const asMention = (path: string): string => (path.endsWith("/") ? mentionOf(path).replace(/"$/, "") : mentionOf(path));
 
-/** The most output that is handed to the agent; the rest is cut. */
+/** The maximum number of characters of command output that the agent gets; the rest is cut. */
 const MOST_OUTPUT = 20_000;
 
 /** Runs `!command` with the rights of the person. The next message contains its output. */

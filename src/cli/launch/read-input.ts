@@ -27,7 +27,7 @@ export async function readData(file: string): Promise<unknown> {
   const text = await readText(file);
   if (text.trim() === "") throw new CrewError("BAD_FILE", `${titleOf(file)} is empty.`, "Provide JSON or YAML.");
   try {
-    return load(text, { schema: CORE_SCHEMA }); // JSON is YAML
+    return load(text, { schema: CORE_SCHEMA }); // YAML includes JSON, so this parses both
   } catch (error) {
     throw malformed(file, text, error);
   }

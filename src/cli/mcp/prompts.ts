@@ -10,7 +10,7 @@ import { withServer } from "./with-server.ts";
 
 /** A prompt of an MCP server, as a slash command of a conversation. */
 export type ServerPrompt = Readonly<{
-  /** `/mcp__SERVER__PROMPT` */
+  /** The slash command: `/mcp__SERVER__PROMPT`. */
   command: string;
   about: string;
   wants: readonly Readonly<{ name: string; required: boolean }>[];

@@ -19,7 +19,7 @@ export type Opened = Readonly<{ run: string; path: string; state: State; tab: Pa
 
 const plain = createLook({ color: false, unicode: true });
 
-/** The text of an opened task, including the tasks below it. */
+/** The text of an opened task, including the agents that it started. */
 export async function pageLines(crew: Crew, { run, path, state, tab, look }: Opened): Promise<string[]> {
   if (tab === "diff") return diffLines(crew, run, path);
   const { events: all, problems } = await crew.kept.records(run);

@@ -94,7 +94,7 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
         asked = { key, at: askedAt, lines: questionLines({ text: question, about }, plain) };
         schedule();
       },
-      () => undefined, // if the call cannot be read, the text of the question is shown
+      () => undefined, // if the tool call cannot be read, the text of the question is shown
     );
   };
   const frame = (): FieldFrame => {

@@ -2,7 +2,7 @@ import type { ToolCall } from "../../core/model/model.ts";
 import type { Question } from "../../core/run/run-status.ts";
 import type { Crew } from "../../crew.ts";
 
-/** The call that a question is about, as the model made it. */
+/** The tool call that a question is about, as the model made it. */
 export async function askedCall(
   crew: Crew,
   { run, path, call }: Pick<Question, "run" | "path" | "call">,

@@ -9,11 +9,11 @@ const MOST_BYTES = 2_000_000;
 const FIELDS: ReadonlySet<string> = new Set(["path", "oldText", "newText", "replaceAll", "content"]);
 
 /**
- * The diff of a call that changes a file, with context lines when the folder is known; `undefined` when there is no
- * diff to show.
+ * The diff of a tool call that changes a file, with context lines when the folder is known; `undefined` when there is
+ * no diff to show.
  */
 export function askedDiff({ input }: ToolCall, cwd: string): string | undefined {
-  // A call with anything else in it is shown whole: a diff must not hide what the call does.
+  // A tool call with other arguments is shown completely: a diff must not hide what the call does.
   if (!isRecord(input) || !Object.keys(input).every((name) => FIELDS.has(name))) return undefined;
   const { oldText, newText, path, content } = input;
   if (content !== undefined && (oldText !== undefined || newText !== undefined)) return undefined;

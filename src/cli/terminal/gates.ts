@@ -19,7 +19,7 @@ export type AnswerHandlers = Readonly<{
   /** Called when the input was closed instead of answered. */
   giveUp(): void;
   tell(text: string): void;
-  /** False: questions about tool calls are not asked here, because another part of the program asks them. */
+  /** False: questions about tool calls are not asked by this, because another part of the program asks them. */
   calls?: boolean;
 }>;
 type GateOpened = Extract<Event, { type: "gate.opened" }>;
@@ -169,7 +169,10 @@ function wordsIn(line: string): Answer | undefined {
   return text === "" ? undefined : { approve: true, text, by: "a person" };
 }
 
-/** Parses `y`, `n`, `n` with feedback, `a` for a call, or `w` where the network is offered; anything else is not an answer. */
+/**
+ * Parses `y`, `n`, `n` with feedback, `a` for a question about a tool call, or `w` where the network is offered;
+ * anything else is not an answer.
+ */
 export function parseAnswer(
   line: string,
   { always = false, network = false }: { always?: boolean; network?: boolean } = {},

@@ -176,7 +176,7 @@ export function createQuestions(options: QuestionOptions): OpenQuestions {
       if (!question) return [];
       const others = waiting.length > 1 ? ` (${waiting.length - 1} more wait)` : "";
       const title = look.colors.yellow(`${titleOf(step, question)}${others}`);
-      // Other output can scroll the question away, so its agent and its call stay above the answer.
+      // Other output can scroll the question away, so its agent and the tool call stay above the answer.
       const asked = `${askerOf(question)}: ${calledWith(question)}`;
       return most < 2 ? [title] : [look.colors.dim(fit(asked, columns, look.signs.more)), title];
     },
@@ -185,7 +185,7 @@ export function createQuestions(options: QuestionOptions): OpenQuestions {
   };
 }
 
-/** A short text about the call of a question; for other questions, the first line. */
+/** A short text about the tool call that a question is about; for other questions, the first line. */
 function calledWith({ about, text }: Pick<Question, "about" | "text">): string {
   if (!about) return terminalLine(text.split("\n", 1)[0] ?? "");
   return terminalLine(`${about.name} ${extractToolArgsPreview(about.name, isRecord(about.input) ? about.input : {})}`);

@@ -12,7 +12,10 @@ export type RawInput = Readonly<{
   stop(): void;
 }>;
 
-/** The handlers for keys. Ctrl-Z and Ctrl-\ are handled here: they suspend and quit as in any other program. */
+/**
+ * The handlers for keys. Ctrl-Z and Ctrl-\ are handled by this module itself: they suspend and quit as in any other
+ * program.
+ */
 export type RawInputOptions = Readonly<{
   key(key: Key): void;
   /** Called when the input was closed. */

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { constants, setPriority } from "node:os";
 
-/** The handlers of signals. */
+/** The functions to call when a signal arrives. */
 export type SignalOptions = Readonly<{
   /** Pauses the run; called once. */
   pause(reason: string): void;

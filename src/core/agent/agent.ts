@@ -26,7 +26,7 @@ export type Agent = Readonly<{
   rules?: readonly AgentRules[];
   /** One model, or several in order of preference. */
   model?: string | readonly string[];
-  /** The user's settings name the model: the task fails if it is unavailable. */
+  /** True: the user's settings name the model, so the task fails if that model is unavailable. */
   modelRequired?: true;
   thinking?: Thinking;
   limits?: ResourceLimits;
@@ -64,7 +64,7 @@ export type Agent = Readonly<{
    */
   mcpServers?: AgentServers;
   extends?: string;
-  /** Display name. */
+  /** The name that people see. */
   displayName?: string;
   /** When to choose this agent, if its file has a separate field for that. */
   whenToUse?: string;
@@ -134,7 +134,7 @@ export type AgentSource = Readonly<{
   file?: string;
   /** The tool whose folder holds the agent's file: `claude`, `omp`, ... */
   family?: string;
-  /** The format of the file. */
+  /** The format of the agent's file. */
   dialect?: string;
   /** The plugin that contains the agent, and the scope that the plugin was installed for. */
   plugin?: string;

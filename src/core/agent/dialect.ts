@@ -37,9 +37,9 @@ export type ReadAgent = Readonly<{
   raw: Readonly<Record<string, unknown>>;
   /** Keys that are kept and have no effect in subcrew. */
   kept: readonly string[];
-  /** The file had to be repaired before it could be read. */
+  /** True: the file had to be repaired before it could be read. */
   recovered?: true;
-  /** The file itself disables the agent. */
+  /** True: the file itself disables the agent. */
   disabled?: true;
   /** Other names for the agent that its file format defines. */
   aliases?: readonly string[];

@@ -30,7 +30,7 @@ export type AgentCeiling = Readonly<Partial<Pick<Agent, "tools" | "disallowedToo
 export type AgentAdjustments = Readonly<{
   /** Defaults for fields that an agent does not set. */
   defaults?: Readonly<Partial<Pick<Agent, "thinking" | "limits">>>;
-  /** Overrides by agent name. */
+  /** Settings that override those of an agent's file, by agent name. */
   settings?: Readonly<Record<string, AgentSettings>>;
   /**
    * Restrictions applied last: for every agent, and for one agent by name. `key` is the setting that states the

@@ -8,7 +8,7 @@ import { presetSettings } from "./presets.ts";
 /** Source of a setting: a variable, a trusted project's file, the user's file, or a preset. */
 export type ConfigLayer = "environment" | "project" | "user" | "preset";
 
-/** The settings of each source. A preset is not a source here: one of the settings names it. */
+/** The settings of each source. A preset is not among them, because a setting names it. */
 export type ConfigLayers = Readonly<Partial<Record<Exclude<ConfigLayer, "preset">, Config>>>;
 
 /** The effective settings, and the source of each. */

@@ -1,9 +1,9 @@
 import { isRecord } from "../text/json.ts";
 
-/** Structured result of a call that started a background task: `run/path` of the task. */
+/** Structured result of a tool call that started a background task: `run/path` of the task. */
 export type BackgroundStart = Readonly<{ background: string }>;
 
-/** The background task, if the call started one. */
+/** The background task, if the tool call started one. */
 export function backgroundStartIn(details: unknown): string | undefined {
   const task = isRecord(details) ? details["background"] : undefined;
   return typeof task === "string" ? task : undefined;

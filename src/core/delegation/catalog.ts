@@ -39,7 +39,7 @@ const HARMLESS: ReadonlySet<string> = new Set([
   "send_message",
 ]);
 
-/** The card of an agent. */
+/** The description of an agent for other agents (its card). */
 export function cardOf(agent: Agent): AgentCard {
   const { name, description, whenToUse, tools, hidden, output, background, remote, inputs } = agent;
   return {

@@ -20,7 +20,7 @@ export type Catalogue = Readonly<{
   names: readonly string[];
   /** The user's own tiers and short names, which replace the built-in ones. */
   tiers?: Partial<Readonly<Record<Tier, string | readonly string[]>>>;
-  /** The default model. */
+  /** The default model, or several in order of preference. */
   default: string | readonly string[];
   /** Fallback when no default model is available. */
   lastResort?: string;
@@ -31,7 +31,10 @@ export type ProviderStatus = Readonly<{
   usable: boolean;
   because: string;
   hint?: string;
-  /** A local server at its usual port that no setting, variable or default model names. Any program may listen there. */
+  /**
+   * True: a local server at its usual port that no setting, variable or default model names. Any program may listen at
+   * that port.
+   */
   isUnconfirmed?: boolean;
 }>;
 

@@ -6,7 +6,7 @@ const KEEP_LAST = 6;
 /** Tool results shorter than this are not worth removing. */
 const WORTH_CHARS = 400;
 
-/** Roughly how many tokens a text takes; rather too many, so that it is safe for code. */
+/** Roughly how many tokens a text takes; the number is rather too high, so that it is safe for program code. */
 export function estimateTokens(chars: number): number {
   return Math.ceil(chars / 3.5);
 }
@@ -59,7 +59,7 @@ export function splitForSummary(
 ): { task: Message; old: readonly Message[]; recent: readonly Message[] } | undefined {
   const task = messages[0];
   let border = messages.length - KEEP_LAST;
-  // Tool results stay with the calls that they answer.
+  // Tool results stay with the tool calls that they answer.
   while (border > 1 && messages[border]?.role === "tool") border -= 1;
   return task === undefined || border <= 2
     ? undefined

@@ -36,8 +36,8 @@ export type Message =
        */
       shared?: number;
       /**
-       * A request of another task ended with this message: the provider's cache holds everything up to and including
-       * it.
+       * True: a request of another task ended with this message: the provider's cache holds everything up to and
+       * including it.
        */
       cacheMark?: true;
     }>
@@ -58,7 +58,7 @@ export type ToolAnswer = Readonly<{
   error: boolean;
   /** Images of the result, for a model that takes them. */
   images?: readonly ImageContent[];
-  /** Set when the call was not permitted. */
+  /** True: the tool call was not permitted. */
   denied?: true;
 }>;
 

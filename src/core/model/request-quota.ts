@@ -24,7 +24,7 @@ export type QuotaEntry = Readonly<{
 
 /** The limits of one name: `*` for all requests, a provider, or `provider/model`. */
 export type QuotaLimits = Readonly<{
-  /** Requests at the same time. */
+  /** The maximum number of requests at the same time. */
   concurrency?: number;
   /** The maximum number of requests and of tokens within any 60 seconds. */
   requests?: number;

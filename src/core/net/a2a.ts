@@ -65,7 +65,7 @@ export type RemoteUpdate =
       taskId: string;
       contextId: string;
       artifact: RemoteArtifact;
-      /** Appends to the artifact instead of replacing it. */
+      /** True: the parts are appended to the artifact instead of replacing it. */
       append?: boolean;
       lastChunk?: boolean;
     }>;

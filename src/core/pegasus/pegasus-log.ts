@@ -90,7 +90,7 @@ export function eventsOfPegasusLog(run: string, lines: readonly unknown[]): Kept
   return events;
 }
 
-/** The text and the calls of one round of reasoning, and the results of its tools. */
+/** The text and the tool calls of one round of reasoning, and the results of its tools. */
 function* factsOfTurn(turn: number, data: Data): Generator<Fact> {
   const messages = Array.isArray(data["newMessages"]) ? data["newMessages"].filter(isRecord) : [];
   const said = messages.filter(({ role }) => role === "assistant");

@@ -1,11 +1,13 @@
 import type { Answer } from "./gate.ts";
 
-/** The kind of answer a question needs: words, yes or no, or a permission, which may hold for more than one call. */
+/**
+ * The kind of answer a question needs: words, yes or no, or a permission, which may hold for more than one tool call.
+ */
 export type AnswerKind = "words" | "approval" | "permission";
 
 /**
- * The kind of a question. If the question does not state it: permission for a question about a call, approval for a
- * gate.
+ * The kind of a question. If the question does not state it: permission for a question about a tool call, approval for
+ * a gate.
  */
 export function answerKind({
   call,

@@ -6,11 +6,11 @@ export const answer = z.strictObject({
   text: z.string().optional(),
   /** Who answered: a person, a rule or another agent. */
   by: z.string().optional(),
-  /** Identical calls need no further answer during the run. */
+  /** True: identical tool calls need no further answer during the run. */
   always: z.boolean().optional(),
   /** The command may use the network this time, where the question offers it. */
   network: z.boolean().optional(),
-  /** With "always": the rule to allow instead of this exact call, such as `bash(npm test *)`. */
+  /** With "always": the rule to allow instead of only this exact tool call, such as `bash(npm test *)`. */
   rule: z.string().max(2_000).optional(),
   /** For how long "always" holds: this run, this process (a conversation), this project, or everywhere. */
   scope: z.enum(["run", "session", "project", "user"]).optional(),

@@ -21,7 +21,7 @@ const id = z
   );
 const needs = z.array(id).optional().describe("nodes that must succeed first");
 
-/** One assignment to one agent. */
+/** A node that is one task for one agent. */
 const taskNode = z.strictObject({ kind: z.literal("task"), needs, task });
 
 /**

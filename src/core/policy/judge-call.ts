@@ -32,8 +32,8 @@ export type ShellState = Readonly<{
 }>;
 
 /**
- * Judges a call by the kind of its tool (reading, writing, ...) and by the rules about its subjects (the paths, URLs or
- * commands in its arguments); the strictest verdict wins.
+ * Judges a tool call by the kind of its tool (reading, writing, ...) and by the rules about its subjects (the paths,
+ * URLs or commands in its arguments); the strictest verdict wins.
  */
 export function judgeCall(policy: Policy, ask: CallToJudge): Verdict {
   const [first, ...rest] = ask.subjects.length === 0 ? [undefined] : ask.subjects;

@@ -156,7 +156,7 @@ const setsSearchPath = ({ sets, words }: ShellCommand): boolean =>
 /** Maximum number of `cd` commands in a line: each can double the number of folders to judge. */
 const MOST_MOVES = 4;
 
-/** Every folder that these `cd` commands may lead to: each may fail, or end with the parentheses around it. */
+/** Every folder that these `cd` commands may lead to: each `cd` may fail, or may apply only inside of parentheses. */
 const foldersAfter = (moves: readonly string[]): readonly string[] =>
   moves.reduce<readonly string[]>((before, to) => [...before, ...before.map((from) => `${from}${to}/`)], [""]);
 

@@ -19,7 +19,7 @@ export type PolicyLevel = (typeof levels)[number];
  */
 export type Policy = Readonly<{
   level: PolicyLevel;
-  /** False: a call that needs approval is denied. */
+  /** False: no person is asked, and a tool call that needs approval is denied. */
   asks: boolean;
   allow: readonly Rule[];
   ask: readonly Rule[];
@@ -47,7 +47,7 @@ const modes: Readonly<Record<PolicyMode | PermissionMode, Pick<Policy, "level" |
   bypass: { level: "bypass", asks: true },
 };
 
-/** A policy from these settings. */
+/** Creates a policy from these settings. */
 export function createPolicy(mode: PolicyMode, rules: Partial<Pick<Policy, "allow" | "ask" | "deny">> = {}): Policy {
   return { ...modes[mode], allow: [], ask: [], deny: [], bounds: [], ...rules };
 }
@@ -143,7 +143,7 @@ export function mayUseNamespaces({ allow, deny }: Policy): boolean {
   return allow.some(named) && !deny.some(named);
 }
 
-/** The rules about a tool. */
+/** The rules that apply to a tool. */
 export function rulesFor<R extends Rule>(rules: readonly R[], tool: string): R[] {
   return rules.filter((rule) => toolMatches(rule.tool, tool));
 }

@@ -20,7 +20,7 @@ const PROJECT_FOLDERS: readonly string[] = [
     ".amazonq .aider .crush .iflow .codebuddy .forge .vibe .rovodev .cline .clinerules .tabnine .warp .antigravity",
   ),
   ...words(".goose .roo .kiro .augment .windsurf .openhands .deepagents .amp .continue .junie .trae"),
-  // editors: tasks, launch commands, plugins
+  // settings of editors: their tasks, launch commands and plugins
   ...words(".vscode .idea .zed .fleet .nova .devcontainer .helix .theia .lapce .vs"),
 ];
 const PROJECT_FILES: readonly string[] = [

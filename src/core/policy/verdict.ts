@@ -1,4 +1,4 @@
-/** The verdict on a call. */
+/** The verdict of the policy on a tool call. */
 export type Verdict = Readonly<{
   decision: "allow" | "ask" | "deny";
   /** The rule that decided: one that the user wrote, the permission mode, or a built-in rule. */

@@ -1,9 +1,9 @@
-/** Subject of a call, from its arguments: the value that rule patterns are matched against. */
+/** Subject of a tool call, from its arguments: the value that rule patterns are matched against. */
 export type Subject =
   | Readonly<{
       kind: "path";
       path: string;
-      /** True: the call writes, moves or deletes the path. */
+      /** True: the tool call writes, moves or deletes the path. */
       change: boolean;
       /** True: a symbolic link at the path is meant itself and not followed. */
       itself?: true;

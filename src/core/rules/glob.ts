@@ -23,7 +23,7 @@ export function textMatches(pattern: string, text: string): boolean {
 export type PathPattern = readonly (typeof SPAN | NamePattern)[];
 export type NamePattern = readonly Token[];
 
-/** Splits a pattern at its slashes; braces have no meaning here. */
+/** Splits a pattern at its slashes; braces have no special meaning in it. */
 export function parsePattern(pattern: string): PathPattern {
   return pattern
     .split("/")

@@ -5,7 +5,7 @@ import { globsMeet } from "./globs-overlap.ts";
 export type Lease = Readonly<{
   /** The path of the task that holds the lease. */
   of: string;
-  /** Patterns relative to the workspace. */
+  /** Patterns of file paths, relative to the workspace. */
   globs: readonly string[];
 }>;
 

@@ -75,8 +75,8 @@ export function ruleText({ tool, pattern, exact }: Rule): string {
 }
 
 /**
- * Whether a rule matches a call. An allow rule must match every path of the subject (links have several) and covers
- * only what it spells; a deny rule matches when one path does, in any spelling, and covers everything below.
+ * Whether a rule matches a tool call. An allow rule must match every path of the subject (links have several) and
+ * covers only what it spells; a deny rule matches when one path does, in any spelling, and covers everything below.
  * `judge-command.ts` matches commands.
  */
 export function ruleFits(
@@ -87,7 +87,7 @@ export function ruleFits(
 ): boolean {
   if (!toolMatches(rule.tool, tool)) return false;
   if (rule.pattern === undefined) return true;
-  if (subject === undefined) return as === "ban"; // the subject of the call is unknown
+  if (subject === undefined) return as === "ban"; // the subject of the tool call is unknown
   return as === "permission" ? permits(rule, rule.pattern, subject) : bans(rule, rule.pattern, subject);
 }
 

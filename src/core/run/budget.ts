@@ -4,7 +4,7 @@ import type { Exact } from "../text/defined.ts";
 
 const count = z.number().int().positive();
 
-/** The limits on what a run and all runs below it may spend. */
+/** The limits on what a run and all its nested runs may spend. */
 export const budgetLimits = z.strictObject({
   maxUsd: z.number().positive().optional().describe("dollars"),
   maxTokens: count.optional().describe("tokens, in and out"),
@@ -25,24 +25,24 @@ export type Amount = Readonly<{
 /** Tokens and cost reserved for a running call. */
 export type Reservation = Readonly<{ settle(actual: Amount): void; release(): void }>;
 
-/** Why a call may not start: an exhausted limit, or an unknown price. */
+/** Why a model call may not start: an exhausted limit, or an unknown price. */
 export type BudgetRefusal = Readonly<{
   refused: string;
-  /** When the limit allows calls again without any action of a person. */
+  /** When the limit allows model calls again without any action of a person. */
   until?: number;
 }> &
   (Readonly<{ limit: ReachedLimit }> | Readonly<{ unpriced: true }>);
 
 /**
- * The budget that all tasks of a run share. The cost of a call is reserved before it and settled after it, so that
- * parallel calls cannot exceed the budget together; a call that would fit once others are settled waits for them. A
- * call that costs more than reserved takes the excess from calls that are still running: the newest are revoked until
+ * The budget that all tasks of a run share. The cost of a model call is reserved before it and settled after it, so
+ * that parallel calls cannot exceed the budget together; a call that would fit once others are settled waits for them.
+ * A call that costs more than reserved takes the excess from calls that are still running: the newest are revoked until
  * the rest fits.
  */
 export type Budget = Readonly<{
   /**
-   * Reserves the cost of a call. `finish`: the call is the last turn of a task at its limit, which may use the share
-   * kept for such turns. `revoke` is called when the call has to stop.
+   * Reserves the cost of a model call. `finish`: the call is the last turn of a task at its limit, which may use the
+   * share kept for such turns. `revoke` is called when the call has to stop.
    */
   reserve(
     wish: Amount & {

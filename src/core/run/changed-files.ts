@@ -55,7 +55,7 @@ export function changedFiles(events: Iterable<KeptEvent>, task?: string): RunCha
   };
 }
 
-/** A change that was recorded before it was made is certain once its call has succeeded. */
+/** A change that was recorded before it was made is certain once its tool call has succeeded. */
 function settle(
   files: Map<string, FileHistory>,
   open: Map<string, readonly string[]>,

@@ -211,11 +211,11 @@ export type Fact =
       files: readonly ChangedFile[];
       /** True: the event was recorded before the change is made, so that a crash in between loses nothing. */
       ahead?: true;
-      /** Why files that the call changed could not be recorded. */
+      /** Why files that the tool call changed could not be recorded. */
       unseen?: string;
     }
   | { type: "tool.denied"; call: string; tool: string; rule: string; text: string }
-  /** A call with invalid arguments, which was not run. */
+  /** A tool call with invalid arguments, which was not executed. */
   | { type: "tool.rejected"; call: string; tool: string; reason: string; text: string }
   /**
    * A call of a tool with effects that was running when the process crashed: its effect is unknown, and it was not
@@ -233,7 +233,7 @@ export type Fact =
       call?: string;
       /** The question needs an answer in words; absent: yes or no. */
       wants?: "words";
-      /** The command needs the network, which the sandbox does not have; the answer may add it. */
+      /** True: the command needs the network, which the sandbox does not have; the answer may grant it. */
       offersNetwork?: true;
     }
   | { type: "gate.answered"; answer: Answer; call?: string }

@@ -6,7 +6,7 @@ export type FileVersion =
 
 /** One path before and after a change. */
 export type ChangedFile = Readonly<{
-  /** The absolute path. */
+  /** The absolute path of the file. */
   file: string;
   before: FileVersion;
   after: FileVersion;

@@ -10,7 +10,7 @@ export const command = z.discriminatedUnion("do", [
     do: z.literal("answer"),
     path: z.string(),
     answer,
-    /** The call that the question is about. */
+    /** The tool call that the question is about. */
     call: z.string().optional(),
     /** The question as it was shown to the person: an answer to another question has no effect. */
     question: z.string().optional(),

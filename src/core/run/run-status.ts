@@ -65,7 +65,7 @@ export function isEnded(life: RunStatus | "damaged"): boolean {
   return life === "ok" || life === "failed" || life === "cancelled";
 }
 
-/** An open question. */
+/** A question of a run that has no answer yet. */
 export type Question = Readonly<{
   run: string;
   path: string;
@@ -74,7 +74,7 @@ export type Question = Readonly<{
   call?: string;
   /** The question needs an answer in words; absent: yes or no. */
   wants?: "words";
-  /** The answer may let the command use the network. */
+  /** True: the answer may let the command use the network. */
   offersNetwork?: true;
   askedAt: number;
   agent?: string;

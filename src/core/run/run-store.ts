@@ -84,7 +84,10 @@ export type RunOwnership = Readonly<{
 export type JournalOpening = Readonly<{
   /** The result of `readWhole`; the records are read again only if the run has changed since. */
   known?: KeptRecords | undefined;
-  /** Takes the run over from another machine, after a person confirmed that no process there works on it. */
+  /**
+   * True: takes the run over from another machine, after a person confirmed that no process of that machine works on
+   * it.
+   */
   force?: boolean;
   /** True: the process serves only this run, so `kill` may end the process. */
   sole?: boolean;
@@ -99,7 +102,7 @@ export type RunOwner = Readonly<{
   sole?: true;
 }>;
 
-/** A listener of a journal. */
+/** The functions that a journal calls about stored events. */
 export type JournalListener = Readonly<{
   /** Called with events that are now safely stored, in order. */
   kept(events: readonly KeptEvent[]): void;
@@ -151,7 +154,7 @@ export type OutputKind = "output" | "patch" | "dirty" | "bundle" | "progress" | 
 
 export type OutputFileOptions = Readonly<{ kind?: OutputKind; text?: string }>;
 
-/** Full outputs of tasks. */
+/** Stores the full outputs of tasks. */
 export type RunOutputs = Readonly<{
   /** Stores a text that is in no record; when this resolves, the text is safely on disk. */
   keep(run: string, path: string, text: string, kind?: OutputKind): Promise<Artifact>;
@@ -225,5 +228,5 @@ export type ReusableResults = Readonly<{
   addReusable?(entry: IndexedResult): Promise<void>;
 }>;
 
-/** Location of a reusable result. */
+/** The run and the task that have a reusable result. */
 export type IndexedResult = Readonly<{ key: string; run: string; path: string; at: number }>;

@@ -44,7 +44,7 @@ export function capReached(
   return waits ? "wait" : undefined;
 }
 
-/** The largest call that still fits, in tokens; undefined: no cap. */
+/** The largest model call that still fits, in tokens; undefined: no cap. */
 export function capRoom(
   { perDay, perProject }: SpendingCaps,
   { day, project }: SharedSpending,
@@ -63,8 +63,8 @@ export const capsMoney = ({ perDay, perProject }: SpendingCaps): boolean =>
   perDay?.maxUsd !== undefined || perProject?.maxUsd !== undefined;
 
 /**
- * A reservation for one call. It is settled in the ledger before the turn is recorded, so that no recorded turn is
- * missing in the ledger.
+ * A reservation for one model call. It is settled in the record of spending (the ledger) before the turn is recorded,
+ * so that no recorded turn is missing in the ledger.
  */
 export type LedgerEntry = Readonly<{ settle(actual: Required<Amount>): void }>;
 

@@ -57,7 +57,7 @@ export type NodeView = {
   question: string | undefined;
   call: string | undefined;
   wants?: "words" | undefined;
-  /** The answer may let the command use the network. */
+  /** True: the answer may let the command use the network. */
   offersNetwork?: true | undefined;
   askedAt: number | undefined;
   /** The answer to the last question. */

@@ -2,7 +2,7 @@ import type { Outcome } from "../outcome/outcome.ts";
 import { gathered, joinOutcome } from "./join.ts";
 import type { Schedule, ScheduleEntry, Step } from "./schedule.ts";
 
-/** The nodes that start first. */
+/** The step with which a plan begins: the nodes that start first. */
 export function begin(all: Schedule): Step {
   const step = nothing();
   for (const entry of all.entries.values()) release(entry, step);

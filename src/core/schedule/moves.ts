@@ -27,7 +27,7 @@ const STEADY: ReadonlySet<string> = new Set([
   "tool.ended",
 ]);
 
-/** Whether a node that gets such an event was not waiting for anything. */
+/** True for a node that waits for nothing: no person, no provider and no other node. */
 export const waitsForNothing = ({
   question,
   doing,

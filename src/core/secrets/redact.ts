@@ -2,7 +2,7 @@ import { SHORTEST_SECRET, spellingsOf } from "./spellings.ts";
 import { type SecretPattern, secretPatterns } from "./patterns.ts";
 import { unescapedLayers } from "./unescape.ts";
 
-/** The replacement for a secret. */
+/** The text that replaces a secret. */
 export const REDACTED = "[redacted]";
 
 /** Removes secrets from output. Every method takes linear time. */

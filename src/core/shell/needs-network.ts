@@ -71,7 +71,7 @@ function isOnline(program: string, args: readonly string[]): boolean {
   if (!Object.hasOwn(online, program)) return false;
   const known = online[program]!;
   if (known.size === 0) return true;
-  // `yarn` alone installs.
+  // `yarn` without arguments installs packages.
   const operands = args.filter((word) => !word.startsWith("-"));
   if (program === "yarn" && operands.length === 0) return true;
   return operands.slice(0, 2).some((word) => known.has(word));

@@ -151,13 +151,13 @@ export type PerformContext = Readonly<{
   agents?(): Promise<Catalog>;
   /** Sends a message to another task of the run; the receipt names the reader or the reason for the failure. */
   send?(to: string, text: string): Promise<Receipt>;
-  /** The remaining budget of the run and of all runs below it. */
+  /** The remaining budget of the run and of all its nested runs. */
   budget: Pick<Budget, "reserve" | "count" | "room">;
   /** Lets the task park (wait); absent: the task fails instead of waiting for a provider, a quota or a higher limit. */
   parks?: Parks;
   /** Waits until it is decided whether the changes of this task of a race are used: false when another task won. */
   claim?(): Promise<boolean>;
-  /** True when a person can be asked to approve calls. */
+  /** True when a person can be asked to approve tool calls. */
   attended: boolean;
   /**
    * Asks for approval of one tool call, or for an answer in words, and waits; `undefined` when nobody is available or

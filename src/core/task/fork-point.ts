@@ -8,7 +8,7 @@ export type ForkPoint = Readonly<{
   /** The task that had the conversation, as `run/path`, and how many of its turns belong to the fork. */
   task: string;
   turn: number;
-  /** The agent of that task. */
+  /** The agent of the task that had the conversation. */
   agent: string;
   /** The name by which the same model is chosen again. */
   model: string;

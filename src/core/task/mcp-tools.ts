@@ -32,6 +32,6 @@ export const PEER_TOOL_MS = 2 ** 31 - 1;
 export type PeerTools = Readonly<{
   /** The MCP tools of an agent; a server that cannot be used is reported, and its tools are missing. */
   toolsFor(ask: PeerAsk): Promise<readonly Tool[]>;
-  /** Stops all servers. */
+  /** Stops all MCP servers. */
   end(): Promise<void>;
 }>;

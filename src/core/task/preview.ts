@@ -58,7 +58,7 @@ const previews: ReadonlyMap<string, Preview> = new Map([
   ["TaskOutput", started],
 ]);
 
-/** Argument names that usually describe a call, most specific first. */
+/** Argument names that usually describe a tool call, most specific first. */
 const USUAL_KEYS = [
   "command",
   "path",

@@ -16,7 +16,7 @@ import type { Tool, ToolContext } from "./tool.ts";
 
 /** The model that was chosen for a task, and why. */
 export type ChosenModel = Readonly<{
-  /** Display name. */
+  /** The name that people see. */
   name: string;
   /** The name that the provider uses for the model. */
   id: string;
@@ -32,7 +32,7 @@ export type ChosenModel = Readonly<{
   contextWindow?: number;
   /** Tells when a provider that refused a request may be asked again; absent for a model without a provider. */
   reopening?: Reopening;
-  /** Cost in dollars of a call of this size; absent when the price is unknown. */
+  /** Cost in dollars of a model call of this size; absent when the price is unknown. */
   price?(tokens: Readonly<{ input: number; output: number }>): number | undefined;
 }>;
 

@@ -9,7 +9,7 @@ export type ShellCommands = Readonly<{
   isolation: string;
   /** Runs a command until it ends, times out or the signal aborts. */
   run(command: string, options: ShellCommandOptions): Promise<ShellCommandResult>;
-  /** Starts a background command. */
+  /** Starts a shell command in the background. */
   start(command: string, options?: Readonly<{ network?: boolean }>): Promise<UnawaitedCommand>;
   /** Background commands in start order, including ended ones. */
   started(): readonly UnawaitedCommand[];

@@ -11,7 +11,7 @@ export type TaskAccess = Readonly<{
   policy(): Policy;
   /** Adds an approval for the rest of the run, or permanently. */
   agree(rules: readonly Rule[], scope?: "run" | "session" | "project" | "user"): Promise<void>;
-  /** Resolves the subjects of a call; throws a refusal for paths outside of the accessible folders. */
+  /** Resolves the subjects of a tool call; throws a refusal for paths outside of the accessible folders. */
   locate(subject: Subject): Promise<LocatedSubject>;
   /** The path by which permission rules match the file at this real path. */
   placeOf(absolute: string): string;

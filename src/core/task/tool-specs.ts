@@ -29,13 +29,13 @@ function shownName({ name }: Tool, tools: ReadonlyMap<string, Tool>, style: Tool
 /** The JSON Schema of a tool's input. */
 export const inputSchemaOf = ({ input }: Tool): JsonSchema => (isZodType(input) ? plainSchemaOf(input) : input);
 
-/** Maximum length of the arguments of one call, all strings and keys together. */
+/** Maximum length of the arguments of one tool call, all strings and keys together. */
 const MOST_ARGUMENTS = 12_000_000;
 
 /** The text that replaces arguments that are too long; such arguments are neither recorded nor sent to the model. */
 const DROPPED = "[arguments dropped: too long]";
 
-/** A call whose arguments are within the limit. */
+/** A tool call whose arguments are within the limit. */
 export function boundedCall(call: ToolCall): ToolCall {
   return sizeOf(call.input) > MOST_ARGUMENTS ? { ...call, input: DROPPED } : call;
 }
@@ -58,7 +58,7 @@ function sizeOf(value: unknown, most: number = MOST_ARGUMENTS): number {
   return size;
 }
 
-/** The parsed arguments of a call, or the problem. */
+/** The parsed arguments of a tool call, or the problem with them. */
 export function parseArguments({ input }: Tool, value: unknown): { value: unknown } | { problem: string } {
   if (value === DROPPED || sizeOf(value) > MOST_ARGUMENTS)
     return {

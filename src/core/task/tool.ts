@@ -33,7 +33,7 @@ export type Tool<I = unknown> = Readonly<{
    * What the tool accesses, which decides whether it needs approval. Default: `exec`, or `read` for a read-only tool.
    */
   does?: ToolClass;
-  /** The subjects of a call (paths, command, address), against which permission rules are matched. */
+  /** The subjects of a tool call (paths, command, address), against which permission rules are matched. */
   subjects?(input: I): readonly Subject[];
   timeoutMs?: number;
   run(input: I, context: ToolContext): Promise<ToolResult> | ToolResult;
@@ -43,7 +43,7 @@ export type ToolResult =
   | string
   | Readonly<{
       text: string;
-      /** True when the call did not succeed. */
+      /** True when the tool call did not succeed. */
       error?: boolean;
       /** A more specific status of the failure. */
       status?: ToolStatus;
@@ -62,9 +62,9 @@ export type ToolContext = Readonly<{
   /** The part of the user's environment that is passed on: it contains no API keys. */
   env: Readonly<Record<string, string | undefined>>;
   run: string;
-  /** Path of the calling node. */
+  /** Path of the task that makes the call. */
   path: string;
-  /** Name of the calling agent. */
+  /** Name of the agent that makes the call. */
   agent: string;
   /** Agents that the task may start; absent: none. */
   spawns?: Spawns;

@@ -4,7 +4,7 @@ import type { State } from "../run/state.ts";
 export type KeptConversation = Readonly<{
   /** The run of the last message; a new message continues this run. */
   last: string;
-  /** The first message. */
+  /** The first message of the conversation. */
   title: string;
   agent: string | undefined;
   messages: number;

@@ -84,6 +84,6 @@ function mermaidBody({ nodes }: Graph, { path, lines, ids, indent }: Chart): voi
   }
 }
 
-/** Text inside quotes of Mermaid. */
+/** Escapes a text for the quotes of a Mermaid diagram. */
 const label = (text: string): string =>
   terminalLine(text).replace(/[#"<>&]/g, (character) => `#${character.charCodeAt(0)};`);

@@ -11,7 +11,7 @@ export type CallEntry = Readonly<{
   id: string;
   tool: string;
   input: unknown;
-  /** `open`: the call is recorded, but not its result. */
+  /** The state of a tool call; `open`: the call is recorded, but not its result. */
   state: "open" | "ok" | "error" | "denied";
   result: string;
   ms: number | undefined;
@@ -158,7 +158,7 @@ const opened = ({ id, name, input }: ToolCall, at: number): CallEntry => ({
 
 type Settled = Pick<CallEntry, "state" | "result" | "ms" | "tool">;
 
-/** Completes the last call of that id; ids may repeat after a retry. */
+/** Completes the last tool call with that id; ids may repeat after a retry. */
 function settle({ entries }: Draft, id: string, settled: Settled): void {
   const at = entries.findLastIndex((entry) => entry.kind === "call" && entry.id === id);
   const entry = entries[at];

@@ -11,7 +11,7 @@ export function terminalLine(text: string): string {
   return text.length > LINE_CHARS ? `${line} ... (${text.length - LINE_CHARS} more characters)` : line;
 }
 
-/** Printable ASCII with single blanks. */
+/** Matches printable ASCII with single spaces. */
 const HARMLESS = /^(?:[\x21-\x7e]+(?: [\x21-\x7e]+)*)?$/;
 
 /** The maximum length of one displayed line; a record of megabytes must not fill the terminal. */
@@ -67,7 +67,7 @@ export function listed(parts: readonly string[], { signs }: Pick<Look, "signs">)
   return parts.filter((part) => part !== "").join(signs.dot);
 }
 
-/** `1 task`, `2 tasks` */
+/** A number with its noun: `1 task`, `2 tasks`. */
 export function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? "" : "s"}`;
 }

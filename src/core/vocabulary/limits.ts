@@ -15,7 +15,7 @@ export const NEAR_MIN_MS = 60_000;
 export const GRACE_MS = 60_000;
 /** How many times a task is reminded of a missing or invalid result. */
 export const DEFAULT_REMINDERS = 1;
-/** How long a model may send nothing at all before the call is given up. */
+/** How long a model may send nothing at all before the request is given up. */
 export const DEFAULT_MAX_IDLE_MS = 3 * 60_000;
 export const DEFAULT_CONCURRENCY = 8;
 /** How deep agents may start agents. */
@@ -69,7 +69,7 @@ export type Limits = Readonly<{
   graceMs: number;
   /** How many times a task is asked again for a missing or invalid result. */
   reminders: number;
-  /** Absent: not limited. */
+  /** The memory limit in megabytes; absent: not limited. */
   maxMemoryMB?: number;
   maxCpuSeconds?: number;
   enforce: boolean;

@@ -3,7 +3,7 @@ import { ALL_MCP_TOOLS } from "./tool-names.ts";
 /** An MCP server as far as it is known without starting it. */
 export type KnownServer = Readonly<{
   name: string;
-  /** A description in one line. */
+  /** A description of the server in one line. */
   what: string;
   /** The tools of the server that may be used, if a list restricts them. */
   tools?: readonly string[];

@@ -7,7 +7,7 @@ export const thinking = z.union([z.enum(levels), z.number().int().nonnegative()]
 export type Thinking = z.infer<typeof thinking>;
 export type ThinkingLevel = (typeof levels)[number];
 
-/** Token budget of each level. */
+/** The number of thinking tokens for each level. */
 const budgets: Readonly<Record<ThinkingLevel, number>> = {
   off: 0,
   minimal: 1_024,
@@ -17,7 +17,7 @@ const budgets: Readonly<Record<ThinkingLevel, number>> = {
   xhigh: 32_768,
 };
 
-/** Tokens for thinking. */
+/** The number of tokens that a model may use for thinking. */
 export function thinkingBudget(wish: Thinking): number {
   return typeof wish === "number" ? wish : budgets[wish];
 }

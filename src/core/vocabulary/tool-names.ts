@@ -142,7 +142,7 @@ export function fitsStars(pattern: string, text: string): boolean {
   return true;
 }
 
-/** Every canonical name. */
+/** Every canonical tool name. */
 export const toolNames: readonly string[] = Object.keys(toolSpellings);
 
 /** True for a canonical name and for a pattern that may cover some tool. */

@@ -15,7 +15,7 @@ export type WorkerJobParts = Readonly<{
   /** Names of tools that are not built in, and of MCP servers: a worker must have those that an agent uses. */
   ownTools: ReadonlySet<string>;
   servers: readonly string[];
-  /** The default model of tasks. */
+  /** The default model of tasks, or several in order of preference. */
   model?: string | readonly string[];
   /** True: no provider can be used on this machine either, so the offline model may answer. */
   offline: boolean;

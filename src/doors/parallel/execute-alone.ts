@@ -20,7 +20,7 @@ export type StandalonePlan = Readonly<{
   perform: Perform;
   signal: AbortSignal;
   concurrency: number;
-  /** Context for every task. */
+  /** Context text for every task. */
   context?: string;
   emit?(path: string, fact: Fact): void;
   /** Answers the plan's gates (questions); without it they stay unanswered. */

@@ -22,7 +22,7 @@ export function shownUrl(text: string): string {
   return url.href;
 }
 
-/** The secrets in an address. */
+/** The secrets in a database address, such as its password. */
 export function secretsOfUrl(text: string): readonly string[] {
   if (!URL.canParse(text)) return [];
   const { password, searchParams } = new URL(text);

@@ -17,7 +17,7 @@ export type StoreParts = Readonly<{
   database: Database;
   presence: Presence;
   local: Pick<RunStore, "keep" | "file" | "local">;
-  /** The store for large results. */
+  /** The store for results that are too large for the database. */
   objects?: ObjectStore;
 }>;
 

@@ -13,7 +13,7 @@ const run = promisify(execFile);
 
 /** A Postgres on this machine that this process started, or that was already running in its data folder. */
 export type DatabaseServer = Readonly<{
-  /** The address with its password. */
+  /** The address of the database, including its password. */
   url: string;
   port: number;
   /** False when the server was already running. */
@@ -32,7 +32,7 @@ export type DatabaseServerOptions = Readonly<{
   folder: string;
   /** The port. By default a free one, which stays the same for this folder. */
   port?: number;
-  /** Server settings, as `name=value`. */
+  /** Settings of the database server, as `name=value`. */
   settings?: readonly string[];
 }>;
 

@@ -33,7 +33,7 @@ export type TaskResult = Readonly<{
   step?: number;
 }>;
 
-/** The progress of a task. */
+/** The progress of a task in the format of pi-parallel-agents. */
 export type TaskProgress = Readonly<{
   id: string;
   name?: string;

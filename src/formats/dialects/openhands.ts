@@ -8,7 +8,7 @@ import { narrowing } from "../fields/narrowing.ts";
 
 const EDITOR = ["read_file", "write_file", "edit_file", "list_files"];
 
-/** OpenHands' names for its tools. */
+/** The names of OpenHands for its tools. */
 const GROUPS = {
   terminal: ["bash"],
   terminaltool: ["bash"],

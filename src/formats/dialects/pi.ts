@@ -34,7 +34,7 @@ const fallbackModels: KeyReader = (draft, value, key) => {
   draft.from["model"] ??= key;
 };
 
-/** Reads `{ maxTurns, graceTurns }`. */
+/** Reads the limits of turns, `{ maxTurns, graceTurns }`. */
 const turnBudget: KeyReader = (draft, value, key) => {
   if (isRecord(value) && value["maxTurns"] !== undefined) limit("maxTurns")(draft, value["maxTurns"], key);
   else bad(draft, key, "{ maxTurns, graceTurns }");

@@ -7,7 +7,7 @@ import { disallowedTools } from "../fields/denied-tools.ts";
 import { tools } from "../fields/tools.ts";
 import { narrowing } from "../fields/narrowing.ts";
 
-/** Reads `{ max_turns, max_time_minutes }`. */
+/** Reads the limits of a run, `{ max_turns, max_time_minutes }`. */
 const runConfig: KeyReader = (draft, value, key) => {
   if (!isRecord(value)) return bad(draft, key, "{ max_turns, max_time_minutes }");
   if (value["max_turns"] !== undefined) limit("maxTurns")(draft, value["max_turns"], key);

@@ -119,9 +119,9 @@ export const isNone = (word: string): boolean => NONE.has(foldName(word));
 
 const NONE: ReadonlySet<string> = new Set(["none", "nothing", "no", "false", "null", "empty"]);
 
-/** `Tool` from `Tool(rule)`. */
+/** The tool name in an entry such as `Tool(rule)`. */
 export const withoutRule = (entry: string): string => /^([^()]+)\(.*\)$/s.exec(entry)?.[1]?.trim() ?? entry;
-/** `rule` from `Tool(rule)`. */
+/** The rule in an entry such as `Tool(rule)`. */
 export const ruleOf = (entry: string): string => /\((.*)\)$/s.exec(entry)?.[1]?.trim() ?? "";
 
 /** The patterns in `Bash(git log *, git diff *)`, as separate texts. */

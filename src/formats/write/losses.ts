@@ -14,8 +14,8 @@ export type Loss = Readonly<{
 }>;
 
 /**
- * The fields to compare; the compiler reports a field that is missing here. The spelling of a delegation tool depends
- * on the file format, so it is not compared.
+ * The fields to compare; the compiler reports a field that is missing in this list. The spelling of a delegation tool
+ * depends on the file format, so it is not compared.
  */
 const fields: Readonly<Record<Exclude<keyof Agent, "source" | "limits" | "delegation" | "modelRequired">, true>> = {
   name: true,

@@ -36,7 +36,7 @@ function same(...names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, name]));
 }
 
-/** subcrew's own tool names. */
+/** The names of tools in subcrew's own files. */
 export const ownTools: Spelling = {
   names: same(...toolNames),
   mcp: (server, tool) => `${server}__${tool}`,

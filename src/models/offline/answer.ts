@@ -37,7 +37,7 @@ export function answerText(answer: AnswerParts): string {
     .join("\n\n");
 }
 
-/** The answer in one sentence. */
+/** The answer of the offline model in one sentence. */
 export function summaryText({ question, sections, quoted, canSearch }: AnswerParts): string {
   const best = sections.flatMap(({ findings }) => findings.slice(0, 2).map(named));
   const places = [...new Set(best)].slice(0, 4);

@@ -6,7 +6,7 @@ import { definedIn, type RankedFile, ranked, type ScoredLine } from "./rank.ts";
 export type ReportedPlace = Readonly<{
   path: string;
   line: number;
-  /** The text of the line. */
+  /** The text of the quoted line. */
   quote: string;
   /** The relevant lines of the file, in their order, including the first one. */
   lines: readonly Readonly<{ number: number; text: string }>[];
@@ -18,7 +18,7 @@ export type ReportedPlace = Readonly<{
 export type Section = Readonly<{
   title: string;
   findings: readonly ReportedPlace[];
-  /** Further places, as `path:line`. */
+  /** Further places in files, as `path:line`. */
   more: readonly string[];
 }>;
 

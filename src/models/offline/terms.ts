@@ -2,7 +2,7 @@ import { COMMON_WORDS, STOP_WORDS, SYNONYMS } from "./words.ts";
 
 /** A search term, and the expressions that find it. */
 export type Term = Readonly<{
-  /** The word in the question. */
+  /** The word as it is in the question. */
   name: string;
   /** The root that related words share; terms with the same root are merged. */
   root: string;
@@ -60,7 +60,7 @@ const SPECIAL: readonly Readonly<{ expression: RegExp; weight: number }>[] = [
   { expression: /"([^"\n]{1,80})"/g, weight: 3 },
   { expression: /\u201c([^\u201d\n]{1,80})\u201d/g, weight: 3 },
   { expression: /(?<![\p{L}\p{N}])'([^'\n]{2,80})'(?![\p{L}\p{N}])/gu, weight: 3 },
-  // camelCase, PascalCase, snake_case, CONSTANT_CASE
+  // matches names in camelCase, PascalCase, snake_case and CONSTANT_CASE
   { expression: /(?<![\p{L}\p{N}_])(\p{L}[\p{L}\p{N}]*(?:(?<=[\p{Ll}\p{N}])\p{Lu}|_)[\p{L}\p{N}_]*)/gu, weight: 2.5 },
 ];
 
@@ -138,7 +138,7 @@ function wordTerm(word: string): Term {
  * endings only.
  */
 function wordPattern(root: string): string {
-  if (!/^\w+$/.test(root)) return escaped(root); // \b recognises only ASCII letters
+  if (!/^\w+$/.test(root)) return escaped(root); // `\b` recognises only ASCII letters
   const base = root.length > 5 ? root.replace(/e$/, "") : root;
   const [lower, upper] = [escaped(base), escaped(base.toUpperCase())];
   const hump = escaped(base.charAt(0).toUpperCase() + base.slice(1));

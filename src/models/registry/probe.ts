@@ -14,7 +14,7 @@ export type ProviderProbe = Readonly<{
    */
   state: "answers" | "refused" | "silent" | "unclear";
   models: readonly string[];
-  /** A short description. */
+  /** A short description of the result. */
   why: string;
 }>;
 

@@ -37,9 +37,9 @@ import { retrying } from "./retrying.ts";
 export type ModelRegistryConfig = Readonly<{
   /** Settings of known providers, and the user's own providers. */
   providers?: Readonly<Record<string, ProviderSettings>>;
-  /** Models of each tier. */
+  /** The models of each tier (`fast`, `balanced`, `powerful`). */
   tiers?: Partial<Readonly<Record<Tier, TierModels | undefined>>>;
-  /** The default model. */
+  /** The default model, or several in order of preference. */
   default?: string | readonly string[];
   /** Model objects given by the library user, by name. */
   models?: Readonly<Record<string, Model | LanguageModel>>;
@@ -96,7 +96,7 @@ export type ModelRegistry = ModelSource &
 /** How many different model choices are cached. */
 const MOST_CHOICES = 1_000;
 
-/** The models of one crew. */
+/** Creates the registry of a crew's models. */
 export function createModelRegistry(config: ModelRegistryConfig): ModelRegistry {
   return openRegistry(config, createPrices());
 }

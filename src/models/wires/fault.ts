@@ -10,7 +10,7 @@ import { faultKindOf, kinds, saidIn } from "./fault-kind.ts";
 /** An HTTP error response. */
 export type ErrorResponse = Readonly<{
   status: number;
-  /** Header names in lower case. */
+  /** The headers; their names are in lower case. */
   headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   body: string;
 }>;

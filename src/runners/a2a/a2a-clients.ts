@@ -19,7 +19,7 @@ export type RemoteClients = Readonly<{
   credentials(place: RemotePlace): Credentials | undefined;
   /** Opens a client whose requests go through this `fetch`. */
   open(place: RemotePlace, how: Omit<SignIn, "schemes">): Promise<RemoteClient>;
-  /** Clears the cache of cards. */
+  /** Clears the cache of agent cards. */
   clear(): void;
 }>;
 
@@ -49,7 +49,7 @@ export function createRemoteClients(parts: RemoteClientParts): RemoteClients {
       return read;
     });
     cards.set(key, { card, until: clock() + cardMs });
-    card.catch(() => cards.delete(key)); // the next request tries again
+    card.catch(() => cards.delete(key)); // the next request fetches the card again
     return card;
   };
   return {

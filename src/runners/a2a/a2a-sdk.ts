@@ -27,7 +27,7 @@ import { defined } from "../../core/text/defined.ts";
 export type RemoteAgentCard = Readonly<{
   name: string;
   description: string;
-  /** The address for messages. */
+  /** The address to which messages are sent. */
   url: string;
   protocolVersion: string;
   streaming: boolean;
@@ -213,7 +213,7 @@ function* updateOf({ payload }: StreamResponse): Generator<RemoteUpdate> {
       return;
     }
     case undefined:
-      return; // an unknown kind of update
+      return; // an update of an unknown kind is ignored
   }
 }
 

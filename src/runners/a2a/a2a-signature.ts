@@ -46,7 +46,7 @@ const namedKey = async (signedBy: string, at: (url: string) => Promise<KeyObject
   signedBy.includes("-----BEGIN ") ? createPublicKey(signedBy) : at(signedBy);
 
 type CardSignature = Readonly<{
-  /** The signed header, in base64url. */
+  /** The signed header of the signature, in base64url. */
   header: string;
   signature: string;
   alg: string | undefined;

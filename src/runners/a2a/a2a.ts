@@ -39,7 +39,7 @@ export type A2aParts = Readonly<{
   linger(work: Promise<unknown>): void;
 }>;
 
-/** Timeout for a remote cancellation. */
+/** Timeout for cancelling a task at the remote agent. */
 const CANCEL_MS = 5_000;
 /** The first and the longest polling interval for a remote task without streaming. */
 const FIRST_LOOK_MS = 250;

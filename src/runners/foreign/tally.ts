@@ -25,7 +25,7 @@ export type Tally = ToolListener &
     spent(): Spending;
     /** The answer of the tool: the explicit one, or the text of the last turn. */
     output(): string;
-    /** The tool's own error message. */
+    /** The error message of the tool itself. */
     fault(): FailedOutcome | undefined;
     /** Ends a turn that is still open. */
     close(turn?: Parameters<ToolListener["turnEnded"]>[0]): void;

@@ -70,7 +70,7 @@ export type AccessRequest = Readonly<{
   policy?: Policy;
   /** The worktree that the task works in. */
   worktree?: Worktree;
-  /** The options of the task. */
+  /** The options of the task, such as the files that it may write. */
   task?: Pick<Task, "writes">;
   cwd: string;
   env(): Readonly<Record<string, string>>;

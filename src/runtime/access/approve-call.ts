@@ -81,7 +81,7 @@ function agreedRules({ name }: Tool, located: readonly LocatedSubject[], rule: s
 
 const careful: Policy = createPolicy("default");
 
-/** The verdict of the task's policy on a call with these subjects. */
+/** The verdict of the task's policy on a tool call with these subjects. */
 export function verdictOn(tool: Tool, { access }: Assignment, about: Pick<CallToJudge, "subjects" | "shell">): Verdict {
   return judge(access?.policy() ?? careful, { tool: tool.name, does: classOf(tool), effect: tool.effect, ...about });
 }

@@ -5,7 +5,7 @@ export type PendingCleanup = Readonly<{
   gone(): Promise<void>;
 }>;
 
-/** Timeout of the cleanup. */
+/** How long cleanup work may take. */
 const LONGEST_MS = 5_000;
 
 export function createPendingCleanup(): PendingCleanup {

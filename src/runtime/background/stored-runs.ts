@@ -84,10 +84,10 @@ export type CollectedRun = Readonly<{ id: string; bytes: number; why: string }>;
 /** How many runs one command deletes because they are old, so that the command does not take long. */
 const MOST_EXPIRED = 100;
 
-/** Polling interval. */
+/** How often a run's state is checked while something waits for it. */
 const LOOK_EVERY_MS = 200;
 
-/** The runs in a store. */
+/** Creates the access to the runs in a store. */
 export function keptRuns(store: RunStore): KeptRuns {
   const look = async (id: string): Promise<KeptRun> => {
     const [owner, background, starting] = await Promise.all([

@@ -61,7 +61,7 @@ const cassette = z.strictObject({
 export type Cassette = z.infer<typeof cassette>;
 export type RecordedRequest = Cassette["turns"][number]["asked"];
 
-/** Reads a recording. */
+/** Reads a recording from its file. */
 export async function readCassette(file: string): Promise<Cassette> {
   const text = await readRegularText(file, 2 ** 29).catch((error: unknown) => {
     const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";

@@ -12,7 +12,7 @@ export type FileVersions = Readonly<{
   read(hash: string): Promise<Buffer | undefined>;
 }>;
 
-/** The versions in a folder. */
+/** Opens the stored versions of files in a folder. */
 export function openFileVersions(folder: string): FileVersions {
   const fileOf = (hash: string): string => join(folder, hash.slice(0, 2), hash);
   return {

@@ -59,13 +59,13 @@ export type ToTask =
   | Readonly<{ type: "ping" }>
   | Readonly<{ type: "cancel"; reason: string }>;
 
-/** Messages from the task. */
+/** Messages from a task to its parent process. */
 export type FromTask =
   | Readonly<{ type: "emit"; fact: Fact }>
   | Readonly<{ type: "live"; delta: Delta }>
   | Readonly<{ type: "tell"; text: string }>
   | Readonly<{ type: "request"; id: number; request: ChildRequest }>
-  /** Cancels a request. */
+  /** Cancels a request that the task sent earlier. */
   | Readonly<{ type: "drop"; id: number }>
   | Readonly<{ type: "settle"; id: number; actual: Amount }>
   | Readonly<{ type: "release"; id: number }>

@@ -21,7 +21,7 @@ export type Output = Readonly<{
   forget(): void;
   /** The last part of the output, starting at a whole character. */
   text(): string;
-  /** Output since the last call. */
+  /** The output since this function was last called. */
   news(): string;
   /** How many bytes are missing at the beginning of `text`. */
   cutBytes(): number;

@@ -42,7 +42,7 @@ export type ChildSpec = Readonly<{
   onText?(text: string): void;
   /** Called with text from standard output only. */
   onOutput?(text: string): void;
-  /** Two more pipes, for programs of subcrew: the child reads descriptor 3 and writes descriptor 4. */
+  /** True: the child gets two more pipes, for programs of subcrew: it reads descriptor 3 and writes descriptor 4. */
   piped?: boolean;
   /** Secret inputs that the program reads from descriptor 3 ({@link HANDED}) and the following ones. */
   handed?: readonly (string | Uint8Array)[];

@@ -28,7 +28,7 @@ export function allForbidden(arch: string, answers: Uint8Array): boolean {
 /** The error numbers EPERM, ENOSYS and EAFNOSUPPORT. */
 const REFUSED = new Set([-1n, -38n, -97n]);
 
-/** Bytes of one row of the table: a call and five arguments. */
+/** Bytes of one row of the table: a system call and five arguments. */
 const ROW = 48;
 const HEADER = 120;
 const ADDRESS = 0x400000;

@@ -19,7 +19,7 @@ export type SandboxLevel = Readonly<{
   level: "full" | "partial" | "none";
   /** A description in one line, for people. */
   text: string;
-  /** How to get better isolation. */
+  /** What the user can do to get better isolation. */
   fix?: string;
   /** The path of the program that isolates (bubblewrap), when it provides at least some isolation. */
   bwrap?: string;

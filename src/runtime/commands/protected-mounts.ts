@@ -71,7 +71,7 @@ function targetInside(link: string, roots: readonly string[]): string[] {
     const real = realpathSync.native(link);
     return roots.some((root) => real !== root && folderContains(root, real)) ? [real] : [];
   } catch {
-    return []; // the target does not exist
+    return []; // the target of the link does not exist
   }
 }
 

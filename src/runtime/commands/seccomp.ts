@@ -18,15 +18,15 @@ const X64: Calls = {
   audit: 0xc000003e,
   closed: [
     ...EVERYWHERE,
-    ...[248, 249, 250], // add_key, request_key, keyctl
-    ...[298, 321, 323], // perf_event_open, bpf, userfaultfd
-    ...[174, 175, 176, 177, 178, 313], // kernel modules
-    ...[246, 320, 169, 167, 168], // kexec, reboot, swap
-    ...[164, 227, 159, 305], // clocks
+    ...[248, 249, 250], // keyring: add_key, request_key, keyctl
+    ...[298, 321, 323], // performance counters and kernel programs: perf_event_open, bpf, userfaultfd
+    ...[174, 175, 176, 177, 178, 313], // loading kernel modules
+    ...[246, 320, 169, 167, 168], // replacing or stopping the system: kexec, reboot, swap
+    ...[164, 227, 159, 305], // setting clocks
     ...[172, 173, 103, 153, 163, 179, 180, 212], // ports, kernel log, vhangup, accounting, quota, nfsservctl, dcookie
     ...[300, 304, 256, 279, 134, 156], // fanotify, file handles, pages of others, uselib, _sysctl
   ],
-  namespaces: [...MOUNTING_EVERYWHERE, 165, 166, 155, 308], // mount, umount2, pivot_root, setns
+  namespaces: [...MOUNTING_EVERYWHERE, 165, 166, 155, 308], // mounting and namespaces: mount, umount2, pivot_root, setns
   unshare: 272,
   clone: 56,
   clone3: 435,
@@ -150,7 +150,7 @@ const jumpUnlessSet = (k: number, by: number): Instruction => ({ code: 0x45, jt:
 const EPERM = 1;
 const ENOSYS = 38;
 const EAFNOSUPPORT = 97;
-/** CLONE_NEWUSER */
+/** The flag CLONE_NEWUSER, which asks for a new user namespace. */
 const NEW_USER = 0x10000000;
 /**
  * The allowed socket families: Unix, IPv4, IPv6, netlink (for the addresses of this machine). Others, such as vsock,
@@ -179,7 +179,7 @@ export function forbiddenCalls(arch: string): readonly Attempt[] {
     [calls.clone, NEW_USER | 0x10000], // CLONE_THREAD makes the flags invalid, so nothing starts even if the filter fails
     [calls.clone3],
     [calls.unshare, NEW_USER],
-    [calls.socket, 40, 1], // AF_VSOCK
-    [calls.socket, 38, 5], // AF_ALG
+    [calls.socket, 40, 1], // a socket to the host of a virtual machine (AF_VSOCK)
+    [calls.socket, 38, 5], // a socket to the kernel's cryptography (AF_ALG)
   ];
 }

@@ -11,7 +11,7 @@ import type { SourceFolder } from "./places.ts";
 /** One definition of an agent, before the one with the highest precedence is chosen. */
 export type LoadedDefinition = Readonly<{
   read: ReadAgent;
-  /** The agent, including its source. */
+  /** The agent, including where it was found. */
   agent: Agent;
   /** The trust rank of the definition; the agent that it extends never has a lower one. */
   rank: number;

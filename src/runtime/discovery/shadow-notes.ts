@@ -25,7 +25,7 @@ export function shadowNotes(
   return [...notes.values()];
 }
 
-/** Adds notes to a plan. */
+/** Adds notes for the user to a plan. */
 export function withNotes(plan: Plan, notes: readonly string[]): Plan {
   return notes.length === 0 ? plan : { ...plan, notes: [...new Set([...(plan.notes ?? []), ...notes])] };
 }

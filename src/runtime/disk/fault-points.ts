@@ -1,6 +1,6 @@
 import { appendFileSync } from "node:fs";
 
-/** Faults that can be injected. */
+/** The kinds of faults that tests can inject. */
 type Effect = keyof typeof SIGNALS | "enospc" | "eio";
 type Armed = { effect: Effect; point: string | undefined; left: number } | { trace: string };
 

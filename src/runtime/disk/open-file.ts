@@ -2,7 +2,7 @@ import { closeSync, fdatasync, fstatSync, fsync, ftruncateSync, openSync, write,
 import { promisify } from "node:util";
 import { APPEND_FLAGS, checkRegular, READ_FLAGS } from "./regular-file.ts";
 
-/** A file that is open. */
+/** An open file. */
 export type DiskFile = Readonly<{
   write(bytes: Uint8Array, offset: number): Promise<Readonly<{ bytesWritten: number }>>;
   /** Writes synchronously; absent if this disk does not support that. */

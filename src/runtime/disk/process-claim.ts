@@ -44,7 +44,7 @@ export type ProcessClaim = Readonly<{
   sole?: true;
 }>;
 
-/** The identity of this process. */
+/** Determines the identity of this process. */
 export async function whoWeAre(disk: Disk = machineDisk): Promise<ProcessClaim> {
   const own = ours.get(disk) ?? readOurs(disk);
   ours.set(disk, own);

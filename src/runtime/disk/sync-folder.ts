@@ -6,7 +6,7 @@ import { type Disk, machineDisk } from "./disk.ts";
  * share the next sync, which covers all of them.
  */
 export function syncFolder(folder: string, disk: Disk = machineDisk): Promise<void> {
-  if (process.platform === "win32") return Promise.resolve(); // folders cannot be opened on Windows, and need no sync there
+  if (process.platform === "win32") return Promise.resolve(); // folders cannot be opened on Windows, and need no sync on it
   const all = syncs.get(disk) ?? new Map<string, FolderSyncs>();
   syncs.set(disk, all);
   const own = all.get(folder) ?? { running: undefined, next: undefined };

@@ -18,7 +18,7 @@ export type Mailbox = Readonly<{
 /** Maximum number of unread messages per task. */
 const MOST = 100;
 
-/** An empty mailbox. */
+/** Creates an empty mailbox. */
 export function createMailbox(): Mailbox {
   const boxes = new Map<string, string[]>();
   const bells = new Map<string, () => void>();

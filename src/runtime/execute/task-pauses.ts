@@ -50,7 +50,7 @@ export type TaskPauseParts = Readonly<{
   idle(paths: readonly string[]): void;
 }>;
 
-/** Used where single tasks cannot be paused. */
+/** The pauses of a run in which single tasks cannot be paused. */
 export const noPauses: TaskPauses = {
   reason: () => undefined,
   covers: () => false,

@@ -57,7 +57,7 @@ export class ProtectedScan {
     this.#skipped = new Set([...NEVER, ...given.skipped].map(rawOf));
   }
 
-  /** The current state. Callers during a scan share the next scan. */
+  /** The protected files as they are now. Callers during a scan share the next scan. */
   scan(): Promise<readonly ProtectedThing[]> {
     if (this.#running === undefined) return this.#begin();
     this.#next ??= this.#running.then(

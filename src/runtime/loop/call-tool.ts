@@ -144,7 +144,7 @@ type Ended = Readonly<{
   files: readonly string[];
   details?: unknown;
   images?: readonly ImageContent[];
-  /** The permission rule that refused something during the call. */
+  /** The permission rule that refused something during the tool call. */
   rule?: string;
 }>;
 
@@ -310,7 +310,7 @@ function accessFor(
 /** Maximum size of the structured result in the journal. */
 const MOST_DETAILS = 200_000;
 
-/** The structured result of a call for the journal, or nothing if it is too long. */
+/** The structured result of a tool call for the journal, or nothing if it is too long. */
 function recordable(value: unknown): Readonly<{ details?: unknown }> {
   try {
     const text = JSON.stringify(value) as string | undefined;

@@ -60,5 +60,5 @@ export async function parkForBudget(
   return goesOn ? "goes on" : "stopped";
 }
 
-/** Why a parked task continues. */
+/** The recorded reason why a parked task continues. */
 export const ASKS_AGAIN = "asking the provider again";

@@ -25,7 +25,7 @@ export type RebuiltConversation = Readonly<{
   files: readonly string[];
   /** Calls of tools with effects that were running at the interruption and were not reported yet. */
   unknown: readonly ToolAnswer[];
-  /** The last turn, when some of its calls have no result yet, and the results that are known. */
+  /** The last turn, when some of its tool calls have no result yet, and the results that are known. */
   unfinished?: UnfinishedTurn;
 }>;
 

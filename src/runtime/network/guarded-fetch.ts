@@ -13,7 +13,7 @@ export type { NetworkParts, NetworkRules, WebRequest } from "./guarded-request.t
 
 /** The decompressed response. */
 export type WebAnswer = Readonly<{
-  /** The final address after redirects. */
+  /** The address of the response, after redirects. */
   url: string;
   status: number;
   /** The headers; names are in lower case. */

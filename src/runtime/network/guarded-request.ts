@@ -50,7 +50,7 @@ export type WebRequest = Readonly<{
 
 /** A streaming response, decompressed while it arrives. The caller closes it. */
 export type OpenAnswer = Readonly<{
-  /** The final address after redirects. */
+  /** The address of the response, after redirects. */
   url: string;
   status: number;
   /** The headers; names are in lower case. */

@@ -13,7 +13,7 @@ export type RecordedAgent = Readonly<{
   reuse?: string | undefined;
 }>;
 
-/** The agents in a journal. */
+/** The agents that a journal recorded. */
 export type RecordedAgents = Readonly<{
   /** The agent of the task at this path. */
   at(path: string): RecordedAgent | undefined;
@@ -63,7 +63,7 @@ function essenceText(agent: Agent): string {
   return text;
 }
 
-/** A content hash in hex. */
+/** The SHA-256 hash of a text, in hex. */
 export function sha256(text: string): string {
   return hash("sha256", text, "hex");
 }

@@ -70,7 +70,7 @@ export function capSpending(budget: Budget, { caps, ledger, clock }: CappedSpend
 
 const whole = ({ tokens, usd = 0 }: Amount): Required<Amount> => ({ tokens, usd });
 
-/** The next midnight, when the daily cap starts anew. */
+/** The next midnight, when the daily cap starts again. */
 function nextDay(now: number): number {
   const date = new Date(now);
   return new Date(date.getFullYear(), date.getMonth(), date.getDate() + 1).getTime();

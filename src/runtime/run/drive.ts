@@ -55,7 +55,7 @@ export type Start = RunParts &
     depth?: number;
     /** Throws for nodes that this crew cannot execute; called for nodes that are added to a running plan. */
     check?(body: Body): void;
-    /** Warnings at the start. */
+    /** Warnings to report at the start of the run. */
     warnings?: readonly Readonly<{ code: string; text: string }>[];
     /** Resolves when everything that the run's tasks started has ended. */
     gone?(): Promise<void>;

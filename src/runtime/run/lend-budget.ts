@@ -15,8 +15,8 @@ export type RunsBelow = Readonly<{
 /** A budget that nested runs in other processes use. */
 export type LentBudget = Readonly<{
   /**
-   * Answers a request of a nested run. `undefined`: the amount fits once other calls are settled; the nested run asks
-   * again.
+   * Answers a request of a nested run. `undefined`: the amount fits once other model calls are settled; the nested run
+   * asks again.
    */
   answer(from: Readonly<{ path: string; below: string }>, request: BudgetRequest): Promise<BudgetReply | undefined>;
   /** To be called when a nested run has ended, with its total usage: counts the part that was not settled yet. */

@@ -205,7 +205,7 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
     this.#connection?.revoke(reservation);
   }
 
-  /** Answers a gate or a question about a call. False: it is not open, or was already answered. */
+  /** Answers a gate or a question about a tool call. False: it is not open, or was already answered. */
   async answer(path: string, answer: Answer, call?: string): Promise<boolean> {
     if (pauseReason(this.#controller.signal) !== undefined) return false; // the resumed run asks the question again
     return (await this.#connection?.engine.give(questionKey(this.id, path, call), answer)) ?? false;

@@ -46,7 +46,7 @@ export type LoadedConfig = SettledConfig &
 
 export type ConfigFile = Readonly<{ layer: ConfigLayer; file: string; trusted: boolean; hash: string; root?: string }>;
 
-/** No settings at all. */
+/** The settings when there are no settings files. */
 export const noConfig: LoadedConfig = { ...settleConfig({}), files: [], placeOf: () => undefined, warnings: [] };
 
 /**

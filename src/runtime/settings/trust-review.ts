@@ -18,7 +18,7 @@ export type ProjectSource = Readonly<{
   names: readonly string[];
   /** The path relative to the root of the project. */
   file: string;
-  /** The real path. */
+  /** The real path of the file. */
   path: string;
   hash: string;
   /** True: the file contains hidden characters. */

@@ -256,7 +256,7 @@ describe("a damaged journal is shown before and after the damage", () => {
   test("a lost newline loses no record", () => {
     const read = salvageRecords(Buffer.from(lines.join("").replace("\n", "")));
     expect(read.events).toHaveLength(5);
-    expect(read.damage.map(damageText)).toEqual([`journal.jsonl lacks a line end at byte ${at(1) - 1}.`]);
+    expect(read.damage.map(damageText)).toEqual([`A line end is missing at byte ${at(1) - 1} of journal.jsonl.`]);
   });
 });
 

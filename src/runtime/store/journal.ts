@@ -253,7 +253,7 @@ async function cutBack(file: DiskFile, owner: Owner, at: Readonly<{ length: numb
   }
 }
 
-/** How long after a sync events are gathered for the next one, unless somebody waits for one of them. */
+/** How long after a sync events are collected for the next one, unless somebody waits for one of them. */
 const GATHER_MS = 5;
 
 type Gathering = Readonly<{

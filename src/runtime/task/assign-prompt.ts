@@ -23,7 +23,7 @@ export type AssignedPrompt = Readonly<{
   instructions: string;
   projectInstructions?: string;
   prompt: string;
-  /** Length of the prefix that all tasks of the run share. */
+  /** Length of the prompt's beginning that all tasks of the run share. */
   sharedChars?: number;
   completion: Completion;
   schema?: JsonSchema;

@@ -138,8 +138,8 @@ type DelegationTools = Readonly<{
 }>;
 
 /**
- * The delegation tools of a task, if it has any. At the maximum depth they still exist, so that a call is refused with the reason, but
- * no model is shown them and there is no agent that they could start.
+ * The delegation tools of a task, if it has any. At the maximum depth they still exist, so that a call of one is
+ * refused with the reason, but no model is shown them and there is no agent that they could start.
  */
 async function delegationOf(
   { call: { depth, maxDepth = -1, fork }, world: { roster, delegation, settings } }: AssignRequest,

@@ -21,7 +21,7 @@ export type SchemaPrecedence = "agent" | "call";
 
 /** The settings of a crew that its tasks read; the crew passes its own settings object. */
 export type TaskWorldSettings = Readonly<{
-  /** The workspace. */
+  /** The workspace folder. */
   cwd: string;
   env: Readonly<Record<string, string | undefined>>;
   /** Environment variables that tasks and their programs may see besides PATH, HOME and the like. */

@@ -90,7 +90,7 @@ export async function connectServer(sdk: ClientSdk, transport: McpTransport, sig
   };
 }
 
-/** Converts the options of a call to those of the library. */
+/** Converts the options of a tool call to those of the MCP library. */
 export function requestOptions({ signal, timeoutMs, report }: CallOptions): RequestOptions {
   return {
     signal,

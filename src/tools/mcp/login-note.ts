@@ -92,6 +92,6 @@ export function loginState(
 export const logsInByHeader = ({ headers = {} }: McpServer): boolean =>
   Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
 
-/** The secrets of a login. */
+/** The tokens and client secrets of a login, for redaction. */
 export const secretsOf = ({ tokens: { access, refresh }, client }: Login): readonly string[] =>
   [access, refresh, client.client_secret].filter((secret) => secret !== undefined);

@@ -37,7 +37,7 @@ export function about({ key: name, revision, at, bytes, origins }: MemoryInfo): 
   ).replaceAll("\n", " ");
 }
 
-/** The message after a change. */
+/** The message to the agent after a note was changed. */
 export function changed({ key: name, revision, bytes }: MemoryEntry): string {
   return `"${name}" is saved: revision ${revision}, ${bytes} bytes.`;
 }

@@ -10,8 +10,8 @@ import {
 } from "../../runtime/files/write-contained.ts";
 
 /**
- * Opens the path that a call may change. The opened path must be the one that the permission rules judged: if a folder
- * on the way was replaced meanwhile, the call is refused.
+ * Opens the path that a tool call may change. The opened path must be the one that the permission rules judged: if a
+ * folder on the way was replaced meanwhile, the call is refused.
  */
 export async function writablePath(
   context: ToolContext,

@@ -30,7 +30,7 @@ export type AnswerViewOptions = Readonly<{
   highlight(): Highlight | undefined;
   /** The boxes for subagents. */
   boxes: Boxes;
-  /** Tells whether a tool starts agents; such calls have boxes instead of lines. */
+  /** Tells whether a tool starts agents; such tool calls have boxes instead of lines. */
   delegates(tool: string): boolean;
   /** False when other code prints the answer; it is then only shown while it grows. */
   prints: boolean;

@@ -13,7 +13,7 @@ export type EndedCall = ShownCall &
 
 type Room = Readonly<{ look: Look; columns: number }>;
 
-/** One line for a finished call, with the reason if it failed, and with the diff if it changed a file. */
+/** One line for a finished tool call, with the reason if it failed, and with the diff if it changed a file. */
 export function endedCallLines(call: EndedCall, room: Room): string[] {
   const { look, columns } = room;
   const { colors, signs } = look;
@@ -85,8 +85,8 @@ export function diffLines(
 const MOST_REASONS = 3;
 
 /**
- * The reason of a failed call: the first line of its result. For a command, the last lines that it printed, and how
- * it ended.
+ * The reason why a tool call failed: the first line of its result. For a command, the last lines that it printed, and
+ * how it ended.
  */
 function reasonsIn(text: string): string[] {
   const lines = text.split("\n").filter((line) => line.trim() !== "");

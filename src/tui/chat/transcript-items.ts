@@ -9,7 +9,9 @@ import { codeLines, markdownLines } from "../markdown/markdown.ts";
 import type { MarkdownOptions } from "../markdown/options.ts";
 import { diffLines } from "./tool-lines.ts";
 
-/** One row that can be expanded: a message, a call, or a subagent, whose own rows are shown while it is expanded. */
+/**
+ * One row that can be expanded: a message, a tool call, or a subagent, whose own rows are shown while it is expanded.
+ */
 export type TranscriptItem = Readonly<{
   /** An id that stays the same when rows are inserted before the row. */
   id: string;
@@ -21,8 +23,8 @@ export type TranscriptItem = Readonly<{
 }>;
 
 /**
- * The steps of runs as rows, in order. A subagent is one row after the call that started it, and contains its steps and
- * its own subagents.
+ * The steps of runs as rows, in order. A subagent is one row after the tool call that started it, and contains its
+ * steps and its own subagents.
  */
 export function transcriptItems(runs: readonly (readonly Transcript[])[], look: Look): TranscriptItem[] {
   return runs.reduce<TranscriptItem[]>(

@@ -14,7 +14,7 @@ export function markdownLines(text: string, options: MarkdownOptions): string[] 
   });
 }
 
-/** The lines of one block. */
+/** The lines of one Markdown block. */
 export function blockLines(token: Token, options: MarkdownOptions): string[] {
   const { columns, look } = options;
   switch (token.type) {

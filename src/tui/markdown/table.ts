@@ -3,7 +3,7 @@ import { pad, widthOf } from "../../core/view/fit.ts";
 import { type Span, wrap } from "../wrap.ts";
 import type { MarkdownOptions } from "./options.ts";
 
-/** The narrowest readable column. */
+/** The width of the narrowest readable column. */
 const NARROWEST = 6;
 
 /** Formats a table to fit; wide cells are wrapped. A table with too many columns becomes a list of its rows. */

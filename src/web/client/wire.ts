@@ -10,7 +10,7 @@ import type { TranscriptEntry } from "../../core/view/transcript.ts";
 
 export type Life = RunStatus | "damaged";
 
-/** A run in the list. */
+/** A run in the list of runs. */
 export type RunRow = Readonly<{
   id: string;
   name: string;
@@ -55,7 +55,7 @@ export type NeedRow = Readonly<{
   command: string;
 }>;
 
-/** The call that a question is about. */
+/** The tool call that a question is about. */
 export type CallDetails = Readonly<{ tool: string; input: string; diff: string | undefined }>;
 
 /** A task, gate or loop of a run. */

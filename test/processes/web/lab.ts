@@ -46,7 +46,7 @@ export async function serve(
   const tabs: BrowserContext[] = [];
   const start = async (): Promise<void> => {
     server = there.start(["web", ...flags]);
-    await server.until("Ctrl-C ends the page");
+    await server.until("Ctrl-C stops serving the page");
   };
   const link = async (...more: readonly string[]): Promise<string> => {
     const { stdout, stderr } = await there.run(["web", ...more], { shared: false });

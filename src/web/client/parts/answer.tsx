@@ -84,7 +84,7 @@ export function AnswerBox({ run, path, question, call, asked: { kind, network } 
   );
 }
 
-/** Shows a call that needs permission: a change as a diff, and the full question with nothing hidden. */
+/** Shows a tool call that needs permission: a change as a diff, and the full question with nothing hidden. */
 function CallInQuestion({
   run,
   call,

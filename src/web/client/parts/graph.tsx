@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { layersOf } from "../../../core/view/graph-layers.ts";
 import type { Group } from "../../../core/view/row-groups.ts";
 
-/** A box in the graph. */
+/** A box in the graph of tasks. */
 export type GraphNode = Readonly<{
   id: string;
   needs: readonly string[];

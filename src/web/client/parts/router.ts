@@ -22,7 +22,7 @@ function decoded(word: string): string {
   }
 }
 
-/** The address of a page. */
+/** The address of a page of the web interface. */
 export function linkTo(
   page: string,
   words: readonly string[] = [],

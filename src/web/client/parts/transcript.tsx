@@ -24,7 +24,7 @@ type Props = Readonly<{
 /** The shortest time between two reads of the transcript of a running task. */
 const EVERY_MS = 700;
 
-/** Shows the transcript of a task: its prompt, the answers of the model, its calls. It opens at the end. */
+/** Shows the transcript of a task: its prompt, the answers of the model, its tool calls. It opens at the end. */
 export function TranscriptView({ run, path, row, seq, turn, linkToTurn }: Props): JSX.Element {
   const entries = useSignal<readonly Shown[]>([]);
   const problem = useSignal<ReturnType<typeof problemOf> | undefined>(undefined);
