@@ -63,7 +63,7 @@ async function mutate(file, tests) {
   const take = (/** @type {Line[]} */ lines, /** @type {number[]} */ ids) => {
     for (const { id, noticed } of lines) if (id !== undefined) decided.set(id, noticed ?? null);
     const begun = lines.findLast((one) => one.begun !== undefined)?.begun;
-    // The process ended or hung while it was trying this one.
+    // The process ended or hung while it was trying this change.
     if (begun !== undefined && ids.includes(begun) && !decided.has(begun))
       decided.set(begun, "hangs or ends the process");
     return begun !== undefined;
@@ -116,7 +116,7 @@ function attempt({ tiers, ...work }) {
       const now = statSync(report).size;
       if (now !== size) grew = performance.now();
       size = now;
-      if (performance.now() - grew > HANGS) child.kill("SIGKILL"); // its workers end with it
+      if (performance.now() - grew > HANGS) child.kill("SIGKILL"); // the worker processes of the test run end with it
     }, 1_000);
     child.once("error", reject);
     child.once("close", () => {

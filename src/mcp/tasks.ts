@@ -34,7 +34,7 @@ const statuses: Readonly<Record<RunStatus, TaskStatus>> = {
   cancelled: "cancelled",
 };
 
-/** Why a task does not continue although its run has not ended. */
+/** Why an MCP task does not continue although its run has not ended. */
 const STOPPED: Readonly<Partial<Record<RunStatus, string>>> = {
   paused: "the run is paused; its owner can resume it",
   interrupted: "the run was interrupted",

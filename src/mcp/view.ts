@@ -109,7 +109,7 @@ export function viewOf(state: State, life: RunStatus | "damaged", now: number): 
   };
 }
 
-/** What an unfinished task of a run that stands still is called, instead of running. */
+/** How the unfinished tasks of a run that no process works on are shown, instead of as running. */
 const STOPPED: Readonly<Partial<Record<RunStatus | "damaged", string>>> = {
   paused: "paused",
   interrupted: "interrupted",

@@ -111,7 +111,7 @@ export const changes: Readonly<Record<string, Change>> = {
       done: receipt?.done ?? !owned,
       text:
         receipt?.text ??
-        (owned ? "The run has not confirmed it yet." : `It is kept until the run is resumed: subcrew resume ${run}`),
+        (owned ? "The run has not confirmed this yet." : `It is kept until the run is resumed: subcrew resume ${run}`),
     };
   },
   /** Pauses, resumes, retries or cancels, like the keys of `subcrew top`. */

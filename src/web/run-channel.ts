@@ -33,7 +33,7 @@ export const LOG_LINES = 500;
 
 type Listener = Readonly<{
   changed(message: RunMessage, seq: number): void;
-  /** The run was deleted. Nothing else is reported afterwards. */
+  /** Called when the run was deleted. Nothing else is reported afterwards. */
   deleted(error: CrewError): void;
 }>;
 
@@ -154,7 +154,7 @@ export async function openRunChannel(crew: Crew, id: string, { changed, deleted 
         last = owned ? -1 : (await crew.kept.last(id).catch(() => undefined))?.seq;
         if (owned || last !== before) await read();
       } catch {
-        // The run was deleted, is damaged, or its journal is not written yet.
+        // Fails if the run was deleted or is damaged, or if its journal is not written yet.
         const run = await crew.kept.look(id).catch(() => undefined);
         if (over.signal.aborted || !run) continue;
         if (await isDeleted(run).catch(() => false)) return deleted(unknown());
@@ -163,7 +163,10 @@ export async function openRunChannel(crew: Crew, id: string, { changed, deleted 
       }
     } while (await pause(LOOK_EVERY_MS, over.signal));
   };
-  /** A process may take over the run while its journal is followed, and work for long before its first event. */
+  /**
+   * Watches for a process that takes over the run while its journal is followed: it may work for long before its first
+   * event.
+   */
   const watchOwner = async (): Promise<void> => {
     while (await pause(LOOK_EVERY_MS, over.signal)) await settle().catch(() => false);
   };

@@ -72,7 +72,7 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
   PLAN_DUPLICATE_ID: ["two tasks have the same id.", "Give each its own id."],
   PLAN_SELF_DEPENDENCY: ["a task depends on itself.", "Remove that dependency."],
   PLAN_CYCLE: ["tasks depend on each other in a circle.", "Remove one of the dependencies that the message lists."],
-  PLAN_UNUSED_NODE: ["the result does not need one of the nodes.", "Let the output depend on it, or remove it."],
+  PLAN_UNUSED_NODE: ["one of the nodes is not needed for the result.", "Let the output depend on it, or remove it."],
   PLAN_TOO_DEEP: ["loops are nested too deeply.", "Flatten the plan."],
   STATE_UNWRITABLE: [
     "the state folder (`~/.subcrew` or `$SUBCREW_HOME`) cannot be written: permissions, or a full disk.",

@@ -119,7 +119,9 @@ function keptIn({ run, nodes }: State, named: string | undefined): KeptChanges {
   );
 }
 
-/** The file of the patch that a name means: relative to the repository, or to the current folder. */
+/**
+ * The file of the patch that a name given by the user refers to: relative to the repository, or to the current folder.
+ */
 function fileNamed(name: string, { files }: Changes): string {
   const here = resolve(name);
   const found = files.find((file) => file === name) ?? files.find((file) => here.endsWith(`/${file}`));

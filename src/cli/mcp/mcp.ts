@@ -39,7 +39,7 @@ const parts: NonNullable<CliCommand["commands"]> = {
     usage: "SERVER",
     options: [new Option("--no-browser", "only print the address to open"), ...placeOptions()],
     examples: [
-      ["subcrew mcp login sentry", "opens your browser and waits for you to come back"],
+      ["subcrew mcp login sentry", "opens your browser and waits until you have logged in"],
       ["subcrew mcp login sentry --no-browser", "on a machine without a screen"],
     ],
     act: async (words, flags) => (await import("./login.ts")).login(words, flags),

@@ -54,7 +54,7 @@ async function cancelTask({ crew, run }: NamedRun, path: string, { json }: { jso
       ? await crew.kept.cancelTask(run.id, path, REASON)
       : await crew.kept.tell(run.id, command, { waitMs: WAIT_MS, signal: over });
   const done = receipt?.done ?? false;
-  const text = receipt?.text ?? `${run.id} has not confirmed it yet.`;
+  const text = receipt?.text ?? `${run.id} has not confirmed the cancellation yet.`;
   process.stdout.write(json ? `${jsonText({ id: run.id, path, done, text })}\n` : `${text}\n`);
   return done ? 0 : 1;
 }

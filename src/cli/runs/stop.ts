@@ -43,7 +43,7 @@ async function stopTask({ crew, run }: NamedRun, path: string, { json }: { json?
   const command = { do: "pause" as const, path, reason: REASON };
   const receipt = await crew.kept.tell(run.id, command, { waitMs: WAIT_MS, signal: AbortSignal.timeout(WAIT_MS) });
   const done = receipt?.done ?? false;
-  const text = receipt?.text ?? `${run.id} has not confirmed it yet.`;
+  const text = receipt?.text ?? `${run.id} has not confirmed the pause yet.`;
   const next = done ? `\nnext: subcrew resume ${run.id}/${path}` : "";
   process.stdout.write(json ? `${jsonText({ id: run.id, path, done, text })}\n` : `${text}${next}\n`);
   return done ? 0 : 1;

@@ -55,7 +55,7 @@ const price = z.strictObject({
 const provider = z.strictObject({
   type: z.enum(["openai", "openai-responses", "anthropic", "google"]).optional().describe("protocol"),
   baseURL: z.string().optional().describe("base URL"),
-  apiKey: z.string().optional().describe("API key; prefer a variable"),
+  apiKey: z.string().optional().describe("API key; better kept in an environment variable, see apiKeyEnv"),
   apiKeyEnv: z.string().optional().describe("name of the variable that holds its key"),
   headers: z.record(z.string(), z.string()).optional().describe("headers added to every request"),
   silenceMs: count.optional().describe("idle timeout: how long the provider may send nothing, in milliseconds"),
@@ -175,7 +175,7 @@ export const config = z.strictObject({
         .describe("whether an agent that starts another may choose its model (default true)"),
     })
     .optional()
-    .describe("choice of models"),
+    .describe("how models are chosen"),
   limits: resourceLimits.optional().describe("limits that no task may exceed, whatever its agent file says"),
   ...runLimits.shape,
   spending: spendingCaps.optional().describe("limits for all runs together, across processes"),
@@ -269,7 +269,7 @@ type Tiers = Record<(typeof tierNames)[number], z.ZodOptional<typeof tier>>;
 /** The path of a value: `["agents", "scout", "model"]`. */
 export type ConfigPath = readonly string[];
 
-/** Keys that a trusted project's file may set: only those that narrow. */
+/** Keys that a trusted project's file may set: only keys that restrict what agents may do. */
 export const projectKeys: ReadonlySet<string> = new Set([
   "concurrency",
   "limits",

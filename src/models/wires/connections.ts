@@ -15,37 +15,37 @@ export type ConnectionTarget = Readonly<{
   ca?: readonly string[];
 }>;
 
-/** What a request is told about the connection that it uses. */
+/** The request that uses a connection: it is told what happens to the connection. */
 export type ConnectionUser = Readonly<{
   onData(bytes: Buffer): void;
-  /** Nothing arrived for as long as the request allows. */
+  /** Called when nothing arrived for as long as the request allows. */
   onSilence(): void;
-  /** The connection has ended, with an error or without one. */
+  /** Called when the connection has ended, with an error or without one. */
   onClose(error: Error | undefined): void;
 }>;
 
 /** A connection. One request uses it at a time. */
 export type Connection = Readonly<{
   socket: Socket;
-  /** True if it carried a request before; then the other side may have closed it already. */
+  /** True if the connection carried a request before; then the provider may have closed it already. */
   isReused: boolean;
-  /** Sends what arrives to a request. */
+  /** Passes what arrives on the connection to a request. */
   use(user: ConnectionUser): void;
   /** Keeps the connection for the next request, at most for this time. */
   release(idleMs: number): void;
 }>;
 
 export type OpenOptions = Readonly<{
-  /** Longest time in which nothing arrives. */
+  /** The longest time in which nothing may arrive, in milliseconds. */
   silenceMs: number;
   signal: AbortSignal;
-  /** Opens a connection even if an idle one is there. */
+  /** True: opens a connection even if there is an idle one. */
   fresh?: boolean;
 }>;
 
 /**
  * Connections to one address. An idle one is used again, the last one first. All are kept for a while: of a thousand
- * agents whose turns end together, most would otherwise connect anew for each turn.
+ * agents whose turns end together, most would otherwise have to connect again for each turn.
  */
 export function createConnections(
   target: ConnectionTarget,
@@ -105,10 +105,13 @@ export function createConnections(
 
 type IdleConnection = Readonly<{ socket: Socket; again: Connection }>;
 
-/** Options of every connection: small requests leave at once, and the system notices a dead peer. */
+/**
+ * Options of every connection: small requests are sent at once, and the system notices when the provider has
+ * disappeared.
+ */
 const usual = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 1_000 };
 
-/** A socket that is connected; with TLS also its certificate is verified, so that no key is sent before. */
+/** A socket that is connected; with TLS also its certificate is verified, before any key is sent. */
 async function connect(
   { host, port, isSecure, tunnel, ca }: ConnectionTarget,
   { silenceMs, signal }: OpenOptions,

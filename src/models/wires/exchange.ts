@@ -89,7 +89,7 @@ export class Exchange implements ConnectionUser, ResponseListener, ProviderAnswe
     this.#finish();
     const { socket } = this.#connection;
     const idleMs = keptFor(this.headers["keep-alive"]);
-    // A request that was answered before it was sent completely leaves a connection that cannot be used again.
+    // A request that was answered before it was sent completely means that its connection cannot be used again.
     if (isReusable && idleMs > 0 && socket.writableLength === 0) this.#connection.release(idleMs);
     else socket.destroy();
   }
@@ -117,18 +117,21 @@ export class Exchange implements ConnectionUser, ResponseListener, ProviderAnswe
   }
 }
 
-/** How long to keep a connection: a second less than the provider says it does, so that it is seldom closed in use. */
+/**
+ * How long to keep a connection: a second less than the provider says that it keeps it, so that it is seldom closed in
+ * use.
+ */
 function keptFor(header: string | undefined): number {
   const seconds = header === undefined ? undefined : /\btimeout=(\d+)/i.exec(header)?.[1];
   return seconds === undefined ? KEPT_MS : Math.min(KEPT_MS, (Number(seconds) - 1) * 1_000);
 }
 
-/** The connection was closed before anything arrived. */
+/** Thrown when the connection was closed before anything arrived. */
 class ClosedError extends Error {
   readonly code = "ECONNRESET";
 }
 
-/** An idle connection was closed by the other side when it was used again. */
+/** Thrown when the provider had closed an idle connection that was used again. */
 export class StaleError extends Error {}
 
 function isStale(error: NodeJS.ErrnoException | undefined): boolean {

@@ -2,7 +2,7 @@ export type Headers = Readonly<Record<string, string>>;
 
 /**
  * Creates a function that writes headers as the lines of a request. The text for the same two objects is made once.
- * `joined` says which headers they make together.
+ * `joined` combines the two objects.
  */
 export function createHeaderTexts(
   joined: (usual: Headers, own: Headers) => Headers,
@@ -41,7 +41,7 @@ function headerText(headers: Headers): string {
   return `${text}connection: keep-alive\r\n`;
 }
 
-/** A header cannot be sent; its value may be a key and is not in the message. */
+/** Thrown for a header that cannot be sent. Its value may be a key, so it is not in the message. */
 class HeaderError extends Error {
   readonly code = "ERR_INVALID_CHAR";
 }

@@ -70,7 +70,7 @@ export function connectProvider(
     body === undefined
       ? `${lineOf("GET", path)}${headersFor(getHeaders, headers)}\r\n`
       : `${lineOf("POST", path)}${headersFor(postHeaders, headers)}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-  // Not a part of `send`, which would hold on to the text until the answer comes.
+  // A function of its own, because `send` would keep the request's text in memory until the answer comes.
   const begin = (connection: Connection, path: string, request: SentRequest): Promise<ProviderAnswer> =>
     new Exchange(connection, { silenceMs, signal: request.signal }).send(textOf(path, request));
 

@@ -1,11 +1,11 @@
 /** The first part of an HTTP response. */
 export type ResponseHead = Readonly<{
   status: number;
-  /** Names in lower case. Of a header that is sent twice, the first value counts. */
+  /** The headers; names are in lower case. Of a header that is sent twice, the first value counts. */
   headers: Readonly<Record<string, string | undefined>>;
 }>;
 
-/** A head with the parts of it that say where the body ends. */
+/** The head of a response, with the parts that say where the body ends. */
 export type ParsedHead = ResponseHead &
   Readonly<{
     isHttp11: boolean;
@@ -14,7 +14,7 @@ export type ParsedHead = ResponseHead &
     connection: string;
   }>;
 
-/** The bytes of a connection are not a valid HTTP response. */
+/** Thrown when the bytes of a connection are not a valid HTTP response. */
 export class ResponseError extends Error {
   readonly code = "BAD_HTTP";
   constructor(why: string) {
@@ -54,7 +54,8 @@ export function parseHead(text: string): ParsedHead {
     const line = lines[at]!;
     if (line === "" || line === "\r") continue;
     if (line.startsWith(" ") || line.startsWith("\t")) {
-      // A value that continues on the next line, which is obsolete and allowed. Those below never do.
+      // A value that continues on the next line, which is obsolete and allowed, but not for headers that say where the
+      // body ends.
       if (last === "" || FRAMING.has(last)) throw new ResponseError("its headers cannot be read");
       headers[last] += ` ${line.trim()}`;
       continue;
@@ -99,7 +100,7 @@ export function bodyEndOf({ status, headers, isHttp11, codings, connection }: Pa
   if (status === 204 || status === 304) return { ends: "after bytes", length: 0, isReusable };
   if (codings !== "") {
     if (codings.replaceAll(",", "") !== "chunked") throw new ResponseError("its transfer coding is unknown");
-    // A response with a length and chunks may be an attack on whoever uses the connection next.
+    // A response with a length and chunks may be an attack on the next request of the connection.
     return { ends: "after chunks", length: 0, isReusable: isReusable && length === undefined };
   }
   if (length === undefined) return { ends: "at close", length: 0, isReusable: false };

@@ -9,11 +9,11 @@ import {
   tooLong,
 } from "./response-head.ts";
 
-/** Is told what a response parser finds. The text of one `push` comes as one piece. */
+/** Receives what a response parser finds. The text of one `push` comes as one piece. */
 export type ResponseListener = Readonly<{
   onHead(head: ResponseHead): void;
   onText(piece: string): void;
-  /** The response is complete. `isReusable`: the connection may carry another request. */
+  /** Called when the response is complete. `isReusable`: the connection may be used for another request. */
   onEnd(isReusable: boolean): void;
 }>;
 
@@ -66,14 +66,14 @@ export class ResponseParser {
     else this.#flush();
   }
 
-  /** The connection has ended. Throws a `ResponseError` if the response is incomplete. */
+  /** To be called when the connection has ended. Throws a `ResponseError` if the response is incomplete. */
   close(): void {
     if (this.#state === "over") return;
     if (this.#state !== "at close") throw new ResponseError("it ended early");
     this.#finish(false);
   }
 
-  /** A body without bytes is over as soon as its head is read. */
+  /** True when the response is complete. A body without bytes is complete as soon as its head is read. */
   #isOver(): boolean {
     return this.#state === "over" || (this.#state === "after bytes" && this.#left === 0);
   }

@@ -1,7 +1,7 @@
 /** The sender is paused when more characters than this are waiting. */
 const MOST_WAITING = 1 << 20;
 
-/** What the sender of a text can be told. */
+/** The operations on the sender of a text: pausing and resuming it. */
 export type TextSender = Readonly<{ pause(): unknown; resume(): unknown }>;
 
 type Reader = Readonly<{ resolve(piece: IteratorResult<string>): void; reject(error: Error): void }>;
@@ -31,7 +31,7 @@ export class TextPieces implements AsyncIterableIterator<string> {
     this.#serve();
   }
 
-  /** No more will come. An error reaches the reader after the text that was pushed before it. */
+  /** To be called when no more text will come. An error reaches the reader after the text that was pushed before it. */
   end(error?: Error): void {
     if (this.#isOver) return;
     this.#isOver = true;

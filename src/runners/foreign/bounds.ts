@@ -23,7 +23,7 @@ export const abilityNames = Object.keys(abilities) as Ability[];
 export type Bounds = Readonly<{
   /** For each ability: allowed, partly allowed by rules, only after asking, or never. */
   may: Readonly<Record<Ability, "yes" | "some" | "ask" | "no">>;
-  /** Patterns that allow a part of an ability, and patterns that forbid one. */
+  /** Permission rules with patterns that allow a part of an ability, and those that forbid a part. */
   allow: readonly Rule[];
   deny: readonly Rule[];
   /** Rules that deny access to secrets and to subcrew's state folder. */

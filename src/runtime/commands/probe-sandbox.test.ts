@@ -41,7 +41,7 @@ test("SBX-02: without bubblewrap the level is none, and the message says what to
   const level = await probeSandbox([tempFolder()]);
   expect(level).toMatchObject({ level: "none", fix: "apt install bubblewrap" });
   expect(level.text).toBe(
-    "sandbox: none - bubblewrap not found. Shell commands run with your full rights. Install: apt install bubblewrap | or set sandbox: required to refuse.",
+    "sandbox: none - bubblewrap not found. Shell commands run with your full rights. Install: apt install bubblewrap | or set sandbox: required to refuse such commands.",
   );
 });
 

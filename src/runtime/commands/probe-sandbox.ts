@@ -39,7 +39,7 @@ export async function probeSandbox(searched: readonly string[] = SEARCHED): Prom
     const fix = process.platform === "linux" ? "apt install bubblewrap" : "isolation works on Linux only";
     return {
       level: "none",
-      text: `sandbox: none - bubblewrap not found. Shell commands run with your full rights. Install: ${fix} | or set sandbox: required to refuse.`,
+      text: `sandbox: none - bubblewrap not found. Shell commands run with your full rights. Install: ${fix} | or set sandbox: required to refuse such commands.`,
       fix,
     };
   }
@@ -94,7 +94,7 @@ function broken(failure: string): SandboxLevel {
     : "a host or container that allows unprivileged user namespaces";
   return {
     level: "none",
-    text: `sandbox: none - bubblewrap does not work here (${why}). Shell commands run with your full rights. Needed: ${fix} | or set sandbox: required to refuse.`,
+    text: `sandbox: none - bubblewrap does not work here (${why}). Shell commands run with your full rights. Needed: ${fix} | or set sandbox: required to refuse such commands.`,
     fix,
   };
 }

@@ -53,7 +53,7 @@ type Process = Readonly<{
   memoryMB?: number;
 }>;
 
-/** The kernel reports processor time to programs in this unit. */
+/** How many units of processor time, as the kernel reports them, make a second. */
 const TICKS_PER_SECOND = 100;
 
 async function processes(): Promise<Process[]> {

@@ -2,7 +2,7 @@ import type { Row } from "./sources.ts";
 
 type Places = Readonly<{ project?: readonly string[]; user?: readonly string[] }>;
 
-/** The folders that contain skills, in the same order of families as for agents. */
+/** The folders that contain skills, in the same order of programs as for agents. */
 const skills: Readonly<Record<string, Places>> = {
   subcrew: both(".subcrew/skills"),
   agents: both(".agents/skills"),

@@ -218,7 +218,10 @@ function hasWorked(history: Past, path: string): boolean {
   return history.events(path).some(({ type }) => type === "tool.started");
 }
 
-/** True when a subagent of a node, at any depth, added changes to the collected ones before the run was resumed. */
+/**
+ * True when a subagent of a node, at any depth, contributed to the changes that are collected for a race, before the
+ * run was resumed.
+ */
 function hasGathered(history: Past, path: string): boolean {
   return history.delegated(path).some(({ prefix, started }) => {
     const applied = history

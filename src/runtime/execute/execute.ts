@@ -176,7 +176,7 @@ export async function execute(
       if (isPaused && !moot && !givenUp) hold(id);
       else {
         pauses.forget(path);
-        // Work that was stopping for a pause reports the reason of the pause.
+        // Work that was being stopped because of a pause gives that pause as its reason.
         const reason = pauses.cancelReason(path) ?? (isPaused ? NOT_NEEDED : undefined);
         const isCut = reason !== undefined && outcome.status === "cancelled";
         advance(settle(all, id, isCut ? { ...outcome, reason } : outcome));

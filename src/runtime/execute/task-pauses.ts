@@ -21,7 +21,7 @@ export type TaskPauses = Readonly<{
   forget(path: string): void;
   /** Cancels a task by name, also one that is paused or still stopping for a pause. */
   cancel(path: string, reason: string): void;
-  /** The reason of a task that was cancelled by name. It counts also where the task was already stopping for a pause. */
+  /** The reason of a task that was cancelled by name. It is used even if the task was already stopping for a pause. */
   cancelReason(path: string): string | undefined;
   /** True for a task that was cancelled by name, and for every node below it: its end is recorded also during a pause. */
   isCancelled(path: string): boolean;

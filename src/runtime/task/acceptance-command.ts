@@ -36,7 +36,12 @@ export async function acceptedByCommand(
   });
   const bash = world.tools.get("bash");
   if (!access?.commands || !bash)
-    return { ...outcome, ...failed("DENIED", "The acceptance command cannot be run here.", { hint: "Leave it out." }) };
+    return {
+      ...outcome,
+      ...failed("DENIED", "The acceptance command cannot be run, because commands are not available.", {
+        hint: "Leave out the acceptance command.",
+      }),
+    };
   try {
     const approved = await approve(bash, { command }, CALL, {
       assignment: { ...assignment, agent: checker, access },

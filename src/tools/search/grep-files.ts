@@ -24,7 +24,7 @@ const input = z.strictObject({
   ignoreCase: z.boolean().optional().describe("ignore upper and lower case"),
   context: z.int().min(0).max(10).optional().describe("how many lines to show before and after each match"),
   maxResults: z.int().min(1).max(1_000).optional().describe("how many matching lines to show; default 100"),
-  maxPerFile: z.int().min(1).max(1_000).optional().describe("how many of them per file"),
+  maxPerFile: z.int().min(1).max(1_000).optional().describe("how many matching lines per file"),
   filesOnly: z.boolean().optional().describe("only list the files, as `path: number of matching lines`"),
 });
 type Input = z.infer<typeof input>;

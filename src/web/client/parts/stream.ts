@@ -2,7 +2,7 @@ import { signal } from "@preact/signals";
 import type { LogLine, NeedRow, RunHead, RunMessage, RunRow, RunsMessage, TaskRow, WebProblem } from "../wire.ts";
 import { get } from "./api.ts";
 
-/** The rows as the server sent them. */
+/** The rows of the list of runs, as the server sent them. */
 export const runRows = signal<ReadonlyMap<string, RunRow>>(new Map());
 export const order = signal<readonly string[]>([]);
 export const older = signal(0);
