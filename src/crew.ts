@@ -92,7 +92,7 @@ export type Crew<Data = object> = Readonly<{
   agents(): Promise<Discovery>;
   /** Compiles an input to a plan. */
   plan(what: RunInput | Plan): Plan;
-  /** A file of this machine that has, or will have, the output of a node; `undefined`: this crew makes no files. */
+  /** A file of this machine that has, or will have, the output of a node; `undefined`: this crew creates no files. */
   outputFile(run: string, path: string): Promise<string | undefined>;
   /** The catalog of agents that a model reads before it starts one of them, including the agents passed in code. */
   catalog(): Promise<Catalog>;

@@ -47,7 +47,7 @@ export function remoteAgents({ network, home, ...source }: RemoteSetup): Remotes
   return () => (made ??= make());
 }
 
-/** `home`: the folder in which tokens are stored, if any. */
+/** Settings for remote agents. `home`: the folder in which tokens are stored, if any. */
 type RemoteSetup = SecretSource & Readonly<{ network?: NetworkRules; home: string | undefined }>;
 
 /** Runs each task with the runner of its assignment. */
@@ -75,7 +75,7 @@ export function builtinRunner({ remotes, ...given }: Omit<SpawnParts, "entry"> &
 /** Finds all agents for a folder; files of a project are used as far as they are trusted. */
 export async function findAgents(where: Omit<DiscoverOptions, "dialects" | "bundled">): Promise<Discovery> {
   const { readBundledAgents } = await import("./formats/bundled.ts");
-  const isNowhere = where.sources?.length === 0; // nothing is read then, so no parsers are loaded
+  const isNowhere = where.sources?.length === 0; // then nothing is read, so no parsers are loaded
   const dialects = isNowhere ? {} : (await import("./formats/table.ts")).dialects;
   bundled ??= readBundledAgents();
   return discover({ ...where, dialects, bundled });
@@ -84,7 +84,7 @@ export async function findAgents(where: Omit<DiscoverOptions, "dialects" | "bund
 /** Read once: bundled agents never change. */
 let bundled: readonly ReadAgent[] | undefined;
 
-/** Skills or workflow commands: the usable ones, and the whole discovery. */
+/** Skills or workflow commands: the usable ones, and the complete result of the search. */
 export type Workflows<T> = Readonly<{ all: readonly T[]; discovery: Discovery }>;
 
 /** Where skills and commands are searched; settings about agents do not apply to them. */

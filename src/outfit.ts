@@ -72,7 +72,7 @@ export type CrewSetup = TaskWorldSettings &
     tiers?: ModelRegistryConfig["tiers"];
     /** The default model of tasks: by default the first of `models`, the first with a key, or offline. */
     model?: string | readonly string[];
-    /** What agents may do without a question and what never, and how commands are isolated. */
+    /** What agents may do without asking, and what they may never do, and how commands are isolated. */
     permissions?: Permissions;
     /** Values that are redacted everywhere, in addition to variables whose names mark them as secret. */
     secrets?: readonly string[];
@@ -121,7 +121,7 @@ export type Outfit = Readonly<{
   finishCommands(): Promise<readonly string[]>;
   /** The access rules of the crew, before any run narrows them. */
   access(): Promise<AccessParts>;
-  /** `before`: the recorded permissions of a resumed run, an upper bound. */
+  /** Creates the world of one run. `before`: the recorded permissions of a resumed run, which are an upper bound. */
   worldFor(roster: Roster, runner: Runner, before?: Permissions): Promise<World>;
 }>;
 
@@ -275,7 +275,7 @@ export function openStore(setup: Pick<CrewSetup, "home" | "env" | "engine">, clo
   return openRuns(setup, clock).store;
 }
 
-/** Opens the store of runs, and the engine if runs are on one. The engine's code is loaded on first use. */
+/** Opens the store of runs, and the engine if the runs are stored in one. The engine's code is loaded on first use. */
 function openRuns(
   setup: Pick<CrewSetup, "home" | "env" | "engine">,
   clock: () => number,
@@ -304,7 +304,7 @@ function besideEngine(setup: Pick<CrewSetup, "home" | "env">, clock: () => numbe
   return setup.home === false ? createMemoryStore(clock) : createFolderStore(join(homeOf(setup), "engine"));
 }
 
-/** Connects to the engine of a setup as a worker. */
+/** Connects to the engine that a setup names, as a worker. */
 export async function connectWorker(
   setup: Pick<CrewSetup, "home" | "env"> & Readonly<{ engine: string }>,
   worker: WorkerRole,

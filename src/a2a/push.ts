@@ -17,7 +17,7 @@ const config = z.strictObject({
   version: z.enum(["1.0", "0.3"]),
 });
 
-/** A push configuration of a task. */
+/** A push configuration of a task: where and how to send notifications about it. */
 export type PushConfig = Readonly<z.infer<typeof config>>;
 
 /** Formats an update for one version of the protocol. */
@@ -111,7 +111,7 @@ export function createPush({
       if (!failed) return;
       if (!failed.passes || tries === TRIES || closing.signal.aborted) return onError(failed.error);
       const waitMs = failed.waitMs ?? firstWaitMs * 2 ** (tries - 1);
-      await sleep(waitMs, undefined, { signal: closing.signal }).catch(() => {}); // closing ends the wait; the try is still made
+      await sleep(waitMs, undefined, { signal: closing.signal }).catch(() => {}); // closing the server ends the wait; the delivery is still tried
     }
   };
   return {

@@ -14,7 +14,7 @@ type Answer = Readonly<Record<string, unknown>>;
 /** The response to one request: a single answer or a stream. */
 export type RpcReply = Answer | AsyncGenerator<Answer, void>;
 
-/** The protocol for the tasks of a server, in both of its versions. */
+/** The A2A protocol for the tasks of a server, in both of its versions. */
 export type Protocol = Readonly<{
   /** Answers one JSON-RPC request of an A2A client. */
   handle(

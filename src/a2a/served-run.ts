@@ -18,7 +18,7 @@ export type A2aRun = Readonly<{
   /** The open question that the caller may answer. */
   question(): Question | undefined;
   /**
-   * The run as a stream of the protocol: the current task, then each change until the run has ended or waits for the
+   * The run as a stream of A2A updates: the current task, then each change until the run has ended or waits for the
    * caller. `from` is the last event that the caller knows; by default the latest one.
    */
   updates(from?: number): AsyncGenerator<RemoteUpdate, void>;
@@ -97,7 +97,7 @@ export function serveRun(run: Run, origin: Origin, heard: (served: A2aRun, event
   return served;
 }
 
-/** Translates an event to the protocol; most events are not exposed. */
+/** Translates an event to A2A updates; most events are not exposed. */
 function teller(state: State, seen: () => ViewContext): (event: Event) => Generator<RemoteUpdate> {
   const ids = { taskId: state.run, contextId: seen().origin.context };
   /** The current status, with usage so far. */

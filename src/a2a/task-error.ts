@@ -1,4 +1,4 @@
-/** Error codes of the protocol for refused requests. */
+/** Error codes of the A2A protocol for refused requests. */
 export type TaskErrorCode =
   | "not-found"
   | "not-cancelable"

@@ -29,7 +29,7 @@ export type Tasks = Readonly<{
   cancel(who: TaskOwner, id: string): Promise<RemoteTask>;
   /** The updates of a task that has not ended. */
   follow(who: TaskOwner, id: string): Promise<AsyncGenerator<RemoteUpdate, void>>;
-  /** The run of a task that this caller owns; throws for other tasks. */
+  /** The id of the run of a task, if this caller owns the task; throws for other tasks. */
   own(who: TaskOwner, id: string): Promise<string>;
   /** Resumes tasks that were interrupted when the server stopped; returns their number. */
   resume(): Promise<number>;
@@ -112,7 +112,7 @@ export function createTasks(crew: Crew, { agents, run: given = {}, heard, onErro
     }
     return served;
   };
-  /** The newest ended task of a conversation; the next one continues it. */
+  /** The newest ended task of a conversation; the next task of the conversation continues it. */
   const lastOf = async (origin: Origin, all: ReadonlyMap<string, Origin>): Promise<string | undefined> => {
     const same = [...all].filter(
       ([, one]) =>

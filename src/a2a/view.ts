@@ -15,7 +15,7 @@ import type { State } from "../core/run/state.ts";
 /** The pause reason of runs that worked when the server was stopped. They are resumed at its next start. */
 export const STOPPED = "the A2A server was stopped";
 
-/** Additional data for the view of a run. */
+/** What the A2A view of a run needs besides the run's state. */
 export type ViewContext = Readonly<{
   life: RunStatus | "damaged";
   origin: Origin;
@@ -23,7 +23,7 @@ export type ViewContext = Readonly<{
   isForCaller(question: Question): boolean;
 }>;
 
-/** A run as a task of the protocol, computed from the run's state. */
+/** A run as a task of the A2A protocol, computed from the run's state. */
 export function taskView(state: State, seen: ViewContext): RemoteTask {
   const { outcome, usage, cost } = state;
   return {
@@ -37,7 +37,7 @@ export function taskView(state: State, seen: ViewContext): RemoteTask {
   };
 }
 
-/** The protocol state of a run, with a message if there is one. */
+/** The state of a run in the terms of the A2A protocol, with a message if there is one. */
 export function remoteStatusOf(state: State, { life, origin, isForCaller }: ViewContext): RemoteStatus {
   const at = new Date(
     state.endedAt ?? Math.max(state.startedAt, ...openQuestions(state).map(({ askedAt }) => askedAt)),

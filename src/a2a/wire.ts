@@ -9,7 +9,7 @@ import type {
 } from "../core/net/a2a.ts";
 import type { PushConfig } from "./push.ts";
 
-/** A message in the format of protocol version 1.0, limited to the fields that are read. */
+/** A message in the format of A2A protocol version 1.0, limited to the fields that are read. */
 type WireMessage = Readonly<{
   messageId: string;
   contextId: string;

@@ -27,10 +27,10 @@ export type OpenedEditor = Readonly<{
 export type AcpOptions = Readonly<{
   input: Readable;
   output: Writable;
-  /** The mode of a new session. */
+  /** The permission mode of a new session. */
   mode: PolicyMode;
   open(what: OpenedEditor): Promise<Readonly<{ crew: Crew; talk: ChatConversation }>>;
-  /** Ends the server as if the editor had disconnected. */
+  /** When it aborts, the server ends as if the editor had disconnected. */
   signal: AbortSignal;
   onError(error: unknown): void;
 }>;
@@ -48,7 +48,10 @@ export async function serveAcp({ input, output, mode, open, signal, onError }: A
     if (!session) throw acp.RequestError.resourceNotFound(id);
     return session;
   };
-  /** A bad request gets an error with a hint; an internal error is reported and sent as its message. */
+  /**
+   * Runs the work of a request: a bad request gets an error with a hint; an internal error is reported and sent as its
+   * message.
+   */
   const told = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
@@ -72,7 +75,7 @@ export async function serveAcp({ input, output, mode, open, signal, onError }: A
       current = { mode: wanted, talk: opened.talk };
       return opened.talk;
     };
-    await talk(mode); // reports problems with the folder or the settings now
+    await talk(mode); // this reports problems with the folder or the settings at once
     const session = createEditorSession({ id, editor, mode, talk, onError });
     sessions.set(id, session);
     return session;

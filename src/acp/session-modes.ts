@@ -1,6 +1,6 @@
 import type { PolicyMode } from "../core/policy/policy.ts";
 
-/** A permission mode, as an editor lists it. */
+/** A permission mode as the editor shows it. */
 export type ListedMode = Readonly<{ id: PolicyMode; name: string; description: string }>;
 
 const plan: ListedMode = { id: "plan", name: "Plan", description: "Agents only read." };

@@ -63,7 +63,7 @@ export function createUpdateWriter(): UpdateWriter {
           return [{ sessionUpdate: "agent_thought_chunk", content: { type: "text", text: event.text } }];
         case "turn.ended": {
           for (const { id, name, input } of event.calls) calls.set(callIdOf(event.path, id), { tool: name, input });
-          const whole = isMain && !streamed.delete(event.path) && event.text !== ""; // a model that does not stream
+          const whole = isMain && !streamed.delete(event.path) && event.text !== ""; // then the model does not stream its answer
           if (whole) said += event.text;
           if (isMain && event.calls.length > 0) said = "";
           return whole ? [{ sessionUpdate: "agent_message_chunk", content: { type: "text", text: event.text } }] : [];

@@ -61,7 +61,7 @@ function shown(file: string, cwd: string): string {
   return near.startsWith("..") || near === "" ? file : near;
 }
 
-/** `file:line: error code: message`, then the fix. */
+/** Prints each problem as `file:line: error code: message`, then its fix. */
 function text(problems: readonly Problem[], flags: Flags): void {
   const { colors } = stdoutLook(flags);
   const color: Readonly<Record<Severity, (text: string) => string>> = {

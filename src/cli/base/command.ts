@@ -117,7 +117,7 @@ function commonOptions(this: Help, command: Command): Option[] {
 /** Codes with which commander reports that it printed help or the version. They are not errors. */
 export const helped: ReadonlySet<string> = new Set(["commander.help", "commander.helpDisplayed", "commander.version"]);
 
-const bold = (title: string): string => `\u001b[1m${title}\u001b[22m`; // commander removes it when colours are off
+const bold = (title: string): string => `\u001b[1m${title}\u001b[22m`; // commander removes the sequence when colours are off
 
 const WIDEST = 100;
 

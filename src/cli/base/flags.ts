@@ -147,7 +147,7 @@ export type Flags = PermissionFlags &
     signKey?: string;
     url?: string;
 
-    /** Flag of every command. */
+    /** The flag of every command. */
     engine?: string;
     /** Flags of `engine dev`. */
     data?: string;
@@ -302,7 +302,7 @@ export function runningOptions(): Option[] {
   ]);
 }
 
-/** The task flags that `agents explain` offers, too. */
+/** The flags about a single task, which `agents explain` offers, too. */
 export function callOptions(): Option[] {
   const kept = new Set(["--model", "--thinking", "--tools", "--max-turns"]);
   return taskOptions().filter(({ long }) => kept.has(long ?? ""));

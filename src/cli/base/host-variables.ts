@@ -2,7 +2,7 @@ import { RUN_ABOVE_VARIABLE } from "../../core/delegation/run-above.ts";
 import { proxyVariables } from "../../core/net/proxy.ts";
 import { providerKeys } from "../../models/registry/providers.ts";
 
-/** The keys to name when no key is set. */
+/** The variables for API keys that a hint names when none is set. */
 const USUAL_KEYS = ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"];
 
 /**

@@ -7,7 +7,7 @@ import { sanitize } from "../../core/text/sanitize.ts";
 import { wrapLine } from "../../core/text/wrap-line.ts";
 import type { Look } from "../../core/view/look.ts";
 
-/** How a command reports a failure. */
+/** How a command reports a failure: as JSON or in words, and in which style. */
 export type ReportOptions = Readonly<{ json: boolean; look: Look }>;
 
 /** Prints the error and its hint on stderr; returns the exit code. */

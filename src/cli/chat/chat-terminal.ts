@@ -94,7 +94,7 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
   const held: string[] = [];
   const draw = (lines: readonly string[] = []): void => {
     held.push(...lines);
-    if (lent > 0) return; // another screen has the terminal; the lines are printed when it returns
+    if (lent > 0) return; // another screen is using the terminal; the lines are printed when it returns
     const print = held.splice(0);
     const question = asking();
     const { rows, cursor } = chatRows({
@@ -228,7 +228,7 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
     lent += 1;
     screen.close();
     input.stop();
-    process.on("SIGINT", ignore); // Ctrl-C belongs to the program that has the terminal
+    process.on("SIGINT", ignore); // Ctrl-C is left to the program that is using the terminal
     try {
       return await work();
     } finally {

@@ -10,7 +10,7 @@ import type { Run } from "../../runtime/run/run.ts";
 import type { ChatConversation } from "../../crew/conversation.ts";
 import type { ChatSurface } from "./surface.ts";
 
-/** The context of a slash command. */
+/** What a slash command can use: the conversation, the crew and the terminal. */
 export type Slash = Readonly<{
   crew: Crew;
   talk: ChatConversation;
@@ -18,7 +18,7 @@ export type Slash = Readonly<{
   surface: ChatSurface;
   /** Shows a run in place of the answer to a message. */
   show(shown: Readonly<{ run: Run }>): Promise<void>;
-  /** The answers whose files were restored. */
+  /** The runs of the answers whose files were restored. */
   undone: Set<string>;
 }>;
 
@@ -242,7 +242,7 @@ async function sendPrompt(name: string, words: readonly string[], { crew, talk, 
   return false;
 }
 
-/** Slash commands that run the subcrew command of the same name. */
+/** Slash commands that run the `subcrew` command of the same name. */
 const same = {
   agents: async () => (await import("../agents/agents.ts")).agents,
   inbox: async () => (await import("../runs/inbox.ts")).inbox,

@@ -33,7 +33,7 @@ export async function limitEngine(name: string | undefined, flags: Flags): Promi
   });
 }
 
-/** The limits of one name on one line. */
+/** The limits of one provider or model, on one line. */
 export function limitLine(name: string, { concurrency, requests, tokens }: QuotaLimits): string {
   const parts = [
     concurrency === undefined ? undefined : `${concurrency} at once`,

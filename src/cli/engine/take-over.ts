@@ -49,7 +49,7 @@ export async function takeOverDead({ connection, queue, coordinate, say, signal 
   };
   const beginning = new Set<string>();
   while (await pause(LOOK_EVERY_MS, signal)) {
-    await reap(database, queue).catch(() => {}); // the database cannot be reached; retried in a second
+    await reap(database, queue).catch(() => {}); // the database cannot be reached; this is retried in a second
     if (!coordinate) continue;
     const waiting = [...failed].flatMap(([id, { again }]) => (again > performance.now() ? [id] : []));
     const except = [...beginning, ...waiting];

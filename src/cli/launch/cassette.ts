@@ -13,7 +13,7 @@ import type { Flags } from "../base/flags.ts";
 /** The recording or replay that `--record` or `--replay` asks for. */
 export type CassetteUse = Readonly<{
   deck?: DeckMaker;
-  /** Reports requests that were not in the recording; returns the exit code for that. */
+  /** Reports requests that were not in the recording; returns the exit code that results from it. */
   end(code: number): number;
 }>;
 

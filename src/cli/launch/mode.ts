@@ -27,7 +27,7 @@ export type ModeCommand = Readonly<{
 /** Handles an input after the flags were added to it. */
 type Use = (input: AnyInput, flags: Flags) => Promise<number>;
 
-/** The command that runs a mode. */
+/** Creates the command-line command that runs a mode. */
 export function running({ boxes = false, ...command }: ModeCommand): CliCommand {
   return definition(command, async (input, flags) => (await import("./start.ts")).start(input, flags, { boxes }));
 }

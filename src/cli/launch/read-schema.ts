@@ -3,7 +3,7 @@ import { isRecord, type JsonSchema } from "../../core/text/json.ts";
 import { checkFor, createValidator } from "../../runtime/task/compile-schema.ts";
 import { readData } from "./read-input.ts";
 
-/** The JSON Schema of a flag: a file name, or the JSON itself. */
+/** The JSON Schema that a flag gives: a file name, or the JSON itself. */
 export async function readSchema(given: string, flag: string): Promise<JsonSchema> {
   const isInline = given.trimStart().startsWith("{");
   const value = isInline ? inline(given, flag) : await readData(given);

@@ -63,7 +63,7 @@ export async function runIn({ context, contextFile, gitContext, name, concurrenc
   };
 }
 
-/** The path of a file as the run sees it. */
+/** The path of a context file relative to the run's workspace. */
 async function contextPath(file: string, workspace: string): Promise<string> {
   const path = relative(workspace, resolve(file));
   const found = await stat(resolve(file)).catch(() => undefined);

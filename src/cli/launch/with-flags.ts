@@ -73,7 +73,10 @@ const places: Readonly<Record<Mode, (input: AnyInput, given: Given) => Readonly<
   plan: (input, given) => ({ plan: planWith(parsePlan(input["plan"]), given) }),
 };
 
-/** Limits are merged one by one, so that a flag for one limit keeps the others. */
+/**
+ * Merges the limits in flags into an input. Limits are merged one by one, so that a flag for one limit keeps the
+ * others.
+ */
 function over(input: Readonly<Record<string, unknown>>, settings: RunFlags): Readonly<Record<string, unknown>> {
   const before = input["resourceLimits"];
   return settings.resourceLimits && isRecord(before)

@@ -11,8 +11,8 @@ import { crewFor } from "../launch/start.ts";
 import { onSignals } from "../terminal/signals.ts";
 
 /**
- * Serves over standard input and output until the client disconnects or a signal arrives. Standard output belongs to
- * the protocol.
+ * Serves MCP over standard input and output until the client disconnects or a signal arrives. Standard output is used
+ * for the protocol only.
  */
 export async function serveMcpCommand(
   flags: Flags,

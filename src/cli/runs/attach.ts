@@ -56,7 +56,7 @@ export const attach: CliCommand = {
       const receipt = await sent;
       return receipt?.text ?? "The answer is saved until the run is resumed.";
     };
-    // The view repeats the whole record, so only questions that are still open are asked.
+    // The view repeats all recorded events, so only questions that are still open are asked.
     const asked = openQuestions(run.state);
     const isOpen: AnswerHandlers["isOpen"] = ({ path, call, at, ...event }) =>
       ("seq" in event && event.seq > run.state.seq) ||

@@ -11,7 +11,7 @@ import { parseAnswer } from "../terminal/gates.ts";
 import { askedCall } from "../terminal/asked-call.ts";
 import { questionLines } from "../terminal/questions.ts";
 
-/** A question in the inbox, with the state and name of its run. */
+/** A question in the inbox, with the status and the name of its run. */
 export type InboxQuestion = Question & Readonly<{ life: string; name?: string; answered: boolean }>;
 
 /** One line per question: its run and agent, its age, and its first words. */

@@ -39,7 +39,7 @@ export const kill: CliCommand = {
  * returns true for such a process.
  */
 async function endWork({ kept }: Crew, id: string, background: boolean): Promise<boolean> {
-  const owner = await kept.owner(id); // read again just before the kill, because the system may have reused the pid of an ended process
+  const owner = await kept.owner(id); // the owner is read again just before the kill, because the system may have reused the pid of an ended process
   if (owner?.pid === undefined) return false;
   const { pid, host, sole = false } = owner;
   if (host !== undefined)

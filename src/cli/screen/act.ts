@@ -7,7 +7,7 @@ import type { Act } from "../../tui/top/view.ts";
 /** How long to wait until the run confirms an answer or a message. */
 const WAIT_MS = 10_000;
 
-/** The output and the abort signal of an action. */
+/** The output and the abort signal for an action that the person chose. */
 export type ActOptions = Readonly<{ write(text: string): void; signal: AbortSignal }>;
 
 /** Carries out an action and returns a message about its result. */

@@ -14,7 +14,7 @@ import type { Crew } from "../../crew.ts";
 import { transcriptText } from "../../sinks/transcript/text.ts";
 import type { PageTab } from "../../tui/top/page.ts";
 
-/** The task or run that is opened, and the tab that is shown. */
+/** The task or run that is opened, and the tab of it that is shown. */
 export type Opened = Readonly<{ run: string; path: string; state: State; tab: PageTab; look: Look }>;
 
 const plain = createLook({ color: false, unicode: true });

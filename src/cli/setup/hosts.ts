@@ -4,7 +4,7 @@ import { readRegularTextSync } from "../../runtime/disk/regular-file.ts";
 import type { SetupName } from "../../mcp/setup.ts";
 import { findProgram } from "../../runners/foreign/find-program.ts";
 
-/** A tool that can use our MCP server. */
+/** A tool that can use subcrew's MCP server. */
 export type Host = Readonly<{ name: SetupName; registered: boolean; file: string }>;
 
 /** The program of each host and the file, below the home folder, in which it keeps its MCP servers. */
@@ -25,7 +25,7 @@ export function hostsHere(home: string, path: string | undefined): readonly Host
 }
 
 /**
- * The command with which a host starts our MCP server: `subcrew` when it is in PATH, otherwise the path of this
+ * The command with which a host starts subcrew's MCP server: `subcrew` when it is in PATH, otherwise the path of this
  * program.
  */
 export function serverCommand(): Readonly<{ command: string; args: readonly string[] }> {

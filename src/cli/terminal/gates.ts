@@ -10,7 +10,7 @@ export type AskPerson = (asked: AskedPerson, signal: AbortSignal) => Promise<Ans
 /** A question, the tool call that it is about, and whether the answer is a text instead of yes or no. */
 export type AskedPerson = Readonly<{ question: string; call?: string; wants?: "words"; offersNetwork?: true }>;
 
-/** Receives the answers, and is called when no answer is possible. */
+/** What happens with the answers to questions, and when no answer is possible. */
 export type AnswerHandlers = Readonly<{
   /** False for a question that was answered before. */
   isOpen(event: GateOpened): boolean;
@@ -137,7 +137,7 @@ export function askPerson({ pause, resume, interrupt, plain = false }: AskOption
   };
 }
 
-/** Ctrl-\\ at a prompt quits, as in any other program. */
+/** Lets Ctrl-\\ at a prompt quit, as in any other program. */
 function quitOnKey(lines: Interface): void {
   const press = (_: unknown, key: { sequence?: string } | undefined): void => {
     if (key?.sequence !== "\u001c") return;

@@ -252,5 +252,5 @@ export function questionLines({ text, about }: Pick<Question, "text" | "about">,
   ];
 }
 
-/** Control characters as symbols; line ends stay. */
+/** Shows control characters as symbols; line ends stay. */
 const revealLines = (text: string): string => text.split("\n").map(reveal).join("\n");

@@ -102,7 +102,7 @@ export function createRawInput({ key, closed, suspend, resume, paste = true }: R
   return { start, stop };
 }
 
-/** A closed terminal refuses to leave raw mode. */
+/** Ignores errors: a closed terminal refuses to leave raw mode. */
 const ignore = (): void => {};
 
 /** True when this job is in the foreground. The system stops a background job that uses the terminal. */

@@ -67,7 +67,7 @@ function startGuard(): ChildProcess {
     cwd: "/",
     env: { PATH: process.env["PATH"] ?? "/usr/bin:/bin" },
   });
-  const ignore = (): void => {}; // without a shell there is no guard, but the screens work
+  const ignore = (): void => {}; // without a shell there is no guard process, but the screens work
   started.on("error", ignore);
   started.stdin?.on("error", ignore);
   started.unref();

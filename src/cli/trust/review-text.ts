@@ -24,7 +24,7 @@ export function reviewText({ root, brought, gone, since }: TrustReview, store: T
     .join("");
 }
 
-/** The reviewed files only, each with its changes. */
+/** The reviewed files, each with its changes, without the overview. */
 export function changeText(sources: readonly ProjectSource[], store: TrustStore, look: Look): string {
   return sources.flatMap((source) => sourceLines(source, store, look)).join("\n");
 }
@@ -41,7 +41,7 @@ function sourceLines(source: ProjectSource, store: TrustStore | undefined, look:
   ];
 }
 
-/** The diff to the trusted content, if that was kept. */
+/** The diff between the trusted and the current content, if that was kept. */
 function diffOf({ path, file, before }: ProjectSource, store: TrustStore, { colors }: Look): string[] {
   const old = before === undefined ? undefined : store.textOf(before);
   const text = currentText(path);

@@ -26,7 +26,7 @@ export type RunScreen = TextSink &
     /** Prints lines above the rows. */
     print(lines: readonly string[]): void;
     redraw(): void;
-    /** Asks these questions in the rows. */
+    /** Asks these questions in the rows at the bottom. */
     ask(questions: OpenQuestions): void;
     /** Hands the terminal over to another screen; events that arrive meanwhile are printed afterwards. */
     lend<T>(work: () => Promise<T>): Promise<T>;

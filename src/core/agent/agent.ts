@@ -14,9 +14,12 @@ export type Completion = "tool" | "tool-or-text" | "text";
 export type Agent = Readonly<{
   name: string;
   description: string;
-  /** The system prompt. */
+  /** The agent's system prompt. */
   instructions: string;
-  /** Canonical names and patterns (`*`, `mcp_*`, `server__*`). Absent: everything but delegation. Empty: the finish tool only. */
+  /**
+   * The agent's tools: canonical names and patterns (`*`, `mcp_*`, `server__*`). Absent: every tool but delegation.
+   * Empty: the finish tool only.
+   */
   tools?: readonly string[];
   disallowedTools?: readonly string[];
   /**
@@ -24,7 +27,7 @@ export type Agent = Readonly<{
    * the strictest decides.
    */
   rules?: readonly AgentRules[];
-  /** One model, or several in order of preference. */
+  /** The agent's model, or several in order of preference. */
   model?: string | readonly string[];
   /** True: the user's settings name the model, so the task fails if that model is unavailable. */
   modelRequired?: true;

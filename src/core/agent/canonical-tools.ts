@@ -25,7 +25,7 @@ export function withCanonicalTools(agent: Agent, isOwn: (tool: string) => boolea
   });
 }
 
-/** The tools of an agent that neither this program nor the caller has. */
+/** The tools of an agent that neither subcrew nor the library user provides. */
 export function unknownToolsOf({ tools = [] }: Agent, isOwn: (tool: string) => boolean): readonly string[] {
   return tools.filter((tool) => !isOwn(tool) && !isKnownTool(nameOf(tool)));
 }

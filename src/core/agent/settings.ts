@@ -26,7 +26,7 @@ export type AgentSettings = Readonly<
 /** Upper bounds that the settings set for agents, whatever an agent's file says. */
 export type AgentCeiling = Readonly<Partial<Pick<Agent, "tools" | "disallowedTools" | "limits">>>;
 
-/** Everything that settings say about agents. */
+/** Everything that the settings say about agents. */
 export type AgentAdjustments = Readonly<{
   /** Defaults for fields that an agent does not set. */
   defaults?: Readonly<Partial<Pick<Agent, "thinking" | "limits">>>;

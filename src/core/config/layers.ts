@@ -14,17 +14,17 @@ export type ConfigLayers = Readonly<Partial<Record<Exclude<ConfigLayer, "preset"
 /** The effective settings, and the source of each. */
 export type SettledConfig = Readonly<{
   config: Config;
-  /** The settings for agents, prepared for discovery. */
+  /** The settings for agents, prepared for the search for agents. */
   agents: AgentAdjustments;
   /** The source that decided a key such as `limits.maxTurns`. */
   origins: ReadonlyMap<string, ConfigLayer>;
-  /** Keys of the project's file that it may not set. */
+  /** Keys in the project's settings file that a project may not set. */
   ignored: readonly ConfigPath[];
 }>;
 
 /**
- * Combines the settings of all sources. Precedence: variables, then the project (which can only narrow), then the user,
- * then the preset.
+ * Combines the settings of all sources. Precedence: variables, then the project (which can only restrict), then the
+ * user, then the preset.
  */
 export function settleConfig({ user: own = {}, project = {}, environment = {} }: ConfigLayers): SettledConfig {
   const preset = presetSettings[environment.preset ?? own.preset ?? "unified"];
@@ -50,7 +50,7 @@ export function settleConfig({ user: own = {}, project = {}, environment = {} }:
   return { config, agents: adjustmentsOf(user, rights, config), origins, ignored };
 }
 
-/** Each value of a configuration with its path. Lists are values. */
+/** Each value of a configuration with its path. A list counts as one value. */
 export function leavesOf(config: object, above: ConfigPath = []): [path: ConfigPath, value: unknown][] {
   return Object.entries(config).flatMap(([key, value]): [ConfigPath, unknown][] => {
     const path = [...above, key];
@@ -77,7 +77,7 @@ function over(ours: unknown, theirs: unknown): unknown {
 
 type SaidOfAgent = NonNullable<Config["agents"]>[string];
 
-/** The settings for agents; those of a project can only narrow. */
+/** The settings for agents; those of a project can only restrict. */
 function adjustmentsOf(user: Config, project: Config, { defaults, limits }: Config): AgentAdjustments {
   const theirs = Object.entries(project.agents ?? {});
   const off = [

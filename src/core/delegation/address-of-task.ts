@@ -7,7 +7,8 @@ export function addressee(
   const exact = others.find((path) => path === to);
   if (exact !== undefined) return exact;
   const named = others.filter((path) => path.split("/").at(-1) === to);
-  // The nearest task wins: an own child, then a sibling, then the only other task with that name.
+  // The nearest task wins: a task that the sender started, then one with the same parent, then the only other task with
+  // that name.
   const [child, sibling] = [
     named.find((path) => aboveOf(path) === from),
     named.find((path) => aboveOf(path) === aboveOf(from)),

@@ -7,7 +7,7 @@ export const RUN_ABOVE_VARIABLE = "SUBCREW_PARENT";
  */
 export type RunAbove = Readonly<{ task: string; depth: number; maxDepth: number; above?: readonly string[] }>;
 
-/** The value of the variable for programs that a task starts. */
+/** The value of that variable for programs that a task starts. */
 export const runAboveText = ({ task, depth, maxDepth, above = [] }: RunAbove): string =>
   `${depth}/${maxDepth} ${[task, ...above].join(" ")}`;
 

@@ -7,7 +7,7 @@ import { mayStart, namesOnly, type Spawns } from "../vocabulary/spawn-list.ts";
 import { ALL_TOOLS, DELEGATION_TOOL } from "../vocabulary/tool-names.ts";
 import type { Catalog } from "./catalog.ts";
 
-/** The caller of a delegation, and its limits. */
+/** The agent or interface that wants to start agents, and its limits. */
 export type Caller = Readonly<{
   /** Name of the calling agent, or of the interface (such as the MCP server) that calls. */
   agent: string;
@@ -19,7 +19,7 @@ export type Caller = Readonly<{
   blocked?: string;
   /** The caller's own output schema, used for the agents it starts unless another one is given. */
   schema?: JsonSchema;
-  /** The available agents. */
+  /** The agents that are available to the caller. */
   catalog: Catalog;
 }>;
 

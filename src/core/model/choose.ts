@@ -16,7 +16,7 @@ export type Catalogue = Readonly<{
   named(name: string): boolean;
   /** Whether a provider can be used; `undefined` for an unknown provider. */
   provider(name: string): ProviderStatus | undefined;
-  /** Names of models and providers, for suggestions. */
+  /** Names of models and providers, for suggestions about mistyped ones. */
   names: readonly string[];
   /** The user's own tiers and short names, which replace the built-in ones. */
   tiers?: Partial<Readonly<Record<Tier, string | readonly string[]>>>;
@@ -40,7 +40,7 @@ export type ProviderStatus = Readonly<{
 
 /** A model that is available on this machine. */
 export type ModelCandidate = Readonly<{
-  /** `provider/id`, or the name under which the library user passed it. */
+  /** `provider/id`, or the name under which the library user passed the model. */
   name: string;
   provider?: string;
   /** The model id of the provider. */
@@ -110,7 +110,10 @@ export function chooseModel(asked: readonly ModelWish[], catalogue: Catalogue, b
   return { candidates: [], misses, warnings };
 }
 
-/** An agent file alone must not send a prompt to a port that the person never named. */
+/**
+ * Leaves out local servers that nobody confirmed: an agent file alone must not send a prompt to a port that the person
+ * never named.
+ */
 function withoutUnconfirmed({ candidates, missed }: Found, catalogue: Catalogue): Found {
   const isOpen = ({ provider }: ModelCandidate): boolean =>
     provider === undefined || catalogue.provider(provider)?.isUnconfirmed !== true;

@@ -10,7 +10,7 @@ import { LONGEST_TOLD_MS, type ProviderFault, waitAfterFault } from "./provider-
 export type Hold = Readonly<{
   kind: ProviderFault;
   fault: Fault;
-  /** When the provider last refused. */
+  /** When the provider last refused a request. */
   seen: number;
   /** How many probes in a row were refused. */
   tries: number;
@@ -58,10 +58,10 @@ function json(text: string): unknown {
   }
 }
 
-/** A refused request: the fault, the model, and whether the request was a deliberate probe of a key on hold. */
+/** A refused request: the fault, the model, and whether the request was a test of a refused key. */
 export type Refusal = Readonly<{ fault: Fault; kind: ProviderFault; model: string; now: number; probed: boolean }>;
 
-/** The hold after a provider refused a request. Refusals of parallel requests count as one. */
+/** The hold (ban on the key) after a provider refused a request. Refusals of parallel requests count as one. */
 export function holdAfter(before: Hold | undefined, { fault, kind, model, now, probed }: Refusal): Hold {
   const tries = probed ? (before?.tries ?? 0) + 1 : (before?.tries ?? 1);
   const next = now + waitAfterFault(fault, kind, tries);

@@ -3,7 +3,10 @@ import type { Fault } from "../outcome/outcome.ts";
 import type { JsonSchema } from "../text/json.ts";
 import type { Thinking } from "../vocabulary/thinking.ts";
 
-/** One provider turn. It never throws: an error is the last event of the stream. */
+/**
+ * One turn of a model: takes a request and streams the answer. It never throws: an error is the last event of the
+ * stream.
+ */
 export type Model = (request: ModelRequest, signal: AbortSignal) => AsyncIterable<ModelEvent>;
 
 export type ModelRequest = Readonly<{
@@ -12,7 +15,7 @@ export type ModelRequest = Readonly<{
   system: string;
   messages: readonly Message[];
   tools: readonly ToolSpec[];
-  /** `required`: answer with a tool call; a name: with that one. */
+  /** Whether the model must call a tool. `required`: it must call some tool; a name: it must call that one. */
   toolChoice: "auto" | "required" | Readonly<{ tool: string }>;
   thinking?: Thinking;
   temperature?: number;
@@ -29,7 +32,7 @@ export type Message =
   | Readonly<{
       role: "user";
       text: string;
-      /** Images that belong to the text. */
+      /** Images that belong to the text of a message. */
       images?: readonly ImageContent[];
       /**
        * Length of the text's beginning that other tasks share; it is sent as a separate block to providers that cache.
@@ -56,7 +59,7 @@ export type ToolAnswer = Readonly<{
   name: string;
   text: string;
   error: boolean;
-  /** Images of the result, for a model that takes them. */
+  /** Images in a tool result, for a model that accepts them. */
   images?: readonly ImageContent[];
   /** True: the tool call was not permitted. */
   denied?: true;

@@ -16,7 +16,7 @@ export type RequestQuota = Readonly<{
 /** A request that needs quota: its provider, its model, and about how many tokens it takes. */
 export type QuotaRequest = Readonly<{ provider: string; model: string; tokens: number }>;
 
-/** A request that was let through. */
+/** A model request that the limits allowed. */
 export type QuotaEntry = Readonly<{
   /** Releases the quota of a request that has ended; `tokens`: how many it really used, if known. */
   leave(tokens?: number): Promise<void>;

@@ -160,7 +160,7 @@ export function remoteResult(answer: RemoteAnswer): Readonly<{ text: string; dat
   return only && others.length === 0 ? withData(only.parts) : { text: extractTaskText(answer) };
 }
 
-/** A single data part is the result value itself. */
+/** The text and the data of parts: a single data part is the result value itself. */
 function withData(parts: readonly RemotePart[]): { text: string; data?: unknown } {
   const data = parts.flatMap((part) => (part.kind === "data" ? [part.data] : []));
   const texts = parts.filter((part) => part.kind !== "data");

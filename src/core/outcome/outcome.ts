@@ -8,7 +8,7 @@ import type { Changes } from "./worktree-changes.ts";
 /** Failure codes of nodes, with the exit code of a run that fails with them. */
 const faultExits = {
   CRASHED: 1,
-  /** No worker of the engine can carry out the task. */
+  /** The task failed because no worker of the engine can execute it. */
   NO_WORKER: 1,
   SOME_FAILED: 1,
   ALL_FAILED: 1,
@@ -55,7 +55,7 @@ export const faultCodes: readonly FaultCode[] = Object.keys(faultExits) as Fault
 export type Fault = Readonly<{
   code: FaultCode;
   message: string;
-  /** What a person can do about it. */
+  /** What a person can do about the failure. */
   hint?: string;
   retryable: boolean;
   /** How long the provider or server asked us to wait. */

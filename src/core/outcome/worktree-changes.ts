@@ -11,7 +11,7 @@ export type FileChange = Readonly<{ path: string; how: "A" | "M" | "D" | "T"; is
 export type Changes = Readonly<{
   files: readonly string[];
   applied: boolean;
-  /** The patch, which is in the run's store. */
+  /** The task's changes as a patch, which is in the run's store. */
   patch: Artifact;
   /** True: the changes were made on another machine and are not applied on this one yet. */
   returned?: true;

@@ -122,11 +122,11 @@ const textOf = (value: unknown): string => (typeof value === "string" ? value : 
 const contentText = (content: unknown): string =>
   typeof content === "string" ? content : content === undefined || content === null ? "" : JSON.stringify(content);
 
-/** A result is `{ response }`, a text, or any other value. */
+/** The text of a tool result, which is `{ response }`, a text, or any other value. */
 const resultText = (result: unknown): string =>
   contentText(isRecord(result) && typeof result["response"] === "string" ? result["response"] : result);
 
-/** `ts` is in milliseconds, or a date as text. */
+/** The time in a record: `ts` is in milliseconds, or a date as text. */
 function timeOf(ts: unknown): number | undefined {
   const at = typeof ts === "number" ? ts : typeof ts === "string" ? Date.parse(ts) : Number.NaN;
   return Number.isFinite(at) ? at : undefined;

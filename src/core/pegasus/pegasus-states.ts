@@ -29,7 +29,7 @@ const afterStep = ({ steps = [] }: StateDetails): PegasusState => {
   return steps.length > 0 && steps.every(({ type }) => type === "respond") ? "completed" : "reasoning";
 };
 
-/** Every transition; any other is impossible. */
+/** Every possible transition between the states of a pegasus task; any other is impossible. */
 const transitions: Readonly<Record<PegasusState, Readonly<Partial<Record<PegasusEvent, Next>>>>> = {
   idle: { TASK_CREATED: "reasoning", TASK_FAILED: "failed" },
   reasoning: {

@@ -161,7 +161,7 @@ function checkUsed(body: Body, roots: readonly string[], needs: Needs): void {
   );
 }
 
-/** "Did you mean", or the list of known names. */
+/** A hint about a mistyped name: "Did you mean ...", or the list of known names. */
 export function suggestion(word: string, known: readonly string[], title: string): string {
   const close = nearest(word, known);
   if (close !== undefined) return `Did you mean "${close}"?`;

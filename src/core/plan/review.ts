@@ -83,7 +83,10 @@ function loneVerdict(text: string): boolean | undefined {
  */
 const BEFORE = String.raw`^[ \t*_#|{("'\x60-]{0,12}(?:\d+[.)]\s+)?[*_]{0,4}(?:(?:my|the|final|overall|review|reviewer's)\s+){0,4}`;
 const AFTER = String.raw`["'\x60*_]*\s*(?:is\s*:|[:：?]|=>?|\||[–—]|\s-\s)[\s*_"'\x60]*([^\n|]{1,80})`;
-/** `Verdict: correct`, `**Decision:** approved`, `| Verdict | approved |`, `'approved' => true` */
+/**
+ * Matches a label with a verdict: `Verdict: correct`, `**Decision:** approved`, `| Verdict | approved |`, `'approved'
+ * => true`.
+ */
 const LABELLED = new RegExp(
   `${BEFORE}(?:verdict|decision|assessment|recommendation|(?:is[_ ]?)?approved?|approval|genehmigt|freigegeben|aprobad[oa]|approuvée?|aprovad[oa]|approvat[oa]|goedgekeurd|одобрено|批准|承認|승인)${AFTER}`,
   "gimu",

@@ -52,7 +52,7 @@ function isDoubted(sentence: string): boolean {
 const words = (approved: boolean, list: string): [string, boolean][] =>
   list.split(/\s+/).flatMap((word) => (word === "" ? [] : [[word, approved]]));
 
-/** Verdict words that count alone on any line. */
+/** Verdict words that count when they are alone on any line of a review. */
 const MARKED: ReadonlyMap<string, boolean> = new Map([
   ...words(true, "approved lgtm approval_granted ✅"),
   ...words(
@@ -62,7 +62,7 @@ const MARKED: ReadonlyMap<string, boolean> = new Map([
      approval_withheld`,
   ),
 ]);
-/** Verdict words that need no label when they are alone on the last line. */
+/** Verdict words of a review that need no label when they are alone on the last line. */
 const BARE: ReadonlyMap<string, boolean> = new Map([
   ...MARKED,
   ...words(

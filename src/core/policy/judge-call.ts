@@ -169,7 +169,7 @@ export function limitsFiles({ deny, ask, bounds, leases = [] }: Policy): boolean
   return leases.length > 0 || [...KIN.read, ...KIN.write].some((tool) => rulesFor(rules, tool).length > 0);
 }
 
-/** A predicate for paths that rules forbid to read; `undefined` when they forbid nothing. */
+/** Returns a test for paths that rules forbid to read; `undefined` when they forbid nothing. */
 export function readBans(policy: Policy): ((place: string) => boolean) | undefined {
   const bans = readBanPatterns(policy).map(pathBan);
   return bans.length === 0 ? undefined : (place) => bans.some((covers) => covers(place));

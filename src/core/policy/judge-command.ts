@@ -359,7 +359,10 @@ const WRITES = { tool: "write_file", does: "write", effect: "write" } as const;
 
 const STREAMS = new Set(["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin"]);
 
-/** Redirections are judged like calls of the file tools, in every folder that the command may be in. */
+/**
+ * Judges a redirection (`> file`). Redirections are judged like calls of the file tools, in every folder that the
+ * command may be in.
+ */
 function judgeRedirect(policy: Policy, shell: ShellState, { writes, target }: ShellRedirect, line: Line): Verdict {
   const { text, glob, home } = target;
   if (text !== undefined && !glob && STREAMS.has(text)) return { decision: "allow", rule: "stream", why: "", hint: "" };

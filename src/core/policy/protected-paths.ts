@@ -12,7 +12,7 @@ import { words } from "../text/words.ts";
 const PROJECT_FOLDERS: readonly string[] = [
   // version control: hooks, filters and aliases of its configuration are programs; git~1 is the short name of .git on NTFS
   ...words(".git git~1 .hg .sl .jj _darcs .husky .githooks .git-hooks"),
-  // agents, their settings, hooks and servers
+  // settings of agent programs: agents, hooks and servers
   ...words(
     ".subcrew .agents .omp .pi .gen .claude .codex .gemini .opencode .kilo .kilocode .copilot .cursor .qwen .factory",
   ),

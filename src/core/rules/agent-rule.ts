@@ -15,5 +15,5 @@ export function parseAgentRule(text: string): AgentRules | undefined {
   return parseRules([rule], known).map((each) => ({ ...each, says: says as AgentRule["says"] }));
 }
 
-/** A rule as it is written. */
+/** An agent's rule as text, in the form in which it is written in files. */
 export const agentRuleText = (rule: AgentRule): string => `${rule.says} ${ruleText(rule)}`;

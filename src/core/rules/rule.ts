@@ -69,7 +69,7 @@ export function exactRule(tool: string, pattern: string): Rule {
   return { tool, pattern, exact: true };
 }
 
-/** A rule as it is written. */
+/** A rule as text, in the form in which it is written. */
 export function ruleText({ tool, pattern, exact }: Rule): string {
   return pattern === undefined ? tool : `${tool}(${exact ? "=" : ""}${pattern})`;
 }
@@ -136,7 +136,7 @@ function pathMatcher(pattern: string): (place: string) => boolean {
   };
 }
 
-/** A folder with a slash at its end means everything in it. */
+/** A pattern with a slash at its end means a folder with everything in it. */
 function wholeFolder(pattern: string): string {
   return pattern.endsWith("/") ? `${pattern}**` : pattern;
 }

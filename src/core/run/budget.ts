@@ -22,7 +22,7 @@ export type Amount = Readonly<{
   usd?: number;
 }>;
 
-/** Tokens and cost reserved for a running call. */
+/** Tokens and cost reserved for a running model call, until it is settled or released. */
 export type Reservation = Readonly<{ settle(actual: Amount): void; release(): void }>;
 
 /** Why a model call may not start: an exhausted limit, or an unknown price. */

@@ -79,7 +79,7 @@ export type Fact =
       context?: string;
       /** The permissions of the run's agents, also after a resume. */
       permissions?: Permissions;
-      /** The limits of the run; absent in journals of 0.1. */
+      /** The limits of the run; absent in journals of version 0.1. */
       limits?: RunLimits;
       /** Other settings that decided how the run works. */
       settings?: RecordedSettings;
@@ -239,7 +239,7 @@ export type Fact =
   | { type: "gate.answered"; answer: Answer; call?: string }
   | {
       type: "remote.joined";
-      /** Ids of a task at a remote agent, to continue it after a resume. */
+      /** The ids by which the remote agent knows the task, needed to continue it after a resume. */
       turn: number;
       context?: string;
       task?: string;

@@ -4,7 +4,7 @@ export type FileVersion =
   | Readonly<{ kind: "link"; target: string }>
   | Readonly<{ kind: "file"; hash: string; bytes: number; mode?: number; kept: boolean }>;
 
-/** One path before and after a change. */
+/** One file before and after a change. */
 export type ChangedFile = Readonly<{
   /** The absolute path of the file. */
   file: string;

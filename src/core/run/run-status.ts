@@ -2,7 +2,7 @@ import { pathsAbove } from "../plan/graph.ts";
 import { defined } from "../text/defined.ts";
 import { hasWaitingNode, type NodeView, nodesUnderWay, type State, waitsNow } from "./state.ts";
 
-/** The status of a run as seen by other processes. */
+/** The status of a run as other processes see it. */
 export type RunStatus =
   | "starting"
   | "running"

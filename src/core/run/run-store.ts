@@ -4,7 +4,7 @@ import type { KeptEvent } from "./event.ts";
 import type { Receipt, RunCommand } from "./run-command.ts";
 
 /**
- * Where runs are kept, and the only way to look at them: `ps`, `logs`, `resume`, the MCP server and all other readers use
+ * The store of runs, and the only way to look at them: `ps`, `logs`, `resume`, the MCP server and all other readers use
  * nothing else. A folder of this machine is one implementation, memory another; a database can be a third.
  */
 export type RunStore = RunRecords &
@@ -21,7 +21,7 @@ export type RunStore = RunRecords &
     sweep(): Promise<void>;
   }>;
 
-/** The records of runs, for readers. */
+/** Reads the records of runs. */
 export type RunRecords = Readonly<{
   /** The ids of all runs, newest first. */
   list(): Promise<readonly string[]>;
@@ -71,7 +71,7 @@ export type FollowOptions = Readonly<{
 
 /** Who works on a run, and how a process gets the right to write its records. */
 export type RunOwnership = Readonly<{
-  /** Claims a run and opens its journal. Throws `RUN_BUSY` while another process owns it. */
+  /** Takes ownership of a run and opens its journal. Throws `RUN_BUSY` while another process owns it. */
   open(run: string, listener: JournalListener, options?: JournalOpening): Promise<Journal>;
   /** The process that works on a run; `undefined`: none, or it is dead. */
   owner(run: string): Promise<RunOwner | undefined>;
@@ -110,7 +110,7 @@ export type JournalListener = Readonly<{
   lost(error: Error): void;
 }>;
 
-/** The events of one run, in order, for its owner. */
+/** The journal of one run: its events in order, which only the process that owns the run writes. */
 export type Journal = Readonly<{
   append(event: KeptEvent): void;
   /** Starts writing the appended events now instead of at the end of the turn; absent where that is not possible. */
@@ -123,7 +123,7 @@ export type Journal = Readonly<{
   close(): Promise<void>;
 }>;
 
-/** Commands to the owner of a run, from any process. */
+/** Sends commands to the process that owns a run, from any process. */
 export type RunCommands = Readonly<{
   /**
    * Sends a command. If no process serves the run, the command is kept for the next owner. Resolves with the receipt,

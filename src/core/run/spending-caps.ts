@@ -68,7 +68,7 @@ export const capsMoney = ({ perDay, perProject }: SpendingCaps): boolean =>
  */
 export type LedgerEntry = Readonly<{ settle(actual: Required<Amount>): void }>;
 
-/** The record of what all processes of a user spend. */
+/** Records what all processes of a user spend. */
 export type SpendingLedger = Readonly<{
   look(): Promise<SharedSpending>;
   /**

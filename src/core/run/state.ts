@@ -27,7 +27,7 @@ export type NodeView = {
   attempt: number;
   /** The current activity of the node, in words. */
   doing: string;
-  /** Text of the current turn so far. */
+  /** Text of the current model turn so far. */
   text: string;
   /** Why the node is parked, that is, waits before its next turn. */
   parked: Parking | undefined;
@@ -35,9 +35,9 @@ export type NodeView = {
   paused: string | undefined;
   /** The recorded part of an incomplete answer. */
   partial: string;
-  /** Text of the last complete turn. */
+  /** Text of the last complete model turn. */
   said: string;
-  /** The current turn, for the estimate when it is cut off. */
+  /** The current model turn, for estimating its usage if it is cut off. */
   open: OpenTurn | undefined;
   /** How many turns the task may take, and how long it may work. */
   limits: Readonly<{ maxTurns: number; maxTimeMs: number }> | undefined;
@@ -202,7 +202,7 @@ function foldSteady(state: State, view: NodeView, event: Event): State {
     else if (event.type === "turn.ended") spend(state, view, event);
     foldNode(view, event);
   }
-  if (waited) countMove(state); // none of these events makes a node wait
+  if (waited) countMove(state); // none of these event types makes a node wait
   return state;
 }
 
@@ -331,7 +331,10 @@ export const hasWaitingNode = (state: State): boolean => waitingNodes.still(stat
 export const waitsNow = ({ parked, paused, question }: NodeView): boolean =>
   (parked ?? paused ?? question) !== undefined;
 
-/** `build.2/review` is in round 2 of a loop, `lead.2/scout` in the second plan that a task delegates. */
+/**
+ * Which round of a loop, or which delegated plan, a path is in: `build.2/review` is in round 2 of a loop,
+ * `lead.2/scout` in the second plan that a task delegates.
+ */
 function orderOf(state: State, path: string): NodeView["order"] {
   const [, above = "", number] = /^(.*)\.(\d+)\/[^/]*$/.exec(path) ?? [];
   if (number === undefined || Number(number) < 2) return undefined;

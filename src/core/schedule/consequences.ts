@@ -4,7 +4,7 @@ import type { Body } from "../plan/plan.ts";
 import { begin, settle } from "./decide.ts";
 import { schedule } from "./schedule.ts";
 
-/** A plan, and the outcomes of its ended nodes. */
+/** A plan, and a lookup of the outcomes of its ended nodes. */
 export type KnownOutcomes = Readonly<{ body: Body; outcomeOf(id: string): Outcome | undefined }>;
 
 /** The nodes that are skipped when this node is cancelled, joins left out. */

@@ -17,7 +17,7 @@ export function joinOutcome(join: ScheduleEntry, entries: ReadonlyMap<string, Sc
   return join.open === 0 ? allOf(partsOf(join, entries)) : undefined;
 }
 
-/** The gathered outputs of a cancelled join, so that finished work is not lost. */
+/** The outputs that a cancelled join (a node that collects outputs) already has, so that finished work is not lost. */
 export function gathered(
   join: ScheduleEntry,
   entries: ReadonlyMap<string, ScheduleEntry>,

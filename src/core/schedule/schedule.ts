@@ -31,14 +31,14 @@ export type ScheduleEntry = {
   rank: number;
   /** True for a running node that is no longer needed. */
   moot: boolean;
-  /** The forced outcome of a running node that is being stopped. */
+  /** The outcome that is forced on of a running node that is being stopped. */
   givenUp: Outcome | undefined;
   /**
    * True for a join that has work to do once it succeeds, such as applying changes: it starts then, and ends when that
    * work is done.
    */
   works: boolean;
-  /** The outcome of a join that has started its work. */
+  /** The outcome of a join that has started its own work, such as applying changes. */
   decided: Outcome | undefined;
 };
 

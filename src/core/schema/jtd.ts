@@ -48,7 +48,7 @@ const forms: Readonly<Record<string, readonly string[]>> = {
   values: [],
   discriminator: ["mapping"],
 };
-/** Keywords that are allowed in every form, such as descriptions. */
+/** Keywords that are allowed in every form of a JTD schema, such as descriptions. */
 const beside = ["nullable", "metadata", "description", "title", "definitions"];
 
 type Definitions = Readonly<Record<string, unknown>>;

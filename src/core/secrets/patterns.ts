@@ -9,7 +9,7 @@ export type SecretPattern = Readonly<{
   find(text: string, at: number): SecretMatch | undefined;
 }>;
 
-/** A match: the prefix and suffix that stay visible, and the length including them. */
+/** A found secret: the prefix and suffix that stay visible, and the length including them. */
 export type SecretMatch = Readonly<{ before: string; length: number; after: string }>;
 
 /** The name before a secret must not follow a letter directly, except after an escaped line end (`\n`). */

@@ -1,4 +1,4 @@
-/** Shorter values are not treated as secrets: they would match harmless words. */
+/** The shortest secret; shorter values are not treated as secrets: they would match harmless words. */
 export const SHORTEST_SECRET = 8;
 
 /** The spellings in which a secret value can turn up in a text. */

@@ -61,7 +61,7 @@ function inOptions(options: readonly string[], program: string, args: readonly S
     const option = options.find(
       (each) => text === each || text.startsWith(each.startsWith("--") || /^-\w{2}/.test(each) ? `${each}=` : each),
     );
-    // Letters in a bundle, as in `-avze ssh`.
+    // Matches option letters in a bundle, as in `-avze ssh`.
     const bundled =
       option === undefined &&
       /^-[A-Za-z]{2,}$/.test(text) &&

@@ -324,10 +324,10 @@ const git: Check = (args) => {
   if (at >= args.length) return none;
   const table = name !== undefined && Object.hasOwn(gitLooking, name) ? gitLooking : gitActing;
   const grammar = name !== undefined && Object.hasOwn(table, name) ? table[name] : undefined;
-  // Every argument of an unknown subcommand may have an effect.
+  // Every argument after an unknown subcommand may have an effect.
   const places = Array.from({ length: args.length - at }, (_, n) => at + n);
   if (grammar === undefined) return { ...none, effects: [...before.effects, ...places] };
-  // Placeholders for signatures run the program that the repository names for them.
+  // Placeholders for signatures in a format make git run the program that the repository names for them.
   const own = readOptions({ badWord: /%(?:[-+ ]?G|\(\*?signature)/, ...grammar }, args.slice(at + 1));
   const isActing = table === gitActing || (name === "stash" && own.operands.length === 0);
   return {

@@ -71,7 +71,7 @@ export function readOptions(grammar: Grammar, args: readonly ShellWord[]): Sorte
       const [name, value] = splitOnce(text.replace(/^--?/, ""));
       const takesValue = longs.has(`${name}=`);
       if (value !== undefined ? !takesValue : !longs.has(name) && !takesValue) effects.push(at);
-      else if (value === undefined && !longs.has(name)) at++; // the value is the next word
+      else if (value === undefined && !longs.has(name)) at++; // the value of this option is the next word
       names.add(name);
       if (kind === "script" && name === "expression") scripts.push(at);
     } else if (text.startsWith("-") && text !== "-") {

@@ -27,7 +27,7 @@ export type ParsedShell = Readonly<{ commands: readonly ShellCommand[] }> | Read
 /** One command with its words after quotes were removed. Commands inside `$(...)` precede the command that contains them. */
 export type ShellCommand = Readonly<{
   words: readonly ShellWord[];
-  /** Variable assignments before the command, or alone. */
+  /** Variable assignments before the command, or without a command. */
   sets: readonly string[];
   redirects: readonly ShellRedirect[];
 }>;
@@ -44,7 +44,7 @@ export type ShellWord = Readonly<{
 /** A redirection to or from a file; duplicated descriptors are not included. */
 export type ShellRedirect = Readonly<{ writes: boolean; target: ShellWord }>;
 
-/** The shell removes an escaped line end before it splits words, so it can occur inside any word. */
+/** The problem of an escaped line end: the shell removes it before it splits words, so it can occur inside any word. */
 const SPLIT = "a line ends in the middle of a word";
 const LONGEST = 65_536;
 const DEEPEST = 20;
@@ -61,7 +61,7 @@ class Unreadable extends Error {}
 
 type Reader = { readonly line: string; at: number; readonly commands: ShellCommand[]; depth: number };
 
-/** Commands and separators, up to the end or a closing parenthesis. */
+/** Reads commands and separators, up to the end or a closing parenthesis. */
 function readList(reader: Reader, close: ")" | undefined): void {
   if (++reader.depth > DEEPEST) throw new Unreadable("it is nested too deeply");
   let awaits = true; // true where a command must follow, so that a separator is not allowed

@@ -1,7 +1,7 @@
 import { type FailedOutcome, failed } from "../outcome/outcome.ts";
 import { isCrewError, messageOf } from "../schema/error.ts";
 
-/** The place in a run where something happened; an empty path means the run itself. */
+/** The place in a run that an error belongs to; an empty path means the run itself. */
 export type RunPlace = Readonly<{
   run: string;
   path: string;

@@ -53,7 +53,7 @@ export type Call = Readonly<{
   resumes?: Readonly<{ path: string; prompt: string; output: string }>;
   /** The images beside the task's prompt. */
   images?: readonly ImageContent[];
-  /** The conversation that this task continues. */
+  /** The messages of the conversation that this task continues. */
   before?: readonly Message[];
   /**
    * The conversation of the parent agent, which this task may start from. Once the task's agent is known, it is set
@@ -134,7 +134,7 @@ export type Parks = ParkRules &
     park(why: Parking, wait: (signal: AbortSignal) => Promise<string>): Promise<boolean>;
   }>;
 
-/** The interface between a running task and its run. */
+/** What a running task uses of its run: events, delegation, questions, messages and budget. */
 export type PerformContext = Readonly<{
   signal: AbortSignal;
   emit(fact: Fact): void;
@@ -147,7 +147,7 @@ export type PerformContext = Readonly<{
   delegate(what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<DelegationOutcome>;
   /** Starts and watches background tasks; absent where they are not supported. */
   background?: UnawaitedHelpers;
-  /** The currently available agents; absent where discovery is not possible. */
+  /** The currently available agents; absent where agents cannot be searched. */
   agents?(): Promise<Catalog>;
   /** Sends a message to another task of the run; the receipt names the reader or the reason for the failure. */
   send?(to: string, text: string): Promise<Receipt>;

@@ -3,7 +3,7 @@ import type { Subject } from "../rules/call-subject.ts";
 import { stableText } from "../text/stable-text.ts";
 import type { Tool } from "./tool.ts";
 
-/** The agent that MCP tools are requested for. */
+/** The agent for which MCP tools are requested, and its limits. */
 export type PeerAsk = Readonly<{
   agent: Agent;
   run: string;

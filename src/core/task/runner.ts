@@ -87,14 +87,14 @@ export type Assignment = Readonly<{
   system: string;
   /** How much of a tool's result the model reads, if that differs from the default. */
   cut?: CutLimits;
-  /** Which tool names the model sees; our own by default. */
+  /** Which tool names the model sees; subcrew's own by default. */
   toolNames?: ToolNameStyle;
   /** The project's instructions; they are part of `system`. */
   projectInstructions?: string;
   /** The agent's own part of the prompt, with inputs filled in. */
   instructions: string;
   prompt: string;
-  /** Length of the prompt prefix that all tasks of the run share. */
+  /** Length of the prompt's beginning that all tasks of the run share. */
   sharedChars?: number;
   /** The checker that runs after the task has changed files. */
   diagnostics?: Diagnostics;

@@ -33,7 +33,7 @@ export type ShellCommandResult = Readonly<{
   signal?: string;
   /** True: the command failed because the sandbox has no network, as its output shows. */
   missedNetwork?: true;
-  /** Output of both streams in order; only the tail if it is long. */
+  /** The output and error output in order; only the last part if it is long. */
   text: string;
   /** Bytes missing at the beginning of `text`, and the file with the full output. */
   cutBytes: number;

@@ -35,6 +35,6 @@ export type TaskAccess = Readonly<{
   changes?: ChangeRecorder;
   /** The task's shell commands; the sandbox is tested on first use. */
   commands?(): Promise<ShellCommands>;
-  /** Stops everything the task still runs. */
+  /** Stops all commands that the task still runs. */
   end(): Promise<void>;
 }>;

@@ -51,11 +51,11 @@ export type ToolResult =
       images?: readonly ImageContent[];
       /** The file with the full text, when `text` is only its tail. */
       file?: string;
-      /** Structured result, at most 200,000 characters of JSON: recorded with the call, not shown to the model. */
+      /** Structured result, at most 200,000 characters of JSON: recorded with the tool call, not shown to the model. */
       details?: unknown;
     }>;
 
-/** The context of a tool call. */
+/** What a tool call gets besides its arguments. */
 export type ToolContext = Readonly<{
   cwd: string;
   signal: AbortSignal;
@@ -77,7 +77,7 @@ export type ToolContext = Readonly<{
   /** Starts agents in the background; absent where that is not supported. */
   background?: Omit<UnawaitedHelpers, "start"> &
     Readonly<{ start(what: AnyInput | Plan, tells: HelperNotice): Promise<StartedNode | FailedOutcome> }>;
-  /** The currently available agents; absent where discovery is not possible. */
+  /** The currently available agents; absent where agents cannot be searched. */
   agents?(): Promise<Catalog>;
   /** Sends a message to another task of the run; absent outside of a run. */
   send?(to: string, text: string): Promise<Receipt>;
@@ -88,7 +88,7 @@ export type ToolContext = Readonly<{
    * `wants: "words"` a text.
    */
   ask?(question: string, options?: Readonly<{ wants?: "words" }>): Promise<Answer | undefined>;
-  /** Access to this machine; absent where no policy applies, as in a unit test of a tool. */
+  /** What the call may access on this machine; absent where no policy applies, as in a unit test of a tool. */
   access?: CallAccess;
 }>;
 

@@ -64,7 +64,7 @@ function cutWhole(text: string, chars: number): CutText {
   return { text: isOpen ? `${kept}\n\`\`\`` : kept, cut: true };
 }
 
-/** The end of the last sentence: behind its full stop, in front of a blank. */
+/** The end of the last sentence: after its full stop, before a blank. */
 function lastSentence(text: string): number {
   for (let at = text.length - 1; at > 0; at--) if (/\s/.test(text[at]!) && /[.!?。！？]/.test(text[at - 1]!)) return at;
   return -1;

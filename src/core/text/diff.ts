@@ -44,5 +44,5 @@ function signed(sign: string, lines: readonly string[], text: string): string[] 
 
 const HUNK_HEADER = /^@@ -\d+,\d+ \+\d+,\d+ @@/gm;
 
-/** The header of a hunk; git omits the length of a range of one line. */
+/** The header of a part of a diff, as git writes it: git omits the length of a range of one line. */
 const shortened = (header: string): string => header.replace(/(?<=[-+]\d+),1(?= )/g, "");

@@ -16,7 +16,7 @@ export function parseDuration(text: string): number | undefined {
   return Number.isSafeInteger(ms) ? ms : undefined;
 }
 
-/** How a duration is written. */
+/** How a duration is written: `1m30s` (tight) or `1m 30s` (spaced). */
 export type DurationStyle = "tight" | "spaced";
 
 const SECOND = 1_000;
@@ -37,7 +37,7 @@ const styles: Record<DurationStyle, (ms: number) => string> = {
   },
 };
 
-/** The units in the order in which a span names them. */
+/** The units in the order in which a duration is written. */
 const UNITS = [DAY, HOUR, MINUTE, SECOND, 1];
 const SPAN = new RegExp(`^${["d", "h", "m", "s", "ms"].map((unit) => `(?:(\\d+(?:\\.\\d+)?)${unit} ?)?`).join("")}$`);
 const LONGEST = 40;

@@ -1,4 +1,4 @@
-/** A value that survives JSON unchanged. */
+/** A value that stays the same when it is written as JSON and parsed again. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 /** A JSON Schema (or JTD) document. Only the validator looks into it. */

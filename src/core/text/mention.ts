@@ -5,7 +5,7 @@ export function mentionsIn(text: string): string[] {
 
 const MENTION = /(?<=^|[\s(["'])@(?:"([^"\n]+)"|([^\s"]+))/g;
 
-/** A name as it is written after `@`. */
+/** Writes a name as a mention: after `@`, in quotes if it has blanks. */
 export const mentionOf = (name: string): string => (/[\s"]/.test(name) ? `@"${name.replaceAll('"', "")}"` : `@${name}`);
 
 /**

@@ -5,7 +5,7 @@
 export const LETTER = String.raw`\p{L}\p{N}`;
 export const LETTER_OR_MARK = String.raw`\p{L}\p{M}\p{N}`;
 
-/** A name of these characters, with spaces only inside; `most` counts characters, not bytes. */
+/** A pattern for names of these characters, with spaces only inside; `most` counts characters, not bytes. */
 export function namePattern(first: string, rest: string, most: number, not = ""): RegExp {
   return new RegExp(`^${not}[${first}](?:[${rest} ]{0,${most - 2}}[${rest}])?$`, "u");
 }

@@ -32,7 +32,7 @@ const CONTROL = new RegExp(`[${CONTROLS}]`, "g");
  */
 const SEQUENCE = new RegExp(
   [
-    // OSC, DCS, SOS, PM, APC with their payload
+    // terminal sequences with a text: OSC, DCS, SOS, PM, APC
     "(?:\\x1b[\\]PX^_]|[\\x90\\x98\\x9d-\\x9f])[^\\x07\\x18\\x1a\\x1b\\x9c\\n]*(?:\\x07|\\x18|\\x1a|\\x9c|\\x1b\\\\)?",
     // CSI sequences, such as colours and cursor movements
     "(?:\\x1b\\[|\\x9b)[\\x30-\\x3f]*[\\x20-\\x2f]*[\\x40-\\x7e]?",

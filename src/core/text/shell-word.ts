@@ -1,3 +1,3 @@
-/** A text as one word of a POSIX shell. */
+/** Quotes a text so that a POSIX shell reads it as one word. */
 export const shellWord = (text: string): string =>
   /^[\w./@:+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;

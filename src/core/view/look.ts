@@ -1,7 +1,7 @@
 import type { DurationStyle } from "../text/duration.ts";
 import picocolors from "picocolors";
 
-/** How things are shown: with which colours, if any, and with which signs. */
+/** The style of the output: its colours, if any, and its symbols. */
 export type Look = Readonly<{
   colors: ReturnType<typeof picocolors.createColors>;
   signs: Signs;

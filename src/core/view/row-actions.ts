@@ -105,7 +105,7 @@ function cancelText({ run, path, name }: TopRow): string {
   return `Cancel "${name}"? ${also.length === 0 ? "Nothing else ends." : `Also ${also.join("; ")}.`}`;
 }
 
-/** The shell command that does the most urgent thing about a row. */
+/** The shell command for the most urgent action on a row. */
 export function commandFor(row: TopRow): string {
   const { key, node, group, run } = row;
   const words =

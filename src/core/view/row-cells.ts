@@ -68,7 +68,7 @@ const NOTHING: Readonly<{ usage: Usage; cost: Cost }> = {
 const spentOf = ({ path, run, node }: TopRow): Readonly<{ usage: Usage; cost: Cost }> =>
   path === "" ? run.state : (node ?? NOTHING);
 
-/** `$0.0150`, and a question mark where a part of the price is unknown. */
+/** A price such as `$0.0150`, with a question mark where a part of it is unknown. */
 function priceText({ usd, unpriced, estimated = 0 }: Cost): string {
   const known = usd + estimated;
   if (known === 0) return unpriced > 0 ? "?" : "";

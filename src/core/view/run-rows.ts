@@ -23,7 +23,7 @@ export type ShownRun = Readonly<{
 
 /** One row of the screen: a task, a gate, or a whole run. */
 export type TopRow = Readonly<{
-  /** `run/path`, or the id of a run. */
+  /** The id of the row: `run/path`, or the id of a run. */
   key: string;
   run: ShownRun;
   /** The task's path; empty for the run itself. */
@@ -77,7 +77,7 @@ function isUnmoved({ runs, moves }: List, now: readonly ShownRun[]): boolean {
   return true;
 }
 
-/** The row for a place in the tree. The row of its parent must have been made before. */
+/** Creates the row for a place in the tree. The row of its parent must have been made before. */
 function rowAt(run: ShownRun, place: Place, tree: boolean): TopRow {
   const { key, path, node, parent, folded } = place;
   const { group, waitsFor } = groupAt(run, place);
@@ -131,7 +131,7 @@ export function runRow(run: ShownRun): TopRow {
   return { key: run.id, run, path: "", node: undefined, name, group, waitsFor, depth: 0, inside: "", folded: 0 };
 }
 
-/** Where a row stands in the tree of its run, which hardly ever changes, and the row that was last made for it. */
+/** The position of a row in the tree of its run, which hardly ever changes, and the row that was last made for it. */
 type Place = {
   readonly key: string;
   readonly path: string;

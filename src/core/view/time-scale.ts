@@ -1,7 +1,7 @@
-/** A stretch of time in which something worked. */
+/** A period of time in which some task worked. */
 export type Interval = Readonly<{ from: number; to: number }>;
 
-/** A pause in which nothing worked, and which a drawing shows shorter than it was. */
+/** A pause in which no task worked, and which a drawing shows shorter than it was. */
 export type CutPause = Readonly<{ at: number; ms: number }>;
 
 /** Maps a time to a place from 0 to 1. */

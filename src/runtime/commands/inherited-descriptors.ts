@@ -19,7 +19,7 @@ function isPassedOn(fd: number): boolean {
     const flags = /^flags:\s*(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, "utf8"))?.[1];
     return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
   } catch {
-    return false; // the descriptor of this directory listing
+    return false; // this was the descriptor of the directory listing itself, which is closed by now
   }
 }
 

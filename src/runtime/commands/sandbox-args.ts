@@ -71,7 +71,7 @@ function sandboxOptions(box: SandboxMounts): string[] {
     ...Object.entries(box.env).flatMap(([name, value]) => ["--setenv", name, value]),
     // Deeper paths are mounted later, so that they are not covered by their parents.
     ...mounts.toSorted((one, other) => depthOf(one.path) - depthOf(other.path)).flatMap(({ args }) => args),
-    // After the hidden paths: a writable path may be inside a hidden one.
+    // These come after the hidden paths, because a writable path may be inside of a hidden one.
     ...box.hiddenFolders.flatMap((path) => ["--remount-ro", path]),
     "--chdir",
     box.cwd,

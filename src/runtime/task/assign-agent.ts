@@ -48,8 +48,8 @@ const bindDelegation = (agent: Agent, { settings }: World): Agent =>
   settings.delegation === "ceiling" ? { ...agent, delegationRule: "ceiling" } : agent;
 
 /**
- * The agent as adapted to a task. A person's task replaces fields of the definition; a task of an agent only narrows
- * them. The agent's output schema has precedence over the task's, unless `precedence` says otherwise.
+ * The agent as adapted to a task. A person's task replaces fields of the definition; a task that an agent starts can
+ * only restrict them. The agent's output schema has precedence over the task's, unless `precedence` says otherwise.
  */
 export function effectiveAgent(
   agent: Agent,
