@@ -17,6 +17,7 @@ const assigned = [
   ...turns,
   "test/models/registry/crew.test.ts",
 ];
+const journal = ["journal", "journal-damage", "read-journal"].map((name) => `src/runtime/store/${name}.test.ts`);
 const resuming = [
   "test/runtime/resume",
   "test/runtime/run/one-task.test.ts",
@@ -66,15 +67,9 @@ export const suites = {
   "src/core/policy/judge.ts": [["src/core/policy"], rights],
   "src/core/policy/judge-call.ts": [["src/core/policy"], rights],
   "src/core/policy/judge-command.ts": [["src/core/policy"], [...rights, "test/conformance/shell-policy.test.ts"]],
-  "src/runtime/store/journal.ts": [["src/runtime/store/journal.test.ts"], resuming],
-  "src/runtime/store/journal-records.ts": [
-    ["src/runtime/store/journal.test.ts", "src/runtime/store/record-format.test.ts"],
-    resuming,
-  ],
-  "src/runtime/store/journal-line.ts": [
-    ["src/runtime/store/journal-line.test.ts"],
-    ["src/runtime/store/journal.test.ts"],
-  ],
+  "src/runtime/store/journal.ts": [journal, resuming],
+  "src/runtime/store/journal-records.ts": [[...journal, "src/runtime/store/record-format.test.ts"], resuming],
+  "src/runtime/store/journal-line.ts": [["src/runtime/store/journal-line.test.ts"], journal],
   "src/runtime/resume/resume-run.ts": [resuming.slice(0, 2), resuming.slice(2)],
   "src/runtime/resume/continue-task.ts": [resuming.slice(0, 3), resuming.slice(3)],
   "src/runtime/resume/previous-runs.ts": [resuming.slice(0, 3), resuming.slice(3)],

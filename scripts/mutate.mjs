@@ -34,7 +34,7 @@ import { root } from "./step.mjs";
 const HANGS = 240_000;
 
 /** @typedef {import("./mutants.mjs").Mutant} Mutant */
-/** @typedef {{ id?: number, noticed?: string | null, error?: string, begun?: number, unusable?: string, done?: boolean }} Line */
+/** @typedef {{ id?: number, noticed?: string | null, error?: string, begun?: number, passed?: string, ms?: number, unusable?: string }} Line */
 
 const { count, seed, line, quick, wanted } = asked(process.argv.slice(2));
 const files = Object.entries(suites).filter(
@@ -60,8 +60,11 @@ async function mutate(file, tests) {
   writeFileSync(path, write(chosen));
   /** @type {Map<number, string | null>} */
   const decided = new Map();
+  /** @type {Record<string, number>} */
+  const passed = {};
   const take = (/** @type {Line[]} */ lines, /** @type {number[]} */ ids) => {
     for (const { id, noticed } of lines) if (id !== undefined) decided.set(id, noticed ?? null);
+    for (const one of lines) if (one.passed !== undefined) passed[one.passed] = one.ms ?? 0;
     const begun = lines.findLast((one) => one.begun !== undefined)?.begun;
     // The process ended or hung while it was trying this change.
     if (begun !== undefined && ids.includes(begun) && !decided.has(begun))
@@ -71,10 +74,11 @@ async function mutate(file, tests) {
   for (;;) {
     const ids = chosen.filter((one) => !one.atLoad && !decided.has(one.id)).map(({ id }) => id);
     if (ids.length === 0) break;
-    if (!take(await attempt({ tiers: tests, ids }), ids)) throw new Error(`The tests of ${file} cannot be run`);
+    if (!take(await attempt({ tiers: tests, ids, passed }), ids)) throw new Error(`The tests of ${file} cannot be run`);
   }
   for (const { id } of chosen.filter((one) => one.atLoad))
-    if (!take(await attempt({ tiers: tests, ids: [id], always: id }), [id])) decided.set(id, "cannot be loaded");
+    if (!take(await attempt({ tiers: tests, ids: [id], always: id, passed }), [id]))
+      decided.set(id, "cannot be loaded");
   writeFileSync(path, text);
 
   const survivors = chosen.filter(({ id }) => decided.get(id) === null).toSorted((a, b) => a.id - b.id);
@@ -91,7 +95,7 @@ async function mutate(file, tests) {
 /**
  * Tries changes in one process, until it is done, ends or hangs.
  *
- * @param {{ tiers: string[][], ids: number[], always?: number }} work
+ * @param {{ tiers: string[][], ids: number[], always?: number, passed: Record<string, number> }} work
  * @returns {Promise<Line[]>}
  */
 function attempt({ tiers, ...work }) {
@@ -122,7 +126,8 @@ function attempt({ tiers, ...work }) {
     child.once("close", () => {
       clearInterval(watch);
       const told = lines();
-      for (const { unusable, error } of told) if (unusable) console.log(`  fails beside others: ${unusable}: ${error}`);
+      for (const { unusable, error } of told)
+        if (unusable) console.log(`  left out, since it fails beside the others: ${unusable}: ${error}`);
       resolve(told);
     });
   });

@@ -3,6 +3,8 @@ import { describe, expect, test } from "vitest";
 import { faults } from "./harness.ts";
 
 const journal = "src/runtime/store/journal.test.ts";
+const damage = "src/runtime/store/journal-damage.test.ts";
+const reading = "src/runtime/store/read-journal.test.ts";
 const sample = "test/processes/runtime/resume/kill-sample.test.ts";
 const state = "test/processes/runtime/store/state-folder.test.ts";
 const resume = "test/processes/runtime/resume/resume.test.ts";
@@ -13,13 +15,13 @@ const faulty = "test/processes/runtime/store/io-faults.test.ts";
 const proven: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "event-log": {
     "LOG-01": sample,
-    "LOG-02": journal,
-    "LOG-03": journal,
-    "LOG-04": journal,
-    "LOG-05": journal,
+    "LOG-02": damage,
+    "LOG-03": damage,
+    "LOG-04": damage,
+    "LOG-05": damage,
     "LOG-06": journal,
     "LOG-07": state,
-    "LOG-08": journal,
+    "LOG-08": reading,
     "LOG-09": "test/soak/rounds.test.ts",
     "LOG-10": faulty,
     "LOG-11": journal,
@@ -48,7 +50,7 @@ const proven: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "IO-05": state,
     "IO-06": "test/processes/cli/launch/json.test.ts",
   },
-  clock: { "CLK-01": faulty, "CLK-02": owner, "CLK-03": journal },
+  clock: { "CLK-01": faulty, "CLK-02": owner, "CLK-03": reading },
 };
 
 describe.each(Object.entries(proven))("%s", (area, where) => {

@@ -12,47 +12,44 @@ export type MutantWork = Readonly<{
   tiers: readonly (readonly string[])[];
   ids: readonly number[];
   always?: number;
+  /** The tests that passed without a mutant in an earlier process, and how long they took, in milliseconds. */
+  passed: Readonly<Record<string, number>>;
   report: string;
 }>;
 
 /** A test that takes so many times as long as without a mutant hangs. */
 const TIMES = 20;
-const LEAST_MS = 15_000;
+const LEAST_MS = 60_000;
 
-type Timed = { readonly run: RunnerTestCase; ms: number };
+type Timed = { readonly run: RunnerTestCase; ms?: number | undefined };
+type Tell = (line: object) => void;
 
-export function tryMutants({ tiers, ids, always, report }: MutantWork): void {
+export function tryMutants({ tiers, ids, always, passed, report }: MutantWork): void {
   const world = globalThis as { subcrewMutant?: number };
-  const tell = (line: object): void => appendFileSync(report, `${JSON.stringify(line)}\n`);
+  const tell: Tell = (line) => appendFileSync(report, `${JSON.stringify(line)}\n`);
   if (always !== undefined) world.subcrewMutant = always;
 
   describe("mutants", async () => {
     const loaded: Timed[][] = [];
     for (const tier of tiers) {
       const tests: Timed[] = [];
-      for (const file of tier) for (const run of await loadTests(file, "mutants")) tests.push({ run, ms: LEAST_MS });
+      for (const file of tier)
+        for (const run of await loadTests(file, "mutants")) tests.push({ run, ms: passed[run.name] });
       loaded.push(tests);
     }
 
     test("are noticed", { timeout: 24 * 60 * 60_000 }, async () => {
       await beginSuites(loaded.flat());
-      if (always === undefined)
-        for (const tests of loaded) {
-          for (const one of [...tests]) {
-            const start = performance.now();
-            const error = await errorOf(one.run);
-            one.ms = performance.now() - start;
-            tell({ tried: one.run.name });
-            if (error === undefined) continue;
-            tests.splice(tests.indexOf(one), 1);
-            tell({ unusable: one.run.name, error: error.message });
-          }
-        }
       for (const id of ids) {
-        tell({ begun: id });
-        world.subcrewMutant = id;
-        const noticed = await firstFailure(loaded);
-        if (always === undefined) delete world.subcrewMutant;
+        let noticed: Failure | undefined;
+        for (const tests of loaded) {
+          if (always === undefined) await withoutMutants(tests, tell);
+          tell({ begun: id });
+          world.subcrewMutant = id;
+          noticed = await firstFailure(tests);
+          if (always === undefined) delete world.subcrewMutant;
+          if (noticed) break;
+        }
         tell({ id, noticed: noticed?.one.run.name ?? null, error: noticed?.error.message.slice(0, 200) });
         // What a mutant left behind must not be taken for the work of the next one.
         if (noticed && id !== ids.at(-1) && (noticed.hangs || (await within(noticed.one)) !== undefined)) {
@@ -65,17 +62,31 @@ export function tryMutants({ tiers, ids, always, report }: MutantWork): void {
   });
 }
 
+/** Runs the tests that no process has run without a mutant yet, and takes out those that fail beside the others. */
+async function withoutMutants(tests: Timed[], tell: Tell): Promise<void> {
+  for (const one of [...tests]) {
+    if (one.ms !== undefined) continue;
+    const start = performance.now();
+    const error = await errorOf(one.run);
+    one.ms = performance.now() - start;
+    if (error === undefined) tell({ passed: one.run.name, ms: one.ms });
+    else {
+      tests.splice(tests.indexOf(one), 1);
+      tell({ unusable: one.run.name, error: error.message });
+    }
+  }
+}
+
 type Failure = Readonly<{ one: Timed; error: Error; hangs: boolean }>;
 
 /** The first test that fails; it runs first next time, since neighbouring mutants are often noticed by the same test. */
-async function firstFailure(tiers: readonly Timed[][]): Promise<Failure | undefined> {
-  for (const tests of tiers)
-    for (const [at, one] of tests.entries()) {
-      const error = await within(one);
-      if (error === undefined) continue;
-      tests.unshift(...tests.splice(at, 1));
-      return { one, error, hangs: error === HANGS };
-    }
+async function firstFailure(tests: Timed[]): Promise<Failure | undefined> {
+  for (const [at, one] of tests.entries()) {
+    const error = await within(one);
+    if (error === undefined) continue;
+    tests.unshift(...tests.splice(at, 1));
+    return { one, error, hangs: error === HANGS };
+  }
   return undefined;
 }
 
@@ -83,7 +94,7 @@ const HANGS = new Error("hangs");
 
 function within(one: Timed): Promise<Error | undefined> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(HANGS), Math.max(LEAST_MS, TIMES * one.ms));
+    const timer = setTimeout(() => resolve(HANGS), Math.max(LEAST_MS, TIMES * (one.ms ?? 0)));
     void errorOf(one.run).then((error) => {
       clearTimeout(timer);
       resolve(error);

@@ -1,0 +1,85 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { encodeLine } from "../../../test/support/encode-line.ts";
+import { note, openedJournal, writtenJournal } from "../../../test/support/journal-notes.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import type { KeptEvent } from "../../core/run/event.ts";
+import { machineDisk } from "../disk/disk.ts";
+import { readJournal } from "./read-journal.ts";
+import { JOURNAL_FILE } from "./layout.ts";
+
+describe("records of other versions", () => {
+  test("LOG-08: records of a newer version are kept, skipped and reported", async () => {
+    const folder = tempFolder();
+    mkdirSync(folder, { recursive: true });
+    const strange = { ...note(1), type: "node.teleported", whither: "elsewhere" } as unknown as KeptEvent;
+    writeFileSync(join(folder, JOURNAL_FILE), encodeLine(strange, 1) + encodeLine(note(2), 1));
+    const { journal } = await openedJournal(folder);
+    expect(journal.problems).toEqual([
+      "Records of types that only a newer version of subcrew knows were skipped: node.teleported.",
+    ]);
+    expect(await journal.read()).toEqual([strange, note(2)]);
+    await journal.close();
+    expect(readFileSync(join(folder, JOURNAL_FILE), "utf8")).toContain('"whither":"elsewhere"');
+  });
+
+  test("fields that an older version did not write get their old meaning", async () => {
+    const folder = tempFolder();
+    const old = {
+      seq: 1,
+      run: "run_1",
+      path: "a",
+      at: 1,
+      type: "tool.started",
+      call: "c1",
+      tool: "bash",
+    } as unknown as KeptEvent;
+    writeFileSync(join(folder, JOURNAL_FILE), encodeLine(old, 1));
+    expect((await readJournal(folder)).events[0]).toMatchObject({ effect: "write", preview: "" });
+  });
+
+  test("CLK-03: timestamps that run backwards do not change the order", async () => {
+    const folder = tempFolder();
+    await writtenJournal(folder, 4);
+    expect((await readJournal(folder)).events.map(({ seq, at }) => [seq, at])).toEqual([
+      [1, 999],
+      [2, 998],
+      [3, 997],
+      [4, 996],
+    ]);
+  });
+});
+
+test("other work gets its turn while a long journal is read", async () => {
+  const folder = tempFolder();
+  const notes = Array.from({ length: 60 }, (_, at) => note(at + 1, "x".repeat(100_000)));
+  writeFileSync(join(folder, JOURNAL_FILE), notes.map((event) => encodeLine(event, 1)).join(""));
+  let turns = 0;
+  let reading = true;
+  const count = (): void => {
+    turns += 1;
+    if (reading) setImmediate(count);
+  };
+  let counted = 0;
+  const read = readJournal(folder, {
+    ...machineDisk,
+    openToRead: async (path) => {
+      const bytes = await machineDisk.readFile(path);
+      count(); // from here on the journal is only decoded
+      let at = 0;
+      const read = async (into: Buffer, offset: number, length: number): Promise<{ bytesRead: number }> => {
+        const bytesRead = bytes.copy(into, offset, at, at + length);
+        at += bytesRead;
+        return { bytesRead };
+      };
+      return { read, close: async () => {} };
+    },
+  }).then((contents) => {
+    counted = turns;
+    reading = false;
+    return contents;
+  });
+  expect((await read).events).toEqual(notes);
+  expect(counted).toBeGreaterThanOrEqual(5);
+});
