@@ -23,6 +23,7 @@ const crewOf = (home: string, model: Model = never): Crew =>
     env: {},
     model: "m",
     models: { m: model },
+    agents: [{ name: "scout", description: "Asks.", instructions: "Ask.", tools: ["ask"] }],
   });
 const single = { agent: "general", task: "one" } as const;
 
@@ -30,8 +31,8 @@ let server: RunningServer | undefined;
 const over = new AbortController();
 afterEach(() => server?.close());
 
-/** The page of one run as a browser tab has it: its status, the status of each task, and why the run is gone. */
-type Page = { life: string; tasks: Map<string, string>; gone: WebProblem | undefined };
+/** The page of one run as a browser tab has it: its status, the status and question of its task, and why it is gone. */
+type Page = { life: string; tasks: Map<string, string>; asked: string | undefined; gone: WebProblem | undefined };
 const shownOn = ({ life, tasks }: Page): string => [life, ...tasks.values()].join(": ");
 
 async function openPage(home: string, run: string): Promise<Page> {
@@ -55,7 +56,7 @@ async function openPage(home: string, run: string): Promise<Page> {
   const entered = await fetch(`${base}/enter?token=${linkToken(secrets, "full")}`, { redirect: "manual" });
   const cookie = String(entered.headers.get("set-cookie")).split(";")[0]!;
   const stream = await fetch(`${base}/events?run=${run}`, { headers: { cookie }, signal: over.signal });
-  const page: Page = { life: "", tasks: new Map(), gone: undefined };
+  const page: Page = { life: "", tasks: new Map(), asked: undefined, gone: undefined };
   void listen(stream, page).catch(() => undefined); // the server ends the stream with the test
   await expect.poll(() => page.life, { timeout: 60_000 }).not.toBe("");
   return page;
@@ -73,7 +74,10 @@ async function listen(stream: Response, page: Page): Promise<void> {
       if (field("event") !== "run") continue;
       const { head, tasks } = JSON.parse(field("data")!) as RunMessage;
       page.life = head.life;
-      for (const { path, status } of tasks) page.tasks.set(path, status);
+      for (const { path, status, question } of tasks) {
+        page.tasks.set(path, status);
+        page.asked = question;
+      }
     }
   }
 }
@@ -142,4 +146,20 @@ test("a run that another process deletes is reported as gone", async () => {
   await shows(page, "paused: running");
   await crewOf(home).kept.remove(id);
   await expect.poll(() => page.gone, { timeout: 60_000 }).toMatchObject({ code: "UNKNOWN_RUN" });
+});
+
+test("a question that another process answers is no longer shown", async () => {
+  const home = tempFolder();
+  const asks = scripted({ calls: [{ name: "ask", input: { question: "Which port?" } }] }, "Port 80.");
+  const run = crewOf(home, asks).run({ agent: "scout", task: "x" }, { asksCalls: true });
+  for await (const event of run) if (event.type === "gate.opened") break;
+  const page = await openPage(home, run.id);
+  await expect.poll(() => page.asked, { timeout: 60_000 }).toContain("Which port?");
+  const { kept } = crewOf(home);
+  const [question] = await kept.questions();
+  const answer = { approve: true, text: "80", by: "a colleague" };
+  const command = { do: "answer", path: question!.path, answer } as const;
+  await kept.tell(run.id, command, { waitMs: 60_000, signal: new AbortController().signal });
+  await shows(page, "ok: ok");
+  expect(page.asked).toBeUndefined();
 });

@@ -13,6 +13,7 @@ async function run(
   input: Readonly<{ agent?: string; model?: string }>,
 ): Promise<{
   asked(model: string): ModelRequest;
+  requests(model: string): readonly ModelRequest[];
   started: readonly string[];
   answers: readonly string[];
   data: unknown;
@@ -28,6 +29,7 @@ async function run(
   return {
     data: result.data,
     asked: (model) => models[model]!.requests[0]!,
+    requests: (model) => models[model]!.requests,
     started: events.flatMap((event) => (event.type === "node.started" ? [event.agent ?? ""] : [])),
     answers: events.flatMap((event) =>
       event.type === "tool.ended" || event.type === "tool.denied" ? [event.text ?? ""] : [],
@@ -252,4 +254,40 @@ test("whoever starts deepresearch reads an answer of 8,000 characters whole", as
   const report = "x".repeat(8_000);
   const { answers } = await run(lead, { m: [ask, report, "done"] }, { agent: "lead" });
   expect(answers[0]).toContain(report);
+});
+
+const gemini = (name: string, fields: readonly string[]): Record<string, string> => ({
+  [`.gemini/agents/${name}.md`]: `---\nname: ${name}\ndescription: ${name} d\n${fields.join("\n")}\n---\nNotes for people.`,
+});
+
+test("a Gemini file runs with the prompt, model, temperature, tools and turns of its frontmatter; its body is documentation", async () => {
+  const fields = [
+    "display_name: The Reader",
+    "kind: local",
+    "tools: [read_file]",
+    "system_prompt: You read.",
+    "model: own",
+    "temperature: 0.25",
+    "max_turns: 1",
+    "timeout_mins: 2",
+  ];
+  const look = call("read_file", { path: "a.txt" });
+  const finish = call("complete_task", { result: "read" });
+  const { asked, requests } = await run(gemini("reader", fields), { m: [], own: [look, finish] }, { agent: "reader" });
+  const { system, temperature } = asked("own");
+  expect(system).toContain("You read.");
+  expect(system).not.toContain("Notes for people.");
+  expect(temperature).toBe(0.25);
+  expect(toolsOf(asked("own")).toSorted()).toEqual(["complete_task", "read_file"]);
+  expect(requests("own").map(toolsOf)[1]).toEqual(["complete_task"]); // after one turn it can only hand in
+});
+
+test("a Gemini file that lists the delegation tool is refused, and the others are found", async () => {
+  const files = { ...gemini("boss", ["tools: [read_file, delegate_to_agent]"]), ...gemini("worker", []) };
+  const { agents, skipped } = await projectCrew(tempFolder(files), { models: { m: scripted() } }).agents();
+  expect(agents.map(({ name }) => name)).toContain("worker");
+  expect(agents.map(({ name }) => name)).not.toContain("boss");
+  expect(skipped.flatMap(({ problems }) => problems.map(({ message }) => message))).toEqual([
+    "Validation failed: tools list cannot include 'delegate_to_agent'. Sub-agents cannot delegate to other agents.",
+  ]);
 });
