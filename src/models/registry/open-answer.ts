@@ -20,37 +20,56 @@ export const isContent = ({ type }: ModelEvent): boolean => type !== "error" && 
  * passed on as it is, so that the wrapper adds no generator, and no cost to each of thousands of events. `handled` gets
  * every other answer, or nothing when `ask` gave nothing because the wrapper has to do something first.
  */
-export function openAnswer(
+export const openAnswer = (
   ask: () => Promise<BegunAnswer | undefined>,
   handled: (begun: BegunAnswer | undefined) => AnswerOpening,
-): AsyncIterable<ModelEvent> {
-  let rest: AsyncIterator<ModelEvent> | undefined;
-  let opening: AnswerOpening | undefined;
-  let begun: BegunAnswer | undefined;
-  const begin = async (): Promise<IteratorResult<ModelEvent>> => {
-    begun = await ask();
+): AsyncIterable<ModelEvent> => new OpenedAnswer(ask, handled);
+
+/** A class, because thousands of these wait for their first event at once. */
+class OpenedAnswer implements AsyncIterableIterator<ModelEvent> {
+  readonly #ask: () => Promise<BegunAnswer | undefined>;
+  readonly #handled: (begun: BegunAnswer | undefined) => AnswerOpening;
+  #begun: BegunAnswer | undefined;
+  #opening: AnswerOpening | undefined;
+  #rest: AsyncIterator<ModelEvent> | undefined;
+
+  constructor(ask: () => Promise<BegunAnswer | undefined>, handled: (begun: BegunAnswer | undefined) => AnswerOpening) {
+    this.#ask = ask;
+    this.#handled = handled;
+  }
+
+  next(): Promise<IteratorResult<ModelEvent>> {
+    if (this.#rest) return this.#rest.next();
+    return this.#opening ? this.#more(this.#opening) : this.#begin();
+  }
+
+  async return(): Promise<IteratorResult<ModelEvent>> {
+    if (!this.#rest) await this.#opening?.return(undefined);
+    await (this.#rest ?? this.#begun?.rest)?.return?.();
+    return { done: true, value: undefined };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async #begin(): Promise<IteratorResult<ModelEvent>> {
+    const begun = await this.#ask();
+    this.#begun = begun;
     if (begun && begun.first.done !== true && isContent(begun.first.value)) {
-      ({ rest } = begun);
+      this.#rest = begun.rest;
       return begun.first;
     }
-    opening = handled(begun);
-    return more(opening);
-  };
-  const more = async (opened: AnswerOpening): Promise<IteratorResult<ModelEvent>> => {
-    const step = await opened.next();
+    this.#opening = this.#handled(begun);
+    return this.#more(this.#opening);
+  }
+
+  async #more(opening: AnswerOpening): Promise<IteratorResult<ModelEvent>> {
+    const step = await opening.next();
     if (!step.done) return step;
-    rest = step.value;
-    return rest ? rest.next() : { done: true, value: undefined };
-  };
-  const events: AsyncIterator<ModelEvent> = {
-    next: () => (rest ? rest.next() : opening ? more(opening) : begin()),
-    return: async () => {
-      if (!rest) await opening?.return(undefined);
-      await (rest ?? begun?.rest)?.return?.();
-      return { done: true, value: undefined };
-    },
-  };
-  return { [Symbol.asyncIterator]: () => events };
+    this.#rest = step.value;
+    return this.#rest ? this.#rest.next() : { done: true, value: undefined };
+  }
 }
 
 /** An answer that is being read. Stopping the iteration closes it, unless the rest was passed on. */

@@ -52,36 +52,40 @@ export function createConnections(
 ): (options: OpenOptions) => Connection | Promise<Connection> {
   const idle: IdleConnection[] = [];
   let session: Buffer | undefined;
+  /** Closes connections that were idle for too long. One timer for all, because one for each would be set in each turn. */
+  let sweeping: NodeJS.Timeout | undefined;
+  const sweep = (): void => {
+    for (const { socket, until } of idle) if (until <= performance.now()) socket.destroy();
+    if (idle.length > 0) return;
+    clearInterval(sweeping);
+    sweeping = undefined;
+  };
 
   const open = async (options: OpenOptions): Promise<Connection> => {
     const socket = await connect(target, options, session);
     if (target.isSecure) socket.on("session", (ticket: Buffer) => (session = ticket));
-    return keep(socket, options.silenceMs);
+    return keep(socket);
   };
 
-  const keep = (socket: Socket, silenceMs: number): Connection => {
+  const keep = (socket: Socket): Connection => {
     let user: ConnectionUser | undefined;
     let failure: Error | undefined;
-    const connection = (isReused: boolean): Connection => ({
-      socket,
-      isReused,
-      use: (next) => {
-        user = next;
-        if (socket.destroyed) return queueMicrotask(() => next.onClose(failure));
-        socket.ref();
-        socket.setTimeout(silenceMs);
-      },
-      release: (idleMs) => {
-        user = undefined;
-        socket.unref();
-        socket.setTimeout(idleMs);
-        idle.push(waiting);
-      },
-    });
-    const waiting: IdleConnection = { socket, again: connection(true) };
-    const first = connection(false);
+    const use = (next: ConnectionUser): void => {
+      user = next;
+      if (socket.destroyed) return queueMicrotask(() => next.onClose(failure));
+      socket.ref();
+      if (socket.isPaused()) socket.resume(); // the reader of the last response was slow
+    };
+    const release = (idleMs: number): void => {
+      user = undefined;
+      socket.unref();
+      waiting.until = performance.now() + idleMs;
+      idle.push(waiting);
+      sweeping ??= setInterval(sweep, SWEEP_MS).unref();
+    };
+    const waiting: IdleConnection = { socket, until: 0, again: { socket, isReused: true, use, release } };
     socket.on("data", (bytes: Buffer) => (user ? user.onData(bytes) : void socket.destroy()));
-    socket.on("timeout", () => (user ? user.onSilence() : void socket.destroy()));
+    socket.on("timeout", () => user?.onSilence());
     socket.on("error", (error) => {
       failure = error;
     });
@@ -90,20 +94,25 @@ export function createConnections(
       const at = idle.indexOf(waiting);
       if (at !== -1) idle.splice(at, 1);
     });
-    return first;
+    return { socket, isReused: false, use, release };
   };
 
   return (options) => {
     while (options.fresh !== true) {
       const last = idle.pop();
       if (!last) break;
-      if (!last.socket.destroyed && last.socket.writable) return last.again;
+      if (last.until <= performance.now()) last.socket.destroy();
+      else if (!last.socket.destroyed && last.socket.writable) return last.again;
     }
     return open(options);
   };
 }
 
-type IdleConnection = Readonly<{ socket: Socket; again: Connection }>;
+/** `until`: the time after which the connection is not used again. */
+type IdleConnection = { readonly socket: Socket; readonly again: Connection; until: number };
+
+/** How often idle connections are looked at. */
+const SWEEP_MS = 5_000;
 
 /**
  * Options of every connection: small requests are sent at once, and the system notices when the provider has
@@ -134,7 +143,7 @@ async function connect(
     const silent = (): void => void socket.destroy(new SilentError(silenceMs));
     const end = (): void => {
       stop();
-      socket.off(ready, begin).off("error", fail).off("close", closed).off("timeout", silent);
+      socket.off(ready, begin).off("error", fail).off("close", closed).off("timeout", silent); // the idle timeout itself stays
     };
     const fail = (error: Error): void => {
       end();

@@ -42,18 +42,21 @@ export class Exchange implements ConnectionUser, ResponseListener, ProviderAnswe
     this.#stop = onAbort(signal, () => this.discard());
   }
 
-  /** Sends the request. Resolves when the head of the response has arrived. */
-  send(request: string): Promise<ProviderAnswer> {
+  /**
+   * Sends the request. Resolves when the head of the response has arrived. A request of ASCII characters is sent as
+   * `latin1`, which Node copies instead of encoding it.
+   */
+  send(request: string, encoding: "latin1" | "utf8"): Promise<ProviderAnswer> {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
       if (this.#signal.aborted) return this.discard();
       this.#connection.use(this);
-      this.#connection.socket.write(request);
+      this.#connection.socket.write(request, encoding);
     });
   }
 
   discard(): void {
-    this.#fail(new Error("aborted"));
+    if (!this.#isOver) this.#fail(new Error("aborted"));
   }
 
   onData(bytes: Buffer): void {

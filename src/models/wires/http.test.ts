@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import net, { type AddressInfo, type Socket } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import type { ProviderAnswer } from "./exchange.ts";
 import { connectProvider } from "./http.ts";
 
@@ -38,7 +38,7 @@ test("headers of the settings replace the usual ones in any spelling, and the le
   const connection = connectProvider(`http://${url}/v1/`);
   const headers = { "User-Agent": "mine", ACCEPT: "*/*", "Content-Length": "7", "x-key": "k" };
   for (const body of ["häuser", "x"]) {
-    const sent = await read(await connection.post("/chat", { headers, body, signal }));
+    const sent = await read(await connection.post("/chat", { headers, body: () => body, signal }));
     expect(sent).toMatchObject({ url: "/v1/chat", body });
     expect(sent.headers).toEqual({
       host: url,
@@ -66,7 +66,9 @@ test("three hundred requests at once use the same connections again", async () =
   const connection = connectProvider(`http://${url}`);
   const all = (): Promise<unknown> =>
     Promise.all(
-      Array.from({ length: 300 }, async () => read(await connection.post("/", { headers: {}, body: "{}", signal }))),
+      Array.from({ length: 300 }, async () =>
+        read(await connection.post("/", { headers: {}, body: () => "{}", signal })),
+      ),
     );
   await all();
   const before = connections();
@@ -97,7 +99,7 @@ async function rawServer(handle: Handler): Promise<{ url: string; opened: () => 
 }
 
 const OK = "HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
-const post = { headers: {}, body: "{}", signal };
+const post = { headers: {}, body: () => "{}", signal };
 
 async function textOf({ body }: ProviderAnswer): Promise<string> {
   let text = "";
@@ -148,6 +150,27 @@ test("a connection on which bytes arrive that nobody asked for is closed", async
   expect(opened()).toBe(2);
 });
 
+test("a long answer that is not read does not stop the next one on its connection", async () => {
+  const long = "x".repeat(2 ** 20 + 1); // its last byte is the one at which reading pauses
+  const { url, opened } = await rawServer((socket) => {
+    let requests = 0;
+    socket.on("data", () => {
+      requests += 1;
+      socket.write(requests === 1 ? `HTTP/1.1 200 OK\r\ncontent-length: ${long.length}\r\n\r\n${long}` : OK);
+    });
+  });
+  const connection = connectProvider(url);
+  const unread = await connection.post("/", post);
+  // The connection is idle once the whole answer has arrived; until then another one is opened.
+  let used = 0;
+  await vi.waitFor(async () => {
+    expect(await textOf(await connection.post("/", post))).toBe("ok");
+    used += 1;
+    expect(used).toBeGreaterThan(opened() - 1);
+  });
+  expect(await textOf(unread)).toBe(long);
+});
+
 test("an abort closes the connection: before the answer, and while it arrives", async () => {
   const { url, closed } = await rawServer((socket, connection) => {
     if (connection === 2) socket.once("data", () => socket.write("HTTP/1.1 200 OK\r\n\r\nhalf"));
@@ -185,7 +208,7 @@ test("an answer that comes before the request was sent is read, and its connecti
     });
   });
   const connection = connectProvider(url);
-  expect(await textOf(await connection.post("/", { ...post, body: "x".repeat(50_000_000) }))).toBe("ok");
+  expect(await textOf(await connection.post("/", { ...post, body: () => "x".repeat(50_000_000) }))).toBe("ok");
   expect(await textOf(await connection.post("/", post))).toBe("ok");
   expect(opened()).toBe(2);
 });
@@ -204,7 +227,7 @@ test("a header that cannot be sent is refused before anything is sent, without i
 test("headers that say where a request ends are set by the client alone", async () => {
   const { url } = await provider();
   const headers = { "Transfer-Encoding": "chunked", Connection: "close", Expect: "100-continue", Upgrade: "h2c" };
-  const sent = await read(await connectProvider(`http://${url}`).post("/", { headers, body: "abc", signal }));
+  const sent = await read(await connectProvider(`http://${url}`).post("/", { headers, body: () => "abc", signal }));
   expect(sent.body).toBe("abc");
   expect(Object.keys(sent.headers).sort()).toEqual([
     "accept",

@@ -14,8 +14,9 @@ export type ProviderConnection = Readonly<{
 }>;
 
 export type GetRequest = Readonly<{ headers: Readonly<Record<string, string>>; signal: AbortSignal }>;
-export type PostRequest = GetRequest & Readonly<{ body: string }>;
-type SentRequest = GetRequest & Readonly<{ body?: string }>;
+/** `body` writes the text. It is called again if the request has to be sent again, so that nobody has to keep the text. */
+export type PostRequest = GetRequest & Readonly<{ body: () => string }>;
+type SentRequest = GetRequest & Readonly<{ body?: () => string }>;
 
 export type ConnectOptions = Readonly<{ silenceMs?: number; proxy?: string; ca?: readonly string[] }>;
 
@@ -66,13 +67,20 @@ export function connectProvider(
     return known;
   };
 
-  const textOf = (path: string, { headers, body }: SentRequest): string =>
-    body === undefined
-      ? `${lineOf("GET", path)}${headersFor(getHeaders, headers)}\r\n`
-      : `${lineOf("POST", path)}${headersFor(postHeaders, headers)}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
   // A function of its own, because `send` would keep the request's text in memory until the answer comes.
-  const begin = (connection: Connection, path: string, request: SentRequest): Promise<ProviderAnswer> =>
-    new Exchange(connection, { silenceMs, signal: request.signal }).send(textOf(path, request));
+  const begin = (
+    connection: Connection,
+    path: string,
+    { headers, body, signal }: SentRequest,
+  ): Promise<ProviderAnswer> => {
+    const exchange = new Exchange(connection, { silenceMs, signal });
+    if (body === undefined)
+      return exchange.send(`${lineOf("GET", path)}${headersFor(getHeaders, headers)}\r\n`, "utf8");
+    const text = body();
+    const length = Buffer.byteLength(text);
+    const head = `${lineOf("POST", path)}${headersFor(postHeaders, headers)}content-length: ${length}\r\n\r\n`;
+    return exchange.send(head + text, length === text.length ? "latin1" : "utf8");
+  };
 
   const send = async (path: string, request: SentRequest, fresh = false): Promise<ProviderAnswer> => {
     const { headers, body, signal } = request;

@@ -3,6 +3,7 @@ import type { Message, Model, ModelRequest, ToolAnswer, ToolSpec } from "../../c
 import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 import type { Endpoint, Quirks } from "./endpoint.ts";
+import { createFixedTexts } from "./fixed-texts.ts";
 import { readChatAnswer } from "./openai-chat-answer.ts";
 import { thinkingOptions } from "./thinking-options.ts";
 import { type WireParts, speak, type Wire } from "./wire.ts";
@@ -16,6 +17,7 @@ function wireFor(endpoint: Endpoint): Wire {
   const { quirks, thinking: style, provider } = endpoint;
   const written = new WeakMap<Message, string>();
   const schemas = new WeakMap<object, string>();
+  const fixed = createFixedTexts();
 
   const messageText = (message: Message): string => {
     const known = written.get(message);
@@ -40,13 +42,17 @@ function wireFor(endpoint: Endpoint): Wire {
       // OpenRouter passes marks for the cache on to Anthropic, whose models cache only what is marked.
       const marks = provider === "openrouter" && /claude/.test(model);
       const last = request.messages.length - 1;
-      const texts = request.messages.map((message, at) =>
-        marks && message.role === "user" && (at === last || message.cacheMark)
-          ? JSON.stringify(cached("user", message.text, message.images))
-          : messageText(message),
-      );
-      if (system !== "")
-        texts.unshift(JSON.stringify(marks ? cached("system", system) : { role: "system", content: system }));
+      const { spoken: beginning, tooling } = fixed(request, () => ({
+        spoken:
+          system === "" ? "" : JSON.stringify(marks ? cached("system", system) : { role: "system", content: system }),
+        tooling: tools.length > 0 ? `,"tools":[${tools.map(toolText).join(",")}]` : "",
+      }));
+      let spoken = beginning;
+      request.messages.forEach((message, at) => {
+        const isCached = marks && message.role === "user" && (at === last || message.cacheMark);
+        const text = isCached ? JSON.stringify(cached("user", message.text, message.images)) : messageText(message);
+        if (text !== "") spoken += spoken === "" ? text : `,${text}`;
+      });
       const head = {
         model,
         stream: true,
@@ -56,8 +62,6 @@ function wireFor(endpoint: Endpoint): Wire {
         ...(thinking !== undefined && thinkingOptions[style](thinking, model)),
         ...(tools.length > 0 && { tool_choice: choiceFor(request.toolChoice, quirks) }),
       };
-      const tooling = tools.length > 0 ? `,"tools":[${tools.map(toolText).join(",")}]` : "";
-      const spoken = texts.filter((text) => text !== "").join(",");
       return `${JSON.stringify(head).slice(0, -1)},"messages":[${spoken}]${tooling}}`;
     },
     read: () => readChatAnswer(endpoint),

@@ -44,7 +44,7 @@ export function speak(wire: Wire, endpoint: Endpoint, { prices }: WireParts): Mo
     let response: ProviderAnswer | undefined;
     const fail = (fault: Fault): ModelEvent => ({ type: "error", fault: signal.aborted ? abortedFault : fault });
     try {
-      response = await connection.post(wire.path, { headers, body: wire.body(request), signal });
+      response = await connection.post(wire.path, { headers, body: () => wire.body(request), signal });
       const refusal = isStream(response) ? undefined : await notAStream(response, endpoint);
       if (refusal) {
         yield fail(refusal);

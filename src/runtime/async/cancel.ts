@@ -65,14 +65,14 @@ export function pause(ms: number, signal: AbortSignal): Promise<boolean> {
 export function following(...parents: readonly AbortSignal[]): Follower {
   const controller = new AbortController();
   const before = parents.find(({ aborted }) => aborted);
-  if (before) controller.abort(before.reason);
-  const releases = before ? [] : parents.map((parent) => onAbort(parent, () => controller.abort(parent.reason)));
-  return {
-    controller,
-    release: () => {
-      for (const release of releases) release();
-    },
-  };
+  if (before) {
+    controller.abort(before.reason);
+    return { controller, release: () => {} };
+  }
+  const [only] = parents;
+  if (only && parents.length === 1) return { controller, release: onAbort(only, () => controller.abort(only.reason)) };
+  const releases = parents.map((parent) => onAbort(parent, () => controller.abort(parent.reason)));
+  return { controller, release: () => releases.forEach((release) => release()) };
 }
 
 /** A controller that follows other signals, and a function that stops it from following. */

@@ -6,10 +6,16 @@ import { setMaxListeners } from "node:events";
  * report so many as a leak.
  */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
-  setMaxListeners(0, signal);
+  if (!unlimited.has(signal)) {
+    setMaxListeners(0, signal);
+    unlimited.add(signal);
+  }
   signal.addEventListener("abort", listener, { once: true });
   return () => signal.removeEventListener("abort", listener);
 }
+
+/** The signals that may have any number of listeners. Setting it again for each listener takes longer than adding one. */
+const unlimited = new WeakSet<AbortSignal>();
 
 /** Resolves when the signal aborts. */
 export const untilAborted = (signal: AbortSignal): Promise<void> =>

@@ -8,7 +8,7 @@ import type { ReservedTurn } from "../../core/run/event.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
-import { following, pause, stopped } from "../async/cancel.ts";
+import { type Follower, following, pause, stopped } from "../async/cancel.ts";
 import { createProviderParking } from "./park.ts";
 import { type Turn, takeTurn } from "./turn.ts";
 
@@ -70,7 +70,7 @@ export function createModelCalls(
   const ask: ModelCalls["ask"] = async (request, signal, asked) => {
     let { room } = asked;
     for (let n = 1; ; n += 1) {
-      const turn = await askOnce(request, signal, { ...asked, room });
+      const turn = await askOnce(request, signal, asked, room);
       room = undefined;
       if ("revoked" in turn) {
         context.emit({ type: "turn.restarted", turn: asked.turn, reason: REVOKED, delayMs: 0, ...turn.revoked });
@@ -91,13 +91,25 @@ export function createModelCalls(
     }
   };
 
+  /** Stops one turn. It serves all turns of the task until one is stopped, because making one costs more than the rest of a turn's set-up. */
+  let stopper: (Follower & Readonly<{ parent: AbortSignal }>) | undefined;
+  const stopperFor = (parent: AbortSignal): AbortController => {
+    if (stopper?.parent !== parent || stopper.controller.signal.aborted) {
+      stopper?.release();
+      stopper = { ...following(parent), parent };
+    }
+    return stopper.controller;
+  };
+
   const askOnce = async (
     request: ModelRequest,
     signal: AbortSignal,
-    { turn: number, last, reserved, begin, room: known }: AskedTurn,
+    { turn: number, last, reserved, begin }: AskedTurn,
+    known: AskedTurn["room"],
   ): Promise<Turn | BudgetRefusal | Readonly<{ revoked: Spending }>> => {
-    const { controller, release } = following(signal);
+    const controller = stopperFor(signal);
     let isRevoked = false;
+    let isOver = false;
     const { input } = reserved;
     const room = known ? known.tokens : await context.budget.room();
     const output = Math.min(
@@ -113,15 +125,13 @@ export function createModelCalls(
         ...defined({ usd }),
       },
       () => {
+        if (isOver) return; // the controller may stop the next turn already
         isRevoked = true;
         controller.abort(stopped(REVOKED));
       },
       signal,
     );
-    if ("refused" in held) {
-      release();
-      return held;
-    }
+    if ("refused" in held) return held;
     begin(number);
     const limited = room === undefined && usd === undefined ? request : { ...request, maxOutputTokens: output };
     let urgent = false;
@@ -136,8 +146,8 @@ export function createModelCalls(
       live: context.live,
       emit: context.emit,
     });
+    isOver = true;
     deaf?.();
-    release();
     if (!("calls" in turn)) {
       if ("fault" in turn && !turn.begun) held.release();
       else spendCut({ reserved, chars: turn.text.length }, held);

@@ -178,9 +178,16 @@ async function runTool(
     controller.abort(stopped(`${tool.name} took longer than ${limit} ms`));
   }, limit);
   try {
+    const { cwd, env, run: ownRun, path: ownPath, agent, spawns, desk } = assignment.toolContext;
     const work = Promise.resolve(
       tool.run(input, {
-        ...assignment.toolContext,
+        // Each field is named, because a spread of this object takes a tenth of the time of a brief call.
+        cwd,
+        env,
+        run: ownRun,
+        path: ownPath,
+        agent,
+        desk,
         signal: controller.signal,
         report: (text) => context.live({ type: "tool.delta", call: id, text }),
         notify: context.tell,
@@ -206,9 +213,9 @@ async function runTool(
             },
           },
         }),
-        ...defined({ agents: context.agents, send: context.send }),
+        ...defined({ spawns, agents: context.agents, send: context.send }),
         ...(assignment.access && {
-          access: { ...accessFor(assignment.access, tool, judged, assignment, record), ...defined({ network }) },
+          access: accessFor(assignment.access, { tool, judged, record, network }, assignment),
         }),
       }),
     );
@@ -288,24 +295,28 @@ function ceilingFor({ agent, call, tools, rights }: Assignment): readonly string
 
 function accessFor(
   { placeOf, closedIn, roots, handed, seen, noteWrite, changes, commands }: TaskAccess,
-  tool: Tool,
-  judged: readonly LocatedSubject[],
+  { tool, judged, record, network }: AccessedCall,
   assignment: Assignment,
-  record: (files: readonly ChangedFile[]) => Promise<void>,
 ): CallAccess {
   return {
     judged,
     placeOf,
     closedIn: (folder) => closedIn(tool.name, folder),
     roots,
-    ...defined({ handed }),
     seen,
     noteWrite,
-    ...(changes && { changes: { keep: changes.keep, version: changes.version, record } }),
     check: (subject) => verdictOn(tool, assignment, { subjects: [subject] }),
-    ...defined({ commands }),
+    ...(changes && { changes: { keep: changes.keep, version: changes.version, record } }),
+    ...defined({ handed, commands, network }),
   };
 }
+
+type AccessedCall = Readonly<{
+  tool: Tool;
+  judged: readonly LocatedSubject[];
+  record(files: readonly ChangedFile[]): Promise<void>;
+  network: true | undefined;
+}>;
 
 /** Maximum size of the structured result in the journal. */
 const MOST_DETAILS = 200_000;

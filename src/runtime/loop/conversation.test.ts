@@ -124,6 +124,25 @@ describe("the budget of the run", () => {
   });
 });
 
+test("a budget that takes back tokens after a turn has ended does not stop the next turn", async () => {
+  const { reserve, ...budget } = createBudget({ maxTokens: 1_000_000 });
+  const revokes: (() => void)[] = [];
+  const late: typeof reserve = (wanted, revoke, stop) => {
+    revokes.push(revoke);
+    return reserve(wanted, revoke, stop);
+  };
+  const turns: readonly Script[] = [
+    look("a"),
+    () => {
+      revokes[0]!();
+      return "done";
+    },
+  ];
+  const opened = await open(turns, {}, { budget: { ...budget, reserve: late } });
+  expect(await take(opened)).toEqual({ is: "more" });
+  expect(await take(opened)).toEqual({ is: "over", finish: { output: "done" } });
+});
+
 test("an agent that repeats a call with the same result is warned the third time and stopped the fifth time", async () => {
   const opened = await open([look("a"), look("a"), look("a"), look("a"), look("a"), ""]);
   const replies: string[] = [];

@@ -153,6 +153,13 @@ export function openConversation(assignment: Assignment, context: PerformContext
     ...sampling,
   });
 
+  /** The context of tool calls. It is made anew only when their signal is another one. */
+  let inner: PerformContext | undefined;
+  const insideTurn = (signal: AbortSignal): PerformContext => {
+    if (inner?.signal !== signal) inner = withConversation(context, signal, forkPoint);
+    return inner;
+  };
+
   /**
    * Executes the tool calls of a turn in parallel. A call of the finish tool is accepted after the other calls ran; a
    * second one is ignored.
@@ -171,7 +178,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
     }
     const finishCall = completion === "text" ? undefined : turn.calls.find(({ name }) => isFinishTool(name));
     const finish = finishCall && finishWith(finishCall.input, assignment);
-    const inner = withConversation({ ...context, signal }, forkPoint());
+    const toolContext = insideTurn(signal);
     let reply: TurnReply = finish ? { is: "over", finish } : { is: "more" };
     const results = await mapLimited(turn.calls, limits.maxConcurrentToolCalls, async (call): Promise<ToolAnswer> => {
       if (call === finishCall) return receipt(call, finish, context.emit);
@@ -185,7 +192,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
         return { id: call.id, name: call.name, text: `Not carried out: ${refusal.refused}.`, error: true };
       }
       addCount(used, call.name);
-      const result = await callTool(call, assignment, inner);
+      const result = await callTool(call, assignment, toolContext);
       if (result.denied) denials += 1;
       const again = repeated(call.name, call.input, result.text);
       if (again === "stop")
@@ -259,16 +266,17 @@ export function openConversation(assignment: Assignment, context: PerformContext
   };
 }
 
-/** The context with the conversation as the starting point for forked subagents. */
-function withConversation(context: PerformContext, conversation: ForkPoint): PerformContext {
+/** The context with this signal, and with the conversation of that moment as the starting point of forked subagents. */
+function withConversation(context: PerformContext, signal: AbortSignal, conversation: () => ForkPoint): PerformContext {
   const { background } = context;
   return {
     ...context,
-    delegate: (what, parent, stop) => context.delegate(what, { ...parent, conversation }, stop),
+    signal,
+    delegate: (what, parent, stop) => context.delegate(what, { ...parent, conversation: conversation() }, stop),
     ...(background && {
       background: {
         ...background,
-        start: (what, parent, tells) => background.start(what, { ...parent, conversation }, tells),
+        start: (what, parent, tells) => background.start(what, { ...parent, conversation: conversation() }, tells),
       },
     }),
   };

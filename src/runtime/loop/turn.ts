@@ -52,15 +52,16 @@ export async function takeTurn(
   { signal, stopping, maxIdleMs, live, emit }: TurnOptions,
 ): Promise<Turn> {
   const { controller, release } = stopping ? { controller: stopping, release: undefined } : following(signal);
+  const { signal: own } = controller;
   let isSilent = false;
   const idle = setTimeout(
     () => {
-      isSilent = !controller.signal.aborted;
+      isSilent = !own.aborted;
       controller.abort(stopped("idle"));
     },
     Math.min(maxIdleMs, LONGEST_TIMER_MS),
   );
-  const isStopped = (): boolean => signal.aborted || (controller.signal.aborted && !isSilent);
+  const isStopped = (): boolean => signal.aborted || (own.aborted && !isSilent);
   let text = "";
   let thinking = "";
   let begun = false;
@@ -70,7 +71,7 @@ export async function takeTurn(
     return { fault: isSilent ? silent(maxIdleMs) : fault, text, begun };
   };
   try {
-    for await (const event of model(request, controller.signal)) {
+    for await (const event of model(request, own)) {
       if (isStopped()) return { aborted: true, text };
       idle.refresh();
       begun ||= event.type === "text" || event.type === "thinking" || event.type === "call";

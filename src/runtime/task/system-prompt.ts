@@ -30,8 +30,22 @@ export function buildSystemPrompt(
     project === "" ? "" : `${prompts.projectInstructions}\n\n${project}`,
     completion === "text" ? prompts.finishText : prompts.finishTool,
   ];
-  return parts
+  const text = parts
     .map((part) => part.trim())
     .filter((part) => part !== "")
     .join("\n\n");
+  return shared(text);
+}
+
+/** How many system prompts are kept for tasks that use the same one. */
+const MOST_SHARED = 100;
+const known = new Map<string, string>();
+
+/** The same string object for the same text: a thousand tasks of one agent then hold one prompt instead of a thousand. */
+function shared(text: string): string {
+  const before = known.get(text);
+  if (before !== undefined) return before;
+  if (known.size >= MOST_SHARED) known.clear();
+  known.set(text, text);
+  return text;
 }
