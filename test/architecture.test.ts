@@ -1,7 +1,15 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { openers, optionalPackages, roomImports, storeDoors, type Tree, violations } from "./architecture.ts";
+import {
+  jsonParsers,
+  openers,
+  optionalPackages,
+  roomImports,
+  storeDoors,
+  type Tree,
+  violations,
+} from "./architecture.ts";
 import { scan } from "./imports.ts";
 import { rooms } from "./rooms.ts";
 
@@ -60,6 +68,7 @@ test("each file that may open others by itself does so", () => {
   const tree = realTree();
   const others = Object.keys(openers).filter((file) => !/from "node:fs(?:\/promises)?"/.test(tree[file] ?? ""));
   expect(others).toEqual([]);
+  expect(Object.keys(jsonParsers).filter((file) => !tree[file]?.includes("JSON.parse("))).toEqual([]);
 });
 
 test("a made-up tree that keeps every rule is fine", () => {
@@ -288,6 +297,12 @@ describe("the check fails on", () => {
       "a file that opens others by itself",
       { "src/runtime/git/a.ts": 'import { readFile } from "node:fs/promises";' },
       "pipe",
+      "src/runtime/git/a.ts",
+    ],
+    [
+      "a file that parses JSON by itself",
+      { "src/runtime/git/a.ts": "export const a = JSON.parse(text);" },
+      "json",
       "src/runtime/git/a.ts",
     ],
     ["a folder without a row", { "src/utils/a.ts": "export const a = 1;" }, "place", "src/utils/a.ts"],

@@ -20,6 +20,7 @@ type Rule =
   | "optional"
   | "outside"
   | "pipe"
+  | "json"
   | "place"
   | "layout";
 
@@ -88,6 +89,7 @@ export function violations(tree: Tree): Violation[] {
     environmentRule(file, source, say);
     optionalRule(file, source, say);
     pipeRule(file, source, say);
+    jsonRule(file, tree[file]!, say);
     layoutRule(file, source, say);
   }
   return [...found, ...cycles(sources)];
@@ -249,6 +251,32 @@ export const openers: Readonly<Record<string, string>> = {
   "src/runtime/commands/probe-sandbox.ts": "/proc, and a folder that it made",
   "src/cli/terminal/terminal-job.ts": "/proc",
 };
+
+/**
+ * Files that may call JSON.parse by themselves, and why deeply nested JSON does no harm there. Everything else uses parseJson of
+ * core/text/json.ts. Both ends of the table are checked.
+ */
+export const jsonParsers: Readonly<Record<string, string>> = {
+  "src/core/text/json.ts": "the one place",
+  "src/core/config/use.ts": "a copy of a value that was checked",
+  "src/runtime/cassette/tape.ts": "a copy of a value that was checked",
+  "src/runtime/channel/message-lines.ts": "asks isDeeplyNested, and needs the id of what it refuses",
+  "src/runtime/loop/call-tool.ts": "a copy of a value that was checked",
+  "src/runtime/resume/recorded-agent.ts": "a copy of a value that was checked",
+  "src/a2a/sdk.ts": "asks isDeeplyNested, and needs the id of what it refuses",
+  "src/engines/server/embedded.ts": "files of an installed package",
+  "src/formats/yaml/json.ts": "single tokens; the parser counts the levels itself",
+  "src/formats/yaml/simple-scalar.ts": "a quoted text",
+  "src/testing/provider-server.ts": "what tests send",
+  "src/testing/wire-google.ts": "what tests send",
+  "src/web/client/parts/form.tsx": "what the person at the page types; the server checks it",
+  "src/web/client/parts/stream.ts": "what our own server sends",
+};
+
+function jsonRule(file: string, text: string, say: Say): void {
+  if (!(file in jsonParsers) && text.includes("JSON.parse("))
+    say("json", "calls JSON.parse; use parseJson of core/text/json.ts");
+}
 
 const OPENING = /\b(?:readFile|open|appendFile|copyFile)(?:Sync)?\b|\bcreate(?:Read|Write)Stream\b/;
 

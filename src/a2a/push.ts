@@ -7,6 +7,7 @@ import { createGuardedFetch, type NetworkRules } from "../runtime/network/guarde
 import { checkHeaders } from "../runtime/network/web-headers.ts";
 import { judgeUrl, parseAllowedHosts } from "../runtime/network/web-target.ts";
 import { taskError } from "./task-error.ts";
+import { parseJson } from "../core/text/json.ts";
 
 const config = z.strictObject({
   id: z.string().min(1).max(200),
@@ -81,7 +82,7 @@ export function createPush({
   };
   const list = async (run: string): Promise<PushConfig[]> => {
     try {
-      return z.array(config).parse(JSON.parse((await kept.document(run, DOCUMENT)) ?? "[]"));
+      return z.array(config).parse(parseJson((await kept.document(run, DOCUMENT)) ?? "[]"));
     } catch {
       return []; // the run has no push subscription yet
     }

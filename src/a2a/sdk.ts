@@ -8,6 +8,7 @@ import type { Push, PushConfig, WritePush } from "./push.ts";
 import { isTaskError, type TaskErrorCode } from "./task-error.ts";
 import type { Tasks, TaskOwner } from "./tasks.ts";
 import { hasState, messageIn, pushOf, responseOf, taskOf } from "./wire.ts";
+import { isDeeplyNested, isRecord, TOO_DEEP_JSON } from "../core/text/json.ts";
 
 type Answer = Readonly<Record<string, unknown>>;
 
@@ -41,6 +42,11 @@ export async function loadProtocol(
   };
   return {
     handle: async (body, { who, version, card }) => {
+      const request = parsed(body);
+      if (isDeeplyNested(request)) {
+        const message = `The request is ${TOO_DEEP_JSON}. Send flatter data.`;
+        return { jsonrpc: "2.0", id: idIn(request), error: { code: -32600, message } };
+      }
       const requested = versionOf(sdk, body, version);
       const handler = handlerFor(sdk, { ...parts, who, card, version: requested });
       const context = new sdk.server.ServerCallContext({ requestedVersion: requested });
@@ -56,7 +62,7 @@ export async function loadProtocol(
           : sdk.server.JsonRpcTransportHandler.mapToJSONRPCError;
       return begun(reply as AsyncGenerator<Answer, void>, (error) => ({
         jsonrpc: "2.0",
-        id: idIn(body),
+        id: idIn(request),
         error: mapped(error),
       }));
     },
@@ -92,11 +98,16 @@ async function begun(stream: AsyncGenerator<Answer, void>, broken: (error: unkno
   })();
 }
 
-function idIn(body: string): unknown {
+function idIn(request: unknown): string | number | null {
+  const id = isRecord(request) ? request["id"] : undefined;
+  return typeof id === "string" || typeof id === "number" ? id : null;
+}
+
+function parsed(body: string): unknown {
   try {
-    return (JSON.parse(body) as { id?: unknown }).id ?? null;
+    return JSON.parse(body);
   } catch {
-    return null;
+    return undefined; // the library answers it
   }
 }
 

@@ -1,11 +1,14 @@
+import { isAbsolute } from "node:path";
 import { Readable, Writable } from "node:stream";
 import type { PolicyMode } from "../core/policy/policy.ts";
-import { isCrewError, messageOf } from "../core/schema/error.ts";
+import { CrewError, isCrewError, messageOf } from "../core/schema/error.ts";
 import { version } from "../core/text/version.ts";
 import type { McpServers } from "../core/vocabulary/mcp-server.ts";
 import type { ChatConversation } from "../crew/conversation.ts";
 import type { Crew } from "../crew.ts";
+import { folderProblem } from "../runtime/access/folder-problem.ts";
 import { onAbort } from "../runtime/async/on-abort.ts";
+import { messageLines, MOST_MESSAGE_BYTES } from "../runtime/channel/message-lines.ts";
 import { runId } from "../runtime/store/run-id.ts";
 import { editorServers } from "./editor-servers.ts";
 import { type PastMessage, pastMessages } from "./past-messages.ts";
@@ -58,8 +61,9 @@ export async function serveAcp({ input, output, mode, open, signal, onError }: A
     } catch (error) {
       if (error instanceof acp.RequestError) throw error;
       if (!isCrewError(error)) onError(error);
-      const text = isCrewError(error) ? `${error.message} ${error.hint}`.trimEnd() : messageOf(error);
-      throw new acp.RequestError(-32603, text);
+      throw isCrewError(error)
+        ? new acp.RequestError(-32602, `${error.message} ${error.hint}`.trimEnd(), { code: error.code })
+        : new acp.RequestError(-32603, messageOf(error));
     }
   };
   const begin = async (
@@ -99,6 +103,7 @@ export async function serveAcp({ input, output, mode, open, signal, onError }: A
     .onRequest("authenticate", () => ({}))
     .onRequest("session/new", ({ params, client }) =>
       told(async () => {
+        await checkFolder(params.cwd);
         const id = runId(Math.random);
         const session = await begin(client, { id, cwd: params.cwd, servers: params.mcpServers });
         return { sessionId: id, ...modesOf(session) };
@@ -106,6 +111,7 @@ export async function serveAcp({ input, output, mode, open, signal, onError }: A
     )
     .onRequest("session/load", ({ params: { sessionId, cwd, mcpServers }, client }) =>
       told(async () => {
+        await checkFolder(cwd);
         const { crew } = await open({ cwd, mode, servers: {}, id: sessionId });
         const past = await pastMessages(crew, sessionId);
         if (past.length === 0) throw acp.RequestError.resourceNotFound(sessionId);
@@ -124,7 +130,13 @@ export async function serveAcp({ input, output, mode, open, signal, onError }: A
       told(async () => ({ stopReason: await named(sessionId).prompt(promptText(prompt)) })),
     )
     .onNotification("session/cancel", ({ params: { sessionId } }) => sessions.get(sessionId)?.cancel())
-    .connect(acp.ndJsonStream(Writable.toWeb(output), Readable.toWeb(input) as ReadableStream<Uint8Array>));
+    .connect(
+      acp.ndJsonStream(
+        Writable.toWeb(output),
+        Readable.toWeb(messageLines(input, (line) => output.write(line))) as ReadableStream<Uint8Array>,
+        { maxMessageBytes: MOST_MESSAGE_BYTES },
+      ),
+    );
   const release = onAbort(signal, () => connection.close());
   if (signal.aborted) connection.close();
   await connection.closed;
@@ -141,4 +153,11 @@ async function replay(editor: EditorClient, sessionId: string, past: readonly Pa
     for (const { sessionUpdate, text } of chunks)
       await editor.notify("session/update", { sessionId, update: { sessionUpdate, content: { type: "text", text } } });
   }
+}
+
+async function checkFolder(cwd: string): Promise<void> {
+  const problem = isAbsolute(cwd) ? await folderProblem(cwd) : "it is not an absolute path";
+  if (problem === undefined) return;
+  const hint = "Send the absolute path of the project in `cwd`.";
+  throw new CrewError("BAD_INPUT", `"${cwd.slice(0, 200)}" cannot be the folder of a session: ${problem}.`, hint);
 }

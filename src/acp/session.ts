@@ -2,6 +2,8 @@ import { explain } from "../core/outcome/outcome.ts";
 import type { Answer } from "../core/plan/gate.ts";
 import type { PolicyMode } from "../core/policy/policy.ts";
 import type { Event } from "../core/run/event.ts";
+import { CrewError } from "../core/schema/error.ts";
+import { isRecord } from "../core/text/json.ts";
 import { offlineNote } from "../core/view/offline-note.ts";
 import type { ChatConversation } from "../crew/conversation.ts";
 import { type Deferred, deferred } from "../runtime/async/deferred.ts";
@@ -31,12 +33,16 @@ export type EditorSessionOptions = Readonly<{
 }>;
 
 type Turn = { run: Run; stop: Deferred<StopReason>; ask?: OpenQuestion | undefined; cancelled: boolean };
+const CANCELLED = "cancelled in the editor";
 type OpenQuestion = Readonly<{ path: string; call: string }>;
 type Opened = Extract<Event, { type: "gate.opened" }>;
 
 export function createEditorSession({ id, editor, mode: first, talk, onError }: EditorSessionOptions): EditorSession {
   let mode = first;
   let turn: Turn | undefined;
+  /** Set from the arrival of a message to its end, so that two messages never start two runs. */
+  let starting: { cancelled: boolean; begun: Deferred<void> } | undefined;
+  let isClosed = false;
   const tell = async (update: SessionUpdate): Promise<void> =>
     editor.notify("session/update", { sessionId: id, update });
   const say = (text: string): Promise<void> =>
@@ -45,7 +51,7 @@ export function createEditorSession({ id, editor, mode: first, talk, onError }: 
   /** Asks the person in the editor for a permission or an approval. */
   const permission = async (now: Turn, { path, question, call }: Opened, writer: UpdateWriter): Promise<void> => {
     const known = call === undefined ? undefined : writer.callOf(path, call);
-    const { outcome } = await editor
+    const reply = await editor
       .request("session/request_permission", {
         sessionId: id,
         toolCall: {
@@ -63,12 +69,12 @@ export function createEditorSession({ id, editor, mode: first, talk, onError }: 
           { optionId: "no", name: "Reject", kind: "reject_once" },
         ],
       })
-      .catch(() => ({ outcome: { outcome: "cancelled" as const } }));
-    const chosen = outcome.outcome === "selected" ? outcome.optionId : "no";
+      .catch(() => undefined);
+    const chosen = chosenIn(reply);
     const answer: Answer = {
-      approve: chosen !== "no",
+      approve: chosen === "once" || (chosen === "always" && call !== undefined),
       by: "the person in the editor",
-      ...(chosen === "always" && { always: true }),
+      ...(chosen === "always" && call !== undefined && { always: true }),
     };
     if (!now.cancelled) await now.run.answer(path, answer, call);
   };
@@ -118,21 +124,38 @@ export function createEditorSession({ id, editor, mode: first, talk, onError }: 
         await waiting.run.answer(path, { approve: true, text, by: "the person in the editor" }, call);
         return waiting.stop.promise;
       }
-      if (waiting) throw new Error("A message is being worked on; cancel it, or wait for its end.");
-      const conversation = await talk(mode);
-      const { run } = await conversation.say(text);
-      const now: Turn = { run, stop: deferred<StopReason>(), cancelled: false };
-      turn = now;
-      follow(now, conversation).catch(onError);
-      return now.stop.promise;
+      if (waiting || starting)
+        throw new CrewError(
+          "BAD_INPUT",
+          "The previous message of this session is still being worked on.",
+          "Cancel it, or wait for its end.",
+        );
+      starting = { cancelled: false, begun: deferred<void>() };
+      try {
+        const conversation = await talk(mode);
+        if (starting.cancelled || isClosed) return "cancelled";
+        const { run } = await conversation.say(text);
+        const now: Turn = { run, stop: deferred<StopReason>(), cancelled: starting.cancelled };
+        turn = now;
+        if (now.cancelled) run.cancel(CANCELLED);
+        follow(now, conversation).catch(onError);
+        starting.begun.resolve();
+        return await now.stop.promise;
+      } finally {
+        starting.begun.resolve();
+        starting = undefined;
+      }
     },
     cancel: () => {
+      if (starting) starting.cancelled = true;
       if (!turn) return;
       turn.cancelled = true;
-      turn.run.cancel("cancelled in the editor");
+      turn.run.cancel(CANCELLED);
       if (turn.ask) turn.stop.resolve("cancelled");
     },
     close: async (reason) => {
+      isClosed = true;
+      await starting?.begun.promise;
       const left = turn?.run;
       left?.pause(reason);
       await left?.then(
@@ -141,4 +164,10 @@ export function createEditorSession({ id, editor, mode: first, talk, onError }: 
       );
     },
   };
+}
+
+/** The option that an editor chose. The library does not check replies, so everything but a known option is a refusal. */
+function chosenIn(reply: unknown): unknown {
+  const outcome = isRecord(reply) ? reply["outcome"] : undefined;
+  return isRecord(outcome) && outcome["outcome"] === "selected" ? outcome["optionId"] : undefined;
 }

@@ -1,4 +1,5 @@
 import { CrewError } from "../core/schema/error.ts";
+import { isDeeplyNested, isRecord, TOO_DEEP_JSON } from "../core/text/json.ts";
 import type { Crew } from "../crew.ts";
 import { MAX_REQUEST_BYTES, openServer } from "../runtime/network/loopback-server.ts";
 import type { DelegationTools } from "./delegated.ts";
@@ -49,7 +50,7 @@ export async function serveHttp(
     onError,
   });
   const fetch: typeof handler.fetch = async (request, options) =>
-    (await sessions.answer(request)) ?? handler.fetch(request, options);
+    (await refusal(request)) ?? (await sessions.answer(request)) ?? handler.fetch(request, options);
   const speak = toNodeHandler({ fetch }, { onerror: onError, maxRequestBodySize: MAX_REQUEST_BYTES });
   const http = await openServer({
     tokens: { client: token },
@@ -69,6 +70,20 @@ export async function serveHttp(
       await http.close();
     },
   };
+}
+
+/** The answer to a message that is nested too deeply; `undefined` for every other one. */
+async function refusal(request: Request): Promise<Response | undefined> {
+  if (request.method !== "POST") return undefined;
+  const message: unknown = await request
+    .clone()
+    .json()
+    .catch(() => undefined); // the library answers what is not JSON, or too long
+  if (!isDeeplyNested(message)) return undefined;
+  const id = isRecord(message) ? message["id"] : undefined;
+  const error = { code: -32600, message: `The message is ${TOO_DEEP_JSON}. Send flatter data.` };
+  const known = typeof id === "string" || typeof id === "number" ? id : null;
+  return Response.json({ jsonrpc: "2.0", id: known, error }, { status: 400 });
 }
 
 async function loadNode(): Promise<typeof import("@modelcontextprotocol/node")> {

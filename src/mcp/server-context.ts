@@ -9,6 +9,7 @@ import { CrewError } from "../core/schema/error.ts";
 import { defined } from "../core/text/defined.ts";
 import type { Crew } from "../crew.ts";
 import { folderContains } from "../runtime/files/folder-contains.ts";
+import { folderProblem } from "../runtime/access/folder-problem.ts";
 import { realPathOf } from "../runtime/files/real-path.ts";
 import type { DelegatedCall } from "./delegated.ts";
 import { createServedRuns, type McpRun, type ServedRuns } from "./runs.ts";
@@ -34,7 +35,7 @@ export type ServerContext = Readonly<{
   /** Running tool calls that start runs by themselves. */
   delegations: Map<string, DelegatedCall>;
   /** Starts a run in the owner's workspace. Another folder is refused. */
-  start(plan: Plan): McpRun;
+  start(plan: Plan): Promise<McpRun>;
   look(word: string): Promise<RunView>;
   list(): Promise<readonly RunView[]>;
   /** Waits for the end of a run, at most for the given time. */
@@ -72,8 +73,8 @@ export function createServerContext(
     crew,
     runs,
     delegations: new Map(),
-    start: (plan) => {
-      checkWorkspace(plan, crew.cwd);
+    start: async (plan) => {
+      await checkWorkspace(plan, crew.cwd);
       return runs.start(plan);
     },
     look,
@@ -178,16 +179,24 @@ function theQuestion(state: State, path: string | undefined): Question {
 }
 
 /** Throws when a client names another folder for its agents. */
-function checkWorkspace({ nodes }: Body, workspace: string): void {
+async function checkWorkspace({ nodes }: Body, workspace: string): Promise<void> {
   for (const node of Object.values(nodes)) {
-    if (node.kind === "loop") checkWorkspace(node.body, workspace);
+    if (node.kind === "loop") await checkWorkspace(node.body, workspace);
     if (node.kind !== "task" || node.task.cwd === undefined) continue;
+    const folder = resolve(workspace, node.task.cwd);
     // A symbolic link in the workspace may lead anywhere.
-    if (!folderContains(realPathOf(workspace), realPathOf(resolve(workspace, node.task.cwd))))
+    if (!folderContains(realPathOf(workspace), realPathOf(folder)))
       throw new CrewError(
         "BAD_INPUT",
         `"${node.task.cwd}" is outside of the working folder of this server.`,
         "Give a folder inside of it, or start the server in that folder.",
+      );
+    const problem = await folderProblem(folder);
+    if (problem !== undefined)
+      throw new CrewError(
+        "BAD_INPUT",
+        `"${node.task.cwd}" cannot be the working folder: ${problem}.`,
+        "Give the path of an existing folder, relative to that of the server and not as a URI.",
       );
   }
 }

@@ -93,7 +93,7 @@ async function startOrGoOn(call: Call): Promise<CallResult | NeedsInput | Record
     if (!served) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, "The run no longer exists.");
     return (await takeReplies(served, inputResponses)) ? waitFor(served, call) : shown(served);
   }
-  const served = office.start(await offer.plan(args));
+  const served = await office.start(await offer.plan(args));
   const wantsTask = era === "legacy" ? call.task : client.extensions?.[TASKS_EXTENSION] !== undefined;
   if (wantsTask || !offer.waits(args)) {
     await untilStarted(served);

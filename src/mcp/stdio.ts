@@ -1,6 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import type { Crew } from "../crew.ts";
 import type { DelegationTools } from "./delegated.ts";
+import { messageLines, MOST_MESSAGE_BYTES } from "../runtime/channel/message-lines.ts";
 import { offersWith } from "./offers.ts";
 import { createServerContext, type ServerContextOptions } from "./server-context.ts";
 import { loadSdk } from "./sdk.ts";
@@ -33,8 +34,8 @@ export async function serveStdio(
   const sdk = await loadSdk();
   const office = createServerContext(crew, rules);
   const serving = { sdk, office, offers: () => offersWith({ delegation, full, readOnly }), onError };
-  const lasting = outlasting(input);
-  const transport = new sdk.StdioServerTransport(lasting, output);
+  const lasting = outlasting(messageLines(input, (line) => output.write(line)));
+  const transport = new sdk.StdioServerTransport(lasting, output, { maxBufferSize: MOST_MESSAGE_BYTES });
   const handle = sdk.serveStdio(({ era }) => createServer(serving, era), { transport, onerror: onError });
   const gone = new Promise<void>((resolve) => {
     const inner = transport.onclose;

@@ -4,7 +4,7 @@ import { command } from "../core/run/run-command.ts";
 import { CrewError } from "../core/schema/error.ts";
 import { parseAs } from "../core/schema/parse.ts";
 import { defined } from "../core/text/defined.ts";
-import { isRecord } from "../core/text/json.ts";
+import { isRecord, parseJson } from "../core/text/json.ts";
 import { version } from "../core/text/version.ts";
 import { commandFor, rowActions } from "../core/view/row-actions.ts";
 import { runRow, type TopRow, treeRows } from "../core/view/run-rows.ts";
@@ -183,7 +183,7 @@ function ownDone(printed: string): Done {
 
 function parsed(line: string): unknown {
   try {
-    return JSON.parse(line) as unknown;
+    return parseJson(line);
   } catch {
     return undefined;
   }

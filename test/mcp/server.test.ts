@@ -97,7 +97,7 @@ test.for(eras)("the modes and the list of agents, over the %s protocol", async (
 });
 
 test("a mistake in the arguments is told with what to do, and nothing has run", async () => {
-  const cwd = tempFolder();
+  const cwd = tempFolder({ "file.txt": "x" });
   symlinkSync("/", join(cwd, "way"));
   const crew = crewOf({ scout: [] }, { cwd });
   const { client } = await session(crew, "auto");
@@ -107,6 +107,10 @@ test("a mistake in the arguments is told with what to do, and nothing has run", 
     [{ task: "x", agent: "scout", cwd: "../.." }, /outside of the working folder/],
     [{ task: "x", agent: "scout", cwd: "way" }, /outside of the working folder/],
     [{ task: "x", agent: "scout", cwd: "way/tmp/./nothing" }, /outside of the working folder/],
+    [{ task: "x", agent: "scout", cwd: "file.txt" }, /BAD_INPUT.*it is not a folder/],
+    ...["file:///", "file:///etc", `file://${cwd}`, "http://x/", "file://host/a", "%2e%2e", "a\0b", "missing", "~"].map(
+      (folder) => [{ task: "x", agent: "scout", cwd: folder }, /BAD_INPUT.*no such folder.*not as a URI/] as const,
+    ),
   ] as const) {
     const { content, isError } = await client.callTool({ name: "run", arguments: args });
     expect(isError).toBe(true);

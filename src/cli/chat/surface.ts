@@ -20,6 +20,7 @@ import { lastExchange } from "./kept-conversations.ts";
 import { pipedLines } from "./lines.ts";
 import { type CommandView, createCommandView, runPersonCommand } from "./person-command.ts";
 import { watch } from "./watch.ts";
+import { parseJson } from "../../core/text/json.ts";
 
 /** Input and output of a conversation: a terminal that can redraw, or plain lines. */
 export type ChatSurface = Readonly<{
@@ -127,7 +128,7 @@ const MOST_KEPT = 500;
 
 async function keptHistory(file: string): Promise<string[]> {
   try {
-    const value: unknown = JSON.parse(await readRegularText(file));
+    const value: unknown = parseJson(await readRegularText(file));
     return Array.isArray(value) ? value.filter((line) => typeof line === "string").slice(0, MOST_KEPT) : [];
   } catch {
     return [];

@@ -1,5 +1,5 @@
 import { CrewError, messageOf } from "../../core/schema/error.ts";
-import { isRecord, type JsonSchema } from "../../core/text/json.ts";
+import { isRecord, type JsonSchema, parseJson } from "../../core/text/json.ts";
 import { checkFor, createValidator } from "../../runtime/task/compile-schema.ts";
 import { readData } from "./read-input.ts";
 
@@ -23,7 +23,7 @@ export async function readSchema(given: string, flag: string): Promise<JsonSchem
 
 function inline(text: string, flag: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseJson(text);
   } catch (error) {
     throw new CrewError(
       "BAD_INPUT",

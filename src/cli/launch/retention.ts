@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Crew } from "../../crew.ts";
 import { readRegularText } from "../../runtime/disk/regular-file.ts";
 import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
+import { parseJson } from "../../core/text/json.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const DEFAULT_KEEP_DAYS = 30;
@@ -40,7 +41,7 @@ export async function expireRuns(
 /** The time of the last clean-up; `undefined` when there was none or the file is unreadable. */
 function lookedAt(text: string | undefined): number | undefined {
   try {
-    const { looked } = JSON.parse(text ?? "{}") as { looked?: unknown };
+    const { looked } = parseJson(text ?? "{}") as { looked?: unknown };
     return typeof looked === "number" ? looked : undefined;
   } catch {
     return undefined;

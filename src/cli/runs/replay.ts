@@ -10,6 +10,7 @@ import { Run } from "../../runtime/run/run.ts";
 import { recordsInFile } from "../../runtime/store/journal-records.ts";
 import type { CliCommand } from "../base/command.ts";
 import { outputOptions } from "../base/flags.ts";
+import { DEEPEST_RECORD, parseJson } from "../../core/text/json.ts";
 
 /** The longest pause between two events. */
 const LONGEST_MS = 5_000;
@@ -106,7 +107,7 @@ async function fileRecord(file: string): Promise<Record> {
 /** Parses a line. A line that is not JSON, as a crash leaves one at the end, is skipped. */
 function parsedLine(line: string): unknown[] {
   try {
-    return line.trim() === "" ? [] : [JSON.parse(line) as unknown];
+    return line.trim() === "" ? [] : [parseJson(line, DEEPEST_RECORD)];
   } catch {
     return [];
   }

@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, parseJson } from "../../core/text/json.ts";
 import { version } from "../../core/text/version.ts";
 import { readSettings } from "../../defaults.ts";
 import { readRegularTextSync } from "../../runtime/disk/regular-file.ts";
@@ -49,7 +49,7 @@ export function checkVersion(now: number): VersionCheck {
 function knownIn(file: string): Known {
   const nothing: Known = { checkedAt: 0, noticedAt: 0, latest: "" };
   try {
-    const data: unknown = JSON.parse(readRegularTextSync(file));
+    const data: unknown = parseJson(readRegularTextSync(file));
     if (!isRecord(data)) return nothing;
     const { checkedAt, noticedAt, latest } = data;
     return {
@@ -101,7 +101,7 @@ async function latestVersion(registry: string, signal: AbortSignal): Promise<str
       signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]),
       headers: { accept: "application/json" },
     });
-    const tags: unknown = reply.ok ? JSON.parse((await reply.text()).slice(0, 10_000)) : undefined;
+    const tags: unknown = reply.ok ? parseJson((await reply.text()).slice(0, 10_000)) : undefined;
     return isRecord(tags) && typeof tags["latest"] === "string" ? tags["latest"] : undefined;
   } catch {
     return undefined;

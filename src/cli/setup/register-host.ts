@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { messageOf } from "../../core/schema/error.ts";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, parseJson } from "../../core/text/json.ts";
 import type { SetupName } from "../../mcp/setup.ts";
 import { readRegularText } from "../../runtime/disk/regular-file.ts";
 import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
@@ -99,7 +99,7 @@ function withJson(
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseJson(text);
   } catch {
     return undefined;
   }

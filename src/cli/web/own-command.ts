@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { CrewError, isCode } from "../../core/schema/error.ts";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, parseJson } from "../../core/text/json.ts";
 import type { OwnCommand } from "../../web/routes.ts";
 
 const MOST_BYTES = 64 * 2 ** 20;
@@ -35,7 +35,7 @@ export const ownCommand: OwnCommand = (words) =>
 function errorIn(text: string): CrewError | undefined {
   for (const line of text.trim().split("\n").toReversed()) {
     try {
-      const said: unknown = JSON.parse(line);
+      const said: unknown = parseJson(line);
       if (isRecord(said) && said["type"] === "error" && isCode(said["code"]))
         return new CrewError(said["code"], String(said["message"]), String(said["hint"]));
     } catch {

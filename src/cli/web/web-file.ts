@@ -1,6 +1,6 @@
 import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, parseJson } from "../../core/text/json.ts";
 import { readRegularText } from "../../runtime/disk/regular-file.ts";
 import { linkToken, type WebSecrets } from "../../web/sessions.ts";
 
@@ -15,7 +15,7 @@ const fileIn = (state: string): string => join(state, "web.json");
 /** Reads the record; `undefined` when it is missing or unreadable. */
 export async function readWebRecord(state: string): Promise<WebRecord | undefined> {
   try {
-    const value: unknown = JSON.parse(await readRegularText(fileIn(state)));
+    const value: unknown = parseJson(await readRegularText(fileIn(state)));
     if (!isRecord(value)) return undefined;
     const { prefix, key, boot, port, pid } = value;
     const texts = [prefix, key, boot].every((text) => typeof text === "string" && /^[\w-]{12,64}$/.test(text));

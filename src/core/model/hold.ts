@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Fault } from "../outcome/outcome.ts";
 import { defined } from "../text/defined.ts";
 import { LONGEST_TOLD_MS, type ProviderFault, waitAfterFault } from "./provider-fault.ts";
+import { parseJson } from "../text/json.ts";
 
 /**
  * A hold on an API key that the provider refused: no process of this machine uses the key before `probeAt`; then one
@@ -52,7 +53,7 @@ export function parseHold(text: string, now: number): Hold | undefined {
 
 function json(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseJson(text);
   } catch {
     return undefined;
   }

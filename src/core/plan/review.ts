@@ -1,4 +1,4 @@
-import { isRecord } from "../text/json.ts";
+import { isRecord, parseJson } from "../text/json.ts";
 import { asksForRevision, isApproval, verdictOfLine, verdictOfLoneLine, verdictOfValue } from "./verdict.ts";
 
 /** What happens to a result that the reviewer approved in no round. */
@@ -151,7 +151,7 @@ function jsonIn(text: string): unknown[] {
 function parsed(candidate: string): unknown[] {
   if (!/^\s*[[{]/.test(candidate)) return [];
   try {
-    return [JSON.parse(candidate) as unknown];
+    return [parseJson(candidate)];
   } catch {
     return [];
   }

@@ -1,7 +1,7 @@
 import type { ToolCall, ToolSpec } from "../model/model.ts";
 import { permit, type Rights } from "../policy/permit.ts";
 import { isZodType, plainSchemaOf } from "../schema/standard-schema.ts";
-import type { JsonSchema } from "../text/json.ts";
+import { isDeeplyNested, type JsonSchema, TOO_DEEP_JSON } from "../text/json.ts";
 import { styledToolNames, type ToolNameStyle } from "../vocabulary/tool-name-styles.ts";
 import type { Tool } from "./tool.ts";
 
@@ -35,8 +35,12 @@ const MOST_ARGUMENTS = 12_000_000;
 /** The text that replaces arguments that are too long; such arguments are neither recorded nor sent to the model. */
 const DROPPED = "[arguments dropped: too long]";
 
-/** A tool call whose arguments are within the limit. */
+/** The text that replaces arguments that are nested too deeply, in the same way. */
+export const DROPPED_DEEP = "[arguments dropped: nested too deeply]";
+
+/** A tool call whose arguments are within the limits. */
 export function boundedCall(call: ToolCall): ToolCall {
+  if (isDeeplyNested(call.input)) return { ...call, input: DROPPED_DEEP };
   return sizeOf(call.input) > MOST_ARGUMENTS ? { ...call, input: DROPPED } : call;
 }
 
@@ -64,6 +68,8 @@ export function parseArguments({ input }: Tool, value: unknown): { value: unknow
     return {
       problem: `they are longer than ${MOST_ARGUMENTS} characters: pass the data in parts, or by way of a file`,
     };
+  if (value === DROPPED_DEEP || isDeeplyNested(value))
+    return { problem: `they are ${TOO_DEEP_JSON}: pass flatter data` };
   if (!isZodType(input)) return { value };
   const parsed = input.safeParse(value ?? {});
   if (parsed.success) return { value: parsed.data };

@@ -23,3 +23,42 @@ export function addCount(counts: Record<string, number>, name: string, by = 1): 
   // A plain assignment to `__proto__` would be ignored.
   Object.defineProperty(counts, name, { value, enumerable: true, writable: true, configurable: true });
 }
+
+/** The deepest nesting of JSON that is accepted. Functions that walk a value call themselves for each level, and the stack is finite. */
+export const DEEPEST_JSON = 200;
+
+/** The deepest nesting in what we write ourselves, where values of others stand inside of records. */
+export const DEEPEST_RECORD = 1_000;
+
+/** What is wrong with JSON that `isDeeplyNested`, as the end of a sentence. */
+export const TOO_DEEP_JSON = `nested deeper than ${DEEPEST_JSON} levels`;
+
+/** True when lists and objects are nested deeper than is accepted. Takes no stack, and time in proportion to the value. */
+export function isDeeplyNested(value: unknown, deepest = DEEPEST_JSON): boolean {
+  let level = new Set<object>(typeof value === "object" && value !== null ? [value] : []);
+  for (let depth = 0; level.size > 0; depth += 1) {
+    if (depth === deepest) return true;
+    const below = new Set<object>(); // an object that refers to itself counts once per level
+    for (const each of level)
+      for (const inner of Array.isArray(each) ? (each as unknown[]) : Object.values(each))
+        if (typeof inner === "object" && inner !== null) below.add(inner);
+    level = below;
+  }
+  return false;
+}
+
+/** Parses JSON of any origin. Throws for text that is not JSON, and for JSON that is nested too deeply. */
+export function parseJson(text: string, deepest = DEEPEST_JSON): unknown {
+  const value: unknown = JSON.parse(text);
+  // A short text cannot be nested too deeply.
+  if (text.length > 2 * deepest && isDeeplyNested(value, deepest)) throw new JsonDepthError(deepest);
+  return value;
+}
+
+/** Thrown for JSON that is nested too deeply. */
+export class JsonDepthError extends SyntaxError {
+  constructor(deepest: number) {
+    super(`it is nested deeper than ${deepest} levels`);
+    this.name = "JsonDepthError";
+  }
+}

@@ -24,6 +24,7 @@ import {
 } from "../../runtime/git/worktree.ts";
 import { attemptPath } from "../../runtime/git/worktree-task.ts";
 import { type HandedFiles, shareWithHelpers } from "./share-with-helpers.ts";
+import { parseJson } from "../../core/text/json.ts";
 
 export type FetchParts = Readonly<{
   /** The clone of the repository on this machine. */
@@ -62,7 +63,7 @@ export async function inFetchedWorkspace(
   const origin = await openOrigin(clone, undefined, home);
   if ("unable" in origin) return cannot(origin.unable);
   const kept = await store.output(call.run, attemptPath(call), "progress");
-  const before = kept === undefined ? undefined : (JSON.parse(kept) as Progress);
+  const before = kept === undefined ? undefined : (parseJson(kept) as Progress);
   const begun = before ?? (await fetched(call, context, { origin, store }));
   if ("unable" in begun) return cannot(begun.unable);
   const place = join(
@@ -98,7 +99,7 @@ async function fetched(
   const textOf = (kind: "dirty" | "bundle"): Promise<string | undefined> =>
     store.output(call.run, attemptPath(call), kind);
   const handed = call.filesOf === undefined ? undefined : await store.output(call.run, call.filesOf, "files");
-  const files = handed === undefined ? undefined : (JSON.parse(handed) as HandedFiles);
+  const files = handed === undefined ? undefined : (parseJson(handed) as HandedFiles);
   let snapshot = files?.snapshot ?? (await context.workspace?.()) ?? { unable: "the run does not share it" };
   if ("unable" in snapshot) return snapshot;
   if (!(await repository.work(["cat-file", "-e", `${snapshot.commit}^{commit}`], tree)).ok) {

@@ -3,7 +3,7 @@ import { lstatSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { readRegularTextSync } from "../../runtime/disk/regular-file.ts";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, parseJson } from "../../core/text/json.ts";
 
 /** Creates a private folder for a team: results go to `tasks`, everything else to `artifacts`. */
 export function createWorkspace(teamName?: string, rootDir: string = tmpdir()): Workspace {
@@ -69,7 +69,7 @@ function isFreeFor(file: string, taskId: string): boolean {
 /** The id in a result file. Team members can write to this folder, too, so an invalid file is ignored. */
 function idIn(file: string): string | undefined {
   try {
-    const result: unknown = JSON.parse(readRegularTextSync(file));
+    const result: unknown = parseJson(readRegularTextSync(file));
     return isRecord(result) && typeof result.id === "string" ? result.id : undefined;
   } catch {
     return undefined;

@@ -1,5 +1,6 @@
 import { channelName } from "../postgres/channel-name.ts";
 import type { Database } from "../postgres/database.ts";
+import { DEEPEST_RECORD, parseJson } from "../../core/text/json.ts";
 
 /** A subscription of this process to the messages about one epoch of a task. */
 export type Subscription = Readonly<{
@@ -100,7 +101,7 @@ export function createInbox(database: Database, process: string, table: "facts" 
     if (dirty.size > 0) void read();
   };
   const showLive = (text: string): void => {
-    const [key, message] = JSON.parse(text) as [string, unknown];
+    const [key, message] = parseJson(text, DEEPEST_RECORD) as [string, unknown];
     open.get(key)?.subscription.live?.(message);
   };
   const offer = (key: string): void => {

@@ -1,6 +1,6 @@
 import { PassThrough, type Readable, Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, parseJson } from "../../core/text/json.ts";
 import { serverFace } from "./server-face.ts";
 
 /** The input and output for the MCP server after `initialize` was answered. */
@@ -86,7 +86,7 @@ const replyTo = ({ revision }: Initialization): object => ({
 
 function parsed(line: string): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(line);
+    const value: unknown = parseJson(line);
     return isRecord(value) ? value : {};
   } catch {
     return {};

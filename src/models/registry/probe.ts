@@ -1,6 +1,6 @@
 import { messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, parseJson } from "../../core/text/json.ts";
 import type { Endpoint } from "../wires/endpoint.ts";
 import type { ProviderAnswer } from "../wires/exchange.ts";
 import { connectProvider } from "../wires/http.ts";
@@ -53,7 +53,7 @@ function read(status: number, body: string): ProviderProbe {
 function modelIds(body: string): readonly string[] | undefined {
   let value: unknown;
   try {
-    value = JSON.parse(body);
+    value = parseJson(body);
   } catch {
     return undefined;
   }

@@ -7,6 +7,7 @@ import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { parseAs } from "../../core/schema/parse.ts";
 import { defined } from "../../core/text/defined.ts";
 import { type ScriptedTurn, scripted } from "./scripted.ts";
+import { DEEPEST_RECORD, JsonDepthError, parseJson, TOO_DEEP_JSON } from "../../core/text/json.ts";
 
 const turn = z.union([
   z.string(),
@@ -101,11 +102,11 @@ function asTurn(written: z.infer<typeof turn>, number: number): ScriptedTurn {
 
 function jsonIn(text: string, path: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
-  } catch {
+    return parseJson(text, DEEPEST_RECORD);
+  } catch (error) {
     throw new CrewError(
       "BAD_FILE",
-      `The script ${basename(path)} is not JSON.`,
+      `The script ${basename(path)} is ${error instanceof JsonDepthError ? TOO_DEEP_JSON : "not JSON"}.`,
       'Give a list of turns, as in ["hello"].',
     );
   }

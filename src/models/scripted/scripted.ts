@@ -3,6 +3,7 @@ import type { Model, ModelEvent, ModelRequest, TurnUsage } from "../../core/mode
 import type { Fault } from "../../core/outcome/outcome.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
+import { isDeeplyNested } from "../../core/text/json.ts";
 import { estimatedUsage, written } from "../wires/estimate.ts";
 
 /**
@@ -71,7 +72,9 @@ async function* played(script: Script, { number, request, signal }: Turn): Async
   else
     yield {
       type: "end",
-      usage: usage ?? estimatedUsage(request, thinking + text + written(calls)),
+      usage:
+        usage ??
+        estimatedUsage(request, thinking + text + written(calls.filter(({ input }) => !isDeeplyNested(input)))),
       ...defined({ cost }),
     };
 }

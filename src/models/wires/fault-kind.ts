@@ -1,5 +1,5 @@
 import type { Fault } from "../../core/outcome/outcome.ts";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, parseJson } from "../../core/text/json.ts";
 import { type Endpoint, withoutLogin } from "./endpoint.ts";
 
 /** The kinds of provider errors. */
@@ -121,7 +121,7 @@ export function saidIn(given: unknown): ErrorText {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseJson(text);
   } catch {
     return undefined;
   }

@@ -1,7 +1,7 @@
 import type { ProviderData, Model, ModelEvent, ModelRequest, TurnUsage } from "../../core/model/model.ts";
 import type { Fault } from "../../core/outcome/outcome.ts";
 import { defined } from "../../core/text/defined.ts";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, JsonDepthError, parseJson, TOO_DEEP_JSON } from "../../core/text/json.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { estimatedUsage } from "./estimate.ts";
 import { abortedFault, badAnswer, brokenOff, faultOfNetwork, faultOfStatus } from "./fault.ts";
@@ -104,9 +104,10 @@ function readAll(events: readonly string[], { reading, out, endpoint }: Round): 
     if (data === "[DONE]") continue;
     let event: unknown;
     try {
-      event = JSON.parse(data);
-    } catch {
-      return badAnswer("an event is not JSON", endpoint);
+      event = parseJson(data);
+    } catch (error) {
+      const what = error instanceof JsonDepthError ? TOO_DEEP_JSON : "not JSON";
+      return badAnswer(`an event is ${what}`, endpoint);
     }
     if (!isRecord(event)) return badAnswer("an event is not an object", endpoint);
     const fault = reading.take(event, out);

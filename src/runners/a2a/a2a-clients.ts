@@ -9,6 +9,7 @@ import { remoteFailure } from "./a2a-fault.ts";
 import type { SignIn } from "./a2a-oauth.ts";
 import { checkSignature } from "./a2a-signature.ts";
 import { type AgentCard, connectAgent, type RemoteClient, readCard, schemesOf } from "./a2a-sdk.ts";
+import { parseJson } from "../../core/text/json.ts";
 
 /**
  * Clients of remote agents, cached as long as the crew exists: each agent card is fetched once, and each token
@@ -99,7 +100,7 @@ async function textAt(url: string, how: SignIn, credentials: Credentials | undef
 
 function parsed(text: string, what: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     if (typeof value === "object" && value !== null && "name" in value) return value;
   } catch {
     // the invalid card is reported after this block

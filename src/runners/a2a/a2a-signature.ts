@@ -1,7 +1,7 @@
 import { constants, createPublicKey, type JsonWebKey, type KeyObject, verify } from "node:crypto";
 import type { RemoteCard as RemotePlace } from "../../core/agent/agent.ts";
 import { messageOf } from "../../core/schema/error.ts";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, parseJson } from "../../core/text/json.ts";
 import { remoteFailure } from "./a2a-fault.ts";
 import type { SignIn } from "./a2a-oauth.ts";
 import { type AgentCard, canonicalCard } from "./a2a-sdk.ts";
@@ -65,7 +65,7 @@ function readSignature({ protected: header, signature }: AgentCard["signatures"]
 
 function parsedHeader(header: string): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(Buffer.from(header, "base64url").toString());
+    const value: unknown = parseJson(Buffer.from(header, "base64url").toString());
     return isRecord(value) ? value : {};
   } catch {
     return {};

@@ -2,6 +2,7 @@ import { Readable, Writable } from "node:stream";
 import type { ClientConnection, PromptResponse, SessionUpdate, ToolCallUpdate } from "@agentclientprotocol/sdk";
 import { CrewError } from "../../core/schema/error.ts";
 import { version } from "../../core/text/version.ts";
+import { messageLines, MOST_MESSAGE_BYTES } from "../../runtime/channel/message-lines.ts";
 
 /** The requests that an ACP agent sends to subcrew while it works. */
 export type AcpHost = Readonly<{
@@ -51,7 +52,13 @@ export async function openAcp(
       await host.write({ path, content });
       return {};
     })
-    .connect(acp.ndJsonStream(Writable.toWeb(input), Readable.toWeb(output) as ReadableStream<Uint8Array>));
+    .connect(
+      acp.ndJsonStream(
+        Writable.toWeb(input),
+        Readable.toWeb(messageLines(output, (line) => input.write(line))) as ReadableStream<Uint8Array>,
+        { maxMessageBytes: MOST_MESSAGE_BYTES },
+      ),
+    );
   try {
     await connection.agent.request("initialize", {
       protocolVersion: acp.PROTOCOL_VERSION,

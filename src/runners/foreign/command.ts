@@ -18,6 +18,7 @@ import { type ForeignParts, handOver, outcomeOf, writtenBy } from "./hand-over.t
 import { jsonLines } from "./json-lines.ts";
 import { createTally } from "./tally.ts";
 import type { ForeignTool, Invocation } from "./tool.ts";
+import { parseJson } from "../../core/text/json.ts";
 
 const MARKER = "SUBCREW_TASK";
 /** The grace period of a tool after it was asked to end. */
@@ -58,7 +59,12 @@ export function commandRunner(name: string, tool: ForeignTool, parts: ForeignPar
       stop,
     });
     const lines = jsonLines(tool.reader(tally), (why) =>
-      stop(failed("CRASHED", `The output of ${name} cannot be read: ${why}`, { retryable: true })),
+      stop(
+        failed("INVALID_OUTPUT", `The output of ${name} cannot be read: ${why}.`, {
+          retryable: true,
+          hint: "Check its version, or use another runner.",
+        }),
+      ),
     );
     const child = startChild({
       file,
@@ -104,7 +110,7 @@ async function writtenUsage(
   usageIn: NonNullable<ForeignTool["usageIn"]>,
 ): Promise<ReturnType<typeof usageIn> | undefined> {
   try {
-    return usageIn(JSON.parse(await readRegularText(file)));
+    return usageIn(parseJson(await readRegularText(file)));
   } catch {
     return undefined;
   }

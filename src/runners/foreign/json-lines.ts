@@ -1,5 +1,5 @@
 import { messageOf } from "../../core/schema/error.ts";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, JsonDepthError, parseJson, TOO_DEEP_JSON } from "../../core/text/json.ts";
 import { createLineSplitter } from "../../runtime/channel/line-splitter.ts";
 
 /** The maximum length of a line; a longer one is dropped. */
@@ -7,7 +7,7 @@ const LONGEST = 16_000_000;
 
 /**
  * Parses JSON values from chunks; lines that are not JSON are skipped. The output of a tool must not crash this
- * process: an error while a value is read goes to `failed`.
+ * process: an error while a value is read goes to `failed`, and so does a value that is nested too deeply.
  */
 export function jsonLines(
   take: (value: Readonly<Record<string, unknown>>) => void,
@@ -15,12 +15,11 @@ export function jsonLines(
 ): Readonly<{ push(text: string): void; end(): void }> {
   const line = (text: string): void => {
     const trimmed = text.trim();
-    const value = trimmed.startsWith("{") ? parsed(trimmed) : undefined;
-    if (!value) return;
     try {
-      take(value);
+      const value = trimmed.startsWith("{") ? parsed(trimmed) : undefined;
+      if (value) take(value);
     } catch (error) {
-      failed(messageOf(error));
+      failed(error instanceof JsonDepthError ? `a line is ${TOO_DEEP_JSON}` : messageOf(error));
     }
   };
   const lines = createLineSplitter(line, { longest: LONGEST });
@@ -29,9 +28,10 @@ export function jsonLines(
 
 function parsed(text: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     return isRecord(value) ? value : undefined;
-  } catch {
+  } catch (error) {
+    if (error instanceof JsonDepthError) throw error;
     return undefined;
   }
 }

@@ -1,5 +1,6 @@
 import type { Readable, Writable } from "node:stream";
 import { type Channel, isMessage } from "../../runtime/channel/protocol.ts";
+import { DEEPEST_RECORD, parseJson } from "../../core/text/json.ts";
 
 /** The maximum size of a message; a larger one is an error, so that it cannot exhaust memory. */
 const LONGEST = 256 * 2 ** 20;
@@ -52,7 +53,7 @@ const NEWLINE = 0x0a;
 
 function parsed(line: string): unknown {
   try {
-    return JSON.parse(line) as unknown;
+    return parseJson(line, DEEPEST_RECORD);
   } catch {
     return undefined;
   }

@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { readRegularText } from "../disk/regular-file.ts";
 import { parseRules, type Rule, ruleText } from "../../core/rules/rule.ts";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, parseJson } from "../../core/text/json.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 
 /** The scope of a stored rule. */
@@ -76,7 +76,7 @@ function isReadable(text: string): boolean {
 
 function parsed(text: string): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     return isRecord(value) ? value : {};
   } catch {
     return {};

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { openAppend, readRegularText } from "../disk/regular-file.ts";
 import type { RunStore } from "../../core/run/run-store.ts";
 import { CrewError, isCode, messageOf } from "../../core/schema/error.ts";
-import { isRecord } from "../../core/text/json.ts";
+import { DEEPEST_RECORD, isRecord, parseJson } from "../../core/text/json.ts";
 import { pause } from "../async/cancel.ts";
 import { inheritedDescriptors, without } from "../commands/inherited-descriptors.ts";
 import { fault } from "../disk/fault-points.ts";
@@ -116,7 +116,7 @@ async function saidBy(logFile: string): Promise<CrewError | undefined> {
 
 function parsed(line: string): unknown {
   try {
-    return JSON.parse(line) as unknown;
+    return parseJson(line, DEEPEST_RECORD);
   } catch {
     return undefined;
   }

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { RunStore } from "../../core/run/run-store.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { parseAs } from "../../core/schema/parse.ts";
+import { DEEPEST_RECORD, parseJson } from "../../core/text/json.ts";
 
 /**
  * The request for a background run: what its process should execute. It contains no secrets: those are in the
@@ -36,7 +37,10 @@ export async function readRequest(store: RunStore, run: string): Promise<Backgro
       `The background run cannot start: its request is missing in ${store.place(run)}.`,
       "Start the run again with --bg.",
     );
-  return parseAs<BackgroundRequest>(request, JSON.parse(text) as unknown, { code: "BAD_FILE", what: "run request" });
+  return parseAs<BackgroundRequest>(request, parseJson(text, DEEPEST_RECORD), {
+    code: "BAD_FILE",
+    what: "run request",
+  });
 }
 
 /** True for a run that was started in the background. */

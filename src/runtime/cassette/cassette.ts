@@ -8,7 +8,7 @@ import type { PeerAsk } from "../../core/task/mcp-tools.ts";
 import type { ChosenModel, ModelSource } from "../../core/task/runner.ts";
 import type { ToolResult } from "../../core/task/tool.ts";
 import { defined } from "../../core/text/defined.ts";
-import type { JsonSchema } from "../../core/text/json.ts";
+import { DEEPEST_RECORD, type JsonSchema, parseJson } from "../../core/text/json.ts";
 
 const message = z.strictObject({ hash: z.string(), begins: z.string() });
 const cassette = z.strictObject({
@@ -77,7 +77,7 @@ export async function readCassette(file: string): Promise<Cassette> {
 function parseCassette(text: string, file: string): Cassette {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text, DEEPEST_RECORD);
   } catch {
     throw new CrewError("BAD_FILE", `The recording ${file} is not JSON.`, "Make a new one with --record.");
   }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, unlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readRegularText } from "../disk/regular-file.ts";
 import type { Rule } from "../../core/rules/rule.ts";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, parseJson } from "../../core/text/json.ts";
 import { type ProcessClaim, whoWeAre } from "../disk/process-claim.ts";
 import { makeFolder } from "../disk/sync-folder.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
@@ -56,7 +56,7 @@ export async function finishCommandRecord(
 /** Reads a record; `undefined` when it is missing or invalid. */
 export async function readCommandRecord(file: string): Promise<CommandRecord | undefined> {
   try {
-    const value: unknown = JSON.parse(await readRegularText(file));
+    const value: unknown = parseJson(await readRegularText(file));
     return isRecord(value) && value["version"] === 1 && LISTS.every((key) => Array.isArray(value[key]))
       ? (value as CommandRecord)
       : undefined;

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { chmodSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { type Need, needs, needsTimeout } from "../../../test/needs.ts";
@@ -124,6 +124,23 @@ async function probedBy(before: readonly string[], options: { uid?: number; gid?
   await new Promise((resolve) => child.once("close", resolve));
   return text;
 }
+
+test("SBX-04: where a user may start few processes, the level is full or unknown, never partial", async (context) => {
+  if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
+  if (process.getuid?.() !== 0) return context.skip("needs root to become somebody else");
+  if (!existsSync("/usr/bin/prlimit")) return context.skip("needs prlimit of util-linux");
+  const levels = new Map<number, string>();
+  for (const most of [12, 15, 17, 19, 22, 40]) {
+    // A user of its own for each number: only its processes count.
+    const plain = { uid: 61_000 + most, gid: 61_000 };
+    const text = await probedBy(["/usr/bin/prlimit", `--nproc=${most}:${most}`], plain);
+    levels.set(most, /sandbox: (?:full|none - it could not be checked|\S+.*)/.exec(text)?.[0] ?? "node did not start");
+  }
+  expect(levels.get(40)).toBe("sandbox: full");
+  const honest = new Set(["sandbox: full", "sandbox: none - it could not be checked", "node did not start"]);
+  expect([...levels].filter(([, text]) => !honest.has(text))).toEqual([]);
+  expect([...levels.values()]).toContain("sandbox: none - it could not be checked");
+}, 120_000);
 
 test("SBX-04: the probe passes as a plain user, too", async (context) => {
   if (bwrap.missing !== undefined) return context.skip(bwrap.missing);

@@ -5,6 +5,7 @@ import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promi
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Writable } from "node:stream";
 import { allForbidden, kernelProbe } from "./kernel-probe.ts";
 import { type SandboxMounts, sandboxArgs } from "./sandbox-args.ts";
@@ -43,15 +44,52 @@ export async function probeSandbox(searched: readonly string[] = SEARCHED): Prom
       fix,
     };
   }
+  const [seen, dies] = await Promise.all([inFolder(bwrap, lookAround), inFolder(bwrap, diesWithParent)]);
+  if (!isStarved(seen) && ("failure" in seen || dies !== undefined)) return verdict(bwrap, seen, dies ?? false);
+  // Both need several processes at once. Where few are allowed, or another program has taken them for a moment, they fit one by one.
+  const began = performance.now();
+  for (const pauseMs of RETRY_PAUSES_MS) {
+    if (performance.now() - began > LONGEST_MS) break;
+    await sleep(pauseMs);
+    const again = await inFolder(bwrap, lookAround);
+    if (isStarved(again)) continue;
+    const diesNow = dies ?? (await inFolder(bwrap, diesWithParent));
+    if ("failure" in again || diesNow !== undefined) return verdict(bwrap, again, diesNow ?? false);
+  }
+  return starved(bwrap);
+}
+
+const RETRY_PAUSES_MS = [0, 200, 800];
+
+/** Calls a check with a folder of its own. */
+async function inFolder<T>(bwrap: string, check: (bwrap: string, folder: string) => Promise<T>): Promise<T> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "subcrew-probe-")));
-  const listener = await listen();
   try {
-    const [seen, dies] = await Promise.all([lookAround(bwrap, folder, listener), diesWithParent(bwrap, folder)]);
-    return "failure" in seen ? broken(seen.failure) : levelOf(bwrap, { ...seen, dies });
+    return await check(bwrap, folder);
   } finally {
-    listener.server.close();
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+type Looked = Seen | Readonly<{ failure: string }>;
+
+const verdict = (bwrap: string, seen: Looked, dies: boolean): SandboxLevel =>
+  "failure" in seen ? broken(seen.failure) : levelOf(bwrap, { ...seen, dies });
+
+/** True when the check could not be carried out because no more processes may be started, or none gets a processor. */
+const isStarved = (seen: Looked): boolean => "failure" in seen && STARVED.test(seen.failure);
+
+const TOO_SLOW = "it did not end in time";
+const STARVED = new RegExp(`Resource temporarily unavailable|EAGAIN|[Cc]annot fork|${TOO_SLOW}`);
+
+/**
+ * The level where nothing could be checked. Commands still get the sandbox: without a process to spare they fail, and a shortage
+ * that passes must not leave them with all rights.
+ */
+function starved(bwrap: string): SandboxLevel {
+  const fix = "a higher limit of processes for this user (ulimit -u), or of the container";
+  const text = `sandbox: none - it could not be checked, because no more processes can be started, or the machine is too busy. Commands run in it, or fail. Needed: ${fix}.`;
+  return { level: "none", text, fix, bwrap };
 }
 
 type Seen = Readonly<Record<"files" | "network" | "processes" | "env" | "kernel" | "works", boolean>>;
@@ -103,11 +141,16 @@ function broken(failure: string): SandboxLevel {
  * Tries forbidden actions from inside the sandbox and checks from outside of it whether they had an effect. All of them
  * are harmless.
  */
-async function lookAround(
-  bwrap: string,
-  folder: string,
-  { port, connections }: Listener,
-): Promise<Seen | { failure: string }> {
+async function lookAround(bwrap: string, folder: string): Promise<Looked> {
+  const { server, port, connections } = await listen();
+  try {
+    return await lookAs(bwrap, folder, { port, connections });
+  } finally {
+    server.close();
+  }
+}
+
+async function lookAs(bwrap: string, folder: string, { port, connections }: Omit<Listener, "server">): Promise<Looked> {
   const inside = join(folder, "inside");
   await mkdir(inside);
   await mkdir(join(folder, "outside"));
@@ -130,7 +173,8 @@ async function lookAround(
   const written = outside.filter((path) => existsSync(path));
   await Promise.all(written.map((path) => rm(path, { force: true })));
   const answers = await readFile(join(inside, "answers")).catch(() => Buffer.alloc(0));
-  if (code !== 0 || !lines.includes("end")) return { failure: errors || `it ended with ${code}` };
+  if (code !== 0 || !lines.includes("end") || (answers.length === 0 && STARVED.test(errors)))
+    return { failure: errors || (code < 0 ? TOO_SLOW : `it ended with ${code}`) };
   return {
     works: lines.includes("inside") && existsSync(join(inside, "written")),
     files: written.length === 0 && !lines.includes("kernel"),
@@ -157,7 +201,7 @@ echo "pids=$pids"; echo "list=$list"; echo "env=$SUBCREW_PROBE"
 links=0
 while read -r link rest; do case $link in *:*) links=$((links + 1));; esac; done < /proc/net/dev
 echo "links=$links"
-{ cat "$folder/ask" > "$ask" && chmod +x "$ask" && "$ask" > "$folder/answers"; rm -f "$ask"; } 2>/dev/null
+{ cat "$folder/ask" > "$ask" && chmod +x "$ask" && "$ask" > "$folder/answers"; rm -f "$ask"; }
 echo end
 `;
 
@@ -175,9 +219,9 @@ const valueOf = (lines: readonly string[], name: string): string =>
 
 /**
  * Kills the process that started a sandbox, and waits until the processes inside release their output. The time limit
- * depends on how long the start took: a busy machine is slow in everything.
+ * depends on how long the start took: a busy machine is slow in everything. `undefined`: it did not start.
  */
-function diesWithParent(bwrap: string, folder: string): Promise<boolean> {
+function diesWithParent(bwrap: string, folder: string): Promise<boolean | undefined> {
   const inner = sandboxArgs(boxFor(folder), [shellFile(), "-c", SETTLE]);
   const began = performance.now();
   const parent = spawn("/bin/sh", ["-c", '"$@" & wait', "sh", bwrap, ...inner], {
@@ -191,7 +235,7 @@ function diesWithParent(bwrap: string, folder: string): Promise<boolean> {
       clearTimeout(timer);
       if (parent.pid !== undefined && !died) killGroup(parent.pid);
       parent.stdout.destroy();
-      resolve(died);
+      resolve(up ? died : undefined);
     };
     let timer = setTimeout(() => settle(false), LONGEST_MS);
     parent.once("error", () => settle(false));

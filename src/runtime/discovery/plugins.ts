@@ -1,7 +1,7 @@
 import { readRegularTextSync } from "../disk/regular-file.ts";
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, parseJson } from "../../core/text/json.ts";
 import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
 import { folderContains } from "../files/folder-contains.ts";
 
@@ -146,7 +146,7 @@ function staysInside(path: string, root: string): boolean {
 function readJson(file: string): unknown {
   if (!existsSync(file)) return undefined; // the file is usually missing, and an exception costs more than this check
   try {
-    return JSON.parse(readRegularTextSync(file));
+    return parseJson(readRegularTextSync(file));
   } catch {
     return undefined; // the registry is missing or broken, so there are no plugins
   }

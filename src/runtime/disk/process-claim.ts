@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { defined } from "../../core/text/defined.ts";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, parseJson } from "../../core/text/json.ts";
 import { type Disk, machineDisk } from "./disk.ts";
 import { fault } from "./fault-points.ts";
 
@@ -87,7 +87,7 @@ export async function isLiving(claimed: ProcessClaim, disk: Disk = machineDisk):
 /** Parses a claim; `undefined` if it is empty, half written or invalid. */
 export function claimIn(text: string): ProcessClaim | undefined {
   try {
-    const claimed: unknown = JSON.parse(text);
+    const claimed: unknown = parseJson(text);
     if (!isRecord(claimed)) return undefined;
     const { pid, started, boot, host, sole } = claimed;
     if (typeof pid !== "number" || !Number.isSafeInteger(pid) || pid <= 0 || typeof started !== "string")

@@ -1,15 +1,15 @@
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, parseJson } from "../../core/text/json.ts";
 import { unpacked } from "./shared-workspace.ts";
 
 /** The subagents of a task that returned changes to its files, in order, as the store lists them. */
 export function returnedBy(text: string | undefined): readonly string[] {
-  const list: unknown = text === undefined ? [] : JSON.parse(text);
+  const list: unknown = text === undefined ? [] : parseJson(text);
   return Array.isArray(list) ? list.filter((one) => typeof one === "string") : [];
 }
 
 /** The patch in the stored progress of a task that works in a copy of the workspace; `undefined`: there is none. */
 export function patchOfProgress(text: string | undefined): Buffer | undefined {
-  const kept: unknown = text === undefined ? undefined : JSON.parse(text);
+  const kept: unknown = text === undefined ? undefined : parseJson(text);
   if (!isRecord(kept) || typeof kept["patch"] !== "string" || kept["patch"] === "") return undefined;
   return unpacked(kept["patch"]);
 }

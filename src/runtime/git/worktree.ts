@@ -5,7 +5,7 @@ import { setTimeout } from "node:timers/promises";
 import { readRegularFile, readRegularText } from "../disk/regular-file.ts";
 import { conflictsIn, type FileChange, readChanges, readModules } from "../../core/outcome/worktree-changes.ts";
 import { defined } from "../../core/text/defined.ts";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, parseJson } from "../../core/text/json.ts";
 import { type GitAnswer, type GitTree, openRepository, type Repository } from "./git.ts";
 import { commonDirOf, gitDirOf, withWorktreeLock } from "./worktree-lock.ts";
 
@@ -313,7 +313,7 @@ const note = (folder: string, what: Note): Promise<void> =>
 
 async function noted(folder: string): Promise<Note> {
   try {
-    const value: unknown = JSON.parse(await readRegularText(`${folder}.json`));
+    const value: unknown = parseJson(await readRegularText(`${folder}.json`));
     const read = (key: string): string | undefined =>
       isRecord(value) && typeof value[key] === "string" ? value[key] : undefined;
     const [top, gitDir, base] = [read("top"), read("gitDir"), read("base")];

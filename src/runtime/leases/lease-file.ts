@@ -1,5 +1,5 @@
 import { rename, writeFile } from "node:fs/promises";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, parseJson } from "../../core/text/json.ts";
 import { alone } from "../disk/file-lock.ts";
 import { claimIn, isElsewhere, isLiving, type ProcessClaim, whoWeAre } from "../disk/process-claim.ts";
 import { readRegularText } from "../disk/regular-file.ts";
@@ -43,7 +43,7 @@ export function leaseFile(file: string, isOwned: (run: string) => Promise<boolea
 /** The entries of the file. Unreadable entries are left out, so that no task waits for a damaged line. */
 function entriesIn(text: string): SignedEntry[] {
   try {
-    const entries: unknown = JSON.parse(text);
+    const entries: unknown = parseJson(text);
     return Array.isArray(entries) ? entries.flatMap((entry) => signedEntry(entry) ?? []) : [];
   } catch {
     return [];

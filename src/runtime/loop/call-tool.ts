@@ -20,7 +20,7 @@ import { onlyReads } from "../../core/shell/only-reads.ts";
 import { readDelegation } from "../../core/task/read-delegation.ts";
 import { defined } from "../../core/text/defined.ts";
 import { ALL_TOOLS } from "../../core/vocabulary/tool-names.ts";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, isDeeplyNested, TOO_DEEP_JSON } from "../../core/text/json.ts";
 import { nearest } from "../../core/text/nearest.ts";
 import { attachedImage, MAX_IMAGES } from "../../core/vocabulary/image.ts";
 import { classOf } from "../../core/vocabulary/tool-class.ts";
@@ -324,6 +324,7 @@ const MOST_DETAILS = 200_000;
 /** The structured result of a tool call for the journal, or nothing if it is too long. */
 function recordable(value: unknown): Readonly<{ details?: unknown }> {
   try {
+    if (isDeeplyNested(value)) return {};
     const text = JSON.stringify(value) as string | undefined;
     return text === undefined || text.length > MOST_DETAILS ? {} : { details: JSON.parse(text) as unknown };
   } catch {
@@ -341,6 +342,7 @@ function imagesIn(images: readonly ImageContent[] = []): Readonly<{ images?: rea
 function normal(result: unknown): Exclude<ToolResult, string> {
   if (typeof result === "string") return { text: result };
   if (isRecord(result) && typeof result["text"] === "string") return result as Exclude<ToolResult, string>;
+  if (isDeeplyNested(result)) throw new Error(`its result is ${TOO_DEEP_JSON}`);
   return { text: result === undefined ? "" : (JSON.stringify(result) ?? typeof result) };
 }
 

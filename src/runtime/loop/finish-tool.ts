@@ -1,7 +1,7 @@
 import type { ToolSpec } from "../../core/model/model.ts";
 import { FINISH_TOOL } from "../../core/policy/permit.ts";
 import type { Assignment } from "../../core/task/runner.ts";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, JsonDepthError, parseJson, TOO_DEEP_JSON } from "../../core/text/json.ts";
 import { showsNothing } from "../../core/text/sanitize.ts";
 
 /** What became of an agent's attempt to return its result. */
@@ -74,9 +74,9 @@ export function finishText(text: string, assignment: Finishing): FinishAttempt {
   if (showsNothing(text)) return { problem: "the answer is empty", empty: true };
   const parsed = jsonIn(text);
   const finish: FinishAttempt =
-    parsed === undefined
-      ? { problem: "the answer is not JSON", empty: false, value: text }
-      : finishWith({ result: parsed }, assignment);
+    "problem" in parsed
+      ? { problem: `the answer is ${parsed.problem}`, empty: false, value: text }
+      : finishWith({ result: parsed.json }, assignment);
   // A schema that allows a text is met by the unchanged answer, even if that looks like other JSON.
   return "problem" in finish && assignment.validate(text) === undefined ? { output: text, data: text } : finish;
 }
@@ -99,16 +99,17 @@ function asText(value: unknown): FinishAttempt {
   return showsNothing(text) ? { problem: "the result is empty", empty: true } : { output: text };
 }
 
-/** The JSON value in a text, alone or in a code block. */
-function jsonIn(text: string): unknown {
+/** The JSON value in a text, alone or in a code block, or what is wrong with it. */
+function jsonIn(text: string): Readonly<{ json: unknown } | { problem: string }> {
   const fenced = /```(?:json)?\s*\n([\s\S]*?)\n```/.exec(text)?.[1];
+  let problem = "not JSON";
   for (const candidate of [text, fenced]) {
     if (candidate === undefined) continue;
     try {
-      return JSON.parse(candidate) as unknown;
-    } catch {
-      continue;
+      return { json: parseJson(candidate) };
+    } catch (error) {
+      if (error instanceof JsonDepthError) problem = TOO_DEEP_JSON;
     }
   }
-  return undefined;
+  return { problem };
 }

@@ -1,7 +1,7 @@
 import * as oauth from "oauth4webapi";
 import { isPrivateWay } from "../../core/net/loopback-host.ts";
 import { defined } from "../../core/text/defined.ts";
-import { isRecord, ownEntry } from "../../core/text/json.ts";
+import { isRecord, ownEntry, parseJson } from "../../core/text/json.ts";
 import { type CallbackOptions, waitForCode } from "./sign-in-callback.ts";
 import { signingKey } from "./signing-key.ts";
 
@@ -192,7 +192,7 @@ async function readTokens(context: OAuthContext, response: Response): Promise<OA
 
 function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     return isRecord(value) ? value : undefined;
   } catch {
     return undefined;

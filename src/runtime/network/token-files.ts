@@ -2,6 +2,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readRegularText } from "../disk/regular-file.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
+import { parseJson } from "../../core/text/json.ts";
 
 /** Stores access tokens between runs, mainly those from sign-ins. */
 export type TokenFiles = Readonly<{
@@ -17,7 +18,7 @@ export function tokenFiles(folder: string): TokenFiles {
   return {
     read: async (key) => {
       try {
-        return JSON.parse(await readRegularText(fileOf(key))) as unknown;
+        return parseJson(await readRegularText(fileOf(key)));
       } catch {
         return undefined;
       }

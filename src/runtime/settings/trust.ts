@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { CrewError } from "../../core/schema/error.ts";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, parseJson } from "../../core/text/json.ts";
 import type { Trust } from "../discovery/discover.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 
@@ -106,7 +106,7 @@ const VERSION = 1;
 function parsedFile(file: string): unknown {
   if (!existsSync(file)) return undefined; // this runs at each start, and an exception is expensive
   try {
-    return JSON.parse(readRegularTextSync(file));
+    return parseJson(readRegularTextSync(file));
   } catch {
     return undefined;
   }
@@ -115,7 +115,7 @@ function parsedFile(file: string): unknown {
 /** True if the file exists and is not JSON: it may still hold decisions of the person, so it is not overwritten. */
 function isDamaged(file: string): boolean {
   try {
-    JSON.parse(readRegularTextSync(file));
+    parseJson(readRegularTextSync(file));
     return false;
   } catch (error) {
     return error instanceof SyntaxError;

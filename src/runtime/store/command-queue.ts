@@ -10,6 +10,7 @@ import { pause } from "../async/cancel.ts";
 import { onAbort } from "../async/on-abort.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 import { COMMANDS_FOLDER } from "./layout.ts";
+import { DEEPEST_RECORD, parseJson } from "../../core/text/json.ts";
 
 const COMMAND = /^(\d{13}-[0-9a-f]{16})\.json$/;
 /** Polling interval where file watching does not work. */
@@ -45,7 +46,7 @@ export async function post(
       .catch(() => undefined);
     if (text !== undefined) {
       await rm(receipt, { force: true });
-      return JSON.parse(text) as Receipt;
+      return parseJson(text, DEEPEST_RECORD) as Receipt;
     }
     if (over) {
       await rm(join(folder, `${name}.json`), { force: true });
@@ -132,7 +133,7 @@ const failure = (thrown: unknown): Receipt => ({ done: false, text: messageOf(th
 
 async function readJson(file: string): Promise<unknown> {
   try {
-    return JSON.parse(await readRegularFile(file).then(String)) as unknown;
+    return parseJson(await readRegularFile(file).then(String), DEEPEST_RECORD);
   } catch {
     return undefined;
   }

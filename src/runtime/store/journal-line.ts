@@ -1,6 +1,7 @@
 import { crc32 } from "node:zlib";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { completed } from "../../core/run/older-events.ts";
+import { DEEPEST_RECORD, parseJson } from "../../core/text/json.ts";
 
 /**
  * Converts events to the lines of a journal: each has the event, the epoch (number) of the process that wrote it, and a
@@ -59,7 +60,7 @@ export function decodeBytes(bytes: Buffer): DecodedLine | undefined {
 /** The record in a line whose checksum is correct, which does not yet prove that the line is a valid record. */
 function recordIn(line: string): DecodedLine | undefined {
   try {
-    const { event, epoch } = JSON.parse(line) as Partial<DecodedLine>;
+    const { event, epoch } = parseJson(line, DEEPEST_RECORD) as Partial<DecodedLine>;
     if (typeof event?.seq !== "number" || typeof event.type !== "string" || typeof epoch !== "number") return undefined;
     return { event: completed(event), epoch };
   } catch {

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { link, lstat, mkdir, open, readdir, realpath, rename, rm, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, parseJson } from "../../core/text/json.ts";
 import { pause } from "../async/cancel.ts";
 
 /**
@@ -154,7 +154,7 @@ async function readRevision(folder: string, revision: number): Promise<MemoryEnt
 
 function parsed(line: string): Pick<MemoryInfo, "key" | "at" | "origins"> | undefined {
   try {
-    const about: unknown = JSON.parse(line);
+    const about: unknown = parseJson(line);
     if (
       !isRecord(about) ||
       typeof about["key"] !== "string" ||

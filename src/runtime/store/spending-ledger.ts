@@ -3,7 +3,7 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Amount } from "../../core/run/budget.ts";
 import type { SharedSpending, SpendingLedger } from "../../core/run/spending-caps.ts";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, parseJson } from "../../core/text/json.ts";
 import { alone } from "../disk/file-lock.ts";
 import { appendRegularSync, openRegular, readRegularText } from "../disk/regular-file.ts";
 import { isLiving, type ProcessClaim, whoWeAre } from "../disk/process-claim.ts";
@@ -152,7 +152,7 @@ function sumsOf(ledger: DayLedger, project: string): Sums {
 
 function entryIn(line: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(line);
+    const value: unknown = parseJson(line);
     return isRecord(value) ? value : undefined;
   } catch {
     return undefined; // a line that is incomplete after a crash of the machine

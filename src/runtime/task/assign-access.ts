@@ -1,6 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
+import { folderProblem } from "../access/folder-problem.ts";
 import { movedInto } from "../../core/plan/isolation.ts";
 import { permit } from "../../core/policy/permit.ts";
 import { readRunAbove, RUN_ABOVE_VARIABLE, runAboveText } from "../../core/delegation/run-above.ts";
@@ -29,6 +30,11 @@ export async function assignAccess(
   { name, agent, rights }: Pick<AssignedAgent, "name" | "agent"> & Pick<AssignedTools, "rights">,
 ): Promise<AssignedAccess | FailedOutcome> {
   const cwd = await folderFor({ call, world });
+  const problem = call.task.cwd === undefined ? undefined : await folderProblem(cwd);
+  if (problem !== undefined)
+    return failed("BAD_INPUTS", `"${name}" cannot work in "${call.task.cwd}": ${problem}.`, {
+      hint: "Give the path of an existing folder; it is relative to the folder of the run.",
+    });
   const { run, path, depth, maxDepth = -1 } = call;
   const env = {
     ...passedEnv(world.settings.env, world.settings.passEnv),

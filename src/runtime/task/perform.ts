@@ -18,6 +18,7 @@ import { changesSomething } from "./assign-tools.ts";
 import { withFork } from "./fork-task.ts";
 import { checkFor } from "./compile-schema.ts";
 import type { World } from "./world.ts";
+import { parseJson } from "../../core/text/json.ts";
 
 /**
  * Creates the function that executes tasks: it resolves the agent once, runs it, checks its result and stores its
@@ -162,7 +163,7 @@ async function accepted(outcome: Outcome, { task }: Call, world: World): Promise
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseJson(text);
   } catch {
     return text;
   }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { messageOf } from "../../core/schema/error.ts";
 import { defineTool } from "../../core/task/tool.ts";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, parseJson } from "../../core/text/json.ts";
 
 const input = z.strictObject({
   text: z.string().min(1).describe("the JSON text"),
@@ -36,7 +36,7 @@ export const jsonParse = defineTool({
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseJson(text);
   } catch (error) {
     throw new Error(`this is not valid JSON: ${messageOf(error)}`, { cause: error });
   }

@@ -9,7 +9,7 @@ import type {
   Transport,
 } from "@modelcontextprotocol/client";
 import { CrewError } from "../../core/schema/error.ts";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, isDeeplyNested, TOO_DEEP_JSON } from "../../core/text/json.ts";
 import { version } from "../../core/text/version.ts";
 
 /** The MCP library; only this file names it, and it is loaded when the first server is used. */
@@ -106,6 +106,11 @@ export function requestOptions({ signal, timeoutMs, report }: CallOptions): Requ
 function mend(message: unknown): void {
   const result = isRecord(message) ? message["result"] : undefined;
   if (!isRecord(result)) return;
+  if (isDeeplyNested(result)) {
+    delete (message as Record<string, unknown>)["result"];
+    Object.assign(message as object, { error: { code: -32603, message: `its answer is ${TOO_DEEP_JSON}` } });
+    return;
+  }
   const { tools, content } = result;
   if (Array.isArray(tools)) Object.assign(result, { tools: tools.flatMap(mendedTool) });
   if (Array.isArray(content)) Object.assign(result, { content: content.map(mendedBlock) });

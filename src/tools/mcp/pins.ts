@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { readRegularText } from "../../runtime/disk/regular-file.ts";
 import { defined } from "../../core/text/defined.ts";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, parseJson } from "../../core/text/json.ts";
 import { stableText } from "../../core/text/stable-text.ts";
 import { type McpServer, mcpToolName } from "../../core/vocabulary/mcp-server.ts";
 import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
@@ -49,7 +49,7 @@ export function openPins(home: string | undefined): Pins {
 /** Reads a pin file. With an unreadable file no tool is trusted; a missing file means that the server is new. */
 async function pinsIn(file: string): Promise<readonly PinnedTool[] | undefined> {
   try {
-    const data: unknown = JSON.parse(await readRegularText(file));
+    const data: unknown = parseJson(await readRegularText(file));
     return isRecord(data) && Array.isArray(data["tools"]) ? data["tools"].filter(isPinned) : [];
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;

@@ -1,5 +1,5 @@
 import { defined } from "../../core/text/defined.ts";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, parseJson } from "../../core/text/json.ts";
 import type { WebAnswer, WebRequest } from "../../runtime/network/guarded-fetch.ts";
 
 /** Which search engine to use, from the settings. */
@@ -60,7 +60,7 @@ export function parsedAnswer({ status, body }: WebAnswer, name: string): unknown
     throw new Error(`the search engine ${name} allows no more searches right now (429): try again later`);
   if (status !== 200) throw new Error(`the search engine ${name} answered with ${status}`);
   try {
-    return JSON.parse(body.toString("utf8")) as unknown;
+    return parseJson(body.toString("utf8"));
   } catch {
     throw new Error(`the answer of the search engine ${name} is not JSON`);
   }

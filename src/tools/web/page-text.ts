@@ -3,6 +3,7 @@ import { cutHead } from "../../core/text/cut.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import type { WebAnswer } from "../../runtime/network/guarded-fetch.ts";
 import { htmlText } from "./html-text.ts";
+import { parseJson } from "../../core/text/json.ts";
 
 /** A web response as text: status and content, without terminal control sequences. */
 export async function pageText(
@@ -71,7 +72,7 @@ function decoded(body: Buffer, charset: string): string {
 
 function pretty(text: string): string {
   try {
-    return JSON.stringify(JSON.parse(text), null, 2);
+    return JSON.stringify(parseJson(text), null, 2);
   } catch {
     return text;
   }

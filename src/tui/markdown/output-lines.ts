@@ -1,4 +1,4 @@
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, parseJson } from "../../core/text/json.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import { codeLines, markdownLines } from "./markdown.ts";
 import type { MarkdownOptions } from "./options.ts";
@@ -11,7 +11,7 @@ export function outputLines(output: string, options: MarkdownOptions): string[] 
 function isJson(text: string): boolean {
   if (!/^\s*[[{]/.test(text)) return false;
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     return isRecord(value) || Array.isArray(value);
   } catch {
     return false;
