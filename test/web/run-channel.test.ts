@@ -29,6 +29,9 @@ const single = { agent: "general", task: "one" } as const;
 
 let server: RunningServer | undefined;
 const over = new AbortController();
+const fail = (error: unknown): never => {
+  throw error;
+};
 afterEach(() => server?.close());
 
 /** The page of one run as a browser tab has it: its status, the status and question of its task, and why it is gone. */
@@ -48,9 +51,7 @@ async function openPage(home: string, run: string): Promise<Page> {
     user: undefined,
     crewAt: async () => crew,
     ownCommand: async () => "",
-    onError: (error) => {
-      throw error;
-    },
+    onError: fail,
   });
   const base = `http://127.0.0.1:${server.port}/${secrets.prefix}`;
   const entered = await fetch(`${base}/enter?token=${linkToken(secrets, "full")}`, { redirect: "manual" });
@@ -120,7 +121,7 @@ test("an interrupted run that a process takes over is shown as running before it
   const home = tempFolder();
   const run = "run_taken0000000";
   const store = createFolderStore(join(home, "state"));
-  const open = () => openJournal(store.place(run), { kept: () => {}, lost: (error) => Promise.reject(error) });
+  const open = () => openJournal(store.place(run), { kept: () => {}, lost: fail });
   const first = await open();
   const plan = { nodes: { one: { kind: "task", task: { agent: "general", prompt: "x" } } }, output: "one" };
   const facts = [
