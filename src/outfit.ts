@@ -121,7 +121,10 @@ export type Outfit = Readonly<{
   finishCommands(): Promise<readonly string[]>;
   /** The access rules of the crew, before any run narrows them. */
   access(): Promise<AccessParts>;
-  /** Creates the world of one run. `before`: the recorded permissions of a resumed run, which are an upper bound. */
+  /**
+   * Creates the world of one run: everything that its tasks work with. `before`: the recorded permissions of a resumed
+   * run, which are an upper bound.
+   */
   worldFor(roster: Roster, runner: Runner, before?: Permissions): Promise<World>;
 }>;
 

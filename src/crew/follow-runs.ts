@@ -87,7 +87,7 @@ export async function followRuns(crew: Crew, { only, signal, changed }: FeedOpti
         changed();
       }
     } catch {
-      // The run was deleted or is damaged; the next check shows which.
+      // The journal cannot be read because the run was deleted or is damaged; the next check shows which.
     }
     entry.following = false;
     await refresh(id);

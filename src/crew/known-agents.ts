@@ -16,7 +16,7 @@ export type KnownAgents = Readonly<{
   discovery: Discovery;
   /** The skills; empty unless an agent preloads some. */
   skills: readonly Skill[];
-  /** Discovers agents again, and returns the current catalog. */
+  /** Searches for agent files again, and returns the current catalog. */
   again(): Promise<Catalog>;
 }>;
 

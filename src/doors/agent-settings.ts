@@ -4,7 +4,7 @@ import type { Thinking } from "../core/vocabulary/thinking.ts";
 import { type Findable, findAgent } from "../runtime/discovery/find.ts";
 import type { AgentConfig, WithInherited } from "./agent-config.ts";
 
-/** Settings of a call; they override those of the agent. */
+/** Settings that a caller gives with one call; they override the settings of the agent. */
 export type InlineSettings = {
   model?: string;
   tools?: readonly string[];

@@ -77,7 +77,7 @@ export const facts = {
     endedAt: z.number().describe("when it ended"),
     saved: z.strictObject({ usage: usageSchema, cost: costSchema }).optional().describe("what it had cost"),
   }),
-  "agent.resolved": fact("The agent of a task is known with everything that applies to it.", {
+  "agent.resolved": fact("The agent of a task was found, and its model, tools and permissions are decided.", {
     agent: text,
     hash: text.describe("a digest of the definition"),
     model: text,

@@ -68,7 +68,7 @@ export class AgentRegistry {
     for (const definition of [...files, ...active, ...builtIn]) await this.#register(definition);
   }
 
-  /** Clears the registry and discovers agents again. */
+  /** Clears the registry and searches for agent files again. */
   async reload(): Promise<void> {
     this.#config.clearRemoteCache?.();
     this.#known.clear();

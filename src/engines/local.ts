@@ -4,7 +4,7 @@ import type { Engine, Perform } from "../core/task/engine.ts";
 import { pause } from "../runtime/async/cancel.ts";
 import { onAbort } from "../runtime/async/on-abort.ts";
 
-/** The parameters of the local engine. */
+/** What the local engine needs. */
 export type LocalParts = Readonly<{
   perform: Perform;
   journal: Engine["journal"];

@@ -14,7 +14,7 @@ const QUERY: Readonly<Record<string, AgentInput>> = {
   },
 };
 
-/** The inputs of an agent in the form that callers use. */
+/** The inputs that a caller can give to an agent. An agent that declares none has one, the query. */
 export const inputsOf = ({ inputs }: Pick<AgentCard, "inputs">): Readonly<Record<string, AgentInput>> =>
   inputs === undefined || Object.keys(inputs).length === 0 ? QUERY : inputs;
 

@@ -39,7 +39,7 @@ function delegateTool(caller: Caller, name: string): Tool {
   });
 }
 
-/** The description of the agents for the model. */
+/** The description of the tool for the model, with a line for each agent. */
 export function unionDescription(cards: readonly AgentCard[]): string {
   return describeAgents(cards, {
     before: "Delegates a task to a specialized sub-agent.\n\nAvailable agents:",

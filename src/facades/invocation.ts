@@ -18,7 +18,7 @@ export type OutputObject = Readonly<{ result: string; terminate_reason: AgentTer
 const DESCRIPTION_CHARS = 200;
 const INPUT_CHARS = 50;
 
-/** One line with the agent and its inputs. */
+/** One line that names the agent that is started and its inputs. */
 export function invocationText(agent: string, inputs: Readonly<Record<string, unknown>>): string {
   const given = Object.entries(inputs).map(([name, value]) => `${name}: ${cutHead(plain(value), INPUT_CHARS).text}`);
   return cutHead(`Running subagent '${agent}' with inputs: { ${given.join(", ")} }`, DESCRIPTION_CHARS).text;

@@ -69,7 +69,7 @@ function slim(schema: JsonSchema, top: boolean): JsonSchema {
   return Object.fromEntries(entries);
 }
 
-/** The problems of a call, in one line. */
+/** What is wrong with the arguments of a call, in one line; at most five problems. */
 export function problemsIn({ issues }: z.ZodError): string {
   return issues
     .slice(0, 5)

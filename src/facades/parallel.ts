@@ -116,7 +116,7 @@ function refusedDefault(nodes: Readonly<Record<string, Node>>, { spawns }: Calle
   return Object.values(nodes).some(unnamed) ? DEFAULT_AGENT : undefined;
 }
 
-/** The agents of one scope, plus the bundled ones. */
+/** The agents that come from this scope (user or project), plus the bundled ones. */
 const inScope = (cards: readonly AgentCard[], scope: ParallelCall["agentScope"]): readonly AgentCard[] =>
   scope === undefined || scope === "both"
     ? cards

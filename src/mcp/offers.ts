@@ -11,13 +11,13 @@ import { callResultOf, runView } from "./view.ts";
 
 const MAX_WAIT_S = 50;
 
-/** How the tools of a server are listed. */
+/** What decides which tools an MCP server lists, and how. */
 export type OfferOptions = Readonly<{
-  /** Additional delegation tools, chosen by the owner. */
+  /** Delegation tools that the owner of the server chose in addition to subcrew's own tools. */
   delegation: DelegationTools | undefined;
   /** True when all fields of arguments and results are listed. */
   full: boolean;
-  /** True when the permission mode of the server lets agents change nothing. */
+  /** True when agents may change nothing, because of the permission mode of the server. */
   readOnly: boolean;
 }>;
 
@@ -53,7 +53,7 @@ function brief({ output: _output, ...offer }: Offer): Offer {
   return { ...offer, input: () => briefSchema(offer.input()) };
 }
 
-/** The tools, in the order in which they are listed. */
+/** Subcrew's own tools, in the order in which a client sees them. */
 const offers: readonly Offer[] = [
   starting("run", "single", "Runs one agent on one task and gives back its result."),
   starting("parallel", "parallel", "Runs several tasks side by side and gives back all their results."),

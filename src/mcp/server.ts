@@ -23,7 +23,7 @@ import { callResultOf, viewOf } from "./view.ts";
 export type SharedServer = Readonly<{
   sdk: Sdk;
   office: ServerContext;
-  /** The tools that are offered now. */
+  /** The tools that a client can call at this moment. */
   offers(): Promise<readonly Offer[]>;
   /** Receives internal errors. A client only learns that there was one. */
   onError(error: unknown): void;

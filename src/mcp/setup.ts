@@ -7,7 +7,10 @@ const ARGS = ["mcp"];
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
 const server = { command: "subcrew", args: ARGS };
 
-/** Creates the setup steps of a tool. `variables` are the environment variables that subcrew needs. */
+/**
+ * Creates the steps that connect subcrew to another coding tool. `variables` are the environment variables that subcrew
+ * needs.
+ */
 type Setup = (variables: readonly string[]) => readonly SetupStep[];
 
 /** The setup of each tool. A new tool is one row. */

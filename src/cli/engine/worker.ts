@@ -35,8 +35,8 @@ export const workerCommand: CliCommand = {
     ...outputOptions().filter(({ long }) => long === "--no-color" || long === "--quiet"),
   ],
   examples: [
-    ["subcrew worker --engine postgres://...", "serve the tasks of this folder"],
-    ["subcrew worker --engine postgres://... --slots 32 --scratch", "serve tasks that need no files"],
+    ["subcrew worker --engine postgres://...", "execute the tasks of this folder"],
+    ["subcrew worker --engine postgres://... --slots 32 --scratch", "execute tasks that need no files"],
   ],
   notes: "docs/scale-out.md describes what workers do and how to deploy them.",
   act: async (_, flags) => (await import("./serve-worker.ts")).serveWorker(flags),

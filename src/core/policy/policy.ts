@@ -34,7 +34,7 @@ export type Policy = Readonly<{
   homes?: readonly HomeAnchor[];
 }>;
 
-/** The rules of one agent file, and the key of the file that contains them. */
+/** The rules in the file of the agent named `of`, and the key of that file under which they are written. */
 export type AgentBound = Readonly<{ of: string; key: "tools" | "rules"; rules: AgentRules }>;
 
 /** Mode names of users and agent files, mapped to levels. */

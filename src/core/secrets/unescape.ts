@@ -98,7 +98,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 function resolved(text: string): UnescapedText | undefined {
   if (!/[%\\&]/.test(text)) return undefined;
   const parts: string[] = [];
-  /** Positions in the unescaped and the original text after each escape, and of the escape itself. */
+  /** Where each escape begins and ends: in the unescaped text (`news`) and in the original text (`olds`). */
   const news: number[] = [];
   const olds: number[] = [];
   let length = 0;

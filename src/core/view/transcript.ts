@@ -36,7 +36,7 @@ export type TranscriptEntry =
   | Readonly<{ kind: "note"; at: number; label: string; text: string }>
   | Readonly<{ kind: "end"; at: number; outcome: Outcome }>;
 
-/** What one task did. The run itself has the empty path. */
+/** What one task did, as entries in order of time. The path is empty for the run itself. */
 export type Transcript = Readonly<{
   path: string;
   label: string;

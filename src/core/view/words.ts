@@ -17,7 +17,7 @@ const HARMLESS = /^(?:[\x21-\x7e]+(?: [\x21-\x7e]+)*)?$/;
 /** The maximum length of one displayed line; a record of megabytes must not fill the terminal. */
 const LINE_CHARS = 4_000;
 
-/** `read_file×5, grep_files×3`, the most used first. */
+/** How often each tool was called, the most used first: `read_file×5, grep_files×3`. */
 export function toolsUsed(tools: Readonly<Record<string, number>>, { signs }: Look): string {
   return Object.entries(tools)
     .toSorted(([, a], [, b]) => b - a)
@@ -62,7 +62,7 @@ export function took(
   return formatDuration(Math.max(0, ms), durations ?? usual);
 }
 
-/** The non-empty parts, separated by dots. */
+/** The parts that are not empty, with a dot between them. */
 export function listed(parts: readonly string[], { signs }: Pick<Look, "signs">): string {
   return parts.filter((part) => part !== "").join(signs.dot);
 }

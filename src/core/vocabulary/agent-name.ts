@@ -10,7 +10,7 @@ export const AGENT_NAME = namePattern(LETTER, `${LETTER_OR_MARK}_.:\\-`, 64);
  */
 const RESERVED: ReadonlySet<string> = new Set(["main", "sub"]);
 
-/** Why a name cannot be used, or `undefined` when it can. */
+/** Why an agent cannot have this name, or `undefined` when it can. */
 export function nameFault(name: string, rule: RegExp = AGENT_NAME): "bad-name" | "reserved-name" | undefined {
   if (!rule.test(name)) return "bad-name";
   return RESERVED.has(name.toLowerCase()) ? "reserved-name" : undefined;

@@ -18,7 +18,7 @@ export const DEFAULT_REMINDERS = 1;
 /** How long a model may send nothing at all before the request is given up. */
 export const DEFAULT_MAX_IDLE_MS = 3 * 60_000;
 export const DEFAULT_CONCURRENCY = 8;
-/** How deep agents may start agents. */
+/** How many levels of subagents there may be below an agent that the run starts. */
 export const DEFAULT_MAX_DEPTH = 2;
 /** How many tasks at once the `parallel` tool may be asked for. */
 export const MAX_CONCURRENCY = 8;

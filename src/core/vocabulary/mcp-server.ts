@@ -14,7 +14,9 @@ const oauth = z.strictObject({
   grant: z
     .enum(["authorization-code", "client-credentials"])
     .optional()
-    .describe("authorization-code (default): a person logs in with a browser; client-credentials: clientId logs in"),
+    .describe(
+      "authorization-code (default): a person logs in with a browser; client-credentials: the program logs in with clientId and its secret or key",
+    ),
   scopes: z.array(text).optional().describe("OAuth scopes; default: those the server asks for"),
   callbackPort: z
     .number()

@@ -18,7 +18,7 @@ export function createSupervisor(table: CallTable, inbox: Inbox, owner: string):
     try {
       for (const { call, epoch, how } of await table.lost(owner)) watched.get(`${epoch} ${call}`)?.(how);
     } catch {
-      // The database is unreachable; the next poll tries again.
+      // The database is unreachable; the next poll asks again.
     } finally {
       looking = false;
     }

@@ -5,7 +5,7 @@ import { CONNECT_MS, loadDriver, openPool, type Pool, type PoolClient } from "./
 import { parseEngineUrl, shownUrl } from "./engine-url.ts";
 import { type Bells, createBells } from "./listen.ts";
 
-/** A row as the driver returns it. */
+/** A row as the PostgreSQL driver returns it. */
 export type TableRow = Readonly<Record<string, unknown>>;
 
 /** Runs statements on one connection. */
@@ -125,7 +125,7 @@ const queryOn =
 
 /** Passes a connection to `work`. A connection that failed is not used again. */
 async function using<T>(client: PoolClient, work: (client: PoolClient) => Promise<T>): Promise<T> {
-  const ignore = (): void => {}; // the statement reports the same error
+  const ignore = (): void => {}; // ignored because the failed statement reports the same error
   client.on("error", ignore);
   try {
     const result = await work(client);

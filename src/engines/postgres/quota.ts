@@ -127,7 +127,7 @@ export function engineQuota(database: Database, presence: Presence): RequestQuot
   };
 }
 
-/** Stops waiting when a queued request is aborted. */
+/** Waits for a place in the queue, and stops waiting when the request is aborted. */
 function orAborted(entering: Promise<QuotaEntry | undefined>, signal: AbortSignal): Promise<QuotaEntry | undefined> {
   return new Promise((resolve, reject) => {
     const deaf = onAbort(signal, () => resolve(undefined));

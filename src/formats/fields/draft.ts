@@ -5,7 +5,7 @@ import { type Problem, type ProblemCode, type ProblemDetails, problem } from "..
 import { foldName } from "../../core/vocabulary/tool-names.ts";
 import type { Data } from "../yaml/frontmatter.ts";
 
-/** An agent while its keys are read. */
+/** An agent that is incomplete because its file is still being read. */
 export type Draft = {
   readonly agent: { -readonly [K in keyof Agent]?: Agent[K] };
   readonly from: Record<string, string>;

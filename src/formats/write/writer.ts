@@ -87,7 +87,7 @@ export const described = ({ description, whenToUse, displayName, name }: Agent):
   [description, whenToUse, displayName].find((text) => text !== undefined && text.trim() !== "") ??
   `The agent ${name}.`;
 
-/** Comma-separated words; an empty list stays a list. */
+/** The words in one text, separated by commas; an empty list stays a list. */
 export const csv = (words: readonly string[] | undefined): string | readonly string[] | undefined =>
   words === undefined || words.length === 0 ? words : words.join(", ");
 

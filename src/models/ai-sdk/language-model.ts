@@ -16,7 +16,7 @@ import { optionsFor } from "./library-request.ts";
 /** What the adapter needs besides the model; `options` are sent to the provider with each request. */
 export type LibraryParts = Readonly<{ prices: Prices; endpoint?: Endpoint; options?: JSONObject }>;
 
-/** Adapts a model of the AI SDK's provider layer. */
+/** Makes a subcrew model from a model of the AI SDK. */
 export function fromLanguageModel(
   model: LanguageModel,
   { prices, endpoint: given, options = {} }: LibraryParts,

@@ -46,7 +46,7 @@ const DEMANDS = [prompts.grace, prompts.remindEmpty, prompts.remindFinish, promp
   text.slice(0, 30),
 );
 
-/** A path with a folder or a usual ending. */
+/** Matches a path that has a folder or ends with a common file extension. */
 const PATH =
   /(?<![\w/.@:-])(?:\.\/)?(?:[\w@.-]+\/)+[\w.-]*\w|(?<![\w/.@:-])[\w-]+\.(?:[cm]?[jt]sx?|py|rb|go|rs|java|kt|cs?|cpp|h|php|md|json|ya?ml|toml|sh|sql|html|css)\b/g;
 

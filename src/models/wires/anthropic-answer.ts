@@ -69,7 +69,7 @@ export function readAnthropicAnswer(endpoint: Endpoint): AnswerReader {
   };
 }
 
-/** A block that is still arriving. */
+/** A content block of the answer that is still arriving. */
 type Building =
   | { type: "text"; text: string }
   | { type: "thinking"; thinking: string; signature: string }

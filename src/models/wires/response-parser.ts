@@ -169,5 +169,5 @@ export class ResponseParser {
 
 const LF = 0x0a;
 const CR = 0x0d;
-/** The line before a chunk: a hexadecimal number, then perhaps an extension. */
+/** The line before each chunk of a chunked HTTP body: the size as a hexadecimal number, then perhaps an extension. */
 const SIZE = /^([0-9a-f]{1,12})[ \t]*(?:;.*)?\r?$/i;

@@ -120,7 +120,7 @@ const HINTS: Readonly<Record<number, string>> = {
   [-32001]: "It no longer knows the task; start a new one.",
   [-32004]: "It does not support the requested operation.",
   [-32005]: "It does not accept text.",
-  [-32009]: "It speaks another version of the protocol; ours are 1.0 and 0.3.",
+  [-32009]: "It speaks another version of the A2A protocol; subcrew supports 1.0 and 0.3.",
 };
 
 function isFailure(error: unknown): error is RemoteFailure {

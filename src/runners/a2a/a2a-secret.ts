@@ -22,7 +22,7 @@ export async function secretOf(written: string, source: SecretSource, signal: Ab
   const name = variable?.[1] ?? variable?.[2];
   if (name !== undefined) return fromEnvironment(name, source);
   if (/^!(?!!)/.test(written)) return fromCommand(written.slice(1).trim(), source, signal);
-  return written.replace(/^(?:\$\$|!!)/, (twice) => twice[0]!); // a doubled mark stands for the character itself
+  return written.replace(/^(?:\$\$|!!)/, (twice) => twice[0]!); // `$$` or `!!` stands for one `$` or `!`
 }
 
 /** Describes a field of `auth` to a person: the source of its value, never the value itself. */

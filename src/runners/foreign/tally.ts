@@ -65,7 +65,7 @@ function refusedBy(refusal: BudgetRefusal): FailedOutcome {
   return { ...failed(codeOfLimit(limit), text, { hint: "Raise the limit of the run." }), limit };
 }
 
-/** Listens to one tool and emits the events of its task. */
+/** Listens to one external coding tool and emits the events of the task that the tool performs. */
 export function createTally({ context, called, model: given, why, maxTurns, redact, stop }: Options): Tally {
   let usage: Usage = noUsage();
   let cost = noCost();

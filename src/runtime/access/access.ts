@@ -235,7 +235,7 @@ function createRoots(): RootsOfRun {
   };
 }
 
-/** Positions of home folders relative to a folder. */
+/** For each home folder: how to convert a path relative to `folder` to a path relative to that home folder. */
 function homeAnchors(folder: string, homes: readonly string[]): HomeAnchor[] {
   return homes.flatMap((home) => {
     if (folderContains(folder, home)) return [{ cut: relative(folder, home), add: "" }];

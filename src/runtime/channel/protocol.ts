@@ -35,7 +35,7 @@ export type Requests = {
   claim: { give: null; get: boolean };
   /** The events recorded for this attempt before this process took it over. */
   past: { give: null; get: readonly KeptEvent[] };
-  /** Asks for the files of the workspace. */
+  /** Asks the parent process for the files of the workspace. */
   workspace: { give: readonly string[] | null; get: WorkspaceSnapshot | Readonly<{ unable: string }> };
   /** Calls the recording (cassette) of the run. */
   tape: { give: { method: string; values: readonly unknown[] }; get: object | undefined };

@@ -11,7 +11,7 @@ export type RedactedStream = Readonly<{
 
 /** Maximum length of a secret. */
 const LONGEST_SECRET = 8_192;
-/** Maximum length of a line that is held back. */
+/** Maximum length of an incomplete line that is held back until its end arrives. */
 const LONGEST_LINE = 8 * LONGEST_SECRET;
 
 /**

@@ -37,7 +37,7 @@ function rowOf(found: FoundAgent, state: State, reason?: string): AgentListing {
     description: agent.description,
     model: agent.model ?? null,
     tools: agent.tools ?? null,
-    ...(agent.remote === undefined ? {} : { remote: agent.remote.cardUrl ?? "a card in its file" }),
+    ...(agent.remote === undefined ? {} : { remote: agent.remote.cardUrl ?? "the agent card in the agent's file" }),
     source: kind,
     ...(family === undefined ? {} : { family }),
     ...(dialect === undefined ? {} : { dialect }),

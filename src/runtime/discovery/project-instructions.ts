@@ -67,7 +67,7 @@ type Group = Readonly<{
   /** The folder that `~` stands for; absent for project files, which must not name files of the user. */
   home?: string;
   shown(path: string): string;
-  /** Why a file is not used; `undefined`: it is used. */
+  /** Why an instructions file is not used; `undefined` when it is used. */
   refusal?(file: Opened): string | undefined;
 }>;
 

@@ -12,7 +12,10 @@ export function shadowNotes(
     const [theirs, ours] = [by.agent.source, found.agent.source];
     if (!used.has(by.name) || theirs?.kind !== "project" || ours?.kind === "project" || notes.has(by.name)) continue;
     const whose = ours?.kind === "bundled" ? "the bundled one" : `that of ${found.file ?? "the user"}`;
-    notes.set(by.name, `"${by.name}" is this project's own, from ${by.file ?? "its files"}, in place of ${whose}.`);
+    notes.set(
+      by.name,
+      `The agent "${by.name}" of this project (${by.file ?? "its files"}) is used instead of ${whose}.`,
+    );
   }
   for (const { name, file = "its files", distrust = "project" } of untrusted) {
     const instead = used.has(name) && !notes.has(name) ? agents.find((one) => one.name === name) : undefined;
@@ -20,7 +23,10 @@ export function shadowNotes(
     const whose =
       instead.agent.source?.kind === "bundled" ? "the bundled one" : `that of ${instead.file ?? "the user"}`;
     const why = distrust === "changed" ? "changed since you trusted it" : "is not trusted";
-    notes.set(name, `"${name}" of this project (${file}) ${why}, so ${whose} is used. See it with \`subcrew trust\`.`);
+    notes.set(
+      name,
+      `The agent "${name}" of this project (${file}) ${why}, so ${whose} is used. See it with \`subcrew trust\`.`,
+    );
   }
   return [...notes.values()];
 }

@@ -42,7 +42,7 @@ type Contest = {
   working: number;
   idle?: () => void;
   opened?: Promise<Worktree | Outcome>;
-  /** Releases the worktree; returns the outcome of the contender with its changes. */
+  /** Releases the worktree; returns the outcome of the contender (a competing task of a race) with its changes. */
   finish?: (outcome: Outcome) => Promise<Outcome>;
 };
 

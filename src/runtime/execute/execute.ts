@@ -271,7 +271,7 @@ function replay(all: Schedule, scope: PlanScope, lookup: Lookup): Step {
     else if (isAsBefore(all.entries.get(past.id), past.outcome, { scope, lookup }))
       take(settle(all, past.id, past.outcome));
   }
-  // A node that was being stopped ends as recorded, or as stopped by the crash.
+  // A node that was being stopped before the interruption ends with its recorded outcome, or as cancelled.
   for (const id of stopping) {
     if (all.entries.get(id)!.state === "settled") continue;
     take(settle(all, id, history.ended(scope.prefix + id) ?? { status: "cancelled", reason: NOT_NEEDED }));

@@ -21,7 +21,9 @@ export type BorrowedBudget = Readonly<{
   settled(): Promise<void>;
 }>;
 
-/** Enforces the limits of the run above exactly, however many nested runs work at once. */
+/**
+ * Enforces the limits of the run above (whose tasks started this run) exactly, however many nested runs work at once.
+ */
 export function borrowBudget(own: Budget, { limits, ask }: BudgetAbove): BorrowedBudget {
   const spends = limits.maxUsd !== undefined || limits.maxTokens !== undefined;
   const revokes = new Map<string, () => void>();

@@ -67,7 +67,7 @@ export type Start = RunParts &
     offline?: true;
     /** Reports the usage of this run to the run above, if a program of one of its tasks started this one. */
     report?(spent: BelowSpent): Promise<void>;
-    /** The budget of the run above. */
+    /** The budget of the run above, the one whose task started this run. */
     budgetAbove?: BudgetAbove;
     /** The nested runs that programs of the run's tasks start. */
     runsBelow?: RunsBelow;

@@ -200,7 +200,7 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
     return this.#connection?.lend(...asked);
   }
 
-  /** Takes back a reservation that the run above granted. */
+  /** Takes back a reservation (an amount set aside for a model call) that the run above granted to this run. */
   revoke(reservation: string): void {
     this.#connection?.revoke(reservation);
   }

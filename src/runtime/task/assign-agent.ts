@@ -59,7 +59,7 @@ export function effectiveAgent(
   const { thinking, systemPrompt, schema } = task;
   // Most tasks change nothing, and caches of what is derived from an agent need the same object.
   if ((thinking ?? systemPrompt ?? schema ?? task.tools) === undefined) return agent;
-  const own = isRecord(agent.output) ? agent.output : undefined; // a string or null validates nothing
+  const own = isRecord(agent.output) ? agent.output : undefined; // an `output` that is a string or null is no schema
   const output = (precedence === "agent" ? (own ?? schema) : (schema ?? own)) ?? agent.output;
   const named = task.tools?.flatMap((tool) => (toolsNamed(tool).length > 0 ? toolsNamed(tool) : [tool]));
   const tools = named && depth > 0 ? named.filter((tool) => permit(agent, tool).allowed) : named;

@@ -88,7 +88,7 @@ export async function repositoryOf(folder: string): Promise<string | undefined> 
 
 /** How many folders are read before they are needed. */
 const AHEAD = 8;
-/** How many entries are searched for folders to read in advance. */
+/** How many of the next entries are looked through to find folders that can be read in advance. */
 const LOOKED_AT = 64;
 
 function readAhead(root: Root, stack: readonly Ahead[]): void {

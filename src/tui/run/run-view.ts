@@ -47,7 +47,7 @@ function hasOneTask({ plan }: State): boolean {
   return nodes.length === 1 && nodes[0]!.kind === "task";
 }
 
-/** The task that an event has ended: a task of the plan, or of a round in it. */
+/** The task that an event has ended: a task of the plan, or a task in a round of one of its loops. */
 function endedTask(event: Event, { nodes }: State): NodeView | undefined {
   if (event.type !== "node.ended") return undefined;
   const view = nodes.get(event.path);
