@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { endlessFile } from "./endless-file.ts";
-import { onStuck } from "./stuck-process.ts";
+import { onStuck, type StuckReason } from "./stuck-process.ts";
 
 /**
  * Opens the repository whose `.git` is in `top` for safe queries: git starts no program that the repository names, uses
@@ -109,11 +109,11 @@ function git(
     ...defined({ signal }),
   } as const;
   return new Promise((answer) => {
-    let isStuck = false;
+    let stuck: StuckReason | undefined;
     let ended = (): void => {};
     const child = execFile("git", command, options, (error, stdout, stderr) => {
       ended();
-      if (isStuck) return answer({ ok: false, reason: "git waits for a pipe in place of one of its files" });
+      if (stuck) return answer({ ok: false, reason: STUCK[stuck] });
       answer(
         error
           ? failure(error, { stdout, stderr, timeout })
@@ -121,14 +121,20 @@ function git(
       );
     });
     if (child.pid !== undefined)
-      ended = onStuck(child.pid, () => {
-        isStuck = true;
+      ended = onStuck(child.pid, (why) => {
+        stuck = why;
         child.kill("SIGKILL");
       });
   });
 }
 
-const TIME_LIMIT_MS = 5_000;
+/** Why git was ended although it had more time. */
+const STUCK: Readonly<Record<StuckReason, string>> = {
+  pipe: "git waits for a pipe in place of one of its files",
+  other: "git did nothing for 30 s; its disk may be too slow, or not reachable",
+};
+
+const TIME_LIMIT_MS = 10_000;
 const OUTPUT_BYTES = 51_200;
 const WORK_LIMIT_MS = 120_000;
 const WORK_BYTES = 64_000_000; // enough for the names of half a million files

@@ -1,26 +1,48 @@
 import { readRegularTextSync } from "../disk/regular-file.ts";
 
 const LOOK_MS = 1_000;
-const LOOKS = 3;
+/** Looks until a process counts as stuck: one that opens a pipe, and one that sleeps for another reason, such as a slow disk. */
+const LOOKS = { pipe: 3, other: 30 };
+
+/** What a process waits for: the other end of a pipe that it opens, or something unknown. */
+export type StuckReason = keyof typeof LOOKS;
 
 /**
- * Calls `stuck` when a process and all its descendants have slept for three seconds without using the processor. Git
- * has no reason to wait that long unless it opened a pipe, such as one in place of `.gitignore`. Does nothing on
- * systems without `/proc`.
+ * Calls `stuck` when a process and all its descendants have slept without using the processor: for three seconds if one of
+ * them opens a pipe, such as one in place of `.gitignore`, and for thirty otherwise, because a network disk may take long.
+ * Does nothing on systems without `/proc`.
  */
-export function onStuck(pid: number, stuck: () => void): () => void {
+export function onStuck(pid: number, stuck: (why: StuckReason) => void): () => void {
   let [before, same] = [-1, 0];
   const timer = setInterval(() => {
     const ticks = ticksAsleep(pid);
     same = ticks !== undefined && ticks === before ? same + 1 : 0;
     before = ticks ?? -1;
-    if (same < LOOKS) return;
+    if (same < LOOKS.pipe) return;
+    const why = opensPipe(pid) ? "pipe" : "other";
+    if (same < LOOKS[why]) return;
     clearInterval(timer);
-    stuck();
+    stuck(why);
   }, LOOK_MS);
   timer.unref();
   return () => clearInterval(timer);
 }
+
+/** True when a process or a descendant opens a pipe whose other end nobody has opened. */
+function opensPipe(pid: number): boolean {
+  try {
+    if (OPENS_PIPE.has(readRegularTextSync(`/proc/${pid}/wchan`).trim())) return true;
+    return childrenOf(pid).some(opensPipe);
+  } catch {
+    return false;
+  }
+}
+
+/** The kernel functions in which a process waits while it opens a pipe. */
+const OPENS_PIPE: ReadonlySet<string> = new Set(["wait_for_partner", "fifo_open"]);
+
+const childrenOf = (pid: number): number[] =>
+  readRegularTextSync(`/proc/${pid}/task/${pid}/children`).split(" ").filter(Boolean).map(Number);
 
 /**
  * The processor time of a process and all its descendants; `undefined`: one of them is running, or nothing is known.
@@ -30,8 +52,7 @@ function ticksAsleep(pid: number): number | undefined {
     const stat = readRegularTextSync(`/proc/${pid}/stat`);
     const [state, ...fields] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     if (state !== "S") return undefined;
-    const below = readRegularTextSync(`/proc/${pid}/task/${pid}/children`).split(" ").filter(Boolean);
-    const ticks = below.map((child) => ticksAsleep(Number(child)) ?? Number.NaN);
+    const ticks = childrenOf(pid).map((child) => ticksAsleep(child) ?? Number.NaN);
     const sum = [Number(fields[10]), Number(fields[11]), ...ticks].reduce((one, other) => one + other, 0);
     return Number.isNaN(sum) ? undefined : sum;
   } catch {
