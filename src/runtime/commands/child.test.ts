@@ -235,11 +235,13 @@ test.runIf(process.platform === "linux")(
   async () => {
     const child = startChild(
       // The request to end is repeated; it must neither end the programs of the handler nor begin the handler again.
-      line(`trap 'trap "" TERM; until [ $(nice) = 10 ]; do :; done; nice; exit' TERM; echo ready; while :; do :; done`),
+      line(
+        `trap 'trap "" TERM; until [ $(nice) -ge 10 ]; do :; done; echo low; exit' TERM; echo ready; while :; do :; done`,
+      ),
     );
     await ready(child);
     await child.kill(60_000);
-    expect(child.output.text()).toBe("ready\n10\n");
+    expect(child.output.text()).toBe("ready\nlow\n");
   },
 );
 

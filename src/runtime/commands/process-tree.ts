@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { closeSync, constants, openSync, readdirSync, readFileSync, readSync, writeFileSync } from "node:fs";
-import { constants as osConstants, setPriority } from "node:os";
+import { constants as osConstants, getPriority, setPriority } from "node:os";
 
 /** The pids of processes that have this `NAME=value` in the environment they were started with. */
 export async function bearersOf(marker: string): Promise<readonly number[]> {
@@ -206,11 +206,13 @@ export function signalGroup(leader: number, signal: NodeJS.Signals): boolean {
 /**
  * Gives processes that are about to be killed a tenth of the usual share of processor time, so that on a busy machine
  * they do not delay the work of ending them. Not the lowest share: a killed process needs some time of its own to die.
- * Where the kernel shares time between sessions, the share of their session is lowered.
+ * Where the kernel shares time between sessions, the share of their session is lowered. A process that has less already
+ * keeps its share.
  */
 export function deprioritize(pids: readonly number[]): void {
   for (const pid of pids) {
     try {
+      if (getPriority(pid) >= osConstants.priority.PRIORITY_BELOW_NORMAL) continue;
       setPriority(pid, osConstants.priority.PRIORITY_BELOW_NORMAL);
       if (sharesBySession())
         writeFileSync(`/proc/${pid}/autogroup`, String(osConstants.priority.PRIORITY_BELOW_NORMAL));
