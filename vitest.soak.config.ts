@@ -7,6 +7,7 @@ export default defineConfig({
     pool: "forks",
     setupFiles: [join(import.meta.dirname, "test/support/end-with-runner.mjs")],
     include: ["test/soak/**/*.test.ts"],
+    env: { SUBCREW_SOAK: "1" },
     // When a test has taken too long is decided for its file, in scripts/soak.mjs.
     testTimeout: 3 * 60 * 60_000,
     hookTimeout: 5 * 60_000,

@@ -32,6 +32,7 @@ const rows = {
   hosts: { minutes: 2 },
   addresses: { minutes: 1 },
   conformance: { minutes: 2 },
+  properties: { minutes: 2 },
   "acp-clients": { minutes: 1 },
   "embedded-postgres": { minutes: 1 },
   "engine-chaos": { minutes: 20, share: true, alone: true },

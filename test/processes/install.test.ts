@@ -38,6 +38,12 @@ describe("from the packed tarball, with a fresh home and nothing installed besid
     expect(packed.filter((file) => /\.test\.|^(?:src|test|bench)\//.test(file))).toEqual([]);
   });
 
+  test("the package contains the page", () => {
+    const page = ["index.html", "app.js", "app.css", "icon.svg"].map((name) => `dist/cli/web/${name}`);
+    expect(packed).toEqual(expect.arrayContaining(page));
+    expect(packed.filter((path) => path.startsWith("dist/web/"))).toEqual([]);
+  });
+
   test("a newcomer gets a first answer, a first agent and a first team without a key", () => {
     writeFileSync(join(work, "notes.txt"), "The plants were watered on Monday.\n");
     expect(subcrew("run", "explore", "When were the plants watered?")).toContain("notes.txt:1");

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { JsonSchema } from "../text/json.ts";
 import { isJtd, jsonSchemaOf } from "./jtd.ts";
+import { propertyRuns } from "../../../test/support/property-runs.ts";
 
 const jtd = new AjvJtd();
 const json = new Ajv2020({ strict: false });
@@ -59,7 +60,7 @@ test("a translated schema accepts exactly what the original accepts", () => {
       const other = json.compile(jsonSchemaOf(given));
       for (const each of values) expect([each, other(each)]).toEqual([each, one(each)]);
     }),
-    { numRuns: 150, seed: 7 },
+    { numRuns: propertyRuns(150) },
   );
 });
 

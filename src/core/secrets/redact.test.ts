@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { growth } from "../../../test/support/growth.ts";
 import { looksSecret, secretsIn, secretValues, spellingsOf } from "./spellings.ts";
 import { createRedactor } from "./redact.ts";
+import { propertyRuns } from "../../../test/support/property-runs.ts";
 
 const CANARY = "c4nary/+VALUE with=signs";
 const { text: redact, known, deep } = createRedactor([CANARY]);
@@ -38,7 +39,7 @@ describe("a known secret is removed in every encoding", () => {
         const shown = createRedactor([value]).known(around.join(forms[choice % forms.length]));
         for (const form of forms) expect(shown.includes(form) && !"[redacted]".includes(form)).toBe(false);
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(500) },
     );
   });
 
@@ -265,7 +266,7 @@ describe("escaped forms of secrets are masked", () => {
         expect(shown.startsWith(before.replace(/[%&\\#\d]/g, ""))).toBe(true);
         expect(shown.endsWith(` ${after}`)).toBe(true);
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(500) },
     );
   });
 

@@ -2,9 +2,10 @@ import fc from "fast-check";
 import { CORE_SCHEMA, load } from "js-yaml";
 import { describe, expect, test } from "vitest";
 import { readSimpleYaml } from "./simple-yaml.ts";
+import { propertyRuns } from "../../../test/support/property-runs.ts";
 
 const MAX_KEYS = 1000;
-const RUNS = Number(process.env["FAST_CHECK_RUNS"] ?? 20_000);
+const RUNS = Number(process.env["FAST_CHECK_RUNS"] ?? propertyRuns(20_000));
 
 /** The value that the full parser reads, or why it reads none. */
 function parsed(text: string): { value: unknown } | "broken" | "duplicate" {
@@ -152,7 +153,7 @@ describe("what the simple reader reads, the parser reads too", () => {
         if (agreed === undefined) missed++;
         return agreed !== false;
       }),
-      { numRuns: RUNS / 4 },
+      { numRuns: Math.ceil(RUNS / 4) },
     );
     expect(missed).toBeLessThan(RUNS / 8);
   });

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { CORE_SCHEMA, dump, load } from "js-yaml";
 import { describe, expect, test } from "vitest";
 import { readYaml, yamlLineOf } from "./yaml.ts";
+import { propertyRuns } from "../../../test/support/property-runs.ts";
 
 describe("the short way for simple frontmatter reads what the parser itself reads", () => {
   const scalar = fc.oneof(
@@ -40,7 +41,7 @@ describe("the short way for simple frontmatter reads what the parser itself read
         const read = readYaml(text);
         expect(read.ok && structured(read.value)).toEqual(structured(load(text, { schema: CORE_SCHEMA })));
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(500) },
     );
   });
 
@@ -88,7 +89,7 @@ describe("the short way for simple frontmatter reads what the parser itself read
         }
         expect(read.ok && structured(read.value)).toEqual(structured(theirs));
       }),
-      { numRuns: 2000 },
+      { numRuns: propertyRuns(2_000) },
     );
   });
 });

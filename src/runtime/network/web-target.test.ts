@@ -9,6 +9,7 @@ import {
   spellings4,
 } from "../../../test/support/special-addresses.ts";
 import { judgeAddress, judgeUrl, parseAllowedHosts } from "./web-target.ts";
+import { propertyRuns } from "../../../test/support/property-runs.ts";
 
 const nothing = parseAllowedHosts([]);
 
@@ -38,7 +39,7 @@ describe("an address in a URL is judged in any spelling", () => {
         const isPlain = !/[[@]|%40/.test(spelled);
         expect(passes(`http://${spelled}/`), spelled).toBe(isPlain && !isSpecial(value, 4));
       }),
-      { numRuns: 20_000 },
+      { numRuns: propertyRuns(20_000) },
     );
   });
 
@@ -55,7 +56,7 @@ describe("an address in a URL is judged in any spelling", () => {
           expect(passes(`https://${spelling6(value, choice)}/`), spelling6(value, choice)).toBe(!isSpecial(value, 6));
         },
       ),
-      { numRuns: 10_000 },
+      { numRuns: propertyRuns(10_000) },
     );
   });
 
@@ -66,7 +67,7 @@ describe("an address in a URL is judged in any spelling", () => {
         if (isSpecial(value, 4)) expect(judge).toThrow(expect.objectContaining({ code: "ADDRESS" }));
         else judge();
       }),
-      { numRuns: 5_000 },
+      { numRuns: propertyRuns(5_000) },
     );
   });
 });

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { repository } from "../../../test/support/repository.ts";
 import { type Ignore, isIgnored, parseIgnore } from "./gitignore.ts";
+import { propertyRuns } from "../../../test/support/property-runs.ts";
 
 const at = (folder: string, text: string, above?: Ignore): Ignore => ({ folder, rules: parseIgnore(text), above });
 
@@ -79,6 +80,6 @@ test("agrees with git", (ctx) => {
         expect({ lines, ignored: [...new Set(ours)].sort() }).toEqual({ lines, ignored: [...theirs].sort() });
       },
     ),
-    { numRuns: 50 },
+    { numRuns: propertyRuns(50) },
   );
 });

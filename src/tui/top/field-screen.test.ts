@@ -10,6 +10,7 @@ import { emptyState, reduce } from "../../core/run/state.ts";
 import type { ShownRun } from "../../core/view/run-rows.ts";
 import { fieldOf } from "./layout.ts";
 import { firstView } from "./view.ts";
+import { propertyRuns } from "../../../test/support/property-runs.ts";
 
 const look = createLook({ color: true, unicode: true });
 
@@ -113,7 +114,7 @@ test("the drawn screen equals a full redraw, whatever the texts, layouts and siz
       new FieldScreen(fresh.write).draw(frames.at(-1)!);
       expect(await terminal.shown()).toEqual(await fresh.shown());
     }),
-    { numRuns: 120 },
+    { numRuns: propertyRuns(120) },
   );
 });
 

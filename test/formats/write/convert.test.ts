@@ -12,6 +12,7 @@ import { dialects } from "../../../src/formats/table.ts";
 import { convert } from "../../../src/formats/write/convert.ts";
 import { writers } from "../../../src/formats/write/table.ts";
 import { discover } from "../../../src/runtime/discovery/discover.ts";
+import { propertyRuns } from "../../support/property-runs.ts";
 
 const text = fc.oneof(
   fc.string({ minLength: 1, maxLength: 40 }),
@@ -168,7 +169,7 @@ describe("own files hold everything", () => {
         expect(plain(back.agent)).toEqual(plain(read.agent));
         expect([back.disabled, back.aliases]).toEqual([read.disabled, read.aliases]);
       }),
-      { numRuns: 150 },
+      { numRuns: propertyRuns(150) },
     );
   });
 
@@ -202,7 +203,7 @@ describe.each(Object.keys(writers))("own to %s and back", (to) => {
           expect({ kind, after }).toMatchObject({ after: true });
         }
       }),
-      { numRuns: 40 },
+      { numRuns: propertyRuns(40) },
     );
   });
 });
