@@ -145,6 +145,22 @@ const networkRows: readonly Readonly<{ codes: RegExp; retryable: boolean; hint(e
     hint: () => "Check the key and the headers in the settings: a line end or a control character cannot be sent.",
   },
   {
+    codes: /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|^EPROTO$/,
+    retryable: false,
+    hint: ({ baseURL }) => `No TLS server answers at ${withoutLogin(baseURL)}: use http:// if it has no certificate.`,
+  },
+  {
+    codes: /ALTNAME_INVALID/,
+    retryable: false,
+    hint: ({ baseURL }) => `The certificate is for another host: check the address ${withoutLogin(baseURL)}.`,
+  },
+  {
+    codes: /CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/,
+    retryable: false,
+    hint: () =>
+      "The certificate is not valid today: check the date of this machine, or ask the provider for a new one.",
+  },
+  {
     codes: /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|TLS|SSL/,
     retryable: false,
     hint: () => "The certificate is not trusted here: set NODE_EXTRA_CA_CERTS to your authority's file.",

@@ -119,6 +119,17 @@ test("a server that does not speak HTTP is named in the hint", async () => {
   expect(fault.hint).toContain(baseURL);
 });
 
+test("an https address of a server without TLS says so, and not that a certificate is not trusted", async () => {
+  const server = await provider([]);
+  const providers = { "openai-chat": { baseURL: `${server.url.replace("http:", "https:")}/v1` } };
+  const fault = faultOf(await turn(await modelAt(server, "openai-chat/gpt-4o", { providers })));
+  expect(fault).toMatchObject({
+    code: "MODEL_NETWORK",
+    retryable: false,
+    hint: expect.stringContaining("No TLS server"),
+  });
+});
+
 test("a header with a line end is not sent, and the hint says where to look", async () => {
   const server = await provider([]);
   const providers = { "openai-chat": { headers: { "x-team": "red\nx-admin: yes" } } };
