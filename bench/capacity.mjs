@@ -14,8 +14,8 @@ const file = join(root, "bench", "results", "capacity.json");
 
 /**
  * @typedef {{ perTask: { wal: number, statements: number, ms: number }, perTurn: { wal: number, statements: number, ms: number },
- *   perWorker: { statementsPerSecond: number, connections: number }, perWatcher: { statementsPerSecond: number, connections: number } }} Costs
- * ms: processor time of the database.
+ *   perWorker: { statementsPerSecond: number, connections: number }, perWatcher: { statementsPerSecond: number, statementsPerTurn: number, connections: number } }} Costs
+ * ms: processor time of the database. statementsPerTurn: for each turn of the run that is watched.
  */
 
 /** Computes the resources that the database needs for a number of concurrent agents. */
@@ -27,6 +27,7 @@ export function capacity(
     turnsPerTask = 10,
     slots = 16,
     watchers = 1,
+    watchedAgents = 10,
     cores = 4,
     connections = 100,
     walBytesPerSecond = 50e6,
@@ -35,7 +36,10 @@ export function capacity(
   const workers = Math.ceil(agents / slots);
   const turns = agents / turnSeconds;
   const tasks = turns / turnsPerTask;
-  const idle = workers * costs.perWorker.statementsPerSecond + watchers * costs.perWatcher.statementsPerSecond;
+  const { perWatcher } = costs;
+  const watched = Math.min(agents, watchedAgents) / turnSeconds;
+  const watching = watchers * (perWatcher.statementsPerSecond + watched * perWatcher.statementsPerTurn);
+  const idle = workers * costs.perWorker.statementsPerSecond + watching;
   const statements = turns * costs.perTurn.statements + tasks * costs.perTask.statements + idle;
   const msPerStatement = costs.perTurn.ms / costs.perTurn.statements;
   const busy = (turns * costs.perTurn.ms + tasks * costs.perTask.ms + idle * msPerStatement) / 1000;
@@ -102,24 +106,16 @@ async function measure(url) {
   const turn = (number) => ({ calls: [{ name: "bash", input: { command: `echo ${number}` } }] });
   writeFileSync(join(folder, "one.json"), JSON.stringify(["done"]));
   writeFileSync(join(folder, "six.json"), JSON.stringify([...[1, 2, 3, 4, 5].map(turn), "done"]));
+  writeFileSync(
+    join(folder, "wait.json"),
+    JSON.stringify([{ calls: [{ name: "bash", input: { command: "sleep 60" } }] }, "done"]),
+  );
   const tasks = 20;
-  const parallel = (script) =>
-    run(
-      process.execPath,
-      [
-        cli,
-        "parallel",
-        ...Array.from({ length: tasks }, (_, at) => `bash=${at}`),
-        "--model",
-        `scripted:${script}`,
-        "--permission-mode",
-        "bypass",
-        "--sandbox",
-        "off",
-        "--quiet",
-      ],
-      { env, cwd: folder },
-    );
+  const unasked = ["--permission-mode", "bypass", "--sandbox", "off"];
+  const subcrew = (...args) => run(process.execPath, [cli, ...args], { env, cwd: folder });
+  const words = Array.from({ length: tasks }, (_, at) => `bash=${at}`);
+  const parallel = (script, ...more) =>
+    subcrew("parallel", ...words, "--model", `scripted:${script}`, ...unasked, "--quiet", ...more);
   const quiet = await between(() => pause(4_000));
   const worker = spawn(
     process.execPath,
@@ -153,7 +149,7 @@ async function measure(url) {
         statementsPerSecond: Math.max(rate(idle) - rate(quiet), 0),
         connections: (await now()).connections - 1,
       },
-      perWatcher: { statementsPerSecond: 2, connections: 2 },
+      perWatcher: await watcher({ subcrew, parallel, between, now, pause, tasks, unasked, six }),
     };
     writeFileSync(file, `${JSON.stringify(costs, null, 2)}\n`);
     // The check: compares the computed cost of three turns with the cost measured in the database.
@@ -170,6 +166,36 @@ async function measure(url) {
     await database.end();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+const WATCHERS = 4;
+
+/** The cost of a process that follows a run: while the run is silent, and for each turn of the run. */
+async function watcher({ subcrew, parallel, between, now, pause, tasks, unasked, six }) {
+  const idOf = ({ stdout }) => /run_\w+/.exec(stdout)?.[0] ?? "";
+  const rate = (used) => (used.statements / used.at) * 1_000;
+  const watch = (id) => Array.from({ length: WATCHERS }, () => subcrew("logs", "-f", id).catch(() => {}));
+  const silent = idOf(await subcrew("run", "bash", "x", "--bg", "--json", "--model", "scripted:wait.json", ...unasked));
+  await pause(4_000);
+  const alone = await between(() => pause(4_000));
+  const before = (await now()).connections;
+  const watching = watch(silent);
+  await pause(4_000);
+  const connections = (await now()).connections - before;
+  const followed = await between(() => pause(4_000));
+  await subcrew("cancel", silent);
+  await Promise.all(watching);
+  const statementsPerSecond = Math.max((rate(followed) - rate(alone)) / WATCHERS, 0);
+  const busy = await between(async () => {
+    const id = idOf(await parallel("six.json", "--bg", "--json"));
+    await Promise.all(watch(id)); // they end with the run
+  });
+  const more = busy.statements - six.statements - (statementsPerSecond * WATCHERS * busy.at) / 1_000;
+  return {
+    statementsPerSecond,
+    statementsPerTurn: Math.max(more / (WATCHERS * tasks * 6), 0),
+    connections: Math.max(connections / WATCHERS, 0),
+  };
 }
 
 /** The processor time of a Postgres server and all its processes, including ended ones, in ms. */

@@ -19,6 +19,7 @@ export function lazyStore(load: () => Promise<RunStore>, now: Pick<RunStore, "pl
     measure: async (run) => (await store()).measure(run),
     open: async (run, listener, options) => (await store()).open(run, listener, options),
     owner: async (run) => (await store()).owner(run),
+    disown: async (run, pid) => (await store()).disown?.(run, pid),
     announce: async (run) => (await store()).announce(run),
     isAnnounced: async (run) => (await store()).isAnnounced(run),
     post: async (run, command, options) => (await store()).post(run, command, options),

@@ -83,6 +83,8 @@ export async function startWorker({
       stop.abort(stopped("the worker ends"));
     };
     open.set(`${epoch} ${call}`, handBack);
+    // The next check finds that the call is no longer taken, and stops the task.
+    channel.onOrphaned(() => void table.giveBack(at).catch(() => {}));
     channel.deliver({ type: "job", job: taken.job });
     await serveParent(
       channel,

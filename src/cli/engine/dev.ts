@@ -2,7 +2,9 @@ import { join, resolve } from "node:path";
 import { jsonText } from "../../core/text/json-text.ts";
 import { defined } from "../../core/text/defined.ts";
 import { migrateDbos } from "../../engines/dbos/listen.ts";
-import { openDatabase } from "../../engines/postgres/database.ts";
+import { loadDbos } from "../../engines/dbos/sdk.ts";
+import { type Database, openDatabase } from "../../engines/postgres/database.ts";
+import { loadDriver } from "../../engines/postgres/driver.ts";
 import { migrate } from "../../engines/postgres/migrate.ts";
 import { grantRoles } from "../../engines/roles.ts";
 import { findPrograms } from "../../engines/server/programs.ts";
@@ -10,19 +12,30 @@ import { startDatabaseServer } from "../../engines/server/server.ts";
 import type { Flags } from "../base/flags.ts";
 import { homes } from "../base/home.ts";
 
-/** `subcrew engine dev`: runs a real Postgres server until the process gets a signal. */
+/** The number of the advisory lock of the process that stops the server when it ends. */
+const SERVING_LOCK = 7_302_264;
+
+/**
+ * `subcrew engine dev`: runs a real Postgres server until the process gets a signal. If another process already does
+ * this in the same folder, it prints the address and ends.
+ */
 export async function serveDatabase({ data, port, json }: Flags): Promise<number> {
+  await Promise.all([loadDriver(), loadDbos()]); // without them, no server is started
   const folder = data === undefined ? ownFolder() : resolve(data);
   const path = process.env["PATH"] ?? "";
   const programs = await findPrograms({ path, unpackBelow: join(folder, "programs") });
   const stopping = nextSignal();
   const server = await startDatabaseServer({ programs, path, folder, ...defined({ port }) });
+  const database = openDatabase(server.url);
+  let serves = server.isOurs;
+  let leave = (): void => {};
   try {
-    const database = openDatabase(server.url);
     const steps = await migrate(database);
     await migrateDbos(server.url);
     await grantRoles(database);
-    await database.close();
+    const lock = await lockServing(database);
+    serves = lock !== undefined;
+    leave = lock ?? leave;
     const { url, isOurs } = server;
     if (json)
       process.stdout.write(`${jsonText({ url, port: server.port, data: folder, from: programs.from, steps })}\n`);
@@ -35,14 +48,29 @@ export async function serveDatabase({ data, port, json }: Flags): Promise<number
             : `Postgres runs already in ${folder}.`,
           "Start workers:  subcrew worker --engine URL",
           'Run something:  subcrew run --engine URL explore "..."',
-          "Ctrl-C stops it.\n",
+          serves ? "Ctrl-C stops it.\n" : "Another `subcrew engine dev` started it, and stops it when it ends.\n",
         ].join("\n"),
       );
     }
-    return await stopping;
+    return serves ? await stopping : 0;
   } finally {
-    await server.stop();
+    leave();
+    await database.close();
+    if (serves) await server.stop();
   }
+}
+
+/**
+ * Marks this process as the one that stops the server; returns a function that ends this. `undefined`: another living
+ * process is the one. A server whose process was killed is taken over.
+ */
+async function lockServing({ pool }: Database): Promise<(() => void) | undefined> {
+  const client = await (await pool()).connect();
+  client.on("error", () => {}); // the server was stopped; the lock ended with it
+  const { rows } = await client.query<{ held: boolean }>("select pg_try_advisory_lock($1) as held", [SERVING_LOCK]);
+  if (rows[0]?.held) return () => client.release(true);
+  client.release();
+  return undefined;
 }
 
 /** The data folder. The server does not run as root, so its folder must not be below root's home. */

@@ -19,7 +19,7 @@ export const engineCommand: CliCommand = {
         "Starts a Postgres on this machine (an installed one, else one from an npm package), creates the tables and prints the address. Ctrl-C stops it.",
       options: [
         new Option("--data <folder>", "where it keeps its data (default: a folder of subcrew)"),
-        new Option("--port <n>", "its port on 127.0.0.1 (default: a free one)").argParser(portNumber),
+        new Option("--port <n>", "its port on 127.0.0.1 (default: the last one, or a free one)").argParser(portNumber),
         ...plain(),
       ],
       examples: [

@@ -47,5 +47,18 @@ async function endWork({ kept }: Crew, id: string, background: boolean): Promise
   if (!sole) await kept.tell(id, { do: "kill", pid }, { waitMs: WAIT_MS, signal: AbortSignal.timeout(WAIT_MS) });
   else if (background) signalGroup(pid, "SIGKILL");
   else signalAll([pid], "SIGKILL");
-  return !sole;
+  if (!sole) return true;
+  const over = AbortSignal.timeout(WAIT_MS);
+  while (isAlive(pid) && (await pause(20, over)));
+  if (!isAlive(pid)) await kept.disown(id, pid);
+  return false;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }

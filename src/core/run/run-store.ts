@@ -75,6 +75,11 @@ export type RunOwnership = Readonly<{
   open(run: string, listener: JournalListener, options?: JournalOpening): Promise<Journal>;
   /** The process that works on a run; `undefined`: none, or it is dead. */
   owner(run: string): Promise<RunOwner | undefined>;
+  /**
+   * Takes a run away from a process of this machine that was killed, so that no other process continues it by itself.
+   * Absent where ownership ends with the process.
+   */
+  disown?(run: string, pid: number): Promise<void>;
   /** Announces that a process is about to start the run; the returned function withdraws the announcement. */
   announce(run: string): Promise<() => Promise<void>>;
   /** True while a living process announces the run. */

@@ -1,6 +1,7 @@
 import { channelName } from "../postgres/channel-name.ts";
 import type { Database } from "../postgres/database.ts";
 import { DEEPEST_RECORD, parseJson } from "../../core/text/json.ts";
+import { DEAD_MS, LIVING, SETTLED } from "../postgres/presence.ts";
 
 /** A subscription of this process to the messages about one epoch of a task. */
 export type Subscription = Readonly<{
@@ -12,6 +13,8 @@ export type Subscription = Readonly<{
   live?(message: unknown): void;
   /** Called when the epoch is over because the task was given to another worker. */
   fenced?(): void;
+  /** Called once a second while the run has no living process; `deadMs`: the time after which a process is dead. */
+  orphaned?(deadMs: number): void;
 }>;
 
 /**
@@ -81,12 +84,18 @@ export function createInbox(database: Database, process: string, table: "facts" 
   const checkFences = async (): Promise<void> => {
     const watched = [...open.values()].filter(({ subscription }) => subscription.fenced);
     if (watched.length === 0) return;
-    const rows = await database.query<{ call: string; epoch: string }>(
-      `select w.call, w.epoch from unnest($1::text[], $2::bigint[]) as w (call, epoch)
-       where not exists (select from subcrew.calls c where c.call = w.call and c.epoch = w.epoch and c.state in ('taken', 'stopping'))`,
+    const rows = await database.query<{ call: string; epoch: string; held: boolean; dead: number }>(
+      `select w.call, w.epoch, c.call is not null as held, ${DEAD_MS} as dead from unnest($1::text[], $2::bigint[]) as w (call, epoch)
+       left join subcrew.calls c on c.call = w.call and c.epoch = w.epoch and c.state in ('taken', 'stopping')
+       where c.call is null
+          or (${SETTLED} and not exists (select from subcrew.processes p where p.id = c.owner and p.${LIVING}))`,
       [watched.map(({ subscription }) => subscription.call), watched.map(({ subscription }) => subscription.epoch)],
     );
-    for (const { call, epoch } of rows) open.get(keyOf({ call, epoch: Number(epoch) }))?.subscription.fenced?.();
+    for (const { call, epoch, held, dead } of rows) {
+      const subscription = open.get(keyOf({ call, epoch: Number(epoch) }))?.subscription;
+      if (held) subscription?.orphaned?.(dead);
+      else subscription?.fenced?.();
+    }
   };
   const ring = (payload: string | undefined): void => {
     if (payload === undefined) {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { TaskChannel, FromTask, ToTask } from "../../runtime/channel/protocol.ts";
+import type { ChildRequest, FromTask, TaskChannel, ToTask } from "../../runtime/channel/protocol.ts";
 import type { Database } from "../postgres/database.ts";
 import type { CallEpoch } from "./call-table.ts";
 import type { Inbox } from "./inbox.ts";
@@ -15,7 +15,19 @@ export type WorkerChannel = TaskChannel &
     flushed(): Promise<void>;
     /** Closes the channel without a result; no further messages are sent. */
     cut(): void;
+    /** Calls back when the task waits for an answer of its run, which has had no living process for some time. */
+    onOrphaned(listener: () => void): void;
   }>;
+
+/**
+ * How long a task waits for its run to be taken over, in multiples of the time after which a process is dead. Then it is
+ * given back, so that others can use its slot.
+ */
+const ORPHANED = 3;
+/** Checks that are further apart than this show that the run had a living process in between. */
+const CHECK_GAP_MS = 10_000;
+/** Requests that may stay open while the task works. */
+const BESIDE_WORK: ReadonlySet<ChildRequest["ask"]> = new Set(["mail", "ended"]);
 
 /** The shortest time between two notifications with live text per task, and the maximum length of one. */
 const LIVE_EVERY_MS = 100;
@@ -47,14 +59,24 @@ export function workerChannel(database: Database, inbox: Inbox, { call, epoch }:
     gone?.();
   };
   const deliver = (message: ToTask): void => {
+    if (message.type === "answer" || message.type === "broken") asked.delete(message.id);
     if (receive) receive(message);
     else early.push(message);
   };
+  /** Requests of the task that its run has not answered. */
+  const asked = new Set<number>();
+  let giveUp = (): void => {};
+  let orphan: { since: number; seen: number } | undefined;
   const subscribed = inbox.subscribe({
     call,
     epoch,
     receive: (messages) => (messages as ToTask[]).forEach(deliver),
     fenced: fence,
+    orphaned: (deadMs) => {
+      const now = performance.now();
+      orphan = { since: orphan && now - orphan.seen < CHECK_GAP_MS ? orphan.since : now, seen: now };
+      if (now - orphan.since >= ORPHANED * deadMs && asked.size > 0 && !isOver) giveUp();
+    },
   });
   const flush = async (): Promise<void> => {
     await new Promise((resolve) => setImmediate(resolve)); // messages of one event loop turn form one batch
@@ -74,6 +96,8 @@ export function workerChannel(database: Database, inbox: Inbox, { call, epoch }:
     send: (message) => {
       if (isFenced || isOver) return;
       if (message.type === "live") return live.add(message);
+      if (message.type === "request" && !BESIDE_WORK.has(message.request.ask)) asked.add(message.id);
+      if (message.type === "drop") asked.delete(message.id);
       waiting.push(message);
       flushing ??= flush().catch(() => fence());
     },
@@ -91,6 +115,9 @@ export function workerChannel(database: Database, inbox: Inbox, { call, epoch }:
     cut: () => {
       isOver = true;
       waiting = [];
+    },
+    onOrphaned: (listener) => {
+      giveUp = listener;
     },
     close: async () => {
       while (flushing) await flushing;

@@ -13,7 +13,7 @@ export async function loadDbos(): Promise<DbosSdk> {
   } catch (cause) {
     throw new CrewError(
       "MISSING_PEER",
-      "An engine with workers needs the DBOS library.",
+      "An engine with workers needs the DBOS library, which is not installed.",
       "Install it beside subcrew: npm install pg @dbos-inc/dbos-sdk.",
       { cause },
     );

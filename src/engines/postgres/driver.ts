@@ -14,8 +14,8 @@ export async function loadDriver(): Promise<PostgresDriver> {
   } catch (cause) {
     throw new CrewError(
       "MISSING_PEER",
-      "An engine on Postgres needs the Postgres client library.",
-      "Install it beside subcrew: npm install pg, and for workers the library that `subcrew worker` names.",
+      "An engine on Postgres needs two libraries that are not installed.",
+      "Install them beside subcrew: npm install pg @dbos-inc/dbos-sdk.",
       { cause },
     );
   }

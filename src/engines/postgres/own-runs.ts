@@ -59,6 +59,9 @@ export function ownRuns(
         throw error;
       }
     },
+    disown: async (run, pid) => {
+      await database.query(DISOWN, [run, pid, hostname(), channelName("run", run)]);
+    },
     announce: async (run) => {
       const leave = await presence.enter();
       await database.query(
@@ -105,6 +108,17 @@ const RELEASE = `
     update subcrew.runs set owner = null, sole = false where run = $1 and epoch = $2 returning run
   )
   select pg_notify($3, '') from freed`;
+
+/** Workers stop the tasks of the run when they see that the calls are stopped. */
+const DISOWN = `
+  with freed as (
+    update subcrew.runs r set owner = null, sole = false from subcrew.processes p
+    where r.run = $1 and p.id = r.owner and p.pid = $2 and p.host = $3 returning r.run
+  ), stopped as (
+    update subcrew.calls c set state = 'stopped', changed = clock_timestamp() from freed
+    where c.run = freed.run and c.state <> 'done'
+  )
+  select pg_notify($4, '') from freed`;
 
 /** Deletes the row of a run that never started. */
 const WITHDRAW = `

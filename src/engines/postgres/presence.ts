@@ -11,6 +11,8 @@ export const PROTOCOL = 1;
  * setting, so that it is the same for all processes (`alter database NAME set subcrew.dead_after = '5s'`).
  */
 const DEAD_AFTER = "coalesce(nullif(current_setting('subcrew.dead_after', true), ''), '10s')::interval";
+/** The same in milliseconds. */
+export const DEAD_MS = `(extract(epoch from ${DEAD_AFTER}) * 1000)::float8`;
 /** The number of heartbeats within the interval `DEAD_AFTER`. */
 const BEATS = 5;
 const FIRST_BEAT_MS = 2_000;
@@ -65,7 +67,7 @@ export function createPresence(database: Database, announced: Announced = { role
       `insert into subcrew.processes as p (id, host, pid, role, class, announcement, slots, version, protocol)
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
        on conflict (id) do update set beat = clock_timestamp()
-       returning draining, (extract(epoch from ${DEAD_AFTER}) * 1000 / ${BEATS})::float8 as every`,
+       returning draining, ${DEAD_MS} / ${BEATS} as every`,
       [
         id,
         hostname(),

@@ -30,7 +30,7 @@ export type DatabaseServerOptions = Readonly<{
   path: string;
   /** The folder for the server's data and password. */
   folder: string;
-  /** The port. By default a free one, which stays the same for this folder. */
+  /** The port. By default the last one of this folder, or a free one. */
   port?: number;
   /** Settings of the database server, as `name=value`. */
   settings?: readonly string[];
@@ -78,7 +78,7 @@ export async function startDatabaseServer({
   const password = (await readRegularText(secret)).trim();
   const known = await runningPort(data);
   const isOurs = known === undefined;
-  const chosen = known ?? port ?? (await freePort());
+  const chosen = known ?? port ?? (await lastPort(data)) ?? (await freePort());
   const flags = [`port=${chosen}`, "listen_addresses=127.0.0.1", "unix_socket_directories=", ...settings];
   const start = (): Promise<unknown> =>
     program("pg_ctl", [
@@ -138,18 +138,26 @@ async function runningPort(data: string): Promise<number | undefined> {
   }
 }
 
+/** The port that the server of a data folder had last, if it is free: addresses that users noted stay valid. */
+async function lastPort(data: string): Promise<number | undefined> {
+  const last = /\bport=(\d+)/.exec(await readRegularText(join(data, "postmaster.opts")).catch(() => ""))?.[1];
+  return last !== undefined && (await isFree(Number(last))) ? Number(last) : undefined;
+}
+
 /** A free port below the range that the system assigns automatically. */
 async function freePort(): Promise<number> {
   for (;;) {
     const port = 20_000 + (randomBytes(2).readUInt16BE(0) % 12_000);
-    const isFree = await new Promise<boolean>((resolve) => {
-      const probe = createServer()
-        .once("error", () => resolve(false))
-        .listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
-    });
-    if (isFree) return port;
+    if (await isFree(port)) return port;
   }
 }
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const probe = createServer()
+      .once("error", () => resolve(false))
+      .listen(port, "127.0.0.1", () => probe.close(() => resolve(true)));
+  });
 
 /** Throws an error with the output of a failed Postgres program. */
 async function report(what: string, error: unknown, log?: string): Promise<never> {

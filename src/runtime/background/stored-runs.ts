@@ -49,6 +49,8 @@ export type KeptRuns = Readonly<{
   last(id: string): Promise<KeptEvent | undefined>;
   /** The process that works on a run. */
   owner(id: string): Promise<RunOwner | undefined>;
+  /** Takes a run away from a process of this machine that was killed, where it does not end with the process. */
+  disown(id: string, pid: number): Promise<void>;
   /** A file of this machine with the output or the patch of a task, created if necessary. */
   file: RunStore["file"];
   /** A small text beside the records of a run, such as where to report its progress. */
@@ -181,6 +183,7 @@ export function keptRuns(store: RunStore): KeptRuns {
     },
     last: store.last,
     owner: store.owner,
+    disown: async (id, pid) => store.disown?.(id, pid),
     file: store.file,
     document: store.document,
     setDocument: store.setDocument,

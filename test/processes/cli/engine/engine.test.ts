@@ -118,6 +118,7 @@ describe("subcrew worker", () => {
   const begin = (...more: string[]): Started => {
     for (const name of ["go", "log"]) rmSync(inWork(name), { force: true });
     writeFileSync(inWork("waiting.json"), waiting);
+    writeFileSync(inWork("done.json"), script("done"));
     const args = [
       "run",
       "bash",
@@ -218,6 +219,25 @@ describe("subcrew worker", () => {
     const events = eventsIn((await there!.run(["logs", id, "--json", "--engine", url])).stdout);
     expect([turnsIn(events), endsIn(events)]).toEqual([[1, 2, 3], 1]);
     expect(logged().filter((line) => line === "first")).toHaveLength(1);
+  }, 120_000);
+
+  test("`kill` ends a run and its task, and no worker goes on with it until it is resumed", async () => {
+    const began = begin();
+    await taker(began);
+    const [taken] = await database.query<{ run: string }>("select run from subcrew.calls where state = 'taken'");
+    const id = taken!.run;
+    const killed = await here!.run(["kill", id, "--engine", url]);
+    expect([killed.code, killed.stdout]).toEqual([0, `${id} was killed.\nnext: subcrew resume ${id}\n`]);
+    await began.ended;
+    // The only slot of the only worker is free again.
+    const other = await here!.run(["run", "bash", "x", "--engine", url, "--model", "scripted:done.json", ...unasked]);
+    expect(other.code, other.stderr).toBe(0);
+    writeFileSync(inWork("go"), "");
+    const resumed = await here!.run(["resume", id, "--engine", url, "--json"]);
+    expect(resumed.code, resumed.stderr).toBe(0);
+    const events = eventsIn((await there!.run(["logs", id, "--json", "--engine", url])).stdout);
+    expect([turnsIn(events), endsIn(events)]).toEqual([[1, 2, 3], 1]);
+    expect(events.filter(({ type }) => type === "run.resumed")).toHaveLength(1);
   }, 120_000);
 
   test("a task that no worker can serve is parked with the reason, and goes on when a worker can, by that worker's permissions", async () => {
@@ -337,12 +357,22 @@ test("a helper on another worker begins with the uncommitted files of the task a
   }
 }, 120_000);
 
-test("Ctrl-C stops the database, and the same folder and password serve again", async () => {
+test("a second `engine dev` in the same folder prints the address, ends, and leaves the database to the first", async () => {
+  const second = await here!.run(["engine", "dev", "--data", folder]);
+  expect(second).toMatchObject({
+    code: 0,
+    stdout: `${url}\n`,
+    stderr: expect.stringContaining("Another `subcrew engine dev`"),
+  });
+  expect((await there!.run(["ps", "--engine", url])).code).toBe(0);
+});
+
+test("Ctrl-C stops the database, and the same folder serves again, with the same address", async () => {
   dev.child.kill("SIGINT");
   expect((await dev.ended).code).toBe(0);
   expect((await there!.run(["ps", "--engine", url])).stderr).toContain("cannot be reached");
   printed = "";
-  dev = here!.start(["engine", "dev", "--json", "--data", folder, "--port", new URL(url).port]);
+  dev = here!.start(["engine", "dev", "--json", "--data", folder]);
   expect(addressIn(await firstLine(dev))).toBe(url);
   expect((await there!.run(["runs", "--engine", url])).stdout).toContain("run_");
 });

@@ -19,9 +19,9 @@ test("where the libraries of an engine are not installed, other commands work, a
     return { code: status, said: stdout + stderr };
   };
   expect(run("ps")).toMatchObject({ code: 0, said: expect.stringContaining("no runs") });
-  for (const command of ["ps", "worker"])
+  for (const command of ["ps", "worker", "inbox"])
     expect(run(command, "--engine", "postgres://127.0.0.1:1/x")).toEqual({
       code: 2,
-      said: expect.stringContaining("npm install pg"),
+      said: expect.stringContaining("npm install pg @dbos-inc/dbos-sdk"),
     });
 });
