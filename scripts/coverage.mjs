@@ -14,7 +14,7 @@ import { isMain, root } from "./step.mjs";
 /** The number of items of each of the five systems whose behaviour subcrew covers. */
 const systems = { "000": 57, "001": 34, "002": 58, "003": 63, "004": 45 };
 
-/** Matches the note of an item that is not built or not reachable yet; the note says what is missing. */
+/** Matches the note of an item of the coverage page that is not implemented, or that users cannot reach yet; the note says what is missing. */
 const open = /^open: \S/;
 
 /**

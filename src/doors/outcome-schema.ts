@@ -52,7 +52,7 @@ const spending = {
   model: z.string().optional().describe("the model that answered"),
   tools: z.record(z.string(), count).optional().describe("how often each tool was used"),
   ms: z.number().optional().describe("how long it took, in milliseconds"),
-  artifact: artifact.optional().describe("the full output, as the store of the run has it"),
+  artifact: artifact.optional().describe("the full output, unshortened, as it is stored with the run"),
   summaryChars: z
     .number()
     .optional()

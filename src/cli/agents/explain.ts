@@ -153,7 +153,7 @@ function toolRows(tools: readonly ExplainedTool[]): Record<string, string>[] {
     may: missing ? "missing" : allowed ? "yes" : "no",
     decided: missing
       ? `${rule}, but there is no such ${isOfServer(name) ? "MCP server" : "tool"} here`
-      : `${rule}${allowed && server ? "; the server is asked when the run starts" : ""}`,
+      : `${rule}${allowed && server ? "; whether the server has this tool is known when the run starts" : ""}`,
     from: near(describeOrigin(origin)),
   });
   const plain = (tool: ExplainedTool): boolean => !tool.allowed && tool.rule === "not in the list of tools";

@@ -18,7 +18,10 @@ export const apply: CliCommand = {
   words: "[run] [files...]",
   usage: "RUN[/TASK] [FILE...]",
   options: [
-    new Option("--cwd <folder>", "a folder of the repository (default: where the run worked)").helpGroup("The run:"),
+    new Option(
+      "--cwd <folder>",
+      "the folder of the repository to apply the changes to (default: the one the run worked in)",
+    ).helpGroup("The run:"),
     jsonOption(),
   ],
   examples: [

@@ -26,7 +26,7 @@ export const replay: CliCommand = {
     ...outputOptions().filter(({ long }) => long !== "--deltas"),
   ],
   examples: [
-    ["subcrew replay nightly", "ten times faster than it was"],
+    ["subcrew replay nightly", "ten times as fast as the original run"],
     ["subcrew replay run_4k2x --speed 0", "at once"],
     ["subcrew replay data/tasks/2026-02-25/task1.jsonl", "the log of a pegasus task"],
   ],

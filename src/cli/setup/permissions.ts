@@ -42,7 +42,7 @@ export const approvedRules = async (project: string): Promise<readonly string[]>
 /** The rules with the numbers by which they are removed. */
 export function rulesText(rules: readonly string[]): string {
   return rules.length === 0
-    ? "No rule was approved for this project. Answer a question with [p] to approve one."
+    ? "No rule was approved for this project. Answer a permission question with [p] to approve one."
     : rules.map((rule, at) => `${at + 1}  allow  ${terminalLine(rule)}`).join("\n");
 }
 

@@ -67,7 +67,10 @@ function byRules(policy: Policy, ask: CallToJudge, command: string, line: Line):
  */
 function unbounded({ leases: [lease] = [] }: Policy, { sandboxed }: ShellState): Verdict | undefined {
   if (lease === undefined || sandboxed) return undefined;
-  return { ...outsideLease(lease), why: `${outsideLease(lease).why}, and no sandbox can restrict commands to that` };
+  return {
+    ...outsideLease(lease),
+    why: `${outsideLease(lease).why}, and no sandbox is available that restricts commands to these files`,
+  };
 }
 
 const NOWHERE: ShellState = { sandboxed: false, waived: false, roots: [] };

@@ -16,7 +16,7 @@ export const runLimits = z.strictObject({
     .min(1)
     .max(9)
     .optional()
-    .describe("on an engine: tasks of runs with a lower number are served first; 5 by default"),
+    .describe("priority on a Postgres engine that several runs share: runs with a lower number go first; 5 by default"),
   placementTimeoutMs: count
     .optional()
     .describe(

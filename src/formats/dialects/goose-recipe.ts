@@ -100,5 +100,9 @@ function settle(draft: Draft, { prompt: first }: Data): void {
     Object.hasOwn(inputs, name) ? `\${${name}}` : written,
   );
   if (agent.instructions.includes("{%"))
-    addProblem(draft, "no-effect", "Conditions and loops of its template stay as they are written.");
+    addProblem(
+      draft,
+      "no-effect",
+      "Conditions and loops in its template are not evaluated; the model reads them as they are written.",
+    );
 }

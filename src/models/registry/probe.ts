@@ -2,8 +2,8 @@ import { messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { isRecord, parseJson } from "../../core/text/json.ts";
 import type { Endpoint } from "../wires/endpoint.ts";
-import type { ProviderAnswer } from "../wires/exchange.ts";
-import { connectProvider } from "../wires/http.ts";
+import type { ProviderAnswer } from "../http/exchange.ts";
+import { connectProvider } from "../http/connect-provider.ts";
 import type { Provider } from "./provider.ts";
 
 /** The response of a provider that was asked for its models. */

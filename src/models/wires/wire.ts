@@ -5,8 +5,8 @@ import { isRecord, JsonDepthError, parseJson, TOO_DEEP_JSON } from "../../core/t
 import type { Endpoint } from "./endpoint.ts";
 import { estimatedUsage } from "./estimate.ts";
 import { abortedFault, badAnswer, brokenOff, faultOfNetwork, faultOfStatus } from "./fault.ts";
-import type { ProviderAnswer } from "./exchange.ts";
-import { connectProvider } from "./http.ts";
+import type { ProviderAnswer } from "../http/exchange.ts";
+import { connectProvider } from "../http/connect-provider.ts";
 import { type Prices, savedBy } from "./prices.ts";
 import { createEventReader } from "./sse.ts";
 

@@ -60,7 +60,7 @@ test.skipIf(!existsSync("/proc/self/task"))(
     execFileSync("mkfifo", [join(home, ".gitconfig")]);
     const folder = repository();
     execFileSync("mkfifo", [join(folder, ".gitignore")]);
-    const waiting = { ok: false, reason: "git waits for a pipe in place of one of its files" };
+    const waiting = { ok: false, reason: "git is blocked, because one of the files that it reads is a named pipe" };
     const opened = await openRepository(folder);
     const [configuration, ignored] = await Promise.all([
       openRepository(repository(), { home, isPatient: true }),

@@ -130,7 +130,7 @@ function git(
 
 /** Why git was ended although it had more time. */
 const STUCK: Readonly<Record<StuckReason, string>> = {
-  pipe: "git waits for a pipe in place of one of its files",
+  pipe: "git is blocked, because one of the files that it reads is a named pipe",
   other: "git did nothing for 30 s; its disk may be too slow, or not reachable",
 };
 

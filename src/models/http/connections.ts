@@ -25,7 +25,7 @@ export type ConnectionUser = Readonly<{
 }>;
 
 /** A connection. One request uses it at a time. */
-export type Connection = Readonly<{
+export type HttpConnection = Readonly<{
   socket: Socket;
   /** True if the connection carried a request before; then the provider may have closed it already. */
   isReused: boolean;
@@ -35,7 +35,7 @@ export type Connection = Readonly<{
   release(idleMs: number): void;
 }>;
 
-export type OpenOptions = Readonly<{
+export type ConnectionWish = Readonly<{
   /** The longest time in which nothing may arrive, in milliseconds. */
   silenceMs: number;
   signal: AbortSignal;
@@ -49,7 +49,7 @@ export type OpenOptions = Readonly<{
  */
 export function createConnections(
   target: ConnectionTarget,
-): (options: OpenOptions) => Connection | Promise<Connection> {
+): (options: ConnectionWish) => HttpConnection | Promise<HttpConnection> {
   const idle: IdleConnection[] = [];
   let session: Buffer | undefined;
   /** Closes connections that were idle for too long. One timer for all, because one for each would be set in each turn. */
@@ -61,13 +61,13 @@ export function createConnections(
     sweeping = undefined;
   };
 
-  const open = async (options: OpenOptions): Promise<Connection> => {
+  const open = async (options: ConnectionWish): Promise<HttpConnection> => {
     const socket = await connect(target, options, session);
     if (target.isSecure) socket.on("session", (ticket: Buffer) => (session = ticket));
     return keep(socket);
   };
 
-  const keep = (socket: Socket): Connection => {
+  const keep = (socket: Socket): HttpConnection => {
     let user: ConnectionUser | undefined;
     let failure: Error | undefined;
     const use = (next: ConnectionUser): void => {
@@ -109,7 +109,7 @@ export function createConnections(
 }
 
 /** `until`: the time after which the connection is not used again. */
-type IdleConnection = { readonly socket: Socket; readonly again: Connection; until: number };
+type IdleConnection = { readonly socket: Socket; readonly again: HttpConnection; until: number };
 
 /** How often idle connections are looked at. */
 const SWEEP_MS = 5_000;
@@ -123,7 +123,7 @@ const usual = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 1_000 };
 /** A socket that is connected; with TLS also its certificate is verified, before any key is sent. */
 async function connect(
   { host, port, isSecure, tunnel, ca }: ConnectionTarget,
-  { silenceMs, signal }: OpenOptions,
+  { silenceMs, signal }: ConnectionWish,
   session: Buffer | undefined,
 ): Promise<Socket> {
   const trust: ConnectionOptions = {

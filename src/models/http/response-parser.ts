@@ -6,7 +6,7 @@ import {
   parseHead,
   ResponseError,
   type ResponseHead,
-  tooLong,
+  limitLength,
 } from "./response-head.ts";
 
 /** Receives what a response parser finds. The text of one `push` comes as one piece. */
@@ -126,7 +126,7 @@ export class ResponseParser {
 
   #takeSize(bytes: Buffer, at: number): number {
     const end = bytes.indexOf(LF, at);
-    tooLong((end === -1 ? bytes.length : end) - at, LONGEST_SIZE_LINE, "a chunk has no size");
+    limitLength((end === -1 ? bytes.length : end) - at, LONGEST_SIZE_LINE, "a chunk has no size");
     if (end === -1) return -1;
     const [, digits] = SIZE.exec(bytes.toString("latin1", at, end)) ?? [];
     if (digits === undefined) throw new ResponseError("the size of a chunk is not a number");
@@ -145,7 +145,7 @@ export class ResponseParser {
 
   #takeTrailer(bytes: Buffer, at: number): number {
     const end = bytes.indexOf(LF, at);
-    tooLong(this.#left + (end === -1 ? bytes.length : end) - at, LONGEST_TRAILERS, "its trailers are too long");
+    limitLength(this.#left + (end === -1 ? bytes.length : end) - at, LONGEST_TRAILERS, "its trailers are too long");
     if (end === -1) return -1;
     this.#left += end + 1 - at; // counts up here, because no body is left
     if (end === at || (end === at + 1 && bytes[at] === CR)) this.#state = "over";

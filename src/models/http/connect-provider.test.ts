@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import net, { type AddressInfo, type Socket } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { ProviderAnswer } from "./exchange.ts";
-import { connectProvider } from "./http.ts";
+import { connectProvider } from "./connect-provider.ts";
 
 const { signal } = new AbortController();
 

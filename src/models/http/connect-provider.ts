@@ -1,8 +1,7 @@
 import { urlToHttpOptions } from "node:url";
 import { defined } from "../../core/text/defined.ts";
 import { version } from "../../core/text/version.ts";
-import { type Connection, createConnections } from "./connections.ts";
-import { withoutLogin } from "./endpoint.ts";
+import { type HttpConnection, createConnections } from "./connections.ts";
 import { Exchange, type ProviderAnswer, StaleError } from "./exchange.ts";
 import { createHeaderTexts } from "./header-text.ts";
 import { proxyHeaders } from "./tunnel.ts";
@@ -69,7 +68,7 @@ export function connectProvider(
 
   // A function of its own, because `send` would keep the request's text in memory until the answer comes.
   const begin = (
-    connection: Connection,
+    connection: HttpConnection,
     path: string,
     { headers, body, signal }: SentRequest,
   ): Promise<ProviderAnswer> => {
@@ -98,8 +97,8 @@ export function connectProvider(
   return { get: send, post: send };
 }
 
-function requestLine(method: string, { href, hash, pathname, search }: URL, isForwarded: boolean): string {
-  return `${method} ${isForwarded ? withoutLogin(href.slice(0, href.length - hash.length)) : pathname + search} HTTP/1.1\r\n`;
+function requestLine(method: string, { origin, pathname, search }: URL, isForwarded: boolean): string {
+  return `${method} ${isForwarded ? origin : ""}${pathname}${search} HTTP/1.1\r\n`;
 }
 
 /** The login in an address, as a header. */

@@ -1,5 +1,5 @@
 import { onAbort } from "../../runtime/async/on-abort.ts";
-import type { Connection, ConnectionUser } from "./connections.ts";
+import type { HttpConnection, ConnectionUser } from "./connections.ts";
 import type { ResponseHead } from "./response-head.ts";
 import { type ResponseListener, ResponseParser } from "./response-parser.ts";
 import { SilentError } from "./silent-error.ts";
@@ -21,7 +21,7 @@ type Waiting = Readonly<{ resolve(answer: ProviderAnswer): void; reject(error: E
 
 /** One request and its response on a connection. */
 export class Exchange implements ConnectionUser, ResponseListener, ProviderAnswer {
-  readonly #connection: Connection;
+  readonly #connection: HttpConnection;
   readonly #silenceMs: number;
   readonly #parser = new ResponseParser(this);
   readonly #stop: () => void;
@@ -34,7 +34,7 @@ export class Exchange implements ConnectionUser, ResponseListener, ProviderAnswe
 
   readonly #signal: AbortSignal;
 
-  constructor(connection: Connection, { silenceMs, signal }: Readonly<{ silenceMs: number; signal: AbortSignal }>) {
+  constructor(connection: HttpConnection, { silenceMs, signal }: Readonly<{ silenceMs: number; signal: AbortSignal }>) {
     this.#connection = connection;
     this.#silenceMs = silenceMs;
     this.body = new TextPieces(connection.socket);

@@ -28,18 +28,18 @@ const LONGEST_HEAD = 64 * 1_024;
 const LF = 0x0a;
 const CR = 0x0d;
 
-export function tooLong(length: number, most: number, why: string): void {
+export function limitLength(length: number, most: number, why: string): void {
   if (length > most) throw new ResponseError(why);
 }
 
 /** The position after the empty line that ends a head; -1 when it has not arrived. Lines may end without CR. */
 export function headEnd(bytes: Buffer, at: number): number {
   for (let line = bytes.indexOf(LF, at); line !== -1; line = bytes.indexOf(LF, line + 1)) {
-    tooLong(line - at, LONGEST_HEAD, "its headers are too long");
+    limitLength(line - at, LONGEST_HEAD, "its headers are too long");
     if (bytes[line + 1] === LF) return line + 2;
     if (bytes[line + 1] === CR && bytes[line + 2] === LF) return line + 3;
   }
-  tooLong(bytes.length - at, LONGEST_HEAD, "its headers are too long");
+  limitLength(bytes.length - at, LONGEST_HEAD, "its headers are too long");
   return -1;
 }
 
