@@ -53,13 +53,16 @@ function cacheWords({ cacheRead }: Usage, { saved = 0 }: Cost): string[] {
   return [`${formatTokens(cacheRead)} tokens from cache${saved > 0 ? `, saved $${saved.toFixed(4)}` : ""}`];
 }
 
+/** How far the clocks of two machines may differ. A time that lies further ahead was written before a clock was set back. */
+const MOST_SKEW_MS = 5_000;
+
 /** A duration in short form: in the style that the settings choose, else in the usual style of the view. */
 export function took(
   ms: number,
   { durations }: Readonly<{ durations?: DurationStyle | undefined }>,
   usual: DurationStyle = "tight",
 ): string {
-  return formatDuration(Math.max(0, ms), durations ?? usual);
+  return ms < -MOST_SKEW_MS ? "?" : formatDuration(Math.max(0, ms), durations ?? usual);
 }
 
 /** The parts that are not empty, with a dot between them. */

@@ -19,6 +19,7 @@ import type { Parent } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
 import { DEFAULT_CONCURRENCY } from "../../core/vocabulary/limits.ts";
 import { following, isKilled, pausedFor, pauseReason, stopped } from "../async/cancel.ts";
+import { steadyClock } from "../async/steady-clock.ts";
 import { inTurns } from "../async/in-turns.ts";
 import { onAbort } from "../async/on-abort.ts";
 import { Slots } from "../async/slots.ts";
@@ -110,12 +111,13 @@ export async function drive(start: Start, { run, signal, state, publish, connect
     return journal.close();
   }
   let seq = past.length;
+  const timeOf = steadyClock(start.clock, past.at(-1)?.at);
   const redactor = start.redactor ?? createRedactor([]);
   const append = (path: string, fact: Fact): void => {
     if (over) return;
     seq += 1;
     ordered.appended(path, seq);
-    journal.append({ seq, run, path, at: start.clock(), ...fact });
+    journal.append({ seq, run, path, at: timeOf(), ...fact });
   };
   const meter = createBelowMeter(run);
   const partials = createPartialTurns(append);
@@ -134,7 +136,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
     live: (path: string, delta: Delta): void => {
       if (over) return;
       partials.shown(path, delta);
-      ordered.live({ run, path, at: start.clock(), ...delta });
+      ordered.live({ run, path, at: timeOf(), ...delta });
     },
   });
   let over = false;

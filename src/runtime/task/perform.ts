@@ -8,6 +8,7 @@ import type { Call, Perform, PerformContext } from "../../core/task/engine.ts";
 import type { Acceptance, Assignment } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
 import { onAbort } from "../async/on-abort.ts";
+import { steadyClock } from "../async/steady-clock.ts";
 import { settleOnAbort } from "../async/settle-on-abort.ts";
 import type { WorktreeOutcome } from "../git/worktree-task.ts";
 import { recordAgent, resumedMessages, withPreviousRun } from "../resume/previous-runs.ts";
@@ -32,11 +33,12 @@ export function createPerformer(world: World): Perform {
     const context: PerformContext = call.task.planOnly
       ? { ...own, remember: (messages) => void conversations.set(keyOf(call.run, call.path), messages) }
       : own;
-    const began = world.clock();
+    const timeOf = steadyClock(world.clock);
+    const began = timeOf();
     const outcome = await settleOnAbort(call, context, async (inner, note) =>
       perform(await resumed(call, world, conversations), world, { ...inner, note }),
     );
-    const ms = Math.max(0, world.clock() - began); // the clock of the machine may have been set back
+    const ms = timeOf() - began;
     // This comes after the end: a cancelled task must not wait for files.
     return { ...(await kept(outcome, call, world, context)), ms, ...summaryOf(call, world) };
   };

@@ -200,3 +200,38 @@ test("hidden text: a carriage return is shown, and soft hyphens and variation se
     expect(hiddenCharacters(`text ${sign} more`)?.message).toContain(code);
   expect(hiddenCharacters("a heart \u2764\ufe0f and a key 1\ufe0f\u20e3\r\n")).toBeUndefined();
 });
+
+test("clock: durations are right and events stay in order when the clock is set back during a run", async () => {
+  let back = 0;
+  const wait = defineTool({
+    name: "wait",
+    description: "waits",
+    input: z.object({}),
+    effect: "read",
+    does: "none",
+    run: async () => {
+      back = 3_600_000;
+      await new Promise((resolve) => setTimeout(resolve, 120));
+      return "waited";
+    },
+  });
+  const crew = createCrew({
+    home: tempFolder(),
+    cwd: tempFolder(),
+    env: { PATH: "/usr/bin:/bin", HOME: tempFolder() },
+    discover: false,
+    clock: () => Date.now() - back,
+    tools: [wait],
+    agents: [defineAgent({ name: "worker", description: "works", instructions: "Work.", tools: ["wait"] })],
+    models: { m: scripted(call("wait", {}), "done") },
+    model: "m",
+  });
+  const run = crew.run({ mode: "single", agent: "worker", task: "Go." });
+  const times: number[] = [];
+  for await (const event of run) times.push(event.at);
+  const result = await run;
+  expect(result.ms).toBeGreaterThanOrEqual(115);
+  expect(result.ms).toBeLessThan(60_000);
+  expect(Object.values(result.nodes).map(({ ms = 0 }) => ms >= 115 && ms < 60_000)).toEqual([true]);
+  expect(times).toEqual([...times].sort((one, other) => one - other));
+});
