@@ -54,6 +54,8 @@ test.each([
   ["git log *", "git log --output a.txt"],
   ["git log *", "git log --outp=a.txt"],
   ["git log *", "git log -p --ext-diff"],
+  ["curl *", "curl file:///etc/passwd"],
+  ["curl *", "curl -s FILE:///etc/passwd"],
   ["git log *", "git log $X"],
   ["git log *", "git log *"],
   ["git log --o*", "git log --output=a"],

@@ -215,6 +215,7 @@ const acting: Readonly<Record<string, Grammar>> = {
     flags: "sSfLiIvgN046",
     valued: "HAem",
     operands: "texts",
+    badOperand: /^file:/i,
     long:
       "silent show-error fail fail-with-body location include head verbose globoff header= user-agent= referer= max-time= " +
       "connect-timeout= retry= retry-delay= compressed http1.1 http2 ipv4 ipv6 max-redirs= no-buffer no-progress-meter",
