@@ -11,8 +11,9 @@ const MARK = (word: string): RegExp =>
   );
 const BEGIN = MARK("BEGIN");
 const END = MARK("END");
-/** A line end, also an escaped one. */
-const LINE_END = /(?:\\{1,4}[rn]|[\r\n]|%0[AaDd]|&#(?:10|13|x0?[aAdD]);)/y;
+/** A line end, also an escaped one, one of Unicode, or a break of HTML. */
+const LINE_END =
+  /(?:\\{1,4}[rn]|[\r\n\v\f\x85\u2028\u2029]|%0[AaDd]|&#(?:10|13|x0?[aAdD]);|\\{1,4}u(?:000[aAdD]|202[89])|<(?:br|BR)\s?\/?>)/y;
 /** What may separate the lines of a key: blanks, quotes, marks of a diff or a comment, the number of a line, a path before it. */
 const DECORATION = /(?:[ \t"'`,;|>#*+]|\\{1,4}["t]|&quot;|\d{1,7}(?:[:|]|(?=\t))|[\w./-]{1,200}[:-]\d{1,7}[:-])/y;
 const HEADER = /(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID|Subject): [^\r\n\\]{0,200}/y;

@@ -293,6 +293,11 @@ describe("a private key is masked to its end", () => {
   });
 
   test.each<[string, (text: string) => string]>([
+    ["with line separators of Unicode", (text) => text.replaceAll("\n", "\u2028")],
+    ["with next line characters", (text) => text.replaceAll("\n", "\x85")],
+    ["with breaks of HTML", (text) => text.replaceAll("\n", "<br>")],
+    ["with closed breaks of HTML", (text) => text.replaceAll("\n", "<br />\n")],
+    ["with line ends as \\u000a", (text) => text.replaceAll("\n", "\\u000a")],
     [
       "as read_file shows it",
       (text) =>
