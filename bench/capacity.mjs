@@ -11,6 +11,8 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 const root = join(import.meta.dirname, "..");
 const file = join(root, "bench", "results", "capacity.json");
+/** The number of processes whose cost is measured together, so that it stands out from the noise. */
+const WATCHERS = 4;
 
 /**
  * @typedef {{ perTask: { wal: number, statements: number, ms: number }, perTurn: { wal: number, statements: number, ms: number },
@@ -85,7 +87,7 @@ async function measure(url) {
   const postmaster = Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]);
   const now = async () => {
     const { rows } = await database.query(
-      "select pg_current_wal_lsn() - '0/0' as wal, (select sum(xact_commit + xact_rollback) from pg_stat_database) as statements, (select count(*) from pg_stat_activity where backend_type = 'client backend') as connections",
+      "select pg_current_wal_lsn() - '0/0' as wal, (select sum(xact_commit + xact_rollback) from pg_stat_database) as statements, (select count(*) from pg_stat_activity where datname = current_database()) as connections",
     );
     return {
       wal: Number(rows[0].wal),
@@ -149,7 +151,7 @@ async function measure(url) {
         statementsPerSecond: Math.max(rate(idle) - rate(quiet), 0),
         connections: (await now()).connections - 1,
       },
-      perWatcher: await watcher({ subcrew, parallel, between, now, pause, tasks, unasked, six }),
+      perWatcher: await watcher({ subcrew, parallel, between, now, pause, tasks, unasked, six, idle }),
     };
     writeFileSync(file, `${JSON.stringify(costs, null, 2)}\n`);
     // The check: compares the computed cost of three turns with the cost measured in the database.
@@ -168,10 +170,8 @@ async function measure(url) {
   }
 }
 
-const WATCHERS = 4;
-
 /** The cost of a process that follows a run: while the run is silent, and for each turn of the run. */
-async function watcher({ subcrew, parallel, between, now, pause, tasks, unasked, six }) {
+async function watcher({ subcrew, parallel, between, now, pause, tasks, unasked, six, idle }) {
   const idOf = ({ stdout }) => /run_\w+/.exec(stdout)?.[0] ?? "";
   const rate = (used) => (used.statements / used.at) * 1_000;
   const watch = (id) => Array.from({ length: WATCHERS }, () => subcrew("logs", "-f", id).catch(() => {}));
@@ -190,7 +190,8 @@ async function watcher({ subcrew, parallel, between, now, pause, tasks, unasked,
     const id = idOf(await parallel("six.json", "--bg", "--json"));
     await Promise.all(watch(id)); // they end with the run
   });
-  const more = busy.statements - six.statements - (statementsPerSecond * WATCHERS * busy.at) / 1_000;
+  const polls = (rate(idle) * (busy.at - six.at) + statementsPerSecond * WATCHERS * busy.at) / 1_000;
+  const more = busy.statements - six.statements - polls;
   return {
     statementsPerSecond,
     statementsPerTurn: Math.max(more / (WATCHERS * tasks * 6), 0),
