@@ -17,7 +17,9 @@ const assigned = [
   ...turns,
   "test/models/registry/crew.test.ts",
 ];
-const journal = ["journal", "journal-damage", "read-journal"].map((name) => `src/runtime/store/${name}.test.ts`);
+const journal = ["journal", "journal-disk", "journal-damage", "read-journal"].map(
+  (name) => `src/runtime/store/${name}.test.ts`,
+);
 const resuming = [
   "test/runtime/resume",
   "test/runtime/run/one-task.test.ts",
