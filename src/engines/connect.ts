@@ -2,6 +2,7 @@ import type { RunStore } from "../core/run/run-store.ts";
 import type { Announcement } from "../core/task/placement.ts";
 import type { RequestQuota } from "../core/model/request-quota.ts";
 import type { ProviderHolds } from "../runtime/store/provider-holds.ts";
+import { INSTALL_ENGINE } from "./dbos/sdk.ts";
 import { type Database, openDatabase } from "./postgres/database.ts";
 import { engineHolds } from "./postgres/holds.ts";
 import { defined } from "../core/text/defined.ts";
@@ -38,7 +39,7 @@ export type ConnectionParts = Readonly<{
 
 /** Connects to an engine (the database that several machines share). */
 export function connectEngine(url: string, { local, worker, env = {} }: ConnectionParts): Connection {
-  const database = openDatabase(url);
+  const database = openDatabase(url, { install: INSTALL_ENGINE });
   const presence = createPresence(
     database,
     worker && { ...worker, class: workerClassOf(worker.announcement), slots: worker.announcement.slots },

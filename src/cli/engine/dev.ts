@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import { jsonText } from "../../core/text/json-text.ts";
 import { defined } from "../../core/text/defined.ts";
 import { migrateDbos } from "../../engines/dbos/listen.ts";
-import { loadDbos } from "../../engines/dbos/sdk.ts";
+import { INSTALL_ENGINE, loadDbos } from "../../engines/dbos/sdk.ts";
 import { type Database, openDatabase } from "../../engines/postgres/database.ts";
 import { loadDriver } from "../../engines/postgres/driver.ts";
 import { migrate } from "../../engines/postgres/migrate.ts";
@@ -20,7 +20,7 @@ const SERVING_LOCK = 7_302_264;
  * this in the same folder, it prints the address and ends.
  */
 export async function serveDatabase({ data, port, json }: Flags): Promise<number> {
-  await Promise.all([loadDriver(), loadDbos()]); // without them, no server is started
+  await Promise.all([loadDriver(INSTALL_ENGINE), loadDbos()]); // without them, no server is started
   const folder = data === undefined ? ownFolder() : resolve(data);
   const path = process.env["PATH"] ?? "";
   const programs = await findPrograms({ path, unpackBelow: join(folder, "programs") });

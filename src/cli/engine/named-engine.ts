@@ -1,4 +1,5 @@
 import { CrewError } from "../../core/schema/error.ts";
+import { INSTALL_ENGINE } from "../../engines/dbos/sdk.ts";
 import { type Database, openDatabase } from "../../engines/postgres/database.ts";
 import type { Flags } from "../base/flags.ts";
 import { crewFor } from "../launch/start.ts";
@@ -19,7 +20,7 @@ export async function withEngine<T>(
   flags: Pick<Flags, "engine">,
   work: (database: Database) => Promise<T>,
 ): Promise<T> {
-  const database = openDatabase(await engineUrl(flags));
+  const database = openDatabase(await engineUrl(flags), { install: INSTALL_ENGINE });
   try {
     return await work(database);
   } finally {

@@ -6,6 +6,9 @@ export type DbosSdk = Readonly<{ DBOS: typeof DBOS; DBOSClient: typeof DBOSClien
 
 export type { DBOSClient };
 
+/** The command that installs the libraries of an engine. */
+export const INSTALL_ENGINE = "npm install pg @dbos-inc/dbos-sdk";
+
 /** Loads DBOS, which is installed only where an engine is used. */
 export async function loadDbos(): Promise<DbosSdk> {
   try {
@@ -14,7 +17,7 @@ export async function loadDbos(): Promise<DbosSdk> {
     throw new CrewError(
       "MISSING_PEER",
       "An engine with workers needs the DBOS library, which is not installed.",
-      "Install it beside subcrew: npm install pg @dbos-inc/dbos-sdk.",
+      `Install it beside subcrew: ${INSTALL_ENGINE}.`,
       { cause },
     );
   }

@@ -35,6 +35,8 @@ export type DatabaseOptions = Readonly<{
   connections?: number;
   /** How long statements wait for a database that was reached before and is now unreachable. */
   patienceMs?: number;
+  /** The command that an error names when the client library is not installed. */
+  install?: string;
 }>;
 
 const PATIENCE_MS = 120_000;
@@ -45,13 +47,13 @@ const LONGEST_WAIT_MS = 1_000;
 
 /** Opens the database of an engine. */
 export function openDatabase(address: string, options: DatabaseOptions = {}): Database {
-  const { connections = 8, patienceMs = PATIENCE_MS } = options;
+  const { connections = 8, patienceMs = PATIENCE_MS, install } = options;
   const shown = shownUrl(address);
   const url = parseEngineUrl(address).href;
   const closing = new AbortController();
   let pool: Promise<Pool> | undefined;
   let reached = false;
-  const connected = (): Promise<Pool> => (pool ??= openPool(url, connections));
+  const connected = (): Promise<Pool> => (pool ??= openPool(url, connections, install));
   const patiently = async <T>(work: (client: PoolClient) => Promise<T>): Promise<T> => {
     const began = performance.now();
     for (let wait = FIRST_WAIT_MS; ; wait = Math.min(2 * wait, LONGEST_WAIT_MS)) {
@@ -71,7 +73,7 @@ export function openDatabase(address: string, options: DatabaseOptions = {}): Da
   const query: RunStatement = (sql, values) => patiently((client) => queryOn(client)(sql, values));
   const bells = createBells({
     open: async (lost) => {
-      const { Client } = await loadDriver();
+      const { Client } = await loadDriver(install);
       const client = new Client({
         connectionString: url,
         connectionTimeoutMillis: CONNECT_MS,

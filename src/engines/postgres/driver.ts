@@ -6,16 +6,19 @@ export type { Client, Pool, PoolClient };
 /** The parts of the Postgres client library that the engine uses. */
 export type PostgresDriver = Readonly<{ Pool: typeof Pool; Client: typeof Client }>;
 
-/** Loads the Postgres client library, which is installed only where an engine is used. */
-export async function loadDriver(): Promise<PostgresDriver> {
+/**
+ * Loads the Postgres client library, which is installed only where an engine is used. `install` is the command that
+ * installs it together with the other libraries that the caller needs.
+ */
+export async function loadDriver(install = "npm install pg"): Promise<PostgresDriver> {
   try {
     const { default: driver } = await import("pg");
     return driver;
   } catch (cause) {
     throw new CrewError(
       "MISSING_PEER",
-      "An engine on Postgres needs two libraries that are not installed.",
-      "Install them beside subcrew: npm install pg @dbos-inc/dbos-sdk.",
+      "An engine on Postgres needs libraries that are not installed.",
+      `Install them beside subcrew: ${install}.`,
       { cause },
     );
   }
@@ -31,8 +34,8 @@ const SESSION = `set idle_in_transaction_session_timeout = '15s'; set tcp_keepal
   set tcp_keepalives_interval = 5; set tcp_keepalives_count = 3`;
 
 /** Connections to the database of an engine, opened when they are needed. */
-export async function openPool(url: string, connections: number): Promise<Pool> {
-  const { Pool: PoolClass } = await loadDriver();
+export async function openPool(url: string, connections: number, install?: string): Promise<Pool> {
+  const { Pool: PoolClass } = await loadDriver(install);
   const settings: PoolConfig = {
     connectionString: url,
     max: connections,
