@@ -216,6 +216,7 @@ const acting: Readonly<Record<string, Grammar>> = {
     valued: "HAem",
     operands: "texts",
     badOperand: /^file:/i,
+    badWord: /^(?:-[a-zA-Z0-9]*H|--h[a-z]*=)?@/, // `@FILE` as a header sends the lines of a file
     long:
       "silent show-error fail fail-with-body location include head verbose globoff header= user-agent= referer= max-time= " +
       "connect-timeout= retry= retry-delay= compressed http1.1 http2 ipv4 ipv6 max-redirs= no-buffer no-progress-meter",
