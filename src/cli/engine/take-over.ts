@@ -20,15 +20,23 @@ export type TakingOver = Readonly<{
   signal: AbortSignal;
 }>;
 
-type ResumedRun = PromiseLike<unknown> & { pause(reason: string): void };
+type ResumedRun = PromiseLike<unknown> & { kill(): boolean };
 
-/** Requeues the tasks of dead workers and resumes the runs of dead processes, until the signal aborts. */
+/**
+ * Requeues the tasks of dead workers and resumes the runs of dead processes, until the signal aborts. Then it hands the
+ * resumed runs over to other workers, or to the next one that starts.
+ */
 export async function takeOverDead({ connection, queue, coordinate, say, signal }: TakingOver): Promise<void> {
-  const { database } = connection;
+  const { database, store } = connection;
   const taken = new Map<string, ResumedRun>();
   const working = new Set<Promise<unknown>>();
   const failed = new Map<string, Readonly<{ tries: number; again: number }>>();
 
+  const handOver = (id: string, run: ResumedRun): void => {
+    if (!run.kill()) return; // a person paused, cancelled or killed it
+    store.handOver(id);
+    say(`hands over ${id}`);
+  };
   const takeOver = async (id: string): Promise<void> => {
     try {
       const found = await resumed(connection, id);
@@ -36,6 +44,7 @@ export async function takeOverDead({ connection, queue, coordinate, say, signal 
       const { run } = found;
       say(`takes over ${id}, whose process died`);
       taken.set(id, run);
+      if (signal.aborted) handOver(id, run);
       await run;
       failed.delete(id);
     } catch (error) {
@@ -62,7 +71,7 @@ export async function takeOverDead({ connection, queue, coordinate, say, signal 
       working.add(work);
     }
   }
-  for (const run of taken.values()) run.pause("the worker that coordinated the run is ending");
+  for (const [id, run] of taken) handOver(id, run);
   await Promise.all(working);
 }
 

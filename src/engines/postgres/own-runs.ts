@@ -17,6 +17,11 @@ export type PostgresOwnership = Omit<RunOwnership, "open"> &
     open(run: string, listener: JournalListener, options?: JournalOpening): Promise<EventWriter>;
     /** The event writer of a run that this process owns. */
     writer(run: string): EventWriter | undefined;
+    /**
+     * Marks a run of this process: when its journal is closed, the run counts as one whose process died, so that a
+     * worker takes it over at once. A run that has ended or is paused is released as usual.
+     */
+    handOver(run: string): void;
   }>;
 
 export function ownRuns(
@@ -25,6 +30,7 @@ export function ownRuns(
   eventsOf: (run: string) => Promise<readonly KeptEvent[]>,
 ): PostgresOwnership {
   const writers = new Map<string, EventWriter>();
+  const handedOver = new Set<string>();
   const owner = async (run: string): Promise<RunOwner | undefined> => {
     const [row] = await database.query<{ pid: number; host: string; sole: boolean }>(
       `select p.pid, p.host, r.sole from subcrew.runs r join subcrew.processes p on p.id = r.owner
@@ -38,6 +44,7 @@ export function ownRuns(
   return {
     owner,
     writer: (run) => writers.get(run),
+    handOver: (run) => void handedOver.add(run),
     open: async (run, listener, { known, sole = false } = {}) => {
       const leave = await presence.enter();
       try {
@@ -47,7 +54,8 @@ export function ownRuns(
         const more = await eventsOf(run);
         const release = async (): Promise<void> => {
           if (writers.get(run)?.epoch === epoch) writers.delete(run);
-          await database.query(RELEASE, [run, epoch, channelName("run", run)]).catch(() => {});
+          const next = handedOver.delete(run) && isUnderWay(await writer.read()) ? NOBODY : null;
+          await database.query(RELEASE, [run, epoch, channelName("run", run), next]).catch(() => {});
           await leave();
         };
         const events = more.length === have.length ? have : more;
@@ -103,9 +111,18 @@ async function claim(database: Database, { run, sole, id, token }: Claim): Promi
   return row === undefined ? undefined : Number(row.epoch);
 }
 
+/** The owner of a run that waits for a worker: no process has this id, so the run counts as one whose process died. */
+const NOBODY = "handed over";
+
+/** False for the events of a run that has ended or is paused. */
+const isUnderWay = (events: readonly KeptEvent[]): boolean => {
+  const last = events.findLast(({ type }) => type.startsWith("run."))?.type;
+  return last !== "run.ended" && last !== "run.paused";
+};
+
 const RELEASE = `
   with freed as (
-    update subcrew.runs set owner = null, sole = false where run = $1 and epoch = $2 returning run
+    update subcrew.runs set owner = $4, sole = false where run = $1 and epoch = $2 returning run
   )
   select pg_notify($3, '') from freed`;
 

@@ -23,8 +23,10 @@ export async function handleCommand(run: Run, command: RunCommand, signal: Abort
       );
     }
     case "pause":
+      if (run.killed) return undefined; // the next process that takes the run over obeys it
       return pauseFor(run, command);
     case "cancel":
+      if (run.killed) return undefined;
       return cancelFor(run, command);
     case "resume": {
       const failed = command.retryFailed ? failedIn(run.state, command.path) : [];

@@ -13,7 +13,7 @@ import type { StandardSchema } from "../../core/schema/standard-schema.ts";
 import { crashAt } from "../../core/task/crash.ts";
 import type { Engine } from "../../core/task/engine.ts";
 import { Broadcast, type Listening } from "../async/broadcast.ts";
-import { killed, pausedFor, pauseReason, reasonOf, stopped } from "../async/cancel.ts";
+import { isKilled, killed, pausedFor, pauseReason, reasonOf, stopped } from "../async/cancel.ts";
 import { deferred } from "../async/deferred.ts";
 import { onAbort } from "../async/on-abort.ts";
 import { questionKey } from "../execute/ask-person.ts";
@@ -150,9 +150,19 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
     this.#controller.abort(pausedFor(reason));
   }
 
-  /** Stops the work at once and records nothing: the run is interrupted, as if its process had died. */
-  kill(): void {
+  /**
+   * Stops the work at once and records nothing: the run is interrupted, as if its process had died. False: the run was
+   * already being paused or cancelled.
+   */
+  kill(): boolean {
+    if (this.#controller.signal.aborted) return false;
     this.#controller.abort(killed);
+    return true;
+  }
+
+  /** True when `kill` stopped the run. */
+  get killed(): boolean {
+    return isKilled(this.#controller.signal);
   }
 
   /** Cancels the run permanently: everything that waits or runs is cancelled; finished work is kept. */

@@ -1,0 +1,149 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { migrateDbos } from "../../../../src/engines/dbos/listen.ts";
+import { type Database, openDatabase } from "../../../../src/engines/postgres/database.ts";
+import { startPostgres, type TestServer } from "../../../support/postgres.ts";
+import { type Place, place, script, type Started } from "../../command.ts";
+
+let postgres: TestServer | string;
+beforeAll(async () => {
+  postgres = await startPostgres();
+}, 120_000);
+afterAll(async () => {
+  if (postgres && typeof postgres !== "string") await postgres.stop();
+}, 60_000);
+beforeEach((context) => {
+  if (typeof postgres === "string") context.skip(postgres);
+});
+
+const LIMIT = { timeout: 90_000, interval: 100 };
+const unasked = ["--permission-mode", "bypass", "--sandbox", "off"];
+const bash = (command: string): object => ({ calls: [{ name: "bash", input: { command } }] });
+
+/** A database of its own, and processes that work with it in one folder. */
+type Site = Readonly<{
+  here: Place;
+  database: Database;
+  run(...args: string[]): ReturnType<Place["run"]>;
+  worker(): Promise<Started>;
+  /**
+   * Starts a run that writes into the file NAME, then waits three times for the file NAME.go. Kills its process during
+   * the first wait, and returns when the worker that takes the run over is in the second: a call that was cut off is
+   * not repeated.
+   */
+  orphan(name: string, worker: Started): Promise<string>;
+  lines(name: string): readonly string[];
+  /** The types of the run's own events, and the numbers of the recorded turns. */
+  recorded(run: string): Promise<Readonly<{ types: readonly string[]; turns: readonly number[] }>>;
+  ended(run: string): Promise<void>;
+}>;
+
+async function openSite(server: TestServer): Promise<Site> {
+  const url = await server.fresh();
+  await migrateDbos(url);
+  const database = openDatabase(url);
+  await database.query(
+    "do $$ begin execute format('alter database %I set subcrew.dead_after = ''3s''', current_database()); end $$",
+  );
+  const here = place({});
+  const all: Started[] = [];
+  const start = (...args: string[]): Started => {
+    const one = here.start([...args, "--engine", url, ...unasked]);
+    all.push(one);
+    return one;
+  };
+  onTestFinished(async () => {
+    for (const { child } of all) child.kill("SIGKILL");
+    await Promise.all(all.map(({ ended }) => ended));
+    await database.close();
+  });
+  const lines = (name: string): readonly string[] => {
+    const file = join(here.workspace, name);
+    return existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n") : [];
+  };
+  const recorded: Site["recorded"] = async (run) => {
+    const rows = await database.query<{ type: string; turn: number | null }>(
+      "select event->>'type' as type, (event->>'turn')::integer as turn from subcrew.events where run = $1 order by seq",
+      [run],
+    );
+    return {
+      types: rows.flatMap(({ type }) => (type.startsWith("run.") ? [type] : [])),
+      turns: rows.flatMap(({ type, turn }) => (type === "turn.ended" && turn !== null ? [turn] : [])),
+    };
+  };
+  return {
+    here,
+    database,
+    lines,
+    recorded,
+    run: (...args) => here.run([...args, "--engine", url]),
+    worker: async () => {
+      const worker = start("worker", "--poll", "20ms", "--slots", "4", "--grace", "300ms");
+      await worker.until("takes tasks");
+      return worker;
+    },
+    orphan: async (name, worker) => {
+      const wait = `echo began >> ${name}; until [ -e ${name}.go ]; do sleep 0.1; done`;
+      writeFileSync(
+        join(here.workspace, `${name}.json`),
+        script(bash(`echo first >> ${name}`), bash(wait), bash(wait), bash(wait), "done"),
+      );
+      const began = start("run", "bash", "x", "--model", `scripted:${name}.json`, "--json");
+      await expect.poll(() => lines(name), LIMIT).toEqual(["first", "began"]);
+      began.child.kill("SIGKILL");
+      const [, id = ""] = /(run_[a-z0-9]{12})/.exec((await began.ended).stdout) ?? [];
+      await worker.until(`takes over ${id}`);
+      await expect.poll(() => lines(name), LIMIT).toEqual(["first", "began", "began"]);
+      return id;
+    },
+    ended: async (run) => {
+      await expect.poll(async () => (await recorded(run)).types, LIMIT).toContain("run.ended");
+    },
+  };
+}
+
+test("a worker that ends hands the run that it took over to another worker, and no recorded turn is repeated", async () => {
+  if (typeof postgres === "string") return;
+  const site = await openSite(postgres);
+  const first = await site.worker();
+  const run = await site.orphan("a", first);
+  const second = await site.worker();
+  first.child.kill("SIGTERM");
+  await expect
+    .poll(async () => (await site.recorded(run)).types, { timeout: 60_000 })
+    .toEqual(["run.started", "run.resumed", "run.resumed"]);
+  await second.until(`takes over ${run}`);
+  expect((await first.ended).code).toBe(143);
+  writeFileSync(join(site.here.workspace, "a.go"), "");
+  await site.ended(run);
+  expect(await site.recorded(run)).toEqual({
+    types: ["run.started", "run.resumed", "run.resumed", "run.ended"],
+    turns: [1, 2, 3, 4, 5],
+  });
+  expect(site.lines("a")).toEqual(["first", "began", "began", "began"]);
+}, 120_000);
+
+test("a run that the only worker took over waits for the next worker when it is drained; a paused run stays paused", async () => {
+  if (typeof postgres === "string") return;
+  const site = await openSite(postgres);
+  const first = await site.worker();
+  const [run, paused] = [await site.orphan("b", first), await site.orphan("c", first)];
+  expect((await site.run("stop", paused)).code).toBe(0);
+  const [worker] = await site.database.query<{ id: string }>(
+    "select id from subcrew.processes where role like '%work%'",
+  );
+  expect((await site.run("engine", "drain", worker!.id)).code).toBe(0);
+  expect((await first.ended).code).toBe(0);
+  expect((await site.recorded(run)).types).toEqual(["run.started", "run.resumed"]);
+  for (const name of ["b", "c"]) writeFileSync(join(site.here.workspace, `${name}.go`), "");
+  const next = await site.worker();
+  await next.until(`takes over ${run}`);
+  await site.ended(run);
+  next.child.kill("SIGTERM");
+  expect((await next.ended).stderr).not.toContain(paused);
+  expect([await site.recorded(run), await site.recorded(paused)]).toEqual([
+    { types: ["run.started", "run.resumed", "run.resumed", "run.ended"], turns: [1, 2, 3, 4, 5] },
+    { types: ["run.started", "run.resumed", "run.paused"], turns: [1, 2, 3] },
+  ]);
+}, 120_000);
