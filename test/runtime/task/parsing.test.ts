@@ -39,14 +39,15 @@ describe("PARSE-09 arguments of a model", () => {
       { path: "x".repeat(2_000_000) },
       { path: "a", much: Number.POSITIVE_INFINITY },
       { path: "\ud800 alone" },
-      { path: "deep", any: deep(1_000) },
+      { path: "deep", any: deep(100) },
+      { path: "deeper", any: deep(1_000) },
     ];
     const { ended, outcome } = await play(
       odd.map((input) => call("echo", input)),
       { tools: [echo], agent: { tools: ["echo"] } },
     );
     expect(outcome).toMatchObject({ status: "ok" });
-    expect(seen).toHaveLength(2); // the lone surrogate and the deep one are texts and lists like any other
+    expect(seen).toHaveLength(2); // the lone surrogate, and the deep one within the limit
     expect(ended.filter(({ error }) => !error)).toHaveLength(2);
   });
 });
