@@ -21,7 +21,6 @@ const long = [
   "test/processes/engines/chaos.test.ts",
   "test/processes/cli/terminal/live.test.ts",
   "test/processes/docs/docs.test.ts",
-  "test/runtime/execute/properties.test.ts",
 ];
 
 /** Large tests first and small ones last, so that all workers end at about the same time. */
@@ -36,7 +35,19 @@ class LargeFirst extends BaseSequencer {
   }
 }
 
-const exclude = ["**/node_modules/**", "dist/**", "test/soak/**", "test/fixtures/**"];
+/** Files that only `npm run test:soak` runs, because `npm test` has ten minutes. They are loaded by long-files, properties and conformance of `test/soak`. */
+const soaked = [
+  "test/conformance/can-fail.test.ts",
+  "test/engines/orphaned-call.test.ts",
+  "test/processes/cli/engine/hand-over.test.ts",
+  "test/processes/runners/foreign/tools.test.ts",
+  "test/processes/runtime/git/contests.test.ts",
+  "test/processes/runtime/resume/kill-sample.test.ts",
+  "test/processes/runtime/store/io-faults.test.ts",
+  "test/runtime/execute/properties.test.ts",
+];
+
+const exclude = ["**/node_modules/**", "dist/**", "test/soak/**", "test/fixtures/**", ...soaked];
 
 export default defineConfig({
   // The same chance for every run: what other seeds find is for the soak, which has its own configuration.

@@ -33,6 +33,7 @@ const rows = {
   addresses: { minutes: 1 },
   conformance: { minutes: 2 },
   properties: { minutes: 2 },
+  "long-files": { minutes: 4 },
   "acp-clients": { minutes: 1 },
   "embedded-postgres": { minutes: 1 },
   "engine-chaos": { minutes: 20, share: true, alone: true },
