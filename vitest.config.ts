@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { join, relative } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { longFiles } from "./test/soak/long-files.ts";
 
 /** Tests that count what their whole process holds open, or replace its clock, need one of their own. */
 const alone = [
@@ -35,19 +36,7 @@ class LargeFirst extends BaseSequencer {
   }
 }
 
-/** Files that only `npm run test:soak` runs, because `npm test` has ten minutes. They are loaded by long-files, properties and conformance of `test/soak`. */
-const soaked = [
-  "test/conformance/can-fail.test.ts",
-  "test/engines/orphaned-call.test.ts",
-  "test/processes/cli/engine/hand-over.test.ts",
-  "test/processes/runners/foreign/tools.test.ts",
-  "test/processes/runtime/git/contests.test.ts",
-  "test/processes/runtime/resume/kill-sample.test.ts",
-  "test/processes/runtime/store/io-faults.test.ts",
-  "test/runtime/execute/properties.test.ts",
-];
-
-const exclude = ["**/node_modules/**", "dist/**", "test/soak/**", "test/fixtures/**", ...soaked];
+const exclude = ["**/node_modules/**", "dist/**", "test/soak/**", "test/fixtures/**", ...longFiles];
 
 export default defineConfig({
   // The same chance for every run: what other seeds find is for the soak, which has its own configuration.
