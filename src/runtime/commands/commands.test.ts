@@ -50,6 +50,19 @@ describe("in the sandbox", () => {
     });
   });
 
+  test("a command that is cancelled, or whose task ends, while its sandbox is prepared does not start", async () => {
+    const place = room();
+    const before = readdirSync(place.ws);
+    const commands = host(place, full());
+    const controller = new AbortController();
+    const cancelled = run(commands, "touch one.txt", { signal: controller.signal });
+    controller.abort({ stop: "enough" });
+    expect(await cancelled).toEqual({ ended: "cancelled", text: "", cutBytes: 0 });
+    const late = commands.commands.start("touch two.txt");
+    await Promise.all([expect(late).rejects.toThrow("the task is ending"), commands.end()]);
+    expect(readdirSync(place.ws)).toEqual(before);
+  });
+
   test("a command in the sandbox has time to handle SIGTERM", async () => {
     const commands = host(room(), full());
     const shell = await commands.commands.start(

@@ -65,17 +65,21 @@ const MOST_BACKGROUND = 20;
 export function createShellCommands(setting: ShellSetting): ShellHost {
   const background: UnawaitedCommand[] = [];
   const running = new Set<Running>();
+  /** Commands whose sandbox is being prepared. */
+  const preparing = new Set<Promise<unknown>>();
   let count = 0;
   let over = false;
 
   /** Commands that failed because the sandbox has no network. */
   const starved = new Set<string>();
   const sandboxed = setting.wish !== "off" && setting.sandbox.bwrap !== undefined;
+  /** Starts a command; undefined when it was cancelled, or all commands were ended, before it could start. */
   const launch = async (
     command: string,
-    { input, report, network }: { input?: string; report?: (text: string) => void; network: boolean },
-  ): Promise<Running> => {
+    { input, report, network, signal }: LaunchOptions,
+  ): Promise<Running | undefined> => {
     const { spec, release, began, ending } = await specFor({ ...setting, network: () => network }, command, ++count);
+    if (over || signal?.aborted) return void (await release());
     const child = startChild({ ...spec, ...defined({ input, onText: report }) });
     if (child.pid !== undefined) began?.(child.pid);
     const kill: Child["kill"] = (graceMs) => {
@@ -89,8 +93,16 @@ export function createShellCommands(setting: ShellSetting): ShellHost {
     };
     running.add(alive);
     alive.over.finally(() => running.delete(alive)).catch(() => {});
-    if (over) await alive.kill();
     return alive;
+  };
+  const start = async (command: string, options: LaunchOptions): Promise<Running | undefined> => {
+    const started = launch(command, options);
+    preparing.add(started);
+    try {
+      return await started;
+    } finally {
+      preparing.delete(started);
+    }
   };
 
   const commands: ShellCommands = {
@@ -103,9 +115,10 @@ export function createShellCommands(setting: ShellSetting): ShellHost {
     isolation: setting.sandbox.text,
     lacksNetwork: (command) => sandboxed && !setting.network() && (starved.has(command) || needsNetwork(command)),
     run: async (command, { timeoutMs, signal, report, input, network: granted = false }) => {
-      if (signal.aborted) return { ended: "cancelled", text: "", cutBytes: 0 };
+      if (signal.aborted) return NOT_BEGUN;
       const network = granted || setting.network();
-      const child = await launch(command, { report, network, ...defined({ input }) });
+      const child = await start(command, { report, network, signal, ...defined({ input }) });
+      if (!child) return NOT_BEGUN;
       const { cut } = await within(child, { timeoutMs, signal, forgets: true });
       const result = resultOf(child, await child.over, cut);
       if (network || !sandboxed || cut?.by === "cancelled" || result.code === 0 || !missedNetwork(result.text))
@@ -117,7 +130,8 @@ export function createShellCommands(setting: ShellSetting): ShellHost {
       const alive = background.filter((each) => each.result() === undefined);
       if (alive.length >= MOST_BACKGROUND)
         throw new Error(`${MOST_BACKGROUND} commands are running in the background: stop one first`);
-      const child = await launch(command, { network: network || setting.network() });
+      const child = await start(command, { network: network || setting.network() });
+      if (!child) throw new Error("the task is ending, so the command was not started");
       let result: ShellCommandResult | undefined;
       let killed = false;
       const ended = child.over.then((end) => {
@@ -143,6 +157,7 @@ export function createShellCommands(setting: ShellSetting): ShellHost {
     commands,
     end: async () => {
       over = true;
+      await Promise.allSettled(preparing);
       await Promise.all(background.map((each) => each.kill()));
       await Promise.all(
         [...running].map(async (child) => {
@@ -153,6 +168,17 @@ export function createShellCommands(setting: ShellSetting): ShellHost {
     },
   };
 }
+
+type LaunchOptions = Readonly<{
+  input?: string;
+  report?: (text: string) => void;
+  network: boolean;
+  /** When it aborts before the command has started, the command is not started. */
+  signal?: AbortSignal;
+}>;
+
+/** The result of a command that was cancelled before it started. */
+const NOT_BEGUN: ShellCommandResult = { ended: "cancelled", text: "", cutBytes: 0 };
 
 /** A running program; `over` settles after it has ended and the files that it created were checked. */
 type Running = Child & Readonly<{ over: Promise<End> }>;

@@ -4,6 +4,7 @@ import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { cutTail } from "../../core/text/cut.ts";
 import { approve } from "../access/approve-call.ts";
+import { onAbort } from "../async/on-abort.ts";
 import type { World } from "./world.ts";
 
 const TIME_LIMIT_MS = 120_000;
@@ -42,6 +43,8 @@ export async function acceptedByCommand(
         hint: "Leave out the acceptance command.",
       }),
     };
+  // As in runAgent: the task ends at once, and the run only when the command has ended.
+  const release = onAbort(context.signal, () => world.linger?.(access.end()));
   try {
     const approved = await approve(bash, { command }, CALL, {
       assignment: { ...assignment, agent: checker, access },
@@ -75,6 +78,7 @@ export async function acceptedByCommand(
       }),
     };
   } finally {
+    release();
     await access.end();
   }
 }

@@ -346,6 +346,16 @@ describe("race with an acceptance command", () => {
     expect(JSON.stringify(events)).toContain("The answer was not accepted: exit code 1: too dull");
   });
 
+  test("the run of a race ends only when the acceptance command of a loser has ended", async () => {
+    const cwd = tempFolder({ "words.txt": "blue\n" });
+    const command =
+      "if grep -qf words.txt; then until test -e run; do sleep 0.02; done; else trap 'sleep 0.4; exit' TERM; echo $SUBCREW_RUN > run; sleep 1000 & wait; fi";
+    expect(await race(command, { cwd, permissions: { sandbox: "off", mode: "bypass" } })).toMatchObject({
+      status: "ok",
+    });
+    expect(await bearersOf(`SUBCREW_RUN=${readFileSync(join(cwd, "run"), "utf8").trim()}`)).toEqual([]);
+  });
+
   test("it obeys the policy as any command: without a rule and without a person it is refused", async () => {
     const { status, events } = await race("touch pwned");
     expect(status).toBe("failed");
