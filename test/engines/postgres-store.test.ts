@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { KeptEvent } from "../../src/core/run/event.ts";
 import type { RunStore } from "../../src/core/run/run-store.ts";
@@ -120,6 +121,24 @@ describe("a database: many processes", () => {
     writeFileSync((await here.file(RUN, "a", { kind: "patch" }))!, patch);
     await here.share(RUN, "a", "patch");
     expect(readFileSync((await there.file(RUN, "a", { kind: "patch" }))!)).toEqual(patch);
+  });
+
+  test("the output file that one process of a machine promised is written by the process that has the output, and deleted with the run", async () => {
+    const home = tempFolder();
+    const storeHere = (): PostgresStore => {
+      const one = database();
+      return createPostgresStore({ database: one, presence: createPresence(one), local: createFolderStore(home) });
+    };
+    const file = (await storeHere().file(RUN, ""))!;
+    expect(readFileSync(file, "utf8")).toContain("has no result yet");
+    const working = storeHere();
+    await working.recorded(RUN, "", "the result");
+    await working.recorded(RUN, "a", "of a task without a promised file");
+    expect(readFileSync(file, "utf8")).toBe("the result\n");
+    expect(readdirSync(dirname(file))).toEqual(["output.md"]);
+    await working.remove(RUN);
+    expect(existsSync(dirname(file))).toBe(false);
+    await working.remove(RUN); // without files of this machine
   });
 
   test("a process that leaves and comes back at once is not missing, however slow its farewell is", async () => {

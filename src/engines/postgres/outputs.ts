@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Artifact } from "../../core/outcome/artifact.ts";
@@ -8,6 +9,7 @@ import { outputInEvents } from "../../core/run/output-in-events.ts";
 import { artifactOf } from "../../runtime/disk/artifact-of.ts";
 import { readRegularFile } from "../../runtime/disk/regular-file.ts";
 import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
+import { outputFileOf } from "../../runtime/store/layout.ts";
 import type { Artifacts } from "./artifacts.ts";
 import type { Database } from "./database.ts";
 
@@ -71,6 +73,11 @@ export function runOutputs(
   };
   /** Output files whose paths were returned in this process before they existed, as `run path`. */
   const promised = new Set<string>();
+  /** True when another process of this machine created the file, as the one that starts a background run. */
+  const isPromised = (run: string, path: string): boolean => {
+    const outputs = local.local(run, "outputs");
+    return outputs !== undefined && existsSync(outputFileOf(dirname(outputs), path, "output"));
+  };
   return {
     keep: async (run, path, text, kind = "output") => {
       const whole = text.endsWith("\n") ? text : `${text}\n`;
@@ -80,7 +87,7 @@ export function runOutputs(
     },
     output,
     recorded: async (run, path, text) => {
-      if (promised.delete(`${run} ${path}`)) await local.keep(run, path, text);
+      if (promised.delete(`${run} ${path}`) || isPromised(run, path)) await local.keep(run, path, text);
       return artifactOf(text.endsWith("\n") ? text : `${text}\n`);
     },
     share: async (run, path, kind) => {

@@ -16,7 +16,7 @@ export type PostgresStore = RunStore & Pick<PostgresOwnership, "open" | "writer"
 export type StoreParts = Readonly<{
   database: Database;
   presence: Presence;
-  local: Pick<RunStore, "keep" | "file" | "local">;
+  local: Pick<RunStore, "keep" | "file" | "local" | "remove">;
   /** The store for results that are too large for the database. */
   objects?: ObjectStore;
 }>;
@@ -59,6 +59,7 @@ export function createPostgresStore({ database: raw, presence, local, objects }:
         for (const table of ["events", "outputs", "documents", "commands", "runs"])
           await query(`delete from subcrew.${table} where run = $1`, [run]);
       });
+      await local.remove(run).catch(unlessMissing); // the files of other machines stay there
     },
     sweep: async () => {
       await database.query(
@@ -67,6 +68,11 @@ export function createPostgresStore({ database: raw, presence, local, objects }:
       await artifacts.sweep();
     },
   };
+}
+
+/** Ignores that this machine has no files of a run. */
+function unlessMissing(error: NodeJS.ErrnoException): void {
+  if (error.code !== "ENOENT") throw error;
 }
 
 /** Checks the schema before the first statement, so that missing tables are reported as such. */
