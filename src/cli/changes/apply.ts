@@ -97,14 +97,16 @@ function keptIn({ run, nodes }: State, named: string | undefined): KeptChanges {
     outcome?.changes ? [{ path, changes: outcome.changes, attempt }] : [],
   );
   const kept = all.filter(({ changes }) => !changes.applied);
-  const found = named === undefined ? kept : all.filter(({ path }) => path === named);
+  const found = named === undefined && kept.length > 0 ? kept : all.filter(({ path }) => path === (named ?? path));
   const [only] = found;
-  if (only && found.length === 1) {
-    if (!only.changes.applied) return only;
+  if (only && found.length === 1 && !only.changes.applied) return only;
+  if (only && found.every(({ changes }) => changes.applied)) {
+    const [whose, when] =
+      found.length === 1 ? [`${run}/${only.path}`, "when it ended"] : [run, `when its ${found.length} tasks ended`];
     throw new CrewError(
       "BAD_INPUT",
-      `The changes of "${run}/${only.path}" were applied when it ended.`,
-      `\`subcrew diff ${shellWord(`${run}/${only.path}`)}\` shows them.`,
+      `The changes of "${whose}" were applied ${when}.`,
+      `\`subcrew diff ${shellWord(whose)}\` shows them, and \`subcrew undo ${shellWord(whose)}\` takes them back.`,
     );
   }
   const hint =

@@ -67,6 +67,20 @@ test("only the files that are named are applied, also from a folder below, and w
   expect([whole.code, file("sub/new [1].txt")]).toEqual([0, "new\n"]);
 });
 
+test("changes that were applied when the task ended are not called missing", async () => {
+  const work = { calls: [{ name: "write_file", input: { path: "new.txt", content: "new\n" } }] };
+  const there = place({ "turns.json": script(work, "done"), "a.txt": "one\n" });
+  shell(there.workspace, "git init -q -b main && git add . && git commit -qm first");
+  const flags = ["--model", "scripted:turns.json", "--isolation", "worktree", "--permission-mode", "acceptEdits"];
+  const { stderr } = await there.run(["run", "general", "Go.", ...flags]);
+  const id = /run_[a-z0-9]{12}/.exec(stderr)![0];
+  for (const word of [id, `${id}/general`]) {
+    const { code, stderr: said } = await there.run(["apply", word]);
+    expect([code, said]).toEqual([2, expect.stringContaining(`The changes of "${id}/general" were applied when it`)]);
+    expect(said).toContain(`subcrew diff ${id}/general`);
+  }
+});
+
 test("a run without kept changes says so", async () => {
   const there = place({ "turns.json": script("done") });
   const { stderr } = await there.run(["run", "general", "Go.", "--model", "scripted:turns.json"]);
