@@ -14,8 +14,8 @@ export type EngineOverview = Readonly<{
   processes: readonly ConnectedProcess[];
   /** Limits on model requests, by name; absent when the tables do not exist. */
   limits?: Readonly<Record<string, QuotaLimits>>;
-  /** True when database notifications arrive; otherwise processes poll once a second. */
-  announcements: boolean;
+  /** True when database notifications arrive; otherwise processes poll once a second. Absent when the tables do not exist. */
+  announcements?: boolean;
   /** The number of API keys that providers refuse now. */
   refusedKeys?: number;
   /** The number of runs; absent when the tables do not exist. */
@@ -44,11 +44,11 @@ export type ConnectedProcess = Readonly<{
 
 export async function engineOverview(database: Database): Promise<EngineOverview> {
   const schema = await schemaState(database);
-  const announcements = await announcementsArrive(database);
   const [{ server } = { server: "" }] = await database.query<{ server: string }>(
     "select current_setting('server_version') as server",
   );
-  if (schema.applied === 0) return { shown: database.shown, server, schema, announcements, processes: [] };
+  if (schema.applied === 0) return { shown: database.shown, server, schema, processes: [] };
+  const announcements = await announcementsArrive(database);
   const processes = await database.query<ConnectedProcess>(
     `select id, host, pid, role, class, slots, version, protocol, draining, ${LIVING} as alive,
        (extract(epoch from clock_timestamp() - beat) * 1000)::integer as "beatAgoMs"

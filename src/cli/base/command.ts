@@ -1,4 +1,5 @@
 import { Command, Help, Option } from "commander";
+import { CrewError } from "../../core/schema/error.ts";
 import type { Flags } from "./flags.ts";
 import { noneChosen, usageError } from "./usage.ts";
 
@@ -62,9 +63,19 @@ const ENGINE_VARIABLE = "SUBCREW_ENGINE";
 
 /** The flag `--engine` of every command: the engine that stores and executes the runs. */
 const engineOption = (): Option =>
-  new Option("--engine <url>", "use the runs and workers of this engine, a Postgres (setting: engine)").helpGroup(
-    "Engine:",
+  new Option("--engine <url>", "use the runs and workers of this engine, a Postgres (setting: engine)")
+    .argParser(engineAddress)
+    .helpGroup("Engine:");
+
+/** An empty address is refused: it is mostly a variable that is not set, and the run would work on this machine alone. */
+function engineAddress(text: string): string {
+  if (text.trim() !== "") return text;
+  throw new CrewError(
+    "BAD_INPUT",
+    "--engine is empty.",
+    "Give the address of a Postgres, as in --engine postgres://HOST/DATABASE, or leave the flag out.",
   );
+}
 
 function fail(error: Error): never {
   throw error;

@@ -23,6 +23,11 @@ function textOf(
   { shown, server, schema, announcements, processes, runs, limits = {}, refusedKeys = 0, calls }: EngineOverview,
   flags: Flags,
 ): string {
+  if (schema.applied === 0)
+    return [
+      `engine   ${shown} (Postgres ${server})`,
+      "tables   there are none yet: run `subcrew engine migrate --engine URL`",
+    ].join("\n");
   const state =
     schema.applied === schema.known
       ? `step ${schema.applied}, up to date`

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { chmod, chown, mkdir, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { readRegularText } from "../../runtime/disk/regular-file.ts";
@@ -54,7 +54,8 @@ export async function startDatabaseServer({
       env: { PATH: path, LC_ALL: "C", TZ: "UTC" },
       ...(user && { uid: user.uid, gid: user.gid }),
     });
-  await mkdir(data, { recursive: true }); // the user of the server must be able to enter the parent folders
+  await mkdir(data, { recursive: true });
+  if (user) await demandEntry(folder, user);
   if (user) for (const place of [folder, data]) await chown(place, user.uid, user.gid);
   for (const place of [folder, data]) await chmod(place, 0o700);
   const secret = join(folder, "password");
@@ -113,7 +114,7 @@ export async function startDatabaseServer({
  * The user for the server, because Postgres refuses to run as root: the user that the system's Postgres package
  * created, or `nobody`.
  */
-async function serverUser(): Promise<{ uid: number; gid: number } | undefined> {
+async function serverUser(): Promise<ServerUser | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const users = (await readRegularText("/etc/passwd").catch(() => "")).split("\n").map((line) => line.split(":"));
   const found = users.find(([name]) => name === "postgres") ?? users.find(([name]) => name === "nobody");
@@ -123,7 +124,24 @@ async function serverUser(): Promise<{ uid: number; gid: number } | undefined> {
       "Postgres cannot be started as root.",
       "Run this command as an ordinary user.",
     );
-  return { uid: Number(found[2]), gid: Number(found[3]) };
+  return { name: found[0] ?? "", uid: Number(found[2]), gid: Number(found[3]) };
+}
+
+type ServerUser = Readonly<{ name: string; uid: number; gid: number }>;
+
+/** Throws when the user of the server may not enter a folder above the data folder. */
+async function demandEntry(folder: string, { name, uid, gid }: ServerUser): Promise<void> {
+  for (let place = dirname(folder); ; place = dirname(place)) {
+    const found = await stat(place);
+    const bit = found.uid === uid ? 0o100 : found.gid === gid ? 0o010 : 0o001;
+    if ((found.mode & bit) === 0)
+      throw new CrewError(
+        "ENGINE_UNREACHABLE",
+        `Postgres does not run as root but as the user "${name}", who may not enter the folder ${place}.`,
+        "Name a folder that this user can reach with --data DIR, or run this command as an ordinary user.",
+      );
+    if (place === dirname(place)) return;
+  }
 }
 
 /** The port of the server that runs in a data folder. */

@@ -94,9 +94,29 @@ describe("subcrew --engine", () => {
     expect((await there!.run(["engine", "migrate", "--engine", url])).stdout).toMatch(/up to date/);
   });
 
+  test("the status of a database without tables says how to create them, and nothing about processes", async () => {
+    await database.query("create database blank");
+    const blank = new URL(url);
+    blank.pathname = "/blank";
+    const { code, stdout } = await there!.run(["engine", "status", "--engine", blank.href]);
+    expect([code, stdout.split("\n").slice(1)]).toEqual([
+      0,
+      ["tables   there are none yet: run `subcrew engine migrate --engine URL`", ""],
+    ]);
+  });
+
+  test.runIf(process.getuid?.() === 0)("a data folder that the user of the server cannot reach is named", async () => {
+    const closed = mkdtempSync(join(tmpdir(), "subcrew-closed-")); // only its owner may enter it
+    const { code, stderr } = await there!.run(["engine", "dev", "--data", join(closed, "data")]);
+    rmSync(closed, { recursive: true });
+    expect([code, stderr]).toEqual([1, expect.stringContaining(`who may not enter the folder ${closed}.\n`)]);
+    expect(stderr).toContain("--data DIR");
+  });
+
   test.each([
     [["ps", "--engine", "mysql://x"], 2, "not a Postgres URL"],
     [["ps", "--engine", "postgres://me:hidden1@127.0.0.1:1/x"], 1, "cannot be reached"],
+    [["ps", "--engine", ""], 2, "--engine is empty"],
     [["engine", "status"], 2, "No engine is named"],
     [["engine", "drian"], 2, "drain"],
     [["worker"], 2, "No engine is named"],
