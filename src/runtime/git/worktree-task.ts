@@ -67,6 +67,16 @@ export type IsolateParts = Readonly<{
   linger(work: Promise<unknown>): void;
 }>;
 
+type EndedTask = Readonly<{
+  call: Call;
+  isolation: Isolation;
+  context: WorktreeContext;
+  tree: OpenWorktree;
+  origin: SourceTree;
+  outcome: Outcome;
+  policy?: Policy | undefined;
+}>;
+
 /** Worktrees of the tasks of one run. Patches are applied one after the other. */
 export function createIsolate({
   cwd,
@@ -78,6 +88,9 @@ export function createIsolate({
   linger,
 }: IsolateParts): Isolate {
   const appliedBy = new Map<string, string>();
+  /** The last use of each patch file, and the contenders whose collected changes are in theirs. */
+  const patchUses = new Map<string, Promise<unknown>>();
+  const gathered = new Set<string>();
   let place: Promise<string> | undefined;
   let paused = false;
   let isUsed = false;
@@ -90,7 +103,16 @@ export function createIsolate({
     return next;
   };
 
+  /** Runs uses of a patch file one at a time: a contender that is a task has one file with that task. */
+  const inTurnFor = <T>(patch: string, use: () => Promise<T>): Promise<T> => {
+    const next = (patchUses.get(patch) ?? Promise.resolve()).then(use, use);
+    patchUses.set(patch, next);
+    return next;
+  };
+
   const run: Isolate["run"] = async (call, isolation, context, work) => {
+    const name = attemptPath(call);
+    if (call.attempt === GATHERS) gathered.delete(name);
     const origin = await originOf(call, cwd, home);
     if ("status" in origin) return origin;
     const tree = await opened(join(await trees(), `${call.run}-${hashOf(call)}`), {
@@ -98,13 +120,25 @@ export function createIsolate({
       origin,
       isolation,
       context,
-      keptPatch: () => keptPatch(attemptPath(call)),
+      keptPatch: () => keptPatch(name),
     });
     if ("status" in tree) return tree;
     const worktree = { top: tree.folder, of: origin.top, gitDir: tree.gitDir };
     const { outcome, policy } = await work({ ...call, worktree });
     if (pauseReason(context.signal) !== undefined) {
       paused = true; // a paused task continues in its worktree later
+      return outcome;
+    }
+    return inTurnFor(name, () => settle({ call, isolation, context, tree, origin, outcome, policy }));
+  };
+
+  /** Applies the changes in the worktree of an ended task, or keeps them as a patch; then removes the worktree. */
+  const settle = async ({ call, isolation, context, tree, origin, outcome, policy }: EndedTask): Promise<Outcome> => {
+    const name = attemptPath(call);
+    if (call.attempt === GATHERS) gathered.add(name);
+    else if (gathered.has(name)) {
+      // The task was stopped, and its contender has ended without it: the patch contains what the contender collected.
+      await removeWorktree(tree.folder);
       return outcome;
     }
     const working = {
@@ -116,7 +150,7 @@ export function createIsolate({
       inTurn,
       ...defined({ recorder }),
     };
-    const patch = (await patchFile(attemptPath(call))) ?? join(await temporary(), `${hashOf(call)}.patch`);
+    const patch = (await patchFile(name)) ?? join(await temporary(), `${hashOf(call)}.patch`);
     const captured = await capture(tree, patch);
     if ("unable" in captured) {
       const text = `The changes of "${call.path}" could not be saved as a patch: ${captured.unable}. They are in ${tree.folder}.`;

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import type { Script } from "../../../../src/models/scripted/scripted.ts";
 import { deferred } from "../../../../src/runtime/async/deferred.ts";
 import { shell } from "../../../support/repository.ts";
-import { project, runs, text, warnings, write } from "./lab.ts";
+import { project, runs, text, waits, warnings, write } from "./lab.ts";
 
 const task = (agent: string, more: object = {}, needs?: readonly string[]): object => ({
   kind: "task",
@@ -36,7 +36,7 @@ describe("changes of what works for a contender", () => {
         },
       ] as Script[],
       b1: [write("b.txt", "b1\n"), "b1"],
-      b2: [() => won.promise.then(() => new Promise<string>(() => {}))] as Script[],
+      b2: [() => won.promise.then(() => waits)] as Script[],
     };
     const { result, events } = await runs(
       cwd,
@@ -62,7 +62,7 @@ describe("changes of what works for a contender", () => {
     const turns = {
       x: [write("x.txt", "x\n"), "x"],
       y: [write("y.txt", "y\n"), "y"],
-      z: [write("z.txt", "z\n"), () => new Promise<string>(() => {})] as Script[],
+      z: [write("z.txt", "z\n"), waits],
     };
     const { result } = await runs(
       cwd,
@@ -110,9 +110,9 @@ describe("changes of what works for a contender", () => {
     const inner = deferred<void>();
     const turns = {
       a: [write("a1.txt", "a\n"), "a is done"],
-      b: [write("b1.txt", "b\n"), () => new Promise<string>(() => {})] as Script[],
+      b: [write("b1.txt", "b\n"), waits],
       after: [look("a1.txt"), () => (inner.resolve(), "after is done")] as Script[],
-      c: [write("c1.txt", "c\n"), () => inner.promise.then(() => new Promise<string>(() => {}))] as Script[],
+      c: [write("c1.txt", "c\n"), () => inner.promise.then(() => waits)] as Script[],
     };
     const { result } = await runs(
       cwd,
@@ -153,7 +153,7 @@ describe("changes of what works for a contender", () => {
     const start = (agent: string): Script => ({ calls: [{ name: "start", input: { agent } }] });
     const turns = {
       left: [start("one"), start("two"), () => (helped.resolve(), "left is done")] as Script[],
-      right: [start("three"), () => helped.promise.then(() => new Promise<string>(() => {}))] as Script[],
+      right: [start("three"), () => helped.promise.then(() => waits)] as Script[],
       one: [write("one.txt", "1\n"), "1"],
       two: [
         look("one.txt"),
@@ -180,7 +180,7 @@ describe("changes of what works for a contender", () => {
     const turns = {
       base: [write("base.txt", "b\n"), "base"],
       a: [() => (seen.push(...there(cwd, "base.txt")), "a is done")] as Script[],
-      b: [() => new Promise<string>(() => {})] as Script[],
+      b: [waits],
     };
     const { result } = await runs(
       cwd,

@@ -86,6 +86,9 @@ export function state(cwd: string): string {
 
 export const text = (cwd: string, file: string): string => readFileSync(join(cwd, file), "utf8");
 
+/** A turn that ends only when the task is stopped. */
+export const waits = { text: "not stopped", delayMs: 1_000_000 };
+
 export const write = (path: string, content: string): Script => ({
   calls: [{ name: "write_file", input: { path, content } }],
 });

@@ -8,7 +8,7 @@ import { shell } from "../../../support/repository.ts";
 import { tempFolder } from "../../../support/temp-folder.ts";
 import { until } from "../../../support/until.ts";
 import { command } from "../../command.ts";
-import { alone, project, runs, state, text, warnings, write } from "./lab.ts";
+import { alone, project, runs, state, text, warnings, waits, write } from "./lab.ts";
 
 /** Carries out a printed advice with the built command; a conflict that is left is exit code 1. */
 const built = (cwd: string, home: string, advice: string): string =>
@@ -410,7 +410,7 @@ describe("loops that a join picks from", () => {
     let reviewed: () => void = () => {};
     const first = new Promise<void>((resolve) => (reviewed = resolve));
     const turns = {
-      left: [write("left.txt", "left\n"), "left is done", () => (reviewed(), new Promise<string>(() => {}))],
+      left: [write("left.txt", "left\n"), "left is done", () => (reviewed(), waits)],
       "left-review": ["REVISION_NEEDED"],
       right: [write("right.txt", "right\n"), "right is done"],
       "right-review": [() => first.then(() => "APPROVED")],
