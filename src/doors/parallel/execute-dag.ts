@@ -63,7 +63,7 @@ export type TaskModifications = Readonly<{
 export type DagExecutionResult = Readonly<{
   results: TaskResult[];
   aborted: boolean;
-  /** The first draft that needed an approval which nobody could give. */
+  /** The first draft that needed an approval that no person was available to give. */
   pendingApproval?: PendingApproval;
 }>;
 

@@ -54,7 +54,7 @@ export function ownRuns(
         const more = await eventsOf(run);
         const release = async (): Promise<void> => {
           if (writers.get(run)?.epoch === epoch) writers.delete(run);
-          const next = handedOver.delete(run) && isUnderWay(await writer.read()) ? NOBODY : null;
+          const next = handedOver.delete(run) && isUnderWay(await writer.read()) ? HANDED_OVER : null;
           await database.query(RELEASE, [run, epoch, channelName("run", run), next]).catch(() => {});
           await leave();
         };
@@ -112,7 +112,7 @@ async function claim(database: Database, { run, sole, id, token }: Claim): Promi
 }
 
 /** The owner of a run that waits for a worker: no process has this id, so the run counts as one whose process died. */
-const NOBODY = "handed over";
+const HANDED_OVER = "handed over";
 
 /** False for the events of a run that has ended or is paused. */
 const isUnderWay = (events: readonly KeptEvent[]): boolean => {

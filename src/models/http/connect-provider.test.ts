@@ -136,7 +136,7 @@ test("a connection that the provider keeps for a second only is not used again",
   expect(opened()).toBe(2);
 });
 
-test("a connection on which bytes arrive that nobody asked for is closed", async () => {
+test("a connection on which bytes arrive without a request is closed", async () => {
   const sockets: Socket[] = [];
   const { url, opened, closed } = await rawServer((socket) => {
     sockets.push(socket);

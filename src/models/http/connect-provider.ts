@@ -13,7 +13,7 @@ export type ProviderConnection = Readonly<{
 }>;
 
 export type GetRequest = Readonly<{ headers: Readonly<Record<string, string>>; signal: AbortSignal }>;
-/** `body` writes the text. It is called again if the request has to be sent again, so that nobody has to keep the text. */
+/** `body` writes the text. It is called again if the request has to be sent again, so that the text need not be kept. */
 export type PostRequest = GetRequest & Readonly<{ body: () => string }>;
 type SentRequest = GetRequest & Readonly<{ body?: () => string }>;
 

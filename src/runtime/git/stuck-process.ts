@@ -28,7 +28,7 @@ export function onStuck(pid: number, stuck: (why: StuckReason) => void): () => v
   return () => clearInterval(timer);
 }
 
-/** True when a process or a descendant opens a pipe whose other end nobody has opened. */
+/** True when a process or a descendant opens a pipe whose other end no process has opened. */
 function opensPipe(pid: number): boolean {
   try {
     if (OPENS_PIPE.has(readRegularTextSync(`/proc/${pid}/wchan`).trim())) return true;

@@ -41,7 +41,7 @@ export async function openJournal(
   let broken: CrewError | undefined;
   const gathering = gatherEvents();
 
-  /** True when events were appended during a write and somebody waits for them. */
+  /** True when events were appended during a write and a caller waits for them. */
   let hurried = false;
 
   const writeWaiting = async (): Promise<void> => {
@@ -253,7 +253,7 @@ async function cutBack(file: DiskFile, owner: Owner, at: Readonly<{ length: numb
   }
 }
 
-/** How long after a sync events are collected for the next one, unless somebody waits for one of them. */
+/** How long after a sync events are collected for the next one, unless a caller waits for one of them. */
 const GATHER_MS = 5;
 
 type Gathering = Readonly<{
@@ -262,7 +262,7 @@ type Gathering = Readonly<{
    * ended.
    */
   over(): Promise<void>;
-  /** Ends the batch with this turn of the event loop, because somebody waits for events. */
+  /** Ends the batch with this turn of the event loop, because a caller waits for events. */
   end(): void;
   /** To be called when a sync has ended. */
   written(): void;

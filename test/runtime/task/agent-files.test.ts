@@ -248,7 +248,7 @@ test.each([
   for (const key of Object.keys(report)) expect(JSON.stringify(finish?.input)).toContain(`"${key}"`);
 });
 
-test("whoever starts deepresearch reads an answer of 8,000 characters whole", async () => {
+test("the caller of deepresearch reads an answer of 8,000 characters whole", async () => {
   const lead = omp("lead", "tools: Task\nspawns: deepresearch\n");
   const ask = call("Task", { description: "find out", prompt: "Why?", subagent_type: "deepresearch" });
   const report = "x".repeat(8_000);
