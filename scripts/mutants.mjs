@@ -2,10 +2,10 @@
 import { parseAst } from "rolldown/parseAst";
 
 /**
- * A small change of a file. `atLoad` says that the code runs when its module is loaded, so that the change has to be
+ * A small change of a file. `code` is the line where it begins. `atLoad` says that the code runs when its module is loaded, so that the change has to be
  * there from the start.
  *
- * @typedef {{ id: number, line: number, was: string, to: string, atLoad: boolean }} Mutant
+ * @typedef {{ id: number, line: number, code: string, was: string, to: string, atLoad: boolean }} Mutant
  */
 /** @typedef {any} AnyNode */
 /** @typedef {{ node: AnyNode, to: string, atLoad: boolean, write: (id: number, text: Text) => string }} Place */
@@ -42,13 +42,12 @@ export function mutantsOf(text) {
     for (const place of placesOf(node, parent, text)) places.push({ ...place, atLoad: !isInFunction });
   });
   places.sort((a, b) => a.node.start - b.node.start);
-  const mutants = places.map(({ node, to, atLoad }, at) => ({
-    id: at + 1,
-    line: text.slice(0, node.start).split("\n").length,
-    was: text.slice(node.start, node.end),
-    to,
-    atLoad,
-  }));
+  const lines = text.split("\n");
+  const mutants = places.map(({ node, to, atLoad }, at) => {
+    const line = text.slice(0, node.start).split("\n").length;
+    const code = (lines[line - 1] ?? "").trim();
+    return { id: at + 1, line, code, was: text.slice(node.start, node.end), to, atLoad };
+  });
   return {
     mutants,
     write: (chosen) => {
@@ -62,6 +61,15 @@ export function mutantsOf(text) {
   };
 }
 
+/** A change on one line, shortened. @param {Mutant} mutant */
+export function changeOf({ was, to }) {
+  const short = (/** @type {string} */ code) => code.replace(/\s+/g, " ").slice(0, 100);
+  return `${short(was)} -> ${short(to)}`;
+}
+
+/** Whether an entry of the explained changes is about this one. @param {{ code: string, change: string }} entry @param {Mutant} mutant */
+export const covers = ({ code, change }, mutant) => code === mutant.code && change === changeOf(mutant);
+
 /** @param {AnyNode} node @param {AnyNode} parent @param {string} text @returns {Array<Omit<Place, "atLoad">>} */
 function placesOf(node, parent, text) {
   const said = (/** @type {AnyNode} */ { start, end }) => text.slice(start, end);
@@ -70,6 +78,8 @@ function placesOf(node, parent, text) {
     case "WhileStatement":
     case "ConditionalExpression": {
       const { test } = node;
+      // The other operator is the same change.
+      if (/^[!=]==$/.test(test.operator)) return [];
       return [{ node: test, to: `!(${said(test)})`, write: (id, inner) => `(${isOn(id)} !== !!(${inner(test)}))` }];
     }
     case "BinaryExpression":
@@ -107,7 +117,8 @@ function placesOf(node, parent, text) {
     }
     case "ReturnStatement": {
       const { argument } = node;
-      if (!argument || said(argument) === "undefined") return [];
+      // A boolean literal has its own change, and callers often treat undefined like false.
+      if (!argument || /^(undefined|true|false)$/.test(said(argument))) return [];
       const write = (/** @type {number} */ id, /** @type {Text} */ inner) =>
         `return (${isOn(id)} ? undefined : (${inner(argument)})) as never;`;
       return [{ node, to: "return undefined", write }];

@@ -10,6 +10,7 @@ const execution = [
 ];
 const turns = ["loop", "results", "events", "schemas", "limits"].map((name) => `test/runtime/loop/${name}.test.ts`);
 const rights = ["modes", "bounds", "calls", "delegation-rights"].map((name) => `test/runtime/access/${name}.test.ts`);
+const judged = ["permissions", "shell-policy"].map((name) => `test/conformance/${name}.test.ts`);
 const assigned = [
   "test/runtime/task/prompts.test.ts",
   "test/runtime/task/fork.test.ts",
@@ -67,10 +68,14 @@ export const suites = {
   ],
   "src/core/policy/permit.ts": [["src/core/policy"], [...rights, "src/runtime/task/assign.test.ts"]],
   "src/core/policy/judge.ts": [["src/core/policy"], rights],
-  "src/core/policy/judge-call.ts": [["src/core/policy"], rights],
-  "src/core/policy/judge-command.ts": [["src/core/policy"], [...rights, "test/conformance/shell-policy.test.ts"]],
+  "src/core/policy/judge-call.ts": [["src/core/policy", ...judged], rights],
+  "src/core/policy/judge-command.ts": [["src/core/policy", ...judged], rights],
   "src/runtime/store/journal.ts": [journal, resuming],
-  "src/runtime/store/journal-records.ts": [[...journal, "src/runtime/store/record-format.test.ts"], resuming],
+  "src/runtime/store/journal-records.ts": [
+    ["src/runtime/store/journal-records.test.ts"],
+    [...journal, "src/runtime/store/record-format.test.ts"],
+    resuming,
+  ],
   "src/runtime/store/journal-line.ts": [["src/runtime/store/journal-line.test.ts"], journal],
   "src/runtime/resume/resume-run.ts": [resuming.slice(0, 2), resuming.slice(2)],
   "src/runtime/resume/continue-task.ts": [resuming.slice(0, 3), resuming.slice(3)],

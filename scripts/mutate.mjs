@@ -1,6 +1,8 @@
 // @ts-check
 import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import {
+  appendFileSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -14,38 +16,58 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { mutantsOf } from "./mutants.mjs";
+import { parseArgs } from "node:util";
+import { explained } from "./mutants-explained.mjs";
+import { changeOf, covers, mutantsOf } from "./mutants.mjs";
 import { suites } from "./mutate-suites.mjs";
 import { root } from "./step.mjs";
 
 /**
  * Shows which faults in the central files no test notices: makes one small change at a time in a copy of the project
  * (a negated condition, a removed statement, another constant, a removed `await`) and runs the tests of that file.
- * Prints every change whose tests pass all the same. The copy holds all changes of a file, each behind a switch, and one
- * process loads the tests once and tries them with one switch after the other (test/support/mutants.ts).
+ * Prints every change whose tests pass all the same, unless scripts/mutants-explained.mjs says why no test can notice it.
+ * The copy holds all changes of a file, each behind a switch, and one process loads the tests once and tries them with
+ * one switch after the other (test/support/mutants.ts).
  *
  *     npm run mutate                              15 changes per file, those of seed 1
  *     npm run mutate -- --count 40 --seed 7 loop  the files whose path contains "loop"
  *     npm run mutate -- --line 120 loop/loop.ts   every change of one line
- *     npm run mutate -- --quick 1 journal         only with the tests that run first
+ *     npm run mutate -- --all --quick journal     every change, only with the tests that run first
+ *     npm run mutate -- --all --results FILE      appends each result to FILE, and skips the changes that FILE says were noticed
  */
 
 /** A process that reports nothing for so long hangs, and the change it was trying counts as noticed. */
-const HANGS = 240_000;
+const HANGS = 120_000;
+
+/** A process has so long to load the tests, also on a busy machine. */
+const LOADS = 600_000;
 
 /** @typedef {import("./mutants.mjs").Mutant} Mutant */
 /** @typedef {{ id?: number, noticed?: string | null, error?: string, begun?: number, passed?: string, ms?: number, unusable?: string }} Line */
+/** @typedef {{ file: string, version: string, id: number, noticed: string | null }} Result */
 
-const { count, seed, line, quick, wanted } = asked(process.argv.slice(2));
+const { values: given, positionals: wanted } = parseArgs({
+  allowPositionals: true,
+  options: {
+    count: { type: "string", default: "15" },
+    seed: { type: "string", default: "1" },
+    line: { type: "string" },
+    all: { type: "boolean", default: false },
+    quick: { type: "boolean", default: false },
+    results: { type: "string" },
+  },
+});
 const files = Object.entries(suites).filter(
   ([file]) => wanted.length === 0 || wanted.some((part) => file.includes(part)),
 );
+const earlier = resultsIn(given.results);
 const copy = copyOfProject();
 let tried = 0;
 let unnoticed = 0;
 try {
-  for (const [file, tests] of files) await mutate(file, quick ? tests.slice(0, 1) : tests);
-  console.log(`${tried} changes, ${unnoticed} not noticed`);
+  for (const [file, tests] of files) await mutate(file, given.quick ? tests.slice(0, 1) : tests);
+  console.log(`${tried} changes, ${unnoticed} neither noticed nor explained`);
+  if (unnoticed > 0) process.exitCode = 1;
 } finally {
   rmSync(copy, { recursive: true, force: true });
 }
@@ -56,19 +78,26 @@ async function mutate(file, tests) {
   const path = join(copy, file);
   const text = readFileSync(path, "utf8");
   const { mutants, write } = mutantsOf(text);
-  const chosen = line === undefined ? sample(mutants, count, seed) : mutants.filter((one) => one.line === line);
+  const version = createHash("sha256").update(text).digest("hex").slice(0, 16);
+  const chosen = chosenOf(mutants);
   writeFileSync(path, write(chosen));
   /** @type {Map<number, string | null>} */
   const decided = new Map();
+  for (const one of earlier)
+    if (one.file === file && one.version === version && one.noticed !== null) decided.set(one.id, one.noticed);
+  const decide = (/** @type {number} */ id, /** @type {string | null} */ noticed, /** @type {string=} */ error) => {
+    decided.set(id, noticed);
+    if (given.results) appendFileSync(given.results, `${JSON.stringify({ file, version, id, noticed, error })}\n`);
+  };
   /** @type {Record<string, number>} */
   const passed = {};
   const take = (/** @type {Line[]} */ lines, /** @type {number[]} */ ids) => {
-    for (const { id, noticed } of lines) if (id !== undefined) decided.set(id, noticed ?? null);
+    for (const { id, noticed, error } of lines)
+      if (id !== undefined && !decided.has(id)) decide(id, noticed ?? null, error);
     for (const one of lines) if (one.passed !== undefined) passed[one.passed] = one.ms ?? 0;
     const begun = lines.findLast((one) => one.begun !== undefined)?.begun;
     // The process ended or hung while it was trying this change.
-    if (begun !== undefined && ids.includes(begun) && !decided.has(begun))
-      decided.set(begun, "hangs or ends the process");
+    if (begun !== undefined && ids.includes(begun) && !decided.has(begun)) decide(begun, "hangs or ends the process");
     return begun !== undefined;
   };
   for (;;) {
@@ -76,20 +105,32 @@ async function mutate(file, tests) {
     if (ids.length === 0) break;
     if (!take(await attempt({ tiers: tests, ids, passed }), ids)) throw new Error(`The tests of ${file} cannot be run`);
   }
-  for (const { id } of chosen.filter((one) => one.atLoad))
-    if (!take(await attempt({ tiers: tests, ids: [id], always: id, passed }), [id]))
-      decided.set(id, "cannot be loaded");
+  for (const { id } of chosen.filter((one) => one.atLoad && !decided.has(one.id)))
+    if (!take(await attempt({ tiers: tests, ids: [id], always: id, passed }), [id])) decide(id, "cannot be loaded");
   writeFileSync(path, text);
 
   const survivors = chosen.filter(({ id }) => decided.get(id) === null).toSorted((a, b) => a.id - b.id);
+  const open = survivors.filter((one) => !explained.some((known) => known.file === file && covers(known, one)));
   tried += chosen.length;
-  unnoticed += survivors.length;
-  const short = (/** @type {string} */ code) => code.replace(/\s+/g, " ").slice(0, 100);
-  for (const one of survivors) console.log(`${file}:${one.line}: ${short(one.was)} -> ${short(one.to)}`);
+  unnoticed += open.length;
+  for (const one of open) console.log(`${file}:${one.line}: ${changeOf(one)}`);
   const minutes = ((performance.now() - start) / 60_000).toFixed(1);
   console.log(
-    `${file}: ${chosen.length} of ${mutants.length} changes tried, ${survivors.length} not noticed, ${minutes} min`,
+    `${file}: ${chosen.length} of ${mutants.length} changes tried, ${survivors.length - open.length} explained, ${open.length} not noticed, ${minutes} min`,
   );
+}
+
+/** @param {Mutant[]} mutants @returns {Mutant[]} */
+function chosenOf(mutants) {
+  if (given.line !== undefined) return mutants.filter((one) => one.line === Number(given.line));
+  return given.all ? mutants : sample(mutants, Number(given.count), Number(given.seed));
+}
+
+/** The results of earlier passes; the last line may be cut off. @param {string | undefined} file @returns {Result[]} */
+function resultsIn(file) {
+  if (file === undefined || !existsSync(file)) return [];
+  const lines = readFileSync(file, "utf8").split("\n").slice(0, -1);
+  return lines.map((one) => JSON.parse(one));
 }
 
 /**
@@ -120,7 +161,7 @@ function attempt({ tiers, ...work }) {
       const now = statSync(report).size;
       if (now !== size) grew = performance.now();
       size = now;
-      if (performance.now() - grew > HANGS) child.kill("SIGKILL"); // the worker processes of the test run end with it
+      if (performance.now() - grew > (size === 0 ? LOADS : HANGS)) child.kill("SIGKILL"); // the worker processes of the test run end with it
     }, 1_000);
     child.once("error", reject);
     child.once("close", () => {
@@ -171,23 +212,4 @@ function sample(mutants, many, from) {
   const rest = [...mutants];
   const chosen = Array.from({ length: Math.min(many, rest.length) }, () => rest.splice(next() % rest.length, 1)[0]);
   return /** @type {Mutant[]} */ (chosen);
-}
-
-/** @param {string[]} args */
-function asked(args) {
-  /** @type {Record<string, number>} */
-  const numbers = {};
-  const wanted = [];
-  for (let at = 0; at < args.length; at += 1) {
-    const word = args[at] ?? "";
-    if (word.startsWith("--")) numbers[word.slice(2)] = Number(args[(at += 1)]);
-    else wanted.push(word);
-  }
-  return {
-    count: numbers["count"] ?? 15,
-    seed: numbers["seed"] ?? 1,
-    line: numbers["line"],
-    quick: numbers["quick"] === 1,
-    wanted,
-  };
 }
