@@ -45,6 +45,10 @@ test("all delegation tools are one permission, whatever their name", () => {
   });
 });
 
+test("an agent that lists no tools may use the delegation tools that its task has", () => {
+  expect(allowed({ name: "a", delegation: ["spawn_agent"] }, "spawn_agent", "task")).toEqual([true, false]);
+});
+
 test("only an agent that may run commands may read their output and end them", () => {
   const companions = ["bash_output", "kill_shell"];
   expect(allowed({ name: "a", tools: ["bash"] }, ...companions)).toEqual([true, true]);

@@ -77,6 +77,44 @@ describe("nodes that are no longer needed", () => {
   });
 });
 
+describe("a join with work of its own", () => {
+  const racing = (): Schedule => {
+    const { all } = begun({ a: task(), b: task(), other: task("b"), end: join("first", "a", "b") });
+    all.entries.get("end")!.works = true;
+    return all;
+  };
+
+  test("starts when it succeeds, and ends when its work is done", () => {
+    const all = racing();
+    expect(settle(all, "a", ok("won"))).toMatchObject({ start: ["end"], settled: ["a"] });
+    expect(settle(all, "end", ok("applied"))).toEqual({ start: [], settled: ["end"], cancel: [] });
+    expect(outcomeOf(all, "end")).toEqual(ok("applied"));
+  });
+
+  test("is not ended by a dependency that ends while it works", () => {
+    const all = racing();
+    settle(all, "a", ok("won"));
+    expect(settle(all, "b", ok("late"))).toEqual({ start: ["other"], settled: ["b"], cancel: [] });
+    expect(all.entries.get("end")).toMatchObject({ state: "running", good: 1 });
+  });
+
+  test("does not start when it fails", () => {
+    const all = racing();
+    settle(all, "a", bad);
+    expect(settle(all, "b", bad)).toMatchObject({ start: [], settled: ["b", "end", "other"] });
+    expect(outcomeOf(all, "end")).toMatchObject({ status: "failed", fault: { code: "ALL_FAILED" } });
+  });
+});
+
+test("a race for two winners waits for the second one, and each node has its position among the ended ones", () => {
+  const end: Node = { kind: "join", needs: ["a", "b", "c"], pick: "first", count: 2 };
+  const { all } = begun({ a: task(), b: task(), c: task(), end });
+  expect(settle(all, "b", ok()).settled).toEqual(["b"]);
+  expect(settle(all, "a", bad).settled).toEqual(["a"]);
+  expect(settle(all, "c", ok()).settled).toEqual(["c", "end"]);
+  expect(["b", "a", "c", "end"].map((id) => all.entries.get(id)?.rank)).toEqual([0, 1, 2, 3]);
+});
+
 test("cancelling ends waiting nodes and stops running ones; a join keeps its gathered outputs", () => {
   const { all } = begun({ a: task(), b: task(), c: task("b"), end: join("settled", "a", "c") });
   settle(all, "a", ok("done"));
