@@ -57,7 +57,7 @@ function byRules(policy: Policy, ask: CallToJudge, command: string, line: Line):
   return withSandbox(
     shell,
     freely(policy, ask, command) ??
-      strictest(wordByWord(policy, ask, line, shell) ?? suggesting(base, ask, line), ...files),
+      strictest(wordByWord(policy, ask, line, shell) ?? suggesting(policy, ask, line, base), ...files),
   );
 }
 
@@ -251,7 +251,6 @@ function isCovered(rules: readonly Rule[], part: Part, isRead: (part: Part) => b
 /** Whether one rule allows a command. Its inner command needs its own rule or must be spelled in this one. */
 function covers(rule: Rule, rules: readonly Rule[], part: Part, isRead: (part: Part) => boolean): boolean {
   if (!spells(rule, part.command.words)) return false;
-  if (rule.pattern === undefined) return true;
   return part.inner.every((each) => {
     if (isRead(each)) return true;
     const behind = ruleBehind(rule, part, each);
@@ -263,20 +262,19 @@ function covers(rule: Rule, rules: readonly Rule[], part: Part, isRead: (part: P
 
 /** The part of a rule about the inner command, which another command runs: `rm *` of `xargs rm *`. */
 function ruleBehind(rule: Rule, { command }: Part, { command: inner }: Part): Rule | undefined {
-  const at = inner.words[0] === undefined ? -1 : command.words.indexOf(inner.words[0]);
+  const at = command.words.findIndex((word) => word === inner.words[0]);
   const { words, more } = wordsOf(rule.pattern ?? "");
-  if (at <= 0 || words.length <= at || !words.slice(0, at).every((word, n) => word === command.words[n]!.text))
+  if (at === -1 || words.length <= at || !words.slice(0, at).every((word, n) => word === command.words[n]!.text))
     return undefined;
-  return { ...rule, pattern: [...words.slice(at), ...(more ? ["*"] : [])].join(" ") };
+  return { tool: rule.tool, pattern: [...words.slice(at), ...(more ? ["*"] : [])].join(" ") };
 }
 
 /**
- * Whether the words of a rule match. A star matches further words; for a known command only those that are read-only,
+ * Whether the words of a rule match; a rule without a pattern, and one for an exact text, has no words. A star matches further words; for a known command only those that are read-only,
  * and an option or subcommand that writes, runs or configures must be spelled in the rule.
  */
 function spells({ pattern, exact }: Rule, given: readonly ShellWord[]): boolean {
-  if (exact) return false;
-  if (pattern === undefined) return true;
+  if (exact || pattern === undefined) return false;
   const { words, more } = wordsOf(pattern);
   if (given.length < words.length || (!more && given.length > words.length)) return false;
   const fits = words.every((word, at) => {
@@ -323,12 +321,16 @@ function wordByWord(policy: Policy, { tool }: CallToJudge, line: Line, shell: Sh
     const looked = onlyReads(policy, part, line, shell);
     if (looked?.decision === "deny") return looked;
     if (looked) continue;
-    const isRead = (each: Part): boolean => onlyReads(policy, each, line, shell)?.decision === "allow";
-    if (!isCovered(rules, part, isRead)) return undefined;
-    const covering = rules.find((each) => flat(part).some(({ command }) => spells(each, command.words))) ?? rules[0];
+    if (!isAllowed(policy, rules, part, line, shell)) return undefined;
+    const covering = rules.find((each) => flat(part).some(({ command }) => spells(each, command.words)));
     if (covering) rule = `allow ${ruleText(covering)}`; // a redirection of several commands together has no rule of its own
   }
   return { decision: "allow", rule, why: "", hint: "" };
+}
+
+/** Whether the rules allow a command; read-only commands that it runs need no rule. */
+function isAllowed(policy: Policy, rules: readonly Rule[], part: Part, line: Line, shell: ShellState): boolean {
+  return isCovered(rules, part, (each) => onlyReads(policy, each, line, shell)?.decision === "allow");
 }
 
 /**
@@ -368,12 +370,12 @@ const STREAMS = new Set(["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin"
  */
 function judgeRedirect(policy: Policy, shell: ShellState, { writes, target }: ShellRedirect, line: Line): Verdict {
   const { text, glob, home } = target;
-  if (text !== undefined && !glob && STREAMS.has(text)) return { decision: "allow", rule: "stream", why: "", hint: "" };
+  if (text !== undefined && STREAMS.has(text)) return { decision: "allow", rule: "stream", why: "", hint: "" };
   const folders = text?.startsWith("/") ? [""] : line.folders;
   const upwards = line.moves !== "no" && text?.split("/").includes("..") && !text.startsWith("/");
   const [first, ...more] = text === undefined || glob || upwards ? [] : folders.map((folder) => `${folder}${text}`);
   if (home) return OUTSIDE[writes ? "write" : "read"];
-  if (first === undefined) return unknownFile(policy, shell, writes);
+  if (first === undefined) return unknownFile(policy, shell);
   const judged = (path: string): Verdict => judgeFile(policy, shell, path, writes);
   return strictest(judged(first), ...more.map(judged));
 }
@@ -399,9 +401,8 @@ const OUTSIDE = { write: outsideVerdict("writes to"), read: outsideVerdict("read
  * The verdict on a redirection to an unknown file. In a sandbox with everything allowed, only rules about files can
  * forbid it.
  */
-function unknownFile(policy: Policy, { sandboxed }: ShellState, writes: boolean): Verdict {
-  if (policy.level === "bypass" && sandboxed && !limitsFiles(policy))
-    return byMode(policy.level, writes ? WRITES : READS, undefined);
+function unknownFile(policy: Policy, { sandboxed }: ShellState): Verdict {
+  if (policy.level === "bypass" && sandboxed && !limitsFiles(policy)) return byMode(policy.level, WRITES, undefined);
   return {
     decision: "ask",
     rule: "redirect",
@@ -445,10 +446,12 @@ function withSandbox({ sandboxed, waived }: ShellState, verdict: Verdict): Verdi
 }
 
 /** The verdict of the permission mode, with a suggested rule for the first command that no rule allows. */
-function suggesting(base: Verdict, { tool }: CallToJudge, { parts, problem }: Line): Verdict {
+function suggesting(policy: Policy, { tool, shell = NOWHERE }: CallToJudge, line: Line, base: Verdict): Verdict {
   if (base.decision !== "ask") return base;
-  const words =
-    problem === undefined ? parts.find(({ command }) => command.words.length > 0)?.command.words : undefined;
+  const rules = rulesFor(policy.allow, tool);
+  const needsRule = (part: Part): boolean =>
+    onlyReads(policy, part, line, shell) === undefined && !isAllowed(policy, rules, part, line, shell);
+  const words = line.problem === undefined ? line.parts.find(needsRule)?.command.words : undefined;
   const literal = words?.every(({ text, glob }) => text !== undefined && !glob && /^[^\s'"()*]+$/.test(text));
   const rule = words !== undefined && literal ? `${tool}(${words.map(({ text }) => text).join(" ")})` : tool;
   return { ...base, hint: `Allow it with --allow '${rule}'.` };

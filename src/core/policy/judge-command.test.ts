@@ -1,0 +1,183 @@
+import { expect, test } from "vitest";
+import type { AgentRule } from "../rules/agent-rule.ts";
+import { parseRules } from "../rules/rule.ts";
+import { judge } from "./judge.ts";
+import type { ShellState } from "./judge-call.ts";
+import { createPolicy, narrow, type Policy, type PolicyMode, withLease } from "./policy.ts";
+import type { Verdict } from "./verdict.ts";
+
+const sandboxed: ShellState = { sandboxed: true, waived: false, roots: ["/ws"] };
+const waived: ShellState = { sandboxed: false, waived: true, roots: ["/ws"] };
+
+type Rules = Readonly<{ allow?: string[]; ask?: string[]; deny?: string[]; mode?: PolicyMode }>;
+const policyWith = ({ allow = [], ask = [], deny = [], mode = "default" }: Rules): Policy =>
+  createPolicy(mode, { allow: parseRules(allow), ask: parseRules(ask), deny: parseRules(deny) });
+
+const judged = (policy: Policy, command: string, shell: ShellState | undefined = waived): Verdict =>
+  judge(policy, { tool: "bash", does: "exec", effect: "write", subjects: [{ kind: "command", command }], shell });
+const decisions = (rules: Rules, commands: readonly string[], shell: ShellState = waived): string[] =>
+  commands.map((command) => judged(policyWith(rules), command, shell).decision);
+
+const wrapped = (times: number): string => `${"nice ".repeat(times)}ls`;
+const withFile = (policy: Policy, name: string, ...rules: AgentRule[]): Policy =>
+  narrow(policy, { name, rules: [rules] });
+
+test("of several agent files the one that denies decides, and a mode that denies beats a file that asks", () => {
+  const asking = withFile(policyWith({ mode: "bypass" }), "outer", { tool: "bash", says: "ask" });
+  const denying = withFile(asking, "inner", { tool: "bash", pattern: "make *", says: "deny" });
+  expect(judged(denying, "make all")).toMatchObject({ decision: "deny", rule: "rules of inner" });
+  const planning = withFile(policyWith({ mode: "plan" }), "outer", { tool: "bash", says: "ask" });
+  expect(judged(planning, "make all")).toMatchObject({ decision: "deny", rule: "mode plan" });
+});
+
+test("an agent file that allows some commands does not allow another one behind a wrapper", () => {
+  const rules: AgentRule[] = [
+    { tool: "bash", says: "deny" },
+    { tool: "bash", pattern: "git *", says: "allow" },
+  ];
+  const policy = withFile(policyWith({ mode: "bypass" }), "a", ...rules);
+  expect(["timeout 5 git status", "timeout 5 rm x"].map((command) => judged(policy, command).decision)).toEqual([
+    "allow",
+    "deny",
+  ]);
+});
+
+test("a rule that asks applies to the command that it names and to lines that cannot be parsed", () => {
+  const rules = { mode: "bypass", ask: ["bash(git push *)"] } as const;
+  const said = (command: string): Pick<Verdict, "decision" | "rule"> => {
+    const { decision, rule } = judged(policyWith({ ...rules, ask: [...rules.ask] }), command);
+    return { decision, rule };
+  };
+  expect(said("git push origin")).toEqual({ decision: "ask", rule: "ask bash(git push *)" });
+  expect(said("eval $X")).toEqual({ decision: "ask", rule: "ask bash(git push *)" });
+  expect(said("git status").decision).toBe("allow");
+});
+
+test("a deny rule for an exact text applies to this text only", () => {
+  expect(decisions({ mode: "bypass", deny: ["bash(=make all)"] }, ["make all", "make all -k"])).toEqual([
+    "deny",
+    "allow",
+  ]);
+});
+
+test("a task with a lease runs no commands without a sandbox, and the refusal names the lease", () => {
+  const policy = withLease(policyWith({ mode: "bypass" }), { of: "worker", globs: ["docs/**"] });
+  expect(judged(policy, "make all", sandboxed).decision).toBe("allow");
+  expect(judged(policy, "make all", waived)).toEqual({
+    decision: "deny",
+    rule: "writes of worker",
+    why: "worker only writes docs/**, and no sandbox is available that restricts commands to these files",
+    hint: "Add it to the `writes` of worker.",
+  });
+});
+
+test("a call that does not say how commands run is judged as one without a sandbox", () => {
+  const subjects = [{ kind: "command", command: "make all" }] as const;
+  const call = { tool: "bash", does: "exec", effect: "write", subjects } as const;
+  expect(judge(policyWith({ mode: "bypass" }), call)).toMatchObject({ decision: "ask", rule: "sandbox" });
+});
+
+test("a command may be wrapped ten times", () => {
+  const policy = policyWith({ mode: "bypass", deny: ["bash(rm *)"] });
+  expect(judged(policy, wrapped(10)).decision).toBe("allow");
+  expect(judged(policy, wrapped(11))).toMatchObject({
+    decision: "deny",
+    why: expect.stringContaining("nested too deeply"),
+  });
+});
+
+test("the folders of up to four cd commands are known", () => {
+  const rules: Rules = { mode: "acceptEdits", allow: ["bash(cd *)", "bash(echo *)"] };
+  const after = (...folders: string[]): string => `${folders.map((each) => `cd ${each}; `).join("")}echo x > f`;
+  expect(decisions(rules, [after("a", "b", "c", "d"), after("a", "b", "c", "d", "e")])).toEqual(["allow", "ask"]);
+});
+
+test("a cd that fails, or that applies only inside of parentheses, leaves the folder before it", () => {
+  const rules: Rules = { mode: "bypass", deny: ["write_file(top/f)"] };
+  expect(decisions(rules, ["cd top; (cd sub); echo x > f", "cd other; (cd sub); echo x > f"], sandboxed)).toEqual([
+    "deny",
+    "allow",
+  ]);
+});
+
+test("a line without a command is not allowed by itself, and a variable for the display needs no rule", () => {
+  expect(decisions({ allow: ["bash(make *)"] }, ["# nothing", "sh -c ''", "LANG=C; make all"])).toEqual([
+    "ask",
+    "ask",
+    "allow",
+  ]);
+});
+
+test("a builtin that would evaluate its argument is not read-only", () => {
+  expect(decisions({}, ["printf %s x", "printf %s 'a[$(x)]'"], sandboxed)).toEqual(["allow", "ask"]);
+});
+
+test.each([
+  [["exec make"], "exec make"],
+  [["exec sort -o *"], "exec sort -o b"],
+  [["xargs *", "wc *"], "xargs wc -l"],
+  [["xargs nice *", "wc *"], "xargs nice wc -l"],
+])("a command behind a wrapper needs its own rule or its words in the rule: %j allow %s", (rules, command) => {
+  const allow = rules.map((rule) => `bash(${rule})`);
+  expect(decisions({ allow }, [command])).toEqual(["allow"]);
+  expect(decisions({ allow: allow.slice(1) }, [command])).toEqual(["ask"]);
+  expect(decisions({ allow: allow.slice(0, -1) }, [command])).toEqual(["ask"]);
+});
+
+test("a read-only command behind a wrapper needs no rule of its own in a sandbox", () => {
+  const rules: Rules = { allow: ["bash(exec *)"] };
+  expect([...decisions(rules, ["exec grep x a"], sandboxed), ...decisions(rules, ["exec grep x a"])]).toEqual([
+    "allow",
+    "ask",
+  ]);
+});
+
+test("a rule about any tool that reads files applies to commands that read them", () => {
+  const rules: Rules = { deny: ["grep_files(private/**)", "write_file(dist/**)"] };
+  expect(decisions(rules, ["cat private/a", "cat dist/a"], sandboxed)).toEqual(["deny", "allow"]);
+});
+
+test("a refused redirection says whether the command would read or write the file", () => {
+  const policy = policyWith({ mode: "bypass" });
+  const why = (command: string): string => judged(policy, command, sandboxed).why;
+  for (const file of ["~/x", "/etc/x"]) {
+    expect(why(`echo x > ${file}`)).toBe("it writes to a file outside of the working folder");
+    expect(why(`sort < ${file}`)).toBe("it reads a file outside of the working folder");
+  }
+});
+
+test("the verdict names the rule that allows the last command with a rule", () => {
+  const policy = policyWith({ mode: "acceptEdits", allow: ["bash(make *)", "bash(npm *)"] });
+  expect(["make a", "npm a; make b", "(npm a) > f", "LANG=C"].map((command) => judged(policy, command).rule)).toEqual([
+    "allow bash(make *)",
+    "allow bash(make *)",
+    "allow bash(npm *)",
+    "only reads",
+  ]);
+});
+
+test.each([
+  ["make all", "bash(make all)"],
+  ["LANG=C; make all", "bash(make all)"],
+  ["npm test && make all", "bash(make all)"],
+  ["ls src; make all", "bash(make all)"],
+  ["make 'a b'", "bash"],
+  ["make $X", "bash"],
+  ["make a?", "bash"],
+  ["eval $X", "bash"],
+])("the hint for %s names the first command that no rule allows: %s", (command, rule) => {
+  const policy = policyWith({ allow: ["bash(npm *)"] });
+  expect(judged(policy, command, sandboxed)).toMatchObject({
+    decision: "ask",
+    hint: `Allow it with --allow '${rule}'.`,
+  });
+});
+
+test("an allowed command has no hint", () => {
+  expect(judged(policyWith({ mode: "bypass" }), "make all")).toEqual({
+    decision: "allow",
+    rule: "mode bypass",
+    why: "",
+    hint: "",
+  });
+});
