@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { decodeLine, encodeLine } from "../../../test/support/encode-line.ts";
-import { decodeBytes } from "./journal-line.ts";
+import { decodeBytes, encodeLines } from "./journal-line.ts";
 
 const event: KeptEvent = {
   seq: 3,
@@ -18,6 +18,13 @@ const line = encodeLine(event, 2);
 test("a record is one line and comes back as it was", () => {
   expect(line.indexOf("\n")).toBe(line.length - 1);
   expect(decodeLine(line.trimEnd())).toEqual({ event, epoch: 2 });
+});
+
+test("several records are several lines, each with its own checksum", () => {
+  const lines = encodeLines([event, { ...event, seq: 4 }, { ...event, seq: 5, text: "" }], 2)
+    .toString()
+    .split("\n");
+  expect(lines.map((each) => decodeLine(each)?.event.seq)).toEqual([3, 4, 5, undefined]);
 });
 
 test("whatever is written can be read", () => {
@@ -65,9 +72,12 @@ test.each(["", "{}", "null", '{"crc":"zzzzzzzz","epoch":1}', '{"crc":"00000000",
   expect(decodeLine(text)).toBeUndefined();
 });
 
-test.each(['"a":1', '"epoch":1,"event":null', '"epoch":"1","event":{"seq":1}'])(
-  "%s with a correct checksum is not a record either",
-  (body) => {
-    expect(decodeLine(`{"crc":"${crc32(body).toString(16).padStart(8, "0")}",${body}}`)).toBeUndefined();
-  },
-);
+test.each([
+  '"a":1',
+  '"epoch":1,"event":null',
+  '"epoch":1,"event":{"seq":1}',
+  '"epoch":1,"event":{"seq":"1","type":"note"}',
+  '"epoch":"1","event":{"seq":1,"type":"note"}',
+])("%s with a correct checksum is not a record either", (body) => {
+  expect(decodeLine(`{"crc":"${crc32(body).toString(16).padStart(8, "0")}",${body}}`)).toBeUndefined();
+});

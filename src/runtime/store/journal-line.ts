@@ -38,7 +38,6 @@ const HEX = Buffer.from("0123456789abcdef");
 export const LINE_END = 0x0a;
 /** The maximum length of a record; a longer line means that the file is not a journal. */
 export const MOST_RECORD_BYTES = 2 ** 28;
-const CLOSE = 0x7d;
 const RETURN = 0x0d;
 const MARK = [0xef, 0xbb, 0xbf] as const;
 
@@ -52,7 +51,6 @@ export function decodeBytes(bytes: Buffer): DecodedLine | undefined {
     bytes[0] === MARK[0] && bytes[1] === MARK[1] && bytes[2] === MARK[2] ? MARK.length : 0,
     bytes[bytes.length - 1] === RETURN ? -1 : undefined,
   );
-  if (line.length <= BODY_AT || line[line.length - 1] !== CLOSE) return undefined;
   const head = `{"crc":"${checksum(line.subarray(BODY_AT, -1))}",`;
   return line.toString("latin1", 0, BODY_AT) === head ? recordIn(line.toString("utf8")) : undefined;
 }
