@@ -4,6 +4,7 @@ import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { crowd, turn } from "./cost/company.mjs";
 import { dag } from "./cost/dag.mjs";
+import { folderCost } from "./cost/disk.mjs";
 import { node, run } from "./cost/fixed.mjs";
 import { listing } from "./cost/listing.mjs";
 import { log } from "./cost/log.mjs";
@@ -47,6 +48,9 @@ const failed = [];
 /** @type {import("./cost/measure.mjs").Row[]} */
 const table = [];
 const root = mkdtempSync(join(import.meta.dirname, ".cost-"));
+const disk = folderCost(root);
+results["disk"] = disk;
+process.stdout.write(`a folder with two files takes ${disk.toFixed(2)} ms on this disk\n\n`);
 const server = await openServer();
 try {
   for (const [name, part] of Object.entries(parts)) {
@@ -77,7 +81,7 @@ if (flag("only") === undefined) {
   const folder = join(import.meta.dirname, "results");
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "cost.json"), `${JSON.stringify({ ...results, minutes, table }, null, 1)}\n`);
-  fill("cost", `${circumstances({ ...machine, load: results["load"], minutes })}\n\n${text}`);
+  fill("cost", `${circumstances({ ...machine, load: results["load"], disk, minutes })}\n\n${text}`);
 }
 process.stdout.write(failed.length === 0 ? "PASS: every limit holds\n" : `FAIL: ${failed.join("; ")}\n`);
 process.exit(failed.length === 0 ? 0 : 1);

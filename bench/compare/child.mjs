@@ -1,6 +1,6 @@
 // @ts-check
 // One built tree in a process of its own: it does the jobs that it is sent with one crew, and says what each of them took.
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { schema, system, tool } from "../loop/job.mjs";
@@ -9,7 +9,6 @@ import { peak, resetPeak } from "../loop/peak.mjs";
 const [, , tree = "", folder = "", url = ""] = process.argv;
 mkdirSync(folder, { recursive: true });
 const home = mkdtempSync(join(folder, "home-"));
-process.once("exit", () => rmSync(home, { recursive: true, force: true }));
 /** @type {typeof import("../../src/index.ts")} */
 const { createCrew, defineAgent, defineTool } = await import(pathToFileURL(join(tree, "dist", "lib", "index.js")).href);
 

@@ -22,9 +22,9 @@ export const markdownTable = (head, rows) =>
   [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 
 /**
- * A text about the circumstances of a measurement: versions, machine, load and duration.
+ * A text about the circumstances of a measurement: versions, machine, load, disk and duration.
  *
- * @param {{ node: string, cores: number, cpu: string, load: number[], minutes: number }} of
+ * @param {{ node: string, cores: number, cpu: string, load: number[], disk?: number, minutes: number }} of
  */
-export const circumstances = ({ node, cores, cpu, load, minutes }) =>
-  `Node ${node}, ${cores} x ${cpu}; load before it ${(load[0] ?? 0).toFixed(1)}; it took ${minutes.toFixed(1)} minutes.`;
+export const circumstances = ({ node, cores, cpu, load, disk, minutes }) =>
+  `Node ${node}, ${cores} x ${cpu}; load before it ${(load[0] ?? 0).toFixed(1)}; ${disk === undefined ? "" : `a folder with two files takes ${disk.toFixed(2)} ms; `}it took ${minutes.toFixed(1)} minutes.`;

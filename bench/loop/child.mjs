@@ -1,13 +1,12 @@
 // @ts-check
 // One contender in a process of its own: it does the jobs that it is sent, and says what each of them took.
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { peak, resetPeak } from "./peak.mjs";
 
 const [, , name = "", folder = "", once = ""] = process.argv;
 mkdirSync(folder, { recursive: true });
 const home = mkdtempSync(join(folder, "home-"));
-process.once("exit", () => rmSync(home, { recursive: true, force: true }));
 /** @type {{ run: import("./job.mjs").Contender }} */
 const { run } = await import(`./contenders/${name}.mjs`);
 
