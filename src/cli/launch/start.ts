@@ -43,6 +43,7 @@ export async function start(input: AnyInput, flags: Flags, { boxes = false } = {
   const tell = boxes ? boxesOn(place.look) : undefined;
   const background = taping.deck === undefined ? { background: intoBackground(crew, flags, place) } : {};
   const code = taping.end(await watchRun(run, flags, place, { crew, ...defined({ tell }), ...background }));
+  if (run.state.status === "paused") return code; // a person who stopped the run must not wait for the clean-up
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   const isRead = process.stderr.isTTY && !flags.quiet && !flags.json;
   const { expireRuns } = await import("./retention.ts");

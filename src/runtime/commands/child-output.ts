@@ -19,6 +19,7 @@ export type Output = Readonly<{
   expectEnd(): void;
   /** To be called when the result of the program will not be used: drops the output that is not yet in the file. */
   forget(): void;
+  isForgotten(): boolean;
   /** The last part of the output, starting at a whole character. */
   text(): string;
   /** The output since this function was last called. */
@@ -162,6 +163,7 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
       fresh.length = 0;
       freshBytes = 0;
     },
+    isForgotten: () => forgotten,
     text: () => {
       const text = wholeCharacters(Buffer.concat(kept), cut > 0);
       return cutInKey ? withoutOpenKey(text, REDACTED) : text;

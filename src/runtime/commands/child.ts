@@ -11,7 +11,6 @@ import { inheritedDescriptors, without } from "./inherited-descriptors.ts";
 import {
   asFirst,
   bearersOf,
-  deprioritize,
   descendantsOf,
   endBearers,
   endFirst,
@@ -126,7 +125,7 @@ export function startChild(spec: ChildSpec): Child {
     kill: (graceMs = GRACE_MS) => {
       output.expectEnd();
       if (graceMs <= GRACE_MS) watchdog.hurry();
-      const start = (): Promise<void> => kill(child, spec, { exited, ended, graceMs, found });
+      const start = (): Promise<void> => kill(child, spec, { exited, ended, graceMs, found, output });
       if (graceMs === 0) return start();
       killing ??= start();
       return killing;
@@ -210,12 +209,12 @@ async function sweep(
   { marker, boxed }: ChildSpec,
   { exit, first }: Readonly<{ exit: Exit; first: FirstProcess | undefined }>,
 ): Promise<void> {
-  signalGroup(pid, "SIGKILL");
   // When a sandbox ends by itself, no process in it is left. When it is killed, its first process ends a moment later,
   // after all others.
   if (boxed && exit.signal === undefined) return;
-  if (boxed && first !== undefined) await endFirst(first);
-  else await endBearers(marker);
+  if (boxed && first !== undefined) return endFirst(first);
+  signalGroup(pid, "SIGKILL");
+  await endBearers(marker);
 }
 
 /** Pipes are missing if the program could not start because all descriptors were in use. */
@@ -231,6 +230,7 @@ type Ending = Readonly<{
   graceMs: number;
   /** The first process in the program's sandbox, once it was looked up. */
   found: { first?: FirstProcess | undefined };
+  output: Output;
 }>;
 
 /**
@@ -255,14 +255,16 @@ function sinceFirstKill(): number {
 
 /** Sends SIGTERM, later SIGKILL. Afterwards the processes may still be ending. */
 async function kill(
-  { pid }: ChildProcess,
+  { pid, stdout, stderr }: ChildProcess,
   { marker, boxed }: ChildSpec,
-  { exited, ended, graceMs, found }: Ending,
+  { exited, ended, graceMs, found, output }: Ending,
 ): Promise<void> {
   if (pid === undefined) return void (await ended);
   const killGroup = (): void => {
     if (boxed) found.first ??= firstBelow(pid);
     signalGroup(pid, "SIGKILL");
+    // Nothing reads this output any more. Closing the pipes is cheaper than reading what is left in them.
+    if (output.isForgotten()) for (const pipe of [stdout, stderr]) pipe?.destroy();
   };
   if (graceMs === 0) {
     killGroup();
@@ -291,7 +293,6 @@ async function kill(
     const below = boxed ? descendantsOf(pid) : undefined;
     if (below?.[0] !== undefined) found.first ??= asFirst(below[0]);
     const members = below ?? (await bearersOf(marker));
-    deprioritize(members);
     signalAll(boxed ? members.filter((each) => each !== pid) : members, "SIGTERM");
   };
   // One search per turn of the event loop: recording a pause must not wait until thirty commands have been found.

@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
-import { closeSync, constants, openSync, readdirSync, readFileSync, readSync, writeFileSync } from "node:fs";
-import { constants as osConstants, getPriority, setPriority } from "node:os";
+import { closeSync, constants, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 
 /** The pids of processes that have this `NAME=value` in the environment they were started with. */
 export async function bearersOf(marker: string): Promise<readonly number[]> {
@@ -201,41 +200,6 @@ export function restOf(pid: number): string | undefined {
 /** Sends a signal to a process group. False: there is none, or this user may not signal it. */
 export function signalGroup(leader: number, signal: NodeJS.Signals): boolean {
   return Number.isInteger(leader) && leader > 1 && sent(-leader, signal);
-}
-
-/**
- * Gives processes that are about to be killed a tenth of the usual share of processor time, so that on a busy machine
- * they do not delay the work of ending them. Not the lowest share: a killed process needs some time of its own to die.
- * Where the kernel shares time between sessions, the share of their session is lowered. A process that has less already
- * keeps its share.
- */
-export function deprioritize(pids: readonly number[]): void {
-  for (const pid of pids) {
-    try {
-      if (getPriority(pid) >= osConstants.priority.PRIORITY_BELOW_NORMAL) continue;
-      setPriority(pid, osConstants.priority.PRIORITY_BELOW_NORMAL);
-      if (sharesBySession())
-        writeFileSync(`/proc/${pid}/autogroup`, String(osConstants.priority.PRIORITY_BELOW_NORMAL));
-    } catch {
-      // the process has ended, it belongs to another user, or the kernel does not allow this right now
-    }
-  }
-}
-
-let bySession: boolean | undefined;
-
-/** True if the kernel shares processor time between sessions; looked up once, since it does not change. */
-function sharesBySession(): boolean {
-  bySession ??= textOf("/proc/sys/kernel/sched_autogroup_enabled").startsWith("1");
-  return bySession;
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, "latin1");
-  } catch {
-    return "";
-  }
 }
 
 /** Sends a signal to processes; processes that have already ended are ignored. */

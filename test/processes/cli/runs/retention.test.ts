@@ -46,6 +46,17 @@ test("old runs are deleted at most once a day, and only after that was said once
   expect(await left()).toEqual([OPEN, YOUNG]);
 });
 
+test("a person who stops a run with Ctrl-C does not wait until old runs are deleted", async () => {
+  const at = place({ "a.json": script({ delayMs: 600_000, text: "never" }) });
+  const left = await withRuns(at.env["SUBCREW_HOME"]!);
+  expect((await at.run(["config", "set", "runs.keepDays", "10"])).code).toBe(0);
+  const { child, ended, until } = at.start(["run", "general", "x", "--model", "scripted:a.json", "--json"]);
+  await until('"turn.started"');
+  child.kill("SIGINT");
+  expect(await ended).toMatchObject({ code: 130 });
+  expect(await left()).toEqual([OLD, OPEN, YOUNG]);
+});
+
 test("the settings say how long runs are kept, and settings of a newer version are refused", async () => {
   const at = place({ "a.json": script("done") });
   const state = at.env["SUBCREW_HOME"]!;
