@@ -202,7 +202,7 @@ const acting: Readonly<Record<string, Grammar>> = {
     long: "list verbose file= gzip bzip2 xz zstd auto-compress directory= exclude= strip-components= wildcards to-stdout",
   },
   zip: { flags: "rqvjy0123456789u", valued: "xin", long: "recurse-paths quiet verbose exclude=" },
-  unzip: { flags: "ltvpZqjnC", valued: "dx", most: 1_000 },
+  unzip: { flags: "ltvpzZqC", valued: "x", most: 1_000, writesWithout: ["l", "t", "v", "p", "z", "Z"] },
   rsync: {
     flags: "avzrlptgoDnHAXxhPquWciSmO",
     badOperand: /::/,
@@ -215,24 +215,18 @@ const acting: Readonly<Record<string, Grammar>> = {
     flags: "sSfLiIvgN046",
     valued: "HAem",
     operands: "texts",
-    badOperand: /^file:/i,
+    badOperand: /^(?!https?:\/\/|[\w.-]+(?::\d+)?(?:[/?#]|$))/i, // such as `file:` and `{file}:`
     badWord: /^(?:-[a-zA-Z0-9]*H|--h[a-z]*=)?@/, // `@FILE` as a header sends the lines of a file
     long:
       "silent show-error fail fail-with-body location include head verbose globoff header= user-agent= referer= max-time= " +
       "connect-timeout= retry= retry-delay= compressed http1.1 http2 ipv4 ipv6 max-redirs= no-buffer no-progress-meter",
   },
-  wget: {
-    flags: "qvcNS46",
-    valued: "tTU",
-    operands: "texts",
-    long: "quiet verbose no-verbose continue timestamping spider server-response tries= timeout= user-agent= max-redirect=",
-  },
   go: {
     oneDash: true,
     operands: "texts",
-    badOperand: /^(?:run|generate|install|get|tool|clean|work|mod|fix|fmt|bug|telemetry)$/,
+    badOperand: /^(?:run|build|test|generate|install|get|tool|clean|work|mod|fix|fmt|bug|telemetry)$/,
     long:
-      "v x n race short cover failfast json a i m u s run= count= timeout= bench= benchtime= tags= p= parallel= cpu= list= mod= f= skip= " +
+      "v x n race short cover failfast json a i m u s run= count= timeout= bench= benchtime= tags= p= parallel= cpu= list= f= skip= " +
       "vet= benchmem trimpath",
   },
 };
@@ -397,6 +391,30 @@ const sed: Check = (args) => {
   return { ...readOptions(SED, args), acts: !plain };
 };
 
+const WGET: Grammar = {
+  flags: "qvcNS46",
+  valued: "tTUO",
+  operands: "texts",
+  long:
+    "quiet verbose no-verbose continue timestamping spider server-response tries= timeout= user-agent= max-redirect= " +
+    "output-document=",
+};
+
+/** wget writes a file, unless it prints the document (`-O -`) or only asks for it. */
+const wget: Check = (args) => {
+  const reading = readOptions(WGET, args);
+  const texts = args.map(({ text = "" }) => text);
+  const documents = texts.flatMap((text, at) => {
+    if (/^(?:-[a-zA-Z0-9]*O|--output-document)$/.test(text)) return [{ at, to: texts[at + 1] }];
+    const to = /^(?:-[a-zA-Z0-9]*?O|--output-document=)([^]+)$/.exec(text)?.[1];
+    return to === undefined ? [] : [{ at, to }];
+  });
+  const prints = documents.length > 0 && documents.every(({ to }) => to === "-");
+  const writes = prints ? [] : documents.map(({ at }) => at);
+  const asks = reading.names.has("spider") && documents.length === 0;
+  return { ...reading, effects: [...reading.effects, ...writes, ...(prints || asks ? [] : reading.operands)], acts: true };
+};
+
 const simply =
   (isReading: (texts: readonly string[]) => boolean): Check =>
   (args) => {
@@ -423,6 +441,7 @@ const special: Readonly<Record<string, Check>> = {
   sed,
   find,
   git,
+  wget,
 };
 
 const programs: Readonly<Record<string, Check>> = {

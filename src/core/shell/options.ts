@@ -19,6 +19,8 @@ export type Grammar = Readonly<{
   operands?: "paths" | "texts" | "pattern" | "script";
   /** Maximum number of operands that are only read; further ones are written to or created. */
   most?: number;
+  /** Options without which the program writes files of its own choice, as `unzip` does without `-l`. */
+  writesWithout?: readonly string[];
   /** True: the arguments of the command have no effect, as with `echo`. */
   harmless?: true;
   /** Matches operands with side effects. */
@@ -98,6 +100,7 @@ export function readOptions(grammar: Grammar, args: readonly ShellWord[]): Sorte
     effects.push(...operands.slice(most));
     effects.push(...args.flatMap((_, at) => (/[*?[]/.test(textAt(at) ?? "*") ? [at] : [])));
   }
+  if (grammar.writesWithout?.some((name) => names.has(name)) === false) effects.push(...operands);
   const paths = kind === "texts" ? [] : operands.slice(first).flatMap((at) => textAt(at) ?? []);
   return { names, effects: [...new Set(effects)].toSorted((one, other) => one - other), operands, paths };
 }
