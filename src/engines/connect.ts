@@ -31,7 +31,7 @@ export type WorkerRole = Readonly<{ role: string; announcement: Announcement }>;
  * The parameters of a connection. `local` is the store of this machine, for files that are needed only on this machine.
  */
 export type ConnectionParts = Readonly<{
-  local: Pick<RunStore, "keep" | "file" | "local" | "remove">;
+  local: Pick<RunStore, "keep" | "file" | "hasFile" | "local" | "remove">;
   worker?: WorkerRole;
   /** The environment variables with the address and the keys of the store for large results. */
   env?: Readonly<Record<string, string | undefined>>;

@@ -177,6 +177,11 @@ export type RunOutputs = Readonly<{
    */
   file(run: string, path: string, more?: OutputFileOptions): Promise<string | undefined>;
   /**
+   * True when `file` has created the file of an output, in this or another process of this machine. Absent where the store
+   * makes no files.
+   */
+  hasFile?(run: string, path: string): boolean;
+  /**
    * Stores a byte-for-byte copy of a task's local output file for other machines that use this store; does nothing
    * without such a file.
    */

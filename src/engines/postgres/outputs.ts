@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Artifact } from "../../core/outcome/artifact.ts";
@@ -9,7 +8,6 @@ import { outputInEvents } from "../../core/run/output-in-events.ts";
 import { artifactOf } from "../../runtime/disk/artifact-of.ts";
 import { readRegularFile } from "../../runtime/disk/regular-file.ts";
 import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
-import { outputFileOf } from "../../runtime/store/layout.ts";
 import type { Artifacts } from "./artifacts.ts";
 import type { Database } from "./database.ts";
 
@@ -23,7 +21,7 @@ const MOST_BYTES = 256_000_000;
 export function runOutputs(
   database: Database,
   artifacts: Artifacts,
-  local: Pick<RunStore, "keep" | "file" | "local">,
+  local: Pick<RunStore, "keep" | "file" | "hasFile" | "local">,
 ): RunOutputs & RunDocuments {
   const hashOf = async (run: string, path: string, kind: OutputKind): Promise<string | undefined> => {
     const [row] = await database.query<{ hash: string }>(
@@ -73,11 +71,6 @@ export function runOutputs(
   };
   /** Output files whose paths were returned in this process before they existed, as `run path`. */
   const promised = new Set<string>();
-  /** True when another process of this machine created the file, as the one that starts a background run. */
-  const isPromised = (run: string, path: string): boolean => {
-    const outputs = local.local(run, "outputs");
-    return outputs !== undefined && existsSync(outputFileOf(dirname(outputs), path, "output"));
-  };
   return {
     keep: async (run, path, text, kind = "output") => {
       const whole = text.endsWith("\n") ? text : `${text}\n`;
@@ -87,7 +80,7 @@ export function runOutputs(
     },
     output,
     recorded: async (run, path, text) => {
-      if (promised.delete(`${run} ${path}`) || isPromised(run, path)) await local.keep(run, path, text);
+      if (promised.delete(`${run} ${path}`) || local.hasFile?.(run, path)) await local.keep(run, path, text);
       return artifactOf(text.endsWith("\n") ? text : `${text}\n`);
     },
     share: async (run, path, kind) => {

@@ -16,7 +16,7 @@ export type PostgresStore = RunStore & Pick<PostgresOwnership, "open" | "writer"
 export type StoreParts = Readonly<{
   database: Database;
   presence: Presence;
-  local: Pick<RunStore, "keep" | "file" | "local" | "remove">;
+  local: Pick<RunStore, "keep" | "file" | "hasFile" | "local" | "remove">;
   /** The store for results that are too large for the database. */
   objects?: ObjectStore;
 }>;

@@ -112,6 +112,7 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
     recorded: outputs.recorded,
     output: outputs.output,
     file: outputs.file,
+    hasFile: outputs.hasFile,
     local: (run, what) => localPlace(folderOf(run), what),
     document: async (run, name) => readRegularText(documentFile(folderOf(run), name)).catch(() => undefined),
     setDocument: async (run, name, text) => writeAtomic(documentFile(folderOf(run), name), text),

@@ -10,6 +10,7 @@ import { localPlace, outputFileOf } from "./layout.ts";
 
 /** The outputs of tasks as files in the folders of runs. */
 export type OutputFiles = Omit<RunOutputs, "local" | "share"> &
+  Required<Pick<RunOutputs, "hasFile">> &
   Readonly<{
     /** To be called when the run has recorded everything: drops the outputs that were kept in memory until then. */
     forget(run: string): void;
@@ -86,6 +87,7 @@ export function createOutputFiles(
       await replaceFile(file, whole(known), disk);
       return file;
     },
+    hasFile: (run, path) => disk.existsSync(outputFileOf(folderOf(run), path, "output")),
     forget: (run) => void fresh.delete(run),
   };
 }
