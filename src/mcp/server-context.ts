@@ -4,6 +4,7 @@ import { answerKind } from "../core/plan/answer-kind.ts";
 import type { Answer } from "../core/plan/gate.ts";
 import type { Body, Plan } from "../core/plan/plan.ts";
 import { isEnded, type RunStatus, openQuestions, type Question } from "../core/run/run-status.ts";
+import type { RunCommand } from "../core/run/run-command.ts";
 import type { State } from "../core/run/state.ts";
 import { CrewError } from "../core/schema/error.ts";
 import { defined } from "../core/text/defined.ts";
@@ -12,7 +13,9 @@ import { folderContains } from "../runtime/files/folder-contains.ts";
 import { folderProblem } from "../runtime/access/folder-problem.ts";
 import { realPathOf } from "../runtime/files/real-path.ts";
 import type { DelegatedCall } from "./delegated.ts";
-import { createServedRuns, type McpRun, type ServedRuns } from "./runs.ts";
+import { doingOf } from "../sinks/status-text.ts";
+import { createServedRuns, type McpRun, type ServedRuns, type WaitedRun } from "./runs.ts";
+import type { TaskFacts } from "./tasks.ts";
 import { type RunView, viewOf } from "./view.ts";
 
 /** The permissions that the owner of a server gives its clients. */
@@ -38,11 +41,25 @@ export type ServerContext = Readonly<{
   start(plan: Plan): Promise<McpRun>;
   look(word: string): Promise<RunView>;
   list(): Promise<readonly RunView[]>;
+  /** The MCP task of a run, whichever process works on it. Throws `UNKNOWN_RUN` for a run that the client may not see. */
+  task(id: string): Promise<McpTask>;
+  tasks(): Promise<readonly TaskFacts[]>;
   /** Waits for the end of a run, at most for the given time. */
   wait(word: string, ms: number, signal: AbortSignal): Promise<RunView>;
   answer(word: string, said: GivenAnswer): Promise<Readonly<{ path: string; done: boolean; text: string }>>;
   cancel(word: string, reason: string): Promise<RunView>;
 }>;
+
+/** A run as an MCP task. */
+export type McpTask = Pick<WaitedRun, "questions" | "putOff" | "answer"> &
+  Readonly<{
+    facts: TaskFacts;
+    view: RunView;
+    /** Asks the run to end; does not wait for that. */
+    cancel(reason: string): Promise<void>;
+    /** Waits until no process works on the run. */
+    ended(signal: AbortSignal): Promise<void>;
+  }>;
 
 export type GivenAnswer = Readonly<{ path?: string | undefined; answer: Answer }>;
 
@@ -59,19 +76,58 @@ export function createServerContext(
     const own = runs.find(word);
     if (own) return (await isElsewhere(own)) ? own.id : own;
     if (allRuns) return crew.findRun(word);
-    throw new CrewError(
-      "UNKNOWN_RUN",
-      `There is no run "${word}" here.`,
-      "`status` lists those that were started through this server.",
-    );
+    throw unknownRun(word);
   };
   const look = async (word: string): Promise<RunView> => {
     const { state, life } = await stateOf(crew, await find(word));
     return viewOf(state, life, Date.now());
   };
+  const tell = (id: string, command: RunCommand): ReturnType<Crew["kept"]["tell"]> =>
+    crew.kept.tell(id, command, { waitMs: TELL_MS, signal: NEVER });
+  const task = async (id: string): Promise<McpTask> => {
+    const found = await find(id);
+    if ((typeof found === "string" ? found : found.id) !== id) throw unknownRun(id); // a name or the beginning of an id
+    const { state, life } = await stateOf(crew, found);
+    const view = viewOf(state, life, Date.now());
+    if (typeof found !== "string")
+      return {
+        facts: factsOf(found),
+        view,
+        questions: found.questions,
+        putOff: found.putOff,
+        answer: found.answer,
+        cancel: async (reason) => found.cancel(reason),
+        ended: async () => void (await found.over.catch(() => {})),
+      };
+    const changedAt = (await crew.kept.last(id))?.at ?? state.startedAt;
+    return {
+      facts: { id, life: readable(life), startedAt: state.startedAt, changedAt, doing: doingOf(state) },
+      view,
+      questions: () => openQuestions(state),
+      putOff: new Set(),
+      answer: async ({ path, question, call }, answer) =>
+        (await tell(id, { do: "answer", path, answer, question, ...defined({ call }) }))?.done ?? false,
+      cancel: async (reason) => void (await tell(id, { do: "cancel", reason })),
+      ended: async (signal) => void (await crew.kept.ended(id, signal)),
+    };
+  };
   return {
     crew,
     runs,
+    task,
+    tasks: async () => {
+      const own = runs.all();
+      const others = allRuns ? await crew.kept.list({ all: true }) : [];
+      return [
+        ...(await Promise.all(own.map(async (each) => (await task(each.id)).facts))),
+        ...others
+          .filter(({ id }) => !own.some((each) => each.id === id))
+          .map(({ id, state, life }) => {
+            const { startedAt, endedAt = startedAt } = state;
+            return { id, life: readable(life), startedAt, changedAt: endedAt, doing: doingOf(state) };
+          }),
+      ];
+    },
     delegations: new Map(),
     start: async (plan) => {
       await checkWorkspace(plan, crew.cwd);
@@ -119,7 +175,7 @@ export function createServerContext(
         question: asked,
         ...defined({ call }),
       };
-      const receipt = await crew.kept.tell(found, command, { waitMs: TELL_MS, signal: NEVER });
+      const receipt = await tell(found, command);
       return {
         path: at,
         done: receipt?.done ?? false,
@@ -128,8 +184,7 @@ export function createServerContext(
     },
     cancel: async (word, reason) => {
       const found = await find(word);
-      if (typeof found === "string")
-        await crew.kept.tell(found, { do: "cancel", reason }, { waitMs: TELL_MS, signal: NEVER });
+      if (typeof found === "string") await tell(found, { do: "cancel", reason });
       else {
         found.cancel(reason);
         await found.over.catch(() => {});
@@ -138,6 +193,22 @@ export function createServerContext(
     },
   };
 }
+
+const unknownRun = (word: string): CrewError =>
+  new CrewError(
+    "UNKNOWN_RUN",
+    `There is no run "${word}" here.`,
+    "`status` lists those that were started through this server.",
+  );
+
+/** A run of this process as an MCP task. */
+export function factsOf(served: McpRun): TaskFacts {
+  const { id, startedAt, changedAt, life, run } = served;
+  return { id, startedAt, changedAt: changedAt(), life: life(), doing: doingOf(run.state) };
+}
+
+/** MCP has no word for a run with a damaged journal, which cannot continue. */
+const readable = (life: RunStatus | "damaged"): RunStatus => (life === "damaged" ? "interrupted" : life);
 
 /** The time limit for the process of a run to confirm a command. */
 const TELL_MS = 5_000;

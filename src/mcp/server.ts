@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { isCrewError } from "../core/schema/error.ts";
 import { isRecord } from "../core/text/json.ts";
-import { doingOf } from "../sinks/status-text.ts";
 import type { State } from "../core/run/state.ts";
 import { hasForms } from "./ask.ts";
 import { askOverConnection } from "./connection-forms.ts";
@@ -10,13 +9,13 @@ import { offerNamed } from "./offers.ts";
 import { servePrompts } from "./prompts.ts";
 import { serveResources } from "./resources.ts";
 import type { DelegatingTool, Offer, StartingTool } from "./offer.ts";
-import type { ServerContext } from "./server-context.ts";
+import { factsOf, type McpTask, type ServerContext } from "./server-context.ts";
 import type { McpRun, WaitedRun } from "./runs.ts";
 import type { CallContext, CallResult, Capabilities, Era, NeedsInput, ProtocolServer, Sdk } from "./sdk.ts";
 import { formsFor } from "./ask.ts";
 import { serverFace, TASKS_EXTENSION } from "./start/server-face.ts";
 import { untilStarted, next, stay, takeReplies, whileCalled } from "./stay.ts";
-import { legacyTask, modernTask, RELATED_TASK, type TaskFacts } from "./tasks.ts";
+import { legacyTask, modernTask, RELATED_TASK } from "./tasks.ts";
 import { callResultOf, viewOf } from "./view.ts";
 
 /** The parts that all connections of a server share. */
@@ -178,44 +177,41 @@ function ending(served: McpRun, { told }: Pick<StartingTool, "told">): CallResul
   return told ? { ...result, content: [{ type: "text", text: told(view) }] } : result;
 }
 
-function factsOf(served: McpRun): TaskFacts {
-  const { id, startedAt, changedAt, life, run } = served;
-  return { id, startedAt, changedAt: changedAt(), life: life(), doing: doingOf(run.state) };
-}
-
 const taskParams = z.looseObject({ taskId: z.string() });
 
 /** Handles MCP tasks in both revisions of the protocol, since most clients use the earlier one. */
 function serveTasks(server: ProtocolServer, { office, sdk }: SharedServer, era: Era): void {
-  const find = (id: string): McpRun => {
-    const served = office.runs.find(id);
-    if (served?.id === id) return served;
-    throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `There is no task "${id}".`);
+  const find = async (id: string): Promise<McpTask> => {
+    try {
+      return await office.task(id);
+    } catch (error) {
+      if (!isCrewError(error) || error.code !== "UNKNOWN_RUN") throw error;
+      throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `There is no task "${id}".`);
+    }
   };
-  server.setRequestHandler("tasks/get", { params: taskParams }, ({ taskId }) => {
-    const served = find(taskId);
-    if (era === "legacy") return legacyTask(factsOf(served));
-    return modernTask(factsOf(served), { result: shown(served), questions: formsFor(served.questions()) });
+  server.setRequestHandler("tasks/get", { params: taskParams }, async ({ taskId }) => {
+    const { facts, view, questions } = await find(taskId);
+    if (era === "legacy") return legacyTask(facts);
+    return modernTask(facts, { result: callResultOf(view), questions: formsFor(questions()) });
   });
   server.setRequestHandler("tasks/update", { params: taskParams }, async ({ taskId }, { mcpReq }) => {
-    await takeReplies(find(taskId), mcpReq.inputResponses ?? {});
+    await takeReplies(await find(taskId), mcpReq.inputResponses ?? {});
     return {};
   });
-  server.setRequestHandler("tasks/cancel", { params: taskParams }, async ({ taskId }) => {
-    const served = find(taskId);
-    served.run.cancel("cancelled by the MCP client");
+  server.setRequestHandler("tasks/cancel", { params: taskParams }, async ({ taskId }, { mcpReq }) => {
+    const task = await find(taskId);
+    await task.cancel("cancelled by the MCP client");
     if (era !== "legacy") return {};
-    await served.over.catch(() => {});
-    return legacyTask(factsOf(served));
+    await task.ended(mcpReq.signal);
+    return legacyTask((await find(taskId)).facts);
   });
   if (era !== "legacy") return;
-  server.setRequestHandler("tasks/list", { params: z.looseObject({}) }, () => ({
-    tasks: office.runs.all().map((served) => legacyTask(factsOf(served))),
+  server.setRequestHandler("tasks/list", { params: z.looseObject({}) }, async () => ({
+    tasks: (await office.tasks()).map(legacyTask),
   }));
-  server.setRequestHandler("tasks/result", { params: taskParams }, async ({ taskId }) => {
-    const served = find(taskId);
-    await served.over.catch(() => {}); // the task continues when the client stops polling
-    return { ...shown(served), _meta: { [RELATED_TASK]: { taskId } } };
+  server.setRequestHandler("tasks/result", { params: taskParams }, async ({ taskId }, { mcpReq }) => {
+    await (await find(taskId)).ended(mcpReq.signal); // the task continues when the client stops polling
+    return { ...callResultOf((await find(taskId)).view), _meta: { [RELATED_TASK]: { taskId } } };
   });
 }
 

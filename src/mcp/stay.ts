@@ -96,7 +96,10 @@ export function untilStarted(served: McpRun): Promise<void> {
  * Passes the replies of a client to a run. Returns whether all of them were answers; a cancelled form leaves its
  * question in the inbox. Replies to questions that are no longer open are ignored.
  */
-export async function takeReplies(served: WaitedRun, replies: Readonly<Record<string, unknown>>): Promise<boolean> {
+export async function takeReplies(
+  served: Pick<WaitedRun, "questions" | "putOff" | "answer">,
+  replies: Readonly<Record<string, unknown>>,
+): Promise<boolean> {
   let answered = true;
   for (const question of served.questions()) {
     const key = keyOf(question);
