@@ -1,4 +1,4 @@
-import { isActive, isEnded, runStatusOf } from "../core/run/run-status.ts";
+import { isActive, isEnded, openQuestions, runStatusOf } from "../core/run/run-status.ts";
 import { reduce } from "../core/run/state.ts";
 import type { Crew } from "../crew.ts";
 import { atMostEvery } from "../runtime/async/at-most-every.ts";
@@ -132,11 +132,16 @@ export async function followRuns(crew: Crew, { only, signal, changed }: FeedOpti
   };
   const skipped = new Set<string>();
   const [someEnded, someSkipped] = [rotation<Entry>(MOST_CHECKED), rotation<string>(MOST_CHECKED)];
-  /** Reads a run again if its last event has changed: the run was retried, or a task of an idle run was cancelled. */
+  /**
+   * Reads a run again if its last event has changed (the run was retried, or a task of an idle run was cancelled), or if a
+   * question of the idle run was answered.
+   */
   const check = async (entry: Entry): Promise<void> => {
-    const { id, state } = entry.run;
+    const { id, state, answered } = entry.run;
     const last = (await crew.kept.last(id).catch(() => undefined))?.seq;
-    if (last === (entry.last ?? state.seq)) return;
+    const asks = openQuestions(state).length > answered.length;
+    const isAnswered = asks && (await crew.kept.answered(id)).length > answered.length;
+    if (last === (entry.last ?? state.seq) && !isAnswered) return;
     entry.last = last;
     await refresh(id);
   };
@@ -152,8 +157,8 @@ export async function followRuns(crew: Crew, { only, signal, changed }: FeedOpti
         if (!entry) return [];
         const { run, diffs, shown } = entry;
         if (shown?.of === run && shown.diffs === diffs) return [shown];
-        const { state, life, problems } = run;
-        entry.shown = { id, state, life, problems, diffs, of: run };
+        const { state, life, problems, answered } = run;
+        entry.shown = { id, state, life, problems, diffs, answered, of: run };
         return [entry.shown];
       }),
     older: () => unread,

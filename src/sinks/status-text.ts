@@ -29,12 +29,15 @@ const MOST_RESULT = 2_000;
 
 const PLAIN = createLook({ color: false, unicode: true });
 
+/** `answered`: the tasks whose answers are kept until the run is resumed. */
+type StatusOptions = Readonly<{ problems?: readonly string[]; answered?: readonly string[]; look?: Look }>;
+
 /** The text of `subcrew status` and `/task-status`: state, progress and next step. */
 export function statusText(
   state: State,
   life: RunStatus | "damaged",
   now: number,
-  { problems = [], look = PLAIN }: Readonly<{ problems?: readonly string[]; look?: Look }> = {},
+  { problems = [], answered = [], look = PLAIN }: StatusOptions = {},
 ): string {
   const agents = [...new Set(shownNodes(state).flatMap(({ agent }) => (agent === undefined ? [] : [agent])))];
   const rows: (readonly [string, string])[] = [
@@ -66,7 +69,7 @@ export function statusText(
   const told = rows
     .filter(([, text]) => text !== "")
     .map(([name, text]) => `${look.colors.dim(`${name}:`)} ${colored(name, terminalLine(text))}`);
-  return `${[told.join("\n"), ...questions(state, look), ...ending(state, life, look)].join("\n\n")}\n`;
+  return `${[told.join("\n"), ...questions(state, answered, look), ...ending(state, life, look)].join("\n\n")}\n`;
 }
 
 /** The current activity of the tasks, in one line. */
@@ -79,10 +82,13 @@ export function doingOf(state: State): string {
     .join("; ");
 }
 
-function questions(state: State, { colors }: Look): string[] {
+function questions(state: State, answered: readonly string[], { colors }: Look): string[] {
   return openQuestions(state).map(({ run, path, question, wants }) => {
-    const answer =
-      wants === "words" ? `subcrew inbox answer ${run}/${path} "..."` : `subcrew inbox allow ${run}/${path}, or deny`;
+    const answer = answered.includes(path)
+      ? "It is answered; the answer is applied when the run is resumed."
+      : wants === "words"
+        ? `subcrew inbox answer ${run}/${path} "..."`
+        : `subcrew inbox allow ${run}/${path}, or deny`;
     return `${colors.magenta(`Question of ${terminalLine(path)}:`)}\n${indented(question)}\n  ${answer}`;
   });
 }

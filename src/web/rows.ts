@@ -23,7 +23,7 @@ export function runRowOf(run: ShownRun): RunRow {
   const row = runRow(run);
   const { done, total } = progressOf(state);
   const nodes = [...state.nodes.values()];
-  const questions = openQuestions(state).length;
+  const questions = openQuestions(state).filter(({ path }) => !run.answered?.includes(path)).length;
   const need = questions > 0 && row.group === "working";
   return {
     id,
@@ -121,6 +121,7 @@ export function taskRowsOf(run: ShownRun, heard: ReadonlyMap<string, number>): T
   const ends = new Map(rows.map(({ path, node }) => [path, node?.endedAt]));
   return rows.map((row): TaskRow => {
     const { path, node, parent, depth, name, group } = row;
+    const question = node?.status === "running" && !run.answered?.includes(path) ? node.question : undefined;
     const needs = graph.get(path) ?? [];
     const doing = cellOf(row, "doing", 0);
     const text = node?.status === "running" ? node.text || node.partial : "";
@@ -144,9 +145,9 @@ export function taskRowsOf(run: ShownRun, heard: ReadonlyMap<string, number>): T
       endedAt: node?.endedAt,
       readyAt: node === undefined || parent !== "" ? undefined : Math.min(node.startedAt, Math.max(...ready)),
       needs,
-      question: node?.status === "running" ? node.question?.slice(0, LONGEST_QUESTION) : undefined,
+      question: question?.slice(0, LONGEST_QUESTION),
       call: node?.call,
-      asked: node?.question === undefined ? undefined : askedOf(node),
+      asked: question === undefined || !node ? undefined : askedOf(node),
       diff: run.diffs?.get(path),
       seq: heard.get(path) ?? 0,
       text: text.slice(-2_000),

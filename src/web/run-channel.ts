@@ -1,5 +1,5 @@
 import type { KeptEvent } from "../core/run/event.ts";
-import { isEnded, runStatusOf } from "../core/run/run-status.ts";
+import { isEnded, openQuestions, runStatusOf } from "../core/run/run-status.ts";
 import { cutOffAll, emptyState, reduce } from "../core/run/state.ts";
 import { CrewError } from "../core/schema/error.ts";
 import type { ShownRun } from "../core/view/run-rows.ts";
@@ -126,6 +126,11 @@ export async function openRunChannel(crew: Crew, id: string, { changed, deleted 
     const life = state.seq === 0 ? (await crew.kept.look(id)).life : runStatusOf(state, owned);
     if (life !== shown.life && !(shown.life === "damaged" && !isEnded(life))) {
       shown = { ...shown, life };
+      soon();
+    }
+    const answered = owned || openQuestions(state).length === 0 ? [] : await crew.kept.answered(id);
+    if (answered.length !== (shown.answered?.length ?? 0)) {
+      shown = { ...shown, answered };
       soon();
     }
     return owned;

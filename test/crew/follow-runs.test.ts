@@ -1,9 +1,13 @@
 import { expect, test } from "vitest";
 import type { Model } from "../../src/core/model/model.ts";
+import { rowActions } from "../../src/core/view/row-actions.ts";
+import { rowsOf, type TopRow } from "../../src/core/view/run-rows.ts";
 import { followRuns, type RunFeed } from "../../src/crew/follow-runs.ts";
 import { type Crew, createCrew } from "../../src/crew.ts";
 import { never, scripted } from "../../src/models/scripted/scripted.ts";
 import { deferred } from "../../src/runtime/async/deferred.ts";
+import { statusText } from "../../src/sinks/status-text.ts";
+import { needRowsIn, runRowOf } from "../../src/web/rows.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { until } from "../support/until.ts";
 
@@ -53,6 +57,32 @@ test("a task of a paused run that is cancelled is shown as cancelled", async () 
   const [path] = feed.runs()[0]!.state.nodes.keys();
   await crewOf(home).kept.cancelTask(run.id, path!, "not needed");
   await until(() => shownIn(feed)[0] === "paused: cancelled");
+  over.abort();
+});
+
+const gated = { nodes: { ok: { kind: "gate", question: "Fine?" } }, output: "ok" } as const;
+
+test("a question of a paused run needs a person until an answer to it is kept", async () => {
+  const home = tempFolder();
+  const run = crewOf(home).run(gated);
+  for await (const event of run) if (event.type === "gate.opened") run.pause();
+  await run;
+  const over = new AbortController();
+  const feed = await followRuns(crewOf(home), { only: undefined, signal: over.signal, changed: () => {} });
+  const row = (): TopRow => rowsOf(feed.runs(), { one: false, shape: "tree" })[0]!;
+  const actions = (): string[] => rowActions(row()).map(({ does }) => does);
+  expect([row().group, needRowsIn(feed.runs()).length, actions()[0]]).toEqual(["needs you", 1, "allow"]);
+
+  const command = { do: "answer", path: "ok", question: "Fine?", answer: { approve: true } } as const;
+  await crewOf(home).kept.tell(run.id, command, { waitMs: 1, signal: over.signal });
+  await until(() => row().group !== "needs you");
+  expect(row()).toMatchObject({ group: "waiting", waitsFor: "the run to be resumed; the question is answered" });
+  expect([needRowsIn(feed.runs()), runRowOf(feed.runs()[0]!).questions]).toEqual([[], 0]);
+  expect(actions()).not.toContain("allow");
+  const { state, life, answered } = await crewOf(home).kept.look(run.id);
+  expect(statusText(state, life, 0, { answered })).toContain("the answer is applied when the run is resumed");
+  await crewOf(home).resume(run.id);
+  await until(() => shownIn(feed)[0] === "ok: ok");
   over.abort();
 });
 

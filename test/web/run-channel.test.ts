@@ -117,6 +117,19 @@ test("a task of a paused run that another process cancels is shown as cancelled"
   await shows(page, "paused: cancelled");
 });
 
+test("a question of a paused run is not asked on its page once an answer to it is kept", async () => {
+  const home = tempFolder();
+  const run = crewOf(home).run({ nodes: { ok: { kind: "gate", question: "Fine?" } }, output: "ok" });
+  for await (const event of run) if (event.type === "gate.opened") run.pause();
+  await run;
+  const page = await openPage(home, run.id);
+  await expect.poll(() => page.asked, { timeout: 60_000 }).toBe("Fine?");
+  const command = { do: "answer", path: "ok", question: "Fine?", answer: { approve: true } } as const;
+  await crewOf(home).kept.tell(run.id, command, { waitMs: 1, signal: over.signal });
+  await expect.poll(() => page.asked, { timeout: 60_000 }).toBe(undefined);
+  expect(page.life).toBe("paused");
+});
+
 test("an interrupted run that a process takes over is shown as running before its first event", async () => {
   const home = tempFolder();
   const run = "run_taken0000000";

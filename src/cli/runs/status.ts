@@ -48,7 +48,7 @@ export const status: CliCommand = {
       continues,
       warnings,
       problems: run.problems,
-      questions: openQuestions(state),
+      questions: openQuestions(state).map((one) => ({ ...one, answered: run.answered.includes(one.path) })),
       parked: lastParking(state),
       tasks: [...state.nodes.values()].map(
         ({ path, kind, agent, model, status: how, attempt, doing, outcome: own, parked }) => ({
@@ -66,7 +66,9 @@ export const status: CliCommand = {
     const look = stdoutLook(flags, crew.settings.config);
     if (flags.json) process.stdout.write(`${jsonText(facts, 2)}\n`);
     else {
-      process.stdout.write(statusText(state, life, Date.now(), { problems: run.problems, look }));
+      process.stdout.write(
+        statusText(state, life, Date.now(), { problems: run.problems, answered: run.answered, look }),
+      );
       process.stdout.write(taskLines(state, look));
       for (const warning of new Set(warnings))
         process.stdout.write(`\n${look.colors.yellow("warning:")} ${terminalLine(warning)}\n`);

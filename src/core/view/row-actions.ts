@@ -40,7 +40,8 @@ export function rowActions(row: TopRow, { warns = true }: Readonly<{ warns?: boo
   const ended = isEnded(run.life);
   const idle = run.life === "interrupted" || run.life === "paused";
   const running = node?.status === "running" && !ended;
-  const asked = running && node.question !== undefined ? answerKind(node) : undefined;
+  const isOpen = running && node.question !== undefined && !run.answered?.includes(path);
+  const asked = isOpen ? answerKind(node) : undefined;
   const list: (RowAction | false)[] = [
     asked !== undefined && asked !== "words" && { key: "y", word: "allow", does: "allow" },
     asked !== undefined && { key: "n", word: "deny", does: "deny" },

@@ -31,12 +31,13 @@ export function groupOfRun(state: State, life: RunStatus | "damaged"): Placed {
   }
 }
 
-/** The group of a node that has begun. */
-export function groupOfNode(node: NodeView, life: RunStatus | "damaged"): Placed {
+/** The group of a node that has begun. `answered`: an answer to its question is kept until the run is resumed. */
+export function groupOfNode(node: NodeView, life: RunStatus | "damaged", answered: boolean): Placed {
   const { status, kind, question, parked, paused, doing, calling } = node;
   if (status === "failed") return placed(kind === "gate" ? "done" : "failed");
   if (status !== "running") return placed("done");
   if (isEnded(life)) return placed("done");
+  if (question !== undefined && answered) return placed("waiting", "the run to be resumed; the question is answered");
   if (question !== undefined) return placed("needs you", "an answer");
   if (parked) return placed(needsPerson(parked) ? "needs you" : "waiting", parkedText(parked));
   if (paused !== undefined) return placed("waiting", `paused: ${paused}`);

@@ -19,6 +19,8 @@ export type ShownRun = Readonly<{
   problems: readonly string[];
   /** The sizes of changes by path; the run itself has the empty path. */
   diffs?: ReadonlyMap<string, DiffSize>;
+  /** The tasks of an idle run whose answers are kept until it is resumed. */
+  answered?: readonly string[];
 }>;
 
 /** One row of the screen: a task, a gate, or a whole run. */
@@ -148,8 +150,12 @@ type Place = {
 /** The values that the name of a started task depends on. */
 type NameParts = Pick<NodeView, "label" | "agent" | "asked" | "order">;
 
-const groupAt = ({ state, life }: ShownRun, { path, node, planned }: Place): Placed =>
-  path === "" ? groupOfRun(state, life) : node ? groupOfNode(node, life) : groupOfPlanned(state, planned, life);
+const groupAt = ({ state, life, answered = [] }: ShownRun, { path, node, planned }: Place): Placed =>
+  path === ""
+    ? groupOfRun(state, life)
+    : node
+      ? groupOfNode(node, life, answered.includes(path))
+      : groupOfPlanned(state, planned, life);
 
 function nameAt(state: State, place: Place): string {
   const { path, node, planned, ofRun, key, name } = place;

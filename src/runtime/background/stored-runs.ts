@@ -26,6 +26,8 @@ export type KeptRun = Readonly<{
   problems: readonly string[];
   /** True: the process that works on the run has no terminal. */
   background: boolean;
+  /** The tasks whose answers are kept until the run is resumed. */
+  answered: readonly string[];
 }>;
 
 /** The stored runs: every process of the user can inspect them and send them commands. */
@@ -33,6 +35,8 @@ export type KeptRuns = Readonly<{
   look(id: string): Promise<KeptRun>;
   /** Running and interrupted runs, then the `ended` newest of the others (none by default); `all`: every run. Newest first. */
   list(options?: { all?: boolean; ended?: number }): Promise<readonly KeptRun[]>;
+  /** The tasks whose answers wait for a process that works on the run. */
+  answered(id: string): Promise<readonly string[]>;
   /** Every question without an answer, of all runs, and whether an answer to it is waiting for the run to be resumed. */
   questions(): Promise<readonly (Question & { life: RunStatus; name?: string; answered: boolean })[]>;
   /** Sends a command to the owner of a run. It is kept for the next owner, unless the run has ended. */
@@ -91,6 +95,8 @@ const LOOK_EVERY_MS = 200;
 
 /** Creates the access to the runs in a store. */
 export function keptRuns(store: RunStore): KeptRuns {
+  const answered = async (id: string): Promise<readonly string[]> =>
+    (await store.waiting(id)).flatMap((command) => (command.do === "answer" ? [command.path] : []));
   const look = async (id: string): Promise<KeptRun> => {
     const [owner, background, starting] = await Promise.all([
       store.owner(id),
@@ -103,12 +109,14 @@ export function keptRuns(store: RunStore): KeptRuns {
     // If no process is writing, an incomplete last record stays incomplete.
     const torn = tornBytes > 0 && !owned ? [`The last record is incomplete after a crash (${tornBytes} bytes).`] : [];
     const life = runStatusOf(state, owned);
+    const asks = !owned && openQuestions(state).length > 0;
     return {
       id,
       place: store.place(id),
       state,
       owner,
       background,
+      answered: asks ? await answered(id) : [],
       problems: [...damage, ...torn],
       life: damage.length > 0 && !isEnded(life) ? "damaged" : life,
     };
@@ -138,20 +146,18 @@ export function keptRuns(store: RunStore): KeptRuns {
     look,
     list,
     remove,
+    answered,
     questions: async () => {
       const open = (await list()).filter(({ life }) => life !== "damaged");
-      const asked = open.map(async ({ id, state, life }) => {
-        const said = await store.waiting(id);
-        const answered = (path: string): boolean =>
-          said.some((command) => command.do === "answer" && command.path === path);
-        return openQuestions(state).map((question) => ({
+      const asked = open.flatMap(({ state, life, answered: said }) =>
+        openQuestions(state).map((question) => ({
           ...question,
           life: life as RunStatus,
-          answered: answered(question.path),
+          answered: said.includes(question.path),
           ...defined({ name: state.name }),
-        }));
-      });
-      return (await Promise.all(asked)).flat().toSorted((a, b) => a.askedAt - b.askedAt);
+        })),
+      );
+      return asked.toSorted((a, b) => a.askedAt - b.askedAt);
     },
     origins: async () => {
       const begun = (await store.list()).map(async (id) => [id, await store.first(id).catch(() => undefined)] as const);
