@@ -30,3 +30,31 @@ test("a run without commands makes no folder for them, and the first command rea
   over.abort();
   await serving;
 });
+
+test("of many runs in one process, each gets its first command", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const home = tempFolder();
+  const over = new AbortController();
+  const got: number[] = [];
+  const serving = Array.from({ length: 250 }, (_, run) =>
+    serveCommands(
+      join(home, String(run)),
+      async () => {
+        got.push(run);
+        return { done: true, text: "paused" };
+      },
+      over.signal,
+    ),
+  );
+  await vi.advanceTimersByTimeAsync(1_000);
+  for (const run of [0, 120, 249])
+    void post(
+      join(home, String(run)),
+      { do: "pause", reason: "lunch" },
+      { waitMs: 0, signal: over.signal, ended: async () => undefined },
+    );
+  await vi.waitFor(() => expect(got.toSorted()).toEqual([0, 120, 249]));
+  over.abort();
+  await Promise.all(serving);
+});

@@ -17,8 +17,9 @@ const COMMAND = /^(\d{13}-[0-9a-f]{16})\.json$/;
 const LOOK_EVERY_MS = 500;
 /** How long after its start a run begins to look for commands; earlier ones wait until then. */
 const BEGIN_AFTER_MS = 50;
-/** How often a run checks for its first command. */
+/** How often runs are checked for their first command, and how many in one go: of 1,000 runs each has its turn in a second. */
 const FIRST_LOOK_EVERY_MS = 100;
+const FIRST_LOOKS = 100;
 /** How many times a receipt is looked for before the run is asked whether it has ended. */
 const LOOKS_PER_CHECK = 10;
 
@@ -92,13 +93,42 @@ function isMade(folder: string, signal: AbortSignal): Promise<boolean> {
   if (existsSync(folder)) return Promise.resolve(true);
   return new Promise((resolve) => {
     const end = (made: boolean): void => {
-      clearInterval(timer);
+      forget(expected);
       release();
       resolve(made);
     };
-    const timer = setInterval(() => existsSync(folder) && end(true), FIRST_LOOK_EVERY_MS);
+    const expected: ExpectedFolder = { folder, made: () => end(true) };
     const release = onAbort(signal, () => end(false));
+    expectFolder(expected);
   });
+}
+
+type ExpectedFolder = Readonly<{ folder: string; made(): void }>;
+
+/**
+ * The folders of all runs of this process that wait for their first command, the one that waited longest first. This is
+ * module state on purpose: with a timer for each run, a thousand runs spent a tenth of a processor on looking.
+ */
+const expectedFolders = new Set<ExpectedFolder>();
+let looking: NodeJS.Timeout | undefined;
+
+function expectFolder(expected: ExpectedFolder): void {
+  expectedFolders.add(expected);
+  looking ??= setInterval(lookForFolders, FIRST_LOOK_EVERY_MS);
+}
+
+function forget(expected: ExpectedFolder): void {
+  expectedFolders.delete(expected);
+  if (expectedFolders.size > 0) return;
+  clearInterval(looking);
+  looking = undefined;
+}
+
+function lookForFolders(): void {
+  for (const expected of [...expectedFolders].slice(0, FIRST_LOOKS)) {
+    if (existsSync(expected.folder)) expected.made();
+    else if (expectedFolders.delete(expected)) expectedFolders.add(expected); // to the end of the queue
+  }
 }
 
 /** Writes receipts for commands that arrived after the end of the run. */
