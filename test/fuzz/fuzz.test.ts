@@ -3,7 +3,14 @@ import { dialects } from "../../src/formats/table.ts";
 import { addressesAreJudgedAlike } from "./addresses.ts";
 import { isReadOnly } from "./commands.ts";
 import { bansAreKept, filesAreRead, repairsOnlyNarrow, settingsAreRead } from "./files.ts";
-import { inputsAreJudged, journalsAreRead, secretsAreGone, splitsDoNotMatter, terminalsAreSafe } from "./words.ts";
+import {
+  inputsAreJudged,
+  journalsAreRead,
+  keysAreGone,
+  secretsAreGone,
+  splitsDoNotMatter,
+  terminalsAreSafe,
+} from "./words.ts";
 
 /** The chance of a change is always the same; the soak takes another one, and says which. */
 const seed = 20_261_116;
@@ -32,6 +39,9 @@ test("FUZZ-06: no text drives a terminal, in whatever pieces it comes", () =>
 
 test("FUZZ-07: no secret survives, in whatever spelling and pieces it comes", () =>
   secretsAreGone({ numRuns: 800, seed }));
+
+test("FUZZ-07: no private key survives, in whatever case, escapes and pieces it comes", () =>
+  keysAreGone({ numRuns: 400, seed }));
 
 test("a property that is broken is found", () => {
   expect(() => filesAreRead({ numRuns: 1, seed }, () => expect(1).toBe(2))).toThrow();

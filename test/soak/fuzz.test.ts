@@ -10,6 +10,7 @@ import { noNamesAreLeft } from "../fuzz/protected-names.ts";
 import {
   inputsAreJudged,
   journalsAreRead,
+  keysAreGone,
   secretsAreGone,
   splitsDoNotMatter,
   terminalsAreSafe,
@@ -73,6 +74,7 @@ soaked("FUZZ-05: readers hear the same however the wire cuts", splitsDoNotMatter
 soaked("FUZZ-05: plans, inputs, rules and templates are judged", inputsAreJudged);
 soaked("FUZZ-06: no text drives a terminal", terminalsAreSafe);
 soaked("FUZZ-07: no secret survives", secretsAreGone);
+soaked("FUZZ-07: no private key survives", keysAreGone);
 soaked("SIM-04: the orders of a pool of workers hold", poolHolds);
 soaked("SIM-05: graphs with failures hold", graphsHold);
 soaked("SIM-05: graphs that make no sense are refused", nonsenseIsRefused);

@@ -232,7 +232,7 @@ test.each([
   ["awk *", "awk --file=prog f"],
   ["awk *", "awk -v x=1 -f prog f"],
   ["awk *", "awk '@load \"x\"' f"],
-  ["awk *", "awk '{printf \"x\" >> \"y\"}' f"],
+  ["awk *", 'awk \'{printf "x" >> "y"}\' f'],
   ["awk *", "awk -e 'BEGIN{system(\"rm\")}'"],
   ["awk *", "awk --source 'BEGIN{system(\"rm\")}'"],
   ["gawk *", "gawk -l ext 1"],

@@ -1,4 +1,4 @@
-import { privateKeyAt } from "./private-key.ts";
+import { KEY_BEGINNINGS, privateKeyAt } from "./private-key.ts";
 
 /**
  * A kind of secret: the first three characters that such a secret may have, and a function that finds one at a position
@@ -52,7 +52,7 @@ export const secretPatterns: readonly SecretPattern[] = [
     "",
   ),
   {
-    begins: ["---"],
+    begins: KEY_BEGINNINGS,
     find: (text, at) => {
       const key = privateKeyAt(text, at);
       return key && { before: text.slice(at, key.from), length: key.end - at, after: text.slice(key.to, key.end) };

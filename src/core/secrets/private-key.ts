@@ -1,23 +1,46 @@
 /*
- * Finds private keys in PEM form, of any size, whole or cut off: indented, numbered, quoted, or escaped as JSON, URL or
- * HTML does it. Every step moves forward, so the scan takes linear time.
+ * Finds private keys in PEM form, of any size, whole or cut off: indented, numbered, quoted, in upper or lower case, and
+ * with any of their characters escaped as JSON, URL or HTML does it. Every step moves forward, so the scan takes linear
+ * time.
  */
 
-const BLANK = "(?: |%20|\\+|&#(?:32|x20);|\\\\u0020)";
-const MARK = (word: string): RegExp =>
-  new RegExp(
-    `-{4,5}${BLANK}?${word}${BLANK}(?:[A-Z0-9]{1,20}${BLANK}){0,4}PRIVATE${BLANK}KEY(?:${BLANK}BLOCK)?${BLANK}?-{4,5}`,
-    "y",
-  );
-const BEGIN = MARK("BEGIN");
-const END = MARK("END");
+const hexOf = (char: string): string => char.charCodeAt(0).toString(16).padStart(2, "0");
+/** A character as it is, and escaped; patterns with it ignore case, so the codes of both cases are listed. */
+const spelled = (char: string): string => {
+  const both = [...new Set([char.toUpperCase(), char.toLowerCase()])];
+  const hex = both.map(hexOf).join("|");
+  const decimal = both.map((each) => each.charCodeAt(0)).join("|");
+  const raw = /\w/.test(char) ? char : `\\${char}`;
+  return `(?:${raw}|%(?:25)?(?:${hex})|&(?:amp;)?#(?:0{0,5}(?:${decimal})|x0{0,5}(?:${hex}));?|\\\\{1,4}(?:u(?:00|\\{0{0,4})|x)(?:${hex})\\}?)`;
+};
+const word = (text: string): string => Array.from(text, spelled).join("");
+const BLANK = `(?:${spelled(" ")}|\\+|\\t|&nbsp;|\\u00a0)`;
+const DASH = `(?:${spelled("-")}|&(?:hyphen|dash|minus);)`;
+/** Any escaped visible character of ASCII, except a dash. */
+const ESCAPED = `(?:(?!${DASH})(?:%(?:25)?[2-7][\\da-f]|&(?:amp;)?#(?:0{0,5}(?:3[3-9]|[4-9]\\d|1[01]\\d|12[0-6])|x0{0,5}[2-7][\\da-f]);?|\\\\{1,4}(?:u(?:00|\\{0{0,4})|x)[2-7][\\da-f]\\}?))`;
+/** The beginning of a marker. */
+const START = (name: string): string => `${DASH}{4,5}${BLANK}?${word(name)}${BLANK}`;
+const MARK = (name: string): string =>
+  `${START(name)}(?:(?:[A-Z0-9]|(?!${BLANK})${ESCAPED}){1,20}${BLANK}){0,4}${word("PRIVATE")}${BLANK}${word("KEY")}(?:${BLANK}${word("BLOCK")})?${BLANK}?${DASH}{4,5}`;
+const BEGIN = new RegExp(MARK("BEGIN"), "iy");
+const END = new RegExp(MARK("END"), "iy");
+const BEGIN_START = new RegExp(START("BEGIN"), "i");
+const BEGIN_ANYWHERE = new RegExp(START("BEGIN"), "ig");
+/** A text without these has no marker, and need not be searched. */
+const MAY_BEGIN = /-{4}|%2[5d]|&(?:amp|hyphen|dash|minus|#)|\\[ux\\]/i;
+const END_ANYWHERE = new RegExp(`${START("END")}[^\\n]{0,400}?${DASH}{4,5}`, "ig");
+/** The characters with which a marker can begin: a dash as it is, or an escape of one. */
+export const KEY_BEGINNINGS = [
+  ...["---", "%2d", "%2D", "%25", "&#4", "&#0", "&#x", "&#X", "&am", "&hy", "&da", "&mi"],
+  ...["\\u0", "\\u{", "\\x2", "\\\\u", "\\\\x", "\\\\\\"],
+];
 /** A line end, also an escaped one, one of Unicode, or a break of HTML. */
 const LINE_END =
-  /(?:\\{1,4}[rn]|[\r\n\v\f\x85\u2028\u2029]|%0[AaDd]|&#(?:10|13|x0?[aAdD]);|\\{1,4}u(?:000[aAdD]|202[89])|<(?:br|BR)\s?\/?>)/y;
+  /(?:\\{1,4}[rn]|[\r\n\v\f\x85\u2028\u2029]|%(?:25)?0[ad]|&(?:amp;)?#(?:0{0,5}1[03]|x0{0,5}[ad]);?|&newline;|\\{1,4}(?:u(?:000|\{0{0,4})|x0)[ad]\}?|\\{1,4}u202[89]|<br\s?\/?>)/iy;
 /** What may separate the lines of a key: blanks, quotes, marks of a diff or a comment, the number of a line, a path before it. */
 const DECORATION = /(?:[ \t"'`,;|>#*+]|\\{1,4}["t]|&quot;|\d{1,7}(?:[:|]|(?=\t))|[\w./-]{1,200}[:-]\d{1,7}[:-])/y;
 const HEADER = /(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID|Subject): [^\r\n\\]{0,200}/y;
-const MATERIAL = /(?:[A-Za-z0-9+/=_]|%2[BbFf]|%3[Dd]|\\\/|\\u00(?:2[bBfF]|3[dD])|&#(?:43|47|61|x2[bBfF]|x3[dD]);)+/y;
+const MATERIAL = new RegExp(`(?:[a-z0-9+/=_]|\\\\/|${ESCAPED})+`, "iy");
 
 /** Minimum number of key characters: the text `-----BEGIN PRIVATE KEY-----` alone is not a key. */
 const SHORTEST_KEY = 16;
@@ -89,13 +112,27 @@ function isBareMarker(text: string, at: number): boolean {
 }
 
 function lastBegin(text: string): number {
-  for (let at = text.length; at >= 0; ) {
-    const found = text.lastIndexOf("BEGIN", at);
-    if (found < 0) return -1;
-    for (const dashes of [5, 6, 4]) if (matched(BEGIN, text, found - dashes) !== undefined) return found - dashes;
-    at = found - 1;
+  let last = -1;
+  if (!MAY_BEGIN.test(text)) return last;
+  BEGIN_ANYWHERE.lastIndex = 0;
+  for (let found = BEGIN_ANYWHERE.exec(text); found !== null; found = BEGIN_ANYWHERE.exec(text)) {
+    // Of six dashes, the last five begin the marker.
+    for (let at = found.index; at < BEGIN_ANYWHERE.lastIndex; at++)
+      if (matched(BEGIN, text, at) !== undefined) {
+        last = at;
+        break;
+      }
   }
-  return -1;
+  return last;
+}
+
+/** The offset at which the marker of a private key begins, also an incomplete one; -1: there is none. */
+export const keyBegins = (text: string): number => (MAY_BEGIN.test(text) ? text.search(BEGIN_START) : -1);
+
+/** Whether the end marker of a key stands in a text after this offset. */
+export function hasKeyEnd(text: string, from: number): boolean {
+  END_ANYWHERE.lastIndex = from;
+  return END_ANYWHERE.test(text);
 }
 
 /** Removes the rest of a private key from a text that begins in the middle of one. */

@@ -277,6 +277,9 @@ describe("escaped forms of secrets are masked", () => {
 });
 
 describe("a private key is masked to its end", () => {
+  const hex = (code: number, width: number): string => code.toString(16).padStart(width, "0");
+  const escapedBy = (text: string, spell: (code: number) => string): string =>
+    Array.from(text, (each) => spell(each.charCodeAt(0))).join("");
   const line = "MIIEowIBAAKCAQEAabcdefghijklmnopqrstuvwxyz0123456789+/ABCDEFGHIJKL";
   const key = (lines: number): string => `-----BEGIN RSA PRIVATE KEY-----\n${`${line}\n`.repeat(lines)}`;
 
@@ -324,8 +327,47 @@ describe("a private key is masked to its end", () => {
       "with short lines",
       (text) => text.replace(/(\w{10})(?=\w)/g, (part) => (/BEGIN|PRIV/.test(part) ? part : `${part}\n`)),
     ],
+    ["in lower case markers", (text) => text.replace(/-----.*?-----/g, (mark) => mark.toLowerCase())],
+    ["in mixed case markers", (text) => text.replace("BEGIN RSA PRIVATE", "Begin rsa PrIvAtE")],
+    ["with dashes of HTML", (text) => text.replaceAll("-", "&#45;")],
+    ["with hexadecimal dashes of HTML", (text) => text.replaceAll("-", "&#x2D;")],
+    ["with padded dashes of HTML", (text) => text.replaceAll("-", "&#0045;")],
+    ["with escaped entities", (text) => text.replaceAll("-", "&amp;#45;")],
+    ["with named dashes", (text) => text.replaceAll("-", "&hyphen;")],
+    ["with percent dashes", (text) => text.replaceAll("-", "%2D").replaceAll(" ", "+")],
+    ["with dashes as \\u002d", (text) => text.replaceAll("-", "\\u002d")],
+    ["with dashes as \\x2d", (text) => text.replaceAll("-", "\\x2d")],
+    ["with every character in percents", (text) => escapedBy(text, (code) => `%${hex(code, 2)}`)],
+    ["with every character in percents twice", (text) => escapedBy(text, (code) => `%25${hex(code, 2)}`)],
+    ["with every character as \\u0000", (text) => escapedBy(text, (code) => `\\u${hex(code, 4)}`)],
+    ["with every character as \\u{0}", (text) => escapedBy(text, (code) => `\\u{${hex(code, 1)}}`)],
+    ["with every character as \\x00", (text) => escapedBy(text, (code) => `\\x${hex(code, 2)}`)],
+    ["with every character as an entity", (text) => escapedBy(text, (code) => `&#${code};`)],
+    ["with every character as a hexadecimal entity", (text) => escapedBy(text, (code) => `&#x${hex(code, 2)};`)],
+    [
+      "with every character in another way, in lower case markers",
+      (text) => {
+        const ways = [(code: number) => `%${hex(code, 2)}`, (code: number) => `&#${code};`, String.fromCharCode];
+        let at = 0;
+        const lower = text.replace(/-----.*?-----/g, (mark) => mark.toLowerCase());
+        return escapedBy(lower, (code) => ways[at++ % 3]!(code));
+      },
+    ],
     ["with headers", (text) => text.replace("\n", "\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n")],
   ])("%s", (_, spelled) => {
-    expect(nothing.text(spelled(key(30)))).not.toMatch(/abcdefghij|ABCDEFGHIJ/);
+    const text = spelled(key(30));
+    expect(nothing.text(text)).not.toMatch(/abcdefghij|ABCDEFGHIJ/);
+    const left = nothing.text(text).replace(/^[^]*\[redacted\]/, "");
+    expect(left.length).toBeLessThan(20);
+  });
+
+  test("texts that look like the beginning of many markers cost linear time", () => {
+    const took = (text: string): number => {
+      const began = performance.now();
+      nothing.text(text);
+      return performance.now() - began;
+    };
+    for (const part of ["-----BEGIN ", "%2D", "&#45;", "-----BEGIN%20A%20", "\\u002d", "\\\\\\\\u", "&#x0000"])
+      expect(took(part.repeat(200_000 / part.length)), part).toBeLessThan(2_000);
   });
 });

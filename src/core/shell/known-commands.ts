@@ -412,7 +412,11 @@ const wget: Check = (args) => {
   const prints = documents.length > 0 && documents.every(({ to }) => to === "-");
   const writes = prints ? [] : documents.map(({ at }) => at);
   const asks = reading.names.has("spider") && documents.length === 0;
-  return { ...reading, effects: [...reading.effects, ...writes, ...(prints || asks ? [] : reading.operands)], acts: true };
+  return {
+    ...reading,
+    effects: [...reading.effects, ...writes, ...(prints || asks ? [] : reading.operands)],
+    acts: true,
+  };
 };
 
 const simply =

@@ -1,5 +1,5 @@
 import type { Delta, Fact } from "../../core/run/event.ts";
-import { endsInKey, withoutOpenKey } from "../../core/secrets/private-key.ts";
+import { endsInKey, hasKeyEnd, keyBegins, withoutOpenKey } from "../../core/secrets/private-key.ts";
 import { REDACTED, type Redactor } from "../../core/secrets/redact.ts";
 
 /** The two outputs of a run: recorded events and live text. */
@@ -104,16 +104,11 @@ function wordsEnd(text: string): number {
 function safeLength(text: string): number {
   let end = wordsEnd(text);
   if (text.length - end > LONGEST_WORD) end = text.length;
-  const key = text.indexOf("-----BEGIN ");
-  if (key >= 0 && text.length - key < LONGEST_KEY && !isWholeKey(text.slice(0, end), key)) return Math.min(end, key);
+  const key = keyBegins(text);
+  if (key >= 0 && text.length - key < LONGEST_KEY && !hasKeyEnd(text.slice(0, end), key)) return Math.min(end, key);
   const line = text.lastIndexOf("\n") + 1;
   const name = text.length - line < LONGEST_WORD ? text.slice(line).search(NAME_OF_SECRET) : -1;
   return name < 0 ? end : Math.min(end, line + name);
-}
-
-function isWholeKey(text: string, from: number): boolean {
-  const last = text.indexOf("-----END ", from);
-  return last >= 0 && text.includes("-----", last + 9);
 }
 
 const isSpace = (unit: number): boolean => unit === 0x20 || (unit >= 0x09 && unit <= 0x0d);
