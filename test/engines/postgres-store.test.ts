@@ -8,6 +8,7 @@ import { migrate, schemaState } from "../../src/engines/postgres/migrate.ts";
 import { createPresence } from "../../src/engines/postgres/presence.ts";
 import { announcementsArrive } from "../../src/engines/postgres/probe-announcements.ts";
 import { createPostgresStore, type PostgresStore } from "../../src/engines/postgres/store.ts";
+import { orphanedRuns } from "../../src/engines/calls/reaper.ts";
 import { createFolderStore } from "../../src/runtime/store/folder-store.ts";
 import { storeSuite } from "../runtime/store/suite.ts";
 import { startPostgres, type TestServer } from "../support/postgres.ts";
@@ -139,6 +140,27 @@ describe("a database: many processes", () => {
     await working.remove(RUN);
     expect(existsSync(dirname(file))).toBe(false);
     await working.remove(RUN); // without files of this machine
+  });
+
+  test.each([
+    ["that is under way", { type: "note", text: "works" }, "handed over"],
+    ["that a person paused meanwhile", { type: "run.paused", reason: "stop" }, null],
+    ["that was cancelled meanwhile", { type: "run.ended", outcome: { status: "cancelled", reason: "no" } }, null],
+    ["that a person killed meanwhile", "kill", null],
+  ])("a run %s is handed over to the next process only if it may go on by itself", async (_, last, owner) => {
+    const [leaving, next] = [storeOf(), storeOf()];
+    const journal = await leaving.open(RUN, quiet);
+    const plan = { nodes: {}, output: "a" };
+    const started = { seq: 1, run: RUN, path: "", at: 1, type: "run.started", plan, cwd: "/", version: "0" };
+    journal.append(started as unknown as KeptEvent);
+    leaving.handOver(RUN);
+    if (typeof last === "string") await leaving.disown!(RUN, process.pid);
+    else journal.append({ seq: 2, run: RUN, path: "", at: 2, ...last } as unknown as KeptEvent);
+    await journal.close();
+    expect(await database().query("select owner from subcrew.runs where run = $1", [RUN])).toEqual([{ owner }]);
+    // For four seconds after its start, the database takes no process for dead.
+    if (owner !== null) await expect.poll(() => orphanedRuns(database(), []), { timeout: 20_000 }).toEqual([RUN]);
+    await (await next.open(RUN, quiet)).close(); // a living owner would refuse this
   });
 
   test("a process that leaves and comes back at once is not missing, however slow its farewell is", async () => {

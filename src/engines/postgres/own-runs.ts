@@ -120,9 +120,11 @@ const isUnderWay = (events: readonly KeptEvent[]): boolean => {
   return last !== "run.ended" && last !== "run.paused";
 };
 
+/** A run that was taken away from this process, because a person killed it, keeps no owner. */
 const RELEASE = `
   with freed as (
-    update subcrew.runs set owner = $4, sole = false where run = $1 and epoch = $2 returning run
+    update subcrew.runs set owner = case when owner is null then null else $4 end, sole = false
+    where run = $1 and epoch = $2 returning run
   )
   select pg_notify($3, '') from freed`;
 

@@ -9,6 +9,70 @@ import { createMemoryStore } from "../store/memory-store.ts";
 import { servedRun } from "./controlled-run.ts";
 import { keptRuns } from "./stored-runs.ts";
 
+/** A run whose only task works until it is cancelled. */
+const startWith = (store: RunStore): Start => ({
+  plan: onePlan,
+  parameters: {},
+  clock: () => 0,
+  random: () => 0,
+  version: "0",
+  cwd: "/",
+  context: "",
+  compile: (what) => compile(what),
+  engine: localEngine({
+    perform: (_, { signal }) =>
+      new Promise((resolve) => {
+        signal.addEventListener("abort", () => resolve({ status: "cancelled", reason: "enough" }));
+      }),
+    journal: store.open,
+  }),
+});
+
+test("a person who kills a run that its process is handing over takes it away from the process before it is released", async () => {
+  const memory = createMemoryStore();
+  const taken: string[] = [];
+  const shared: RunStore = {
+    ...memory,
+    // As the store of an engine, from which another process would take the run over.
+    disown: async (id, pid) => void taken.push(`${id} of ${pid}, owned: ${(await memory.owner(id)) !== undefined}`),
+  };
+  const run = servedRun("run_bbbbbbbbbbbb", shared, async (it) => {
+    const settle = async (): Promise<void> => {
+      await receipt;
+      await it.settle();
+    };
+    await drive(startWith(shared), { ...it, settle });
+  });
+  const { signal } = new AbortController();
+  for await (const { type } of run) if (type === "node.started") break;
+  expect(run.kill()).toBe(true); // the process leaves
+  const receipt = keptRuns(shared).tell(run.id, { do: "kill", pid: process.pid }, { waitMs: 60_000, signal });
+  expect(await receipt).toMatchObject({ done: true });
+  await run;
+  expect(taken).toEqual([`run_bbbbbbbbbbbb of ${process.pid}, owned: true`]);
+});
+
+test.each(["pause", "cancel"] as const)(
+  "`%s` for a run that its process is handing over is kept for the next process",
+  async (name) => {
+    const memory = createMemoryStore();
+    const run = servedRun("run_cccccccccccc", memory, async (it) => {
+      const settle = async (): Promise<void> => {
+        await told;
+        await it.settle();
+      };
+      await drive(startWith(memory), { ...it, settle });
+    });
+    const { signal } = new AbortController();
+    for await (const { type } of run) if (type === "node.started") break;
+    run.kill();
+    const told = keptRuns(memory).tell(run.id, { do: name, reason: "enough" }, { waitMs: 50, signal });
+    expect(await told).toBe(undefined);
+    await run;
+    expect(await memory.waiting(run.id)).toEqual([{ do: name, reason: "enough" }]);
+  },
+);
+
 test("a process owns its run until the receipts are written, so that a command that ended the run is not reported as too late", async () => {
   const memory = createMemoryStore();
   const owned: boolean[] = [];
@@ -27,24 +91,7 @@ test("a process owns its run until the receipts are written, so that a command t
         signal,
       ),
   };
-  const start: Start = {
-    plan: onePlan,
-    parameters: {},
-    clock: () => 0,
-    random: () => 0,
-    version: "0",
-    cwd: "/",
-    context: "",
-    compile: (what) => compile(what),
-    engine: localEngine({
-      perform: (_, { signal }) =>
-        new Promise((resolve) => {
-          signal.addEventListener("abort", () => resolve({ status: "cancelled", reason: "enough" }));
-        }),
-      journal: slow.open,
-    }),
-  };
-  const run = servedRun("run_aaaaaaaaaaaa", slow, (it) => drive(start, it));
+  const run = servedRun("run_aaaaaaaaaaaa", slow, (it) => drive(startWith(slow), it));
   const ended = run.then(({ status }) => status);
   const { signal } = new AbortController();
   const receipt = await keptRuns(slow).tell(run.id, { do: "cancel", reason: "enough" }, { waitMs: 60_000, signal });
