@@ -51,7 +51,7 @@ test("the full output of a task is a file, and a caller reads 2,000 characters o
   expect(statSync(file!).mode & 0o777).toBe(0o600);
   const [read = ""] = resultsIn(lead, 1);
   expect(read).toContain(`${"x".repeat(1_999)}\n`);
-  expect(read).not.toMatch(/😀|yy|[\ud800-\udfff]/u);
+  expect(read).not.toMatch(/😀|y{20}|[\ud800-\udfff]/u); // the path of the file may contain two of them
   expect(read).toContain(file);
 });
 
