@@ -391,6 +391,26 @@ export function coveredCommands({ numRuns, seed }: Tries): string[] {
   return [...new Set(drawn.filter(isCovered).map((words) => words.join(" ")))];
 }
 
+/** Programs that take every word without looking at it, or wait for a network, a terminal or the end of a command. */
+const UNHURRIED = new Set(
+  "echo printf seq which command curl ssh man less more go journalctl vim bash sh xargs nohup time flock".split(" "),
+);
+
+/** The words that make most programs write: a second name, and the usual options. */
+const FEW = ["f1 new", "-o new", "-uo new", "--output=new", "--outp=new"];
+
+/**
+ * Of every rule with every word that makes some program write the file `new`, the command lines that are allowed. Chance
+ * alone meets a certain program with a certain word too rarely.
+ */
+export function coveredPairs(words: "few" | "all"): string[] {
+  const writing = words === "few" ? FEW : WORDS.filter((word) => word.includes("new"));
+  const all = READERS.filter((reader) => !UNHURRIED.has(reader)).flatMap((reader) =>
+    writing.map((word) => [reader, word] as const),
+  );
+  return all.filter(isCovered).map((words) => words.join(" "));
+}
+
 /** FUZZ-09: what such rules allow is carried out in a sandbox. No file may change. */
 export function rulesOnlyRead(
   commands: readonly string[],

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { type Need, needs, needsTimeout } from "../needs.ts";
 import { tempFolder } from "../support/temp-folder.ts";
-import { coveredCommands, rulesOnlyRead } from "./allow-rules.ts";
+import { coveredCommands, coveredPairs, rulesOnlyRead } from "./allow-rules.ts";
 import { firstThatChanges, isReadOnly, pairs, readersOnlyRead, readOnlyCommands, watch } from "./commands.ts";
 import { pathsStayInside } from "./paths.ts";
 
@@ -62,6 +62,13 @@ describe("FUZZ-09: rules for commands that end in *", () => {
     if (bwrap.missing !== undefined) return ctx.skip(bwrap.missing);
     expect(covered.length).toBeGreaterThan(100);
     rulesOnlyRead(covered, { folder: tempFolder, bwrap: bwrap.path });
+  });
+
+  test("of every program cover no word that makes it write", (ctx) => {
+    if (bwrap.missing !== undefined) return ctx.skip(bwrap.missing);
+    const pairs = coveredPairs("few");
+    expect(pairs.length).toBeGreaterThan(50);
+    rulesOnlyRead(pairs, { folder: tempFolder, bwrap: bwrap.path });
   });
 
   test("and a command that does is found among others", (ctx) => {

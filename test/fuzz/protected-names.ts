@@ -60,48 +60,70 @@ export type NamesPlace = Readonly<{ folder: string; sandbox: SandboxLevel }>;
  * Runs random scripts in a sandbox, interrupts some of them, and compares the protected names on the disk before and after: none
  * may be new, and none of those outside of node_modules may be gone or changed. Returns how many names were refused.
  */
-export async function noNamesAreLeft({ folder: all, sandbox }: NamesPlace, tries: Tries): Promise<number> {
-  let [refused, count] = [0, 0];
+export async function noNamesAreLeft(at: NamesPlace, tries: Tries): Promise<number> {
+  let refused = 0;
   await fc.assert(
     fc.asyncProperty(
       fc.array(line, { minLength: 1, maxLength: 6 }),
       fc.array(line, { minLength: 1, maxLength: 4 }),
       interrupt,
       async (first, second, ms) => {
-        const ws = join(all, `w${count++}`);
-        prepare(ws);
-        const before = namesIn(ws);
-        const inFlight = new InFlight({ state: join(all, "state") });
-        const host = createShellCommands({
-          name: `fuzz-${process.pid}-${count}`,
-          cwd: ws,
-          writable: [ws],
-          wish: "auto",
-          sandbox,
-          network: () => false,
-          inFlight,
-          rootAt: (root) => ({ root, place: "", named: "", homes: [] }),
-          allow: () => [],
-          homes: [],
-          hidden: async () => [],
-          env: () => ({ PATH: "/usr/local/bin:/usr/bin:/bin", HOME: ws, LANG: "C.UTF-8" }),
-        });
-        const signal = ms === undefined ? new AbortController().signal : AbortSignal.timeout(ms);
-        const options = { timeoutMs: 60_000, signal, report: () => {} };
-        const ended = await Promise.all([first, second].map((lines) => host.commands.run(lines.join("\n"), options)));
-        await host.end();
-        refused += ended.flatMap(({ setAside = [] }) => setAside).length;
-        execFileSync("chmod", ["-R", "u+rwx", ws]); // a script may have closed a folder, which only root can read then
-        const after = namesIn(ws);
-        for (const [path] of after) if (!before.has(path)) throw new Error(`left behind: ${JSON.stringify(path)}`);
-        for (const [path, text] of before)
-          if (!path.includes("node_modules") && after.get(path) !== text) throw new Error(`changed: ${path}`);
-        execFileSync("rm", ["-rf", ws]);
+        refused += await refusedNames(at, [first, second], ms);
       },
     ),
     { ...tries, endOnFailure: true },
   );
   return refused;
+}
+
+/** One script with every kind of thing in folders that are deeper and deeper: chance alone goes there too rarely. */
+export function noNamesAreLeftBelow(at: NamesPlace, depth: number): Promise<number> {
+  const kinds = ["mkdir", "touch", "ln -s /etc", "ln seed.txt", "mkfifo"];
+  const lines = Array.from({ length: depth }, (_, level) => {
+    const where = Array.from({ length: level + 1 }, (__, n) => `deep${n}/`).join("");
+    const makes = kinds.map((make, n) => `${make} ${quoted(`${where}${NAMES[(level + n) % 9]!}`)}`);
+    return [`mkdir -p ${where}`, ...makes].join("; ");
+  });
+  return refusedNames(at, [lines], undefined);
+}
+
+let count = 0;
+
+/** Runs the scripts side by side; throws if they left a protected name or changed one. Returns how many were refused. */
+async function refusedNames(
+  { folder: all, sandbox }: NamesPlace,
+  scripts: readonly (readonly string[])[],
+  ms: number | undefined,
+): Promise<number> {
+  const ws = join(all, `w${count++}`);
+  prepare(ws);
+  const before = namesIn(ws);
+  const inFlight = new InFlight({ state: join(all, "state") });
+  const host = createShellCommands({
+    name: `fuzz-${process.pid}-${count}`,
+    cwd: ws,
+    writable: [ws],
+    wish: "auto",
+    sandbox,
+    network: () => false,
+    inFlight,
+    rootAt: (root) => ({ root, place: "", named: "", homes: [] }),
+    allow: () => [],
+    homes: [],
+    hidden: async () => [],
+    env: () => ({ PATH: "/usr/local/bin:/usr/bin:/bin", HOME: ws, LANG: "C.UTF-8" }),
+  });
+  const signal = ms === undefined ? new AbortController().signal : AbortSignal.timeout(ms);
+  const options = { timeoutMs: 60_000, signal, report: () => {} };
+  const ended = await Promise.all(scripts.map((lines) => host.commands.run(lines.join("\n"), options)));
+  await host.end();
+  execFileSync("chmod", ["-R", "u+rwx", ws]); // a script may have closed a folder, which only root can read then
+  const after = namesIn(ws);
+  for (const [path] of after) if (!before.has(path)) throw new Error(`left behind: ${JSON.stringify(path)}`);
+  for (const [path, text] of before)
+    if (!path.includes("node_modules") && after.get(path) !== text) throw new Error(`changed: ${path}`);
+  execFileSync("rm", ["-rf", ws]);
+  return ended.flatMap(({ setAside = [] }) => setAside).length;
 }
 
 function prepare(ws: string): void {

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { expect, test } from "vitest";
 import { addressesAreJudgedAlike } from "../fuzz/addresses.ts";
-import { coveredCommands, rulesOnlyRead } from "../fuzz/allow-rules.ts";
+import { coveredCommands, coveredPairs, rulesOnlyRead } from "../fuzz/allow-rules.ts";
 import { readersOnlyRead, readOnlyCommands } from "../fuzz/commands.ts";
 import { bansAreKept, filesAreRead, repairsOnlyNarrow, settingsAreRead } from "../fuzz/files.ts";
 import type { Tries } from "../fuzz/mutate.ts";
@@ -91,6 +91,9 @@ else {
     },
     3,
   );
+  test("FUZZ-09: of every program, a rule covers no word that makes it write", { timeout: 600_000 }, () => {
+    rulesOnlyRead(coveredPairs("all"), { folder: tempFolder, bwrap: path });
+  });
   soaked(
     "FUZZ-08: no pair of random scripts, interrupted at random, leaves a protected name",
     async (tries) => {
