@@ -54,11 +54,14 @@ async function writePrivate(file: string, text: string): Promise<void> {
 export const signInLink = (secrets: WebSecrets, port: number, role: "full" | "read"): string =>
   `http://127.0.0.1:${port}/${secrets.prefix}/enter?token=${linkToken(secrets, role)}`;
 
+/** How long a server may take to answer. On a busy machine two seconds are not enough; where none runs, the answer is immediate. */
+const ANSWER_MS = 20_000;
+
 /** True when a subcrew server answers at the port in the record. */
 export async function isServed({ port, prefix }: WebRecord): Promise<boolean> {
   try {
     const response = await fetch(`http://127.0.0.1:${port}/${prefix}/enter?token=none`, {
-      signal: AbortSignal.timeout(2_000),
+      signal: AbortSignal.timeout(ANSWER_MS),
     });
     return response.status === 401 && (await response.text()).includes("subcrew web");
   } catch {
