@@ -139,7 +139,7 @@ export function keptRuns(store: RunStore): KeptRuns {
     if ((await store.owner(id)) !== undefined || (await store.isAnnounced(id)))
       throw new CrewError("RUN_BUSY", `"${id}" is running.`, `Stop it first: \`subcrew stop ${id}\`.`);
     const worktrees = store.local(id, "worktrees");
-    if (worktrees !== undefined) await removeWorktrees(worktrees); // git would otherwise still list the worktrees in their repositories
+    if (worktrees !== undefined) await removeWorktrees(worktrees, { all: true }); // git would otherwise still list the worktrees in their repositories
     await store.remove(id);
   };
   return {

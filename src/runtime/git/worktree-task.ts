@@ -17,6 +17,7 @@ import {
   applyPatch,
   capture,
   foundWorktree,
+  keepWorktree,
   type OpenWorktree,
   openOrigin,
   openWorktree,
@@ -154,6 +155,7 @@ export function createIsolate({
     const captured = await capture(tree, patch);
     if ("unable" in captured) {
       const text = `The changes of "${call.path}" could not be saved as a patch: ${captured.unable}. They are in ${tree.folder}.`;
+      await keepWorktree(tree.folder);
       context.emit({ type: "warning", code: "CHANGES_LEFT", text });
       await rm(patch, { force: true });
       return outcome;

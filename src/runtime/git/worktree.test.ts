@@ -5,7 +5,7 @@ import { repository, shell } from "../../../test/support/repository.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { until } from "../../../test/support/until.ts";
 import { alone } from "../disk/file-lock.ts";
-import { openOrigin, openWorktree, removeWorktree } from "./worktree.ts";
+import { keepWorktree, openOrigin, openWorktree, removeWorktree, removeWorktrees } from "./worktree.ts";
 
 const project = (...more: readonly string[]): string =>
   repository("echo one > a.txt && git add . && git commit -qm first", ...more);
@@ -79,6 +79,17 @@ describe("worktrees of one repository", () => {
     writeFileSync(`${at}.json`, JSON.stringify({ top: join(top, "lib") }));
     await removeWorktree(at);
     expect(existsSync(join(top, ".git/modules/lib/worktrees"))).toBe(false);
+  });
+
+  test("that hold the only copy of changes stay until their run is deleted", async () => {
+    const [top, folder] = [project(), tempFolder()];
+    const [kept, other] = [join(folder, "kept"), join(folder, "other")];
+    expect([await open(top, kept), await open(top, other)]).toEqual(["open", "open"]);
+    await keepWorktree(kept);
+    await removeWorktrees(folder);
+    expect([existsSync(join(kept, "a.txt")), existsSync(other)]).toEqual([true, false]);
+    await removeWorktrees(folder, { all: true });
+    expect([existsSync(folder), existsSync(join(top, ".git/worktrees"))]).toEqual([false, false]);
   });
 
   test("of a repository that is gone are removed, and nothing is created in its place", async () => {

@@ -205,7 +205,10 @@ async function stage(
   const git: Staged["git"] = (...args) => origin.repository.work(args, { ...tree, folder, env });
   const modules = await passOver(git);
   if ("unable" in modules) return modules;
-  const added = await git("add", "--all", "--", ".");
+  // In a sparse checkout, files outside of the chosen folders are added only with this option, which older versions of
+  // git do not know.
+  const sparse = await git("add", "--sparse", "--all", "--", ".");
+  const added = !sparse.ok && /unknown option/.test(sparse.reason) ? await git("add", "--all", "--", ".") : sparse;
   return added.ok ? { git, modules } : { unable: added.reason };
 }
 
@@ -289,11 +292,21 @@ async function discard(folder: string, top: string | undefined, gitDir: string |
   }
 }
 
-/** Removes all worktrees in a folder. */
-export async function removeWorktrees(folder: string): Promise<void> {
+/** Records that a worktree holds the only copy of changes, so that only the deletion of its run removes it. */
+export async function keepWorktree(folder: string): Promise<void> {
+  await note(folder, { ...(await noted(folder)), kept: true });
+}
+
+/** Removes the worktrees in a folder, except those that hold the only copy of changes; `all`: those as well. */
+export async function removeWorktrees(folder: string, { all = false } = {}): Promise<void> {
   const names = await readdir(folder).catch(() => []);
-  for (const name of names) if (name.endsWith(".json")) await removeWorktree(join(folder, name.slice(0, -5)));
-  await rm(folder, { recursive: true, force: true });
+  const trees = names.filter((name) => name.endsWith(".json")).map((name) => join(folder, name.slice(0, -5)));
+  let isKept = false;
+  for (const tree of trees) {
+    if (!all && (await noted(tree)).kept) isKept = true;
+    else await removeWorktree(tree);
+  }
+  if (!isKept) await rm(folder, { recursive: true, force: true });
 }
 
 /** The repository's record of a worktree whose creation may not have finished. */
@@ -306,7 +319,7 @@ async function entriesOf(top: string, folder: string): Promise<string[]> {
   return entries.filter((_, at) => about[at]?.trim() === join(folder, ".git"));
 }
 
-type Note = Readonly<{ top?: string; gitDir?: string; base?: string }>;
+type Note = Readonly<{ top?: string; gitDir?: string; base?: string; kept?: boolean }>;
 
 const note = (folder: string, what: Note): Promise<void> =>
   writeFile(`${folder}.json`, `${JSON.stringify(what)}\n`, { mode: 0o600, flush: true });
@@ -317,7 +330,8 @@ async function noted(folder: string): Promise<Note> {
     const read = (key: string): string | undefined =>
       isRecord(value) && typeof value[key] === "string" ? value[key] : undefined;
     const [top, gitDir, base] = [read("top"), read("gitDir"), read("base")];
-    return { ...(top && { top }), ...(gitDir && { gitDir }), ...(base && { base }) };
+    const kept = isRecord(value) && value["kept"] === true;
+    return { ...(top && { top }), ...(gitDir && { gitDir }), ...(base && { base }), ...(kept && { kept }) };
   } catch {
     return {};
   }

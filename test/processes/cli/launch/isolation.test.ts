@@ -38,6 +38,19 @@ test.each(["local", "process", "thread"])(
   },
 );
 
+test("new files outside of the folders of a sparse checkout are applied, and missing files are not deleted", async () => {
+  const calls = ["in/a.txt", "out/new.txt"].map((path) => ({ name: "write_file", input: { path, content: "two\n" } }));
+  const there = place({ "turns.json": script({ calls }, "done"), "in/a.txt": "one\n", "out/b.txt": "one\n" });
+  shell(
+    there.workspace,
+    "git init -q -b main && git add . && git commit -qm first && git sparse-checkout set --cone in",
+  );
+  const { code, stderr } = await there.run(args);
+  expect(code, stderr).toBe(0);
+  expect(stderr).toMatch(/to 2 files \(in\/a\.txt, out\/new\.txt\) were applied/);
+  expect(shell(there.workspace, "cat in/a.txt out/new.txt; git ls-files --deleted")).toBe("two\ntwo\n");
+});
+
 test("a resumed run continues in the worktree of the killed one and removes it", async () => {
   const slow = { calls: [{ name: "write_file", input: { path: "b.txt", content: "b\n" } }], delayMs: 600_000 };
   const there = repo(edits("a.txt", slow, "done"));
