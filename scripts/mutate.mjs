@@ -36,8 +36,8 @@ import { root } from "./step.mjs";
  *     npm run mutate -- --all --results FILE      appends each result to FILE, and skips the changes that FILE says were noticed
  */
 
-/** A process that reports nothing for so long hangs, and the change it was trying counts as noticed. */
-const HANGS = 120_000;
+/** A process that begins no test for so long hangs, and the change it was trying counts as noticed. */
+const HANGS = 60_000;
 
 /** A process has so long to load the tests, also on a busy machine. */
 const LOADS = 600_000;
@@ -62,11 +62,11 @@ const files = Object.entries(suites).filter(
 );
 const earlier = resultsIn(given.results);
 const copy = copyOfProject();
-let tried = 0;
+let total = 0;
 let unnoticed = 0;
 try {
   for (const [file, tests] of files) await mutate(file, given.quick ? tests.slice(0, 1) : tests);
-  console.log(`${tried} changes, ${unnoticed} neither noticed nor explained`);
+  console.log(`${total} changes, ${unnoticed} neither noticed nor explained`);
   if (unnoticed > 0) process.exitCode = 1;
 } finally {
   rmSync(copy, { recursive: true, force: true });
@@ -78,7 +78,7 @@ async function mutate(file, tests) {
   const path = join(copy, file);
   const text = readFileSync(path, "utf8");
   const { mutants, write } = mutantsOf(text);
-  const version = createHash("sha256").update(text).digest("hex").slice(0, 16);
+  const version = versionOf(mutants);
   const chosen = chosenOf(mutants);
   writeFileSync(path, write(chosen));
   /** @type {Map<number, string | null>} */
@@ -91,27 +91,39 @@ async function mutate(file, tests) {
   };
   /** @type {Record<string, number>} */
   const passed = {};
-  const take = (/** @type {Line[]} */ lines, /** @type {number[]} */ ids) => {
+  const learn = (/** @type {Line[]} */ lines) => {
     for (const { id, noticed, error } of lines)
       if (id !== undefined && !decided.has(id)) decide(id, noticed ?? null, error);
     for (const one of lines) if (one.passed !== undefined) passed[one.passed] = one.ms ?? 0;
+  };
+  /** Tries changes with these tests; false: the tests cannot be loaded. */
+  const tried = async (/** @type {Omit<Work, "passed">} */ work) => {
+    const lines = await attempt({ ...work, passed }, learn);
     const begun = lines.findLast((one) => one.begun !== undefined)?.begun;
     // The process ended or hung while it was trying this change.
-    if (begun !== undefined && ids.includes(begun) && !decided.has(begun)) decide(begun, "hangs or ends the process");
+    if (begun !== undefined && work.ids.includes(begun) && !decided.has(begun))
+      decide(begun, "hangs or ends the process");
     return begun !== undefined;
   };
-  for (;;) {
-    const ids = chosen.filter((one) => !one.atLoad && !decided.has(one.id)).map(({ id }) => id);
-    if (ids.length === 0) break;
-    if (!take(await attempt({ tiers: tests, ids, passed }), ids)) throw new Error(`The tests of ${file} cannot be run`);
+  const isExplained = (/** @type {Mutant} */ one) =>
+    explained.some((known) => known.file === file && covers(known, one));
+  for (const paths of tests) {
+    // Loading tests takes long: the later ones are loaded only for changes that the earlier ones have not noticed.
+    for (const one of chosen) if (decided.get(one.id) === null && !isExplained(one)) decided.delete(one.id);
+    for (;;) {
+      const ids = chosen.filter((one) => !one.atLoad && !decided.has(one.id)).map(({ id }) => id);
+      if (ids.length === 0) break;
+      if (!(await tried({ paths, ids }))) throw new Error(`The tests of ${file} cannot be run`);
+    }
+    const loading = chosen.filter((one) => one.atLoad && !decided.has(one.id));
+    if (loading.length > 0) await attempt({ paths, ids: [], passed }, learn); // shows which tests pass without a change
+    for (const { id } of loading) if (!(await tried({ paths, ids: [id], always: id }))) decide(id, "cannot be loaded");
   }
-  for (const { id } of chosen.filter((one) => one.atLoad && !decided.has(one.id)))
-    if (!take(await attempt({ tiers: tests, ids: [id], always: id, passed }), [id])) decide(id, "cannot be loaded");
   writeFileSync(path, text);
 
   const survivors = chosen.filter(({ id }) => decided.get(id) === null).toSorted((a, b) => a.id - b.id);
-  const open = survivors.filter((one) => !explained.some((known) => known.file === file && covers(known, one)));
-  tried += chosen.length;
+  const open = survivors.filter((one) => !isExplained(one));
+  total += chosen.length;
   unnoticed += open.length;
   for (const one of open) console.log(`${file}:${one.line}: ${changeOf(one)}`);
   const minutes = ((performance.now() - start) / 60_000).toFixed(1);
@@ -126,6 +138,12 @@ function chosenOf(mutants) {
   return given.all ? mutants : sample(mutants, Number(given.count), Number(given.seed));
 }
 
+/** Names the code of a file by its changes, so that results still count after a comment was rewritten. @param {Mutant[]} mutants */
+function versionOf(mutants) {
+  const code = JSON.stringify(mutants.map(({ was, to }) => [was, to]));
+  return createHash("sha256").update(code).digest("hex").slice(0, 16);
+}
+
 /** The results of earlier passes; the last line may be cut off. @param {string | undefined} file @returns {Result[]} */
 function resultsIn(file) {
   if (file === undefined || !existsSync(file)) return [];
@@ -133,16 +151,19 @@ function resultsIn(file) {
   return lines.map((one) => JSON.parse(one));
 }
 
+/** @typedef {{ paths: string[], ids: number[], always?: number, passed: Record<string, number> }} Work */
+
 /**
- * Tries changes in one process, until it is done, ends or hangs.
+ * Tries changes in one process, until it is done, ends or hangs; `learn` gets what is known so far.
  *
- * @param {{ tiers: string[][], ids: number[], always?: number, passed: Record<string, number> }} work
+ * @param {Work} work
+ * @param {(lines: Line[]) => void} learn
  * @returns {Promise<Line[]>}
  */
-function attempt({ tiers, ...work }) {
+function attempt({ paths, ...work }, learn) {
   const report = join(copy, "mutants.jsonl");
   writeFileSync(report, "");
-  const given = { ...work, report, tiers: tiers.map((tier) => [...new Set(tier.flatMap(testFilesIn))]) };
+  const given = { ...work, report, files: [...new Set(paths.flatMap(testFilesIn))] };
   writeFileSync(
     join(copy, "test", "mutants.test.ts"),
     `import { tryMutants } from "./support/mutants.ts";\ntryMutants(${JSON.stringify(given)});\n`,
@@ -156,17 +177,20 @@ function attempt({ tiers, ...work }) {
       .map((one) => /** @type {Line} */ (JSON.parse(one)));
   return new Promise((resolve, reject) => {
     let size = 0;
-    let grew = performance.now();
+    const start = Date.now();
     const watch = setInterval(() => {
-      const now = statSync(report).size;
-      if (now !== size) grew = performance.now();
-      size = now;
-      if (performance.now() - grew > (size === 0 ? LOADS : HANGS)) child.kill("SIGKILL"); // the worker processes of the test run end with it
+      const now = statSync(report);
+      if (now.size !== size) learn(lines());
+      size = now.size;
+      // The process touches the report when it begins a test.
+      const isHung = size === 0 ? Date.now() - start > LOADS : Date.now() - now.mtimeMs > HANGS;
+      if (isHung) child.kill("SIGKILL"); // the worker processes of the test run end with it
     }, 1_000);
     child.once("error", reject);
     child.once("close", () => {
       clearInterval(watch);
       const told = lines();
+      learn(told);
       for (const { unusable, error } of told)
         if (unusable) console.log(`  left out, since it fails beside the others: ${unusable}: ${error}`);
       resolve(told);

@@ -36,6 +36,7 @@ const rows = {
   "long-files": { minutes: 4 },
   "acp-clients": { minutes: 1 },
   "embedded-postgres": { minutes: 1 },
+  mutate: { minutes: 1 },
   "engine-chaos": { minutes: 20, share: true, alone: true },
 };
 const rowOf = (/** @type {string} */ name) => rows[name] ?? { minutes: 1 };

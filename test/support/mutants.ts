@@ -1,15 +1,15 @@
-import { appendFileSync } from "node:fs";
+import { appendFileSync, utimesSync } from "node:fs";
 import { describe, type RunnerTestCase, test, TestRunner } from "vitest";
 import { errorOf, loadTests, suitesOf } from "./loaded-tests.ts";
 
 /**
  * The work of one process of scripts/mutate.mjs. The changed file holds all mutants, and `subcrewMutant` switches one on.
- * The report gets a line when a mutant is begun and one when it is decided; `always` is a mutant that is on from the
- * start, because the code in question runs when its module is loaded.
+ * The report gets a line when a mutant is begun and one when it is decided, and is touched when a test begins; `always`
+ * is a mutant that is on from the start, because the code in question runs when its module is loaded.
  */
 export type MutantWork = Readonly<{
-  /** The test files: those that run first, and those that run when the first ones notice nothing. */
-  tiers: readonly (readonly string[])[];
+  /** The test files. */
+  files: readonly string[];
   ids: readonly number[];
   always?: number;
   /** The tests that passed without a mutant in an earlier process, and how long they took, in milliseconds. */
@@ -24,32 +24,25 @@ const LEAST_MS = 30_000;
 type Timed = { readonly run: RunnerTestCase; ms?: number | undefined };
 type Tell = (line: object) => void;
 
-export function tryMutants({ tiers, ids, always, passed, report }: MutantWork): void {
+export function tryMutants({ files, ids, always, passed, report }: MutantWork): void {
   const world = globalThis as { subcrewMutant?: number };
   const tell: Tell = (line) => appendFileSync(report, `${JSON.stringify(line)}\n`);
   if (always !== undefined) world.subcrewMutant = always;
 
   describe("mutants", async () => {
-    const loaded: Timed[][] = [];
-    for (const tier of tiers) {
-      const tests: Timed[] = [];
-      for (const file of tier)
-        for (const run of await loadTests(file, "mutants")) tests.push({ run, ms: passed[run.name] });
-      loaded.push(tests);
-    }
+    const tests: Timed[] = [];
+    for (const file of files)
+      for (const run of await loadTests(file, "mutants"))
+        if (always === undefined || passed[run.name] !== undefined) tests.push({ run, ms: passed[run.name] });
 
     test("are noticed", { timeout: 24 * 60 * 60_000 }, async () => {
-      await beginSuites(loaded.flat());
+      await beginSuites(tests);
+      if (always === undefined) await withoutMutants(tests, tell);
       for (const id of ids) {
-        let noticed: Failure | undefined;
-        for (const tests of loaded) {
-          if (always === undefined) await withoutMutants(tests, tell);
-          tell({ begun: id });
-          world.subcrewMutant = id;
-          noticed = await firstFailure(tests);
-          if (always === undefined) delete world.subcrewMutant;
-          if (noticed) break;
-        }
+        tell({ begun: id });
+        world.subcrewMutant = id;
+        const noticed = await firstFailure(tests, () => utimesSync(report, new Date(), new Date()));
+        if (always === undefined) delete world.subcrewMutant;
         tell({ id, noticed: noticed?.one.run.name ?? null, error: noticed?.error.message.slice(0, 200) });
         // What a mutant left behind must not be taken for the work of the next one.
         if (noticed && id !== ids.at(-1) && (noticed.hangs || (await within(noticed.one)) !== undefined)) {
@@ -80,8 +73,9 @@ async function withoutMutants(tests: Timed[], tell: Tell): Promise<void> {
 type Failure = Readonly<{ one: Timed; error: Error; hangs: boolean }>;
 
 /** The first test that fails; it runs first next time, since neighbouring mutants are often noticed by the same test. */
-async function firstFailure(tests: Timed[]): Promise<Failure | undefined> {
+async function firstFailure(tests: Timed[], begins: () => void): Promise<Failure | undefined> {
   for (const [at, one] of tests.entries()) {
+    begins();
     const error = await within(one);
     if (error === undefined) continue;
     tests.unshift(...tests.splice(at, 1));
