@@ -21,4 +21,34 @@ export const explained = [
     change: "true -> false",
     why: "An allow rule matches a path whether the call reads or changes it.",
   },
+  {
+    file: "src/core/policy/judge-command.ts",
+    code: "if (!shell.sandboxed || first?.text === undefined || inner.length > 0 || sets.some((name) => !isHarmless(name)))",
+    change: "0 -> 1",
+    why: "No program counts as read-only with arguments that name another command; the check is a second guard.",
+  },
+  {
+    file: "src/runtime/loop/call-tool.ts",
+    code: "const DEFAULT_TOOL_MS = 120_000;",
+    change: "120_000 -> 120001",
+    why: "One millisecond of two minutes.",
+  },
+  {
+    file: "src/runtime/loop/call-tool.ts",
+    code: "const LOOKED_AT = 4 * MAX_OUTPUT_BYTES;",
+    change: "4 -> 5",
+    why: "More text before the shown part is searched for secrets, which only takes longer.",
+  },
+  {
+    file: "src/runtime/loop/call-tool.ts",
+    code: "if (isDeeplyNested(value)) return {};",
+    change: "return {}; -> return undefined",
+    why: "The result is spread into an object, and undefined adds nothing either.",
+  },
+  {
+    file: "src/runtime/loop/call-tool.ts",
+    code: "return {}; // a cycle, or a value that JSON cannot express",
+    change: "return {}; -> return undefined",
+    why: "The result is spread into an object, and undefined adds nothing either.",
+  },
 ];

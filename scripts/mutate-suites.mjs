@@ -59,12 +59,12 @@ export const suites = {
     assigned,
   ],
   "src/runtime/loop/loop.ts": [
-    ["src/runtime/loop/loop.test.ts", "test/runtime/loop/loop.test.ts"],
-    [...turns, "src/runtime/loop"],
+    ["src/runtime/loop", "test/runtime/loop/loop.test.ts"],
+    turns,
   ],
   "src/runtime/loop/call-tool.ts": [
-    ["src/runtime/loop/call-tool.test.ts", "test/conformance/permissions.test.ts"],
-    [...rights, ...turns],
+    ["src/runtime/loop/call-tool.test.ts"],
+    ["test/conformance/permissions.test.ts", ...rights, ...turns],
   ],
   "src/core/policy/permit.ts": [["src/core/policy"], [...rights, "src/runtime/task/assign.test.ts"]],
   "src/core/policy/judge.ts": [["src/core/policy"], rights],

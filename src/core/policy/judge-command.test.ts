@@ -124,6 +124,11 @@ test.each([
   expect(decisions({ allow: allow.slice(0, -1) }, [command])).toEqual(["ask"]);
 });
 
+test("a rule with the words of a text that a shell evaluates does not allow the command in it", () => {
+  expect(decisions({ allow: ["bash(eval rm *)"] }, ["eval rm x"])).toEqual(["ask"]);
+  expect(decisions({ allow: ["bash(eval *)", "bash(rm *)"] }, ["eval rm x"])).toEqual(["allow"]);
+});
+
 test("a read-only command behind a wrapper needs no rule of its own in a sandbox", () => {
   const rules: Rules = { allow: ["bash(exec *)"] };
   expect([...decisions(rules, ["exec grep x a"], sandboxed), ...decisions(rules, ["exec grep x a"])]).toEqual([

@@ -1,13 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { assignmentOf, contextOf } from "../../../test/support/task-world.ts";
+import { assignmentOf, contextOf, type WorldParts } from "../../../test/support/task-world.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 import type { Agent } from "../../core/agent/agent.ts";
 import type { ToolAnswer } from "../../core/model/model.ts";
 import type { Task } from "../../core/plan/task.ts";
 import { createRedactor } from "../../core/secrets/redact.ts";
 import type { Call, Parent, PerformContext } from "../../core/task/engine.ts";
-import { defineTool, type Tool } from "../../core/task/tool.ts";
+import { defineTool, type Tool, type ToolContext } from "../../core/task/tool.ts";
 import { stopped } from "../async/cancel.ts";
+import { deferred } from "../async/deferred.ts";
 import { callTool } from "./call-tool.ts";
 
 type Look = Omit<Parameters<typeof defineTool>[0], "name" | "description" | "input">;
@@ -260,4 +262,280 @@ test("of a long result the model reads the tail and the path of the full output,
   expect(text).not.toContain("first line");
   expect(text.length).toBeLessThan(whole.length);
   expect(kept).toEqual([whole]);
+});
+
+describe("a call that comes too late", () => {
+  test("is not started after its task was cancelled during the approval, and nothing is recorded", async () => {
+    const controller = new AbortController();
+    const { context, facts } = contextOf({
+      signal: controller.signal,
+      attended: true,
+      ask: async () => {
+        controller.abort(stopped("enough"));
+        return { approve: true };
+      },
+    });
+    const assignment = await assignmentOf({ tools: [look({ effect: "write" })], permissions: {} });
+    expect(await callTool(call(), assignment, context)).toEqual({
+      id: "c1",
+      name: "look",
+      text: "This call was not carried out.",
+      error: true,
+    });
+    expect(facts.filter(({ type }) => type === "tool.started")).toEqual([]);
+  });
+
+  test("is not carried out when the task is cancelled while its start is recorded", async () => {
+    const controller = new AbortController();
+    let runs = 0;
+    const change = look({ effect: "write", run: () => `run ${(runs += 1)}` });
+    const { context, facts } = contextOf({
+      signal: controller.signal,
+      durable: async () => controller.abort(stopped("enough")),
+    });
+    const assignment = await assignmentOf({ tools: [change], permissions: { mode: "bypass" } });
+    expect(await callTool(call(), assignment, context)).toMatchObject({
+      text: "look was not carried out: enough",
+      error: true,
+    });
+    expect(facts.at(-1)).toMatchObject({ type: "tool.ended", status: "cancelled", error: true });
+    expect(runs).toBe(0);
+  });
+});
+
+describe("a result", () => {
+  const resultOf = async (result: unknown, parts: WorldParts = {}, model = "m") => {
+    const { context, facts } = contextOf();
+    const assignment = await assignmentOf({ tools: [look({ run: () => result as never })], ...parts });
+    const answer = await callTool(call(), { ...assignment, model: { ...assignment.model, id: model } }, context);
+    const ended = facts.find((fact) => fact.type === "tool.ended");
+    return { answer, ended: ended! };
+  };
+  const image = (name: string, data = "aGk=") => ({ name, type: "image/png", data });
+
+  test("that is an error is told as one, and its status is recorded", async () => {
+    const failing = await resultOf({ text: "no", error: true });
+    expect([failing.answer.error, failing.ended.status]).toEqual([true, "failed"]);
+    const late = await resultOf({ text: "no", error: true, status: "timeout" });
+    expect([late.answer.error, late.ended.status]).toEqual([true, "timeout"]);
+  });
+
+  test("has details that are recorded, unless JSON cannot express them or they are too long or too deep", async () => {
+    const details = async (value: unknown): Promise<unknown> => (await resultOf({ text: "", details: value })).ended;
+    expect(await details({ found: 2 })).toHaveProperty("details", { found: 2 });
+    const longest = "x".repeat(200_000 - 2);
+    expect(await details(longest)).toHaveProperty("details", longest);
+    const cycle: { self?: unknown } = {};
+    cycle.self = cycle;
+    let deep: unknown = 1;
+    for (let level = 0; level < 300; level += 1) deep = [deep];
+    for (const value of [`${longest}x`, cycle, deep, undefined, 1n])
+      expect(await details(value)).not.toHaveProperty("details");
+  });
+
+  test("has images for a model that takes them: those in a known format, at most twenty", async () => {
+    const many = [
+      image("a"),
+      { ...image("b"), type: "image/bmp" },
+      ...Array.from({ length: 25 }, (_, at) => image(`${at}`)),
+    ];
+    const shown = async (model: string, images: readonly unknown[]): Promise<unknown> =>
+      (await resultOf({ text: "seen", images }, {}, model)).answer.images;
+    expect(await shown("claude-x", many)).toHaveLength(20);
+    expect(await shown("claude-x", many.slice(0, 2))).toEqual([image("a")]);
+    expect(await shown("claude-x", many.slice(1, 2))).toBeUndefined();
+    expect(await shown("deepseek", many)).toBeUndefined();
+  });
+
+  test("of any other kind is shown as JSON, and one that is nested too deeply is an error", async () => {
+    expect((await resultOf({ found: ["a"] })).answer.text).toBe('{"found":["a"]}');
+    expect((await resultOf({ text: 7 })).answer.text).toBe('{"text":7}');
+    expect((await resultOf(() => "x")).answer.text).toBe("function");
+    let deep: unknown = 1;
+    for (let level = 0; level < 300; level += 1) deep = [deep];
+    const { answer, ended } = await resultOf(deep);
+    expect(answer.text).toMatch(/^look failed: its result is /);
+    expect(ended.status).toBe("failed");
+  });
+
+  test("with a file may be read from there, and a short one is shown whole", async () => {
+    const { answer, ended } = await resultOf({ text: "the end", file: "/outputs/x.md" });
+    expect(answer.text).toBe("the end");
+    expect(ended.files).toEqual(["/outputs/x.md"]);
+    expect((await resultOf("x")).ended).not.toHaveProperty("files");
+    const long = await resultOf({ text: "line\n".repeat(20_000), file: "/outputs/x.md" });
+    expect(long.answer.text).toMatch(/^\[the beginning was cut; all of it is in \/outputs\/x\.md\]\n/);
+  });
+
+  test("that is too long is cut where the settings say, and told so when no file holds it", async () => {
+    const settings = { cwd: tempFolder(), env: {}, output: { maxLines: 2 } };
+    expect((await resultOf("a\nb\nc", { settings })).answer.text).toBe("[the beginning was cut]\nb\nc");
+    expect((await resultOf("b\nc", { settings })).answer.text).toBe("b\nc");
+  });
+});
+
+test("a tool finds out what is denied to it, and the call is recorded as denied", async () => {
+  const refusal = Object.assign(new Error("a/b is outside"), { name: "Refusal", code: "OUTSIDE" });
+  const missing = Object.assign(new Error("a/b is missing"), { name: "Refusal", code: "MISSING" });
+  const thrown = async (error: Error) => {
+    const { context, facts } = contextOf();
+    const run = (): never => {
+      throw error;
+    };
+    const answer = await callTool(call(), await assignmentOf({ tools: [look({ run })] }), context);
+    return { answer, types: facts.map(({ type }) => type), denied: facts.find(({ type }) => type === "tool.denied") };
+  };
+  const denied = await thrown(refusal);
+  expect(denied.answer).toMatchObject({ text: "DENIED: a/b is outside.", error: true, denied: true });
+  expect(denied.types).toEqual(["tool.started", "tool.denied", "tool.ended"]);
+  expect(denied.denied).toMatchObject({ call: "c1", tool: "look", rule: "outside" });
+  const absent = await thrown(missing);
+  expect(absent.answer).toMatchObject({ text: "look failed: a/b is missing", error: true });
+  expect(absent.answer).not.toHaveProperty("denied");
+  expect(absent.types).toEqual(["tool.started", "tool.ended"]);
+});
+
+test("a tool reports, asks and tells under the id of its call, and stops asking when it is stopped", async () => {
+  const lived: unknown[] = [];
+  const told: string[] = [];
+  const asked: unknown[] = [];
+  const { context } = contextOf({
+    live: (event) => void lived.push(event),
+    tell: (text) => void told.push(text),
+    ask: async (question, options) => {
+      asked.push([question, options?.call, options?.wants, options?.signal instanceof AbortSignal]);
+      return { approve: true };
+    },
+  });
+  const talking = look({
+    run: async (_, { report, notify, ask }) => {
+      report("half");
+      notify("note");
+      return JSON.stringify(await ask?.("sure?", { wants: "words" }));
+    },
+  });
+  const answer = await callTool(call(), await assignmentOf({ tools: [talking] }), context);
+  expect(answer.text).toBe('{"approve":true}');
+  expect(lived).toEqual([{ type: "tool.delta", call: "c1", text: "half" }]);
+  expect(told).toEqual(["note"]);
+  expect(asked).toEqual([["sure?", "c1", "words", true]]);
+});
+
+test("a tool that is stopped waits for the agents that it started", async () => {
+  const controller = new AbortController();
+  const helper = deferred<{ status: "ok"; output: string }>();
+  const helping = look({
+    run: async (_, { delegate }) => {
+      void delegate({ mode: "single", task: "help" }).catch(() => {});
+      controller.abort(stopped("enough"));
+      return never();
+    },
+  });
+  const { context } = contextOf({ signal: controller.signal, delegate: () => helper.promise });
+  let isOver = false;
+  const calling = callTool(call(), await assignmentOf({ tools: [helping], permissions: {} }), context).finally(() => {
+    isOver = true;
+  });
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+  expect(isOver).toBe(false);
+  helper.resolve({ status: "ok", output: "" });
+  expect((await calling).text).toBe("look failed: enough");
+});
+
+test("a call is shown with its subject, and one whose file is missing is rejected without a run", async () => {
+  const reading = look({ subjects: ({ at }) => [{ kind: "path", path: at, change: false }] });
+  const missing = Object.assign(new Error("x is missing"), { name: "Refusal", code: "MISSING" });
+  const { context, facts } = contextOf();
+  const assignment = await assignmentOf({ tools: [reading], permissions: {} });
+  await callTool(call({ at: "a/b" }), assignment, context);
+  expect(facts[0]).toMatchObject({ type: "tool.started", preview: "at: a/b" });
+  const locate = async (): Promise<never> => {
+    throw missing;
+  };
+  const answer = await callTool(call(), { ...assignment, access: { ...assignment.access!, locate } }, context);
+  expect(answer).toMatchObject({ text: "look failed: x is missing", error: true });
+  expect(facts.at(-1)).toMatchObject({ type: "tool.rejected", reason: "look failed: x is missing" });
+});
+
+test("a tool gets what its task may use: agents, messages, its judged subjects and the network that a person allowed", async () => {
+  const seen: ToolContext[] = [];
+  const using = look({
+    subjects: ({ at }) => [{ kind: "path", path: at, change: false }],
+    run: (_, given) => {
+      seen.push(given);
+      return "";
+    },
+  });
+  const agents = async (): Promise<never> => Promise.reject(new Error("not asked"));
+  const send = async (): Promise<never> => Promise.reject(new Error("not sent"));
+  const { context } = contextOf({ agents, send });
+  const assignment = await assignmentOf({ tools: [using], agent: { spawns: ["scout"] }, permissions: {} });
+  await callTool(call({ at: "a" }), assignment, context);
+  expect(seen[0]).toMatchObject({ run: "run_test", path: "worker", agent: "worker", agents, send });
+  expect(seen[0]!.access).toMatchObject({ judged: [{ kind: "path", places: ["a"], change: false }] });
+  expect(seen[0]!.access?.check({ kind: "path", places: [".git/config"], change: true }).decision).not.toBe("allow");
+  expect(seen[0]).not.toHaveProperty("background");
+});
+
+test("a tool that starts agents in the background may read the files that they will write", async () => {
+  const parents: Parent[] = [];
+  const started = { key: "h1", files: { help: "/outputs/help.md" } };
+  const { context, facts } = contextOf({
+    background: {
+      silent: true,
+      start: async (_what, parent) => {
+        parents.push(parent);
+        return started as never;
+      },
+      ended: async () => undefined,
+      stop: async () => false,
+    },
+  });
+  const starting = look({
+    run: async (_, { background }) => {
+      const begun = await background!.start({ mode: "single", task: "help" }, "message" as never);
+      return JSON.stringify([begun, background!.silent, await background!.stop("h1", "")]);
+    },
+  });
+  const assignment = await assignmentOf({ tools: [starting], agent: { spawns: ["scout"] } });
+  const { text } = await callTool(call(), assignment, context);
+  expect(JSON.parse(text)).toEqual([started, true, false]);
+  expect(parents[0]?.spawns).toEqual(["scout"]);
+  expect(facts.at(-1)).toMatchObject({ type: "tool.ended", files: ["/outputs/help.md"] });
+});
+
+test("a tool that is aborted without a reason of subcrew was stopped", async () => {
+  const controller = new AbortController();
+  const run = (): Promise<string> => {
+    controller.abort({ other: 1 });
+    return never();
+  };
+  const { context } = contextOf({ signal: controller.signal });
+  const { text } = await callTool(call(), await assignmentOf({ tools: [look({ run })] }), context);
+  expect(text).toBe("look failed: it was stopped");
+});
+
+test("a tool that delegates may read the outputs of the agents that it waited for", async () => {
+  const { context, facts } = contextOf({
+    delegate: async () => ({
+      status: "ok",
+      output: "helped",
+      under: "worker/",
+      nodes: { help: { status: "ok", output: "all of it", artifact: { hash: "", bytes: 9 } } },
+    }),
+  });
+  const helping = look({
+    run: async (_, { delegate }) => {
+      await delegate({ mode: "single", task: "help" });
+      return "done";
+    },
+  });
+  const none = async () => undefined;
+  const outputs = {
+    recorded: async () => ({ hash: "", bytes: 0 }),
+    keep: none,
+    file: async (run: string, path: string) => `/outputs/${run}/${path}.md`,
+  };
+  await callTool(call(), await assignmentOf({ tools: [helping], outputs }), context);
+  expect(facts.at(-1)).toMatchObject({ type: "tool.ended", files: ["/outputs/run_test/worker/help.md"] });
 });

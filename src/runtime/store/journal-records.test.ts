@@ -165,6 +165,13 @@ describe("damage", () => {
     });
   });
 
+  test("an empty line is damage of one byte", () => {
+    expect(read(`\n${line(1)}`)).toMatchObject({
+      events: [note(1)],
+      damage: [{ offset: 0, bytes: 1, records: [1, undefined] }],
+    });
+  });
+
   test("the start of a record in a text is not taken for a record", () => {
     const quoting = encodeLine(note(2, '{"crc":"'), 1).replace('\\"crc\\":\\"', '"crc":"');
     expect(read(line(1) + quoting + line(3)).damage).toEqual([
@@ -175,7 +182,7 @@ describe("damage", () => {
   test("a journal that may be used is returned, and a damaged one is refused with record and place", () => {
     const whole = read(lines(1, 2));
     expect(undamaged(whole, "/runs/a", 99)).toBe(whole);
-    expect(() => undamaged(read(line(1) + spoilt(2) + line(3)), "/runs/a", 99)).toThrow(
+    expect(() => undamaged(read(line(1) + spoilt(2) + spoilt(3) + line(4)), "/runs/a", 99)).toThrow(
       expect.objectContaining({
         code: "RUN_DAMAGED",
         message: "The journal in /runs/a is damaged at record 2.",

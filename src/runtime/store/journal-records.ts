@@ -132,7 +132,7 @@ export function createRecordReader(before: ReadBefore = { seq: 0, epoch: 0 }): R
       } else takeLine(bytes, start, end);
       endMissing = found < 0;
       const last = damage.at(-1);
-      if (!endMissing && last && last.bytes > 0 && last.offset + last.bytes === from + end) last.bytes += 1;
+      if (!endMissing && last && last.offset + last.bytes === from + end) last.bytes += 1;
       start = end + (endMissing ? 0 : 1);
     }
     from += start;
