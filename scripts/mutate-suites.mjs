@@ -60,7 +60,7 @@ export const suites = {
   ],
   "src/runtime/loop/loop.ts": [
     ["src/runtime/loop", "test/runtime/loop/loop.test.ts"],
-    turns,
+    [...turns, "test/runtime/resume"],
   ],
   "src/runtime/loop/call-tool.ts": [
     ["src/runtime/loop/call-tool.test.ts"],

@@ -85,7 +85,7 @@ async function mutate(file, tests) {
   const decided = new Map();
   for (const one of earlier)
     if (one.file === file && one.version === version && one.noticed !== null) decided.set(one.id, one.noticed);
-  const decide = (/** @type {number} */ id, /** @type {string | null} */ noticed, /** @type {string=} */ error) => {
+  const decide = (/** @type {number} */ id, /** @type {string | null} */ noticed, error = "") => {
     decided.set(id, noticed);
     if (given.results) appendFileSync(given.results, `${JSON.stringify({ file, version, id, noticed, error })}\n`);
   };

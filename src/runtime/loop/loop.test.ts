@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { assignmentOf, contextOf, type WorldParts } from "../../../test/support/task-world.ts";
 import type { Outcome } from "../../core/outcome/outcome.ts";
+import { createBudget } from "../../core/run/budget.ts";
 import type { Fact } from "../../core/run/event.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import { defineTool } from "../../core/task/tool.ts";
@@ -139,4 +140,83 @@ test("a message that arrives while the task finishes gets another turn", async (
   );
   expect(outcome).toMatchObject({ status: "ok", output: "Done, and the roof." });
   expect(model.requests[1]?.messages.at(-1)).toEqual({ role: "user", text: "Mind the roof, too." });
+});
+
+describe("a budget that refuses a turn", () => {
+  test("before the first one: the task does not begin, and the limit and what helps are named", async () => {
+    const tokens = await play(["never asked"], {}, { budget: createBudget({ maxTokens: 5 }) });
+    expect(tokens.outcome).toMatchObject({
+      status: "failed",
+      fault: {
+        message:
+          "The first request of this task does not fit in what is left of the limit of 5 tokens for the whole run.",
+      },
+      limit: { kind: "tokens", value: 5 },
+    });
+    const turns = await play(["never asked"], {}, { budget: createBudget({ maxTurns: 0 }) });
+    expect(turns.outcome).toMatchObject({
+      fault: { message: expect.stringMatching(/^The run reached its limit of 0 turns.* before this task began\.$/) },
+    });
+    expect([...tokens.model.requests, ...turns.model.requests]).toEqual([]);
+  });
+
+  test("fails a model without a price where dollars are limited", async () => {
+    const { outcome } = await play(["never asked"], {}, { budget: createBudget({ maxUsd: 1 }) });
+    expect(outcome).toMatchObject({
+      status: "failed",
+      fault: { code: "BUDGET", message: "The price of m is unknown, so a limit in dollars cannot be kept." },
+    });
+  });
+
+  test("lets the task wait where it may, and the task continues or ends with the reason", async () => {
+    const limited = createBudget({ maxTokens: 1 });
+    const open = createBudget({});
+    let waits = 0;
+    const parks = (goesOn: boolean): NonNullable<PerformContext["parks"]> => ({
+      onLimit: "park",
+      onProviderFault: "fail",
+      park: async () => {
+        waits += 1;
+        return goesOn;
+      },
+    });
+    const budget = {
+      ...limited,
+      reserve: (...asked: Parameters<typeof open.reserve>) => (waits > 0 ? open : limited).reserve(...asked),
+    };
+    expect((await play(["Done."], {}, { budget, parks: parks(true) })).outcome).toMatchObject({
+      status: "ok",
+      output: "Done.",
+    });
+    expect(waits).toBe(1);
+    const stoppedMeanwhile = await play(["Done."], {}, { budget: limited, parks: parks(false) });
+    expect(stoppedMeanwhile.outcome).toMatchObject({ status: "cancelled" });
+  });
+});
+
+test("an agent whose result is all it said returns its texts, but not those around a result by tool or schema", async () => {
+  const turns = [look("a", "First."), look("b"), "Last."];
+  expect((await play(turns)).outcome).toMatchObject({ output: "Last." });
+  expect((await play(turns, { summary: "all" })).outcome).toMatchObject({ output: "First.\n\nLast." });
+  expect((await play(["Only."], { summary: "all" })).outcome).toMatchObject({ output: "Only." });
+  const typed = await play([look("a", "First."), finish({ n: 1 })], { summary: "all", output });
+  expect(typed.outcome).toMatchObject({ status: "ok", data: { n: 1 } });
+  expect(JSON.stringify(typed.outcome)).not.toContain("First.");
+});
+
+test("a result that is rejected is kept with the failure", async () => {
+  const { outcome } = await play([finish({ n: "x" }), finish({ n: "y" })], { output });
+  expect(outcome).toMatchObject({ status: "failed", output: JSON.stringify({ n: "y" }, null, 2), data: { n: "y" } });
+});
+
+test("a task is told once that it is near its limit of turns, and its conversation is handed on", async () => {
+  const remembered: unknown[] = [];
+  const turns = Array.from({ length: 19 }, (_, at) => look(`${at}`));
+  const { facts } = await play(
+    [...turns, "Done."],
+    { limits: { maxTurns: 20 } },
+    { remember: (messages) => remembered.push(messages.length) },
+  );
+  expect(facts.filter((fact) => fact.type === "warning" && fact.code === "LIMIT_NEAR")).toHaveLength(1);
+  expect(remembered).toHaveLength(1);
 });
