@@ -1,6 +1,11 @@
 import { expect, test } from "vitest";
-import { callOf, contextOf, worldOf } from "../../../test/support/task-world.ts";
-import { scripted } from "../../models/scripted/scripted.ts";
+import { z } from "zod";
+import { callOf, contextOf, worldOf, type WorldParts } from "../../../test/support/task-world.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import type { Outcome } from "../../core/outcome/outcome.ts";
+import type { KeptEvent } from "../../core/run/event.ts";
+import { defineTool, type Tool } from "../../core/task/tool.ts";
+import { type Script, scripted } from "../../models/scripted/scripted.ts";
 import { stopped } from "../async/cancel.ts";
 import { deferred } from "../async/deferred.ts";
 import { createPerformer } from "./perform.ts";
@@ -123,4 +128,80 @@ test("a cancelled task ends even if its runner continues, and later events of th
   goOn.resolve();
   await over.promise;
   expect(facts).toEqual([{ type: "note", text: "before" }]);
+});
+
+test("the outcome says how much of it the caller reads, if the agent or the settings limit that", async () => {
+  const limits = async (agent: NonNullable<WorldParts["agent"]>, output?: Readonly<{ summaryChars: number }>) => {
+    const settings = { cwd: tempFolder(), env: {}, ...(output && { output }) };
+    const world = worldOf({ models: { m: scripted("done") }, agent, settings });
+    const outcome = await createPerformer(world)(callOf(), contextOf().context);
+    return [outcome.summaryChars, outcome.summaryCut];
+  };
+  expect(await limits({})).toEqual([undefined, undefined]);
+  expect(await limits({}, { summaryChars: 300 })).toEqual([300, undefined]);
+  expect(await limits({ summaryChars: 500, summaryCut: "smart" }, { summaryChars: 300 })).toEqual([500, "smart"]);
+});
+
+test("an acceptance schema that is not valid fails the task with that reason", async () => {
+  const perform = createPerformer(worldOf({ models: { m: scripted("done") } }));
+  expect(await perform(callOf({ acceptSchema: { type: "nonsense" } }), contextOf().context)).toMatchObject({
+    status: "failed",
+    fault: {
+      code: "NOT_ACCEPTED",
+      message: expect.stringMatching(/^The acceptance schema is not a valid JSON Schema: /),
+    },
+  });
+});
+
+test("a task continues the conversation of its plan, and is over if its agent can change nothing", async () => {
+  const change = defineTool({
+    name: "change",
+    description: "changes",
+    input: z.object({}),
+    effect: "write",
+    run: () => "changed",
+  });
+  const resumes = { path: "worker", prompt: "Do it.", output: "The plan." };
+  const continued = async (tools: readonly Tool[], first: boolean) => {
+    const model = scripted(...(first ? ["The plan.", "Done."] : ["Done."]));
+    const perform = createPerformer(worldOf({ models: { m: model }, tools, permissions: { mode: "bypass" } }));
+    if (first) await perform(callOf({ planOnly: true }), contextOf().context);
+    const outcome = await perform(callOf({ prompt: "Go on." }, { resumes }), contextOf().context);
+    return { outcome, texts: model.requests.at(-1)?.messages.map((each) => ("text" in each ? each.text : "")) };
+  };
+  const known = await continued([change], true);
+  expect(known.outcome).toMatchObject({ status: "ok", output: "Done." });
+  expect(known.texts).toEqual([expect.stringContaining("Do it."), "The plan.", expect.stringContaining("Go on.")]);
+  expect((await continued([change], false)).texts).toEqual([
+    expect.stringContaining("Do it."),
+    "The plan.",
+    expect.stringContaining("Go on."),
+  ]);
+  const readOnly = await continued([], false);
+  expect(readOnly.outcome).toMatchObject({ status: "ok", output: "The plan." });
+  expect(readOnly.texts).toBeUndefined();
+});
+
+test("an earlier result is used for a task that begins, not for one that is resumed, and a new one is added", async () => {
+  const earlier: Outcome = { status: "ok", output: "known" };
+  const performed = async (found: Outcome | undefined, past: number, said: Script = "new") => {
+    const added: string[] = [];
+    const reuse = {
+      find: async () => found,
+      add: async (_key: string, { path }: { path: string }) => void added.push(path),
+    };
+    const events = Array.from(
+      { length: past },
+      (_, at) => ({ seq: at, type: "note", text: "" }) as unknown as KeptEvent,
+    );
+    const perform = createPerformer(worldOf({ models: { m: scripted(said) }, reuse }));
+    const outcome = await perform(callOf(), contextOf({ past: () => Promise.resolve(events) }).context);
+    return ["output" in outcome ? outcome.output : outcome.status, added];
+  };
+  expect(await performed(earlier, 0)).toEqual(["known", []]);
+  expect(await performed(earlier, 1)).toEqual(["known", []]);
+  expect(await performed(earlier, 2)).toEqual(["new", ["worker"]]);
+  expect(await performed(undefined, 0)).toEqual(["new", ["worker"]]);
+  const broken: Script = { error: { code: "MODEL_REFUSED", message: "no", retryable: false } };
+  expect((await performed(undefined, 0, broken))[1]).toEqual([]);
 });
