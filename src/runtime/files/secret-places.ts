@@ -11,6 +11,7 @@ import {
 } from "../../core/policy/secret-paths.ts";
 import type { ClosedPlace, FileIdentity } from "../../core/rules/call-subject.ts";
 import { folderContains } from "./folder-contains.ts";
+import { mountAliases, mountTable } from "./mount-aliases.ts";
 import { realPathOf } from "./real-path.ts";
 
 /**
@@ -59,20 +60,25 @@ export function createClosedPlaces({
   // A symbolic link among the secret places (~/.aws -> ~/dotfiles/aws) also makes its target forbidden. The targets are
   // resolved before the first file is opened or the first command starts: a task that does neither needs none of these
   // calls.
+  const mounts = once(mountTable);
   const linkTargets = once(() => {
     const { folders, files } = secretPlaces(homes, named);
-    return [...folders, ...files].filter((path) => secretIn(path) === undefined);
+    const all = [...folders, ...files];
+    return [...all, ...all.flatMap((path) => mountAliases(path, mounts()))].filter(
+      (path) => secretIn(path) === undefined,
+    );
   });
+  const states = once(() => [state, ...mountAliases(state, mounts())]);
   const secretAt = (path: string): string | undefined =>
     secretIn(path) ?? linkTargets().find((place) => folderContains(place, path));
   const chosen = once(() => secretAt(real)); // the secret folder that contains the workspace, if any: the person chose to work in it
   const at = (path: string): ClosedPlace | undefined => {
-    if (folderContains(state, path)) return { kind: "state", name: state };
+    if (states().some((folder) => folderContains(folder, path))) return { kind: "state", name: state };
     const name = secretAt(path);
     return name === undefined || name === chosen() ? undefined : { kind: "secret", name };
   };
   const places = (): HiddenPlaces => {
-    const { folders, files } = secretPlaces([...homes, ...otherHomes()], [...named, state]);
+    const { folders, files } = secretPlaces([...homes, ...otherHomes()], [...named, ...states(), ...linkTargets()]);
     return { folders: folders.filter((path) => at(path) !== undefined), files };
   };
   const everywhere = once(() => [
@@ -82,7 +88,7 @@ export function createClosedPlaces({
     "/proc",
     ...named,
     ...linkTargets(),
-    state,
+    ...states(),
   ]);
   const identities = linkedIdentities(places);
   const own: Omit<ClosedPlaces, "inWorktree"> = {
