@@ -248,6 +248,7 @@ export const openers: Readonly<Record<string, string>> = {
   "src/runtime/commands/inherited-descriptors.ts": "/proc",
   "src/runtime/commands/process-meter.ts": "/proc",
   "src/runtime/commands/process-tree.ts": "/proc",
+  "src/runtime/files/mount-aliases.ts": "/proc",
   "src/runtime/commands/probe-sandbox.ts": "/proc, and a folder that it made",
   "src/cli/terminal/terminal-job.ts": "/proc",
 };
