@@ -39,7 +39,7 @@ test("a person who kills a run that its process is handing over takes it away fr
   const run = servedRun("run_bbbbbbbbbbbb", shared, async (it) => {
     const settle = async (): Promise<void> => {
       await receipt;
-      await it.settle();
+      await it.settle?.();
     };
     await drive(startWith(shared), { ...it, settle });
   });
@@ -59,7 +59,7 @@ test.each(["pause", "cancel"] as const)(
     const run = servedRun("run_cccccccccccc", memory, async (it) => {
       const settle = async (): Promise<void> => {
         await told;
-        await it.settle();
+        await it.settle?.();
       };
       await drive(startWith(memory), { ...it, settle });
     });
