@@ -248,6 +248,8 @@ describe("subcrew worker", () => {
     const id = taken!.run;
     const killed = await here!.run(["kill", id, "--engine", url]);
     expect([killed.code, killed.stdout]).toEqual([0, `${id} was killed.\nnext: subcrew resume ${id}\n`]);
+    // A worker takes over runs with an owner.
+    expect(await database.query("select owner from subcrew.runs where run = $1", [id])).toEqual([{ owner: null }]);
     await began.ended;
     // The only slot of the only worker is free again.
     const other = await here!.run(["run", "bash", "x", "--engine", url, "--model", "scripted:done.json", ...unasked]);
@@ -378,7 +380,9 @@ test("a helper on another worker begins with the uncommitted files of the task a
 }, 120_000);
 
 test("a second `engine dev` in the same folder prints the address, ends, and leaves the database to the first", async () => {
-  const second = await here!.run(["engine", "dev", "--data", folder]);
+  const other = started(here!.start(["engine", "dev", "--data", folder]));
+  const serves = other.until("Ctrl-C stops it.").then(() => "it serves, too");
+  const second = await Promise.race([other.ended, serves]);
   expect(second).toMatchObject({
     code: 0,
     stdout: `${url}\n`,
