@@ -63,4 +63,10 @@ export const explained = [
     change: "28 -> 29",
     why: "A larger limit of memory: a test would have to write a line of 256 MB.",
   },
+  {
+    file: "src/runtime/loop/loop.ts",
+    code: 'if (agent.summary !== "all" || validate) return {};',
+    change: "return {}; -> return undefined",
+    why: "The result is spread into an object, and undefined adds nothing either.",
+  },
 ];
