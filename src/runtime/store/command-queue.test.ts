@@ -54,7 +54,7 @@ test("of many runs in one process, each gets its first command", async () => {
       { do: "pause", reason: "lunch" },
       { waitMs: 0, signal: over.signal, ended: async () => undefined },
     );
-  await vi.waitFor(() => expect(got.toSorted()).toEqual([0, 120, 249]));
+  await vi.waitFor(() => expect(got.toSorted((a, b) => a - b)).toEqual([0, 120, 249]));
   over.abort();
   await Promise.all(serving);
 });
