@@ -22,8 +22,9 @@ export type PlacesOptions = Readonly<{ cwd: string; home: string; preset: Preset
 export function findPlaces({ cwd, home, preset, order, scope }: PlacesOptions): readonly SourceFolder[] {
   const ancestors = scope === "user" ? [] : ancestorsOf(cwd, home);
   const project: SourceFolder[][] = preset.families.map((rows) => rows.flatMap((row) => projectPlaces(row, ancestors)));
+  const has = seer(home);
   const user: SourceFolder[][] =
-    scope === "project" ? [] : preset.families.map((rows) => rows.flatMap((row) => userPlaces(row, home)));
+    scope === "project" ? [] : preset.families.map((rows) => rows.flatMap((row) => userPlaces(row, home, has)));
   const inFamilies =
     order === "scope-first"
       ? [...project.flat(), ...user.flat()]
@@ -95,8 +96,7 @@ function projectPlaces(row: Row, ancestors: readonly Ancestor[]): SourceFolder[]
   return [];
 }
 
-function userPlaces(row: Row, home: string): SourceFolder[] {
-  const has = seer(home);
+function userPlaces(row: Row, home: string, has: Ancestor["has"]): SourceFolder[] {
   return row.user.filter(has).map((path) => placeOf(row, join(home, path), "user"));
 }
 
