@@ -1,4 +1,4 @@
-import { spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -285,7 +285,7 @@ export function watch(commands: readonly string[], at: WatchPlace): Watched {
   const { status, stderr } = spawnSync(file, [...prefix, ...args], {
     input: commands.map((one) => `${one}\0`).join(""),
   });
-  if (status === null) throw new Error(stderr.toString());
+  if (status === null || /^bwrap: /m.test(String(stderr))) throw new Error(`status ${status}: ${stderr.toString()}`);
   const lines = at.strace === undefined ? [] : readFileSync(log, "utf8").split("\n");
   const started = lines.flatMap((text) => /execve\("([^"]+)".*= 0$/.exec(text)?.[1] ?? []);
   return {
@@ -301,10 +301,13 @@ function plant(workspace: string): void {
   writeFileSync(join(workspace, "f2"), "two\nthree\n");
   writeFileSync(join(workspace, "sub", "f3"), "x\n");
   symlinkSync("f1", join(workspace, "link"));
-  spawnSync("git", ["init", "-q"], { cwd: workspace });
-  spawnSync("git", ["add", "-A"], { cwd: workspace });
   const who = ["-c", "user.name=a", "-c", "user.email=a@b.c"];
-  spawnSync("git", [...who, "commit", "-qm", "first"], { cwd: workspace });
+  for (const args of [
+    ["init", "-q"],
+    ["add", "-A"],
+    [...who, "commit", "-qm", "first"],
+  ])
+    execFileSync("git", args, { cwd: workspace, stdio: "pipe" }); // one that fails is reported with what git says
 }
 
 /** Names and contents of all that is there. */
