@@ -84,9 +84,11 @@ function vitest(name, more) {
   const skipsFile = join(folder, name, "skips.json");
   mkdirSync(join(folder, name), { recursive: true });
   const reporters = ["default", "json", join(root, "scripts", "skips.mjs")].map((each) => `--reporter=${each}`);
+  // The three projects of the configuration share compiled modules; the folder is deleted before each run.
+  const modules = ["--experimental.fsModuleCache", `--experimental.fsModuleCachePath=${join(folder, "modules")}`];
   const run = spawnSync(
     process.execPath,
-    [join(root, tools.vitest), "run", ...reporters, `--outputFile.json=${reportFile}`, ...more],
+    [join(root, tools.vitest), "run", ...reporters, `--outputFile.json=${reportFile}`, ...modules, ...more],
     { cwd: root, stdio: "inherit", env: { ...process.env, SUBCREW_TEST_SKIPS: skipsFile } },
   );
   if (!existsSync(reportFile)) return undefined;
