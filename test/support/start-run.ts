@@ -16,25 +16,26 @@ export type RunUnderTest = Partial<Omit<Start, "engine">> &
     publish?: Drive["publish"];
   }>;
 
+/** What a run of {@link onePlan} starts with. */
+export const startOf = (engine: Engine, more: Partial<Start> = {}): Start => ({
+  plan: onePlan,
+  parameters: {},
+  clock: () => 0,
+  random: () => 0,
+  version: "0",
+  cwd: "/",
+  context: "",
+  compile: (what) => compile(what),
+  ...more,
+  engine,
+});
+
 /** Drives the run `run_x` with the local engine. */
 export function startRun({ engine = {}, publish, ...more }: RunUnderTest = {}): Run {
-  const start: Start = {
-    plan: onePlan,
-    parameters: {},
-    clock: () => 0,
-    random: () => 0,
-    version: "0",
-    cwd: "/",
-    context: "",
-    compile: (what) => compile(what),
-    ...more,
-    engine: {
-      ...localEngine({
-        perform: async () => ({ status: "ok", output: "done" }),
-        journal: createMemoryStore().open,
-      }),
-      ...engine,
-    },
-  };
+  const local = localEngine({
+    perform: async () => ({ status: "ok", output: "done" }),
+    journal: createMemoryStore().open,
+  });
+  const start = startOf({ ...local, ...engine }, more);
   return new Run("run_x", (it) => drive(start, { ...it, publish: publish ?? it.publish }));
 }

@@ -1,32 +1,24 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { onePlan } from "../../../test/support/start-run.ts";
+import { startOf } from "../../../test/support/start-run.ts";
 import type { RunStore } from "../../core/run/run-store.ts";
 import { localEngine } from "../../engines/local.ts";
-import { compile } from "../../modes/compile.ts";
 import { drive, type Start } from "../run/drive.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
 import { servedRun } from "./controlled-run.ts";
 import { keptRuns } from "./stored-runs.ts";
 
 /** A run whose only task works until it is cancelled. */
-const startWith = (store: RunStore): Start => ({
-  plan: onePlan,
-  parameters: {},
-  clock: () => 0,
-  random: () => 0,
-  version: "0",
-  cwd: "/",
-  context: "",
-  compile: (what) => compile(what),
-  engine: localEngine({
-    perform: (_, { signal }) =>
-      new Promise((resolve) => {
-        signal.addEventListener("abort", () => resolve({ status: "cancelled", reason: "enough" }));
-      }),
-    journal: store.open,
-  }),
-});
+const startWith = (store: RunStore): Start =>
+  startOf(
+    localEngine({
+      perform: (_, { signal }) =>
+        new Promise((resolve) => {
+          signal.addEventListener("abort", () => resolve({ status: "cancelled", reason: "enough" }));
+        }),
+      journal: store.open,
+    }),
+  );
 
 test("a person who kills a run that its process is handing over takes it away from the process before it is released", async () => {
   const memory = createMemoryStore();
