@@ -74,7 +74,7 @@ export function createShellCommands(setting: ShellSetting): ShellHost {
   const starved = new Set<string>();
   const sandboxed = setting.wish !== "off" && setting.sandbox.bwrap !== undefined;
   /** Starts a command; undefined when it was cancelled, or all commands were ended, before it could start. */
-  const launch = async (
+  const startUnlessOver = async (
     command: string,
     { input, report, network, signal }: LaunchOptions,
   ): Promise<Running | undefined> => {
@@ -95,8 +95,8 @@ export function createShellCommands(setting: ShellSetting): ShellHost {
     alive.over.finally(() => running.delete(alive)).catch(() => {});
     return alive;
   };
-  const start = async (command: string, options: LaunchOptions): Promise<Running | undefined> => {
-    const started = launch(command, options);
+  const launch = async (command: string, options: LaunchOptions): Promise<Running | undefined> => {
+    const started = startUnlessOver(command, options);
     preparing.add(started);
     try {
       return await started;
@@ -117,7 +117,7 @@ export function createShellCommands(setting: ShellSetting): ShellHost {
     run: async (command, { timeoutMs, signal, report, input, network: granted = false }) => {
       if (signal.aborted) return NOT_BEGUN;
       const network = granted || setting.network();
-      const child = await start(command, { report, network, signal, ...defined({ input }) });
+      const child = await launch(command, { report, network, signal, ...defined({ input }) });
       if (!child) return NOT_BEGUN;
       const { cut } = await within(child, { timeoutMs, signal, forgets: true });
       const result = resultOf(child, await child.over, cut);
@@ -130,7 +130,7 @@ export function createShellCommands(setting: ShellSetting): ShellHost {
       const alive = background.filter((each) => each.result() === undefined);
       if (alive.length >= MOST_BACKGROUND)
         throw new Error(`${MOST_BACKGROUND} commands are running in the background: stop one first`);
-      const child = await start(command, { network: network || setting.network() });
+      const child = await launch(command, { network: network || setting.network() });
       if (!child) throw new Error("the task is ending, so the command was not started");
       let result: ShellCommandResult | undefined;
       let killed = false;
