@@ -25,7 +25,7 @@ test("sockets with a path are found once, where they really are; what has no pat
 });
 
 test("the nearest hidden or shown folder decides whether a path is visible", () => {
-  const view = { emptied: ["/tmp", "/home/me/.state"], shown: ["/tmp/work", "/home/me/.state/tree"] };
-  const paths = ["/var/x", "/tmp/x", "/tmp/work/x", "/tmp/worker/x", "/home/me/.state/x", "/home/me/.state/tree/x"];
-  expect(paths.filter((path) => isShown(path, view))).toEqual(["/var/x", "/tmp/work/x", "/home/me/.state/tree/x"]);
+  const view = { emptied: ["/tmp", "/home/me/.state"], shown: ["/tmp/own", "/home/me/.state/tree"] };
+  const paths = ["/var/x", "/tmp/x", "/tmp/own/x", "/tmp/owner/x", "/home/me/.state/x", "/home/me/.state/tree/x"];
+  expect(paths.filter((path) => isShown(path, view))).toEqual(["/var/x", "/tmp/own/x", "/home/me/.state/tree/x"]);
 });

@@ -9,18 +9,18 @@ const table = [
 const state = "/home/me/.subcrew";
 
 test.each<[string, string, string[]]>([
-  ["a mount of the folder itself", "/me/.subcrew /work/bind", ["/work/bind"]],
-  ["a mount of a folder above it", "/me /work/me", ["/work/me/.subcrew"]],
+  ["a mount of the folder itself", "/me/.subcrew /ws/bind", ["/ws/bind"]],
+  ["a mount of a folder above it", "/me /ws/me", ["/ws/me/.subcrew"]],
   ["a mount of the whole device", "/ /mnt/disk", ["/mnt/disk/me/.subcrew"]],
-  ["a mount of a part of it", "/me/.subcrew/runs /work/runs", ["/work/runs"]],
-  ["a mount at a path with a blank", "/me/.subcrew /work/a\\040b", ["/work/a b"]],
-  ["a mount of another folder", "/me/.subcrew-other /work/bind", []],
+  ["a mount of a part of it", "/me/.subcrew/runs /ws/runs", ["/ws/runs"]],
+  ["a mount at a path with a blank", "/me/.subcrew /ws/a\\040b", ["/ws/a b"]],
+  ["a mount of another folder", "/me/.subcrew-other /ws/bind", []],
 ])("%s shows the state folder elsewhere", (_, mounted, aliases) => {
   expect(mountAliases(state, [...table, `30 22 8:2 ${mounted} rw - ext4 /dev/sda2 rw`].join("\n"))).toEqual(aliases);
 });
 
 test("a mount of another device, and a list that cannot be read, show nothing", () => {
-  expect(mountAliases(state, [...table, "30 22 8:1 /me/.subcrew /work/bind rw - ext4 x rw"].join("\n"))).toEqual([]);
+  expect(mountAliases(state, [...table, "30 22 8:1 /me/.subcrew /ws/bind rw - ext4 x rw"].join("\n"))).toEqual([]);
   expect(mountAliases(state, "")).toEqual([]);
   expect(mountAliases(state, "odd\n\n1 2 3")).toEqual([]);
 });
