@@ -39,8 +39,15 @@ export function settleOnAbort(
     const note = (outcome: Outcome): void => {
       noted = outcome;
     };
-    work({ ...context, emit: heard(context.emit), live: heard(context.live) }, note).then(settle, (thrown: unknown) =>
-      settle(crashed(thrown, place)),
+    work({ ...context, emit: heard(context.emit), live: heard(context.live) }, note).then(
+      // A check of the noted answer that fails after the abort fails because of the abort.
+      (outcome) =>
+        settle(
+          signal.aborted && noted?.status === "ok" && outcome.status === "failed"
+            ? stoppedWith(noted, reasonOf(signal))
+            : outcome,
+        ),
+      (thrown: unknown) => settle(crashed(thrown, place)),
     );
   });
 }

@@ -1,14 +1,18 @@
+import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { callOf, contextOf, worldOf, type WorldParts } from "../../../test/support/task-world.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
-import type { Outcome } from "../../core/outcome/outcome.ts";
+import { failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { defineTool, type Tool } from "../../core/task/tool.ts";
 import { type Script, scripted } from "../../models/scripted/scripted.ts";
 import { stopped } from "../async/cancel.ts";
 import { deferred } from "../async/deferred.ts";
+import { openPreviousRuns } from "../resume/previous-runs.ts";
+import { createMemoryStore } from "../store/memory-store.ts";
 import { createPerformer } from "./perform.ts";
+import type { World } from "./world.ts";
 
 test("the outcome has the duration and the artifact of the output that is recorded", async () => {
   let now = 10;
@@ -205,3 +209,37 @@ test("an earlier result is used for a task that begins, not for one that is resu
   const broken: Script = { error: { code: "MODEL_REFUSED", message: "no", retryable: false } };
   expect((await performed(undefined, 0, broken))[1]).toEqual([]);
 });
+
+test("an answer whose acceptance check is stopped with its task is cancelled, not refused", async () => {
+  const controller = new AbortController();
+  const world: World = {
+    ...worldOf({ models: { m: scripted("the answer") } }),
+    acceptance: () => async (outcome) => {
+      controller.abort(stopped("no longer needed"));
+      return { ...outcome, ...failed("NOT_ACCEPTED", "The check was stopped.") };
+    },
+  };
+  expect(await createPerformer(world)(callOf(), contextOf({ signal: controller.signal }).context)).toMatchObject({
+    status: "cancelled",
+    reason: "no longer needed",
+    output: "the answer",
+  });
+});
+
+test.each([{ continues: "run_test/first" }, { fork: "run_test/first" }])(
+  "a conversation is read when the events before it are stored: %o",
+  async (task) => {
+    const order: string[] = [];
+    const durable = async (): Promise<void> => {
+      await setImmediate();
+      order.push("stored");
+    };
+    const talkOf = async (): Promise<undefined> => void order.push("read");
+    const world: World = {
+      ...worldOf({ models: { m: scripted("done") } }),
+      earlier: { ...openPreviousRuns([], { store: createMemoryStore() }), talkOf },
+    };
+    await createPerformer(world)(callOf(task), contextOf({ durable }).context);
+    expect(order).toEqual(["stored", "read"]);
+  },
+);

@@ -35,9 +35,11 @@ export function createPerformer(world: World): Perform {
       : own;
     const timeOf = steadyClock(world.clock);
     const began = timeOf();
-    const outcome = await settleOnAbort(call, context, async (inner, note) =>
-      perform(await resumed(call, world, conversations), world, { ...inner, note }),
-    );
+    const outcome = await settleOnAbort(call, context, async (inner, note) => {
+      // The conversation can be one of this run, and it is read from the journal.
+      if (continuesConversation(call)) await inner.durable();
+      return perform(await resumed(call, world, conversations), world, { ...inner, note });
+    });
     const ms = timeOf() - began;
     // This comes after the end: a cancelled task must not wait for files.
     return { ...(await kept(outcome, call, world, context)), ms, ...summaryOf(call, world) };
@@ -58,6 +60,9 @@ type NotingContext = PerformContext & Readonly<{ note(outcome: Outcome): void }>
 
 /** The conversations that a later task of the same run may continue, by task. */
 type Conversations = Map<string, readonly Message[]>;
+
+const continuesConversation = ({ resumes, task }: Call): boolean =>
+  resumes !== undefined || task.continues !== undefined || typeof task.fork === "string";
 
 const keyOf = (run: string, path: string): string => `${run}/${path}`;
 
