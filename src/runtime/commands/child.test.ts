@@ -235,11 +235,11 @@ test.runIf(process.platform === "linux")(
   async () => {
     const child = startChild(
       // The request to end is repeated; it must neither end the programs of the handler nor begin the handler again.
-      line(`trap 'trap "" TERM; sleep 0.3; nice; exit' TERM; echo ready; nice; while :; do :; done`),
+      line(`trap 'trap "" TERM; sleep 0.3; nice; exit' TERM; nice; echo ready; while :; do :; done`),
     );
     await ready(child);
     await child.kill(60_000);
-    const [, before, after] = child.output.text().trim().split("\n");
+    const [before, , after] = child.output.text().trim().split("\n");
     expect([before, after]).toEqual([expect.stringMatching(/^-?\d+$/), before]);
   },
 );
