@@ -62,15 +62,13 @@ const files = Object.entries(suites).filter(
 );
 const earlier = resultsIn(given.results);
 const copy = copyOfProject();
+process.once("exit", () => rmSync(copy, { recursive: true, force: true }));
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
 let total = 0;
 let unnoticed = 0;
-try {
-  for (const [file, tests] of files) await mutate(file, given.quick ? tests.slice(0, 1) : tests);
-  console.log(`${total} changes, ${unnoticed} neither noticed nor explained`);
-  if (unnoticed > 0) process.exitCode = 1;
-} finally {
-  rmSync(copy, { recursive: true, force: true });
-}
+for (const [file, tests] of files) await mutate(file, given.quick ? tests.slice(0, 1) : tests);
+console.log(`${total} changes, ${unnoticed} neither noticed nor explained`);
+if (unnoticed > 0) process.exitCode = 1;
 
 /** @param {string} file @param {string[][]} tests */
 async function mutate(file, tests) {
@@ -169,7 +167,14 @@ function attempt({ paths, ...work }, learn) {
     `import { tryMutants } from "./support/mutants.ts";\ntryMutants(${JSON.stringify(given)});\n`,
   );
   const args = ["node_modules/vitest/vitest.mjs", "run", "--experimental.fsModuleCache", "test/mutants.test.ts"];
-  const child = spawn(process.execPath, args, { cwd: copy, stdio: "ignore" });
+  // In a process group of its own: a worker process in an endless loop does not notice that the test run has ended.
+  const child = spawn(process.execPath, args, { cwd: copy, stdio: "ignore", detached: true });
+  const kill = () => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+    } catch {} // the group has ended
+  };
+  process.once("exit", kill);
   const lines = () =>
     readFileSync(report, "utf8")
       .split("\n")
@@ -184,11 +189,13 @@ function attempt({ paths, ...work }, learn) {
       size = now.size;
       // The process touches the report when it begins a test.
       const isHung = size === 0 ? Date.now() - start > LOADS : Date.now() - now.mtimeMs > HANGS;
-      if (isHung) child.kill("SIGKILL"); // the worker processes of the test run end with it
+      if (isHung) kill();
     }, 1_000);
     child.once("error", reject);
     child.once("close", () => {
       clearInterval(watch);
+      process.off("exit", kill);
+      kill();
       const told = lines();
       learn(told);
       for (const { unusable, error } of told)
